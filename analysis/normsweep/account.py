@@ -5,10 +5,10 @@ Functions return plain values and rows of tables; report.py formats them.
 
 import numpy as np
 
-from .boundary_variables import PREDICTIONS
+from .boundary_variables import PREDICTIONS, seeds_of_slope
+from .collapse import ENTROPY, collapsed
 from .names import REPEAT, SESSION, SESSION_NUMBERS
-from .plane import last
-from .words import duration, number, several, value_text
+from .words import duration, number, several, texts, value_text
 
 USED = {  # the corpora that use a key, of keys that not all use
     "vocabulary": ("markov", "dyck", "tokens", "modular"),
@@ -19,7 +19,6 @@ USED = {  # the corpora that use a key, of keys that not all use
 }
 GENERAL = ("Conventions", "title", "notes", "tags", "source", "history", "references", "format_version",
            "configuration_digest", "data_digest", "sweep")  # attributes that are not keys of the sweep file
-COLLAPSED = 1e-6  # nats of predicted_entropy below which a model always predicts the same word
 
 
 def plain(value):
@@ -32,14 +31,14 @@ def plain(value):
 def axes(dataset):
     """(axis, number of values, values as texts, {key: values as texts} of the keys along it) for each axis; numbers
     ascend."""
-    def texts(name, order):
+    def said(name, order):
         return [value_text(plain(value)) for value in dataset[name].values[order]]
 
     def one(axis):
         values = dataset[axis].values
         order = np.argsort(values, kind="stable") if values.dtype.kind in "iuf" else np.arange(len(values))
         keys = dataset.sweep.together.get(axis, ())
-        return axis, len(values), texts(axis, order), {key: texts(key, order) for key in keys}
+        return axis, len(values), said(axis, order), {key: said(key, order) for key in keys}
     return [one(axis) for axis in dataset.sweep.axes]
 
 
@@ -59,11 +58,11 @@ def digests(dataset):
 def sessions(dataset):
     """([(name, text)] of what all sessions share, [{name: text}] of what differs, with the number of runs)."""
     names = [name for name in map(str, dataset.data_vars) if name.startswith(SESSION) and name not in SESSION_NUMBERS]
-    used = np.flatnonzero(dataset.session_start.values.astype(str) != "")
-    columns = {name[len(SESSION):].replace("_", " "): dataset[name].values[used].astype(str) for name in names}
-    shared = [(name, texts[0]) for name, texts in columns.items() if len(set(texts)) == 1 and name != "start"]
+    used = np.flatnonzero(texts(dataset.session_start.values) != "")
+    columns = {name[len(SESSION):].replace("_", " "): texts(dataset[name].values[used]) for name in names}
+    shared = [(name, values[0]) for name, values in columns.items() if len(set(values)) == 1 and name != "start"]
     rows = [{"session": int(place), "runs": int((dataset.session == place).sum())} |
-            {name: texts[i] for name, texts in columns.items() if name not in dict(shared)}
+            {name: values[i] for name, values in columns.items() if name not in dict(shared)}
             for i, place in enumerate(used)]
     return shared, rows
 
@@ -183,11 +182,9 @@ def losses(dataset):
             unlearned = several(int((final >= dataset.unigram_loss).sum()), "run")
             found.append(("not below the unigram level",
                           f"{unlearned}: learned at most how often each word occurs"))
-    if "predicted_entropy" in dataset:
-        entropy = last(dataset.predicted_entropy).where(dataset.sweep.done)
-        if entropy.notnull().any():
-            collapsed = several(int((entropy < COLLAPSED).sum()), "run")
-            found.append(("collapsed", f"{collapsed}: always predict the same word"))
+    if ENTROPY in dataset and dataset[ENTROPY].where(dataset.sweep.done).notnull().any():
+        runs = several(int(collapsed(dataset).sum()), "run")
+        found.append(("collapsed", f"{runs}: always predict the same word"))
     return found
 
 
@@ -234,8 +231,9 @@ def boundaries(dataset):
 
 
 def slopes(dataset, name="boundary_slope"):
-    """(words, slope, lower and upper end of its interval, names of the predictions that it rejects) for each slope of
-    the boundary that is known; [] if there is none."""
+    """(words, slope, lower and upper end of its interval, names of the predictions that it rejects, seeds that it rests
+    on) for each slope of the boundary that is known; [] if there is none. With one seed the interval would hold nothing
+    of the spread between seeds: there is none, and nothing is rejected."""
     try:
         found = dataset.sweep.boundary()
     except ValueError:
@@ -245,7 +243,9 @@ def slopes(dataset, name="boundary_slope"):
         part = found.isel(at)
         if name not in found or not np.isfinite(part[name]):
             continue
+        seeds = seeds_of_slope(part, "learning_rate" if name == "boundary_slope" else "steps")
         flags = float(part.boundary_rejects) if name == "boundary_slope" and "boundary_rejects" in found else 0
         rejected = [word for flag, (_, word) in PREDICTIONS.items() if flags == flags and int(flags) & flag]
-        rows.append((words, *(float(part[name + end]) for end in ("", "_low", "_high")), rejected))
+        ends = [float(part[name + end]) if seeds > 1 else np.nan for end in ("_low", "_high")]
+        rows.append((words, float(part[name]), *ends, rejected * (seeds > 1), seeds))
     return rows

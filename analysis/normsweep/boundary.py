@@ -71,7 +71,7 @@ def each_boundary(dataset: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     """(boundary, side) of every row of runs along weight_decay."""
     if "norm_growth" not in dataset or "weight_decay" not in dataset.norm_growth.dims:
         raise ValueError("weight_decay is not an axis of this sweep, so there is no boundary")
-    growth = dataset.norm_growth.where(dataset.outcome == DONE).sortby("weight_decay")
+    growth = dataset.norm_growth.where(dataset.outcome == DONE).compute().sortby("weight_decay")
     return xr.apply_ufunc(crossing, growth.weight_decay, growth, input_core_dims=[["weight_decay"]] * 2,
                           output_core_dims=[[], []], vectorize=True, output_dtypes=[float, object])
 

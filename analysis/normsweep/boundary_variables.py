@@ -28,7 +28,9 @@ def boundary(dataset: xr.Dataset) -> xr.Dataset:
     predicted_boundary  predicted from the norms of the run of the smallest weight decay; NaN along any other axis
     boundary_slope      slope of log boundary over log learning_rate; boundary: the geometric mean over seeds. Only if
                         learning_rate is an axis with several values.
-    boundary_slope_low, boundary_slope_high     an interval that covers the slope with a probability of about 95 %
+    boundary_slope_low, boundary_slope_high     an interval that covers the slope with a probability of about 95 %.
+                        With one seed it comes from the residuals of the line: how much seeds differ is not in it, and
+                        it may be far too narrow; do not call that a rejection.
     boundary_rejects    1 if the interval excludes a slope of 1 (updates orthogonal to the parameters), plus 2 if it
                         excludes 0 (updates along them); NaN without an interval
     boundary_steps_slope, boundary_steps_slope_low, boundary_steps_slope_high   the same over steps
@@ -61,7 +63,7 @@ def crossings(dataset: xr.Dataset) -> xr.Dataset:
     along, variable, at = rule(dataset)
     if variable not in dataset or along not in dataset[variable].dims:
         raise ValueError(f"{variable} is not measured along {along}, so there is no boundary")
-    values = dataset[variable].where(dataset.outcome == DONE).sortby(along)
+    values = dataset[variable].where(dataset.outcome == DONE).compute().sortby(along)
     options: dict[str, Any] = {"at": at, "ratio": variable == GROWTH and at > 0,
                                "falls": (variable, along) == (GROWTH, DECAY) and at > 0,
                                "log_axis": along == DECAY or bool(values[along].min() > 0)}
@@ -100,6 +102,12 @@ def slopes(found: xr.Dataset, along: str, name: str) -> dict[str, xr.DataArray]:
                           input_core_dims=[[along], *[[along, REPEAT]] * 3], output_core_dims=[[]] * 3,
                           vectorize=True, output_dtypes=[float] * 3)
     return dict(zip((name, f"{name}_low", f"{name}_high"), fits))
+
+
+def seeds_of_slope(part: xr.Dataset, along: str) -> int:
+    """How many seeds the slope of one row of boundaries rests on: those with a boundary at two places or more. With
+    one, its interval comes from the residuals of the line, and the spread between seeds is unknown."""
+    return int((part.boundary.notnull().sum(along) > 1).sum())
 
 
 def rejected(low: xr.DataArray, high: xr.DataArray) -> xr.DataArray:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import sys
 import tempfile
 
@@ -10,16 +11,24 @@ from .plane import part_at
 from .verify import NotASweep
 
 
+DATASETS = (b"CDF", b"\x89HDF")  # how a netCDF file begins
+
+
 def fail(message):
     """Exits with one line on stderr and status 1."""
     sys.exit(f"{os.path.basename(sys.argv[0])}: {message}")
+
+
+def warn(message):
+    """One line on stderr."""
+    print(f"{os.path.basename(sys.argv[0])}: {message}", file=sys.stderr, flush=True)
 
 
 def open_or_fail(path, opener=open_sweep):
     """open_sweep, or another one; exits with one line if that fails."""
     try:
         return opener(path)
-    except NotASweep as error:
+    except (NotASweep, ModuleNotFoundError) as error:
         fail(error)
     except OSError as error:
         fail(f"{path}: {error.strerror or error}")
@@ -49,15 +58,19 @@ def make_folder(path):
 def whole_file(path):
     """Yields the name of a temporary file, which is renamed to `path` if the block succeeds, and removed if not.
 
-    Exits with one line, before the block runs, if no file can be written there.
+    Exits with one line, before the block runs, if no file can be written there, or if a dataset is there. SIGTERM ends
+    the block as Ctrl-C does, so that no temporary file stays behind.
     """
     if os.path.isdir(path):
         fail(f"{path}: is a folder")
+    if is_dataset(path):
+        fail(f"{path}: is a dataset, which would be overwritten; choose another -o")
     try:
         handle, name = tempfile.mkstemp(prefix=".", suffix=os.path.basename(path), dir=os.path.dirname(path) or ".")
         os.close(handle)
         try:
-            yield name
+            with terminated_as_interrupted():
+                yield name
             os.chmod(name, 0o666 & ~umask())
             os.replace(name, path)
         except BaseException:
@@ -65,6 +78,28 @@ def whole_file(path):
             raise
     except OSError as error:
         fail(f"{path}: {error.strerror or error}")
+
+
+def is_dataset(path):
+    """True if a netCDF file is there, whatever its name."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4).startswith(DATASETS)
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def terminated_as_interrupted():
+    """SIGTERM ends the block as Ctrl-C does."""
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def umask():

@@ -12,21 +12,24 @@ from . import significance
 from .boundary import straight_line
 from .boundary_variables import crossing, crossings, rule
 from .boundary_variables import slopes as program_slopes
+from .collapse import ENTROPY, collapsed
 from .dataset import sweep_of
 from .hints import Array
-from .names import REPEAT
+from .memory import loaded, of_runs
+from .names import OUTCOMES, REPEAT
 from .plane import as_words, is_geometric, most_frequent
 from .shared_grid import (
     NAMES, NothingInCommon, SharedGrid, differences, listed, program_differences, progress, shared_grid)
 from .significance import LEVEL
+from .words import several
 
 VARIABLES = ("norm_growth", "final_train_loss", "final_valid_loss")
 RATE = "learning_rate"
-ENDED = ("done", "diverged")
+COUNTED = {"done": "that are done", "diverged": "that diverged", "collapsed": "that collapsed"}
 
 
 def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = None, paired: Optional[bool] = None,
-            names: tuple[str, str] = ("A", "B")) -> xr.Dataset:
+            names: tuple[str, str] = ("A", "B"), without_collapsed: bool = False) -> xr.Dataset:
     """What differs between two sweeps, or between two parts of one, as a Dataset over the axes that both share.
 
     Runs are compared cell by cell, at the values that both have. Runs of one seed are paired, because they start from
@@ -44,10 +47,14 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = N
                             is missing, NAME_mean_cells; one number for each seed
     NAME_mean_p_exact       its probability over all swaps of pairs, or all divisions of the seeds, which assumes no
                             distribution; it is at least NAME_mean_p_least, whatever the numbers are
+    NAME_median_a, NAME_median_b, NAME_median_CHANGE    medians over the same cells of what each cell has, which a few
+                            cells with extreme changes do not move
 
     phase_a, phase_b        the most frequent phase of the runs that ended, and phase_differs: in how many pairs it is
                             another one (in a cell, if runs are not paired)
     done_a, diverged_a, ... numbers of runs, so that what diverged is seen, though it has no growth and no loss
+    collapsed_a, collapsed_b    of those that are done, as ds.sweep.collapsed says; with `without_collapsed` they are
+                            left out of everything else, as if they had not been run
 
     boundary_a, boundary_b, boundary_ratio, _low, _high, _p, _q, boundary_runs      of ds.sweep.boundary(), at all
                             values of the other axes; geometric means over seeds. From all runs of both, also those at
@@ -57,8 +64,8 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = N
     boundary_slope_a, _low, _high, ..., boundary_slope_difference, _low, _high, _p    slopes over learning_rate, at the
                             boundary_slope_places where every seed of both has a boundary
 
-    With one seed there are no intervals and no probabilities. The attribute `notes` says, line by line, what is
-    compared and what is not, `differ` in which settings the two differ.
+    With one seed there are no intervals and no probabilities, because the spread between seeds is not known. The
+    attribute `notes` says, line by line, what is compared and what is not, `differ` in which settings the two differ.
 
     >>> found = compare(ds.sel(norm_placement="pre"), ds.sel(norm_placement="post"))
     >>> found.norm_growth_ratio.sel(learning_rate=1e-2, weight_decay=1).round(3).item()
@@ -68,6 +75,7 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = N
 
     Raises NothingInCommon, a ValueError, with a line that says why, if they cannot be compared.
     """
+    a, b = (prepared(dataset, variables or VARIABLES, without_collapsed) for dataset in (a, b))
     shared = shared_grid(a, b, paired)
     found = xr.Dataset(attrs={"a": names[0], "b": names[1], "pairing": "paired" if shared.is_paired else "unpaired",
                               "seeds_a": shared.seeds[0], "seeds_b": shared.seeds[1]})
@@ -79,8 +87,19 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = N
         found = found.assign(of_variable(shared, name))
     bounded = of_boundary(a, b, paired)
     found = found.assign(bounded).assign_attrs(bounded.attrs)
-    describe(found, shared, compared)
+    describe(found, shared, compared, without_collapsed)
     return found
+
+
+def prepared(dataset: xr.Dataset, variables: Sequence[str], without_collapsed: bool) -> xr.Dataset:
+    """The dataset with what is compared in memory, and with `collapsed`; without such runs they are as if skipped."""
+    dataset = loaded(dataset, [*of_runs(dataset), *variables])
+    gone = collapsed(dataset)
+    dataset = dataset.assign(collapsed=gone)
+    if not without_collapsed:
+        return dataset
+    outcome = dataset.outcome.where(~gone, OUTCOMES.index("skipped")).astype(dataset.outcome.dtype)
+    return dataset.assign(outcome=outcome.assign_attrs(dataset.outcome.attrs))
 
 
 def is_comparable(shared: SharedGrid, name: str, asked: bool) -> bool:
@@ -98,16 +117,35 @@ def is_comparable(shared: SharedGrid, name: str, asked: bool) -> bool:
 
 # ---- one number for each run ----
 
+def values_of(dataset: xr.Dataset, shared: SharedGrid, name: str) -> tuple[Array, Array]:
+    """(values of a variable, which runs count: those that are done and did not end early), [..., seeds] both."""
+    counts = sweep_of(dataset).done
+    if "ended_early" in dataset:
+        counts = counts & (dataset.ended_early != 1)
+    values, mask = (part.transpose(*shared.axes, REPEAT).values for part in (dataset[name], counts))
+    return values.astype(float), mask
+
+
 def logs_of(dataset: xr.Dataset, shared: SharedGrid, name: str, ratio: bool) -> Array:
     """[..., seeds] of runs that count; logarithms of ratios."""
-    there = dataset[name].where(sweep_of(dataset).done)
-    if "ended_early" in dataset:
-        there = there.where(dataset.ended_early != 1)
-    values = there.transpose(*shared.axes, REPEAT).values.astype(float)
+    values, counts = values_of(dataset, shared, name)
     if ratio:
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.log(values)
-    return np.where(np.isfinite(values), values, np.nan)
+    return np.where(counts & np.isfinite(values), values, np.nan)
+
+
+def lost(shared: SharedGrid, name: str) -> list[str]:
+    """Sentences on the runs that count, but have no number, or none with a logarithm."""
+    found, ratio = [], is_geometric(shared.a[name])
+    for label, dataset in zip(NAMES, shared):
+        values, counts = values_of(dataset, shared, name)
+        zero = counts & (values == 0) & ratio
+        for mask, why in ((zero, f"{name} is 0, which has no logarithm"),
+                          (counts & ~zero & ~np.isfinite(values), f"{name} is not a finite number")):
+            if mask.any():
+                found.append(f"{label}: in {several(int(mask.sum()), 'run')} {why}: left out of its changes.")
+    return found
 
 
 def of_variable(shared: SharedGrid, name: str) -> dict[str, xr.Variable]:
@@ -121,16 +159,16 @@ def of_variable(shared: SharedGrid, name: str) -> dict[str, xr.Variable]:
     def variable(values: Any, what: str, of_unit: bool, dims: tuple[str, ...]) -> xr.Variable:
         return xr.Variable(dims, values, {"long_name": f"{text}: {what}", "units": units if of_unit else "1"})
 
-    found, means = test(shared, a, b), mean_over_cells(shared, a, b)
     change = "ratio" if ratio else "difference"
     variables = {}
-    for part, one, dims in ("", found, shared.axes), ("mean_", means, ()):
+    for part, one, dims in (("", test(shared, a, b), shared.axes), ("mean_", mean_over_cells(shared, a, b), ()),
+                            ("median_", median_over_cells(a, b), ())):
         for key, what in names_of(change).items():
             if key in one:
                 values = np.exp(one[key]) if ratio and key in SIZES else one[key]
                 ending = key.replace("change", change)
                 variables[f"{name}_{part}{ending}"] = variable(
-                    values, what if not part else f"mean over cells, {what}", key in SIZES and not ratio, dims)
+                    values, f"{part[:-1]} over cells, {what}" if part else what, key in SIZES and not ratio, dims)
     return variables
 
 
@@ -159,7 +197,7 @@ def test(shared: SharedGrid, a: Array, b: Array, correct: bool = True) -> dict[s
 
 def mean_over_cells(shared: SharedGrid, a: Array, b: Array) -> dict[str, Any]:
     """The same for the mean over the cells where no run is missing: one number for each seed."""
-    cells = ~np.isnan(a).any(-1) & ~np.isnan(b).any(-1)
+    cells = complete(a, b)
     if not cells.any():
         nothing = {key: np.nan for key in (*SIZES, "p", "p_exact", "p_least")}
         return {**nothing, "cells": 0}
@@ -168,6 +206,19 @@ def mean_over_cells(shared: SharedGrid, a: Array, b: Array) -> dict[str, Any]:
     del found["runs"]
     exact, least = exact_test(shared, a, b)
     return {**found, "p_exact": exact, "p_least": least, "cells": int(cells.sum())}
+
+
+def complete(a: Array, b: Array) -> Array:
+    """Mask of the cells in which no run is missing."""
+    return np.asarray(~np.isnan(a).any(-1) & ~np.isnan(b).any(-1))
+
+
+def median_over_cells(a: Array, b: Array) -> dict[str, Any]:
+    """The medians, over the same cells, of the means over seeds and of their changes."""
+    cells = complete(a, b)
+    sides = a[cells].mean(-1), b[cells].mean(-1)
+    values = {"a": sides[0], "b": sides[1], "change": sides[1] - sides[0]}
+    return {key: np.median(one) if len(one) else np.nan for key, one in values.items()}
 
 
 def exact_test(shared: SharedGrid, a: Array, b: Array) -> tuple[float, float]:
@@ -180,12 +231,13 @@ def exact_test(shared: SharedGrid, a: Array, b: Array) -> tuple[float, float]:
 # ---- outcomes and phases ----
 
 def outcomes(shared: SharedGrid) -> dict[str, xr.DataArray]:
-    """Numbers of runs that are done and that diverged, for each cell."""
+    """Numbers of runs that are done, that diverged and that collapsed, for each cell."""
     found = {}
     for side, name, dataset in zip("ab", NAMES, shared):
-        for word in ENDED:
-            count = on_grid(getattr(sweep_of(dataset), word).sum(REPEAT), shared)
-            found[f"{word}_{side}"] = count.assign_attrs(long_name=f"{name}: runs that are {word}", units="1")
+        masks = {"done": sweep_of(dataset).done, "diverged": sweep_of(dataset).diverged, "collapsed": dataset.collapsed}
+        for word, what in COUNTED.items():
+            found[f"{word}_{side}"] = on_grid(masks[word].sum(REPEAT), shared).assign_attrs(
+                long_name=f"{name}: runs {what}", units="1")
     return found
 
 
@@ -279,10 +331,12 @@ def of_slopes(shared: SharedGrid, sides: list[xr.Dataset], logs: list[Array]) ->
         variables[f"boundary_slope_{key.replace('change', 'difference')}"] = (others, found[key], {
             "long_name": f"log-log slope of the boundary: {texts[key]}", "units": "1"})
     mask = xr.DataArray(kept, dims=(*others, RATE))
-    for side, dataset in zip("ab", sides):
+    for side, dataset, seeds in zip("ab", sides, shared.seeds):
         fits = program_slopes(dataset.where(mask), RATE, "slope")
         for end in "low", "high":
-            variables[f"boundary_slope_{side}_{end}"] = (others, fits[f"slope_{end}"].transpose(*others).values, {
+            values = fits[f"slope_{end}"].transpose(*others).values
+            values = values if seeds > 1 else np.full_like(values, np.nan)
+            variables[f"boundary_slope_{side}_{end}"] = (others, values, {
                 "long_name": f"log-log slope of the boundary: {side.upper()}, {end} end of its "
                              "interval", "units": "1"})
     variables["boundary_slope_places"] = (others, kept.sum(-1), {
@@ -292,13 +346,39 @@ def of_slopes(shared: SharedGrid, sides: list[xr.Dataset], logs: list[Array]) ->
 
 # ---- in words ----
 
-def describe(found: xr.Dataset, shared: SharedGrid, compared: list[str]) -> None:
+def describe(found: xr.Dataset, shared: SharedGrid, compared: list[str], without_collapsed: bool) -> None:
     """Sets the attributes: what was compared, and what was not."""
     differ = [f"{name} ({one}, {two})" for name, one, two in differences(shared)]
     program = [f"{name} ({one}, {two})" for name, one, two in program_differences(shared)]
+    notes = [*same_note(shared, compared), cells_note(found, shared), *shared.notes, *progress(shared),
+             *(line for name in compared for line in lost(shared, name)),
+             *collapse_note(found, shared, without_collapsed)]
     found.attrs.update(level=LEVEL, correction="Benjamini-Hochberg, over the cells of each variable",
                        compared=" ".join(compared), differ=", ".join(differ), differ_in_program=", ".join(program),
-                       notes="\n".join([cells_note(found, shared), *shared.notes, *progress(shared)]))
+                       without_collapsed=int(without_collapsed), notes="\n".join(notes))
+
+
+def same_note(shared: SharedGrid, compared: list[str]) -> list[str]:
+    """A sentence if the two have the same runs with the same numbers."""
+    if not shared.is_paired:
+        return []
+    for name in "outcome", *compared:
+        one, two = (dataset[name].transpose(*shared.axes, REPEAT).values.astype(float) for dataset in shared)
+        if not np.array_equal(one, two, equal_nan=True):
+            return []
+    return ["A and B are the same: all numbers that are compared are equal, run by run."]
+
+
+def collapse_note(found: xr.Dataset, shared: SharedGrid, left_out: bool) -> list[str]:
+    """A sentence on the runs that collapsed, if predicted_entropy was measured."""
+    if not any(ENTROPY in dataset for dataset in shared):
+        return []
+    counts = {name: int(found[f"collapsed_{side}"].sum()) if ENTROPY in dataset else "not measured"
+              for side, name, dataset in zip("ab", NAMES, shared)}
+    sides = ", ".join(f"{name} {count}" for name, count in counts.items())
+    what = "they are left out" if left_out else "they count like the others"
+    any_run = bool((found.collapsed_a + found.collapsed_b).any())
+    return [f"Collapsed runs, which always predict the same word: {sides}{f'; {what}' if any_run else ''}."]
 
 
 def cells_note(found: xr.Dataset, shared: SharedGrid) -> str:
@@ -311,5 +391,5 @@ def cells_note(found: xr.Dataset, shared: SharedGrid) -> str:
     seeds = [listed(dataset[REPEAT].values) for dataset in shared]
     how = f"in pairs of one seed ({seeds[0]})" if shared.is_paired else (
         f"not in pairs (seeds of A: {seeds[0]}; of B: {seeds[1]})")
-    few = "" if shared.enough else "; one seed says nothing about significance"
+    few = "" if shared.enough else "; one seed: the spread between seeds is unknown, and nothing is tested"
     return f"{text}, {how}{few}."

@@ -15,7 +15,8 @@ from .words import MINUS, grouped, number, several, value_text
 COLUMNS = ("a", "b", "change", "change_low", "change_high", "p", "q", "runs")
 OF_MEANS = ("p_exact", "p_least", "cells")
 OF_BOUNDARIES = ("change_least", "change_most")
-OF_CELLS = ("phase_a", "phase_b", "phase_differs", "done_a", "done_b", "diverged_a", "diverged_b")
+OF_CELLS = ("phase_a", "phase_b", "phase_differs", "done_a", "done_b", "diverged_a", "diverged_b", "collapsed_a",
+            "collapsed_b")
 WIDTH = 100
 CELLS = 5  # listed of each variable
 
@@ -23,16 +24,17 @@ CELLS = 5  # listed of each variable
 def comparison_table(found: xr.Dataset) -> pd.DataFrame:
     """A DataFrame with a row for every number that `compare` compared.
 
-    `quantity` is NAME, NAME_mean, boundary or boundary_slope; `kind` says whether `change` is the ratio b / a or the
-    difference b - a; the axes follow, empty for what is not of one cell; then a, b, change, the ends of its interval,
-    p, q and the number of runs; for means the exact p, the least that it can be, and the number of cells; for cells the
-    phases, and the runs that are done and that diverged.
+    `quantity` is NAME, NAME_mean, NAME_median, boundary or boundary_slope; `kind` says whether `change` is the ratio
+    b / a or the difference b - a; the axes follow, empty for what is not of one cell; then a, b, change, the ends of its
+    interval, p, q and the number of runs; for means the exact p, the least that it can be, and the number of cells; for
+    cells the phases, and the runs that are done, that diverged and that collapsed.
     """
     frames = []
     for name in names_of(found):
         kind = kind_of(found, name)
         frames.append(rows(found, name, kind, COLUMNS, OF_CELLS))
         frames.append(rows(found, f"{name}_mean", kind, (*COLUMNS, *OF_MEANS)))
+        frames.append(rows(found, f"{name}_median", kind))
     if "boundary_ratio" in found:
         frames.append(rows(found, "boundary", "ratio", (*COLUMNS, *OF_BOUNDARIES)))
     if "boundary_slope_difference" in found:
@@ -82,7 +84,10 @@ def heading(found: xr.Dataset) -> str:
     if said["differ_in_program"]:
         text.append(f"What wrote them differs in {said['differ_in_program']}.")
     text += [*said["notes"].split("\n"), phase_line(found)]
-    return "\n".join([*lines, *(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in text)])
+    if not said["without_collapsed"] and bool((found.collapsed_a + found.collapsed_b).any()):
+        text.append("Collapsed runs are left out with --without-collapsed.")
+    return "\n".join([*lines, *(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+                                for line in text)])
 
 
 def phase_line(found: xr.Dataset) -> str:
@@ -99,7 +104,9 @@ def phase_line(found: xr.Dataset) -> str:
 
 def means(found: xr.Dataset) -> str:
     """The table of means over cells."""
-    lines = [["mean over cells", "cells", "A", "B", "B/A or B-A", "95 % interval", "p", "exact p", "cells, q <= 0.05"]]
+    lines = [["mean over cells", "cells", "A", "B", "B/A or B-A", "95 % interval", "p", "exact p", "median",
+              "cells, q <= 0.05"]]
+    level = found.attrs["level"]
     for name in names_of(found):
         kind = kind_of(found, name)
 
@@ -109,13 +116,15 @@ def means(found: xr.Dataset) -> str:
         tested = int(q.notnull().sum())
         lines.append([name, grouped(of("cells")), number(of("a")), number(of("b")), change(of("change"), kind),
                       interval(of("change_low"), of("change_high"), kind), probability(of("p")),
-                      probability(of("p_exact")),
-                      f"{int((q <= found.attrs['level']).sum())} of {tested}" if tested else "not tested"])
-    text = aligned(lines)
+                      probability(of("p_exact") if of("p_least") <= level else np.nan),
+                      change(found[f"{name}_median_{kind}"].item(), kind),
+                      f"{int((q <= level).sum())} of {tested}" if tested else "not tested"])
     least = [found[f"{name}_mean_p_least"].item() for name in names_of(found)]
-    if least and np.isfinite(least).any():
-        text += f"\nWith so few seeds the exact p is at least {probability(np.nanmax(least))}, whatever the numbers." \
-            if np.nanmax(least) > found.attrs["level"] else ""
+    text = aligned(lines) + "\nmedian: of B/A or B-A over the same cells."
+    if any(one > level for one in least):
+        paired, seeds = found.attrs["pairing"] == "paired", [int(found.attrs[f"seeds_{side}"]) for side in "ab"]
+        few = several(seeds[0], "pair") if paired else f"{seeds[0]} and {several(seeds[1], 'seed')}"
+        text += f" Exact p: with {few} it cannot be below {probability(np.nanmax(least))}, so it is not shown."
     return text
 
 
@@ -135,8 +144,9 @@ def boundaries(found: xr.Dataset) -> str:
     text = f"Boundary: {found.attrs['boundary']}\n{aligned(lines)}"
     text += f"\n{several(lost, 'line')} without a boundary in both is left out." if lost == 1 else (
         f"\n{lost} lines without a boundary in both are left out." if lost else "")
-    text += ("\nThe interval is over seeds; \"between runs\" is what B/A can be if each boundary lies anywhere between "
-             "the two runs beside it.")
+    over = "The interval is over seeds; " if min(found.attrs["seeds_a"], found.attrs["seeds_b"]) > 1 else ""
+    text += "\n" + textwrap.fill(f"{over}\"between runs\" is what B/A can be if each boundary lies anywhere between "
+                                 "the two runs beside it.", WIDTH)
     return text + slopes(found)
 
 
@@ -155,12 +165,13 @@ def slopes(found: xr.Dataset) -> str:
             slope, low, high = (part[f"boundary_slope_{side}{end}"].item() for end in ("", "_low", "_high"))
             sides.append(f"{side.upper()} {number(slope, 3)}" + (
                 f" ({number(low, 3)} to {number(high, 3)})" if low == low else ""))
-        text += (f"\nSlope over learning_rate{where and ', ' + where}, at "
-                 f"{part.boundary_slope_places.item()} values: {', '.join(sides)}; B - A "
-                 f"{change(part.boundary_slope_difference.item(), 'difference')}" + between(
-                     part.boundary_slope_difference_low.item(), part.boundary_slope_difference_high.item()))
+        line = (f"Slope over learning_rate{where and ', ' + where}, at "
+                f"{part.boundary_slope_places.item()} values: {', '.join(sides)}; B-A "
+                f"{change(part.boundary_slope_difference.item(), 'difference')}" + between(
+                    part.boundary_slope_difference_low.item(), part.boundary_slope_difference_high.item()))
         if np.isfinite(part.boundary_slope_p.item()):
-            text += f", p {probability(part.boundary_slope_p.item())}"
+            line += f", p {probability(part.boundary_slope_p.item())}"
+        text += "\n" + textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     return text and f"\n{text}"
 
 

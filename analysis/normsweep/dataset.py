@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import glob
 import os
 from collections.abc import Iterable
 from typing import Any, Callable, TypeVar
@@ -11,14 +13,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from . import boundary_variables, gradients, predicted, table, verify
+from . import boundary_variables, gradients, predicted, store, table, verify
 from .boundary import phase_boundary
+from .collapse import collapsed
 from .grokking import LEVEL, grokking
 from .hints import Numbers, Path
 from .join import join
-from .names import OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE
+from .names import OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE, TEXTS
 from .plane import as_words, pivot
 from .verify import NotASweep
+from .words import texts
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 LAYOUT = {"char_dim_name", "original_shape", "chunksizes", "preferred_chunks", "contiguous", "chunks"}
@@ -26,7 +30,8 @@ NO_NETCDF = -51  # the netCDF library's errno for a file of another format
 
 
 def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: Any) -> xr.Dataset:
-    """The dataset in a file, decoded: an xarray.Dataset that reads values on demand.
+    """The dataset in a file, or in a Zarr store that to_zarr has written, decoded: an xarray.Dataset that reads values
+    on demand.
 
     A sweep that still runs can be opened at any moment; open it again to see new values. Close it, or use `with`:
 
@@ -34,16 +39,19 @@ def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: A
     ...     dataset.sweep.title, int(dataset.sweep.done.sum())
     ('My first diagram', 53)
 
-    `path` may be several files, of parts of one sweep that were run apart, such as one file for each seed. They become
-    one dataset over the union of their grids; cells that no file has are pending. A key that is fixed in a file is an
-    axis of one value there. Of a run that several files have, the one that got furthest counts; if it has ended in
-    several, all its values have to agree, except times and hosts. The dataset is in memory, unless there are chunks.
+    `path` may be several files, or a pattern such as "results/*.nc", of parts of one sweep that were run apart, such as
+    one file for each seed. They become one dataset over the union of their grids; cells that no file has are pending. A
+    key that is fixed in a file is an axis of one value there, and one key that is fixed in all of them, with several
+    values, becomes an axis. Of a run that several files have, the one that got furthest counts; if it has ended in
+    several, all its values have to agree, except times and hosts. Titles, notes and tags of all of them are kept. The
+    dataset is in memory, unless there are chunks.
 
     >>> open_sweep(["first.nc"]).sweep
     <sweep 'My first diagram': 3 learning_rate x 5 weight_decay x 2 norm_placement x 2 seed, 53 done>
 
-    `chunks` and other keywords are those of xarray.open_dataset; without `chunks`, dask is not needed. `sessions` is as
-    long as there were sessions. The dataset, or a part of it, can be saved with its methods to_netcdf and to_zarr.
+    `chunks` and other keywords are those of xarray.open_dataset; without `chunks`, dask is not needed. Only numbers
+    come in such pieces, because dask cannot tell how large texts are. `sessions` is as long as there were sessions. The
+    dataset, or a part of it, can be saved with its methods to_netcdf and to_zarr.
 
     A netCDF-4 copy can be opened, too. Raises OSError if a file cannot be read, NotASweep if it is not a normsweep
     dataset, is cut short, or was altered by another program, and DifferentSweeps if files are not parts of one sweep.
@@ -51,9 +59,7 @@ def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: A
     undecoded = sorted({"decode_cf", "decode_coords", "concat_characters"} & set(keywords))
     if undecoded:
         raise TypeError(f"{undecoded[0]}: open_sweep decodes what it opens; xarray.open_dataset need not")
-    if isinstance(path, (str, os.PathLike)):
-        return open_file(path, chunks=chunks, **keywords)
-    paths = list(path)
+    paths = matching(path) if isinstance(path, (str, os.PathLike)) else list(path)
     if not paths:
         raise ValueError("no file to open")
     with contextlib.ExitStack() as opened:
@@ -69,11 +75,25 @@ def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: A
     return whole
 
 
+def matching(path: Path) -> list[Path]:
+    """The files of a pattern, by name; a path alone if it exists or is no pattern."""
+    if not glob.has_magic(os.fspath(path)) or os.path.lexists(path):
+        return [path]
+    found: list[Path] = [*sorted(glob.glob(os.fspath(path), recursive=True))]
+    if not found:
+        raise FileNotFoundError(errno.ENOENT, "No file has such a name", os.fspath(path))
+    return found
+
+
 def open_file(path: Path, **keywords: Any) -> xr.Dataset:
     """open_sweep for one file."""
-    verify.check_file(path)
+    if store.is_zarr(path):
+        engine = store.zarr_keywords(path)
+    else:
+        engine = {"engine": "netcdf4"}
+        verify.check_file(path)
     try:
-        dataset = xr.open_dataset(path, **{"engine": "netcdf4", **keywords})
+        dataset = in_pieces(path, **{**engine, **keywords})
     except OSError as error:
         if error.errno != NO_NETCDF:
             raise
@@ -89,6 +109,24 @@ def open_file(path: Path, **keywords: Any) -> xr.Dataset:
         raise
     forget_layout(dataset)
     return without_spare_sessions(dataset)
+
+
+def in_pieces(path: Path, chunks: Any = None, **keywords: Any) -> xr.Dataset:
+    """xarray.open_dataset, which leaves texts as they are: dask cannot tell how large pieces of them are."""
+    dataset = xr.open_dataset(path, **keywords)
+    if chunks is None:
+        return dataset
+    lost = keywords.pop("drop_variables", None) or []
+    lost = [lost] if isinstance(lost, str) else [*lost]
+    words = [str(name) for name, variable in dataset.variables.items() if variable.dtype.kind in TEXTS]
+    with contextlib.ExitStack() as opened:
+        opened.callback(dataset.close)
+        numbers = xr.open_dataset(path, chunks=chunks, drop_variables=[*lost, *words], **keywords)
+        opened.callback(numbers.close)
+        found = dataset.assign(numbers.variables)
+        found.encoding = dataset.encoding
+        found.set_close(opened.pop_all().close)
+    return found
 
 
 def forget_layout(dataset: xr.Dataset) -> None:
@@ -108,7 +146,7 @@ def without_spare_sessions(dataset: xr.Dataset) -> xr.Dataset:
     """The file's table of sessions has rows for later ones."""
     if SESSION_START not in dataset or SESSIONS not in dataset.dims:
         return dataset
-    used = np.flatnonzero(dataset[SESSION_START].values.astype(str) != "")
+    used = np.flatnonzero(texts(dataset[SESSION_START].values) != "")
     cut = dataset.isel({SESSIONS: slice(0, int(used[-1]) + 1 if len(used) else 0)})
     cut.encoding = dataset.encoding
     cut.set_close(dataset.close)
@@ -266,6 +304,16 @@ class Sweep:
     def diverged(self) -> xr.DataArray:
         """Mask of the runs whose loss or norm became NaN or infinite."""
         return self._stands("diverged")
+
+    @property
+    def collapsed(self) -> xr.DataArray:
+        """Mask of the runs that are done and whose model at last predicts the same word whatever it reads: its
+        predicted_entropy is below 0.001. False where that was not measured.
+
+        >>> int(ds.sweep.collapsed.sum())
+        0
+        """
+        return collapsed(self._dataset).assign_attrs(long_name="runs that collapsed").rename("collapsed")
 
     @property
     def failed(self) -> xr.DataArray:

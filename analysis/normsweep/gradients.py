@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from .boundary import deviation, straight_line
+from .memory import loaded
 from .names import REPEAT
 
 NORM, SLOPE, THEORY = "mean_gradient_norm", "gradient_depth_slope", "gradient_depth_slope_theory"
@@ -40,6 +41,7 @@ def gradient_slopes(dataset: xr.Dataset, tensor: str = "w2", over: str | None = 
     if not len(kinds):
         raise ValueError(f"{tensor}: not a tensor; they are {', '.join(map(str, dataset.tensor.values))}")
     fresh = dataset[[NORM, SLOPE, THEORY]].isel(step=0, tensor=int(kinds[0])).drop_vars(["step", "tensor"])
+    fresh = loaded(fresh, (NORM, SLOPE, THEORY))
     along = [over] if over is not None and over in fresh[SLOPE].dims else []
     found = {"depth": fresh[SLOPE].mean(along), "depth_error": error_of_mean(fresh[SLOPE], along),
              "depth_theory": fresh[THEORY].mean(along)}

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from .hints import Array
+from .memory import loaded
 from .names import DONE, REPEAT
 from .slope import slope_fit
 
@@ -27,7 +28,8 @@ def grokking(dataset: xr.Dataset, level: float = LEVEL, over: str = REPEAT) -> x
     slope               slope of log reached over log weight_decay, the mean over repeats of each, at the decays above 0
                         with which all repeats reach it; select fewer with ds.sel first
     slope_low, slope_high   an interval that covers it with a probability of about 95 %: repeats are resampled, and each
-                        step is anywhere between `before` and `reached`
+                        step is anywhere between `before` and `reached`; NaN with one repeat, which does not say how
+                        much repeats differ
 
     With a constant learning rate the first steps of a long run are those of a short one, so `reached` also says with
     which decays shorter runs would.
@@ -36,7 +38,7 @@ def grokking(dataset: xr.Dataset, level: float = LEVEL, over: str = REPEAT) -> x
     """
     if "accuracy" not in dataset or not {DECAY, "step"} <= set(dataset.accuracy.dims):
         raise ValueError("accuracy was not measured over weight_decay and step")
-    dataset = dataset.sortby(DECAY)
+    dataset = loaded(dataset[["accuracy", "outcome"]], ("accuracy", "outcome")).sortby(DECAY)
     reached, before = first_steps(dataset.accuracy, level)
     found = xr.Dataset({"reached": reached, "before": before})
     known = reached.notnull() | (dataset.outcome == DONE)
@@ -77,6 +79,8 @@ def slopes(found: xr.Dataset, over: str) -> dict[str, xr.DataArray]:
     fits = xr.apply_ufunc(slope_fit, np.log(there[DECAY].astype(float)), y, low, y,
                           input_core_dims=[[DECAY], *[[DECAY, along]] * 3], output_core_dims=[[]] * 3,
                           vectorize=True, output_dtypes=[float] * 3)
+    if parts[0].sizes[along] < 2:
+        fits = (fits[0], *(xr.full_like(end, np.nan) for end in fits[1:]))
     return dict(zip(("slope", "slope_low", "slope_high"), fits))
 
 

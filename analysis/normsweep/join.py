@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from .account import GENERAL
+from .account import GENERAL, USED
 from .boundary_variables import boundary
 from .names import BOUNDARY, FIXED, OUTCOMES, SESSION, SESSIONS
 from .plane import SAME
@@ -21,6 +21,8 @@ WEAKEST_FIRST = ("skipped", "pending", "running", "failed", "diverged", "done")
 # What may differ between two trainings of the same run.
 OF_ONE_TRAINING = {"seconds", "tokens_per_second", "attempts", "deaths", "session", "host", "reason"}
 ABSENT = -1
+NAMED = 3  # titles of parts that the title of the whole names
+DIGEST = "data_digest"
 
 
 class DifferentSweeps(ValueError):
@@ -58,13 +60,30 @@ def check_same(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> None:
     """Raises DifferentSweeps unless the parts differ in axes alone, or in one key that may become an axis."""
     first, together = fixed(parts[0]), all_together(parts)
     axes = {*all_axes(parts), *(name for names in together.values() for name in names)}
-    apart = {name: (path, value) for part, path in zip(parts[1:], paths[1:]) for name, value in fixed(part).items()
-             if name in first and name not in axes and different(first[name], value)}
-    if len(apart) > 1 or set(apart) & set(FIXED):
-        path = next(path for path, _ in apart.values())
-        found = ", ".join(f"{name} is {text(value)}, not {text(first[name])}"
-                          for name, (where, value) in apart.items() if where == path)
-        raise DifferentSweeps(f"{path}: of another sweep than {paths[0]}: {found}")
+    apart: dict[str, tuple[str, Any]] = {}
+    for part, path in zip(parts[1:], paths[1:]):
+        for name, value in fixed(part).items():
+            if name in first and name not in axes and different(first[name], value):
+                apart.setdefault(name, (path, value))
+    reasons = in_the_way(apart, parts)
+    if reasons:
+        path = apart[reasons[0]][0]
+        told = [f"{name} is {text(value)}, not {text(first[name])}" + f" ({where})" * (where != path)
+                for name, (where, value) in apart.items() if name in reasons]
+        why = "that cannot be an axis" if set(reasons) <= set(FIXED) else "at most one such key becomes an axis"
+        raise DifferentSweeps(f"{path}: of another sweep than {paths[0]}: {', '.join(told)}; {why}")
+
+
+def in_the_way(apart: Iterable[str], parts: Iterable[xr.Dataset]) -> list[str]:
+    """The keys, of those that differ, because of which parts are not of one sweep. Those that cannot be an axis; but
+    not the digest of the corpus if another key explains it, nor keys that no corpus uses. One other may become an axis.
+    """
+    corpora = {str(part.attrs.get("corpus", "")) for part in parts}
+    others = [name for name in apart if name not in FIXED]
+    never = [name for name in apart if name in FIXED and (
+        name not in USED or "" in corpora or bool(corpora & set(USED[name])))]
+    explained = {"corpus", *USED} & {*never, *others} and len(never) > 1
+    return [name for name in never if not (explained and name == DIGEST)] + (others if len(others) > 1 else [])
 
 
 def fixed(part: xr.Dataset) -> dict[str, Any]:
@@ -261,13 +280,28 @@ def numbered(part: xr.Dataset, first: int) -> xr.Dataset:
 def attributes_of(parts: Sequence[xr.Dataset], axes: Sequence[str]) -> dict[str, Any]:
     """Attributes of the whole: texts of all parts where they differ; no digest of the grid if that is new."""
     found: dict[str, Any] = {str(name): value for name, value in parts[0].attrs.items() if name not in axes}
-    for name, between in (("title", " and "), ("history", "\n"), ("sweep", "\n---\n")):
+    for name, between in (("history", "\n"), ("sweep", "\n---\n")):
         said = [str(part.attrs[name]) for part in parts if name in part.attrs]
         if said:
             found[name] = between.join(dict.fromkeys(said))
+    titles = list(dict.fromkeys(part.sweep.title for part in parts))
+    if len(titles) > 1:
+        found["title"] = listed(titles)
+    notes = {part.sweep.notes: part.sweep.title for part in parts if part.sweep.notes}
+    if notes:
+        found["notes"] = "\n\n".join(f"{title}: {note}" if len(notes) > 1 else note for note, title in notes.items())
+    tags = list(dict.fromkeys(tag for part in parts for tag in part.sweep.tags))
+    if tags:
+        found["tags"] = ", ".join(tags) if all(isinstance(part.attrs.get("tags", ""), str) for part in parts) else tags
     if len({str(part.attrs.get("configuration_digest")) for part in parts}) > 1:
         found["configuration_digest"] = ""
     return found
+
+
+def listed(words: Sequence[str]) -> str:
+    """"one, two and three", "one, two, three and 4 more"."""
+    *others, last = words if len(words) <= NAMED + 1 else [*words[:NAMED], f"{len(words) - NAMED} more"]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def describe(whole: xr.Dataset, parts: Sequence[xr.Dataset]) -> None:

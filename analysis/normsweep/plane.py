@@ -12,7 +12,7 @@ import xarray as xr
 from .hints import Array
 from .names import BEFORE_NATURES, NATURE, NATURES, OF_RUNS
 from .verify import has_words
-from .words import value_text
+from .words import texts, value_text
 
 MANY = 12  # values of an axis that an error lists
 LEAST_DIGITS = 3  # of a rounded value
@@ -46,21 +46,26 @@ def pivot(dataset: xr.Dataset, variable: str = "norm_growth", **at: Any) -> xr.D
 
 def reduced(dataset: xr.Dataset, variable: str, plane: Iterable[str]) -> xr.DataArray:
     """pivot over any axes (x, y) of the dataset, or fewer, instead of its own plane."""
-    values = of_sound_runs(dataset, variable)
+    values = of_sound_runs(dataset, variable).compute()
     axes = [name for name in plane if name in values.dims]
     if "step" in values.dims:
         values = last(values)
     others = [dim for dim in values.dims if dim not in axes]
     if has_words(values) or values.dtype.kind in "OSTU":
         values = most_frequent(as_words(values) if has_words(values) else values, others)
-    elif is_geometric(values):
-        with np.errstate(divide="ignore"):
-            logs = cast(xr.DataArray, np.log(values))
-            values = cast(xr.DataArray, np.exp(logs.mean(others))).assign_attrs(values.attrs)
     else:
-        values = values.mean(others, keep_attrs=True)
+        values = averaged(values, others)
     ascending = [name for name in axes if values[name].dtype.kind in "iuf"]
     return values.transpose(*axes[::-1]).sortby(ascending).rename(variable)
+
+
+def averaged(values: xr.DataArray, dimensions: Iterable[Hashable]) -> xr.DataArray:
+    """The mean over some dimensions: the geometric one of ratios, the arithmetic one of other numbers."""
+    if not is_geometric(values):
+        return values.mean(dimensions, keep_attrs=True)
+    with np.errstate(divide="ignore"):
+        logs = cast(xr.DataArray, np.log(values))
+    return cast(xr.DataArray, np.exp(logs.mean(dimensions))).assign_attrs(values.attrs)
 
 
 def is_linear(variable: xr.DataArray) -> bool:
@@ -85,22 +90,69 @@ def select(dataset: xr.Dataset, at: Mapping[str, Any]) -> xr.Dataset:
             raise KeyError(f"{name}: not a dimension; the dimensions are {', '.join(map(str, dataset.dims))}")
         places = np.flatnonzero(equal(dataset[name].values, value))
         if len(places) != 1:
-            raise KeyError(f"{name}: no value {value_text(value)}; it has {some_values(dataset[name].values, value)}")
+            raise no_value(dataset[name], value)
         dataset = dataset.isel({name: places[0]})
     return dataset
 
 
 def part_at(dataset: xr.Dataset, pairs: Sequence[str]) -> xr.Dataset:
-    """select for texts NAME=VALUE, each of an axis; the part's title says what was selected. KeyError for any other."""
-    at = {}
+    """The part of a dataset that texts select, each of another axis; the part's title says so. KeyError for any other.
+
+    NAME=VALUE takes one value, and the axis away, as select; NAME=VALUE,VALUE,... takes several, NAME=LOW..HIGH those
+    from one number to another, with both ends, of which one may be missing.
+    """
+    at: dict[str, int | list[int]] = {}
     for pair in pairs:
         name, sign, text = pair.partition("=")
         if not sign or name not in dataset.sweep.axes:
-            raise KeyError(f"{pair}: not NAME=VALUE of an axis; the axes are {', '.join(dataset.sweep.axes)}")
-        at[name] = value_of(dataset[name], text)
-    part = select(dataset, at)
+            only = f"; {name} is {value_text(dataset.attrs[name])} in all runs" if name in dataset.attrs else ""
+            axes = ", ".join(dataset.sweep.axes) or "none"
+            raise KeyError(f"{pair}: not NAME=VALUE of an axis; the axes are {axes}{only}")
+        if name in at:
+            raise KeyError(f"{pair}: {name} is selected twice")
+        at[name] = places_of(dataset[name], text)
     title = " ".join(filter(None, [dataset.sweep.title, *([f"at {', '.join(pairs)}"] if pairs else [])]))
-    return part.assign_attrs(title=title) if pairs else part
+    return dataset.isel(at).assign_attrs(title=title) if pairs else dataset
+
+
+def places_of(coordinate: xr.DataArray, text: str) -> int | list[int]:
+    """The place of the value that a text means on an axis, or the places of the values of a list or a range, in the
+    order of the axis. KeyError if it has none."""
+    words = text.split(",")
+    if is_one(coordinate, text) or len(words) == 1 and ".." not in text:
+        return place_of(coordinate, text)
+    return sorted({place for word in words for place in (
+        range_of(coordinate, word) if ".." in word and not is_one(coordinate, word) else [place_of(coordinate, word)])})
+
+
+def is_one(coordinate: xr.DataArray, text: str) -> bool:
+    """Is a text as a whole a value? A label may have a comma or points in it."""
+    return bool(equal(coordinate.values, value_of(coordinate, text)).any())
+
+
+def place_of(coordinate: xr.DataArray, text: str) -> int:
+    value = value_of(coordinate, text)
+    places = np.flatnonzero(equal(coordinate.values, value))
+    if len(places) != 1:
+        raise no_value(coordinate, value)
+    return int(places[0])
+
+
+def no_value(coordinate: xr.DataArray, value: Any) -> KeyError:
+    return KeyError(f"{coordinate.name}: no value {value_text(value)}; it has {some_values(coordinate.values, value)}")
+
+
+def range_of(coordinate: xr.DataArray, text: str) -> list[int]:
+    """The places from LOW to HIGH of a text LOW..HIGH."""
+    ends = [value_of(coordinate, end) if end else limit for end, limit in zip(
+        text.split("..", 1), (-np.inf, np.inf))]
+    if coordinate.dtype.kind not in "iuf" or not all(isinstance(end, (int, float)) for end in ends):
+        raise KeyError(f"{coordinate.name}: {text}: a range is LOW..HIGH of an axis of numbers")
+    values = coordinate.values
+    within = (values > ends[0]) & (values < ends[1]) | equal(values, ends[0]) | equal(values, ends[1])
+    if not within.any():
+        raise KeyError(f"{coordinate.name}: no value in {text}; it has {some_values(values, ends[0])}")
+    return [int(place) for place in np.flatnonzero(within)]
 
 
 def some_values(values: Array, wanted: Any) -> str:
@@ -133,8 +185,11 @@ def value_of(coordinate: xr.DataArray, text: str) -> bool | float | str:
 
 def equal(values: Array, value: Any) -> Array:
     if values.dtype.kind in "iuf" and isinstance(value, (int, float, np.number)):
-        return np.abs(values - value) <= SAME * np.abs(value)
-    return values == value
+        return np.asarray(np.abs(values - value) <= SAME * np.abs(value) if np.isfinite(value) else values == value)
+    kinds = "OTU" if isinstance(value, str) else "b" if isinstance(value, (bool, np.bool_)) else ""
+    if values.dtype.kind not in kinds:  # numpy warns where it compares numbers with texts
+        return np.zeros(values.shape, bool)
+    return np.asarray(values == value)
 
 
 def of_sound_runs(dataset: xr.Dataset, name: str) -> xr.DataArray:
@@ -148,6 +203,7 @@ def of_sound_runs(dataset: xr.Dataset, name: str) -> xr.DataArray:
 
 def last(values: xr.DataArray) -> xr.DataArray:
     """The last value over the steps that is not missing, for each run."""
+    values = values.compute()
     places = xr.where(values.notnull(), xr.DataArray(np.arange(values.sizes["step"]), dims="step"), 0).max("step")
     return values.isel(step=places).drop_vars("step", errors="ignore")
 
@@ -155,7 +211,7 @@ def last(values: xr.DataArray) -> xr.DataArray:
 def most_frequent(words: xr.DataArray, dims: list[Hashable]) -> xr.DataArray:
     """The most frequent word along `dims`, the alphabetically first of equals; "" if there is none."""
     def winner(row: Array) -> str:
-        found, count = np.unique([word for word in row.ravel().astype(str) if word], return_counts=True)
+        found, count = np.unique([word for word in texts(row.ravel()) if word], return_counts=True)
         return found[count.argmax()] if len(found) else ""
     if not dims:
         return words

@@ -19,6 +19,7 @@ import xarray as xr
 
 from .boundary import over_repeats, repeats_along
 from .hints import Array, Numbers
+from .memory import loaded
 from .names import DONE, OUTCOMES, REPEAT
 from .schedule import KEYS, rates
 
@@ -80,6 +81,7 @@ def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | Non
         raise ValueError(f"runs={runs}: a prediction is made from 1 run or from 2")
     if linear_in not in LINEAR_IN:
         raise ValueError(f"linear_in={linear_in}: a source is linear in one of {', '.join(LINEAR_IN)}")
+    dataset = loaded(dataset, ("param_norm", "outcome", "rate_sum", "last_step"))
     places = None if decays is None else places_of(dataset, decays)
     along = ["weight_decay", "step"]
     norm = dataset.param_norm.astype(float)

@@ -183,8 +183,10 @@ def slope_tables(dataset):
             for name, axis in (("boundary_slope", "learning rate"), ("boundary_steps_slope", "steps"))]
 
 
-def interval_text(slope=None, low=np.nan, high=np.nan, rejected=()):
+def interval_text(slope=None, low=np.nan, high=np.nan, rejected=(), seeds=0):
     """" Its 95 % interval, ... is -0.55 to -0.15; it rejects orthogonal updates."; "" without an interval."""
+    if slope is not None and seeds < 2:
+        return f" {'One seed: the' if seeds == 1 else 'The'} spread between seeds is unknown."
     if not np.isfinite(low):
         return ""
     return (f" Its 95 % interval, from seeds and brackets, is {low:.2f} to {high:.2f}; it rejects "
@@ -198,10 +200,11 @@ def slope_table(rows, axis):
     named, tested = any(row[0] for row in rows), axis == "learning rate"
     columns = ["where"] * named + [f"slope over {axis}", "95 % from", "to"] + ["rejects"] * tested
     return table(columns, [
-        [words] * named + [slope, low, high] + [" and ".join(rejected) or ("neither" if low == low else "")] * tested
-        for words, slope, low, high, rejected in rows],
-        "The interval holds the resampled seeds and each boundary anywhere between its two runs; with one seed, the "
-        "residuals of the line.", most=MOST_BOUNDARIES)
+        [words] * named + [slope, low, high] +
+        [" and ".join(rejected) or ("neither" if low == low else "unknown: one seed" if seeds == 1 else "")] * tested
+        for words, slope, low, high, rejected, seeds in rows],
+        "The interval holds the resampled seeds and each boundary anywhere between its two runs. With one seed the "
+        "spread between seeds is unknown, and there is none.", most=MOST_BOUNDARIES)
 
 
 def boundary_table(rows):

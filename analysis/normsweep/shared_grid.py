@@ -18,6 +18,8 @@ from .words import several, value_text
 NOT_SETTINGS = frozenset((  # attributes that are no keys of a sweep file
     "Conventions", "title", "source", "history", "references", "format_version", "configuration_digest", "sweep"))
 OF_PROGRAM = ("session_version", "session_commit", "session_blas_kernel", "session_vector_level")
+DIGEST, CORPUS = "data_digest", "the content of the corpus"
+SHORT = 8  # digits of a digest that are shown
 NAMES = ("A", "B")  # in messages and notes
 SHOWN = 4  # values in a sentence
 
@@ -164,13 +166,14 @@ def listed(values: Iterable[Any]) -> str:
 
 
 def differences(shared: SharedGrid) -> list[tuple[str, str, str]]:
-    """[(key, its value in a, in b)] of the settings in which two datasets differ, and of the sessions' variables."""
+    """[(key, its value in a, in b)] of the settings in which two datasets differ; last the digest of the corpus."""
     a, b = shared
     names = [name for name in dict.fromkeys([*a.attrs, *scalars(a), *b.attrs, *scalars(b)])
              if name not in NOT_SETTINGS and name not in shared.axes and name != REPEAT]
     found = [(name, *("" if value is None else words_of(value) for value in (setting(a, name), setting(b, name))))
-             for name in names]
-    return [(name, one, two) for name, one, two in found if one and two and one != two]
+             for name in sorted(names, key=lambda name: name == DIGEST)]
+    return [(name, one, two) if name != DIGEST else (CORPUS, f"{one[:SHORT]}…", f"{two[:SHORT]}…")
+            for name, one, two in found if one and two and one != two]
 
 
 def program_differences(shared: SharedGrid) -> list[tuple[str, str, str]]:

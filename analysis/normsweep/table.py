@@ -72,6 +72,8 @@ def typed(values: Array, variable: xr.DataArray) -> Any:
     if values.dtype.kind == "f" and np.dtype(variable.encoding.get("dtype", float)).kind in "iu":
         missing = np.isnan(values)
         return pd.arrays.IntegerArray(np.where(missing, 0, values).astype(np.int64), missing)
+    if values.dtype.kind == "T":
+        return values.astype(object)
     if values.dtype.kind in "iu":
         return pd.array(values, dtype="Int64")
     return values

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numbers
 
+from .hints import Array
+
 THIN_SPACE, MINUS = "\N{THIN SPACE}", "\N{MINUS SIGN}"
 
 
@@ -20,6 +22,11 @@ def number(value: float, digits: int = 4) -> str:
 def grouped(whole: int) -> str:
     """An integer with thin spaces between thousands, from five digits on."""
     return (f"{whole:,}" if abs(whole) >= 10_000 else str(whole)).replace(",", THIN_SPACE).replace("-", MINUS)
+
+
+def texts(values: Array) -> Array:
+    """Texts of fixed length, from texts of any of numpy's kinds; the newest kind, which Zarr has, is not cast to it."""
+    return (values.astype(object) if values.dtype.kind == "T" else values).astype(str)
 
 
 def several(count: int, word: str) -> str:

@@ -109,12 +109,25 @@ def test_one_seed_says_nothing_about_significance(a, b):
     found = compare(a, b)
     assert near(found.norm_growth_ratio.mean(), 2 ** 0.5, rtol=0.2)
     for name in found.data_vars:
-        of_sides = "slope_a" in str(name) or "slope_b" in str(name)
-        if str(name).endswith(("_p", "_q", "_low", "_high", "_exact")) and not of_sides:
+        if str(name).endswith(("_p", "_q", "_low", "_high", "_exact")):
             assert found[name].isnull().all(), name
-    assert "one seed says nothing about significance" in found.attrs["notes"]
+    assert "one seed: the spread between seeds is unknown, and nothing is tested" in found.attrs["notes"]
     text = comparison_text(found)
-    assert "not tested" in text and "largest of" not in text
+    assert "not tested" in text and "largest of" not in text and " to " not in text.partition("Boundary")[0]
+    assert "interval is over seeds" not in text and "xact p: " not in text
+
+
+def test_slopes_of_one_seed_have_no_interval():
+    """Not even that of the line's residuals, which knows nothing of other seeds."""
+    decays = list(np.logspace(-6, 2, 9))
+    noisy = made(decays=decays, rates=[1e-1, 1e-2, 1e-3, 1e-4]).isel(seed=[0])
+    noisy["norm_growth"] = noisy.norm_growth * np.exp(np.sin(np.arange(4.0)))[:, None, None]
+    noisy.norm_growth.attrs["nature"] = "ratio"
+    assert noisy.sweep.boundary().boundary_slope_low.notnull()
+    found = compare(noisy, made(decays=decays, rates=[1e-1, 1e-2, 1e-3, 1e-4], slope=0.5).isel(seed=[0]))
+    assert found.boundary_slope_a.notnull() and found.boundary_slope_a_low.isnull()
+    said = comparison_text(found).partition("Slope over")[2].partition("\n\n")[0]
+    assert "A 1" in said and "(" not in said and " p " not in said and "B-A" in said
 
 
 def test_parts_of_one_sweep():
@@ -226,6 +239,82 @@ def test_runs_that_ended_early_have_phases_alone():
     assert "B: 9 runs ended early (stop_when)" in found.attrs["notes"]
 
 
+def collapse(found, *places):
+    """Adds predicted_entropy, which ends at 0.0007 in some runs."""
+    entropy = np.full((*found.outcome.shape, found.sizes["step"]), 1.5)
+    for place in places:
+        entropy[(*place, -1)] = 0.0007
+    return found.assign(predicted_entropy=((*found.outcome.dims, "step"), entropy))
+
+
+def test_collapsed_runs_are_counted_and_can_be_left_out():
+    a, b = collapse(made()), collapse(made(boundary=2.0, loss=2.5), (0, 0, 1), (2, 1, 0), (2, 1, 1), (2, 1, 2))
+    b["final_valid_loss"] = b.final_valid_loss.where(~b.sweep.collapsed, 50).assign_attrs(b.final_valid_loss.attrs)
+    found = compare(a, b)
+    assert found.collapsed_a.sum() == 0 and found.collapsed_b.sum() == 4 and found.collapsed_b[2, 1] == 3
+    said = "Collapsed runs, which always predict the same word: A 0, B 4; they "
+    assert said + "count like the others." in found.attrs["notes"]
+    assert "Collapsed runs are left out with --without-collapsed." in comparison_text(found)
+    assert found.done_b.sum() == 36 and found.final_valid_loss_mean_difference > 4
+    assert near(found.final_valid_loss_median_difference, 0.5) and near(found.norm_growth_median_ratio, 2 ** 0.5)
+    without = compare(a, b, without_collapsed=True)
+    assert said + "are left out." in without.attrs["notes"] and without.collapsed_b.sum() == 4
+    assert "--without" not in comparison_text(without)
+    assert without.done_b.sum() == 32 and without.phase_b[2, 1] == "" and without.norm_growth_runs[0, 0] == 2
+    assert near(without.final_valid_loss_difference.where(without.norm_growth_runs > 0, 0.5), 0.5)
+    assert without.final_valid_loss_mean_cells == 10 and near(without.final_valid_loss_mean_difference, 0.5)
+    assert a.sweep.collapsed.sum() == 0 and b.sweep.done.sum() == 36, "the datasets stay as they are"
+    assert "Collapsed" not in compare(made(), made(boundary=2.0)).attrs["notes"]
+    assert "A not measured, B 4" in compare(made(), b).attrs["notes"]
+
+
+def test_collapsed_runs_have_no_boundary_without_them():
+    decays = [10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4]
+    b = collapse(made(boundary=2.0, decays=decays), *((1, i, seed) for i in range(6) for seed in range(3)))
+    a = collapse(made(decays=decays))
+    assert compare(a, b).boundary_ratio.notnull().all()
+    assert compare(a, b, without_collapsed=True).boundary_ratio.isnull().values.tolist() == [False, True, False]
+
+
+def test_medians_are_of_cells():
+    """One cell of an extreme change moves the mean."""
+    b = made(boundary=2.0, loss=2.5)
+    b["final_train_loss"] = b.final_train_loss + xr.where((b.learning_rate == 0.1) & (b.weight_decay == 10), 60.0, 0)
+    found = compare(made(), b, ["final_train_loss"])
+    assert near(found.final_train_loss_mean_difference, 5.5) and near(found.final_train_loss_median_difference, 0.5)
+    assert near(found.final_train_loss_median_a, 2) and near(found.final_train_loss_median_b, 2.5)
+    row, = (line for line in comparison_text(found).splitlines() if line.startswith("final_train_loss "))
+    assert row.split()[4] == "+5.5" and row.split()[-4] == "+0.5"
+
+
+def test_what_has_no_logarithm_is_named():
+    a, b = made(), made(boundary=2.0).copy(deep=True)
+    b["norm_growth"] = b.norm_growth.where(b.weight_decay < 10, 0).assign_attrs(b.norm_growth.attrs)
+    b["final_train_loss"] = b.final_train_loss.where((b.seed > 0) | (b.learning_rate < 0.1), np.inf)
+    found = compare(a, b)
+    assert found.norm_growth_mean_cells == 9 and near(found.norm_growth_mean_ratio, 2 ** 0.5)
+    lines = found.attrs["notes"].split("\n")
+    assert "B: in 9 runs norm_growth is 0, which has no logarithm: left out of its changes." in lines
+    assert "B: in 4 runs final_train_loss is not a finite number: left out of its changes." in lines
+    assert not any(line.startswith("A: ") for line in lines)
+    assert "left out of its changes" in comparison_text(found)
+
+
+def test_the_same_twice_is_said():
+    said = "A and B are the same: all numbers that are compared are equal, run by run."
+    assert compare(made(), made()).attrs["notes"].startswith(said)
+    other = made()
+    other["final_train_loss"] = other.final_train_loss * (1 + 1e-12)
+    for one, two in ((made(), other), (made(), made(seeds=(3, 4, 5))), (made(), end(made(), PENDING, seed=1))):
+        assert said not in compare(one, two).attrs["notes"]
+
+
+def test_digests_come_last():
+    a = made().assign_attrs(data_digest="beef" * 16, vocabulary=9)
+    found = compare(a, made().assign_attrs(data_digest="dead" * 16, vocabulary=7))
+    assert found.attrs["differ"] == "vocabulary (9, 7), the content of the corpus (beefbeef…, deaddead…)"
+
+
 # ---- boundaries ----
 
 def test_boundaries_and_their_ratios():
@@ -278,7 +367,8 @@ def test_under_the_null_few_differ():
 def test_text():
     text = comparison_text(compare(made(), made(boundary=2.0, own=1.0), names=("one", "two")))
     for line in ("A  one", "B  two", "All keys of the sweep file are the same.", "No run diverged.",
-                 "With so few seeds the exact p is at least 0.25", "Boundary: norm_growth at 1 along weight_decay",
+                 "with 3 pairs it cannot be below 0.25, so it is not shown",
+                 "Boundary: norm_growth at 1 along weight_decay",
                  "norm_growth: the 5 largest of 12 changes with q <= 0.05"):
         assert line in text
     assert "final_valid_loss: " not in text and max(map(len, text.splitlines())) <= 125
@@ -290,7 +380,8 @@ def test_table_has_every_number():
     table = comparison_table(found)
     assert table.quantity.value_counts().to_dict() == {
         "norm_growth": 12, "final_train_loss": 12, "final_valid_loss": 12, "norm_growth_mean": 1,
-        "final_train_loss_mean": 1, "final_valid_loss_mean": 1, "boundary": 3, "boundary_slope": 1}
+        "final_train_loss_mean": 1, "final_valid_loss_mean": 1, "norm_growth_median": 1, "final_train_loss_median": 1,
+        "final_valid_loss_median": 1, "boundary": 3, "boundary_slope": 1}
     growth = table[table.quantity == "norm_growth"]
     for column, name in (("change", "ratio"), ("change_low", "ratio_low"), ("p", "p"), ("q", "q"), ("a", "a")):
         assert near(growth[column], found[f"norm_growth_{name}"].values.ravel())
@@ -338,7 +429,7 @@ def test_script_compares_two_files(folder):
     assert xml.etree.ElementTree.parse(folder / "out" / f"{stem}.svg").getroot().tag.endswith("svg")
     with open(folder / "out" / f"{stem}.csv", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    assert len(lines) == 43 and lines[0]["quantity"] == "norm_growth"
+    assert len(lines) == 46 and lines[0]["quantity"] == "norm_growth"
     assert near(float(lines[0]["change"]), 2 ** 0.5)
 
 
@@ -357,6 +448,26 @@ def test_script_compares_parts(folder):
     assert "not in pairs" in mixed and "norm_growth  " not in mixed.partition("Boundary")[0]
 
 
+def test_script_compares_parts_of_several_values(folder):
+    def said(*arguments):
+        return run(*COMMAND, "a.nc", "b.nc", *arguments, "--format", "none", cwd=folder).stdout
+    listed = said("--at", "learning_rate=0.1,0.001")
+    assert "All 8 cells" in listed and "A  a, learning_rate=0.1,0.001" in listed
+    assert "All 9 cells" in said("--at", "weight_decay=0.1..10") and "All 6 cells" in said("--at", "weight_decay=1..")
+    both = said("--at-a", "weight_decay=..1,learning_rate=0.01..0.1,seed=0,2", "--at-b", "seed=0..1")
+    assert "All 6 cells" in both and "not in pairs (seeds of A: 0, 2; of B: 0, 1)" in both
+    along = run(*COMMAND, "a.nc", "--along", "weight_decay=0.05..2", "--format", "none", cwd=folder).stdout
+    assert along.count("A  a") == 1 and "They differ in weight_decay (1, 0.1)" in along
+
+
+def test_script_leaves_out_collapsed_runs(folder):
+    collapse(made(), (0, 0, 0)).assign_attrs(source="normsweep").to_netcdf(folder / "c.nc")
+    said = [run(*COMMAND, "c.nc", "b.nc", *more, "--format", "none", cwd=folder).stdout
+            for more in ((), ("--without-collapsed",))]
+    assert "A 1, B not measured; they count like the others." in said[0].replace("\n  ", " ")
+    assert "A 1, B not measured; they are left out." in said[1].replace("\n  ", " ")
+
+
 @pytest.mark.parametrize("arguments, message", [
     (["a.nc"], "a.nc: what is it compared with? Name a second dataset"),
     (["a.nc", "b.nc", "far.nc"], "far.nc: two datasets are compared, not 3"),
@@ -369,6 +480,9 @@ def test_script_compares_parts(folder):
     (["a.nc", "--along", "seed=1"], "a.nc: seed has only one value, 1"),
     (["a.nc", "--along", "seed=1,9"], "a.nc: seed: no value 9"),
     (["a.nc", "b.nc", "--at-b", "seed=7"], "b.nc: seed: no value 7"),
+    (["a.nc", "b.nc", "--at", "learning_rate=0.1,7"], "a.nc: learning_rate: no value 7; it has 0.1, 0.01, 0.001"),
+    (["a.nc", "b.nc", "--at", "learning_rate=2..7"], "a.nc: learning_rate: no value in 2..7; it has 0.1"),
+    (["a.nc", "b.nc", "--at", "seed=0", "--at-a", "seed=1"], "a.nc: seed=1: seed is selected twice"),
     (["a.nc", "b.nc", "--variables", "grad_norm"], "grad_norm is not a number of each run of A"),
     (["a.nc", "b.nc", "-o", "a.nc"], "a.nc: is a file, not a folder")])
 def test_errors_are_one_line(folder, arguments, message):

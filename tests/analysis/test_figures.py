@@ -371,6 +371,17 @@ def test_runs_that_have_not_ended_are_of_no_class():
     assert near(panels(curve)[1].lines[0].get_ydata(), [2, np.nan])
 
 
+def test_ratios_have_their_geometric_mean():
+    growth = np.array([[1.0, 4.0], [2.0, 8.0], [0.5, 0.5]])
+    made = dataset({"learning_rate": [1e-3, 1e-2, 1e-1], "seed": [0, 1]}, norm_growth=growth)
+    made.norm_growth.attrs["nature"] = "ratio"
+    found = drawing(made, "phase")
+    line, = [line.get_ydata() for line in panels(found)[0].lines if line.get_linestyle() != "None" and
+             len(line.get_ydata()) == 3]
+    assert near(line, [2.0, 4.0, 0.5])
+    assert "lines connect the geometric means over seeds." in found.caption
+
+
 def test_a_variable_that_no_figure_knows():
     other = {"layer": [0, 1], "probe": [0, 1, 2]}
     made = dataset({"learning_rate": RATES, "weight_decay": DECAYS}, other=other,

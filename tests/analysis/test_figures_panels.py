@@ -29,7 +29,7 @@ def test_numbers_other_than_seeds_have_panels_of_their_own():
     found = drawing(made, "phase")
     one, two = panels(found)
     assert [axes.get_title().split("\n") for axes in (one, two)] == [
-        [f"steps {steps}", f"measured slope 1.00 {error}"] for steps, error in ((10, "± 0.00"), (100, "± 0.00"))]
+        ["steps 10", "measured slope 1.00,", "one seed"], ["steps 100", "measured slope 1.00,", "one seed"]]
     assert near(mesh(two) - mesh(one), 0.5 * np.log(10)) and "mean over" not in words(found)
     made["final_train_loss"] = made.norm_growth
     assert [axes.get_title() for axes in panels(drawing(made, "final-losses"))] == ["steps 10", "steps 100"]

@@ -43,7 +43,8 @@ def test_phase_boundary_and_predictions():
     assert {"no growth", "aligned: slope 0", "misaligned: slope 1", "PyTorch's defaults"} == set(legend(found))
     star = next(line for line in axes.lines if line.get_marker() == "*")
     assert near(star.get_xydata(), [[-3, -2]])
-    assert "Measured slope 1.00 ± 0.00." in found.caption
+    assert "Measured slope 1.00, one seed." in found.caption
+    assert "One seed: the spread between seeds is unknown, so the slope has no interval." in found.caption
 
 
 def test_phase_of_a_search_for_another_boundary_has_no_line_of_growth():
@@ -57,8 +58,20 @@ def test_phase_of_a_search_for_another_boundary_has_no_line_of_growth():
 
 
 def test_a_slope_of_two_points_has_no_error():
-    found = drawing(straight_phase().sel(learning_rate=[1e-1, 1e-2]), "phase")
+    made = xr.concat([straight_phase()] * 2, xr.IndexVariable("seed", [0, 1]), data_vars="all")
+    assert "Measured slope 1.00 ± 0.00." in drawing(made, "phase").caption
+    found = drawing(made.sel(learning_rate=[1e-1, 1e-2]), "phase")
     assert "Measured slope 1.00 from two points." in found.caption
+
+
+def test_a_slope_of_one_seed_has_no_interval():
+    """Though the dataset has one, of the line's residuals; and though another seed is there that has no boundary."""
+    one, seeds = straight_phase(), xr.IndexVariable("seed", [0, 1])
+    other = one.assign(norm_growth=0 * one.norm_growth + 2)
+    for made in one, xr.concat([one, other], seeds, data_vars="all"):
+        made = made.assign(boundary_slope=((), 1.0), boundary_slope_low=((), 0.9), boundary_slope_high=((), 1.1))
+        caption = drawing(made, "phase").caption
+        assert "Measured slope 1.00, one seed." in caption and "95 %" not in caption
 
 
 def test_phase_spread_over_seeds():

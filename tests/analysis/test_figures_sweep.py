@@ -2,6 +2,7 @@
 
 import warnings
 
+import everything
 import layout
 import numpy as np
 import pytest
@@ -11,45 +12,13 @@ from drawn import DIVERGED, PENDING, near, words
 from normsweep import figures, look, open_sweep
 from normsweep.figures import equilibrium, fits
 
-SWEEP = """
-title: Everything
-corpus: text
-train_text: words.txt
-valid_text: words.txt
-sequences: lines
-width: 8
-heads: 2
-layers: 2
-context: 16
-batch: 4
-steps: 12
-schedule: inverse_sqrt
-schedule_start: 3
-warmup_steps: 2
-learning_rate: [1e-2, 1e-1]
-weight_decay: [0, 0.1, 1]
-seed: [0, 1]
-measure:
-  every: 2
-  metrics: [norms, alignment, saturation, heads, homogeneity, gradients, residual, lyapunov, hessian, hessian_layers,
-            equilibrium]
-hessian: {probes: 2, steps: 3, every: 4}
-lyapunov_exponents: 4
-validate: {every: 4, tokens: 256}
-"""
-
-
 AXES_OF_THEIR_OWN = {"gradients-last", "warmup", "boundaries"}  # test_gradients.py, test_figures_phase.py draw them
 STACKS = {"norms-stack", "direction-stack"}  # test_figures_stacks.py
 
 
 @pytest.fixture(scope="session")
 def measured(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sweep")
-    (folder / "words.txt").write_text("the lobster is a large crustacean , and <unk> knows it by its claws\n" * 60)
-    (folder / "all.yaml").write_text(SWEEP)
-    run(NORMSWEEP, "run", "all.yaml", "-j", "0", cwd=folder)
-    with open_sweep(folder / "all.nc") as made:
+    with open_sweep(everything.trained(tmp_path_factory.mktemp("sweep"))) as made:
         yield made
 
 

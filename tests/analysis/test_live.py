@@ -165,6 +165,42 @@ def test_a_single_run_and_one_without_norms(live):
     assert "done, no norms measured" in text and 'class="is-done"' in text and 'class="curves"' not in text
 
 
+def test_growth_of_runs_that_are_not_done_is_not_coloured(live):
+    ds = made_up().isel(norm_placement=[0], seed=[0])
+    outcome = ds.outcome.values.copy()
+    outcome[0, 0, 0, 0], outcome[1, 0, 0, 0] = FAILED, RUNNING
+    ds = ds.assign(outcome=ds.outcome.copy(data=outcome), norm_growth=ds.norm_growth.fillna(2.0))
+    plane = diagram.plane_of(ds)
+    state = diagram.State(ds, live(ds)[1], plane)
+    done = outcome[:, :, 0, 0] == DONE
+    assert 0 < (~done).sum() < done.size
+    assert sorted(state.shades(plane.panels[0]).ravel() >= 0) == sorted(done.ravel())
+
+
+def test_the_boundary_is_the_mean_of_the_seeds():
+    ds = made_up()
+    plane = diagram.plane_of(ds)
+    lines = diagram.Boundaries(ds, plane)
+    decays = np.log10(ds.sweep.phase_boundary().each.sortby("learning_rate"))
+    edges = diagram.cells.scale(ds.weight_decay.sortby("weight_decay")).edges
+    drawn = 0
+    for panel in plane.panels:
+        both = decays.isel(panel.at).values.reshape(decays.sizes["learning_rate"], -1)
+        place = diagram.fraction(np.nanmean(both[np.isfinite(both).any(1)], axis=1), edges)
+        heights = [int(height) for height in re.findall(r"[ML]\d+ (-?\d+)", lines.of(panel))]
+        assert heights == [round(float(diagram.HEIGHT * (1 - y))) for y in place]
+        drawn += len(heights) * int(np.ptp(both[np.isfinite(both).all(1)], axis=1).max() > 0.01)
+    assert drawn > 0, "seeds that agree tell nothing"
+
+
+def test_panels_and_rows_that_are_left_out_are_told(live, monkeypatch):
+    monkeypatch.setattr(diagram.phase, "MOST_PANELS", 1)
+    monkeypatch.setattr(diagram, "MOST_ROWS", 1)
+    assert "1 of 2 " not in live(made_up().isel(norm_placement=[0]))[0]
+    for part in (made_up(), made_up().isel(weight_decay=[0])):
+        assert re.search("norm_placement=VALUE|1 of 2 ", live(part)[0])
+
+
 def test_skipped_cells_show_what_a_search_implies(live):
     ds = made_up(outcome=np.where(np.arange(60).reshape(3, 5, 2, 2) < 30, SKIPPED, PENDING).astype(np.int8))
     ds["phase"] = ds.phase.copy(data=np.where(np.arange(60).reshape(3, 5, 2, 2) < 12, 1, 0).astype(np.int8))
@@ -178,6 +214,25 @@ def test_lines_of_runs(live):
     assert plots.count('class="line now ') == 4 and plots.count('class="line ended ') == 2 * 40
     assert "Thick: runs under way (all 2). Thin: runs that are done (40 of 53, chosen at random)." in text
     assert "<h3>training loss</h3>" in plots and "<h3>norm of the parameters</h3>" in plots
+
+
+def test_lines_end_where_their_runs_were_read():
+    """A run goes on while this reads: what it has written since belongs to the next page."""
+    ds = under_way((2, 0, 1, 1))
+    cell = int(np.flatnonzero(ds.outcome.values.ravel() == RUNNING)[0])
+    ds["train_loss"][2, 0, 1, 1] = [3, 2.5, 2.25]
+    for reached, points in ((float(ds.step[1]), 2), (float(ds.step[2]), 3)):
+        text = curves.one(ds, "train_loss", "training loss", {cell: reached}, [], curves.Colours(ds))
+        assert text.count("L") - text.count("Lo") == points - 1 and 'class="line now' in text
+
+
+def test_a_metric_without_values_has_no_plot_yet(live):
+    """With two measured steps, before the first run has got to its end."""
+    ds = under_way((2, 0, 1, 1)).isel(step=[0, 1])
+    ds = ds.assign(outcome=ds.outcome.where(ds.outcome == RUNNING, PENDING).astype(np.int8),
+                   valid_loss=ds.train_loss.copy(data=np.full(ds.train_loss.shape, np.nan)))
+    text = live(ds)[0]
+    assert "not available" not in text and "<h3>training loss</h3>" in text and "validation" not in text
 
 
 def test_the_same_runs_are_drawn_as_more_end():
@@ -337,6 +392,19 @@ def test_a_dataset_that_is_away_for_a_moment(tmp_path, monkeypatch):
         "lost", f"The dataset cannot be read: {tmp_path}/s.nc: No such file or directory")
     assert 7 + 12 <= len(states) <= 7 + 15, "for a minute"
     assert "2 of 2 (100.0 %)" in following.pages[-1] and "data-every" not in following.pages[-1]
+
+
+def test_a_page_is_replaced_whole(tmp_path):
+    """A browser that reads the older page while the newer one is written reads the older one to its end."""
+    one = watch.Watch(str(tmp_path / "s.nc"), str(tmp_path / "s.html"), 5, 100)
+    one.write("first", [], 5, 0)
+    os.link(tmp_path / "s.html", tmp_path / "being read")
+    one.write("second", [], 5, 0)
+    assert "first" in (tmp_path / "being read").read_text() and "second" in (tmp_path / "s.html").read_text()
+    (tmp_path / "s.html").write_bytes(b"CDF\x05")
+    with pytest.raises(SystemExit, match="s.html: is a dataset, which would be overwritten"):
+        one.write("third", [], 5, 0)
+    assert (tmp_path / "s.html").read_bytes() == b"CDF\x05"
 
 
 def test_a_page_is_rewritten_while_figures_are_drawn(tmp_path, monkeypatch):

@@ -91,11 +91,12 @@ def test_one_key_that_is_fixed_everywhere_becomes_an_axis(tiny):
 def test_of_another_sweep(tiny):
     """What numbers depend on has to agree; what they do not depend on need not."""
     first = tiny("first.nc", "seed=0")
-    for settings, message in ((["width=8", "heads=2"], "width is 8, not 4, heads is 2, not 1"),
-                              (["vocabulary=7"], "data_digest is .*, vocabulary is 7, not 9"),
-                              (["corpus_seed=1"], "corpus_seed is 1, not 0"),
-                              (["measure={every: 2}"], "measure is {every: 2.*}, not {every: 1.*}")):
-        with pytest.raises(DifferentSweeps, match=rf"other.nc: of another sweep than .*first.nc: .*{message}"):
+    never, one = "; that cannot be an axis", "; at most one such key becomes an axis"
+    for settings, message in ((["width=8", "heads=2"], "width is 8, not 4, heads is 2, not 1, seed is 1, not 0" + one),
+                              (["vocabulary=7"], "vocabulary is 7, not 9" + never),
+                              (["corpus_seed=1"], "corpus_seed is 1, not 0" + never),
+                              (["measure={every: 2}"], "measure is {every: 2.*}, not {every: 1.*}" + never)):
+        with pytest.raises(DifferentSweeps, match=rf"other.nc: of another sweep than .*first.nc: {message}$"):
             open_sweep([first, tiny("other.nc", "seed=1", "learning_rate=[0.1, 0.01]", *settings)])
         (first.parent / "other.nc").unlink()
     with open_sweep([first, tiny("other.nc", "seed=1", "title=Others", "save_weights=true")]) as found:
@@ -104,6 +105,79 @@ def test_of_another_sweep(tiny):
                     "together={model: {a: {width: 4, heads: 1}, b: {width: 8, heads: 2}}}")
     with pytest.raises(DifferentSweeps, match="first.nc: of another sweep: it has no model, which is an axis"):
         open_sweep([together, first])
+
+
+def test_only_keys_that_are_in_the_way_are_named(parts):
+    """A digest follows from other keys; a corpus of texts has no vocabulary of its own; files may differ in others."""
+    keys = {"corpus": "text", "data_digest": "beef", "vocabulary": 9, "optimiser": "adamw", "momentum": 0.0}
+    for path, changes, named in (
+            (parts[1], {"data_digest": "dead"}, "data_digest is dead, not beef; that cannot be an axis"),
+            (parts[1], {"data_digest": "dead", "vocabulary": 7}, "data_digest is dead, not beef; that cannot"),
+            (parts[1], {"data_digest": "dead", "corpus": "bytes"}, "corpus is bytes, not text; that cannot be an axis"),
+            (parts[1], {"data_digest": "dead", "corpus": "markov", "vocabulary": 7},
+             "corpus is markov, not text, vocabulary is 7, not 9; that cannot"),
+            (parts[1], {"optimiser": "sgd", "momentum": 0.9},
+             "momentum is 0.9, not 0, optimiser is sgd, not adamw; at most one such key becomes an axis")):
+        for name, more in ((parts[0], {}), (path, changes)):
+            part = made_up().isel(seed=[parts.index(name)])
+            part.assign_attrs(dict(sorted({**keys, **more}.items()))).to_netcdf(name)
+        with pytest.raises(DifferentSweeps) as raised:
+            open_sweep(parts)
+        assert str(raised.value).startswith(f"{path}: of another sweep than {parts[0]}: {named}"), raised.value
+
+
+def test_two_keys_of_two_files(parts, tmp_path):
+    made_up().assign_attrs(steps=30).to_netcdf(tmp_path / "a.nc")
+    made_up().assign_attrs(batch=2).to_netcdf(tmp_path / "b.nc")
+    made_up().assign_attrs(batch=1).to_netcdf(tmp_path / "0.nc")
+    message = rf"a.nc: .*: steps is 30, not 20, batch is 2, not 1 \({tmp_path}/b.nc\);"
+    with pytest.raises(DifferentSweeps, match=message):
+        open_sweep([tmp_path / name for name in ("0.nc", "a.nc", "b.nc")])
+
+
+def test_a_new_axis_of_words_keeps_what_all_files_say(tiny):
+    """Titles, notes, tags, sweep files; numbers that only one file has are missing in the other."""
+    both = "weight_decay=[0, 1]", "seed=[0, 1]"
+    one = tiny("adamw.nc", "optimiser=adamw", "title=AdamW", "notes=The plain one.", "tags=[pilot, norms]", *both)
+    two = tiny("sgd.nc", "optimiser=sgd", "title=SGD", "notes=Without moments.", "tags=[norms, slow]",
+               "weight_decay=[1, 2]", "seed=[0, 1]")
+    with open_sweep([one, two]) as found:
+        assert found.sweep.axes[-1] == "optimiser" and found.optimiser.values.tolist() == ["adamw", "sgd"]
+        assert found.sweep.word_axes == ("optimiser",) and "optimiser" not in found.attrs
+        assert found.sweep.title == "AdamW and SGD" and found.sweep.tags == ("pilot", "norms", "slow")
+        assert found.sweep.notes == "AdamW: The plain one.\n\nSGD: Without moments."
+        assert found.sweep.done.sel(optimiser="sgd").sum("seed").values.tolist() == [[0, 2, 2]] * 2
+        for path, word in ((one, "adamw"), (two, "sgd")):
+            with open_sweep(path) as part:
+                mine = found.sel(optimiser=word).sel({axis: part[axis] for axis in part.sweep.axes})
+                xr.testing.assert_equal(mine.norm_growth.drop_vars("optimiser"), part.norm_growth)
+        found.to_netcdf(one.with_name("both.nc"))
+        with open_sweep(one.with_name("both.nc")) as again:
+            assert again.sweep.tags == found.sweep.tags and again.sweep.notes == found.sweep.notes
+
+
+def test_titles_of_many_files(parts, tmp_path):
+    names = [tmp_path / f"{seed}.nc" for seed in range(6)]
+    for seed, name in enumerate(names):
+        part = made_up().isel(seed=[0]).assign_coords(seed=[seed])
+        part.assign_attrs(title=f"Part {seed}" if seed % 2 else "normsweep").to_netcdf(name)
+    with open_sweep(names) as found:
+        assert found.sweep.title == "0.nc, Part 1, 2.nc and 3 more"
+    with open_sweep(names[::2][:2]) as found:
+        assert found.sweep.title == "0.nc and 2.nc" and found.sweep.notes == "" and found.sweep.tags == ()
+
+
+def test_patterns(parts, tmp_path, monkeypatch):
+    with open_sweep(tmp_path / "*.nc") as found, open_sweep(parts) as expected:
+        assert found.identical(expected)
+    monkeypatch.chdir(tmp_path)
+    with open_sweep("[1].nc") as found:
+        assert found.seed.values.tolist() == [1] and found.encoding["source"].endswith("1.nc")
+    with pytest.raises(FileNotFoundError, match=r"No file has such a name: 'no\*.nc'"):
+        open_sweep("no*.nc")
+    parts[0].rename("what?.nc")
+    with open_sweep("what?.nc") as found:
+        assert found.seed.values.tolist() == [0]
 
 
 def test_labels_of_together_axes(tiny):

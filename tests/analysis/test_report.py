@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from made_up import made_up
 from pages import EVIL, Reader
 
 REPORT = [sys.executable, PROJECT / "analysis" / "report"]
+TABLE = [sys.executable, PROJECT / "analysis" / "table"]
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
@@ -175,6 +177,13 @@ def test_boundary():
     assert rows[0] == ["where", "slope over learning rate", "95 % from", "to", "rejects"]
     assert rows[1] == ["norm placement pre", "1", words.number(low), words.number(high), "aligned updates"]
     assert rows[2][0] == "norm placement post" and rows[2][-1] == "orthogonal updates"
+    single = read(made_up().isel(seed=[0]))
+    slopes = [text for text in single.texts if text.startswith("Slope")]
+    assert slopes == ["Slope 1.00, from 2 learning rates. One seed: the spread between seeds is unknown.",
+                      "Slope 0.00 ± 0.00, from 3 learning rates. One seed: the spread between seeds is unknown."]
+    rows, = (table for tables in single.tables.values() for table in tables if "slope over learning rate" in table[0])
+    assert [row[2:] for row in rows[1:]] == [["–", "–", "unknown: one seed"]] * 2
+    assert "rejects" not in " ".join(slopes) and made_up().isel(seed=[0]).sweep.boundary().boundary_slope_low[1] < 0.01
     one = read(made_up().isel(seed=0, norm_placement=1, learning_rate=0))
     assert one.tables["Boundary between growing and shrinking"] == [[["boundary weight decay"], ["0.2121"]]]
     none = read(made_up().isel(weight_decay=0))
@@ -305,6 +314,24 @@ def test_of_a_real_sweep(sweep, tmp_path):
     assert [text for text in reader.texts if text in drawn] == drawn and len(drawn) > 10
     assert all(caption.startswith(alt) for caption, alt in zip(
         drawn, (value for name, value in reader.attributes if name == "alt")))
+
+
+def test_a_dataset_is_never_overwritten(sweep, tmp_path):
+    with open(sweep, "rb") as file:
+        before = file.read()
+    for command, name in ((REPORT, "a.nc"), ([*REPORT, "--watch"], "a.nc"), (REPORT, "a.html"), (TABLE, "a.csv")):
+        (tmp_path / name).write_bytes(before)
+        error = run(*command, name, "-o", name, status=1, cwd=tmp_path).stderr.splitlines()[-1]
+        assert error.endswith(f"{name}: is a dataset, which would be overwritten; choose another -o")
+        assert (tmp_path / name).read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.html", "a.nc"]
+
+
+def test_terminated(tmp_path):
+    """SIGTERM while the page is written, as a job's end sends it, leaves no temporary file."""
+    with pytest.raises(KeyboardInterrupt), command.whole_file(tmp_path / "a"):
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert os.listdir(tmp_path) == [] and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_nothing_is_written_where_nothing_can_be(sweep, tmp_path):

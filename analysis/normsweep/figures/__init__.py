@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Callable
 
 from .. import look
+from ..memory import loaded, of_runs
 from ..names import BOUNDARY
 from . import (
     boundaries, classes, depth, equilibrium, exponents, fits, gradients, grokking, heads, hessian, homogeneity, losses,
@@ -147,12 +148,13 @@ def draw_all(dataset, only=None, failed=None, captioned=False):
     raised at the end and names all that failed.
     """
     lost = []
+    dataset = loaded(dataset, of_runs(dataset))
     for figure in table(dataset):
         if only is not None and figure.name not in only:
             continue
         try:
             with look.captioned(captioned):
-                drawing = figure.draw(dataset)
+                drawing = figure.draw(loaded(dataset, figure.variables))
         except Exception as error:  # one broken figure must not stop the others
             lost.append(f"{figure.name}: {error or type(error).__name__}")
             if failed:

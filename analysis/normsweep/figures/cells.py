@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from .. import colours, look
-from ..plane import is_linear, last, of_sound_runs, reduced
+from ..plane import averaged, is_geometric, is_linear, last, of_sound_runs, reduced
 from . import runs
 from .drawing import finished
 from .lines import arrange, same_scale, share
@@ -220,9 +220,16 @@ def reduction_note(dataset, variables):
     """A note on how a cell combines several runs; "" if each cell is one run."""
     if runs.REPEAT not in runs.axes_of(dataset):
         return ""
-    ways = {"The most frequent class" if flags(dataset[variable]) else "Mean" for variable in variables}
+    classes = [variable for variable in variables if flags(dataset[variable])]
+    ratios = [variable for variable in variables if is_geometric(dataset[variable])]
+    numbers = "Geometric mean" if len(ratios) == len(variables) - len(classes) else "Mean"
     over = f" over {runs.plurals([runs.REPEAT])}"
-    text = f"Mean{over}; for classes, the most frequent." if len(ways) > 1 else f"{ways.pop()}{over}."
+    if len(classes) == len(variables):
+        text = f"The most frequent class{over}."
+    else:
+        notes = ["; for ratios, the geometric mean" if ratios and numbers == "Mean" else "",
+                 "; for classes, the most frequent" if classes else ""]
+        text = f"{numbers}{over}{''.join(notes)}."
     return " ".join(filter(None, [text, fewer_note(dataset)]))
 
 
@@ -288,7 +295,10 @@ def curves(dataset, name, variables, caption, labels, decorate, alike=False):
         same_scale(panels.ravel()[:len(variables)])
         share([axes for axes in panels.ravel()[:len(variables)] if axes.lines])
     if runs.REPEAT in runs.axes_of(dataset):
-        notes.append("Each dot is a run; lines connect the means over seeds." if numbers else "Each dot is a run.")
+        ratios = [variable for variable in variables if is_geometric(dataset[variable])]
+        of_ratios = "" if not ratios else "geometric " if len(ratios) == len(variables) else "(for ratios, geometric) "
+        notes.append(f"Each dot is a run; lines connect the {of_ratios}means over seeds." if numbers else
+                     "Each dot is a run.")
     return finished(name, caption, figure, dataset, handles if numbers else (), notes)
 
 
@@ -316,7 +326,7 @@ def draw_curves(axes, dataset, variable, number, combinations):
         if table.shape[1] > 1:
             axes.plot(places.centres, table, linestyle="none", marker=".", markersize=4, color=style["color"],
                       alpha=0.5)
-        axes.plot(places.centres, row.mean(repeats).values, **style)
+        axes.plot(places.centres, averaged(row, repeats).values, **style)
     axes.set_xticks(places.ticks, places.words)
     axes.set_xlabel(look.label(dataset[number]))
 

@@ -20,6 +20,7 @@ LABEL = look.with_unit("norm growth $|\\theta_{end}| / |\\theta_0|$")
 MOST_PANELS = 18
 BAR_GAP = 0.15  # inches from one label of the colour bar to the next
 SEEN = 0.01  # share of a panel's height below which a band is hidden by its line
+ONE_SEED = ", one seed"  # behind a slope
 
 
 def set_off(width):
@@ -68,6 +69,7 @@ class Phase:
         self.shown = runs.thinned_along(self.combinations, MOST_PANELS)
         self.averaged = [axis for axis in runs.axes_of(dataset) if axis == runs.REPEAT]
         self.legend = {}
+        self.has_one_seed = False
 
     def draw(self):
         parts = [runs.part(self.dataset, at) for at in self.shown]
@@ -86,6 +88,7 @@ class Phase:
             below = look.title(panel_text(slope, columns), columns) if count > 1 else ""
             axes.set_title("\n".join(filter(None, (title, below))))
             slopes.append(slope)
+        self.has_one_seed = any(ONE_SEED in slope for slope in slopes)
         look.clear_rest(panels, count)
         cells.name_axes(panels, count, self.dataset, self.plane)
         ends = look.bar_ends(*(any((sign * values > spread).any() for values in maps) for sign in (-1, 1)))
@@ -97,6 +100,8 @@ class Phase:
     def notes(self, slopes):
         notes = [" ".join([runs.counted(self.dataset, "norm_growth"),
                            *(f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope)])]
+        if self.has_one_seed:
+            notes.append("One seed: the spread between seeds is unknown, so the slope has no interval.")
         if "no growth" in self.legend:
             notes.append("Black: the weight decay at which growth stops, interpolated log-log between neighbouring "
                          "runs, which grey bars connect; the largest one if there are several, none where all runs "
@@ -175,6 +180,8 @@ class Phase:
             ends = np.array(axes.get_xlim())
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
             self.legend.setdefault(name, Line2D([], [], label=f"{name}: slope {predicted}", **style))
+        if int((each.notnull().sum("learning_rate") > 1).sum()) < 2:
+            return f"measured slope {short(slope)}{ONE_SEED}"
         return f"measured slope {short(slope)}" + (interval_of(part, slope) or (
             f" ± {error:.2f}" if points > 2 else " from two points"))
 

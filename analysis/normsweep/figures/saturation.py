@@ -48,7 +48,7 @@ def draw_kind(axes, dataset, kind, run):
         return
     for step, style in zip(places, (FIRST, LAST)):
         values = part[kind].isel(step=step).values
-        final = part[f"{kind}_final"].isel(step=step).item() if f"{kind}_final" in part else np.nan
+        final = float(part[f"{kind}_final"].isel(step=step)) if f"{kind}_final" in part else np.nan
         axes.plot(np.arange(len(values) + 1), [*values, final], **(HARD if kind == "hard_saturation" else style))
 
 

@@ -4,13 +4,13 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from .. import colours, look
+from ..collapse import collapsed
 from ..colours import LEVEL
 from . import runs
 from .drawing import finished
 
 STEPS, PLACE = "warmup_steps", "norm_placement"
 PANELS = 6
-COLLAPSED = 0.01  # nats of predicted_entropy below which a model always predicts the same word
 DODGE = 0.16  # from one line's dots to the next one's, in steps of the axis
 HEAD = 0.13  # room above the losses for the diverged runs, as a share of their range
 COLLAPSE, DIVERGED = "collapsed: always predicts the same word", "diverged"
@@ -48,15 +48,6 @@ def warmup(dataset):
                  "Beside a cross: the number of runs that diverged." if "diverged" in seen else ""]
         return finished("warmup", "The final loss over the steps over which the learning rate rises to its peak.",
                         figure, dataset, handles, notes)
-
-
-def collapsed(part):
-    """Mask of the done runs that always predict the same word at their last step."""
-    if "predicted_entropy" not in part:
-        return part.sweep.done & False
-    values = part.predicted_entropy
-    places = np.isfinite(values).cumsum("step").argmax("step")  # the last one that is finite
-    return part.sweep.done & (values.isel(step=places) < COLLAPSED)
 
 
 def line_look(dataset, at, i):

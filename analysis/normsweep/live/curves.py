@@ -113,7 +113,7 @@ def one(dataset, name, title, reached, done, colours):
         if len(seen):
             seen = seen[np.unique(np.linspace(0, len(seen) - 1, MOST_POINTS).astype(int))]
             lines.append((cell, kind, step[seen], values[seen]))
-    if all(len(line[2]) < 2 for line in lines) and len(step) > 2:
+    if not lines or all(len(line[2]) < 2 for line in lines) and len(step) > 2:
         return None  # measured at the end alone, or not yet
     scale = Scale(np.concatenate([line[3] for line in lines]))
     ends = float(step[0]), float(max(step[-1], step[0] + 1))

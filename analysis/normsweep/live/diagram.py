@@ -26,6 +26,7 @@ MOST_TOLD = 3000  # cells above which a diagram does not say each number
 @dataclass(frozen=True)
 class Panel:
     title: str
+    at: dict  # {axis: index} of the other axes; empty for rows of words
     index: np.ndarray  # [ny, nx, repeats] of cells in the order of the grid
 
 
@@ -44,8 +45,7 @@ class Plane:
     x: Side
     y: Side
     panels: list
-    others: list  # axes along which the panels differ
-    count: int  # of all panels; some may be left out
+    left_out: str  # a sentence on the combinations that are not shown; "" if all are
     axes: tuple  # their names, () if one is made of several
 
 
@@ -59,17 +59,18 @@ def plane_of(dataset):
     if len(numbers) == 2:
         others = runs.others_of(dataset, *numbers)
         combinations = list(runs.combinations(dataset, others))
-        shown = runs.thinned(combinations, phase.MOST_PANELS)
+        shown = runs.thinned_along(combinations, phase.MOST_PANELS)
         return Plane(*(side_of(dataset, axis) for axis in numbers),
-                     [Panel(told(dataset, at), index_of(dataset, at, numbers)) for at in shown],
-                     others, len(combinations), tuple(numbers))
+                     [Panel(told(dataset, at), at, index_of(dataset, at, numbers)) for at in shown],
+                     runs.left_out(dataset, shown, combinations), tuple(numbers))
     words = [axis for axis in several_valued if axis not in numbers and axis != REPEAT]
     first = numbers[0] if numbers else max(words, key=lambda axis: dataset.sizes[axis], default=REPEAT)
     others = [axis for axis in words if axis != first]
-    rows = list(runs.combinations(dataset, others))[:MOST_ROWS]
+    combinations = list(runs.combinations(dataset, others))
+    rows = runs.thinned_along(combinations, MOST_ROWS)
     index = np.stack([index_of(dataset, at, [first])[0] for at in reversed(rows)])
-    return Plane(side_of(dataset, first), side_of_rows(dataset, others, rows[::-1]), [Panel("", index)], others,
-                 1, ())
+    return Plane(side_of(dataset, first), side_of_rows(dataset, others, rows[::-1]), [Panel("", {}, index)],
+                 runs.left_out(dataset, rows, combinations), ())
 
 
 def told(dataset, at):
@@ -122,16 +123,16 @@ def side_of_rows(dataset, axes, rows):
 # ---- one picture ----
 
 def diagram(dataset, survey):
-    """The diagram with its legend; None for a single run."""
+    """(the diagram with its legend, a note on what it leaves out or ""); (None, "") for a single run."""
     plane = plane_of(dataset)
     if plane is None:
-        return None
+        return None, ""
     state = State(dataset, survey, plane)
     boundaries = Boundaries(dataset, plane)
     panels = [element("div", element("h3", panel.title) if panel.title else None,
                       draw(panel, plane, state, boundaries), class_="panel") for panel in plane.panels]
     many = " many" if len(panels) > 1 else ""
-    return join([element("div", *panels, class_="panels" + many), state.legend(boundaries.found)])
+    return join([element("div", *panels, class_="panels" + many), state.legend(boundaries.found)]), plane.left_out
 
 
 class State:
@@ -220,9 +221,8 @@ class Boundaries:
         each = np.log10(dataset.sweep.phase_boundary().each.sortby("learning_rate"))
         middle = each.mean([dim for dim in each.dims if dim == REPEAT])
         x = fraction(scales[0].centres, scales[0].edges)
-        for panel, at in zip(plane.panels, runs.thinned(list(runs.combinations(dataset, plane.others)),
-                                                        phase.MOST_PANELS)):
-            y = fraction(middle.isel(at).values.ravel(), scales[1].edges)
+        for panel in plane.panels:
+            y = fraction(middle.isel(panel.at).values.ravel(), scales[1].edges)
             self.lines[id(panel)] = polyline(x, y)
         self.found = any(self.lines.values())
 

@@ -119,13 +119,14 @@ def facts(survey, now):
 
 
 def phase_part(dataset, survey):
-    drawn = diagram(dataset, survey)
+    drawn, left_out = diagram(dataset, survey)
     if drawn is None:
         return element("p", "A single run has no diagram.", class_="quiet")
     repeats = dataset.sizes.get(REPEAT, 1)
     caption = "Each cell is a run." if repeats == 1 else (
         f"Each cell stands for {several(repeats, 'seed')}: it fills from below as they end, and its colour is their "
         "geometric mean.")
+    caption = " ".join(filter(None, [caption, left_out]))
     empty = "Point at a cell, or tap it, to read it." if "data-cells" in drawn else ""
     reading = element("p", empty, class_="reading", data_empty=empty)
     return join([HATCHES, figure("diagram", drawn, caption, reading)])

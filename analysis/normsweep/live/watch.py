@@ -2,11 +2,10 @@
 
 import contextlib
 import os
-import signal
 import sys
 import time
 
-from ..command import fail, whole_file
+from ..command import fail, terminated_as_interrupted, warn, whole_file
 from ..dataset import open_sweep
 from ..figures.drawing import reason
 from ..verify import NotASweep
@@ -94,8 +93,7 @@ class Watch:
         if since > wait or is_late:
             raise Gone(why)
         if not self.known and not self.shown:
-            print(f"{os.path.basename(sys.argv[0])}: {self.path}: not there yet; waiting for up to {wait:.0f} s",
-                  file=sys.stderr, flush=True)
+            warn(f"{self.path}: not there yet; waiting for up to {wait:.0f} s")
         name = os.path.basename(self.path)
         text = f"Cannot be read at the moment: {why}" if self.known else f"Waiting for {name}"
         self.write_state(State("stopped", text), self.every)
@@ -129,16 +127,3 @@ def told(path, error):
     if isinstance(error, NotASweep):
         return str(error)
     return f"{path}: {error.strerror or reason(error)}"
-
-
-@contextlib.contextmanager
-def terminated_as_interrupted():
-    """SIGTERM ends the block as Ctrl-C does."""
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -12,12 +12,14 @@ import os
 import re
 import sys
 
+import numpy as np
+
 from .. import look
 from ..command import fail, make_folder, open_or_fail, select_or_fail
 from ..comparison import compare
 from ..comparison_text import CELLS, comparison_table, comparison_text
 from ..figures.comparison import comparison
-from ..plane import value_of
+from ..plane import places_of
 from ..shared_grid import NothingInCommon
 from ..words import value_text
 from .table import write as write_table
@@ -40,15 +42,18 @@ def parse():
     parser = argparse.ArgumentParser(description=what, epilog=how)
     parser.add_argument("dataset", metavar="DATASET.nc", nargs="+", help="one or two datasets, A and B")
     parser.add_argument("--along", metavar="NAME", help="compare the parts at each pair of values of an axis; "
-                        "NAME=VALUE,VALUE,... for some of its values")
+                        "NAME=VALUE,VALUE,... or NAME=LOW..HIGH for some of its values")
     for option, where in ("--at", "of both"), ("--at-a", "of the first"), ("--at-b", "of the second"):
         parser.add_argument(option, metavar="NAME=VALUE", action="append", default=[],
                             type=lambda text: re.split(r",(?=\w+=)", text),
-                            help=f"only the part {where} at one value of an axis; may be repeated")
+                            help=f"only the part {where} at one value of an axis, at several (NAME=VALUE,VALUE), or in "
+                            "a range (NAME=LOW..HIGH); may be repeated")
     parser.add_argument("--variables", metavar="NAMES", type=lambda text: text.split(","),
                         help="numbers of a run to compare, separated by commas (default: norm_growth,final_train_loss,"
                         "final_valid_loss)")
     parser.add_argument("--unpaired", action="store_true", help="do not pair runs of the same seed")
+    parser.add_argument("--without-collapsed", action="store_true",
+                        help="leave out runs that always predict the same word (predicted_entropy below 0.001)")
     parser.add_argument("--cells", metavar="N", type=int, default=CELLS,
                         help=f"list the N largest significant changes of each variable (default: {CELLS})")
     parser.add_argument("-o", "--output", metavar="FOLDER", default=".", help="folder for the files (default: .)")
@@ -106,14 +111,22 @@ def pairs_along(arguments, path, dataset):
     axis, _, some = arguments.along.partition("=")
     if axis not in dataset.sweep.axes:
         fail(f"{path}: {axis}: not an axis; the axes are {', '.join(dataset.sweep.axes) or 'none'}")
-    values = dataset[axis].values.tolist()
+    values = dataset[axis].values
     if some:
-        values = [value_of(dataset[axis], text) for text in some.split(",")]
+        values = values[np.atleast_1d(places_or_fail(dataset[axis], some, path))]
+    values = values.tolist()
     if len(values) < 2:
         fail(f"{path}: {axis} has only one value, {value_text(values[0])}")
     label = os.path.splitext(os.path.basename(path))[0]
     for two in itertools.combinations(values, 2):
         yield tuple(side(path, dataset, label, [*at_of(dataset, axis, value)]) for value in two)
+
+
+def places_or_fail(coordinate, text, path):
+    try:
+        return places_of(coordinate, text)
+    except KeyError as error:
+        fail(f"{path}: {error.args[0]}")
 
 
 def at_of(dataset, axis, value):
@@ -134,7 +147,8 @@ def say(text):
 def report(arguments, one, two, before):
     paths = list(dict.fromkeys((one[0], two[0])))
     try:
-        found = compare(one[1], two[1], arguments.variables, False if arguments.unpaired else None, (one[2], two[2]))
+        found = compare(one[1], two[1], arguments.variables, False if arguments.unpaired else None, (one[2], two[2]),
+                        arguments.without_collapsed)
     except NothingInCommon as error:
         fail(f"{', '.join(paths)}: {error}")
     say(before + comparison_text(found, arguments.cells))

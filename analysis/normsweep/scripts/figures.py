@@ -14,7 +14,7 @@ import os
 import re
 import sys
 
-from ..command import fail, make_folder, open_or_fail, select_or_fail
+from ..command import fail, make_folder, open_or_fail, select_or_fail, warn
 from ..figures import TOGETHER, names, networks
 from ..figures.files import write, write_together
 from ..networks import has_text, is_network, open_network
@@ -69,8 +69,7 @@ def draw_networks(arguments):
     loaded = {path: open_or_fail(path, open_network) for path in paths}
     bare = [path for path, dataset in loaded.items() if not has_text(dataset)]
     for path in bare:
-        print(f"{os.path.basename(sys.argv[0])}: {path}: nothing to draw: it was measured without --tokens",
-              file=sys.stderr)
+        warn(f"{path}: nothing to draw: it was measured without --tokens")
         del loaded[path]
     if not loaded:
         return 1
@@ -90,7 +89,8 @@ def parse():
                         help="draw only these figures, separated by commas or blanks: phase,norms")
     parser.add_argument("--at", metavar="NAME=VALUE", action="append", default=[],
                         type=lambda text: re.split(r",(?=\w+=)", text),
-                        help="draw only the part of the sweep at one value of an axis; may be repeated")
+                        help="draw only the part of the sweep at one value of an axis, at several (NAME=VALUE,VALUE), "
+                        "or in a range (NAME=LOW..HIGH); may be repeated")
     parser.add_argument("--format", metavar="FORMATS", type=formats, default=("png", "svg"),
                         help="png, svg, pdf, or several separated by commas (default: png,svg)")
     arguments = parser.parse_args()
@@ -129,6 +129,6 @@ def report(results):
         for path in paths:
             print(path, flush=True)
         if error:
-            print(f"{os.path.basename(sys.argv[0])}: {error}", file=sys.stderr)
+            warn(error)
             status = 1
     return status

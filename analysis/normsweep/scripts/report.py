@@ -17,7 +17,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-from ..command import open_or_fail, whole_file
+from ..command import open_or_fail, warn, whole_file
 from ..figures import draw_all
 from ..figures.drawing import reason
 from ..live.watch import Watch
@@ -91,5 +91,5 @@ def drawings(dataset, beat=None):
         if beat:
             beat(next(count))
     for name, _, error in failed:
-        print(f"report: {name}: {reason(error)}", file=sys.stderr)
+        warn(f"{name}: {reason(error)}")
     yield from failed
