@@ -57,6 +57,12 @@ def legend(found):
     return [text.get_text() for shown in found.figure.legends for text in shown.get_texts()]
 
 
+def keys(found):
+    """{title of a legend: its words}."""
+    return {shown.get_title().get_text(): [text.get_text() for text in shown.get_texts()]
+            for shown in found.figure.legends}
+
+
 def near(found, expected, rtol=1e-12):
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-12)
     return True

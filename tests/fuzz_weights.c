@@ -113,7 +113,7 @@ static void load_all(struct trained *trained)
 static void read_json(const char *text, size_t size)
 {
     struct error error = {.text = ""};
-    struct place fault = {-1, -1};
+    struct place fault = {-1, -1, NULL};
 
     if (utf8_begin(&text, &size, &error) < 0)
         return;

@@ -3,11 +3,13 @@
 Functions return plain values and rows of tables; report.py formats them.
 """
 
+import re
+
 import numpy as np
 
 from .boundary_variables import PREDICTIONS, seeds_of_slope
 from .collapse import ENTROPY, collapsed
-from .names import REPEAT, SESSION, SESSION_NUMBERS
+from .names import GENERAL, REPEAT, SESSION, SESSION_NUMBERS
 from .words import duration, number, several, texts, value_text
 
 USED = {  # the corpora that use a key, of keys that not all use
@@ -17,8 +19,6 @@ USED = {  # the corpora that use a key, of keys that not all use
     "corpus_seed": ("markov", "dyck", "counter", "modular"),
     "sequences": ("text", "bytes", "markov", "dyck", "counter", "tokens"),
 }
-GENERAL = ("Conventions", "title", "notes", "tags", "source", "history", "references", "format_version",
-           "configuration_digest", "data_digest", "sweep")  # attributes that are not keys of the sweep file
 
 
 def plain(value):
@@ -47,6 +47,12 @@ def fixed(dataset):
     corpus = dataset.attrs.get("corpus")
     return [(name, plain(value)) for name, value in dataset.attrs.items()
             if name not in GENERAL and (corpus is None or corpus in USED.get(name, (corpus,)))]
+
+
+def given(dataset):
+    """The names of the keys that the sweep file, a file that it includes, or --set gives a value; other keys have their
+    defaults."""
+    return set(re.findall(r"^(?:# \| |# --set )?['\"]?(\w+)['\"]?\s*[:=]", dataset.sweep.sweep_file, re.MULTILINE))
 
 
 def digests(dataset):

@@ -22,7 +22,7 @@ def part_of(name, low, high):
 
 ORDERED = part_of("viridis", 0, 0.92)  # values in maps
 AXES = {  # the numbers of an axis, in lines and dots
-    "learning_rate": part_of("viridis", 0, 0.92), "weight_decay": part_of("magma", 0.1, 0.85)}
+    "learning_rate": part_of("viridis", 0, 0.86), "weight_decay": part_of("magma", 0.1, 0.85)}
 OTHER_AXIS = part_of("cividis", 0, 0.86)  # of any other axis, and of layers
 
 OUTCOMES = {  # cells without a value

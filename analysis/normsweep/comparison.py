@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Optional
+from collections.abc import Iterable, Sequence
+from typing import Any, Optional, Union
 
 import numpy as np
 import xarray as xr
 
 from . import significance
 from .boundary import straight_line
-from .boundary_variables import crossing, crossings, rule
+from .boundary_variables import crossing, rule
 from .boundary_variables import slopes as program_slopes
 from .collapse import ENTROPY, collapsed
+from .common_runs import comparable_boundaries
 from .dataset import sweep_of
 from .hints import Array
 from .memory import loaded, of_runs
@@ -21,6 +22,7 @@ from .plane import as_words, is_geometric, most_frequent
 from .shared_grid import (
     NAMES, NothingInCommon, SharedGrid, differences, listed, program_differences, progress, shared_grid)
 from .significance import LEVEL
+from .verify import NotASweep, has_words
 from .words import several
 
 VARIABLES = ("norm_growth", "final_train_loss", "final_valid_loss")
@@ -28,8 +30,9 @@ RATE = "learning_rate"
 COUNTED = {"done": "that are done", "diverged": "that diverged", "collapsed": "that collapsed"}
 
 
-def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = None, paired: Optional[bool] = None,
-            names: tuple[str, str] = ("A", "B"), without_collapsed: bool = False) -> xr.Dataset:
+def compare(a: xr.Dataset, b: xr.Dataset, variables: Union[str, Iterable[str], None] = None,
+            paired: Optional[bool] = None, names: tuple[str, str] = ("A", "B"),
+            without_collapsed: bool = False) -> xr.Dataset:
     """What differs between two sweeps, or between two parts of one, as a Dataset over the axes that both share.
 
     Runs are compared cell by cell, at the values that both have. Runs of one seed are paired, because they start from
@@ -57,8 +60,9 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = N
                             left out of everything else, as if they had not been run
 
     boundary_a, boundary_b, boundary_ratio, _low, _high, _p, _q, boundary_runs      of ds.sweep.boundary(), at all
-                            values of the other axes; geometric means over seeds. From all runs of both, also those at
-                            values of weight_decay that only one has.
+                            values of the other axes; geometric means over seeds. Where one side has runs beside or
+                            between those of the other's boundary, only the runs that both have count; if these have no
+                            boundary, those of each side are given, without interval and test.
     boundary_ratio_least, boundary_ratio_most   what the ratio can be at most if the boundary lies anywhere between the
                             runs beside it; the interval takes the interpolation as it is
     boundary_slope_a, _low, _high, ..., boundary_slope_difference, _low, _high, _p    slopes over learning_rate, at the
@@ -73,16 +77,21 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Optional[Sequence[str]] = N
     >>> found.boundary_ratio.round(3).values
     array([ 3., 30., nan])
 
-    Raises NothingInCommon, a ValueError, with a line that says why, if they cannot be compared.
+    Raises NothingInCommon, a ValueError, with a line that says why, if they cannot be compared, and NotASweep for a
+    dataset that is not from normsweep.
     """
-    a, b = (prepared(dataset, variables or VARIABLES, without_collapsed) for dataset in (a, b))
+    for name, dataset in zip(NAMES, (a, b)):
+        if "outcome" not in dataset or not has_words(dataset["outcome"]):
+            raise NotASweep(f"{name} is not a normsweep dataset: it has no outcome of its runs")
+    asked = (variables,) if isinstance(variables, str) else tuple(dict.fromkeys(variables or ()))
+    a, b = (prepared(dataset, asked or VARIABLES, without_collapsed) for dataset in (a, b))
     shared = shared_grid(a, b, paired)
     found = xr.Dataset(attrs={"a": names[0], "b": names[1], "pairing": "paired" if shared.is_paired else "unpaired",
                               "seeds_a": shared.seeds[0], "seeds_b": shared.seeds[1]})
     found = found.assign(outcomes(shared)).assign(phases(shared))
     if not bool(((found.done_a + found.diverged_a > 0) & (found.done_b + found.diverged_b > 0)).any()):
         raise NothingInCommon("no cell that both have has ended in both")
-    compared = [name for name in variables or VARIABLES if is_comparable(shared, name, name in (variables or ()))]
+    compared = [name for name in asked or VARIABLES if is_comparable(shared, name, name in asked)]
     for name in compared:
         found = found.assign(of_variable(shared, name))
     bounded = of_boundary(a, b, paired)
@@ -106,7 +115,7 @@ def is_comparable(shared: SharedGrid, name: str, asked: bool) -> bool:
     """Is it a number of each run, in both? If it was asked for and is not, NothingInCommon."""
     for label, dataset in zip(NAMES, shared):
         there = name in dataset and set(dataset[name].dims) == set(dataset.outcome.dims)
-        if not there or dataset[name].dtype.kind not in "iuf":
+        if not there or dataset[name].dtype.kind not in "iuf" or has_words(dataset[name]):
             if asked:
                 raise NothingInCommon(f"{name} is not a number of each run of {label}")
             return False
@@ -154,6 +163,7 @@ def of_variable(shared: SharedGrid, name: str) -> dict[str, xr.Variable]:
     if shared.is_paired:
         both = ~np.isnan(a) & ~np.isnan(b)
         a, b = np.where(both, a, np.nan), np.where(both, b, np.nan)
+    a, b = settled(a, b, shared.is_paired, ratio)
     units, text = shared.a[name].attrs.get("units", "1"), shared.a[name].attrs.get("long_name", name)
 
     def variable(values: Any, what: str, of_unit: bool, dims: tuple[str, ...]) -> xr.Variable:
@@ -172,6 +182,19 @@ def of_variable(shared: SharedGrid, name: str) -> dict[str, xr.Variable]:
     return variables
 
 
+def settled(a: Array, b: Array, is_paired: bool, ratio: bool) -> tuple[Array, Array]:
+    """The numbers [..., seeds] of both sides, equal where they differ by rounding alone: a change of 1e-15 that is in
+    every seed would be significant. Pairs are settled one by one, samples if all their numbers are so close."""
+    if is_paired:
+        scale = 1.0 if ratio else np.maximum(np.abs(a), np.abs(b))
+        return a, np.where(np.abs(b - a) <= significance.CLOSE * scale, a, b)
+    each = np.concatenate([a, b], -1)
+    known, middle = ~np.isnan(each), significance.moments(each)[1][..., np.newaxis]
+    scale = np.ones_like(middle) if ratio else np.abs(middle)
+    same = np.where(known, np.abs(each - middle) <= significance.CLOSE * scale, True).all(-1, keepdims=True)
+    return np.where(same & ~np.isnan(a), middle, a), np.where(same & ~np.isnan(b), middle, b)
+
+
 SIZES = ("a", "b", "change", "change_low", "change_high")
 
 
@@ -185,9 +208,11 @@ def names_of(change: str) -> dict[str, str]:
             "cells": "cells in which no run is missing"}
 
 
-def test(shared: SharedGrid, a: Array, b: Array, correct: bool = True) -> dict[str, Any]:
-    """Change and probability of numbers [..., seeds], by key."""
+def test(shared: SharedGrid, a: Array, b: Array, tested: Union[Array, bool] = True,
+         correct: bool = True) -> dict[str, Any]:
+    """Change and probability of numbers [..., seeds], by key; without interval and probability where not `tested`."""
     one = (significance.paired if shared.is_paired else significance.unpaired)(a, b)
+    one = significance.Estimate(one.value, *(np.where(tested, part, np.nan) for part in one[1:]))
     (count_a, mean_a, _), (count_b, mean_b, _) = significance.moments(a), significance.moments(b)
     found = {"a": mean_a, "b": mean_b, "change": one.value, "change_low": one.low, "change_high": one.high, "p": one.p}
     if correct:
@@ -273,22 +298,23 @@ def phases(shared: SharedGrid) -> dict[str, Any]:
 # ---- boundaries ----
 
 def of_boundary(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool]) -> xr.Dataset:
-    """Boundaries, their ratios and slopes, as a Dataset; an empty one if both do not have one of the same kind."""
-    if rule(a) != rule(b):
-        return xr.Dataset()
-    along, variable, _ = rule(a)
-    if any(variable not in dataset or along not in dataset[variable].dims or along == REPEAT for dataset in (a, b)):
-        return xr.Dataset()
+    """Boundaries, their ratios and slopes, as a Dataset; an empty one if both do not have one of the same kind. Its
+    attribute `boundary_notes` says what is left out, and why."""
+    why = why_no_boundary(a, b)
+    if why is not None:
+        return xr.Dataset(attrs={"boundary_notes": why})
+    along = rule(a)[0]
     shared = shared_grid(a, b, paired, along=(along,))
     axes = tuple(axis for axis in shared.axes if axis != along)
     inner = SharedGrid(shared.a, shared.b, axes, shared.is_paired)
-    sides = [crossings(dataset).transpose(*axes, REPEAT) for dataset in shared]
+    sides, reduced, tested = comparable_boundaries(shared, along, axes)
     logs, low, high = ([log(side[name]) for side in sides]
                        for name in ("boundary", "boundary_low", "boundary_high"))
     if shared.is_paired:
         both = ~np.isnan(logs[0]) & ~np.isnan(logs[1])
         logs = [np.where(both, part, np.nan) for part in logs]
-    found = test(inner, logs[0], logs[1])
+    logs = [*settled(*logs, shared.is_paired, ratio=True)]
+    found = test(inner, logs[0], logs[1], tested)
     least, most = (mean_of(one, logs[1]) - mean_of(two, logs[0]) for one, two in ((low[1], high[0]), (high[1], low[0])))
     texts = names_of("ratio")
     variables = {f"boundary_{key.replace('change', 'ratio')}": (
@@ -299,8 +325,36 @@ def of_boundary(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool]) -> xr.Data
             "long_name": f"boundary: the {key} that {texts['change']} can be between the neighbouring runs",
             "units": "1"})
     coordinates = {axis: shared.a[axis].variable for axis in axes}
-    bounded = xr.Dataset(variables, coordinates, {"boundary": crossing(a)})
+    notes = notes_on_boundaries(found, logs, reduced, tested)
+    bounded = xr.Dataset(variables, coordinates, {"boundary": crossing(a), "boundary_notes": notes})
+    logs = [np.where(tested[..., np.newaxis], part, np.nan) for part in logs]
     return bounded.assign(of_slopes(inner, sides, logs)) if RATE in axes and shared.a.sizes[RATE] > 1 else bounded
+
+
+def why_no_boundary(a: xr.Dataset, b: xr.Dataset) -> Optional[str]:
+    """Why no boundaries are compared; "" if neither has one, None if they are."""
+    if rule(a) != rule(b):
+        return "Boundaries are not compared, because A and B looked for different ones."
+    along, variable, _ = rule(a)
+    lack = [name for name, dataset in zip(NAMES, (a, b))
+            if variable not in dataset or along not in dataset[variable].dims]
+    if lack:
+        return f"Boundaries are not compared: {lack[0]} has no {variable} along {along}." if len(lack) == 1 else ""
+    return f"Boundaries along {along} are not compared." if along == REPEAT else None
+
+
+def notes_on_boundaries(found: dict[str, Any], logs: list[Array], reduced: list[Array], tested: Array) -> str:
+    """What boundaries are not those of all runs of each side, in sentences."""
+    lines, notes = np.isfinite(found["change"]), []
+    less = lines & ((reduced[0] & ~np.isnan(logs[0])).any(-1) | (reduced[1] & ~np.isnan(logs[1])).any(-1))
+    if less.any():
+        notes.append(f"Boundaries: {int(less.sum())} of {several(int(lines.sum()), 'line')} use only runs that both "
+                     "have: beside them, one side has runs that the other lacks.")
+    unsure = lines & ~tested
+    if unsure.any():
+        notes.append(f"Boundaries: {int(unsure.sum())} of {several(int(lines.sum()), 'line')} are not tested: A and B "
+                     "have different runs there.")
+    return "\n".join(notes)
 
 
 def log(values: xr.DataArray) -> Array:
@@ -352,7 +406,7 @@ def describe(found: xr.Dataset, shared: SharedGrid, compared: list[str], without
     program = [f"{name} ({one}, {two})" for name, one, two in program_differences(shared)]
     notes = [*same_note(shared, compared), cells_note(found, shared), *shared.notes, *progress(shared),
              *(line for name in compared for line in lost(shared, name)),
-             *collapse_note(found, shared, without_collapsed)]
+             *filter(None, [found.attrs.pop("boundary_notes")]), *collapse_note(found, shared, without_collapsed)]
     found.attrs.update(level=LEVEL, correction="Benjamini-Hochberg, over the cells of each variable",
                        compared=" ".join(compared), differ=", ".join(differ), differ_in_program=", ".join(program),
                        without_collapsed=int(without_collapsed), notes="\n".join(notes))

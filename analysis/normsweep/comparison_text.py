@@ -39,9 +39,10 @@ def comparison_table(found: xr.Dataset) -> pd.DataFrame:
         frames.append(rows(found, "boundary", "ratio", (*COLUMNS, *OF_BOUNDARIES)))
     if "boundary_slope_difference" in found:
         frames.append(rows(found, "boundary_slope", "difference"))
-    axes = [str(name) for name in found.dims]
+    order = ["quantity", "kind", *map(str, found.dims), *COLUMNS, *OF_MEANS, *OF_CELLS, *OF_BOUNDARIES]
+    if not frames:
+        return pd.DataFrame(columns=order)
     table = pd.concat(frames, ignore_index=True)
-    order = ["quantity", "kind", *axes, *COLUMNS, *OF_MEANS, *OF_CELLS, *OF_BOUNDARIES]
     return table[[name for name in order if name in table.columns]]
 
 
@@ -104,6 +105,8 @@ def phase_line(found: xr.Dataset) -> str:
 
 def means(found: xr.Dataset) -> str:
     """The table of means over cells."""
+    if not names_of(found):
+        return "No run has a number in both."
     lines = [["mean over cells", "cells", "A", "B", "B/A or B-A", "95 % interval", "p", "exact p", "median",
               "cells, q <= 0.05"]]
     level = found.attrs["level"]

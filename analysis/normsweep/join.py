@@ -8,21 +8,20 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from .account import GENERAL, USED
+from .account import USED
 from .boundary_variables import boundary
-from .names import BOUNDARY, FIXED, OUTCOMES, SESSION, SESSIONS
+from .names import BOUNDARY, DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSIONS
 from .plane import SAME
 from .words import value_text
 
 # Attributes in which parts may differ: the numbers of runs do not depend on them.
-FREE = {*GENERAL, "save_weights"} - {"format_version", "data_digest"}
+FREE = {*GENERAL, "save_weights"} - {"format_version", DIGEST}
 # Which of two states of one run counts, the last one first; -1 is for a cell that a file does not have.
 WEAKEST_FIRST = ("skipped", "pending", "running", "failed", "diverged", "done")
 # What may differ between two trainings of the same run.
 OF_ONE_TRAINING = {"seconds", "tokens_per_second", "attempts", "deaths", "session", "host", "reason"}
 ABSENT = -1
 NAMED = 3  # titles of parts that the title of the whole names
-DIGEST = "data_digest"
 
 
 class DifferentSweeps(ValueError):
@@ -177,7 +176,8 @@ def union(dim: str, parts: Sequence[xr.Dataset]) -> np.ndarray[Any, Any]:
         return np.array(words, dtype=bool if values[0].dtype.kind == "b" else object)
     several = [each for each in values if len(each) > 1]
     numbers = np.unique(np.concatenate(values))
-    apart = np.append(True, np.abs(np.diff(numbers)) > SAME * np.abs(numbers[1:]))
+    tolerance = SAME if numbers.dtype.kind == "f" else 0  # each seed is itself, however large
+    apart = np.append(True, np.abs(np.diff(numbers)) > tolerance * np.abs(numbers[1:]))
     falls = several and all((np.diff(each) < 0).all() for each in several)
     return numbers[apart][::-1] if falls else numbers[apart]
 
@@ -185,7 +185,7 @@ def union(dim: str, parts: Sequence[xr.Dataset]) -> np.ndarray[Any, Any]:
 def nearest(coordinate: xr.DataArray, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The places that stand for the values of a coordinate, which may differ from them in their last digits."""
     values = coordinate.values
-    if values.dtype.kind not in "iuf":
+    if values.dtype.kind not in "iuf" or values.dtype == places.dtype and values.dtype.kind in "iu":
         return np.asarray(values)
     distance = np.abs(values[:, np.newaxis] - places)
     return np.asarray(places[distance.argmin(axis=1)])
@@ -219,7 +219,8 @@ def merged(parts: Sequence[xr.Dataset], axes: Sequence[str], paths: Sequence[str
         better = own > best
         whole = overlaid(whole, part, better, axes)
         best, source = best.where(~better, own), source.where(~better, place)
-    return whole.assign(outcome=whole["outcome"].where(whole["outcome"] != ABSENT, OUTCOMES.index("pending")))
+    outcome = whole["outcome"].where(whole["outcome"] != ABSENT, OUTCOMES.index("pending"))
+    return whole.assign(outcome=outcome.astype(parts[0]["outcome"].dtype))
 
 
 def overlaid(whole: xr.Dataset, part: xr.Dataset, better: xr.DataArray, axes: Sequence[str]) -> xr.Dataset:
@@ -240,21 +241,22 @@ def check_agree(whole: xr.Dataset, part: xr.Dataset, both: xr.DataArray,
                 of: tuple[Sequence[str], xr.DataArray, int], axes: Sequence[str]) -> None:
     """Raises DifferentSweeps if a run that has ended in both has other values there."""
     paths, source, place = of
-    index = np.nonzero(both.transpose(*axes).values)
+    index = np.nonzero(np.atleast_1d(both.transpose(*axes).values))  # one cell without axes
     cells = {axis: xr.DataArray(where, dims="cell") for axis, where in zip(axes, index)}
     for name in map(str, part.data_vars):
         if name in OF_ONE_TRAINING or name not in whole or not set(axes) <= set(part[name].dims):
             continue
-        here, there = (ds[name].isel(cells).transpose("cell", ...) for ds in (whole, part))
+        here, there = (ds[name].isel(cells) if axes else ds[name].expand_dims("cell") for ds in (whole, part))
+        here, there = (values.transpose("cell", ...) for values in (here, there))
         here, there = xr.align(here, there, join="outer")
         apart = (here != there) & (here.notnull() | there.notnull())
         apart = apart.any([dim for dim in apart.dims if dim != "cell"])
         if apart.any():
             cell = int(apart.values.argmax())
             run = part["outcome"].isel({axis: int(where[cell]) for axis, where in zip(axes, index)})
-            at = ", ".join(f"{axis} {text(run[axis].values[()])}" for axis in axes)
+            at = "".join(f", {axis} {text(run[axis].values[()])}" for axis in axes)
             first = paths[int(source.isel({axis: int(where[cell]) for axis, where in zip(axes, index)}))]
-            raise DifferentSweeps(f"{paths[place]}: {name} of the run {at} differs from that in {first}; leave one of "
+            raise DifferentSweeps(f"{paths[place]}: {name} of the run{at[1:]} differs from that in {first}; leave one of "
                                   "the files, or these runs, out")
 
 

@@ -10,6 +10,7 @@ import contextlib
 import contextvars
 import math
 import re
+from dataclasses import dataclass
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -17,10 +18,11 @@ from matplotlib.figure import Figure
 from .colours import COLOURS, DASHES, DIVERGING, MARKERS, ORDERED
 from .letters import at_commas, inches, wrap
 from .scales import (
-    MINUS, WIDE_RANGE, apart, bar_ends, colour_scale, finite, has_room, logarithmic_words, number, power, scale_y, tick)
+    MINUS, WIDE_RANGE, Room, apart, bar_ends, colour_scale, finite, has_room, logarithmic_words, number, power, scale_y,
+    tick)
 
 __all__ = [
-    "COLOURS", "DASHES", "DIVERGING", "DPI", "HEADING", "MARKERS", "MINUS", "NO_UNIT_MARK", "ORDERED",
+    "COLOURS", "DASHES", "DIVERGING", "DPI", "HEADING", "Keys", "MARKERS", "MINUS", "NO_UNIT_MARK", "ORDERED",
     "PRINTED", "SIZE", "WIDE_RANGE", "WIDTH", "add_bar", "apart", "bar_ends", "captioned", "clear_rest", "close",
     "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "has_room", "inches", "label",
     "logarithmic_words",
@@ -36,6 +38,7 @@ HEAD = 0.35  # inches above the panels for the heading's first line
 LINE = 0.135  # inches from one line of text to the next
 BAR = 0.11  # inches: the width of a colour bar
 HANDLE = 0.42  # inches of a legend's line and the room beside it
+GAP = 0.08  # inches above a legend
 NO_UNIT = "–"
 NO_UNIT_MARK = f"({NO_UNIT})"
 IN_NAME = re.compile(r"(.*\S) \(([^()]*)\)")  # a long name that has its unit: training loss (nats)
@@ -108,9 +111,17 @@ def clear_rest(panels, used):
         axes.remove()
 
 
+@dataclass(frozen=True)
+class Keys:
+    """Handles of a legend that belong together, below a title: the values of an axis."""
+
+    title: str
+    handles: list
+
+
 def close(figure, dataset, handles=(), notes=()):
-    """Adds the sweep's title above the panels, the legend and the notes below them, in room of their own. If the sweep
-    has not ended, a note says so."""
+    """Adds the sweep's title above the panels, the legend and the notes below them, in room of their own. handles: of
+    the legend, or Keys. If the sweep has not ended, a note says so."""
     notes = [*notes, progress(dataset)] if progress(dataset) else notes
     return frame(figure, dataset.sweep.title, handles, notes)
 
@@ -123,9 +134,9 @@ def frame(figure, heading, handles=(), notes=()):
     width, height = figure.get_size_inches()
     text = [line for note in (() if CAPTIONED.get() else notes) for line in wrap(note, width - 0.15)]
     head = wrap(plain(heading), width - 0.2, HEADING) if heading else []
-    legend = add_legend(figure, list(handles), width)
-    high = legend.get_window_extent().height / figure.dpi if legend else 0
-    foot = LINE * len(text) + high + 0.06 * bool(text) + 0.08 * bool(legend)
+    legends = add_legends(figure, list(handles), width)
+    highs = [legend.get_window_extent().height / figure.dpi + GAP for legend in legends]
+    foot = LINE * len(text) + sum(highs) + 0.06 * bool(text) + 0.05 * bool(legends)
     height += foot + LINE * max(0, len(head) - 1)
     figure.set_size_inches(width, height)
     figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))
@@ -133,26 +144,39 @@ def frame(figure, heading, handles=(), notes=()):
         figure.suptitle("\n".join(head))
     if text:
         figure.text(0.06 / width, 0.05 / height, "\n".join(text), color="0.3", linespacing=1.2, va="bottom")
-    if legend:
-        legend.set_bbox_to_anchor((0.06 / width, (0.06 + LINE * len(text)) / height), figure.transFigure)
+    below = 0.06 + LINE * len(text)
+    for legend, high in reversed(list(zip(legends, highs))):
+        legend.set_bbox_to_anchor((0.06 / width, below / height), figure.transFigure)
+        below += high
     return figure
 
 
-def add_legend(figure, handles, width):
-    """A legend at most as wide as the figure, in as many columns as fit; None without handles."""
-    if not handles:
-        return None
+def add_legends(figure, handles, width):
+    """A legend for the handles of each Keys, and one for all others, from above."""
+    keys = [one for one in handles if isinstance(one, Keys) and one.handles]
+    others = [one for one in handles if not isinstance(one, Keys)]
+    return [add_legend(figure, one.handles, width, one.title) for one in keys] + (
+        [add_legend(figure, others, width)] if others else [])
+
+
+def add_legend(figure, handles, width, heading=None):
+    """A legend at most as wide as the figure, in as few rows as it takes, and no more columns than these rows need."""
     widest = max(inches(handle.get_label()) for handle in handles) + HANDLE
-    columns = max(1, min(len(handles), int((width - 0.1) / widest)))
-    return figure.legend(handles=handles, ncols=columns, loc="lower left", borderaxespad=0, borderpad=0,
-                         labelspacing=0.3, columnspacing=0.9, handlelength=2.3, handletextpad=0.5)
+    rows = math.ceil(len(handles) / max(1, int((width - 0.1) / widest)))
+    return figure.legend(handles=handles, ncols=math.ceil(len(handles) / rows), loc="lower left", borderaxespad=0,
+                         borderpad=0, labelspacing=0.3, columnspacing=0.9, handlelength=2.3, handletextpad=0.5,
+                         title=heading, alignment="left")
 
 
 def add_bar(figure, mappable, **options):
     """A colour bar beside the panels `ax`, as thin beside many rows as beside one."""
     height = figure.get_size_inches()[1] - HEAD
     across = options.get("location") in ("top", "bottom")
-    return figure.colorbar(mappable, pad=0.02, aspect=20 if across else max(20, height / BAR), **options)
+    bar = figure.colorbar(mappable, pad=0.02, aspect=20 if across else max(20, height / BAR), **options)
+    if across:
+        columns = options["ax"][0].get_gridspec().ncols
+        tick(bar.ax.xaxis, Room(0.85 * WIDTH / columns - 0.3, True, 5))
+    return bar
 
 
 def grid(axes, which="both"):

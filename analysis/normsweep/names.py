@@ -17,6 +17,10 @@ OF_RUNS = {  # what every run has, however it ended; all other variables were me
     "seconds": NUMBERS, "tokens_per_second": NUMBERS, "attempts": NUMBERS, "deaths": NUMBERS, "session": NUMBERS,
     "host": TEXTS, "reason": TEXTS}
 FITTED = {"dynamics": FLAGS}  # fitted to a run's norms, in words
+GENERAL = (  # attributes that are not keys of the sweep file
+    "Conventions", "title", "notes", "tags", "source", "history", "references", "format_version",
+    "configuration_digest", "data_digest", "sweep")
+DIGEST = "data_digest"  # of them, the one that numbers depend on
 FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on them
     "format_version", "data_digest", "measure", "validate", "gradient_batches", "hessian", "lyapunov_exponents",
     "lyapunov_sweeps", "corpus", "vocabulary", "corpus_tokens", "train_share", "corpus_seed")

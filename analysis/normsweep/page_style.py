@@ -27,6 +27,8 @@ table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabu
 .tag { display: inline-block; font-size: 0.8rem; padding: 0.05rem 0.55rem; margin: 0 0.3rem 0.2rem 0;
   border: 1px solid var(--line); border-radius: 1rem; overflow-wrap: anywhere; max-width: 100% }
 .notes { white-space: pre-line; overflow-wrap: anywhere; max-width: 60rem }
+.headlines { margin: 0.5rem 0; padding-left: 1.2rem }
+details { margin: 0.6rem 0 } summary { cursor: pointer; color: var(--quiet) }
 .key { display: inline-block; margin-right: 1.2rem }
 th, td { padding: 0.15rem 1rem 0.15rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
 th { font-weight: 600 }

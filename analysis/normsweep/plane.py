@@ -16,7 +16,7 @@ from .words import texts, value_text
 
 MANY = 12  # values of an axis that an error lists
 LEAST_DIGITS = 3  # of a rounded value
-SAME = 1e-9  # relative difference below which two values of an axis are the same
+SAME = 1e-9  # relative difference below which two real values of an axis are the same; integers are exact
 
 
 def pivot(dataset: xr.Dataset, variable: str = "norm_growth", **at: Any) -> xr.DataArray:
@@ -176,6 +176,8 @@ def value_of(coordinate: xr.DataArray, text: str) -> bool | float | str:
         wanted = float(text)
     except ValueError:
         return text
+    if coordinate.dtype.kind != "f":
+        return whole(text, wanted)
     if equal(coordinate.values, wanted).any() or wanted == 0 or not np.isfinite(wanted):
         return wanted
     digits = len(re.sub(r"e.*|[^0-9]", "", text.lower()).lstrip("0"))
@@ -183,9 +185,19 @@ def value_of(coordinate: xr.DataArray, text: str) -> bool | float | str:
     return alike[0] if digits >= LEAST_DIGITS and len(alike) == 1 else wanted
 
 
+def whole(text: str, wanted: float) -> float:
+    """The integer that a text means; of 1e3, too. The number itself if it is not an integer."""
+    try:
+        return int(text)
+    except ValueError:
+        return int(wanted) if wanted.is_integer() else wanted
+
+
 def equal(values: Array, value: Any) -> Array:
     if values.dtype.kind in "iuf" and isinstance(value, (int, float, np.number)):
-        return np.asarray(np.abs(values - value) <= SAME * np.abs(value) if np.isfinite(value) else values == value)
+        if values.dtype.kind != "f" or not np.isfinite(value):
+            return np.asarray(values == value)
+        return np.asarray(np.abs(values - value) <= SAME * np.abs(value))
     kinds = "OTU" if isinstance(value, str) else "b" if isinstance(value, (bool, np.bool_)) else ""
     if values.dtype.kind not in kinds:  # numpy warns where it compares numbers with texts
         return np.zeros(values.shape, bool)

@@ -1,4 +1,5 @@
-"""A sweep as one HTML page: what was run, on which machines, how it went, the results, figures, and the sweep file."""
+"""A sweep as one HTML page: the results first, then the figures, how it went, what was run, on which machines, and the
+sweep file."""
 
 import re
 
@@ -6,15 +7,18 @@ import numpy as np
 
 from . import account
 from .boundary_variables import crossing, is_of_growth
+from .figures.cells import class_text
 from .figures.drawing import reason
 from .page import element, facts, figure as page_figure, join, page, table
 from .picture import picture
-from .words import number, several, value_text
+from .words import fixed, number, several, value_text
 
 MOST_RUNS = 20  # rows in a table of runs
 MOST_VALUES = 30  # of an axis
 MOST_SESSIONS = 20
 MOST_BOUNDARIES = 24  # tables of them
+MOST_HEADLINES = 6  # boundaries in words at the top
+FIRST = "phase"  # the figure at the top
 SLOWEST = 5
 SIDES = {
     "crosses": "", "growing": "all grow", "shrinking": "all shrink",
@@ -25,13 +29,16 @@ SIDES = {
 def report(dataset, drawings=(), source=""):
     """The page as text. drawings: (name, caption, figure or exception); source: the dataset's name and date."""
     title = dataset.sweep.title or "Untitled sweep"
+    drawn = [(name, drawn_figure(name, caption, figure)) for name, caption, figure in drawings]
+    first, others = ([html for name, html in drawn if (name == FIRST) == is_first] for is_first in (True, False))
     sections = [
         ("top", None, told(summary, dataset, source)),
+        ("diagram", "Phase diagram", join(first) if first else None),
+        ("result", "Results", results(dataset)),
+        ("figures", "Figures" if not first else "More figures", join(others) if others else None),
+        ("how", "How it went", told(course, dataset)),
         ("what", "What was run", told(grid, dataset)),
         ("where", "Machines", told(machines, dataset)),
-        ("how", "How it went", told(course, dataset)),
-        ("result", "Results", results(dataset)),
-        ("figures", "Figures", figures(drawings)),
         ("file", "The sweep file", element("pre", dataset.sweep.sweep_file)),
     ]
     return page(title, [section for section in sections if section[2] is not None])
@@ -64,7 +71,39 @@ def summary(dataset, source):
         text += f" Of those done, {phases}."
     if open_runs:
         text += " The sweep has not ended; this page shows its state so far."
-    return join([*notes(dataset), paragraph(text), quiet(source) if source else None])
+    return join([*notes(dataset), paragraph(text), told(headlines, dataset), quiet(source) if source else None])
+
+
+def headlines(dataset):
+    """The boundary and the best run, each in a sentence."""
+    found = account.boundaries(dataset) if is_of_growth(dataset) else None
+    lines = [line for line in map(headline, found or [], [intervals_of(dataset)] * len(found or [])) if line]
+    if len(lines) > MOST_HEADLINES:
+        lines = [*lines[:MOST_HEADLINES], f"{len(lines) - MOST_HEADLINES} more boundaries are below."]
+    best = [f"{name[0].upper()}{name[1:]}: {text}." for name, text in account.losses(dataset)[:1]]
+    return element("ul", *(element("li", line) for line in [*lines, *best]), class_="headlines") if lines or best \
+        else None
+
+
+def headline(boundary, intervals):
+    """Where growth stops, as a sentence; "" where it does not."""
+    words, rows, slope, error, points = boundary
+    decays = [row[1] for row in rows if row[1] == row[1]]
+    if not decays:
+        return ""
+    ends = " to ".join(dict.fromkeys(number(decay, 2) for decay in (min(decays), max(decays))))
+    text = f"{words + ': growth' if words else 'Growth'} stops at a weight decay of {ends}"
+    if points < 2:
+        return f"{text}."
+    _, low, high, _, seeds = intervals.get(words, (slope, np.nan, np.nan, (), 0))
+    spread = f", 95 % interval {fixed(low)} to {fixed(high)}" if np.isfinite(low) else (
+        ", from one seed" if seeds == 1 else f" ± {fixed(error)}" if error == error else "")
+    return f"{text}; its log-log slope over the learning rate is {fixed(slope)}{spread}."
+
+
+def intervals_of(dataset):
+    """{words: (slope, low, high, rejected, seeds)} of the boundary of growth."""
+    return {words: rest for words, *rest in account.slopes(dataset)}
 
 
 def notes(dataset):
@@ -75,7 +114,7 @@ def notes(dataset):
 
 
 def grid(dataset):
-    axes, fixed = account.axes(dataset), account.fixed(dataset)
+    axes, same = account.axes(dataset), account.fixed(dataset)
     parts = []
     if axes:
         parts += [element("h3", f"Grid: {several(dataset.outcome.size, 'cell')}"), table(
@@ -84,11 +123,20 @@ def grid(dataset):
         if keys:
             parts.append(table([name, *keys], zip(labels, *keys.values()), "Keys that change together along this axis.",
                                most=MOST_VALUES))
-    if fixed:
-        parts += [element("h3", "The same in all runs"),
-                  paragraph(*(element("span", element("b", name), " ", value_text(value), " ", class_="key")
-                              for name, value in fixed))]
+    given = account.given(dataset)
+    chosen = [(name, value) for name, value in same if name in given]
+    others = [(name, value) for name, value in same if name not in given]
+    if same:
+        parts += [element("h3", "The same in all runs"), key_list(chosen)] if chosen else []
+        parts.append(element("details", element("summary", f"{several(len(others), 'more key')}, at the default"
+                                                + "s" * (len(others) != 1)), key_list(others), id="defaults")
+                     if others else None)
     return join(parts)
+
+
+def key_list(pairs):
+    return paragraph(*(element("span", element("b", name), " ", value_text(value), " ", class_="key")
+                       for name, value in pairs))
 
 
 def some(texts):
@@ -157,13 +205,13 @@ def boundary_of_growth(dataset):
         "interpolated log-log between a run that grows and the next that does not. Over seeds: the geometric mean; "
         "spread is one standard deviation, as a factor. Slope: of a straight line through the log-log boundary, with "
         "its standard error. It is 1 if steps are orthogonal to the parameters, 0 if they point along them.")]
-    intervals = {words: rest for words, *rest in account.slopes(dataset)}
+    intervals = intervals_of(dataset)
     for words, rows, slope, error, points in boundaries[:MOST_BOUNDARIES]:
         if words:
             parts.append(element("h3", words))
         parts.append(boundary_table(rows))
         if points >= 2:
-            parts.append(paragraph(f"Slope {slope:.2f}" + (f" ± {error:.2f}" if error == error else "") +
+            parts.append(paragraph(f"Slope {fixed(slope)}" + (f" ± {fixed(error)}" if error == error else "") +
                                    f", from {points:.0f} learning rates." + interval_text(*intervals.get(words, ()))))
     if len(boundaries) > MOST_BOUNDARIES:
         parts.append(quiet(f"The first {MOST_BOUNDARIES} of {len(boundaries)} boundaries are shown."))
@@ -189,7 +237,7 @@ def interval_text(slope=None, low=np.nan, high=np.nan, rejected=(), seeds=0):
         return f" {'One seed: the' if seeds == 1 else 'The'} spread between seeds is unknown."
     if not np.isfinite(low):
         return ""
-    return (f" Its 95 % interval, from seeds and brackets, is {low:.2f} to {high:.2f}; it rejects "
+    return (f" Its 95 % interval, from seeds and brackets, is {fixed(low)} to {fixed(high)}; it rejects "
             f"{' and '.join(rejected) or 'neither prediction'}.")
 
 
@@ -230,8 +278,10 @@ def exponent_part(dataset):
             ["growth exponent p", "runs", "lower quartile", "median", "upper quartile", "median R²"], rows,
             "|θ|² − |θ₀|² ~ t²ᵖ, fitted where the norm is above its start; p is 1/2 for a random walk."))
     if classes:
-        parts.append(table(["class of growth", "runs"], classes.items(),
-                           "The recursion with the lowest AIC; relative: aligned and misaligned give the same curve."))
+        parts.append(table(["class of growth", "runs"], [
+            (class_text("dynamics", word), count) for word, count in classes.items()],
+            "The recursion with the lowest AIC. θ: the parameters; along and across: in and at right angles to their "
+            "direction."))
     return join(parts)
 
 
@@ -240,19 +290,15 @@ def loss_part(dataset):
     return join([element("h3", "Losses"), facts(rows)]) if rows else None
 
 
-def figures(drawings):
-    parts = []
-    for name, caption, figure in drawings:
-        if isinstance(figure, Exception):
-            parts.append(undrawn(name, figure))
-            continue
-        try:
-            image = element("img", src=picture(figure), alt=first_sentence(caption))
-        except Exception as error:  # one broken figure must not stop the others
-            parts.append(undrawn(name, error))
-        else:
-            parts.append(page_figure(name, image, join([element("b", name), " ", element("span", caption)])))
-    return join(parts) if parts else None
+def drawn_figure(name, caption, figure):
+    """A figure as HTML; why there is none if it is an exception."""
+    if isinstance(figure, Exception):
+        return undrawn(name, figure)
+    try:
+        image = element("img", src=picture(figure), alt=first_sentence(caption))
+    except Exception as error:  # one broken figure must not stop the others
+        return undrawn(name, error)
+    return page_figure(name, image, join([element("b", name), " ", element("span", caption)]))
 
 
 def first_sentence(caption):

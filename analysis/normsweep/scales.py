@@ -131,7 +131,7 @@ def signed_ticks(low, high, near, most):
         found = within([*(-size for size in sizes), 0.0, *sizes[::-1]], low, high)
         if len(found) <= most:
             break
-    return found
+    return found if len(found) > 1 else within(MaxNLocator(most, steps=STEPS["y"]).tick_values(low, high), low, high)
 
 
 class Ticks(Locator):
@@ -188,11 +188,11 @@ def has_room(axis, words):
     return max(needs) * len(words) <= room_of(axis).size + max(needs)
 
 
-def tick(axis):
-    """Gives an axis readable ticks, unless somebody has set some."""
+def tick(axis, room=None):
+    """Gives an axis readable ticks, unless somebody has set some. room: for its labels."""
     if isinstance(axis.get_major_locator(), (FixedLocator, NullLocator, Ticks)):
         return
-    room, scale = room_of(axis), axis.get_scale()
+    room, scale = room or room_of(axis), axis.get_scale()
     most = int(np.clip(room.size / ROOM[axis.axis_name] + 1, 2, room.most))
     if scale == "log":
         axis.set_major_locator(Ticks(lambda low, high: logarithmic_ticks(low, high, room) if low > 0 else []))
@@ -206,7 +206,8 @@ def tick(axis):
         axis.set_minor_locator(NullLocator())
     elif scale == "linear":
         if isinstance(axis.get_major_locator(), AutoLocator):
-            axis.set_major_locator(MaxNLocator(max(2, most - 1), steps=STEPS[axis.axis_name]))
+            least = 3 if axis.axes.get_label() == "<colorbar>" else 2
+            axis.set_major_locator(MaxNLocator(max(2, most - 1), steps=STEPS[axis.axis_name], min_n_ticks=least))
         axis.set_major_formatter(Words(linear_words))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -9,16 +10,16 @@ from typing import Any, Optional
 import numpy as np
 import xarray as xr
 
+from .boundary_variables import crossing
 from .dataset import sweep_of
 from .hints import Array
-from .names import REPEAT
+from .names import DIGEST, GENERAL, REPEAT
 from .plane import equal
 from .words import several, value_text
 
-NOT_SETTINGS = frozenset((  # attributes that are no keys of a sweep file
-    "Conventions", "title", "source", "history", "references", "format_version", "configuration_digest", "sweep"))
+NOT_SETTINGS = frozenset(GENERAL) - {DIGEST}
 OF_PROGRAM = ("session_version", "session_commit", "session_blas_kernel", "session_vector_level")
-DIGEST, CORPUS = "data_digest", "the content of the corpus"
+CORPUS = "the content of the corpus"
 SHORT = 8  # digits of a digest that are shown
 NAMES = ("A", "B")  # in messages and notes
 SHOWN = 4  # values in a sentence
@@ -171,9 +172,25 @@ def differences(shared: SharedGrid) -> list[tuple[str, str, str]]:
     names = [name for name in dict.fromkeys([*a.attrs, *scalars(a), *b.attrs, *scalars(b)])
              if name not in NOT_SETTINGS and name not in shared.axes and name != REPEAT]
     found = [(name, *("" if value is None else words_of(value) for value in (setting(a, name), setting(b, name))))
-             for name in sorted(names, key=lambda name: name == DIGEST)]
+             for name in names]
+    found += [*of_labels(shared), ("boundary", *(crossing(dataset) for dataset in shared))]
+    found.sort(key=lambda one: one[0] == DIGEST)
     return [(name, one, two) if name != DIGEST else (CORPUS, f"{one[:SHORT]}…", f"{two[:SHORT]}…")
-            for name, one, two in found if one and two and one != two]
+             for name, one, two in found if one and two and one != two]
+
+
+def of_labels(shared: SharedGrid) -> Iterator[tuple[str, str, str]]:
+    """Yields (key of a label, its value in a, in b) for every label of a `together` axis."""
+    keys: dict[str, dict[str, None]] = {}
+    for dataset in shared:
+        for axis, names in sweep_of(dataset).together.items():
+            keys.setdefault(axis, {}).update(dict.fromkeys(names))
+    for axis in (axis for axis in keys if axis in shared.axes):
+        for name, place in itertools.product(keys[axis], range(shared.a.sizes[axis])):
+            values = [dataset[name].values[place] if name in dataset.coords and dataset[name].dims == (axis,)
+                      else setting(dataset, name) for dataset in shared]
+            one, two = ("" if value is None else words_of(value) for value in values)
+            yield f"{name} of {axis} {words_of(shared.a[axis].values[place])}", one, two
 
 
 def program_differences(shared: SharedGrid) -> list[tuple[str, str, str]]:
@@ -194,6 +211,9 @@ def scalars(dataset: xr.Dataset) -> list[str]:
 
 
 def words_of(value: Any) -> str:
+    """A value as a sweep file has it; attributes hold truth values as bytes."""
+    if isinstance(value, np.int8):
+        return value_text(bool(value))
     return value_text(value.item() if isinstance(value, np.generic) else value)
 
 

@@ -19,6 +19,11 @@ def number(value: float, digits: int = 4) -> str:
     return mantissa.replace("-", MINUS) + (f"e{int(exponent)}" if e else "")
 
 
+def fixed(value: float, digits: int = 2) -> str:
+    """A number with so many digits after the point, and no -0.00."""
+    return f"{round(float(value), digits) + 0:.{digits}f}".replace("-", MINUS)
+
+
 def grouped(whole: int) -> str:
     """An integer with thin spaces between thousands, from five digits on."""
     return (f"{whole:,}" if abs(whole) >= 10_000 else str(whole)).replace(",", THIN_SPACE).replace("-", MINUS)

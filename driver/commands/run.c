@@ -15,6 +15,7 @@
 #include "driver/ranks/starter.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
+#include "worker/host/last_words.h"
 #include "worker/host/process.h"
 #include "worker/wire/loop.h"
 
@@ -131,12 +132,13 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
     return 0; /* mpirun prints a long message for any other; the launcher reads the status in the lease */
 }
 
-/* Several processes were started, but MPI has not connected them. Only one of them says so. `wire`: NULL if
- * MPI was not asked. */
-static int refuse_starter(struct start *start, struct wire *wire, int rank, const struct error *error)
+/* MPI cannot be started, or has not connected the processes that were. The first of them tells so. `wire`:
+ * NULL if MPI does not run. */
+static int refuse_rank(
+    struct start *start, struct wire *wire, int rank, int status, const struct error *error)
 {
-    int status = rank > 0 ? 0 : command_fail(error);
-
+    if (rank <= 0 && !getenv(LEASE_VARIABLE)) /* else the launcher tells */
+        start_tell_refusal(start, status, error);
     start_release(start);
     if (wire)
         wire_close(wire, true, status);
@@ -153,6 +155,12 @@ static int flush(int status, struct error *error)
     return flushed;
 }
 
+/* What refuses one process refuses all; only the first says so. */
+static int refuse_starter(struct start *start, struct wire *wire, int rank, const struct error *error)
+{
+    return refuse_rank(start, wire, rank, rank > 0 ? 0 : command_fail(error), error);
+}
+
 static int run_rank(struct start *start, const struct starter *starter)
 {
     struct error error = {.text = ""};
@@ -163,9 +171,8 @@ static int run_rank(struct start *start, const struct starter *starter)
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a rank must not outlive mpirun */
     struct wire *wire = wire_open(&start->argc, &start->argv);
     if (!wire) {
-        fputs("normsweep: MPI cannot be started\n", stderr);
-        start_release(start);
-        return ERROR_ENVIRONMENT;
+        error_set(&error, ERROR_ENVIRONMENT, "normsweep: MPI cannot be started");
+        return refuse_rank(start, NULL, starter->rank, command_fail(&error), &error);
     }
     if (!wire_is_coordinator(wire)) {
         start_release(start);
@@ -304,6 +311,8 @@ int command_run(int argc, char **argv)
     status = run_plainly(&start, &error);
     if (status < 0)
         status = command_fail(&error);
+    if (status == STATUS_INTERRUPTED)
+        last_words_say();
     status = flush(status, &error);
     start_tell_end(&start, status, &error);
     start_release(&start);

@@ -17,7 +17,7 @@ static int draw_picture(const struct arguments *arguments, const struct view *vi
         .out = stdout,
         .terminal = terminal_find(stdout),
         .view = view,
-        .selection = {arguments->at.text, arguments->at.count, arguments->over},
+        .selection = {view, arguments->at.text, arguments->at.count, arguments->over},
     };
 
     if (arguments_has(arguments, OPTION_SERIES))

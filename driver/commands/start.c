@@ -2,12 +2,16 @@
 
 #include "driver/job/boundary.h"
 #include "driver/job/chooser.h"
+#include "driver/picture/status_json.h"
 #include "driver/sweep/texts.h"
+#include "driver/text/lines.h"
 #include "worker/host/clock.h"
+#include "worker/host/last_words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int load_sweep(struct start *start, struct error *error)
 {
@@ -45,26 +49,64 @@ void start_release(struct start *start)
     arguments_release(&start->arguments);
 }
 
+/* The output as far as it is known; a sweep file that cannot be read may name another one. The caller frees
+ * it; NULL: no memory. */
+static char *likely_output(const struct start *start)
+{
+    const char *output = start->has_sweep ? start->sweep.output : start->arguments.output;
+
+    return output ? strdup(output) : sweep_default_output(start->arguments.operand[0]);
+}
+
 static int open_log(struct start *start, struct error *error)
 {
     const char *path = start->arguments.log;
-    const char *output = start->has_sweep ? start->sweep.output : start->arguments.output;
 
     if (!path)
         return 0;
-    if (output && journal_check(path, output, error) != 0)
-        return -1;
-    return journal_open(&start->journal, path, error);
+    char *output = likely_output(start);
+    int status = output ? journal_check(path, output, error)
+                        : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    free(output);
+    return status == 0 ? journal_open(&start->journal, path, error) : -1;
+}
+
+/* For a second SIGINT. Ranks of a launcher get none, and it tells of its own. */
+static void prepare_last_words(struct start *start)
+{
+    char told[sizeof(((struct error *)0)->text) + 1];
+    struct error why;
+
+    if (getenv(LEASE_VARIABLE))
+        return;
+    error_set(&why, ERROR_ENVIRONMENT,
+        "%s: interrupted: runs under way lose their steps since their last checkpoints, all else is kept; "
+        "run "
+        "the same command again to continue",
+        start->sweep.output);
+    snprintf(told, sizeof(told), "%s\n", lines_clean(why.text));
+    struct json_writer *writer = journal_begin(start->journal, LOG_SWEEP_INTERRUPTED);
+    if (!writer) {
+        last_words_prepare(told, -1, "", 0);
+        return;
+    }
+    status_json_path(writer, start->sweep.output);
+    json_writer_text(writer, "message", why.text);
+    journal_end_last(start->journal, told);
 }
 
 int start_begin(struct start *start, struct error *error)
 {
     struct error ignored;
 
-    if (load_sweep(start, error) == 0)
-        return open_log(start, error);
-    open_log(start, &ignored); /* the first error counts */
-    return -1;
+    if (load_sweep(start, error) != 0) {
+        open_log(start, &ignored); /* the first error counts */
+        return -1;
+    }
+    if (open_log(start, error) != 0)
+        return -1;
+    prepare_last_words(start);
+    return 0;
 }
 
 int start_join(struct start *start, const char *token, struct error *error)
@@ -91,10 +133,19 @@ void start_tell_end(struct start *start, int status, const struct error *error)
         .message = failed ? error->text : "",
         .seconds = clock_now() - start->begun};
 
+    last_words_drop();
     ending_log(&ending);
     lease_release(start->lease);
     start->lease = NULL;
     ending_notify(&ending);
+}
+
+void start_tell_refusal(struct start *start, int status, const struct error *error)
+{
+    struct error ignored;
+
+    start_begin(start, &ignored); /* for the log, and the dataset that it names */
+    start_tell_end(start, status, error);
 }
 
 static struct dataset_options options_of(const struct arguments *arguments)

@@ -41,6 +41,9 @@ int64_t start_open_output(struct start *start, struct error *error);
  */
 void start_tell_end(struct start *start, int status, const struct error *error);
 
+/* The same for a start that ends with an error before it has read its sweep. */
+void start_tell_refusal(struct start *start, int status, const struct error *error);
+
 void start_release(struct start *start);
 
 #endif

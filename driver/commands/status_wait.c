@@ -149,7 +149,9 @@ int status_wait(const char *path, double limit, bool json, struct error *error)
 
     status_pause_begin();
     while ((result = look(&wait, error)) == WAIT_ON)
-        if (status_pause(LOOK_SECONDS) == PAUSE_INTERRUPTED)
+        if (status_pause(LOOK_SECONDS) == PAUSE_INTERRUPTED) {
+            fprintf(stderr, "%s: no longer waited for; the sweep itself is not stopped by this\n", path);
             return STATUS_INTERRUPTED;
+        }
     return result;
 }

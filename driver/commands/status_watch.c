@@ -19,6 +19,7 @@ struct watch {
     const char *path;
     bool json; /* a line of JSON for each look */
     struct canvas canvas; /* rows 0: plain lines */
+    struct run_naming naming;
     struct status status; /* of the last picture */
     bool known; /* status is valid */
     double lost; /* since when the dataset could not be read; 0: it could */
@@ -53,7 +54,7 @@ static void draw_status(struct watch *watch)
     if (!out)
         return; /* no memory: skip this drawing */
     canvas_resize(&watch->canvas, &terminal);
-    status_picture(out, &watch->status, &watch->canvas);
+    status_picture(out, &watch->status, &watch->canvas, &watch->naming);
     if (fclose(out) == 0)
         canvas_draw(&watch->canvas, text);
     free(text);

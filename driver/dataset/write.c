@@ -344,10 +344,9 @@ int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
-int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error)
+static int keep_result(
+    struct dataset *dataset, int64_t cell, const struct result *result, bool earlier, struct error *error)
 {
-    if (result->outcome == OUTCOME_PENDING)
-        return dataset_return(dataset, cell, error);
     int status = result->outcome == OUTCOME_FAILED ? take_back_end(dataset, cell) : 0;
     if (status != 0)
         return dataset_error(dataset, status, error);
@@ -359,8 +358,21 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
         dataset->waiting = more;
         dataset->waiting_size = size;
     }
-    dataset->waiting[dataset->waiting_count++] = (struct waiting_result){cell, *result};
+    dataset->waiting[dataset->waiting_count++] = (struct waiting_result){cell, earlier, *result};
     return 0;
+}
+
+int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error)
+{
+    if (result->outcome == OUTCOME_PENDING)
+        return dataset_return(dataset, cell, error);
+    return keep_result(dataset, cell, result, false, error);
+}
+
+int dataset_fail_earlier(
+    struct dataset *dataset, int64_t cell, const struct result *result, struct error *error)
+{
+    return keep_result(dataset, cell, result, dataset->attempts[cell] > 0, error);
 }
 
 enum phase dataset_phase(const struct result *result)
@@ -389,7 +401,7 @@ static int put_values(struct dataset *dataset, const struct waiting_result *wait
     double speed = result->step_seconds > 0 ? (double)result->tokens / result->step_seconds : NAN;
     int64_t cell = waiting->cell;
 
-    int status = count_attempt(dataset, cell);
+    int status = waiting->earlier ? 0 : count_attempt(dataset, cell);
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_last_step, cell, result->last_step);
     if (status == 0)

@@ -15,6 +15,10 @@ int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct
 /* Keeps a run's result for dataset_commit, which makes all results durable with two syncs. */
 int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error);
 
+/* The same for a run that an earlier start has begun, and that fails without being begun in this one. */
+int dataset_fail_earlier(
+    struct dataset *dataset, int64_t cell, const struct result *result, struct error *error);
+
 /* The phase that a result is stored with. */
 enum phase dataset_phase(const struct result *result);
 

@@ -2,6 +2,7 @@
 
 #include "driver/dataset/write.h"
 #include "driver/job/boundary.h"
+#include "driver/job/deaths.h"
 #include "driver/job/display.h"
 #include "driver/job/events.h"
 #include "driver/output/folder.h"
@@ -149,51 +150,6 @@ static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
                 job, error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output), &error);
 }
 
-int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
-    const struct session *session, const struct dataset_options *options, int workers, struct error *error)
-{
-    double now = clock_now();
-
-    *job = (struct job){
-        .sweep = sweep, .corpus = corpus, .lease = lease, .flushed = now, .renewed = now, .told = now};
-    if (dataset_open(&job->dataset, sweep->output, sweep, corpus, session, options, error) != 0)
-        return -1;
-    lease_beat(lease);
-    count_outcomes(job);
-    job->chooser = chooser_new(sweep, job->dataset);
-    job->coordinator = job->chooser ? make_coordinator(job, workers) : NULL;
-    job->progress = display_new(sweep, job->dataset, workers, now, &job->growth);
-    job->folder = folder_of(sweep->output);
-    job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
-    if (!job->coordinator || !job->progress || !job->folder || !job->saved)
-        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
-    else if (checkpoint_set_init(&job->kept, job->folder, error) == 0) {
-        log_sweep(job->folder); /* logs left by workers of an earlier start */
-        job->had_folder = access(job->folder, F_OK) == 0 || errno != ENOENT;
-        return 0;
-    }
-    job->failed = true;
-    job->error = *error;
-    return job_close(job, error);
-}
-
-void job_keep_journal(struct job *job, struct journal *journal, int workers)
-{
-    job->journal = journal;
-    events_sweep_begun(job, workers);
-}
-
-int job_mark(struct job *job, struct error *error)
-{
-    return mark_leave(job->folder, job_session(job), job->mark, error);
-}
-
-void job_renew_mark(const struct job *job)
-{
-    if (job->mark[0] && !job->failed) /* else the output may belong to another process */
-        mark_renew(job->folder, job->mark);
-}
-
 /* ---- files of runs ---- */
 
 void job_checkpoint(struct job *job, int64_t cell)
@@ -255,6 +211,71 @@ static void remove_spent(struct job *job)
     job->spent_count = 0;
 }
 
+/* ---- opening and closing ---- */
+
+static int no_memory(const struct job *job, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
+}
+
+/* Takes over the folder: checkpoints, and the logs that workers of an earlier start have left. */
+static int take_over(struct job *job, struct error *error)
+{
+    if (deaths_count(job, error) != 0 || checkpoint_set_init(&job->kept, job->folder, error) != 0)
+        return -1;
+    log_sweep(job->folder);
+    job->had_folder = access(job->folder, F_OK) == 0 || errno != ENOENT;
+    for (int64_t i = 0; i < job->unseen_count; i++)
+        if (job->unseen[i].failed)
+            remove_files(job, job->unseen[i].cell);
+    return 0;
+}
+
+int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
+    const struct session *session, const struct dataset_options *options, int workers, struct error *error)
+{
+    double now = clock_now();
+
+    *job = (struct job){
+        .sweep = sweep, .corpus = corpus, .lease = lease, .flushed = now, .renewed = now, .told = now};
+    if (dataset_open(&job->dataset, sweep->output, sweep, corpus, session, options, error) != 0)
+        return -1;
+    lease_beat(lease);
+    job->folder = folder_of(sweep->output);
+    job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
+    int status = job->folder && job->saved ? take_over(job, error) : no_memory(job, error);
+    if (status == 0) {
+        count_outcomes(job);
+        job->chooser = chooser_new(sweep, job->dataset);
+        job->coordinator = job->chooser ? make_coordinator(job, workers) : NULL;
+        job->progress = display_new(sweep, job->dataset, workers, now, &job->growth);
+        if (job->coordinator && job->progress)
+            return 0;
+        no_memory(job, error);
+    }
+    job->failed = true;
+    job->error = *error;
+    return job_close(job, error);
+}
+
+void job_keep_journal(struct job *job, struct journal *journal, int workers)
+{
+    job->journal = journal;
+    events_sweep_begun(job, workers);
+    deaths_tell(job);
+}
+
+int job_mark(struct job *job, struct error *error)
+{
+    return mark_leave(job->folder, job_session(job), job->mark, error);
+}
+
+void job_renew_mark(const struct job *job)
+{
+    if (job->mark[0] && !job->failed) /* else the output may belong to another process */
+        mark_renew(job->folder, job->mark);
+}
+
 static void commit(struct job *job, double now)
 {
     double begin = clock_now();
@@ -302,6 +323,7 @@ int job_close(struct job *job, struct error *error)
     free(job->growth);
     free(job->folder);
     free(job->spent);
+    free(job->unseen);
     free(job->saved);
     checkpoint_set_release(&job->kept);
     if (job->failed)
@@ -310,7 +332,7 @@ int job_close(struct job *job, struct error *error)
 }
 
 static void begin_cell(
-    struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step, double now)
+    struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step)
 {
     struct error error;
     struct run run;
@@ -318,7 +340,7 @@ static void begin_cell(
     events_run_begun(job, worker, cell, host, step, last_step);
     keep_error(job, dataset_start(job->dataset, cell, host, step, &error), &error);
     job->tally.running++;
-    progress_begin(job->progress, worker, cell, job_run(job, cell, &run), now);
+    progress_begin(job->progress, worker, cell, job_run(job, cell, &run));
 }
 
 static bool is_running(const struct job *job, int64_t cell)
@@ -327,13 +349,13 @@ static bool is_running(const struct job *job, int64_t cell)
 }
 
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
-    int64_t tokens, double now)
+    int64_t tokens)
 {
     if (job->failed)
         return;
     if (!is_running(job, cell))
-        begin_cell(job, worker, cell, host, step, last_step, now);
-    progress_step(job->progress, worker, step, last_step, tokens, now);
+        begin_cell(job, worker, cell, host, step, last_step);
+    progress_step(job->progress, worker, step, last_step, tokens);
 }
 
 void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
@@ -355,20 +377,6 @@ static void count_result(struct job *job, const struct result *result)
     job->tally.done += result->outcome == OUTCOME_DONE;
     job->tally.diverged += result->outcome == OUTCOME_DIVERGED;
     job->tally.failed += result->outcome == OUTCOME_FAILED;
-}
-
-static struct result killed_its_workers(const struct job *job, int64_t cell, const char *last_words)
-{
-    struct result result = {.outcome = OUTCOME_FAILED, .diverged_step = -1, .norm_growth = NAN};
-    char name[DIGEST_TEXT];
-    struct digest digest;
-
-    job_digest(job, cell, &digest);
-    digest_format(&digest, name);
-    snprintf(result.reason, sizeof(result.reason),
-        "its worker died %d times without a checkpoint in between%s%.40s; see %.90s/%s.log", DEATHS_MOST,
-        last_words[0] ? ", " : "", last_words, job->folder, name);
-    return result;
 }
 
 static void put_result(struct job *job, int worker, int64_t cell, const struct result *result)
@@ -408,14 +416,13 @@ void job_settle(
     if (running) {
         job->tally.running--;
         if (order->kind == ORDER_ACCEPT) /* counts the tokens since its last message */
-            progress_step(job->progress, order->worker, result->last_step, result->last_step, result->tokens,
-                clock_now());
+            progress_step(job->progress, order->worker, result->last_step, result->last_step, result->tokens);
         progress_end(job->progress, order->worker);
     }
     if (order->kind == ORDER_ACCEPT) {
         put_result(job, order->worker, order->cell, result);
     } else if (order->kind == ORDER_FAIL) {
-        struct result failed = killed_its_workers(job, order->cell, last_words);
+        struct result failed = deaths_result(job, order->cell, last_words);
         put_result(job, order->worker, order->cell, &failed);
     } else if (running) {
         job->saved[order->cell] = true; /* its worker may have died before it could report a checkpoint */

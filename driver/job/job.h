@@ -37,6 +37,8 @@ struct job {
     bool had_folder; /* the folder existed before this start */
     bool failed;
     struct error error; /* set if failed */
+    struct unseen_death *unseen; /* [unseen_count] of an earlier start: see deaths.h */
+    int64_t unseen_count;
     int64_t waiting; /* results that are not committed yet */
     struct checkpoint_set kept; /* checkpoints of earlier starts */
     bool *saved; /* [cells] the run may have checkpoints of this start */
@@ -91,7 +93,7 @@ bool job_has_files(const struct job *job, int64_t cell);
 
 /* A worker reports the step of its run. The first report marks the run as running from that step on. */
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
-    int64_t tokens, double now);
+    int64_t tokens);
 
 /* A worker reports `count` values of a row of measurements, from index `offset` on; step STEP_OF_RUN: of the
  * row of the whole run. */

@@ -116,7 +116,14 @@ static void report_step(struct local *local, int64_t step, int64_t last_step, in
 
     local->reported = now;
     if (cell >= 0)
-        job_step(local->job, WORKER, cell, local->host, step, last_step, tokens, now);
+        job_step(local->job, WORKER, cell, local->host, step, last_step, tokens);
+}
+
+/* At once: the run is now saved, and then there is nothing to show. */
+static void show_stop(struct job *job, double now)
+{
+    progress_stop(job->progress);
+    job_breathe(job, now);
 }
 
 static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
@@ -131,6 +138,8 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
     obey(local);
     if (local->drop)
         return VERDICT_STOP;
+    if (signals_stop())
+        show_stop(local->job, now);
     return keeper_verdict(&local->keeper, step, signals_stop() || local->job->failed, now);
 }
 
@@ -233,6 +242,7 @@ static void train_next(struct local *local)
 static void stop_local(struct local *local)
 {
     local->stopping = true;
+    progress_stop(local->job->progress);
     push_event(local, EVENT_STOP, 0, false);
     obey(local);
 }

@@ -20,6 +20,14 @@ enum { LINE_SIZE = 512 };
 #define RATE_SECONDS 10 /* over which rates are smoothed */
 #define ROUNDING 1e-12 /* relative rounding error of sums of costs */
 
+/* Tokens per second over the last RATE_SECONDS or so, in which older ones count less. Each reader has its own
+ * meter, as reading resets it. */
+struct meter {
+    double tokens; /* since the last reading */
+    double counted, seconds; /* tokens before, and the time that they took; both fade */
+    double read; /* time of the last reading; -INFINITY: never */
+};
+
 struct worker_progress {
     bool busy, begun; /* begun: its first step was reported */
     int64_t cell;
@@ -27,15 +35,7 @@ struct worker_progress {
     double loss; /* NaN: none yet */
     int64_t loss_step;
     int64_t step, last_step, tokens;
-    double heard; /* when `tokens` was reported */
-    double rate; /* tokens per second; NaN: not yet known */
-};
-
-/* Tokens per second of all workers. Each reader has its own meter, as reading resets it. */
-struct meter {
-    double tokens; /* since the last reading */
-    double rate; /* NaN: not yet known */
-    double read; /* time of the last reading; -INFINITY: never */
+    struct meter shown; /* read with that of all workers, so that the rates of workers add up to theirs */
 };
 
 struct progress {
@@ -45,9 +45,11 @@ struct progress {
     int workers;
     struct worker_progress *worker; /* [workers] */
     struct run_line *line; /* [workers] */
+    struct run_naming naming;
     double credit; /* sum over all workers */
     double given; /* credit of resumed runs for steps taken before this start */
-    struct meter shown, told; /* for the screen; for the dataset */
+    struct meter shown, told; /* of all workers: for the screen; for the dataset */
+    bool stopping, news; /* news: this is not shown yet */
     double begun;
     double cost_first; /* cost left when the sweep began; NaN: not yet known */
 };
@@ -69,13 +71,15 @@ struct progress *progress_new(
         return NULL;
     *p = (struct progress){.canvas = {.file = file, .terminal = *terminal},
         .workers = workers,
-        .shown = {.rate = NAN, .read = terminal->rows ? -INFINITY : now},
-        .told = {.rate = NAN, .read = now},
+        .shown = {.read = terminal->rows ? -INFINITY : now},
+        .told = {.read = now},
         .begun = now,
         .cost_first = NAN};
     live_map_init(&p->map, runs);
     p->worker = calloc((size_t)workers + 1, sizeof(*p->worker));
     p->line = calloc((size_t)workers + 1, sizeof(*p->line));
+    for (int i = 0; p->worker && i < workers; i++)
+        p->worker[i].shown.read = p->shown.read;
     if (p->worker && p->line)
         return p;
     progress_free(p);
@@ -104,21 +108,13 @@ static void set_credit(struct progress *p, struct worker_progress *w, double cre
     w->credit = credit;
 }
 
-void progress_begin(struct progress *p, int worker, int64_t cell, double cost, double now)
+void progress_begin(struct progress *p, int worker, int64_t cell, double cost)
 {
     struct worker_progress *w = &p->worker[worker];
 
     set_credit(p, w, 0);
-    *w = (struct worker_progress){
-        .busy = true, .cell = cell, .cost = cost, .loss = NAN, .heard = now, .rate = NAN};
+    *w = (struct worker_progress){.busy = true, .cell = cell, .cost = cost, .loss = NAN, .shown = w->shown};
     progress_remap(p);
-}
-
-/* A moving average with a time constant of RATE_SECONDS. */
-static double smoothed(double rate, double latest, double seconds)
-{
-    double weight = 1 - exp(-seconds / RATE_SECONDS);
-    return isnan(rate) ? latest : rate + weight * (latest - rate);
 }
 
 static void read_meter(struct meter *meter, double now)
@@ -126,14 +122,28 @@ static void read_meter(struct meter *meter, double now)
     double since = now - meter->read;
 
     if (isfinite(since) && since > 0) {
-        meter->rate = smoothed(meter->rate, meter->tokens / since, since);
+        double rest = exp(-since / RATE_SECONDS);
+        meter->counted = meter->counted * rest + meter->tokens;
+        meter->seconds = meter->seconds * rest + since;
         meter->tokens = 0;
     }
     meter->read = now;
 }
 
-void progress_step(
-    struct progress *p, int worker, int64_t step, int64_t last_step, int64_t tokens, double now)
+/* NaN: not yet known. */
+static double meter_rate(const struct meter *meter)
+{
+    return meter->seconds > 0 ? meter->counted / meter->seconds : NAN;
+}
+
+static void read_shown(struct progress *p, double now)
+{
+    read_meter(&p->shown, now);
+    for (int i = 0; i < p->workers; i++)
+        read_meter(&p->worker[i].shown, now);
+}
+
+void progress_step(struct progress *p, int worker, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct worker_progress *w = &p->worker[worker];
     double credit = last_step > 0 ? w->cost * (double)step / (double)last_step : 0;
@@ -145,14 +155,12 @@ void progress_step(
         w->tokens = tokens;
         p->given += credit;
     }
-    if (now > w->heard && tokens > w->tokens)
-        w->rate = smoothed(w->rate, (double)(tokens - w->tokens) / (now - w->heard), now - w->heard);
+    w->shown.tokens += (double)(tokens - w->tokens);
     p->shown.tokens += (double)(tokens - w->tokens);
     p->told.tokens += (double)(tokens - w->tokens);
     w->step = step;
     w->last_step = last_step;
     w->tokens = tokens;
-    w->heard = now;
     set_credit(p, w, credit);
 }
 
@@ -166,6 +174,12 @@ void progress_end(struct progress *p, int worker)
 {
     set_credit(p, &p->worker[worker], 0);
     p->worker[worker].busy = false;
+}
+
+void progress_stop(struct progress *p)
+{
+    p->news = p->news || !p->stopping;
+    p->stopping = true;
 }
 
 void progress_remap(struct progress *p)
@@ -186,7 +200,7 @@ struct pace progress_pace(struct progress *p, const struct tally *tally, double 
 {
     read_meter(&p->told, now);
     return (struct pace){
-        time_left(p, tally, now), p->told.rate, p->workers, (double)(tally->runs + tally->to_come)};
+        time_left(p, tally, now), meter_rate(&p->told), p->workers, (double)(tally->runs + tally->to_come)};
 }
 
 /* A part of the sweep's line. If the line is too long, parts with the smallest weight are left out. */
@@ -232,22 +246,24 @@ static void leave_out_least(struct part *part, int count)
 static void sweep_line(
     const struct progress *p, const struct tally *tally, double now, int columns, char line[LINE_SIZE])
 {
-    enum { DONE, RUNNING, DIVERGED, FAILED, RATE, LEFT, PARTS };
+    enum { STOPPING, DONE, RUNNING, DIVERGED, FAILED, RATE, LEFT, PARTS };
     struct part part[PARTS] = {0};
-    double left = time_left(p, tally, now);
+    double left = time_left(p, tally, now), rate = meter_rate(&p->shown);
     char text[32];
 
+    if (p->stopping)
+        put_part(&part[STOPPING], 10, "stopping, saving");
     put_part(&part[DONE], 9, "%" PRId64 "/%s%" PRId64 " done", tally->done, tally->to_come ? "about " : "",
         tally->runs + tally->to_come);
     put_part(&part[RUNNING], 3, "%" PRId64 " running", tally->running);
     put_part(&part[DIVERGED], tally->diverged ? 4 : 2, "%" PRId64 " diverged", tally->diverged);
     put_part(&part[FAILED], tally->failed ? 7 : 1, "%" PRId64 " failed", tally->failed);
-    if (!isnan(p->shown.rate))
-        put_part(&part[RATE], 5, "%s tokens/s", rate_format(p->shown.rate, text, sizeof(text)));
-    if (!isnan(left))
+    if (!isnan(rate) && !p->stopping)
+        put_part(&part[RATE], 5, "%s tokens/s in all", rate_format(rate, text, sizeof(text)));
+    if (!isnan(left) && !p->stopping)
         put_part(&part[LEFT], 8, "%s left", duration_format(left, text, sizeof(text)));
     join_parts(part, PARTS, line);
-    for (int i = 1; i < PARTS && lines_width(line) > columns; i++) {
+    for (int i = p->stopping ? 2 : 1; i < PARTS && lines_width(line) > columns; i++) {
         leave_out_least(part, PARTS);
         join_parts(part, PARTS, line);
     }
@@ -256,6 +272,7 @@ static void sweep_line(
 static void describe_worker(const struct progress *p, int worker, struct run_line *line)
 {
     const struct worker_progress *w = &p->worker[worker];
+    double speed = meter_rate(&w->shown);
     char rate[16];
 
     *line = (struct run_line){.cell = w->busy ? w->cell : -1,
@@ -263,8 +280,8 @@ static void describe_worker(const struct progress *p, int worker, struct run_lin
         .last_step = w->last_step,
         .loss = w->loss};
     snprintf(line->head, sizeof(line->head), "%3d", worker + 1);
-    if (!isnan(w->rate))
-        snprintf(line->note, sizeof(line->note), "%s tokens/s", rate_format(w->rate, rate, sizeof(rate)));
+    if (!isnan(speed))
+        snprintf(line->note, sizeof(line->note), "%s tokens/s", rate_format(speed, rate, sizeof(rate)));
 }
 
 void progress_clear(struct progress *p)
@@ -276,8 +293,8 @@ static void put_workers(struct progress *p, FILE *out, int count)
 {
     for (int i = 0; i < count; i++)
         describe_worker(p, i, &p->line[i]);
-    run_lines_print(
-        out, canvas_columns(&p->canvas), p->map.runs.axis_count, p->map.runs.axis, p->line, count);
+    run_lines_print(out, canvas_columns(&p->canvas), p->map.runs.axis_count, p->map.runs.axis, p->line, count,
+        &p->naming);
     if (count < p->workers)
         fprintf(out, "  ... and %d workers more\n", p->workers - count);
 }
@@ -330,9 +347,10 @@ void progress_show(struct progress *p, const struct tally *tally, double now)
 
     if (isnan(p->cost_first))
         p->cost_first = tally->cost_left;
-    if (now - p->shown.read < (live ? LIVE_SECONDS : PLAIN_SECONDS))
+    if (now - p->shown.read < (live ? LIVE_SECONDS : PLAIN_SECONDS) && !p->news)
         return;
-    read_meter(&p->shown, now);
+    p->news = false;
+    read_shown(p, now);
     if (live) {
         draw_block(p, tally, now);
     } else {

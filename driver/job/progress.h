@@ -43,11 +43,13 @@ void progress_follow(struct progress *progress);
 
 /* Worker 0 to workers - 1 begins the run of a cell, of this cost. The first step that it reports is where
  * the run resumes; the work before it does not count for the pace. */
-void progress_begin(struct progress *progress, int worker, int64_t cell, double cost, double now);
-void progress_step(
-    struct progress *progress, int worker, int64_t step, int64_t last_step, int64_t tokens, double now);
+void progress_begin(struct progress *progress, int worker, int64_t cell, double cost);
+void progress_step(struct progress *progress, int worker, int64_t step, int64_t last_step, int64_t tokens);
 void progress_loss(struct progress *progress, int worker, int64_t step, double loss);
 void progress_end(struct progress *progress, int worker);
+
+/* From now on the display says that runs are saved and the sweep stops; the first time at once. */
+void progress_stop(struct progress *progress);
 
 /* Call when outcomes of the map have changed. */
 void progress_remap(struct progress *progress);

@@ -1,6 +1,7 @@
 #include "driver/output/journal.h"
 
 #include "driver/output/output.h"
+#include "worker/host/last_words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#define JOURNAL_TIME "time"
 #define FIRST_BYTES "{\"version\": " /* of every line */
 
 struct waiting_line {
@@ -52,6 +54,7 @@ static int look_at_file(struct journal *journal, struct error *error)
         size_t size = (size_t)status.st_size < sizeof(first) ? (size_t)status.st_size : sizeof(first);
         whole = pread(file, first, size, 0) == (ssize_t)size && memcmp(first, FIRST_BYTES, size) == 0;
         journal->torn = pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n';
+        last_words_torn(journal->torn);
     }
     close(file);
     return whole ? 0 : error_set(error, ERROR_INPUT, "%s: is not a log of normsweep", journal->path);
@@ -135,6 +138,7 @@ static void write_line(struct journal *journal, const char *text)
     while (written < 0 && errno == EINTR);
     if (written > 0) /* of the newline alone nothing is torn */
         journal->torn = (size_t)written != length && (size_t)written != part[0].iov_len;
+    last_words_torn(journal->torn);
     if (written != (ssize_t)length)
         lose(journal, written > 0 ? ENOSPC : errno);
 }
@@ -191,7 +195,7 @@ struct json_writer *journal_begin(struct journal *journal, enum log_event event)
     }
     json_writer_open(&journal->writer, NULL, '{');
     json_writer_whole(&journal->writer, "version", JOURNAL_VERSION);
-    json_writer_text(&journal->writer, "time", json_time(time));
+    json_writer_text(&journal->writer, JOURNAL_TIME, json_time(time));
     json_writer_text(&journal->writer, "event", log_event_table[event].name);
     put_process(&journal->writer, &journal->process);
     return &journal->writer;
@@ -212,7 +216,8 @@ static bool keep_line(struct journal *journal, char *text, bool waits)
     return true;
 }
 
-void journal_end(struct journal *journal, bool waits)
+/* The whole line, which the caller frees; NULL: no memory. */
+static char *finish_line(struct journal *journal)
 {
     json_writer_close(&journal->writer, '}');
     fputc('\n', journal->writer.out);
@@ -221,9 +226,31 @@ void journal_end(struct journal *journal, bool waits)
 
     journal->writer.out = NULL;
     journal->text = NULL;
-    if (!closed || !text)
-        lose(journal, ENOMEM);
-    else if (!waits && journal->count == 0)
+    if (closed && text)
+        return text;
+    lose(journal, ENOMEM);
+    free(text);
+    return NULL;
+}
+
+void journal_end_last(struct journal *journal, const char *told)
+{
+    static const char before[] = "\"" JOURNAL_TIME "\": \"";
+    char *text = finish_line(journal);
+    const char *time = text ? strstr(text, before) : NULL;
+
+    if (time)
+        last_words_prepare(told, journal->file, text, (size_t)(time - text) + strlen(before));
+    free(text);
+}
+
+void journal_end(struct journal *journal, bool waits)
+{
+    char *text = finish_line(journal);
+
+    if (!text)
+        return;
+    if (!waits && journal->count == 0)
         write_line(journal, text);
     else if (keep_line(journal, text, waits))
         return;

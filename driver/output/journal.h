@@ -39,6 +39,9 @@ struct json_writer *journal_begin(struct journal *journal, enum log_event event)
  * the lines in order. */
 void journal_end(struct journal *journal, bool waits);
 
+/* Ends a line that is not written now, but by last_words_say, which also writes `told` to standard error. */
+void journal_end_last(struct journal *journal, const char *told);
+
 /* Writes the lines that wait, if what they tell is safe now; otherwise drops those that waited for that. */
 void journal_commit(struct journal *journal, bool safe);
 

@@ -15,6 +15,8 @@ enum { MOST_LINES = 6, PREDICTIONS_TEXT = 128, RULE_TEXT = 128 };
 struct slopes {
     struct shape shape;
     double *slope, *low, *high, *rejects; /* [shape.size]; `rejects` NULL: no prediction is about them */
+    struct shape lines; /* of the boundaries; count 0: the dataset has none */
+    double *boundary, *before; /* [lines.size] and the run before each, on its axis */
     char rule[RULE_TEXT]; /* " of final_train_loss at 2.9"; "": it is the boundary of growth */
 };
 
@@ -39,6 +41,10 @@ static double *read_values(
 
 static void slopes_release(struct slopes *slopes)
 {
+    if (slopes->boundary || slopes->before)
+        shape_release(&slopes->lines);
+    free(slopes->boundary);
+    free(slopes->before);
     free(slopes->slope);
     free(slopes->low);
     free(slopes->high);
@@ -66,6 +72,25 @@ static int rule_read(char rule[RULE_TEXT], const struct view *view, struct error
     return 0;
 }
 
+/* Reads the boundaries to which the lines are fitted. -1: error. */
+static int lines_read(struct slopes *slopes, const struct view *view, struct error *error)
+{
+    struct view_variable boundary;
+
+    if (!view_find(view, boundary_variable_table[BOUNDARY_VARIABLE_boundary].name, &boundary))
+        return 0;
+    slopes->boundary = read_values(view, BOUNDARY_VARIABLE_boundary, boundary.size, error);
+    if (!slopes->boundary)
+        return errno != 0 ? -1 : 0;
+    if (shape_of_variable(&slopes->lines, view, &boundary, error) != 0) {
+        free(slopes->boundary);
+        slopes->boundary = NULL;
+        return -1;
+    }
+    slopes->before = read_values(view, BOUNDARY_VARIABLE_boundary_low, boundary.size, error);
+    return !slopes->before && errno != 0 ? -1 : 0;
+}
+
 /* 1: there are slopes; 0: none; -1: error. */
 static int slopes_read(struct slopes *slopes, const struct view *view, int64_t size, struct error *error)
 {
@@ -76,7 +101,8 @@ static int slopes_read(struct slopes *slopes, const struct view *view, int64_t s
     slopes->high = read_values(view, BOUNDARY_VARIABLE_boundary_slope_high, size, error);
     failed = failed || (!slopes->high && errno != 0);
     slopes->rejects = read_values(view, BOUNDARY_VARIABLE_boundary_rejects, size, error);
-    failed = failed || (!slopes->rejects && errno != 0) || rule_read(slopes->rule, view, error) != 0;
+    failed = failed || (!slopes->rejects && errno != 0) || rule_read(slopes->rule, view, error) != 0 ||
+             lines_read(slopes, view, error) != 0;
     if (!failed && slopes->slope && slopes->low && slopes->high)
         return 1;
     slopes_release(slopes);
@@ -159,11 +185,44 @@ static void print_rejected(double rejects, FILE *out)
         fprintf(out, ", which rejects neither %s", text);
 }
 
+/* Is boundary `line` one of those to which slope `place` is fitted? */
+static bool belongs(const struct slopes *slopes, int64_t line, int64_t place)
+{
+    for (int i = 0; i < slopes->shape.count; i++) {
+        int same = shape_find(&slopes->lines, slopes->shape.dimension[i].name);
+        if (same < 0 || index_along(&slopes->lines, same, line) != index_along(&slopes->shape, i, place))
+            return false;
+    }
+    return slopes->before[line] > 0 && isfinite(slopes->boundary[line]);
+}
+
+/* The number of seeds with boundaries at two learning rates or more, as driver/boundary/slope.c counts them.
+ */
+static int64_t count_seeds(const struct slopes *slopes, int64_t place)
+{
+    int seed = slopes->before ? shape_find(&slopes->lines, "seed") : -1;
+    int64_t telling = 0;
+
+    for (int64_t i = 0; seed >= 0 && i < slopes->lines.dimension[seed].length; i++) {
+        int64_t known = 0;
+        for (int64_t line = 0; line < slopes->lines.size; line++)
+            known += index_along(&slopes->lines, seed, line) == i && belongs(slopes, line, place);
+        telling += known >= 2;
+    }
+    return telling;
+}
+
+/* The interval of one seed is that of how straight its boundary is. It is narrower than with several seeds,
+ * because it does not know how they differ, so it rejects nothing. */
 static void print_slope(const struct slopes *slopes, int64_t place, FILE *out)
 {
+    int seed = slopes->before ? shape_find(&slopes->lines, "seed") : -1;
+    bool several = seed >= 0 && slopes->lines.dimension[seed].length > 1;
+
     fprintf(out, ": slope %.3g over learning_rate", slopes->slope[place]);
-    if (isnan(slopes->low[place])) {
-        fprintf(out, "; its interval needs several seeds, or boundaries at three learning rates");
+    if (isnan(slopes->low[place]) || count_seeds(slopes, place) < 2) {
+        fprintf(out, "; %s: the spread between seeds is unknown",
+            several ? "fewer than two seeds have boundaries at two rates" : "one seed");
         return;
     }
     fprintf(out, ", 95 %% interval %.3g to %.3g", slopes->low[place], slopes->high[place]);

@@ -12,9 +12,9 @@ struct reduction {
     struct view_flags flags;
     double *value; /* [y][x] as drawn: a mean, or the most frequent flag; NaN: none */
     bool *diverged; /* [y][x] most ended runs of the cell diverged */
-    bool all_diverged; /* all runs diverged, and none is left out; if not, diverged cells have value NaN */
     int64_t diverged_runs;
     int64_t fewer; /* cells that have runs, but fewer than others because some are skipped */
+    bool all_diverged; /* all runs diverged, and none is left out; if not, diverged cells have value NaN */
 };
 
 /* Reads the variable called `name` and reduces it to the plane. If `step` is neither drawn nor fixed, the

@@ -1,6 +1,5 @@
 #include "driver/picture/run_lines.h"
 
-#include "driver/sweep/label.h"
 #include "driver/text/lines.h"
 
 #include <inttypes.h>
@@ -108,20 +107,21 @@ static int name_room(int columns, const struct run_line *line, int count)
 
 static void fit_names(struct names *names, int room, const struct run_line *line, int count)
 {
-    names->naming = NAMING_WHOLE;
     while ((names->columns = longest_name(names, line, count)) > room && names->naming < NAMING_NONE)
         names->naming++;
     names->columns = names->columns < room ? names->columns : room;
 }
 
 void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct axis *axis,
-    const struct run_line *line, int count)
+    const struct run_line *line, int count, struct run_naming *naming)
 {
     struct names names = {.axis_count = axis_count, .axis = axis};
     char tail[TAIL], label[LABEL_SIZE];
     int head = longest_head(line, count), loss_width = widest_loss(columns, line, count);
 
+    names.naming = naming->columns == columns ? naming->naming : NAMING_WHOLE;
     fit_names(&names, name_room(columns, line, count), line, count);
+    *naming = (struct run_naming){names.naming, columns};
     for (int i = 0; i < count; i++) {
         fprintf(out, "%s%*s  ", line[i].head, head - lines_width(line[i].head), "");
         if (line[i].cell < 0) {

@@ -49,8 +49,53 @@ static bool is_dimension(const char *name)
     return false;
 }
 
-static int unknown_name(const struct shape *shape, const char *name, const char *about, struct error *error)
+/* The axis of several keys along which this one changes; NULL: none. */
+static const struct axis *axis_of(const struct view *view, const struct param *param)
 {
+    for (int64_t i = 0; i < view->axis_count; i++)
+        for (int64_t j = 0; view->axis[i].label && j < view->axis[i].param_count; j++)
+            if (view->axis[i].param[j] == param)
+                return &view->axis[i];
+    return NULL;
+}
+
+/* Is it the name of a dimension with an 's' behind it? `steps` is a key, `step` a dimension. */
+static bool is_plural(const struct shape *shape, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (int i = 0; i < shape->count; i++)
+        if (length == strlen(shape->dimension[i].name) + 1 && name[length - 1] == 's' &&
+            strncmp(name, shape->dimension[i].name, length - 1) == 0)
+            return true;
+    return false;
+}
+
+/* Refuses a key of the sweep file that is not an axis here. 0: it is not a key. */
+static int known_key(const struct view *view, const struct shape *shape, const char *name, const char *option,
+    const char *about, struct error *error)
+{
+    const struct param *param = is_plural(shape, name) ? NULL : param_find(name);
+    union param_value value;
+    char text[64];
+
+    if (!param)
+        return 0;
+    const struct axis *axis = axis_of(view, param);
+    if (axis)
+        return error_set(error, ERROR_INPUT, "%s: %s changes along %s; %s takes that name", about, name,
+            axis->name, option);
+    if (!view_param(view, param, &value))
+        return 0;
+    return error_set(error, ERROR_INPUT, "%s: %s is %s in all runs, and no axis; leave it out of %s", about,
+        name, param_format(param, value, text, sizeof(text)), option);
+}
+
+static int unknown_name(const struct selection *selection, const struct shape *shape, const char *name,
+    const char *option, const char *about, struct error *error)
+{
+    if (known_key(selection->view, shape, name, option, about, error) != 0)
+        return -1;
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE], names[LIST_SIZE];
     struct nearest nearest;
 
@@ -138,7 +183,8 @@ static int64_t find_value(const struct dimension *dimension, const char *value)
 }
 
 /* Fixes one "seed=0"; overwrites the '='. */
-static int fix_one(struct shape *shape, char *pair, const char *about, struct error *error)
+static int fix_one(const struct selection *selection, struct shape *shape, char *pair, const char *about,
+    struct error *error)
 {
     char excerpt[EXCERPT_SIZE], *value = strchr(pair, '=');
 
@@ -148,7 +194,7 @@ static int fix_one(struct shape *shape, char *pair, const char *about, struct er
     *value++ = '\0';
     int found = shape_find(shape, pair);
     if (found < 0)
-        return unknown_name(shape, pair, about, error);
+        return unknown_name(selection, shape, pair, "--at", about, error);
     struct dimension *dimension = &shape->dimension[found];
     if (dimension->fixed >= 0)
         return error_set(error, ERROR_INPUT, "%s: --at names %s twice", about, dimension->name);
@@ -189,20 +235,20 @@ int selection_fix(
         result = text ? 0 : -1;
         const char *between = text && is_whole(shape, text) ? "" : ",";
         while (result == 0 && (pair = strsep(&rest, between)))
-            result = fix_one(shape, pair, about, error);
+            result = fix_one(selection, shape, pair, about, error);
         free(text);
     }
     return result;
 }
 
 /* The dimension that a name of `over` means, unless it is fixed or among the `count` in `which`. */
-static int take_over(const struct shape *shape, const char *name, const int *which, int count,
-    const char *about, struct error *error)
+static int take_over(const struct selection *selection, const struct shape *shape, const char *name,
+    const int *which, int count, const char *about, struct error *error)
 {
     int found = shape_find(shape, name);
 
     if (found < 0)
-        return unknown_name(shape, name, about, error);
+        return unknown_name(selection, shape, name, "--over", about, error);
     if (shape->dimension[found].fixed >= 0)
         return error_set(error, ERROR_INPUT, "%s: %s is both in --at and in --over", about, name);
     for (int i = 0; i < count; i++)
@@ -220,7 +266,7 @@ int selection_over(const struct selection *selection, const struct shape *shape,
     if (selection->over && !text)
         return -1;
     while (count >= 0 && (name = strsep(&rest, ","))) {
-        int found = count < most ? take_over(shape, name, which, count, about, error)
+        int found = count < most ? take_over(selection, shape, name, which, count, about, error)
                                  : error_set(error, ERROR_INPUT, "%s: --over takes %s here", about,
                                        most == 1 ? "one name" : "one or two names");
         if (found >= 0)

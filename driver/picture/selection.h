@@ -5,6 +5,7 @@
 
 /* The part of a dataset to draw, as given on the command line. */
 struct selection {
+    const struct view *view; /* the dataset, of which messages tell what all runs have in common */
     const char *const *at; /* [at_count] "seed=0,norm_placement=pre" */
     int at_count;
     const char *over; /* "learning_rate,seed"; NULL: not given */

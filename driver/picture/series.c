@@ -16,7 +16,7 @@
 /* The kind of runs that a line averages: the first kind of which it has any. Kinds are not mixed. */
 enum stage { STAGE_DONE, STAGE_UNDER_WAY, STAGE_DIVERGED, STAGE_COUNT, STAGE_NONE = STAGE_COUNT };
 
-/* Sums of finite values of a line's runs, by stage, at one step. */
+/* Sums of finite values of a line's runs, or of their logarithms, by stage, at one step. */
 struct sum {
     double sum[STAGE_COUNT];
     int64_t count[STAGE_COUNT];
@@ -98,6 +98,8 @@ static void series_add(struct series *series, int64_t index, int64_t run, double
     if (run >= 0)
         series->line[run] = cell / series->plane.x.length;
     series->infinite += isinf(value) != 0;
+    if (series->nature->geometric)
+        value = log(value);
     if (!isfinite(value))
         return;
     series->sum[cell].sum[stage_of(series, run)] += value;
@@ -128,6 +130,7 @@ static enum stage choose_stage(const struct sum *sum, int64_t steps)
 static void series_average(struct series *series)
 {
     int64_t steps = series->plane.x.length;
+    bool geometric = series->nature->geometric;
 
     for (int64_t line = 0; line < series->plane.y.length; line++) {
         const struct sum *sum = series->sum + line * steps;
@@ -135,7 +138,8 @@ static void series_average(struct series *series)
         int64_t least = stage == STAGE_UNDER_WAY ? most_values(sum, steps, stage) : 1;
         for (int64_t i = 0; i < steps; i++) {
             bool counts = stage < STAGE_COUNT && sum[i].count[stage] >= least;
-            series->mean[line * steps + i] = counts ? sum[i].sum[stage] / (double)sum[i].count[stage] : NAN;
+            double mean = counts ? sum[i].sum[stage] / (double)sum[i].count[stage] : NAN;
+            series->mean[line * steps + i] = geometric ? exp(mean) : mean;
         }
     }
 }
@@ -209,23 +213,50 @@ static void note_unended(const struct series *series)
             (long long)unended, (long long)all, unended == 1 ? "has" : "have");
 }
 
+/* "weight_decay (7 values), seed (3 values)": what the lines average over; "": nothing. */
+static void list_averaged(const struct series *series, char text[PLANE_NAMES])
+{
+    const struct plane *plane = &series->plane;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < series->shape.count && used < PLANE_NAMES; i++) {
+        const struct dimension *dimension = &series->shape.dimension[i];
+        if (dimension_is_open(dimension) && i != plane->x.dimension && i != plane->y.dimension)
+            used += (size_t)snprintf(text + used, PLANE_NAMES - used, "%s%s (%lld values)", used ? ", " : "",
+                dimension->name, (long long)dimension->length);
+    }
+}
+
+/* Says which mean over what a line is. Lines of other runs than those that are done say so themselves. */
+static void draw_heading(const struct series *series)
+{
+    char averaged[PLANE_NAMES], without[64] = "";
+    int64_t diverged = runs_without(series);
+    bool done = false;
+
+    list_averaged(series, averaged);
+    for (int64_t line = 0; line < series->plane.y.length; line++)
+        done = done || series->stage[line] == STAGE_DONE;
+    if (diverged)
+        snprintf(without, sizeof(without), ", without %lld run%s that diverged", (long long)diverged,
+            diverged == 1 ? "" : "s");
+    if (averaged[0])
+        lines_print(series->picture->out, series->picture->terminal.columns,
+            "each line: %s mean over %s%s%s; --at chooses one value",
+            series->nature->geometric ? "geometric" : "arithmetic", averaged,
+            done ? " of the runs that are done" : "", without);
+}
+
 /* Notes on what the lines leave out. */
 static void draw_notes(const struct series *series, int drawn)
 {
     FILE *out = series->picture->out;
     int columns = series->picture->terminal.columns;
     const struct side *side = &series->plane.y;
-    char others[PLANE_NAMES], without[64] = "";
-    int64_t diverged = runs_without(series);
 
     if (drawn < side->length && side->axis.name)
         lines_print(out, columns, "%d of %lld values of %s", drawn, (long long)side->length, side->axis.name);
-    plane_others(&series->plane, NULL, others, sizeof(others));
-    if (diverged)
-        snprintf(without, sizeof(without), ", without %lld run%s that diverged", (long long)diverged,
-            diverged == 1 ? "" : "s");
-    if (others[0])
-        lines_print(out, columns, "mean over %s%s", others, without);
     note_unended(series);
     if (series->infinite)
         lines_print(out, columns, "infinite values are left out");
@@ -294,8 +325,10 @@ static int draw_chart(const struct series *series, struct error *error)
     int64_t only = only_step(series);
 
     picture_title(picture, series->name, &series->shape);
-    if (only < 0)
+    if (only < 0) {
+        draw_heading(series);
         return draw_lines(series, error);
+    }
     lines_print(picture->out, picture->terminal.columns,
         "measured at step %.15g only; the keys measure and validate set when", series->step[only]);
     note_unended(series);

@@ -131,15 +131,16 @@ static bool is_stopped(const struct status *status)
     return status->survey.ended < status->survey.runs && !status->held && !status->view.copy;
 }
 
-/* Of all workers together, as `run` says it, if they work; and of one run. */
+/* Of all workers together, as `run` says it, if they work; and of one run, without what else takes its time:
+ * a run of one second may train for half of it. */
 static void print_speed(const struct survey *survey, bool working)
 {
     char rate[32];
 
     fputs("speed     ", stdout);
     if (working && isfinite(survey->rate) && survey->rate > 0)
-        printf("%s tokens/s in all, ", rate_format(survey->rate, rate, sizeof(rate)));
-    printf("%s tokens/s per run\n", rate_format(survey->speed, rate, sizeof(rate)));
+        printf("%s tokens/s in all; ", rate_format(survey->rate, rate, sizeof(rate)));
+    printf("%s tokens/s per run, in training steps alone\n", rate_format(survey->speed, rate, sizeof(rate)));
 }
 
 static void print_times(const struct status *status)
@@ -154,7 +155,8 @@ static void print_times(const struct status *status)
     if (isfinite(survey->speed))
         print_speed(survey, going && alive);
     if (isfinite(survey->seconds))
-        print_duration("duration  ", survey->seconds, " per run, on average\n");
+        print_duration(
+            "duration  ", survey->seconds, " per run, on average, to train, measure and validate\n");
     if (isfinite(status->written) && survey->ended < survey->runs)
         print_duration("written   ", status->written, " ago\n");
     if (alive && isfinite(survey->age))

@@ -5,7 +5,6 @@
 #include "driver/dataset/view_attributes.h"
 #include "driver/picture/diagram.h"
 #include "driver/picture/picture.h"
-#include "driver/picture/run_lines.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/duration.h"
@@ -25,6 +24,7 @@ enum { BAR_MOST = 40, RUNS_MOST = 200, HOST_MOST = 16, QUIET_SECONDS = 10 };
 struct status_view {
     const struct status *status;
     const struct canvas *canvas;
+    struct run_naming *naming;
 };
 
 static void put_bar(const struct status_view *picture, FILE *out)
@@ -86,7 +86,7 @@ static void put_times(const struct status_view *picture, FILE *out)
         fputs("stopped: nothing runs; run the same command again to continue\n", out);
     } else {
         if (isfinite(survey->seconds) && isfinite(survey->speed))
-            fprintf(out, "per run, on average: %s, %s tokens/s",
+            fprintf(out, "per run, on average: %s, of this training steps at %s tokens/s",
                 duration_format(survey->seconds, time, sizeof(time)),
                 rate_format(survey->speed, rate, sizeof(rate)));
         fputc('\n', out);
@@ -152,7 +152,7 @@ static void put_runs(const struct status_view *picture, FILE *out, int rows)
         describe_run(&survey->run[i], &line[i]);
     if (count > 0)
         run_lines_print(out, canvas_columns(picture->canvas), picture->status->view.axis_count,
-            picture->status->view.axis, line, count);
+            picture->status->view.axis, line, count, picture->naming);
     if (!all)
         fprintf(out, "and %" PRId64 " more runs under way\n", survey->running - count);
 }
@@ -187,9 +187,10 @@ static int at_most_runs(int64_t count, int most)
     return count < most ? (int)count : most;
 }
 
-void status_picture(FILE *out, const struct status *status, const struct canvas *canvas)
+void status_picture(
+    FILE *out, const struct status *status, const struct canvas *canvas, struct run_naming *naming)
 {
-    const struct status_view picture = {status, canvas};
+    const struct status_view picture = {status, canvas, naming};
     const struct survey *survey = &status->survey;
     int failures = at_most_runs(survey->count[OUTCOME_FAILED], FAILURES_LEAST), map = 0;
     int room = canvas_rows(canvas) - HEAD_LINES;

@@ -202,8 +202,7 @@ static void take_progress(struct dispatch *d, int worker, const struct run_progr
         return;
     }
     if (cell >= 0 && progress->step >= 0)
-        job_step(d->job, worker, cell, peer->host, progress->step, progress->last_step, progress->tokens,
-            d->clock);
+        job_step(d->job, worker, cell, peer->host, progress->step, progress->last_step, progress->tokens);
     peer->patience = progress->patience;
     take_word(d, EVENT_PROGRESS, worker, progress->ticket);
 }
@@ -366,6 +365,7 @@ static void stop_all(struct dispatch *d)
     if (d->stopping)
         return;
     d->stopping = true;
+    progress_stop(d->job->progress);
     dispatch_tell(d, (struct event){.kind = EVENT_STOP});
 }
 

@@ -4,12 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,7 +76,7 @@ static void become_version(const char *command, int out)
 /* Reads to the end, keeping what fits. */
 static void read_text(int from, char *text, size_t size)
 {
-    char rest[256];
+    char rest[256] = {0};
     size_t length = 0;
     ssize_t count;
 
@@ -168,42 +166,26 @@ const char *mpirun_folder(const char **variable)
     return "/tmp";
 }
 
-/* Frees the path and returns the folder that contains it, which the caller frees. NULL: no memory. */
-static char *parent_of(char *path)
-{
-    char *parent = strdup(dirname(path));
-
-    free(path);
-    return parent;
-}
-
-/* Can a folder be created in this one, or in the nearest existing folder above it? 0 or an errno. */
+/* Can a folder be created in this one? mpirun would create the folder itself as well, and leave it behind. 0
+ * or an errno. */
 static int try_folder(const char *folder, bool look)
 {
-    char *above = strdup(folder[0] ? folder : "/"), *path = NULL;
-    struct stat status;
+    char *path;
 
-    while (above && stat(above, &status) != 0 && errno == ENOENT && strcmp(above, "/") != 0 &&
-           strcmp(above, ".") != 0)
-        above = parent_of(above);
-    if (!above || asprintf(&path, "%s/normsweep-XXXXXX", above) < 0)
-        path = NULL;
-    int cause = ENOMEM;
-    if (path && look)
-        cause = access(above, W_OK | X_OK) == 0 ? 0 : errno;
-    else if (path)
-        cause = mkdtemp(path) ? 0 : errno;
-    if (path && cause == 0 && !look)
+    if (asprintf(&path, "%s/%s", folder, look ? "." : "normsweep-XXXXXX") < 0)
+        return ENOMEM;
+    bool can = look ? access(path, W_OK | X_OK) == 0 : mkdtemp(path) != NULL;
+    int cause = can ? 0 : errno;
+    if (can && !look)
         rmdir(path);
     free(path);
-    free(above);
     return cause;
 }
 
 int mpirun_check_folder(bool look, struct error *error)
 {
     const char *variable, *folder = mpirun_folder(&variable);
-    int cause = try_folder(folder, look);
+    int cause = try_folder(folder[0] ? folder : "/", look);
 
     if (cause == 0)
         return 0;

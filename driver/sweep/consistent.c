@@ -28,12 +28,26 @@ static int check_paths(struct reader *reader, enum key key, const char *source, 
         pairs ? "two paths, [source, target]" : "one path, not a list");
 }
 
+/* Is the key given, or was it taken out somewhere? */
+static bool has_place(const struct spot *spot)
+{
+    return spot->given || spot->place.line > 0 || spot->place.column > 0;
+}
+
+/* The place to name if a key is missing: where it was taken out, else that of the corpus, which needs it. */
+static struct place missing_place(const struct sweep *sweep, const char *name)
+{
+    const struct spot *spot = reader_named(sweep, name);
+
+    return has_place(spot) ? spot->place : reader_named(sweep, "corpus")->place;
+}
+
 static int check_files(struct reader *reader)
 {
     const struct sweep *sweep = reader->sweep;
 
     if (!sweep->train_path)
-        return reader_fault(reader, reader_named(sweep, "corpus")->place,
+        return reader_fault(reader, missing_place(sweep, "train_text"),
             "train_text: missing; corpus %s needs %s", corpus_kind_table[sweep->base.corpus].name,
             sweep->base.corpus == CORPUS_PAIRS ? "[source, target]" : "one");
     if (check_paths(reader, KEY_TRAIN_TEXT, sweep->train_source_path, sweep->train_path) < 0)
@@ -57,7 +71,7 @@ static int check_corpus_keys(struct reader *reader)
         if (!(uses & keys[i].use) && refuse_unused(reader, keys[i].name) < 0)
             return -1;
     if (sweep->base.corpus == CORPUS_TOKENS && !reader_named(sweep, "vocabulary")->given)
-        return reader_fault(reader, reader_named(sweep, "corpus")->place,
+        return reader_fault(reader, missing_place(sweep, "vocabulary"),
             "vocabulary: missing; corpus tokens needs the number of its tokenizer's words, 50257 for "
             "GPT-2's");
     return uses & USES_FILES ? check_files(reader) : 0;
@@ -136,15 +150,15 @@ static struct place cell_place(const struct sweep *sweep, const int64_t *index, 
     return reader_spot(sweep, param)->place;
 }
 
-/* The place to name when two parameters do not fit together: the second one's if the first is not given. */
+/* The place to name when two parameters do not fit together: the second one's if the first has none. */
 static struct place fault_place(const struct walk *walk, const struct param *at)
 {
     static const char *const partners[][2] = {{"heads", "width"}, {"width", "layers"}, {"batch", "context"},
-        {"epochs", "steps"}, {"network", "corpus"}, {"objective", "network"},
+        {"steps", "epochs"}, {"network", "corpus"}, {"objective", "network"},
         {"base_width", "parametrization"}};
 
     for (size_t i = 0; i < sizeof(partners) / sizeof(*partners); i++)
-        if (!reader_spot(walk->sweep, at)->given && at == param_find(partners[i][0]))
+        if (!has_place(reader_spot(walk->sweep, at)) && at == param_find(partners[i][0]))
             at = param_find(partners[i][1]);
     return cell_place(walk->sweep, walk->index, at);
 }

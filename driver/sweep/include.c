@@ -1,9 +1,9 @@
 /*
  * Files that a sweep file includes.
  *
- * Whole keys are replaced, and nothing inside them is merged, so that all of `skip` or `measure` stands in one
- * place. Included files may include others; depth, number and size are limited, so that no
- * file takes long to read.
+ * Whole keys are replaced, and nothing inside them is merged, so that all of `skip` or `measure` stands in
+ * one place. Included files may include others; depth, number and size are limited, so that no file takes
+ * long to read.
  */
 #include "driver/sweep/include.h"
 
@@ -194,6 +194,7 @@ static int lay_over(struct reader *reader, struct node *below, struct node *abov
             return refuse_null(reader, key, value);
         } else {
             node_remove(below, place);
+            reader_take_out(reader, key->text, value->place);
         }
     }
     return 0;

@@ -73,6 +73,15 @@ const struct spot *reader_named(const struct sweep *sweep, const char *name)
     return param ? reader_spot(sweep, param) : &sweep->places->key[key_find(name)];
 }
 
+void reader_take_out(struct reader *reader, const char *name, struct place place)
+{
+    const struct param *param = param_find(name);
+    struct spot *spot =
+        param ? reader_spot(reader->sweep, param) : &reader->sweep->places->key[key_find(name)];
+
+    spot->place = place;
+}
+
 int reader_claim(struct reader *reader, const struct param *param, struct place place, bool together)
 {
     struct spot *spot = reader_spot(reader->sweep, param);

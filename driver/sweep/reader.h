@@ -13,7 +13,7 @@
 struct spot {
     bool given;
     bool together; /* a parameter that is part of a together axis */
-    struct place place;
+    struct place place; /* if it is not given: where it was taken out, or PLACE_DEFAULT */
 };
 
 struct sweep_places {
@@ -47,11 +47,14 @@ char *reader_path(struct reader *reader, const struct node *node, const char *pa
 /* Refuses an unknown key and suggests a similar one. Always -1. */
 int reader_unknown(struct reader *reader, const struct node *key);
 
-/* The spot of a parameter; its place is PLACE_DEFAULT if it is not given. */
+/* The spot of a parameter. */
 struct spot *reader_spot(const struct sweep *sweep, const struct param *param);
 
 /* The spot of the key or parameter of this name, which exists. */
 const struct spot *reader_named(const struct sweep *sweep, const char *name);
+
+/* Notes where a key is taken out, so that a message about its lack points there. The key exists. */
+void reader_take_out(struct reader *reader, const char *name, struct place place);
 
 /* Notes the place of a parameter; refuses one that is given twice. */
 int reader_claim(struct reader *reader, const struct param *param, struct place place, bool together);

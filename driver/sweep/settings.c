@@ -14,8 +14,10 @@ static int put_setting(struct reader *reader, struct node *root, struct node *ke
             return 0;
         return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
     }
-    if (place < root->count)
+    if (place < root->count) {
         node_remove(root, place);
+        reader_take_out(reader, key->text, key->place);
+    }
     node_release(key);
     node_release(value);
     return 0;

@@ -182,21 +182,26 @@ static int read_keys(struct reader *reader, const struct node *root)
     return skip ? skip_read(reader, skip) : 0;
 }
 
-/* The sweep file's name without folder, and with .nc in place of .yaml. */
-static int default_output(struct reader *reader)
+char *sweep_default_output(const char *path)
 {
-    struct sweep *sweep = reader->sweep;
-    const char *slash = strrchr(sweep->path, '/'), *name = slash ? slash + 1 : sweep->path;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = strlen(name);
+    char *output;
 
-    if (sweep->output)
-        return 0;
     if (length > 5 && strcmp(name + length - 5, ".yaml") == 0)
         length -= 5;
     else if (length > 4 && strcmp(name + length - 4, ".yml") == 0)
         length -= 4;
-    sweep->output = reader_string(reader, "%.*s.nc", (int)length, name);
-    return sweep->output ? 0 : -1;
+    return asprintf(&output, "%.*s.nc", (int)length, name) < 0 ? NULL : output;
+}
+
+static int default_output(struct reader *reader)
+{
+    struct sweep *sweep = reader->sweep;
+
+    if (!sweep->output)
+        sweep->output = sweep_default_output(sweep->path);
+    return sweep->output ? 0 : error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
 }
 
 static void fill_source(struct sweep *sweep)

@@ -14,8 +14,8 @@
         "reason; of `verify`: a run gave other values")                                                      \
     X(INPUT, ERROR_INPUT, "bad input",                                                                       \
         "for you to correct: the command line, the sweep file, its texts, an output that cannot be written " \
-        "or is not a dataset of this program, weights, token ids; of `status --wait`: something else has "      \
-        "altered the dataset; nothing was begun, or what was trained is kept")                        \
+        "or is not a dataset of this program, weights, token ids; of `status --wait`: something else has "   \
+        "altered the dataset; nothing was begun, or what was trained is kept")                               \
     X(ENVIRONMENT, ERROR_ENVIRONMENT, "trouble with the machine",                                            \
         "MPI, memory, input and output, a full disk, an output that is in use; results are kept, and the "   \
         "same command continues")                                                                            \

@@ -1,7 +1,9 @@
 #ifndef NORMSWEEP_DRIVER_TEXT_NEAREST_H
 #define NORMSWEEP_DRIVER_TEXT_NEAREST_H
 
-/* Finds the offered word that is closest to a mistyped one. */
+/* Finds the offered name that is closest to a mistyped one, or else one that a shorter or longer name means:
+ * its initials (lr), beginnings of its parts (grad_clip, final_loss), or more parts (n_layers, batch_size).
+ */
 struct nearest {
     const char *word; /* borrowed */
     const char *best; /* borrowed from the offers; NULL: none is close */

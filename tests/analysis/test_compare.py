@@ -9,50 +9,15 @@ import xml.etree.ElementTree
 import numpy as np
 import pytest
 import xarray as xr
+from compared import RATES, end, made
 from conftest import PROJECT, run
-from drawn import DIVERGED, DONE, PENDING, SKIPPED, dataset, legend, near, panels, words
+from drawn import DIVERGED, PENDING, SKIPPED, legend, near, panels, words
 from made_up import made_up
 from normsweep import NothingInCommon, compare, comparison_table, comparison_text
 from normsweep.figures.comparison import comparison
 
 COMMAND = [sys.executable, PROJECT / "analysis" / "compare"]
-RATES, DECAYS = [1e-1, 1e-2, 1e-3], [10.0, 1.0, 1e-1, 1e-2]
 QUANTILE = 0.95 * (2 / (1 - 0.95 ** 2)) ** 0.5  # Student's, for two degrees of freedom
-PHASES = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": "none growing shrinking diverged"}
-
-
-def noise(seed):
-    """-0.1, 0 and 0.1 for the seeds 0, 1 and 2; the same for any three others that follow each other."""
-    return 0.1 * (np.mod(seed, 3) - 1.0)
-
-
-def made(boundary=1.0, slope=1.0, loss=2.0, seeds=(0, 1, 2), own=0.0, rates=RATES, decays=DECAYS, **more):
-    """norm_growth = (boundary rate^slope / decay)^(1/2), and a loss, both with a noise that runs of one seed share, and
-    `own` times it that they do not."""
-    def growth(rate, decay, seed):
-        return (boundary * rate ** slope * np.exp((1 + own) * noise(seed)) / decay) ** 0.5
-    axes = {"learning_rate": rates, "weight_decay": decays, "seed": list(seeds)}
-    grid = np.meshgrid(*(np.asarray(values, float) for values in axes.values()), indexing="ij")
-    values = {"norm_growth": growth(*grid), "final_train_loss": loss + (1 + own) * noise(grid[2]) + 0 * grid[0], **more}
-    values["final_valid_loss"] = values["final_train_loss"] + 1
-    found = dataset(axes, step=(0, 20), **values)
-    found.norm_growth.attrs.update(nature="ratio", long_name="norm growth", units="1")
-    for name in "final_train_loss", "final_valid_loss":
-        found[name].attrs.update(long_name=f"{name.replace('_', ' ')} (nats)", units="1")
-    phases = np.where(found.outcome == DIVERGED, 3, np.where(found.norm_growth > 1, 1, 2))
-    found["phase"] = found.outcome.dims, phases.astype(np.int8), PHASES
-    return found
-
-
-def end(found, outcome, **at):
-    """Lets runs end in another way."""
-    found = found.copy(deep=True)
-    found.outcome.loc[at] = outcome
-    for name in "norm_growth", "final_train_loss", "final_valid_loss":
-        found[name] = found[name].where(found.outcome == DONE).assign_attrs(found[name].attrs)
-    found["phase"] = xr.where(found.outcome == DIVERGED, 3, xr.where(found.outcome == DONE, found.phase, 0)).astype(
-        np.int8).assign_attrs(PHASES)
-    return found
 
 
 # ---- numbers ----

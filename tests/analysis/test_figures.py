@@ -7,12 +7,12 @@ import netCDF4
 import numpy as np
 import pytest
 from conftest import PROJECT, run
-from drawn import (DECAYS, DIVERGED, DONE, PENDING, RATES, RUNNING, SKIPPED, dataset, drawing, legend, near,
+from drawn import (DECAYS, DIVERGED, DONE, PENDING, RATES, RUNNING, SKIPPED, dataset, drawing, keys, legend, near,
                    panels, words)
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
 from normsweep import figures, look
-from normsweep.figures import runs
+from normsweep.figures import line_looks, runs
 
 SCRIPT = PROJECT / "analysis" / "figures"
 
@@ -63,9 +63,12 @@ def test_script_draws_what_is_asked_for(tmp_path):
     drawn = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--only", "norms").stdout
     assert drawn == f"{tmp_path}/a-norms.svg\n"
     error = run(SCRIPT, tmp_path / "a.nc", "--only", "heads", status=1).stderr
-    assert error == "figures: no figure heads; this dataset has phase, boundaries, norms, norms-fits\n"
-    error = run(SCRIPT, tmp_path / "a.nc", "--only", "norms-fit", status=1).stderr
-    assert error == "figures: no figure norms-fit; this dataset has norms-fits, norms, boundaries, phase\n"
+    there = "this dataset has boundaries, norms, norms-fits, phase"
+    assert error == f"figures: no figure heads: it needs heads_histogram; {there}\n"
+    for name, meant in (("phse", "phase"), ("normfits", "norms-fits"), ("norms_fits", "norms-fits")):
+        error = run(SCRIPT, tmp_path / "a.nc", "--only", name, status=1).stderr
+        assert error == f"figures: no figure {name}; did you mean {meant}?; {there}\n"
+    assert run(SCRIPT, tmp_path / "a.nc", "--only", "xyz", status=1).stderr == f"figures: no figure xyz; {there}\n"
     assert "'gif' is not one of png, svg, pdf" in run(SCRIPT, tmp_path / "a.nc", "--format", "gif", status=2).stderr
 
 
@@ -121,16 +124,45 @@ def test_few_runs_have_names_and_differ_in_more_than_colour():
     made = dataset({"optimiser": ["adamw", "sgd"], "bias": [True, False], "seed": [0, 1]},
                    param_norm=(["step"], lambda optimiser, bias, seed, step: 1 + step))
     found = drawing(made, "norms")
-    assert legend(found) == ["adamw, bias yes", "adamw, bias no", "sgd, bias yes", "sgd, bias no"]
+    assert keys(found) == {"optimiser": ["adamw", "sgd"], "bias": ["yes", "no"]}
     looks = {(to_hex(line.get_color()), line.get_linestyle()) for line in panels(found)[0].lines
              if len(line.get_xdata()) > 2}
     assert len(looks) == 4 and len({colour for colour, _ in looks}) == 2
 
 
+def test_of_many_values_a_few_have_colours_and_the_others_are_grey():
+    rates = np.logspace(-4, -1, 13)
+    made = dataset({"learning_rate": rates, "weight_decay": [0.1, 1.0]},
+                   param_norm=(["step"], lambda rate, decay, step: 1 + rate * step))
+    made.outcome[-1] = DIVERGED
+    made["param_norm"] = made.param_norm.where(made.outcome == DONE)
+    found = drawing(made, "norms")
+    coloured = runs.thinned(list(rates[:-1]), line_looks.FEW)  # of those that have a line
+    assert keys(found) == {"learning rate (–)": [*map(look.number, coloured), "others"]}
+    assert "Grey: 6 other learning rates." in found.caption and "n = 24 runs." in found.caption
+    for axes in panels(found):
+        colours = {line.get_ydata()[-1]: to_hex(line.get_color()) for line in axes.lines if len(line.get_xdata()) > 2}
+        greys = [value for value, colour in colours.items() if colour == to_hex(line_looks.OTHERS["color"])]
+        assert near(sorted(greys), [1 + 4 * rate for rate in rates[:-1] if rate not in coloured])
+    narrow = made.assign({name: made.param_norm for name in ("alignment", "update_alignment", "gradient_alignment")})
+    assert len(keys(drawing(narrow, "alignment"))["learning rate (–)"]) == line_looks.FEW_NARROW + 1
+
+
+def test_lines_are_medians_over_the_seeds_in_bands():
+    made = dataset({"learning_rate": [1e-2, 1e-3], "seed": [0, 1, 2]},
+                   param_norm=(["step"], lambda rate, seed, step: 1 + rate * step * (1 + seed ** 2)))
+    found = drawing(made, "norms")
+    axes, = panels(found)
+    assert near(sorted(line[-1, 1] for line in line_data(axes)), [1 + 2 * 4e-3, 1 + 2 * 4e-2])
+    band = axes.collections[0].get_paths()[0].vertices
+    assert near([band[:, 1].min(), band[:, 1].max()], [1, 1 + 5 * 4e-2])
+    assert "Lines are medians over 3 seeds or fewer; bands are the range over them." in found.caption
+
+
 def test_colours_ascend_with_the_numbers():
     made = dataset({"learning_rate": [1e-2, 0.0, 1e-3]}, param_norm=(["step"], lambda rate, step: 1 + rate * step))
     found = drawing(made, "norms")
-    assert legend(found) == ["learning rate 0", "learning rate 0.001", "learning rate 0.01"]
+    assert keys(found) == {"learning rate (–)": ["0", "0.001", "0.01"]}
     assert to_hex(found.figure.legends[0].get_lines()[0].get_color()) == to_hex(look.ORDERED(0.0))
 
 
@@ -139,10 +171,10 @@ def test_many_runs_are_thinned_and_medians_are_of_all():
     made = dataset(axes, param_norm=(["step"], lambda rate, decay, seed, step: 1 + step * rate),
                    alignment=(["step"], lambda rate, decay, seed, step: rate * decay * (1 + seed) * (1 + step)))
     shown = drawing(made, "alignment")
-    assert "Each line is the median over 3 seeds, or fewer." in shown.caption
-    assert "n = 720 of 1200 runs." in shown.caption
-    assert "12 of 20 weight decays are shown; others with --at weight_decay=VALUE." in shown.caption
-    for axes_of_decay, decay in zip(panels(shown), runs.thinned(axes["weight_decay"], 12)):
+    assert "Lines are medians over 3 seeds or fewer; bands are the range over them." in shown.caption
+    assert "n = 360 of 1200 runs." in shown.caption
+    assert "6 of 20 weight decays are shown; others with --at weight_decay=VALUE." in shown.caption
+    for axes_of_decay, decay in zip(panels(shown), runs.thinned(axes["weight_decay"], 6)):
         medians = sorted(line_data(axes_of_decay), key=lambda line: line[0, 1])
         assert near([line[0, 1] for line in medians], 2 * decay * axes["learning_rate"])
 
@@ -166,7 +198,8 @@ def test_a_sweep_that_has_not_ended_says_so():
         found = drawing(made, name)
         assert words(found).count("16 of 35 runs have ended.") == 2, name  # in the note and the caption
     one, other = panels(drawing(made, "norms"))  # a panel for each combination that has a run
-    assert [axes.get_title() for axes in (one, other)] == ["pre, weight decay 0.01", "pre, weight decay 0.1"]
+    assert [axes.get_title() for axes in (one, other)] == ["weight decay 0.01", "weight decay 0.1"]
+    assert "All with norm placement pre." in drawing(made, "norms").caption
     assert [len(line_data(axes)) for axes in (one, other)] == [7, 9]
 
 
@@ -176,8 +209,10 @@ def test_legends_name_what_is_drawn_alone():
     made.outcome[0], made.outcome[1, 1] = DIVERGED, PENDING
     for name in ("param_norm", "final_train_loss"):
         made[name] = made[name].where(made.outcome == DONE)
-    assert legend(drawing(made, "norms")) == ["learning rate 0.001, adamw", "learning rate 0.001, sgd",
-                                              "learning rate 0.01, adamw"]
+    assert keys(drawing(made, "norms")) == {"learning rate (–)": ["0.001", "0.01"], "optimiser": ["adamw", "sgd"]}
+    one = made.assign(param_norm=made.param_norm.where(made.optimiser == "sgd"))
+    assert keys(drawing(one, "norms")) == {"learning rate (–)": ["0.001"]}
+    assert "All with optimiser sgd." in drawing(one, "norms").caption
     made["final_train_loss"] = made.final_train_loss.where(made.optimiser == "sgd")
     assert legend(drawing(made, "final-losses")) == ["sgd"]
 
@@ -282,6 +317,18 @@ def test_homogeneity_is_a_mean_over_the_models_of_a_kind():
                 [[1 - mean / scale for scale in (1, 2, 3)] for mean in (0.45, 0.15)])
 
 
+def test_homogeneity_of_many_models_has_a_panel_for_each_mask():
+    made = dataset({"attention_mask": ["causal", "multiplicative"], "bias": [True, False],
+                    "norm_placement": ["post", "pre", "out"], "seed": [0, 1]}, other={"scale": [1, 2]},
+                   homogeneity=(["scale"], lambda mask, bias, place, seed, scale: 1 - (
+                       1 + (mask == "causal") + 2 * bias + 4 * (place == "pre") + 8 * (place == "out")) / 20 / scale))
+    made["homogeneity_degree"] = 1 + made.seed / 10 + 0 * made.outcome
+    found = drawing(made, "homogeneity")
+    assert [(axes.get_title(), len(axes.lines)) for axes in panels(found)] == [("causal", 6), ("multiplicative", 6)]
+    assert legend(found) == [f"{place}, bias {word}" for word in ("yes", "no") for place in ("post", "pre", "out")]
+    assert "Degrees of all models: 1.00 to 1.10 (states)." in found.caption and "are shown" not in found.caption
+
+
 def test_an_exact_law_is_met():
     made = dataset({}, step=range(0, 50, 5), param_norm=(["step"], lambda step: 3 + 2 * np.sqrt(step)))
     made["fit_sqrt_r2"] = 1.0
@@ -341,6 +388,20 @@ def test_notes_of_fits_are_of_what_is_there():
     assert "one curve" not in drawing(made.isel(seed=[0, 2, 3]), "fits").caption
 
 
+def test_fits_worse_than_a_constant_are_counted_beside_the_dots():
+    made = dataset({"learning_rate": RATES, "seed": [0, 1]}, fit_sqrt_r2=[[0.9, 0.8], [0.02, -1], [-2, -3], [0.1, 0]])
+    made["fit_linear_r2"] = abs(made.fit_sqrt_r2) / 3
+    found = drawing(made, "fits")
+    axes, = panels(found)
+    found.figure.draw_without_rendering()
+    count, = axes.texts
+    assert count.get_text() == "3" and count.get_window_extent().x1 < axes.transData.transform((0, 0))[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["< 0", "0", "0.2", "0.4", "0.6", "0.8", "1"]
+    assert "Grey strip: the number of runs with an R² below 0" in found.caption
+    without = drawing(made.assign(fit_sqrt_r2=made.fit_linear_r2), "fits")
+    assert panels(without)[0].get_xlim()[0] == 0 and "strip" not in without.caption
+
+
 # ---- classes, and what has no figure of its own ----
 
 def test_classes_are_told_by_colour_and_name():
@@ -353,7 +414,8 @@ def test_classes_are_told_by_colour_and_name():
                          for axes in panels(found))
     assert classes.tolist() == [0, 4, 1, 4]
     assert near(np.ma.filled(exponent, np.nan), [0.5, np.nan, 0.25, 0.1])
-    assert legend(found) == ["none", "aligned", "Adam-like", "no value"]
+    assert [text.split(":")[0] for text in legend(found)] == ["none", "aligned", "Adam-like", "no fit"]
+    assert "aligned: steps along θ" in legend(found)[1] and "1/2 is a random walk" in found.caption
 
 
 def test_runs_that_have_not_ended_are_of_no_class():
@@ -364,7 +426,7 @@ def test_runs_that_have_not_ended_are_of_no_class():
     found = drawing(made, "dynamics")
     mesh = [artist for artist in panels(found)[1].collections if isinstance(artist, QuadMesh)][0]
     assert near(np.ma.filled(mesh.get_array(), np.nan).ravel(), [2, 1, np.nan, np.nan])
-    assert legend(found) == ["aligned", "misaligned", "diverged", "no value"]
+    assert [text.split(":")[0] for text in legend(found)] == ["aligned", "misaligned", "diverged", "no value"]
     assert "Mean over seeds; for classes, the most frequent." in found.caption
     assert "The most frequent class over seeds." in drawing(made.drop_vars("growth_exponent"), "dynamics").caption
     curve = drawing(made.isel(weight_decay=0, seed=0), "dynamics")

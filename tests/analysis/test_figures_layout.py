@@ -10,7 +10,8 @@ from drawn import DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, datas
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from normsweep import look, scales
-from normsweep.figures import lines, runs
+from normsweep.figures import panels as layouts
+from normsweep.figures import runs
 
 SMALLEST = 5.5  # points that a letter must have when a figure is printed at half the width of a page
 NAME = "a rule with a rather long name"
@@ -133,20 +134,80 @@ def test_the_checks_find_what_they_look_for():
 
 # ---- panels that invite comparison ----
 
-@pytest.mark.parametrize("name", ["norms", "norms-parts", "losses"])
-def test_panels_of_one_quantity_have_one_range(name):
-    found = drawing(full_grid(), name)
+def ranges(found):
+    """[[(scale, low, high) of each panel] of each row]."""
     layout.drawn(found)
     axes = panels(found)
-    assert len(axes) > 3 and len({(one.get_yscale(), *one.get_ylim()) for one in axes}) == 1
+    columns = axes[0].get_gridspec().ncols
+    return [[(one.get_yscale(), *one.get_ylim()) for one in axes[i:i + columns]] for i in range(0, len(axes), columns)]
 
 
-def test_cosines_are_cut_at_one_and_share_their_range():
+@pytest.mark.parametrize("name", ["norms", "norms-parts", "losses"])
+def test_panels_of_one_quantity_have_one_range_in_a_row(name):
+    found = ranges(drawing(full_grid(), name))
+    assert len(found) > 1 and all(len(set(row)) == 1 for row in found) and len({row[0][0] for row in found}) == 1
+
+
+def norms_up_to(*ends):
+    ends = np.array(ends)
+    made = dataset({"weight_decay": range(1, len(ends) + 1), "learning_rate": RATES}, step=[0, 10, 20],
+                   param_norm=(["step"], lambda decay, rate, step: 1 + ends[decay - 1] * step / 20))
+    return drawing(made, "norms")
+
+
+def test_a_range_that_squeezes_a_panel_is_not_shared():
+    alike, apart = norms_up_to(1, 1.5, 1.2, 1), norms_up_to(1.5, 1, 9, 8)
+    assert len({limits for row in ranges(alike) for limits in row}) == 1 and "Ranges differ" not in alike.caption
+    found = ranges(apart)
+    assert len(found) == 2 and [len(set(row)) for row in found] == [1, 1] and found[0] != found[1]
+    assert "Ranges differ: a panel without numbers has those on its left." in apart.caption
+    labelled = [bool(layout.tick_labels(axes.yaxis)) for axes in panels(apart)]
+    assert labelled == [True, False] * 2
+
+
+def test_two_axes_of_panels_stand_in_rows_and_columns():
+    made = dataset({"learning_rate": RATES, "weight_decay": np.logspace(-2, 1, 7), "norm_placement": ["pre", "post"]},
+                   param_norm=(["step"], lambda rate, decay, place, step: 1 + rate * step))
+    found = drawing(made, "norms")
+    assert [axes.get_title() for axes in panels(found)] == ["pre", "post", *[""] * 6]
+    assert [axes.get_ylabel() for axes in panels(found)][::2] == [
+        f"weight decay {decay}" for decay in ("0.01", "0.1", "1", "10")]
+
+
+@pytest.mark.parametrize("made", [many_rules, full_grid, refined])
+def test_headings_are_short(made):
+    for found in figures.draw_all(made()):
+        for axes in panels(found):
+            longest = max(text.count("\n") for text in (axes.get_title(), axes.get_ylabel()))
+            title = axes.get_title().replace("\n", " ")
+            assert longest < (4 if NAME in title else 3), (found.name, title)
+
+
+def test_what_all_panels_have_in_common_is_in_a_note():
+    made = dataset({"optimiser": list("abcde"), "learning_rate": RATES, "weight_decay": [0.1, 1.0]},
+                   alignment=(["step"], lambda optimiser, rate, decay, step: rate * step))
+    made["update_alignment"] = made.alignment
+    found = drawing(made, "alignment")
+    assert [axes.get_ylabel() for axes in panels(found)[::2]] == list("abcde")
+    assert "All with weight decay 0.1." in found.caption
+    figure = layout.drawn(found)
+    assert panels(found)[-1].get_subplotspec().rowspan.stop == panels(found)[-1].get_gridspec().nrows, figure
+
+
+def test_cosines_are_cut_at_one_and_share_their_range_in_a_row():
     found = drawing(full_grid(), "alignment")
-    columns = np.reshape(panels(found), (-1, 4)).T
-    assert len({axes.get_ylim() for column in columns[:3] for axes in column}) == 1
-    assert columns[0][0].get_ylim()[1] <= 1.05 and "Panels are cut at −1 and 1" in found.caption
-    assert columns[3][0].get_ylim()[1] < 0.01
+    rows = np.reshape(panels(found), (-1, 4))
+    assert all(len({axes.get_ylim() for axes in row[:3]}) == 1 for row in rows)
+    assert rows[0][0].get_ylim()[1] <= 1.05 and "Panels are cut at −1 and 1" in found.caption
+    assert rows[0][3].get_ylim()[1] < 0.01
+
+
+def test_a_logarithmic_panel_has_limits_above_zero():
+    made = dataset({"learning_rate": RATES, "weight_decay": [0.1, 1.0, 2.0, 3.0]}, step=range(0, 100, 10),
+                   step_size=(["step"], lambda rate, decay, step: rate * (1 + step)),
+                   grad_norm=(["step"], lambda rate, decay, step: 1 + step / 10 * decay))
+    for axes in panels(drawing(made, "steps")):
+        assert axes.get_yscale() == "log" and axes.get_ylim()[0] > 0
 
 
 def test_norms_of_steps_have_one_kind_of_scale():
@@ -169,7 +230,7 @@ def test_losses_of_few_runs_have_one_kind_of_scale():
 def test_weight_decays_are_told_apart():
     found = drawing(full_grid(), "norms")
     assert [axes.get_title().replace("\n", " ") for axes in panels(found)][:2] == [
-        "weight decay 0.001", "weight decay 0.00316"]
+        "weight decay 0.001", "weight decay 0.01"]
 
 
 def test_panels_are_of_cells_that_were_trained():
@@ -240,4 +301,4 @@ def test_labels_say_their_unit():
 def test_a_line_of_few_values_is_a_line_with_a_dot_where_it_is_one():
     made = dataset({"learning_rate": RATES}, param_norm=(["step"], lambda rate, step: 1 + rate * step))
     assert not any(line.get_marker() == "." for line in panels(drawing(made, "norms"))[0].lines)
-    assert lines.arrange(3, 9)["shape"] == (6, 3)
+    assert layouts.arrange(3, 9)["shape"] == (6, 3)

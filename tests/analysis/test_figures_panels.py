@@ -29,7 +29,7 @@ def test_numbers_other_than_seeds_have_panels_of_their_own():
     found = drawing(made, "phase")
     one, two = panels(found)
     assert [axes.get_title().split("\n") for axes in (one, two)] == [
-        ["steps 10", "measured slope 1.00,", "one seed"], ["steps 100", "measured slope 1.00,", "one seed"]]
+        ["steps 10", "slope 1.00, one seed"], ["steps 100", "slope 1.00, one seed"]]
     assert near(mesh(two) - mesh(one), 0.5 * np.log(10)) and "mean over" not in words(found)
     made["final_train_loss"] = made.norm_growth
     assert [axes.get_title() for axes in panels(drawing(made, "final-losses"))] == ["steps 10", "steps 100"]
@@ -40,8 +40,11 @@ def test_panels_say_the_intervals_that_the_dataset_has():
     made = made.assign({name: ("width", [value, np.nan]) for name, value in (
         ("boundary_slope", 1.0), ("boundary_slope_low", -0.004), ("boundary_slope_high", 1.456))})
     slopes = [axes.get_title().split("\n", 1)[1] for axes in panels(drawing(made, "phase"))]
-    assert slopes == ["measured slope 1.00,\n95 % interval 0.00 to 1.46", "measured slope 1.00 ± 0.00"]
+    assert slopes == ["slope 1.00,\n95 % interval 0.00 to 1.46", "slope 1.00 ± 0.00"]
     assert "Measured slope 1.00, 95 % interval 0.00 to 1.46." in drawing(made.isel(width=0), "phase").caption
+    assert "One seed" not in drawing(made.isel(width=0), "phase").caption
+    one = drawing(made.isel(width=0, seed=[0]), "phase")
+    assert "One seed: the spread between seeds is unknown" in one.caption and "95 %" not in words(one)
     made.boundary_slope[0] = 0.9  # of runs that are not in this part
     assert "Measured slope 1.00 ± 0.00." in drawing(made.isel(width=0), "phase").caption
 

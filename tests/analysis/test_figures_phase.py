@@ -40,7 +40,8 @@ def test_phase_boundary_and_predictions():
     level, rising = lines_of["--"], lines_of["-."]
     assert near(rising.get_ydata() - rising.get_xdata(), np.log10(3))
     assert near(level.get_ydata(), [np.log10(3) - 2] * 2)
-    assert {"no growth", "aligned: slope 0", "misaligned: slope 1", "PyTorch's defaults"} == set(legend(found))
+    assert {"no growth", "runs on either side", "aligned: slope 0", "misaligned: slope 1", "PyTorch's defaults"} == set(
+        legend(found))
     star = next(line for line in axes.lines if line.get_marker() == "*")
     assert near(star.get_xydata(), [[-3, -2]])
     assert "Measured slope 1.00, one seed." in found.caption

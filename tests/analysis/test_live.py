@@ -12,7 +12,7 @@ from conftest import NORMSWEEP, PROJECT, run
 from made_up import made_up
 from pages import EVIL, Reader
 
-from normsweep.live import curves, diagram, lease, sections, watch
+from normsweep.live import curves, diagram, lease, sections, survey, watch
 from normsweep.live.survey import DONE, FAILED, PENDING, RUNNING, SKIPPED, Surveyor
 
 REPORT = [sys.executable, PROJECT / "analysis" / "report"]
@@ -211,8 +211,8 @@ def test_skipped_cells_show_what_a_search_implies(live):
 def test_lines_of_runs(live):
     text = live(under_way((2, 0, 1, 1), (2, 1, 1, 1)))[0]
     plots = text.split('class="curves"')[1]
-    assert plots.count('class="line now ') == 4 and plots.count('class="line ended ') == 2 * 40
-    assert "Thick: runs under way (all 2). Thin: runs that are done (40 of 53, chosen at random)." in text
+    assert plots.count('class="line now ') == 4 and plots.count('class="line ended ') == 2 * survey.MOST_LINES
+    assert "Thick: runs under way (2). Thin: runs that are done (24 of 53, chosen at random)." in text
     assert "<h3>training loss</h3>" in plots and "<h3>norm of the parameters</h3>" in plots
 
 
@@ -241,7 +241,7 @@ def test_the_same_runs_are_drawn_as_more_end():
     more = few.copy()
     more[200:210] = DONE
     before, after = (set(curves.chosen(outcome)[1]) for outcome in (few, more))
-    assert len(before) == len(after) == 40 and len(before & after) >= 30
+    assert len(before) == len(after) == survey.MOST_LINES and len(before & after) >= 18
 
 
 def test_scales_of_curves():
@@ -443,3 +443,9 @@ def test_the_share_of_a_core(tmp_path, monkeypatch):
     with pytest.raises(SystemExit):
         following.follow(lambda beat: None)
     assert following.now - before == pytest.approx(3 / watch.SHARE)
+
+
+def test_a_boundary_at_one_learning_rate_alone_is_a_dash():
+    nan = float("nan")
+    assert diagram.polyline([0.1, 0.3, 0.5, 0.7, 0.9], [0.2, nan, 0.4, 0.6, nan]) == "M100 600m-20 0h40M500 450L700 300"
+    assert diagram.polyline([0.5], [0.5]) == "M500 375m-20 0h40" and diagram.polyline([0.5], [nan]) == ""

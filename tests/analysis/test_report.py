@@ -92,6 +92,32 @@ def test_what_was_run():
     assert read(falling).tables["Grid: 60 cells"][1][1:] == [["0.0001", "3"], ["0.01", "2"], ["0.1", "1"]]
 
 
+def test_results_come_first_and_defaults_last():
+    from matplotlib.figure import Figure
+    ds = made_up().assign_attrs(
+        width=8, title="A sweep", sweep='title: "A sweep"\nbias: true  # steps: 9\n# include base.yaml\n# | width: 8')
+    text = report(ds, [("losses", "Losses.", Figure()), ("phase", "Growth.", Figure())])
+    places = [text.index(part) for part in (
+        "growth stops at a weight decay of 0.01 to 0.1; its log-log slope over the learning rate is 1.00",
+        'id="figure-phase"', "Results</h2>", 'id="figure-losses"', "How it went</h2>", "What was run</h2>",
+        "Machines</h2>", "The sweep file</h2>") if part in text]
+    assert places == sorted(places) and len(places) == 8
+    open_keys, folded = text.partition("The same in all runs")[2].split("<details", 1)
+    assert "<b>width</b> 8" in open_keys and "<b>bias</b> true" in open_keys and "<b>steps</b>" not in open_keys
+    assert "1 more key, at the default" in folded and "<b>steps</b> 20" in folded.partition("</details>")[0]
+
+
+def test_minus_signs_and_one_seed():
+    ds = made_up()
+    ds["norm_growth"] = ds.norm_growth * 0 + (ds.learning_rate * ds.weight_decay) ** -0.3 * 0.3
+    text = report(ds)
+    assert "Slope \N{MINUS SIGN}1.00" in text and "is \N{MINUS SIGN}1.00" in text and "Slope -" not in text
+    one = report(ds.isel(seed=[0]))
+    assert "One seed: the spread between seeds is unknown" in one
+    assert "it rejects" not in one and "interval is" not in one and "95 % interval" not in one
+    assert "is \N{MINUS SIGN}1.00, from one seed." in one
+
+
 def test_long_axes_are_cut():
     ds = made_up().isel(seed=np.zeros(100, int)).assign_coords(seed=range(100))
     assert read(ds).tables["Grid: 3000 cells"][0][4][2] == ", ".join(map(str, range(29))) + ", … 99"

@@ -19,6 +19,8 @@ enum { LINE_SIZE = 512, TAIL_BYTES = 4096 };
 #define PREFIX "worker-"
 #define SUFFIX ".log"
 #define FATAL "killed by signal "
+#define IN_RUN "in run "
+#define HOST " host "
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { FATAL_COUNT = sizeof(fatal) / sizeof(*fatal) };
@@ -95,8 +97,8 @@ void log_line(const char *format, ...)
     if (log_.file < 0)
         return;
     strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &date));
-    int length = snprintf(
-        line, sizeof(line), "%s pid %ld host %s ", now, (long)getpid(), environment_host(host, sizeof(host)));
+    int length = snprintf(line, sizeof(line), "%s pid %ld" HOST "%s ", now, (long)getpid(),
+        environment_host(host, sizeof(host)));
     va_start(arguments, format);
     length += vsnprintf(line + length, sizeof(line) - (size_t)length, format, arguments);
     va_end(arguments);
@@ -108,9 +110,12 @@ void log_line(const char *format, ...)
     }
 }
 
-void log_doing(const char *text)
+void log_run(const char *run, int64_t cell)
 {
-    snprintf(log_.doing, sizeof(log_.doing), "%s", text);
+    if (run)
+        snprintf(log_.doing, sizeof(log_.doing), IN_RUN "%s, cell %lld", run, (long long)cell);
+    else
+        snprintf(log_.doing, sizeof(log_.doing), "between two runs");
 }
 
 void log_close(void)
@@ -144,14 +149,22 @@ static size_t read_tail(const char *path, char tail[TAIL_BYTES + 1])
     return length > 0 ? (size_t)length : 0;
 }
 
-/* The signal in the last line about one, as text; "" if there is none. */
-static void find_fatal(const char *tail, char *last, int size)
+/* The last line about a fatal signal; NULL: there is none. */
+static const char *fatal_line(const char *tail)
 {
     const char *found = NULL;
 
     for (const char *line = tail; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
         if (strncmp(line, FATAL, strlen(FATAL)) == 0)
             found = line;
+    return found;
+}
+
+/* The signal in that line, as text; "" if there is none. */
+static void find_fatal(const char *tail, char *last, int size)
+{
+    const char *found = fatal_line(tail);
+
     snprintf(last, (size_t)size, "%.*s", found ? (int)strcspn(found, ",\n") : 0, found ? found : "");
 }
 
@@ -187,6 +200,44 @@ void log_bequeath(const char *folder, int64_t session, int64_t number, const cha
     if (name && length > 0)
         append_to_log(folder, name, tail, length);
     unlink(path);
+}
+
+/* Reads what a log tells of its worker's death; false: nothing of a run. */
+static bool read_death(const char *tail, struct log_death *death)
+{
+    const char *line = fatal_line(tail), *run = line ? strstr(line, IN_RUN) : NULL;
+    const char *host = strstr(tail, HOST);
+    long long cell;
+
+    if (!run || sscanf(run, IN_RUN "%63[0-9a-f], cell %lld", death->run, &cell) != 2)
+        return false;
+    death->cell = cell;
+    find_fatal(tail, death->last, sizeof(death->last));
+    if (!host || sscanf(host, HOST "%63s", death->host) != 1)
+        snprintf(death->host, sizeof(death->host), "?");
+    return true;
+}
+
+void log_each_death(
+    const char *folder, bool (*take)(void *context, const struct log_death *death), void *context)
+{
+    DIR *entries = opendir(folder);
+    char path[PATH_MAX], tail[TAIL_BYTES + 1];
+    const struct dirent *entry;
+    struct log_death death;
+    long long session, number;
+
+    while (entries && (entry = readdir(entries))) {
+        if (sscanf(entry->d_name, PREFIX "%lld-%lld", &session, &number) != 2 ||
+            fnmatch(PREFIX "*" SUFFIX, entry->d_name, 0) != 0 || path_of(path, folder, session, number) != 0)
+            continue;
+        size_t length = read_tail(path, tail);
+        death.number = number;
+        if (length > 0 && read_death(tail, &death) && take(context, &death))
+            append_to_log(folder, death.run, tail, length);
+    }
+    if (entries)
+        closedir(entries);
 }
 
 void log_forget(const char *folder, const char *name)

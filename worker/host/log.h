@@ -1,7 +1,10 @@
 #ifndef NORMSWEEP_WORKER_HOST_LOG_H
 #define NORMSWEEP_WORKER_HOST_LOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+enum { LOG_HOST = 64, LOG_RUN = 64, LOG_LAST = 40 };
 
 /*
  * The log of a worker, for the case that it dies: FOLDER/worker-<session>-<number>.log with a line for
@@ -15,8 +18,8 @@ void log_open(const char *folder, int64_t session, int64_t number);
 /* Writes "2026-11-21T13:40:00Z pid 1234 host n1 " and the line. Does nothing if no log is open. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Sets what a line about a fatal signal says that the worker was doing: "in run 0123..."; copied. */
-void log_doing(const char *text);
+/* Sets the run of which a line about a fatal signal speaks, by its digest and its cell; NULL: none. */
+void log_run(const char *run, int64_t cell);
 
 /* Closes and removes the log. */
 void log_close(void);
@@ -28,6 +31,20 @@ void log_close(void);
  */
 void log_bequeath(
     const char *folder, int64_t session, int64_t number, const char *name, char *last, int size);
+
+/* What the log of a worker tells of its death. */
+struct log_death {
+    int64_t number; /* of the worker, as in log_open */
+    char host[LOG_HOST];
+    char run[LOG_RUN]; /* the run in which it died, as it was given to log_run */
+    int64_t cell;
+    char last[LOG_LAST]; /* "killed by signal 11" */
+};
+
+/* Passes on each worker that has died in a run, by a signal of its own fault, so that its log says so. If
+ * `take` knows the run, it returns true, and the log is appended to FOLDER/<run>.log. */
+void log_each_death(
+    const char *folder, bool (*take)(void *context, const struct log_death *death), void *context);
 
 /* Removes FOLDER/<name>.log, as the run has ended well after all. */
 void log_forget(const char *folder, const char *name);

@@ -1,5 +1,7 @@
 #include "worker/host/signals.h"
 
+#include "worker/host/last_words.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -50,8 +52,10 @@ static void on_signal(int number)
     if (number != SIGINT || is_echo())
         return;
     interrupts = interrupts + (interrupts < 2);
-    if (interrupts == 2 && end_at_second)
-        _exit(STATUS_INTERRUPTED);
+    if (interrupts < 2 || !end_at_second)
+        return;
+    last_words_say();
+    _exit(STATUS_INTERRUPTED);
 }
 
 static void mask(int how)

@@ -164,7 +164,7 @@ int run_check(const struct run *run, const struct param **at, struct error *erro
         check_fixed_norm(run, at, error) < 0 || check_parametrization(run, at, error) < 0)
         return -1;
     if ((run->epochs != 0) == (run->steps != 0)) {
-        *at = param_find(run->steps ? "steps" : "epochs");
+        *at = param_find("steps");
         return error_set(
             error, ERROR_INPUT, "%s: give exactly one of epochs and steps, at least 1", (*at)->name);
     }

@@ -304,12 +304,11 @@ static void on_keep(void *context, const struct snapshot *snapshot)
 static void begin_run(struct loop *loop, const struct train_order *order)
 {
     double step = train_step_cost(&order->run, loop->corpus.vocabulary) / SLOWEST_COST;
-    char digest[DIGEST_TEXT], doing[128];
+    char digest[DIGEST_TEXT];
 
     digest_format(&order->digest, digest);
-    snprintf(doing, sizeof(doing), "in run %s, cell %lld", digest, (long long)order->cell);
     log_line("begins run %s cell %lld", digest, (long long)order->cell);
-    log_doing(doing);
+    log_run(digest, order->cell);
     keeper_begin(&loop->keeper, &order->digest, order->ticket, order->resume);
     if (order->run.save_weights == SAVE_STATE)
         keeper_share(&loop->keeper, &order->trunk);
@@ -327,7 +326,7 @@ static void end_run(struct loop *loop, const struct train_order *order, struct r
 {
     loop->training = false;
     loop->progress = (struct run_progress){0};
-    log_doing("between two runs");
+    log_run(NULL, 0);
     if (loop->keeper.failed.text[0]) {
         loop_refuse(loop, loop->keeper.failed.status, loop->keeper.failed.text);
         loop->keeper.failed.text[0] = '\0'; /* the sweep goes on if another worker has the run by now */

@@ -74,7 +74,7 @@ FIGURES = (
     Figure("hessian-ends", hessian.layer_ends, tuple(hessian.ENDS)),
     Figure("residual", residual.norms, ("residual_norm",)),
     Figure("residual-cosine", residual.cosines, ("residual_cosine",)),
-    Figure("residual-growth", residual.growth, residual.GROWTH),
+    Figure("residual-growth", residual.growth, tuple(residual.GROWTH)),
     Figure("lyapunov", exponents.spectra, exponents.KINDS),
     Figure("lyapunov-plane", exponents.at_the_end, ("lyapunov",)),
     Figure("trainability", exponents.trainability, ("angle_exponent", "gradient_exponent")),

@@ -7,8 +7,8 @@ from .. import look
 from ..boundary_variables import is_of_growth
 from . import cells, runs
 from .drawing import finished
-from .lines import FEW
 
+FEW = 16  # lines
 ERROR = {"linestyle": "none", "capsize": 2, "linewidth": 0.8}
 
 

@@ -13,11 +13,16 @@ from .. import colours, look
 from ..plane import averaged, is_geometric, is_linear, last, of_sound_runs, reduced
 from . import runs
 from .drawing import finished
-from .lines import arrange, same_scale, share
+from .panels import arrange, same_scale, share
 
 CURVES = 8  # at most
-SEEN = 0.01  # share of a panel's height below which a cell is too thin for its hatch to be seen
+SEEN = 0.02  # share of a panel's height below which a cell is too thin for its hatch to be seen
 MARKS = colours.OUTCOMES  # how cells without a result look
+CLASSES = {  # of dynamics, for those who meet the words for the first time
+    "none": "none: no law fits, or two fit equally", "aligned": "aligned: steps along θ, longer as |θ| grows",
+    "misaligned": "misaligned: steps across θ, longer as |θ| grows",
+    "relative": "relative: aligned or misaligned, which are one curve at a constant rate",
+    "adam_like": "Adam-like: steps across θ, of a length that does not depend on |θ|"}
 
 
 @dataclass(frozen=True)
@@ -160,13 +165,20 @@ def hatch(axes, x, y, mask, style):
     return bool(seen)
 
 
-def mark_handles(words):
-    return [Patch(label=word, **style) for word, style in MARKS.items() if word in words]
+def mark_handles(words, blank=""):
+    """Handles for a legend. blank: what a cell without a value means, if it can be told."""
+    return [Patch(label=blank if blank and word == "no value" else word, **style)
+            for word, style in MARKS.items() if word in words]
 
 
 def word_text(word):
     """A flag as figures spell it."""
     return {"adam_like": "Adam-like"}.get(word, word.replace("_", "-"))
+
+
+def class_text(name, word):
+    """A flag as a legend explains it."""
+    return CLASSES.get(word, word_text(word)) if name == "dynamics" else word_text(word)
 
 
 def flag_colours(name, words):
@@ -175,7 +187,7 @@ def flag_colours(name, words):
             for i, word in enumerate(words)]
 
 
-def maps(dataset, name, variables, caption, labels, alike=False):
+def maps(dataset, name, variables, caption, labels, alike=False, blank="", note=""):
     plane = plane_of(dataset)
     combinations = list(runs.combinations(dataset, runs.others_of(dataset, *plane)))
     grid = arrange(len(variables), len(combinations))
@@ -186,19 +198,20 @@ def maps(dataset, name, variables, caption, labels, alike=False):
     for j, variable in enumerate(variables):
         mine = panels[:, j] if grid["table"] else panels.ravel()[j:j + 1] if len(kept) == 1 else panels.ravel()[:used]
         handles += draw_maps(figure, mine, dataset, variable, kept, labels.get(variable),
-                             "bottom" if grid["table"] else "right", among)
+                             "bottom" if grid["table"] else "right", among, blank)
         if grid["table"]:
             words = labels.get(variable) or look.label(dataset[variable])
             mine[0].set_title(f"{look.column_title(words, len(variables))}\n{mine[0].get_title()}")
     look.clear_rest(panels, used)
     name_axes(panels, used, dataset, plane)
     notes = [runs.counted(dataset, *variables), reduction_note(dataset, variables),
-             runs.left_out(dataset, kept, combinations)]
-    handles = {handle.get_label(): handle for handle in sorted(handles, key=lambda one: one.get_label() in MARKS)}
+             note, runs.left_out(dataset, kept, combinations)]
+    last = {*MARKS, blank}
+    handles = {handle.get_label(): handle for handle in sorted(handles, key=lambda one: one.get_label() in last)}
     return finished(name, caption, figure, dataset, handles.values(), notes)
 
 
-def draw_maps(figure, panels, dataset, variable, combinations, words, side, among=None):
+def draw_maps(figure, panels, dataset, variable, combinations, words, side, among=None, blank=""):
     """Draws one variable, one panel for each combination of the other axes, with a colour bar at one side of them.
     among: all values that share the scale of colours. Returns handles for a legend."""
     plane, parts = plane_of(dataset), [runs.part(dataset, at) for at in combinations]
@@ -213,7 +226,7 @@ def draw_maps(figure, panels, dataset, variable, combinations, words, side, amon
         bar = look.add_bar(figure, ScalarMappable(normaliser, palette), ax=list(panels), extend=ends,
                               location=side)
         bar.set_label(words if len(combinations) > 1 else "")
-    return handles + mark_handles(marks)
+    return handles + mark_handles(marks, blank)
 
 
 def reduction_note(dataset, variables):
@@ -257,7 +270,7 @@ def colouring(variable, values):
     if words:
         chosen = flag_colours(variable.name, words)
         seen = set(look.finite(values))
-        handles = [Patch(facecolor=colour, edgecolor="0.5", linewidth=0.5, label=word_text(word))
+        handles = [Patch(facecolor=colour, edgecolor="0.5", linewidth=0.5, label=class_text(variable.name, word))
                    for (word, code), colour in zip(words.items(), chosen) if code in seen]
         return BoundaryNorm(np.arange(-0.5, len(chosen)), len(chosen)), ListedColormap(chosen), "neither", handles
     return (*look.colour_scale(values, is_linear(variable)), [])
@@ -269,7 +282,7 @@ def name_axes(panels, used, dataset, plane):
 
 # ---- curves and dots ----
 
-def curves(dataset, name, variables, caption, labels, decorate, alike=False):
+def curves(dataset, name, variables, caption, labels, decorate, alike=False, note=""):
     """One dot per run, over one axis of numbers, with a line through the means; or, without such an axis, over the
     words."""
     numbers, words = plane_of(dataset), runs.words_of(dataset)
@@ -290,10 +303,10 @@ def curves(dataset, name, variables, caption, labels, decorate, alike=False):
     seen = [any(runs.is_measured(dataset.isel(at), variable) for variable in variables) for at in kept]
     handles = [Line2D([], [], label=runs.text(dataset, at), **curve_look(dataset, at, i))
                for i, at in enumerate(kept) if at and seen[i]]
-    notes = [runs.counted(dataset, *variables), runs.left_out(dataset, kept, combinations)]
+    notes = [runs.counted(dataset, *variables), note, runs.left_out(dataset, kept, combinations)]
     if alike:
         same_scale(panels.ravel()[:len(variables)])
-        share([axes for axes in panels.ravel()[:len(variables)] if axes.lines])
+        share([panels.ravel()[:len(variables)]])
     if runs.REPEAT in runs.axes_of(dataset):
         ratios = [variable for variable in variables if is_geometric(dataset[variable])]
         of_ratios = "" if not ratios else "geometric " if len(ratios) == len(variables) else "(for ratios, geometric) "
@@ -355,11 +368,20 @@ def has_room(dataset, combinations, columns):
 
 
 def curve_look(dataset, at, i):
-    """The style of combination i of words; that of the word, if there is one axis of words only."""
-    if len(at) != 1:
+    """The style of combination i of words: the colour and mark of the word of one axis; the dashes, and the filling of
+    the mark, tell the others."""
+    axis = next((axis for axis in at if axis in colours.PLACES), next(iter(at), None))
+    if axis is None or axis not in colours.PLACES and len(at) > 1:
         return colours.marked(i)
-    (axis, index), = at.items()
-    return colours.marked(colours.place(axis, str(dataset[axis].values[index]), i))
+    style = colours.marked(colours.place(axis, str(dataset[axis].values[at[axis]]), at[axis]))
+    others, place = [other for other in at if other != axis], 0
+    for other in others:
+        place = place * dataset.sizes[other] + at[other]
+    if not others:
+        return style
+    if np.prod([dataset.sizes[other] for other in others]) > len(look.DASHES):
+        return colours.marked(i)
+    return {**style, "linestyle": look.DASHES[place], "marker": look.MARKERS[place]}
 
 
 def has_values(dataset, variable):
@@ -370,14 +392,14 @@ def has_values(dataset, variable):
     return bool((np.isfinite(values) & (values != codes.get("none", np.nan))).any())
 
 
-def over_plane(dataset, name, variables, caption, labels=None, decorate=None, alike=False):
+def over_plane(dataset, name, variables, caption, labels=None, decorate=None, alike=False, blank="", note=""):
     """A drawing of variables, one number per run, over the axes of the grid; None if nothing was measured, or if the
     sweep has a single run. labels: {variable: label}. decorate(axes) adds to a panel of curves. alike: the
-    variables are of one kind, and share their scale."""
+    variables are of one kind, and share their scale. blank: what cells without a value mean. note: a sentence."""
     variables = [variable for variable in variables if has_values(dataset, variable)]
     if not variables or not runs.axes_of(dataset):
         return None
     with look.style():
         if len(plane_of(dataset)) == 2:
-            return maps(dataset, name, variables, caption, labels or {}, alike)
-        return curves(dataset, name, variables, caption, labels or {}, decorate, alike)
+            return maps(dataset, name, variables, caption, labels or {}, alike, blank, note)
+        return curves(dataset, name, variables, caption, labels or {}, decorate, alike, note)

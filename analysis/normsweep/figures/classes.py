@@ -3,12 +3,15 @@
 from .. import look
 from .cells import over_plane
 
+EXPONENT = "p: |θ|² − |θ₀|² ~ t²ᵖ, so 1/2 is a random walk and 1 is growth like t."
+
 
 def dynamics(dataset):
+    ended = not (dataset.sweep.running | (dataset.outcome == 0)).any()
     return over_plane(dataset, "dynamics", ["growth_exponent", "dynamics"],
-                      "The exponent p of growth like t^p, and the class of growth that fits best: none if no class "
-                      "fits, or if two fit equally well.",
-                      {"growth_exponent": look.with_unit("growth exponent $p$"), "dynamics": "class of growth"})
+                      "The exponent p of growth like t^p, and the law of steps whose norms fit best.",
+                      {"growth_exponent": look.with_unit("growth exponent $p$"), "dynamics": "class of growth"},
+                      blank="no fit: the norm is not above its start" if ended else "", note=EXPONENT)
 
 
 def final_losses(dataset):

@@ -15,10 +15,17 @@ from .drawing import Drawing
 LOSSES = ("final_valid_loss", "final_train_loss")
 MOST_ROWS = 8  # of panels
 MOST_LINES = 40  # of a panel without a plane
+ABREAST = 2  # variables beside each other; of more, the panels of each are below those of the other
 QUANTILE = 0.98  # of the changes within the range of colours
 SIGNIFICANT = {"marker": "o", "markersize": 3.2, "color": "white", "markeredgecolor": "black", "markeredgewidth": 0.7,
                "linestyle": "none", "zorder": 3}
+FEWER = {"marker": "v", "markersize": 3.2, "color": "0.2", "markerfacecolor": "none", "markeredgewidth": 0.7,
+         "linestyle": "none", "zorder": 3}
 SOME = {"marker": "x", "markersize": 4, "color": "0.2", "markeredgewidth": 0.8, "linestyle": "none"}
+SURE, NOT_SURE, NOT_TESTED = "significant: q ≤ {level}", "not significant", "not tested"
+VERDICTS = {  # on the change of one cell, without a plane
+    SURE: {"marker": "o", "markersize": 4}, NOT_SURE: {"marker": "o", "markersize": 4, "markerfacecolor": "white"},
+    NOT_TESTED: {"marker": "D", "markersize": 3.5, "markerfacecolor": "white", "linestyle": "none"}}
 BOUNDARIES = {
     "a": {"color": "black", "linewidth": 1.5, "marker": "o", "markersize": 3.5},
     "b": {"color": look.COLOURS[2], "linewidth": 1.5, "marker": "s", "markersize": 4.5, "linestyle": "--",
@@ -42,6 +49,7 @@ def comparison(found):
     if not shown:
         return None
     plane = plane_of(found)
+    found = found.assign_attrs(most_runs=min(found.attrs["seeds_a"], found.attrs["seeds_b"]))
     with look.style():
         figure, handles, notes = planes(found, shown, plane) if len(plane) == 2 else forest(found, shown)
         notes = [note for note in notes if note]
@@ -80,8 +88,9 @@ def plane_of(found):
 
 def sides(found, name):
     """"B / A" or "B - A" of a variable, and what it is of."""
-    words, unit = look.parts(found[f"{name}_a"].attrs["long_name"].rpartition(":")[0])
-    is_ratio = f"{name}_ratio" in found
+    variable, is_ratio = found[f"{name}_a"], f"{name}_ratio" in found
+    said = variable.attrs["long_name"].rpartition(":")[0]
+    words, unit = look.name(variable.rename(name).assign_attrs(long_name=said))
     return look.with_unit(f"{words}, {'B / A' if is_ratio else 'B − A'}", "" if is_ratio else unit)
 
 
@@ -92,23 +101,47 @@ def planes(found, shown, plane):
     found = found.sortby(list(plane)).transpose(..., *plane[::-1])
     others = [axis for axis in several(found) if axis not in plane]
     combinations = list(runs.combinations(found, others))
-    kept = runs.thinned_along(combinations, MOST_ROWS)
-    figure, panels = look.sheet(len(kept), len(shown), height=2.3 if len(kept) == 1 else 1.7, sharex=True, sharey=True)
+    kept = runs.thinned_along(combinations, MOST_ROWS if len(shown) <= ABREAST else -(-2 * MOST_ROWS // len(shown)))
+    figure, panels, used = arranged(len(kept), len(shown))
     legend = {}
-    for column, name in enumerate(shown):
-        values = changes(found, name)
-        normaliser, extend = colours_of(values)
-        for axes, at in zip(panels[:, column], kept):
+    for name, mine in zip(shown, used):
+        normaliser, extend = colours_of(changes(found, name))
+        for axes, at in zip(mine, kept):
             draw_plane(axes, found.isel(at), name, plane, normaliser, legend)
-            axes.set_title(look.title(runs.text(found, at), len(shown)))
-        bar = look.add_bar(figure, ScalarMappable(normaliser, look.DIVERGING), ax=list(panels[:, column]),
-                           extend=extend)
+            axes.set_title(look.title(runs.text(found, at), panels.shape[1]))
+        bar = look.add_bar(figure, ScalarMappable(normaliser, look.DIVERGING), ax=list(mine), extend=extend)
         label_bar(bar, normaliser, f"{name}_ratio" in found)
-        panels[0, column].set_title("\n".join(filter(None, [look.column_title(sides(found, name), len(shown)),
-                                                          panels[0, column].get_title()])))
+        mine[0].set_title("\n".join(filter(None, [look.column_title(sides(found, name), panels.shape[1]),
+                                                  mine[0].get_title()])))
     cells.name_axes(panels, panels.size, found, plane)
+    if len(used) > ABREAST and len(used) % ABREAST:  # nothing is below the last panel of the right column
+        used[-2][-1].set_xlabel(panels[-1, 0].get_xlabel())
+        used[-2][-1].tick_params(labelbottom=True)
     return figure, [legend[word] for word in sorted(legend, key=order_of)], [
-        *notes_of(found, legend), runs.left_out(found, kept, combinations)]
+        counted(found, shown), *notes_of(found, legend), runs.left_out(found, kept, combinations)]
+
+
+def arranged(rows, variables):
+    """(figure, panels, [panels of each variable]): a column for each of few variables, whose panels are below each
+    other; blocks of ABREAST columns for more."""
+    columns = min(variables, ABREAST)
+    blocks = -(-variables // columns)
+    figure, panels = look.sheet(rows * blocks, columns, height=2.3 if rows == blocks == 1 else 1.7, sharex=True,
+                                sharey=True)
+    used = [panels[rows * (i // columns):rows * (i // columns + 1), i % columns] for i in range(variables)]
+    for axes in panels[rows * (blocks - 1):, variables - columns * (blocks - 1):].ravel():
+        axes.remove()
+    return figure, panels, used
+
+
+def counted(found, shown):
+    """"n = 1 to 3 pairs of runs in a cell.": over the cells that have a change of any of these variables."""
+    counts = np.concatenate([found[f"{name}_runs"].values[np.isfinite(changes(found, name).values)] for name in shown])
+    least, most = int(counts.min()), int(counts.max())
+    number = f"{least} to {most}" if least < most else str(most)
+    if found.attrs["pairing"] == "paired":
+        return f"n = {number} pair{'' if most == 1 else 's'} of runs in a cell."
+    return f"n = {number} run{'' if most == 1 else 's'} of the side with fewer in a cell."
 
 
 def order_of(word):
@@ -137,11 +170,16 @@ def label_bar(bar, normaliser, ratio):
         if place > 1 or min(abs(place - other) for other in places) < APART:
             continue
         places.append(place)
-        over = np.exp(size)
-        ticks[size], ticks[-size] = ((f"{over:.6g}", f"{UNDER.get(round(over, 6), 1 / over):.5g}") if ratio
-                                     else (look.number(size), "−" + look.number(size)))
+        ticks[size], ticks[-size] = ratio_texts(size) if ratio else (look.number(size), "−" + look.number(size))
     bar.set_ticks(list(ticks), labels=list(ticks.values()))
     bar.ax.minorticks_off()
+
+
+def ratio_texts(size):
+    """The ticks of a ratio, whose logarithm is `size`, and of its inverse: 1.02 and 0.98, 10⁶ and 10⁻⁶."""
+    over = np.exp(size)
+    return tuple(f"{value:.5g}" if 1e-3 <= value <= 1e3 else look.power(value)
+                 for value in (float(f"{over:.6g}"), UNDER.get(round(over, 6), 1 / over)))
 
 
 def draw_plane(axes, part, name, plane, normaliser, legend):
@@ -155,6 +193,8 @@ def draw_plane(axes, part, name, plane, normaliser, legend):
     mark_empty(axes, part, np.isnan(values.values), plane, legend)
     dots(axes, x, y, (part[f"{name}_q"] <= part.attrs["level"]).transpose(*plane[::-1]).values, SIGNIFICANT,
          f"significant: q ≤ {part.attrs['level']:g}", legend)
+    fewer = (part[f"{name}_runs"] < part.attrs["most_runs"]).transpose(*plane[::-1]).values & ~np.isnan(values.values)
+    dots(axes, x, y, fewer, FEWER, fewer_text(part), legend, 1 - CORNER, 1 - CORNER)
     some = ((part.diverged_a > 0) | (part.diverged_b > 0)).transpose(*plane[::-1]).values & ~np.isnan(values.values)
     dots(axes, x, y, some, SOME, "some diverged", legend, 1 - CORNER)
     if tuple(plane) == PHASE_AXES and x.is_log and y.is_log and "boundary_a" in part and set(
@@ -175,12 +215,19 @@ def mark_empty(axes, part, empty, plane, legend):
             legend.setdefault(word, Patch(label=word, **EMPTY[word]))
 
 
-def dots(axes, x, y, mask, style, label, legend, share=CORNER):
-    """Marks at the lower end of cells, `share` of their width from the left: boundaries pass through their middles."""
+def fewer_text(found):
+    """The label of the mark of cells with fewer runs than there can be."""
+    what = "pairs" if found.attrs["pairing"] == "paired" else "runs of a side"
+    return f"fewer than {found.attrs['most_runs']} {what}"
+
+
+def dots(axes, x, y, mask, style, label, legend, share=CORNER, height=CORNER):
+    """Marks in a corner of cells, `share` of their width from the left and `height` of theirs from below: boundaries
+    pass through their middles."""
     rows, columns = np.nonzero(mask)
     if len(rows):
-        axes.plot(x.edges[columns] + share * np.diff(x.edges)[columns], y.edges[rows] + CORNER * np.diff(y.edges)[rows],
-                  **style)
+        axes.plot(x.edges[columns] + share * np.diff(x.edges)[columns],
+                  y.edges[rows] + height * np.diff(y.edges)[rows], **style)
         legend.setdefault(label, Line2D([], [], label=label, **style))
 
 
@@ -214,31 +261,38 @@ def forest(found, shown):
     """(figure, handles, notes): the change of each cell with its interval."""
     axes_of = several(found)
     combinations = list(runs.combinations(found, axes_of))
-    kept = runs.thinned_along(combinations, MOST_LINES)
-    figure, panels = look.sheet(1, len(shown), height=0.6 + 0.2 * len(kept), sharey=True)
-    for axes, name in zip(panels[0], shown):
-        draw_lines(axes, found, name, kept)
-        axes.set_title(look.column_title(sides(found, name), len(shown)))
+    columns = min(len(shown), ABREAST)
+    rows = -(-len(shown) // columns)
+    kept = runs.thinned_along(combinations, MOST_LINES // rows)
+    figure, panels = look.sheet(rows, columns, height=0.6 + 0.2 * len(kept), sharey=True)
+    drawn = set()
+    for axes, name in zip(panels.ravel(), shown):
+        drawn |= draw_lines(axes, found, name, kept)
+        axes.set_title(look.column_title(sides(found, name), columns))
+    look.clear_rest(panels, len(shown))
     labels = [runs.text(found, at) or "the one cell" for at in kept]
     panels[0, 0].set_yticks(range(len(kept)), labels)
     panels[0, 0].set_ylim(len(kept) - 0.5, -0.5)
-    level = f"{found.attrs['level']:g}"
-    handles = [Line2D([], [], color=look.COLOURS[0], marker="o", markersize=4, label=f"significant: q ≤ {level}"),
-               Line2D([], [], color=look.COLOURS[0], marker="o", markersize=4, markerfacecolor="white",
-                      label="not significant")] if min(found.attrs["seeds_a"], found.attrs["seeds_b"]) > 1 else []
-    lines = "Lines: 95 % intervals over seeds." if handles else ""
-    return figure, handles, [*notes_of(found), lines, runs.left_out(found, kept, combinations)]
+    handles = [Line2D([], [], color=look.COLOURS[0], **style, label=verdict.format(level=f"{found.attrs['level']:g}"))
+               for verdict, style in VERDICTS.items() if verdict in drawn]
+    lines = "Lines: 95 % intervals over seeds." if drawn - {NOT_TESTED} else ""
+    return figure, handles, [counted(found, shown), *notes_of(found), lines, runs.left_out(found, kept, combinations)]
 
 
 def draw_lines(axes, found, name, combinations):
-    ratio = f"{name}_ratio" in found
+    """Returns the verdicts that were drawn."""
+    ratio, drawn = f"{name}_ratio" in found, set()
     change = f"{name}_{'ratio' if ratio else 'difference'}"
     for place, at in enumerate(combinations):
         value, low, high, q = (found[key].isel(at).item() for key in
                                (change, f"{change}_low", f"{change}_high", f"{name}_q"))
+        if np.isnan(value):
+            continue
+        verdict = NOT_TESTED if np.isnan(q) else SURE if q <= found.attrs["level"] else NOT_SURE
         axes.plot([low, high], [place, place], color=look.COLOURS[0], linewidth=1.2)
-        face = look.COLOURS[0] if q <= found.attrs["level"] or np.isnan(q) else "white"
-        axes.plot([value], [place], marker="o", markersize=4, color=look.COLOURS[0], markerfacecolor=face)
+        axes.plot([value], [place], color=look.COLOURS[0], **VERDICTS[verdict])
+        drawn.add(verdict)
     look.grid(axes, "x")
     axes.axvline(1 if ratio else 0, color="black", linewidth=0.8, linestyle=":")
     axes.locator_params(axis="x", nbins=5)
+    return drawn

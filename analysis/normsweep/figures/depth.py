@@ -9,11 +9,12 @@ from .. import colours, look
 from ..plane import is_linear
 from . import runs
 from .drawing import finished
-from .lines import has_steps, label_steps, same_scale
+from .lines import has_steps
 from .norms import relative
+from .panels import OWN_RANGES, same_scale
 
 NAMED = 8  # layers with a line in the legend
-OWN_RANGES = "Each panel has its own range."
+OWN_PANELS = "Each panel has its own range."
 CROSS = "cross_"  # before the name of their like in self-attention
 LIKE = {"ln": "ln1"}  # cross_ln has this one
 
@@ -43,22 +44,23 @@ def over_layers(dataset, name, variables, caption, prepare=None, labels=None, ma
         looks = layer_looks(dataset.sizes["layer"])
         shape = look.crowd(len(chosen)) if len(variables) == 1 else (len(chosen), len(variables))
         figure, panels = look.sheet(*shape, height=1.4 if len(chosen) > 1 else 2.3, sharex=True, sharey=shared)
-        used = 0
-        for run in chosen:
+        used, (texts, common) = 0, runs.titles(dataset, chosen)
+        for run, text in zip(chosen, texts):
             for variable in variables:
                 axes = panels.ravel()[used]
                 draw_layers(axes, dataset, variable, run, looks, prepare)
                 words = (labels or {}).get(variable) or look.label(dataset[variable])
-                title(axes, runs.text(dataset, run), words, used % shape[1], used // shape[1], len(variables), shape[1])
+                title(axes, text, words, used % shape[1], used // shape[1], len(variables), shape[1])
                 used += 1
         for i in range(len(variables)):
             scale_alike(panels.ravel()[i:used:len(variables)], dataset[variables[i]])
         for axes in panels.ravel()[:used] if mark is not None else ():
             look.reference_line(axes, mark)
         look.clear_rest(panels, used)
-        label_steps(panels, used, dataset)
+        look.name_axes(panels, used, look.label(dataset.step))
         handles = layer_legend(figure, panels.ravel()[:used].tolist(), dataset, looks)
-        return finished(name, caption, figure, dataset, handles, [note, "" if shared else OWN_RANGES])
+        return finished(name, caption, figure, dataset, handles, [
+            note, common, "" if shared or used == 1 else OWN_PANELS])
 
 
 def scale_alike(panels, variable):
@@ -126,21 +128,21 @@ def tensors(dataset):
         kinds = [list(dataset.tensor.values).index(kind) for kind in looks]
         figure, panels = look.sheet(len(chosen), len(layers), height=1.6 if len(chosen) > 1 else 2.4, sharex=True,
                                     sharey="row")
-        for row, run in enumerate(chosen):
+        texts, common = runs.titles(dataset, chosen)
+        for row, (run, text) in enumerate(zip(chosen, texts)):
             for column, layer in enumerate(layers):
                 axes = panels[row, column]
                 values = dataset.tensor_norm.isel(run).isel(layer=layer).transpose("tensor", "step").values[kinds]
                 draw_tensors(axes, dataset.step.values, values, looks)
-                title(axes, runs.text(dataset, run), f"layer {dataset.layer.values[layer]}", column, row, 2,
-                      len(layers))
+                title(axes, text, f"layer {dataset.layer.values[layer]}", column, row, 2, len(layers))
                 axes.set_visible(bool(np.isfinite(values).any()))  # a run may have fewer layers
         same_scale([axes for axes in panels.ravel() if axes.get_visible()])
         for axes in panels.ravel():
             look.reference_line(axes, 1)
-        label_steps(panels, panels.size, dataset)
+        look.name_axes(panels, panels.size, look.label(dataset.step))
         figure.supylabel(look.with_unit("norm relative to its start"), fontsize=look.SIZE)
         handles = [Line2D([], [], label=kind, **style) for kind, style in looks.items()]
-        notes = ["Norms relative to their starts; without biases, many of which start at 0.", note, OWN_RANGES]
+        notes = [note, common, "Biases, which may start at 0, are left out.", OWN_RANGES if len(chosen) > 1 else ""]
         return finished("norms-by-tensor", "The norm of each kind of tensor.", figure, dataset, handles, notes)
 
 

@@ -16,29 +16,30 @@ class Drawing:
     figure: Any  # matplotlib.figure.Figure
 
 
-def finished(name, caption, figure, dataset, handles=(), notes=()):
-    """Closes a figure and makes it a Drawing. Notes are sentences below the panels and in the caption; "" is left out.
-    """
-    notes = [note for note in notes if note]
-    look.close(figure, dataset, handles, notes)
-    return Drawing(name, " ".join([caption, *notes]), figure)
+def finished(name, caption, figure, dataset, handles=(), notes=(), details=()):
+    """Closes a figure and makes it a Drawing. Notes are sentences below the panels and in the caption, details in the
+    caption alone; "" is left out."""
+    notes, details = ([text for text in texts if text] for texts in (notes, details))
+    look.close(figure, dataset, handles, [" ".join(notes)] if notes else [])
+    return Drawing(name, " ".join([caption, *notes, *details]), figure)
 
 
 def run_panels(dataset, variable, draw, x, y="", height=1.6, single=2.4):
     """One panel for each representative run, drawn by draw(axes, run); x and y name the axes. A panel is `height`
     inches high, or `single` if there is only one.
 
-    Returns (figure, panels, note on which runs were chosen).
+    Returns (figure, panels, note on which runs were chosen and what they have in common).
     """
     chosen, note = runs.representatives(dataset, variable)
     shape = look.crowd(len(chosen))
     figure, panels = look.sheet(*shape, height=height if len(chosen) > 1 else single, sharex=True, sharey=True)
-    for axes, run in zip(panels.ravel(), chosen):
+    titles, common = runs.titles(dataset, chosen)
+    for axes, run, title in zip(panels.ravel(), chosen, titles):
         draw(axes, run)
-        axes.set_title(look.title(runs.text(dataset, run), shape[1]))
+        axes.set_title(look.title(title, shape[1]))
     look.name_axes(panels, len(chosen), x, y)
     look.clear_rest(panels, len(chosen))
-    return figure, panels.ravel()[:len(chosen)].tolist(), note
+    return figure, panels.ravel()[:len(chosen)].tolist(), f"{note} {common}".strip()
 
 
 def reason(error):

@@ -9,7 +9,6 @@ from matplotlib.lines import Line2D
 from .. import colours, look
 from . import runs
 from .drawing import Drawing
-from .lines import label_steps
 
 STRAIGHT = {  # name in fit_NAME_r2: what is drawn through, as a function of t and t_end, its formula
     "sqrt": (lambda t, end: np.sqrt(t), "$\\sqrt{t}$"),
@@ -25,6 +24,8 @@ LEAST_POINTS = 4  # of a run that is drawn
 ALL_POINTS, MOST_POINTS = 60, 30  # of a run with more than ALL_POINTS, MOST_POINTS are drawn; all count in the fits
 SAME = 1e-3  # of the range of the norms: two curves that are nearer everywhere cannot be told apart
 EQUAL = 1e-9  # the difference of two R^2 of one curve
+STRIP = 0.15  # width of the strip for fits with an R^2 below 0
+STRIP_LOOK = {"color": "0.93", "linewidth": 0, "zorder": 0}
 UNDER = {"linewidth": 3, "alpha": 0.5}  # of a curve that another covers
 
 
@@ -64,9 +65,11 @@ def laws(dataset):
             return None
         chosen, note = runs.representatives(fitted, "param_norm", 3)
         figure, panels = look.sheet(len(chosen), 2, height=2.1, sharey="row")
-        covered = [draw_run(left, right, dataset, run) for (left, right), run in zip(panels, chosen)]
-        label_steps(panels, panels.size, dataset)
-        notes = [text for text in (note, points_note(dataset, chosen)) if text]
+        titles, common = runs.titles(dataset, chosen)
+        covered = [draw_run(left, right, dataset, run, title) for (left, right), run, title in zip(
+            panels, chosen, titles)]
+        look.name_axes(panels, panels.size, look.label(dataset.step))
+        notes = [text for text in (note, common, points_note(dataset, chosen)) if text]
         if any(lacks_recursions(dataset, run) for run in chosen):
             notes.append("Measured by an older version: no fitted recursions.")
         if any(covered):
@@ -118,7 +121,7 @@ def are_one(fits, norm):
         return bool(np.abs(fits["aligned"][0] - fits["misaligned"][0]).max() < SAME * np.ptp(norm))
 
 
-def draw_run(left, right, dataset, run):
+def draw_run(left, right, dataset, run, title):
     """One run's two panels; whether one of its recursions covers another."""
     values = dataset.param_norm.isel(run).values
     seen = np.isfinite(values)
@@ -144,7 +147,7 @@ def draw_run(left, right, dataset, run):
                         handlelength=2, handletextpad=0.5, labelspacing=0.2, alignment="left",
                         title=HEADS[kind] + (" and $R^2$" if known else ""))
     frame(left, norm)
-    left.set_ylabel(f"{look.side_title(runs.text(dataset, run))}\n{look.label(dataset.param_norm)}")
+    left.set_ylabel("\n".join(filter(None, [look.side_title(title), look.label(dataset.param_norm)])))
     return covered
 
 
@@ -168,9 +171,8 @@ def quality(dataset):
         figure, panels = look.sheet(1, 1, height=0.4 + 0.33 * len(names))
         axes = panels[0, 0]
         dots = Dots(dataset)
-        for place, name in enumerate(names):
-            draw_quality(axes, dataset[name], place, dots)
-        axes.set_xlim(0, 1.03)
+        below = [draw_quality(axes, dataset[name], place, dots) for place, name in enumerate(names)]
+        set_range(axes, any(below))
         axes.set_yticks(range(len(names)), list(names.values()))
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.set_xlabel(look.with_unit("$R^2$ of the fit to the norms"))
@@ -178,6 +180,8 @@ def quality(dataset):
         look.grid(axes, "x")
         dots.add_bar(figure, axes)
         notes = [f"{runs.counted(dataset, next(iter(names)))} {dots.note} Bars are medians."]
+        if any(below):
+            notes.append("Grey strip: the number of runs with an R² below 0, which a constant norm would fit better.")
         if "growth_exponent_r2" in names:
             notes.append("$t^p$ is fitted in the logs, the others are not.")
         if same_quality(dataset):
@@ -220,14 +224,27 @@ class Dots:
 
 
 def draw_quality(axes, values, place, dots):
-    """The row of one law: its dots, a bar at their median, and how many lie below 0, beyond the axis."""
+    """The row of one law: its dots, a bar at their median, and how many lie below 0, in the strip beside the axis.
+    Returns this number."""
     dots.draw(axes, values, place)
     found = look.finite([values.values])
     below = int((found < 0).sum())
     if len(found) and np.median(found) >= 0:
         axes.plot([np.median(found)] * 2, [place - 0.38, place + 0.38], color=look.COLOURS[1], linewidth=1.6)
     if below:
-        axes.text(0.01, place, f"{below} below 0", va="center", backgroundcolor=(1, 1, 1, 0.8))
+        axes.text(-STRIP / 2, place, str(below), va="center", ha="center")
+    return below
+
+
+def set_range(axes, has_strip):
+    """R^2 from 0 to 1, with a strip on the left for what lies below, if anything does."""
+    axes.set_xlim(-STRIP if has_strip else 0, 1.03)
+    places = [0, 0.2, 0.4, 0.6, 0.8, 1]
+    words = [f"{place:g}" for place in places]
+    axes.set_xticks([-STRIP / 2, *places] if has_strip else places, ["< 0", *words] if has_strip else words)
+    if has_strip:
+        axes.axvspan(-STRIP, 0, **STRIP_LOOK)
+        axes.axvline(0, color="0.4", linewidth=0.6)
 
 
 def same_quality(dataset):

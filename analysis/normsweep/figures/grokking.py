@@ -9,7 +9,6 @@ from ..grokking import DECAY, LEVEL
 from ..grokking import grokking as steps_of
 from . import runs
 from .drawing import Drawing, finished
-from .lines import merged
 
 ROWS = 4  # of panels
 LINES = 7  # decays with lines over the steps
@@ -120,6 +119,19 @@ def draw_steps(axes, dataset, name, named, shades):
     for style, line in merged(lines):
         seen = np.isfinite(line) & (step > 0) & ((line > 0) | (name == "accuracy"))
         axes.plot(step[seen], line[seen], **style | {"linewidth": 0.7})
+
+
+def merged(lines):
+    """Yields (style, median line) for each set of lines with the same style."""
+    groups = {}
+    for style, line in lines:
+        groups.setdefault(tuple(style.items()), []).append(np.where(np.isfinite(line), line, np.nan))
+    for style, group in groups.items():
+        table = np.stack(group)
+        seen = np.isfinite(table).any(axis=0)
+        line = np.full(table.shape[1], np.nan)
+        line[seen] = np.nanmedian(table[:, seen], axis=0)
+        yield dict(style), line
 
 
 def never(dataset, found):

@@ -57,12 +57,13 @@ def by_layer(dataset):
         chosen, note = runs.representatives(dataset, variables[0])
         figure, panels = look.sheet(len(chosen), len(variables), height=1.3 if len(chosen) > 1 else 2.1, sharex=True,
                                     sharey="col")
-        for row, run in zip(panels, chosen):
+        titles, common = runs.titles(dataset, chosen)
+        for row, run, title in zip(panels, chosen, titles):
             for axes, variable in zip(row, variables):
                 draw_heads(axes, dataset[variable].isel(run))
                 axes.set_xticks(runs.thinned(range(dataset.sizes["layer"]), 4))
                 look.grid(axes, "y")
-            row[0].set_ylabel(look.side_title(runs.text(dataset, run), 1.1))
+            row[0].set_ylabel(look.side_title(title, 1.1))
         for axes, variable in zip(panels[0], variables):
             axes.set_title(look.column_title(look.label(dataset[variable]), len(variables)))
             if variable == "positions_attended":
@@ -75,7 +76,7 @@ def by_layer(dataset):
         handles = [Line2D([], [], label=f"a head at the {'last' if is_last else 'first'} step", **style)
                    for is_last, style in DOTS.items()]
         return finished("heads-by-layer", "The attention of each head of the saturated network, by layer.", figure,
-                        dataset, handles, [note])
+                        dataset, handles, [note, common])
 
 
 def draw_heads(axes, values):

@@ -179,17 +179,23 @@ def edge(dataset):
     """The largest eigenvalue over its bound, and the eigenvalue itself, over the steps."""
     return over_steps(dataset, "hessian-edge", EDGE, "The largest eigenvalue over its bound, 1 at the edge of "
                       f"stability, and the eigenvalue itself. The ratio is cut at {BEYOND}.",
-                      decorate=mark_edge, labels=LABELS)
+                      decorate=mark_edge(dataset), labels=LABELS)
 
 
-def mark_edge(axes, variable, drawn):
-    """Sets the scale of a panel of ratios to the bound, unless most are beyond its end, and draws the edge."""
-    if variable != "hessian_stability":
-        return
-    if np.median(look.finite([line.get_ydata() for line in axes.lines])) < BEYOND:
-        axes.set_yscale("linear")
-        axes.set_ylim(0, BEYOND)
-    look.reference_line(axes, 1)
+def mark_edge(dataset):
+    """A function that sets the scale of a panel of ratios to the bound, unless most are beyond its end, and draws the
+    edge."""
+    values = look.finite([dataset.hessian_stability.values]) if "hessian_stability" in dataset else []
+    is_cut = len(values) and np.median(values) < BEYOND
+
+    def mark(axes, variable, _runs):
+        if variable != "hessian_stability":
+            return
+        if is_cut:
+            axes.set_yscale("linear")
+            axes.set_ylim(0, BEYOND)
+        look.reference_line(axes, 1)
+    return mark
 
 
 def steps(dataset):

@@ -1,110 +1,65 @@
-"""Curves over the steps: one per run, distinguished by colour, dashes and panels as far as possible."""
+"""Curves over the steps: one per run, or the median over its seeds, distinguished by colour, dashes and panels as far
+as possible."""
+
+from dataclasses import dataclass, field
 
 import numpy as np
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm, Normalize
-from matplotlib.lines import Line2D
 
-from .. import colours, look
+from .. import look
 from ..plane import is_linear
 from . import runs
 from .drawing import finished
+from .line_looks import OTHERS, Looks
+from .panels import OWN_RANGES, label_once, plan, same_scale, share
 
-FEW = 16  # at most so many lines have names
-MOST = 120  # lines in a panel
 MANY_BEYOND = 0.2  # share of a panel's numbers beyond its end from which on the panel is not cut
-MOST_PANELS = 6  # combinations of values, if each has several panels
-ZERO = "0.6"  # grey of a value without a place on a logarithmic bar
+BAND = {"alpha": 0.15, "linewidth": 0}  # around a line, the range over its seeds
 
 
-class Looks:
-    """How the line of a run looks, and which panel it belongs to.
-
-    Few runs have names: colours tell the longest axis, dashes the others. For many runs, colours tell the learning
-    rate, or else the longest axis, and each combination of all other axes but the seed has a panel. Runs with the same
-    look in a panel are repeats.
-    """
-
-    def __init__(self, dataset):
-        self.dataset = dataset
-        axes = [axis for axis in runs.axes_of(dataset) if axis != runs.REPEAT]
-        ordered = sorted(axes, key=lambda axis: -dataset.sizes[axis])
-        dashes = int(np.prod([dataset.sizes[axis] for axis in ordered[1:]], initial=1))
-        self.named = not ordered or (dataset.sizes[ordered[0]] <= len(look.COLOURS) and dashes <= len(look.DASHES)
-                                     and dashes * dataset.sizes[ordered[0]] <= FEW)
-        if self.named:
-            self.colour_axis, self.dash_axes, self.panel_axes = (ordered or [None])[0], ordered[1:], []
-        else:
-            words = sorted(runs.words_of(dataset), key=lambda axis: -dataset.sizes[axis])
-            self.colour_axis, self.dash_axes = (runs.numbers_of(dataset) or words)[0], []
-            self.panel_axes = runs.others_of(dataset, self.colour_axis)
-        self.normaliser, self.styles = self.make_styles()
-
-    def make_styles(self):
-        """(normaliser of a colour bar or None, style of each value of the colour axis); a bar for many numbers."""
-        axis = self.colour_axis
-        if axis is None:
-            return None, [colours.line(0)]
-        values, scale = self.dataset[axis].values, colours.scale_of(axis)
-        if axis in self.dataset.sweep.word_axes:
-            return None, [colours.line_of(axis, str(value), i) for i, value in enumerate(values)]
-        if len(values) <= len(look.COLOURS):
-            ranks = np.argsort(np.argsort(values))
-            return None, [{"color": scale(rank / max(len(values) - 1, 1)), "linestyle": look.DASHES[rank % 4]}
-                          for rank in ranks]
-        positive = values[values > 0]
-        wide = len(positive) > 1 and values.min() >= 0 and positive.max() >= look.WIDE_RANGE * positive.min()
-        shown = positive if wide else values
-        normaliser = (LogNorm if wide else Normalize)(shown.min(), shown.max())
-        return normaliser, [{"color": scale(float(normaliser(value))) if value in shown else ZERO, "linestyle": "-"}
-                            for value in values]
-
-    def of(self, run):
-        """The line style of a run."""
-        style = self.styles[run.get(self.colour_axis, 0)]
-        dash = 0
-        for axis in self.dash_axes:
-            dash = dash * self.dataset.sizes[axis] + run[axis]
-        dashes = {"linestyle": look.DASHES[dash % len(look.DASHES)]} if self.dash_axes else {}
-        return {**style, **dashes, "linewidth": 1.2 if self.named else 0.8}
-
-    def legend(self, drawn):
-        """Handles of the named lines among the runs that are drawn, numbers ascending."""
-        if self.colour_axis is None:
-            return []
-        values, is_words = self.dataset[self.colour_axis].values, self.colour_axis in self.dataset.sweep.word_axes
-        order = range(len(values)) if is_words else np.argsort(values)
-        if self.normaliser is not None:  # the colour bar has the other values
-            order = [i for i in order if self.styles[i]["color"] == ZERO]
-        return [Line2D([], [], label=runs.text(self.dataset, at), **self.of(at))
-                for i in order for rest in runs.combinations(self.dataset, self.dash_axes)
-                for at in [{self.colour_axis: int(i), **rest}] if any(at.items() <= run.items() for run in drawn)]
-
-    def add_bar(self, figure, panels):
-        """Adds the colour bar, if lines have no names."""
-        if self.normaliser is None:
-            return
-        mappable = ScalarMappable(self.normaliser, colours.scale_of(self.colour_axis))
-        bar = look.add_bar(figure, mappable, ax=panels)
-        bar.set_label(look.label(self.dataset[self.colour_axis]))
-
-
-def over_steps(dataset, name, variables, caption, prepare=None, labels=None, decorate=None, most=None, alike=(),
-               alike_scale=False, within=None):
-    """A drawing of variables over the steps; None if none was measured.
+@dataclass(frozen=True)
+class Style:
+    """What a figure of lines may have of its own.
 
     prepare(values) turns one run's values [steps] into its line. decorate(axes, variable, run list) adds to a panel.
-    labels: {variable: label of its axis}. most: cut a panel at this multiple of the median start value, if few values
-    lie beyond. Where runs have no names, lines are medians over the seeds. All panels of one variable have the same y
-    axis, and so have those of the variables in `alike`; alike_scale: if that of one is logarithmic, so are all.
-    within: limits that no axis exceeds.
+    labels: {variable: its label}. whole: the label of the y axis of all variables, if they have one; then `labels` are
+    titles. most: cut a panel at this multiple of the median start value, if few values lie beyond. alike: variables
+    whose panels share their range, as those of one variable do. alike_scale: if that of one is logarithmic, so are all.
+    within: limits that no axis exceeds. notes: sentences on what the words mean.
     """
+
+    prepare: object = None
+    decorate: object = None
+    labels: dict = field(default_factory=dict)
+    whole: str = ""
+    most: float = 0
+    alike: tuple = ()
+    alike_scale: bool = False
+    within: tuple = ()
+    notes: tuple = ()
+
+    def label(self, dataset, variable):
+        return self.labels.get(variable) or look.label(dataset[variable])
+
+
+    def alone(self, dataset, variable):
+        """The label of the y axis where the variable is the only one."""
+        return ": ".join([self.label(dataset, variable), *([self.whole] if self.whole else [])])
+
+
+@dataclass(frozen=True)
+class Panel:
+    axes: object
+    variable: str
+    runs: list  # that are drawn
+
+
+def over_steps(dataset, name, variables, caption, **options):
+    """A drawing of variables over the steps; None if none was measured. options: of Style."""
     variables = [variable for variable in variables if has_steps(dataset, variable)]
     if not variables:
         return None
     with look.style():
-        return draw(dataset, name, variables, caption, prepare or (lambda values: values), labels or {}, decorate,
-                    most, alike, alike_scale, within)
+        return draw(dataset, name, variables, caption, Style(**options))
 
 
 def has_steps(dataset, variable, *dims):
@@ -115,63 +70,120 @@ def has_steps(dataset, variable, *dims):
     return int(np.isfinite(dataset[variable]).any(others).sum()) > 1
 
 
-def draw(dataset, name, variables, caption, prepare, labels, decorate, most, alike, alike_scale, within):
-    looks = Looks(dataset)
+def draw(dataset, name, variables, caption, style):
     masks = {variable: runs.measured(dataset, variable) for variable in variables}
-    every = runs.combinations_with_runs(dataset, sum(masks.values()), looks.panel_axes)
-    grid = arrange(len(variables), len(every))
-    kept = runs.fullest(every, grid["words"])
-    figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True,
-                                sharey="col" if grid["table"] else len(variables) == 1)
-    shown, counts, groups, notes = [], [], {}, []
-    for place, (at, variable) in enumerate((at, variable) for at in kept for variable in variables):
-        axes = panels.ravel()[place]
-        drawn = draw_panel(axes, dataset, variable, masks[variable], at, looks, prepare)
-        shown += drawn["runs"]
-        counts.append((drawn["all"], len(drawn["runs"])))
-        groups.setdefault(min(alike) if variable in alike else variable, []).append((axes, variable, drawn["runs"]))
-        dress(axes, dataset, variable, labels, at, grid, place)
-    used = len(kept) * len(variables)
-    beyond = [frame(group, dataset, most) for group in groups.values()]
-    if alike_scale:
-        same_scale([axes for group in groups.values() for axes, _, _ in group])
-    if within:
-        notes.append(cut_at(panels.ravel()[:used], *within))
-    for axes, variable, drawn in sum(groups.values(), []):
-        if not axes.lines:
-            say_empty(axes)
-        elif decorate:
-            decorate(axes, variable, drawn)
-    look.clear_rest(panels, used)
-    label_steps(panels, used, dataset)
-    looks.add_bar(figure, panels.ravel()[:used].tolist())
-    handles = looks.legend(shown) + (decorate.legend() if hasattr(decorate, "legend") else [])
-    notes += [" ".join([*notes_on(dataset, masks, looks, shown, max(counts)),
-                        runs.left_out(dataset, kept, [at for at, _ in every])]).strip(),
-              f"Panels are cut at {most} times the median start value; {sum(beyond)} line"
-              f"{' goes' if sum(beyond) == 1 else 's go'} beyond." if sum(beyond) else ""]
+    mask = sum(masks.values())
+    looks = Looks(dataset, mask, is_narrow=len(variables) > 2)
+    layout = plan(dataset, variables, [style.label(dataset, variable) for variable in variables], mask,
+                  looks.panel_axes)
+    figure, panels = look.sheet(*layout.shape, height=layout.height, sharex=True)
+    shown = []
+    for axes, (at, variable) in zip(panels.ravel(), layout.places):
+        drawn = draw_panel(axes, dataset, variable, masks[variable], at, looks, style.prepare or (lambda line: line))
+        shown.append(Panel(axes, variable, drawn))
+    notes = frame(dataset, shown, layout, style)
+    for panel in shown:
+        if not panel.axes.lines:
+            say_empty(panel.axes)
+        elif style.decorate:
+            style.decorate(panel.axes, panel.variable, panel.runs)
+    look.clear_rest(panels, len(shown))
+    dress(panels, layout, dataset, style, variables)
+    drawn = [run for panel in shown for run in panel.runs]
+    handles = looks.legend(drawn) + (style.decorate.legend() if hasattr(style.decorate, "legend") else [])
+    notes = [*notes_on(dataset, masks, looks, drawn), layout.note, looks.common_note(drawn),
+             runs.left_out(dataset, layout.kept, layout.every), *notes, *style.notes]
     return finished(name, caption, figure, dataset, handles, notes)
 
 
-def frame(group, dataset, most):
-    """Sets the scale that the panels of a group share, and their limits; cuts them if few values lie far beyond.
-    Returns the number of lines cut."""
-    panels = [axes for axes, _, _ in group]
-    lines = [line.get_ydata() for axes in panels for line in axes.lines]
+# ---- lines ----
+
+def draw_panel(axes, dataset, variable, mask, at, looks, prepare):
+    """Draws the lines of one panel. Returns the runs that are in them."""
+    order = [axis for axis in dataset.sweep.axes if axis not in at]
+    numbers, step = dataset[variable].isel(at).transpose(*order, "step").values, dataset.step.values
+    shown = [run for run in ({**at, **run} for run in runs.listed(mask.isel(at))) if looks.is_shown(run)]
+    groups = {}
+    for run in shown:
+        groups.setdefault(looks.key(run), []).append((run, prepare(numbers[tuple(run[axis] for axis in order)])))
+    for group in groups.values():
+        draw_group(axes, step, looks.of(group[0][0]), [line for _, line in group])
+    return shown
+
+
+def draw_group(axes, step, style, lines):
+    """The median of lines that differ in the seed alone, and the range over them."""
+    table = np.stack([np.where(np.isfinite(line), line, np.nan) for line in lines])
+    seen = np.isfinite(table).any(axis=0)
+    if not seen.any():
+        return
+    table = table[:, seen]
+    axes.plot(step[seen], np.nanmedian(table, axis=0), **style, marker="." if seen.sum() == 1 else "")
+    if len(lines) > 1 and style is not OTHERS:
+        axes.fill_between(step[seen], np.nanmin(table, axis=0), np.nanmax(table, axis=0), color=style["color"], **BAND)
+
+
+def say_empty(axes):
+    axes.text(0.5, 0.5, "no run yet", transform=axes.transAxes, ha="center", va="center", color="0.35")
+
+
+# ---- scales ----
+
+def frame(dataset, panels, layout, style):
+    """Sets the scales and ranges of all panels. Returns notes on what they leave out, and which they share."""
+    groups = {}
+    for panel in panels:
+        groups.setdefault(min(style.alike) if panel.variable in style.alike else panel.variable, []).append(panel)
+    every, beyond, is_one = [panel.axes for panel in panels], 0, True
+    for group in groups.values():
+        scale_group(dataset, group, style.most)
+    if style.alike_scale:
+        same_scale(every)
+    for group in groups.values():
+        lost, shared = frame_group(group, layout.shape[1], style.most)
+        beyond, is_one = beyond + lost, is_one and shared
+    notes = [f"Panels are cut at {style.most} times the median start value; {lines_text(beyond)} beyond."] if beyond \
+        else [] if is_one else [OWN_RANGES]
+    if style.within:
+        notes.append(cut_at(every, *style.within))
+    for group in groups.values():
+        label_once([panel.axes for panel in group if panel.axes.lines], layout.shape[1])
+    return notes
+
+
+def lines_of(group):
+    """The values of all lines of a group of panels."""
+    return [line.get_ydata() for panel in group for line in panel.axes.lines]
+
+
+def scale_group(dataset, group, most):
+    """Sets the scale that the panels of a group share."""
+    lines = lines_of(group)
+    end = end_of(lines, most) if most else np.inf
     if not len(look.finite(lines)):
-        return 0
+        return
+    for panel in group:
+        look.scale_y(panel.axes, [np.minimum(line, end) for line in lines],
+                     any(is_linear(dataset[panel.variable]) for panel in group))
+
+
+def frame_group(group, columns, most):
+    """Sets the limits of the panels of a group; cuts them if few values lie far beyond. Returns (the number of lines
+    cut, whether all panels have the same range)."""
+    panels, lines = [panel.axes for panel in group], lines_of(group)
+    if not len(look.finite(lines)):
+        return 0, True
     end = end_of(lines, most) if most else np.inf
     beyond = sum(bool((line > end).any()) for line in lines)
-    shown = [np.minimum(line, end) for line in lines]
-    for axes in panels:
-        look.scale_y(axes, shown, any(is_linear(dataset[variable]) for _, variable, _ in group))
     if beyond:
         low = look.finite(lines).min()
         for axes in panels:
             axes.set_ylim(low - 0.05 * (end - low) if axes.get_yscale() == "linear" else 0.9 * low, end)
-    elif len(panels) > 1:
-        share(panels)
-    return beyond
+        return beyond, True
+    rows = {}
+    for axes in panels:
+        rows.setdefault(axes.get_subplotspec().num1 // columns, []).append(axes)
+    return 0, share(list(rows.values()))
 
 
 def cut_at(panels, low, high):
@@ -181,23 +193,12 @@ def cut_at(panels, low, high):
     for axes in panels:
         axes.set_ylim(max(low - room, axes.get_ylim()[0]), min(high + room, axes.get_ylim()[1]))
         beyond += sum(bool(((line.get_ydata() > high) | (line.get_ydata() < low)).any()) for line in axes.lines)
-    return f"Panels are cut at {look.number(low)} and {look.number(high)}; {beyond} line" + (
-        " goes" if beyond == 1 else "s go") + " beyond." if beyond else ""
+    return f"Panels are cut at {look.number(low)} and {look.number(high)}; {lines_text(beyond)} beyond." if beyond \
+        else ""
 
 
-def same_scale(panels):
-    """A logarithmic scale for all panels if one has it and all numbers allow it."""
-    if any(axes.get_yscale() == "log" for axes in panels) and all(
-            (line.get_ydata() > 0).all() for axes in panels for line in axes.lines):
-        for axes in panels:
-            axes.set_yscale("log")
-
-
-def share(panels):
-    """The same y limits in all panels, around everything that they show."""
-    limits = np.array([axes.get_ylim() for axes in panels if axes.lines])
-    for axes in panels:
-        axes.set_ylim(limits.min(), limits.max())
+def lines_text(count):
+    return f"{count} line goes" if count == 1 else f"{count} lines go"
 
 
 def end_of(lines, most):
@@ -207,85 +208,39 @@ def end_of(lines, most):
     return end if (values > end).mean() < MANY_BEYOND else np.inf
 
 
-def say_empty(axes):
-    axes.text(0.5, 0.5, "no run yet", transform=axes.transAxes, ha="center", va="center", color="0.35")
+# ---- words ----
+
+def dress(panels, layout, dataset, style, variables):
+    """Titles and labels of the panels."""
+    rows, columns = layout.shape
+    several = len(layout.places) > 1 and len({variable for _, variable in layout.places}) > 1
+    for place, (at, variable) in enumerate(layout.places):
+        axes = panels.ravel()[place]
+        look.grid(axes)
+        if layout.heads and place < columns:
+            axes.set_title(look.column_title(layout.heads[place], columns))
+        if layout.sides and place % columns == 0:
+            axes.set_ylabel(look.side_title(layout.sides[place // columns], layout.height - 0.2))
+        if layout.titles and (at or style.whole and several):
+            axes.set_title(look.title(layout.titles[place], columns))
+        elif layout.titles and several:
+            axes.set_ylabel("\n".join(look.wrap(layout.titles[place], layout.height - 0.1)))
+    words = style.whole if several else style.alone(dataset, variables[0])
+    if words:
+        look.name_rows(panels[0, 0].figure, words, rows, None if layout.sides else panels[0, 0])
+    look.name_axes(panels, len(layout.places), look.label(dataset.step))
 
 
-def arrange(variables, words):
-    """The layout of panels for so many variables and combinations of words: a table with variables side by side and
-    words below each other, or a crowd of panels if there is one variable or one combination."""
-    if words == 1:
-        rows, columns = look.crowd(variables)
-        return {"shape": (rows, columns), "words": 1, "table": False, "height": 2.6 if variables == 1 else 1.7}
-    if variables == 1:
-        kept = min(words, 2 * MOST_PANELS)
-        return {"shape": look.crowd(kept), "words": kept, "table": False, "height": 1.5}
-    kept = min(words, MOST_PANELS)
-    return {"shape": (kept, variables), "words": kept, "table": True, "height": 1.3}
-
-
-def draw_panel(axes, dataset, variable, mask, at, looks, prepare):
-    """Draws the lines of one panel. Returns {"runs": the runs drawn, "all": the number of runs that belong to it}."""
-    values = dataset[variable].isel(at).transpose(*(axis for axis in dataset.sweep.axes if axis not in at), "step")
-    everything = [{**at, **run} for run in runs.listed(mask.isel(at))]
-    shown = everything if len(everything) <= MOST or not looks.named else runs.thinned(everything, MOST)
-    step, numbers = dataset.step.values, values.values
-    drawn = [(looks.of(run), prepare(numbers[tuple(i for axis, i in run.items() if axis not in at)]))
-             for run in shown]
-    for style, line in drawn if looks.named else merged(drawn):
-        seen = np.isfinite(line)
-        axes.plot(step[seen], line[seen], **style, marker="." if seen.sum() == 1 else "")
-    return {"runs": shown, "all": len(everything)}
-
-
-def notes_on(dataset, masks, looks, shown, fullest):
-    """Notes on the number of runs, and on those without a line of their own. fullest: (runs, runs drawn) of the panel
-    with the most."""
+def notes_on(dataset, masks, looks, drawn):
+    """Notes on the number of runs, and on those without a line of their own."""
     mask = next(iter(masks.values()))
-    count = len({tuple(run.values()) for run in shown})
-    yield f"{runs.count_text(count, int(sum(masks.values()).astype(bool).sum()))}."
-    if fullest[1] < fullest[0]:
-        yield f"{fullest[1]} of {fullest[0]} runs of a panel have lines, evenly spaced."
+    count = len({tuple(run.values()) for run in drawn})
+    notes = [f"{runs.count_text(count, int(sum(masks.values()).astype(bool).sum()))}."]
     if runs.REPEAT in runs.axes_of(dataset):
         seeds = int(mask.sum(runs.REPEAT).max())
-        yield "One line per run." if looks.named else f"Each line is the median over {seeds} seeds, or fewer."
+        notes.append(f"Lines are medians over {seeds} seeds or fewer; bands are the range over them." if seeds > 1
+                     else "")
+    notes.append(looks.grey_note(drawn))
     diverged = int((dataset.sweep.diverged & ~mask).sum())
-    if diverged:
-        yield f"{diverged} diverged {'run is' if diverged == 1 else 'runs are'} not shown."
-
-
-def merged(lines):
-    """Yields (style, median line) for each set of lines with the same style."""
-    groups = {}
-    for style, line in lines:
-        groups.setdefault(tuple(style.items()), []).append(np.where(np.isfinite(line), line, np.nan))
-    for style, group in groups.items():
-        table = np.stack(group)
-        seen = np.isfinite(table).any(axis=0)
-        line = np.full(table.shape[1], np.nan)
-        line[seen] = np.nanmedian(table[:, seen], axis=0)
-        yield dict(style), line
-
-
-def dress(axes, dataset, variable, labels, at, grid, place):
-    """Titles and labels of one panel."""
-    columns = grid["shape"][1]
-    words = labels.get(variable) or look.label(dataset[variable], grid["height"] - 0.1 if at == {} else 0)
-    title = runs.text(dataset, at)
-    look.grid(axes)
-    if grid["table"]:
-        if place < columns:
-            axes.set_title(look.column_title(words, columns))
-        if place % columns == 0:
-            axes.set_ylabel(look.side_title(title, grid["height"] - 0.3))
-        return
-    axes.set_title(look.title(title, columns))
-    if at == {}:
-        axes.set_ylabel(words)
-    elif place == 0:
-        look.name_rows(axes.figure, words, grid["shape"][0])
-
-
-def label_steps(panels, used, dataset):
-    """Labels the x axis of the lowest panel of each column."""
-    look.name_axes(panels, used, look.label(dataset.step))
+    notes.append(f"{diverged} diverged {'run is' if diverged == 1 else 'runs are'} not shown." if diverged else "")
+    return notes

@@ -5,7 +5,7 @@ from matplotlib.lines import Line2D
 from .. import look
 from ..colours import LEVEL
 from .cells import over_plane
-from .lines import over_steps
+from .lines import has_steps, over_steps
 
 # Times the loss at the start, where all words are about equally likely: a larger loss is that of a run gone wrong.
 MOST = 1.5
@@ -40,7 +40,17 @@ def losses(dataset):
     return over_steps(dataset, "losses", ["train_loss", "valid_loss"],
                       "The loss on the training batches and on the validation text. The unigram level is the loss of "
                       "predicting each word with its frequency.", decorate=UnigramLevel(dataset), most=MOST,
-                      alike=("train_loss", "valid_loss"))
+                      alike=("train_loss", "valid_loss"), **common(dataset))
+
+
+def common(dataset):
+    """Titles of the two panels, and the label that they share; nothing if only one was measured, or in another unit."""
+    both = [name for name in ("train_loss", "valid_loss") if has_steps(dataset, name)]
+    units = {look.name(dataset[name])[1] for name in both}
+    if len(both) < 2 or len(units) > 1:
+        return {}
+    return {"whole": look.with_unit("loss", units.pop()),
+            "labels": {"train_loss": "training batches", "valid_loss": "validation text"}}
 
 
 def predictions(dataset):

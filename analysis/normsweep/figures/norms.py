@@ -5,6 +5,7 @@ import numpy as np
 from .. import look
 from .lines import over_steps
 
+PARTS = {"total_norm": "all parameters", "embedding_norm": "embeddings", "output_norm": "output layer"}
 RELATIVE = "$|\\theta_t| / |\\theta_0|$"
 
 
@@ -20,22 +21,20 @@ def mark_one(axes, _variable, _runs):
 
 def norms(dataset):
     return over_steps(dataset, "norms", ["param_norm"],
-                      "The norm of the layers' parameters relative to its start.", relative,
-                      {"param_norm": look.with_unit(f"parameter norm {RELATIVE}")}, mark_one)
+                      "The norm of the layers' parameters relative to its start.", prepare=relative, decorate=mark_one,
+                      labels={"param_norm": look.with_unit(f"parameter norm {RELATIVE}")})
 
 
 def stack(dataset):
     return over_steps(dataset, "norms-stack", ["stack_norm"], "The norm of a stack's parameters relative to its start.",
-                      relative, {"stack_norm": look.with_unit(f"norm of the stack {RELATIVE}")}, mark_one)
+                      prepare=relative, decorate=mark_one,
+                      labels={"stack_norm": look.with_unit(f"norm of the stack {RELATIVE}")})
 
 
 def parts(dataset):
-    names = ["total_norm", "embedding_norm", "output_norm"]
-    labels = {name: f"{look.name(dataset[name])[0]}\n{look.with_unit('relative to its start')}"
-              for name in names if name in dataset}
-    return over_steps(dataset, "norms-parts", names, "The norms of all parameters, of the embeddings and of the output "
-                      "layer, relative to their starts.",
-                      relative, labels, mark_one, alike=names)
+    return over_steps(dataset, "norms-parts", list(PARTS), "The norms of all parameters, of the embeddings and of the "
+                      "output layer, relative to their starts.", prepare=relative, decorate=mark_one,
+                      whole=look.with_unit("norm relative to its start"), labels=PARTS, alike=tuple(PARTS))
 
 
 def direction(dataset):

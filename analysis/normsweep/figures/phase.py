@@ -11,6 +11,7 @@ from matplotlib.patheffects import Normal, Stroke
 from .. import colours, look
 from ..boundary import straight_line
 from ..boundary_variables import crossing, crossings, is_of_growth
+from ..words import fixed
 from . import cells, implied, runs
 from .drawing import finished
 
@@ -19,6 +20,7 @@ TICKS = (1e-9, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.8, 0.95, 1, 1.05, 1.25, 2, 10, 100
 LABEL = look.with_unit("norm growth $|\\theta_{end}| / |\\theta_0|$")
 MOST_PANELS = 18
 BAR_GAP = 0.15  # inches from one label of the colour bar to the next
+LONG = 0.04  # share of a panel's height below which a bar is hidden by the mark on it
 SEEN = 0.01  # share of a panel's height below which a band is hidden by its line
 ONE_SEED = ", one seed"  # behind a slope
 
@@ -31,13 +33,14 @@ def set_off(width):
 BOUNDARY = {"color": "black", "marker": "o", "markersize": 2.5, "zorder": 3, **set_off(1.5)}
 BRACKET = {"color": "black", "linewidth": 3, "alpha": 0.4}
 PREDICTED = {  # number of runs of a column from whose norms its boundary is predicted: style of the line, its name
-    1: ({"color": colours.COLOURS[5], "linestyle": ":", "marker": "v", "markersize": 2.5, **set_off(1.1)},
+    1: ({"color": colours.COLOURS[5], "linestyle": ":", "marker": "v", "markersize": 4.5, **set_off(1.1)},
         "predicted from one run"),
-    2: ({"color": colours.COLOURS[2], "linestyle": ":", "marker": "^", "markersize": 2.5, **set_off(1.1)},
+    2: ({"color": colours.COLOURS[2], "linestyle": ":", "marker": "^", "markersize": 4.5, **set_off(1.1)},
         "predicted from two runs"),
 }
 SLOPES = {  # log-log slope of the boundary: style of its line, its name
-    slope: ({"color": colours.colour(colours.place("dynamics", name)), "linestyle": dash, **set_off(1.3)}, name)
+    slope: ({"color": colours.colour(colours.place("dynamics", name)), "linestyle": dash, **set_off(1.3)},
+            f"{name}: slope {slope}")
     for slope, dash, name in ((0, "--", "aligned"), (1, "-.", "misaligned"))}
 BAND = {"facecolor": "none", "edgecolor": "0.25", "hatch": "/////", "linewidth": 0.4}
 DEFAULT = colours.DEFAULT
@@ -95,29 +98,32 @@ class Phase:
         self.add_bar(figure, panels.ravel()[:count].tolist(), normaliser, spread, ends)
         caption = f"Norm growth |θ_end| / |θ_0| over {' and '.join(map(runs.axis_name, self.plane))}."
         return finished("phase", caption, figure, self.dataset, self.legend.values(),
-                        self.notes(slopes if count == 1 else []))
+                        self.notes(slopes), self.details())
+
+    def details(self):
+        """Sentences for the caption."""
+        if "no growth" in self.legend:
+            yield ("Black: the weight decay at which growth stops, interpolated log-log between the runs on either "
+                   "side; the largest one if there are several, none where all runs grow or all shrink.")
+        if any(name in self.legend for _, name in PREDICTED.values()):
+            yield ("Predicted from one run: if the updates of each learning rate add the same at every weight decay as "
+                   "at the smallest. From two runs: if what they add depends on the norm as it does in that run and "
+                   "the one of the largest decay below the first prediction.")
+        if any(name in self.legend for _, name in SLOPES.values()):
+            yield "The predicted slopes are drawn through the middle of the measured boundary."
 
     def notes(self, slopes):
         notes = [" ".join([runs.counted(self.dataset, "norm_growth"),
-                           *(f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope)])]
+                           *(f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope and len(slopes) == 1)])]
         if self.has_one_seed:
             notes.append("One seed: the spread between seeds is unknown, so the slope has no interval.")
-        if "no growth" in self.legend:
-            notes.append("Black: the weight decay at which growth stops, interpolated log-log between neighbouring "
-                         "runs, which grey bars connect; the largest one if there are several, none where all runs "
-                         "grow or all shrink.")
         if self.is_paper and not is_of_growth(self.dataset):
             notes.append(f"The line of no growth is left out: the sweep looked for {crossing(self.dataset)}, and its "
                          "runs may lie far from where growth stops.")
         if self.averaged:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
-        if any(name in self.legend for _, name in PREDICTED.values()):
-            notes.append("Predicted from one run: if the updates of each learning rate add the same at every weight "
-                         "decay as at the smallest. From two runs: if what they add depends on the norm as it does in "
-                         "that run and the one of the largest decay below the first prediction.")
-        if "aligned" in self.legend:
-            notes.append("Predicted slopes, drawn through the middle of the measured boundary: 0 if steps point along "
-                         "the parameters (aligned), 1 if they are orthogonal to them (misaligned).")
+        if any(name in self.legend for _, name in SLOPES.values()):
+            notes.append("Aligned: if steps point along θ; misaligned: if across it.")
         notes.append(cells.thin_note(self.dataset, self.plane, self.legend))
         notes.append(runs.left_out(self.dataset, self.shown, self.combinations))
         return notes
@@ -179,10 +185,10 @@ class Phase:
         for predicted, (style, name) in SLOPES.items():
             ends = np.array(axes.get_xlim())
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
-            self.legend.setdefault(name, Line2D([], [], label=f"{name}: slope {predicted}", **style))
+            self.legend.setdefault(name, Line2D([], [], label=name, **style))
         if int((each.notnull().sum("learning_rate") > 1).sum()) < 2:
-            return f"measured slope {short(slope)}{ONE_SEED}"
-        return f"measured slope {short(slope)}" + (interval_of(part, slope) or (
+            return f"measured slope {fixed(slope)}{ONE_SEED}"
+        return f"measured slope {fixed(slope)}" + (interval_of(part, slope) or (
             f" ± {error:.2f}" if points > 2 else " from two points"))
 
     def add_brackets(self, axes, part, x):
@@ -192,6 +198,8 @@ class Phase:
         low, high = (np.log10(found[name].where(found.boundary.notnull())).mean(others).values
                      for name in ("boundary_low", "boundary_high"))
         axes.vlines(x.centres, low, high, **BRACKET)
+        if np.nanmax(high - low, initial=0) > LONG * np.ptp(axes.get_ylim()):
+            self.legend.setdefault("bracket", Line2D([], [], label="runs on either side", **BRACKET))
 
     def add_predicted(self, axes, part, x):
         """Draws the boundaries that the norms of one run, and of two, of each column predict."""
@@ -233,20 +241,14 @@ def with_room(ticks, normaliser, gap):
 
 def panel_text(slope, columns):
     """The text on the slope above one of several panels; shorter where there are three beside each other."""
-    if columns < 3:
-        return slope
-    return slope.replace("measured slope", "slope").replace("95 % interval ", "")
+    slope = slope.removeprefix("measured ")
+    return slope if columns < 3 else slope.replace("95 % interval ", "").replace(ONE_SEED, "")
 
 
 def is_seen(spread, height):
     """Is a band anywhere between two neighbouring columns higher than SEEN of a panel of this height?"""
     both = np.minimum(spread[:-1], spread[1:])
     return bool((np.maximum(spread[:-1], spread[1:])[np.isfinite(both)] > SEEN * height).any())
-
-
-def short(slope):
-    """Two digits after the point, and no -0.00."""
-    return f"{round(float(slope), 2) + 0:.2f}".replace("-", look.MINUS)
 
 
 def interval_of(part, slope):
@@ -256,7 +258,7 @@ def interval_of(part, slope):
     if not all(runs.is_measured(part, name) and part[name].size == 1 for name in names):
         return ""
     whole, low, high = (part[name].item() for name in names)
-    return f", 95 % interval {short(low)} to {short(high)}" if np.isfinite(low) and np.isclose(whole, slope) else ""
+    return f", 95 % interval {fixed(low)} to {fixed(high)}" if np.isfinite(low) and np.isclose(whole, slope) else ""
 
 
 def is_inside(places, coordinate, position):

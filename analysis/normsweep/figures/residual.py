@@ -12,7 +12,8 @@ from .lines import over_steps
 from ..colours import FIRST, LAST
 from .saturation import ends
 
-GROWTH = ("residual_growth", "gradient_growth", "angle_exponent", "gradient_exponent")
+GROWTH = {"residual_growth": "stream", "gradient_growth": "gradient", "angle_exponent": "angles of tokens",
+          "gradient_exponent": "random gradient"}
 
 
 def norms(dataset):
@@ -56,7 +57,8 @@ def first_and_last():
 
 
 def growth(dataset):
-    return over_steps(dataset, "residual-growth", GROWTH, "What grows per block: the residual stream; the gradient, "
-                      "towards the input; the angles between tokens that hardly differ; the squared gradient of a "
-                      "random direction. All are 0 where nothing grows or shrinks.",
+    return over_steps(dataset, "residual-growth", list(GROWTH), "What grows per block: the residual stream; the "
+                      "gradient, towards the input; the angles between tokens that hardly differ; the squared gradient "
+                      "of a random direction. All are 0 where nothing grows or shrinks.", labels=GROWTH,
+                      whole=look.with_unit("logarithm of the growth per block"),
                       decorate=lambda axes, variable, drawn: look.reference_line(axes, 0))

@@ -64,10 +64,15 @@ def names_text(axes):
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def plural(axis, count=2):
+    """"norm placements" for norm_placement; "norm placement" if there is one."""
+    word = axis_name(axis)
+    return word + ("" if count == 1 or word.endswith("s") else "es" if word.endswith("ch") else "s")
+
+
 def plurals(axes):
     """"seeds and norm placements" for seed and norm_placement."""
-    words = map(axis_name, axes)
-    return " and ".join(word + ("" if word.endswith("s") else "es" if word.endswith("ch") else "s") for word in words)
+    return " and ".join(map(plural, axes))
 
 
 def value_text(dataset, axis, index):
@@ -81,9 +86,36 @@ def value_text(dataset, axis, index):
     return f"{name} {look.number(value)} {unit}".strip()
 
 
+def value_alone(dataset, axis, index):
+    """A value beside the name of its axis: "0.01", "pre", "yes"."""
+    value = dataset[axis].values[index]
+    if dataset[axis].dtype.kind in "OSTU":
+        return look.plain(value)
+    return ("yes" if value else "no") if dataset[axis].dtype.kind == "b" else look.number(value)
+
+
+def axis_label(dataset, axes):
+    """What stands above the values of one axis, or of the combinations of several: "learning rate (–)", "norm
+    placement"."""
+    if len(axes) > 1:
+        return names_text(axes)
+    axis, = axes
+    return axis_name(axis) if dataset[axis].dtype.kind in "OSTUb" else look.label(dataset[axis])
+
+
 def text(dataset, at):
     """The label of a run or of a panel."""
     return ", ".join(value_text(dataset, axis, index) for axis, index in at.items() if dataset.sizes[axis] > 1)
+
+
+def titles(dataset, chosen):
+    """(the label of each of some runs, or combinations of values: what tells them apart; a note on what all have in
+    common, "" if there is nothing)."""
+    common = {axis for axis, i in chosen[0].items() if len(chosen) > 1 and all(at[axis] == i for at in chosen)}
+    labels = [text(dataset, {axis: i for axis, i in at.items() if axis not in common}) for at in chosen]
+    said = [f"{look.name(dataset[axis])[0]} {value_alone(dataset, axis, i)} {look.name(dataset[axis])[1]}".strip()
+            for axis, i in chosen[0].items() if axis in common and dataset.sizes[axis] > 1]
+    return labels, f"All with {', '.join(said)}." if said else ""
 
 
 def measured(dataset, variable):

@@ -43,7 +43,7 @@ def note(under_way, done, outcome):
     texts = []
     if under_way:
         count = int((outcome == RUNNING).sum())
-        some = f"{len(under_way)} of {grouped(count)}" if len(under_way) < count else f"all {count}"
+        some = f"{len(under_way)} of {grouped(count)}" if len(under_way) < count else str(count)
         texts.append(f"Thick: runs under way ({some}).")
     if done:
         count = int((outcome == DONE).sum())
@@ -100,7 +100,7 @@ def palette():
     def rules(first, last):
         return "".join(f".level-{i}{{--line:{to_hex(look.ORDERED(first + (last - first) * i / (LEVELS - 1)))}}}"
                        for i in range(LEVELS))
-    return rules(0, 0.95), rules(0.25, 1)
+    return rules(0, 0.95), rules(0.38, 1)
 
 
 def one(dataset, name, title, reached, done, colours):

@@ -17,6 +17,7 @@ from .plot import HEIGHT, UNITS, fraction, path, plot
 from .survey import DIVERGED, DONE, FAILED, RUNNING, SKIPPED, is_over_steps
 
 SHADES = 48  # colours of a diagram
+DASH = 40  # of UNITS: the boundary of a learning rate whose neighbours have none
 STEADY = 1.25  # the range of colours grows by this factor, so that few rewrites change all colours
 FAINT = {1: 0.15, 2: -0.15}  # share of the colours' range for cells that a search skipped, by phase
 MOST_ROWS = 60  # of combinations of words
@@ -231,14 +232,14 @@ class Boundaries:
 
 
 def polyline(x, y):
-    """A path through the points; it has gaps where y is NaN."""
-    words, pen = [], "M"
-    for place, value in zip(x, y):
-        if not np.isfinite(value):
-            pen = "M"
-            continue
-        words.append(f"{pen}{UNITS * place:.0f} {HEIGHT * (1 - value):.0f}")
-        pen = "L"
+    """A path through the points; it has gaps where y is NaN, and a dash for a point between two gaps."""
+    words, known = [], np.isfinite([np.nan, *y, np.nan])
+    for i, (place, value) in enumerate(zip(x, y)):
+        before, here, after = known[i:i + 3]
+        if here:
+            words.append(f"{'L' if before else 'M'}{UNITS * place:.0f} {HEIGHT * (1 - value):.0f}")
+        if here and not before and not after:
+            words.append(f"m-{DASH // 2} 0h{DASH}")
     return "".join(words)
 
 

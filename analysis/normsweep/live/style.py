@@ -6,7 +6,6 @@ LIGHT, DARK = palette()
 
 STYLE = """
 body.live { max-width: 84rem; --done: #3b6ea5; --running: #0a8a5f; --failed: #c0302b; --blank: #ececec; --hatch: #777 }
-:root { --ink: 0.85 }
 """ + LIGHT + """
 @media (prefers-color-scheme: dark) {
   body.live { --done: #6fa3d8; --running: #3cc894; --failed: #f0716a; --blank: #2a2a2a; --hatch: #999 }
@@ -70,7 +69,7 @@ body.live { max-width: 84rem; --done: #3b6ea5; --running: #0a8a5f; --failed: #c0
   shape-rendering: auto }
 .plot svg .boundary.under { stroke: #fff; stroke-width: 4; opacity: 0.55 }
 .plot svg .line { fill: none; stroke: var(--line); stroke-width: 1; stroke-linejoin: round;
-  vector-effect: non-scaling-stroke; opacity: 0.6 }
+  vector-effect: non-scaling-stroke; opacity: 0.7 }
 .plot svg .line.now { stroke-width: 2.4; opacity: 1; stroke-linecap: round }
 .plot svg .guide { stroke: var(--blank); vector-effect: non-scaling-stroke }
 .hatches { position: absolute; width: 0; height: 0 }

@@ -11,7 +11,7 @@ from ..account import labels, plain
 from ..names import OUTCOMES
 
 MOST_RUNS = 24  # under way, in the table and in the curves
-MOST_LINES = 40  # of ended runs
+MOST_LINES = 24  # of ended runs
 PENDING, RUNNING, DONE, DIVERGED, FAILED, SKIPPED = range(len(OUTCOMES))
 
 

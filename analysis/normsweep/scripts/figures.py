@@ -12,15 +12,15 @@ import difflib
 import multiprocessing
 import os
 import re
-import sys
 
 from ..command import fail, make_folder, open_or_fail, select_or_fail, warn
-from ..figures import TOGETHER, names, networks
+from ..figures import FIGURES, TOGETHER, names, networks
 from ..figures.files import write, write_together
 from ..networks import has_text, is_network, open_network
 
 FORMATS = ("png", "svg", "pdf")
 MANY = 4  # figures per process
+LIKE = 0.65  # of two names, from which on one may mean the other
 LONGEST = 80  # letters of the names of several datasets in the name of a file
 
 
@@ -32,7 +32,7 @@ def main():
     if more:
         return draw_sweeps(arguments)
     with open_or_fail(path) as dataset:
-        wanted = check_names(arguments.only, names(select_or_fail(dataset, arguments.at, path)))
+        wanted = check_names(arguments.only, names(select_or_fail(dataset, arguments.at, path)), known=FIGURES)
     make_folder(arguments.output)
     return draw([(path, name, stem_of(arguments, path), arguments.format, arguments.at, bool(arguments.only))
                  for name in wanted])
@@ -106,12 +106,19 @@ def formats(text):
     return words
 
 
-def check_names(wanted, there, has="this dataset has"):
+def check_names(wanted, there, has="this dataset has", known=()):
+    """The names that are wanted, or all. known: figures of other datasets."""
     for name in wanted:
         if name not in there:
-            nearest = sorted(there, key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
-            fail(f"no figure {name}; {has} {', '.join(nearest)}")
+            fail(f"no figure {name}{hint(name, there, known)}; {has} {', '.join(sorted(there))}")
     return [name for name in there if not wanted or name in wanted]
+
+
+def hint(name, there, known):
+    """The figure that a mistyped name may mean; what a figure needs that the dataset does not have."""
+    needs = [" or ".join(figure.variables) for figure in known if figure.name == name]
+    near = difflib.get_close_matches(name, there, 1, LIKE)
+    return f": it needs {needs[0]}" if needs else f"; did you mean {near[0]}?" if near else ""
 
 
 def draw(tasks):

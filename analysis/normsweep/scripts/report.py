@@ -11,7 +11,6 @@ import datetime
 import itertools
 import math
 import os
-import sys
 
 import matplotlib
 

@@ -289,6 +289,27 @@ def test_events_are_named_alike_everywhere():
     assert schemas.schema("status")["properties"]["event"]["enum"] == ends
 
 
+def test_a_dataset_without_its_sweep(folder):
+    """The log of a sweep file that cannot be read does not take the place of its dataset either."""
+    done = run(NORMSWEEP, "run", "none.yaml", "--log", "none.nc", cwd=folder, status=2)
+    assert done.stderr == "none.yaml: No such file or directory\n" and not (folder / "none.nc").exists()
+    done = run(NORMSWEEP, "run", "none.yaml", "-o", "b.nc", "--log", "b.nc.lease", cwd=folder, status=2)
+    assert done.stderr == "none.yaml: No such file or directory\n" and not (folder / "b.nc.lease").exists()
+
+
+def test_tasks_that_no_mpi_connects(folder):
+    """The first of them writes the line, and calls the script."""
+    for rank in ("0", "1"):
+        done = run(NORMSWEEP, "run", "a.yaml", "--log", "log", "--notify", "cat >told", cwd=folder,
+                   env={**os.environ, "SLURM_PROCID": rank, "SLURM_STEP_NUM_TASKS": "2"}, status=3 if rank == "0" else 0)
+        line, = events(folder)
+        told = schemas.read((folder / "told").read_text(), "status")
+        assert line["event"] == told["event"] == "start_refused" and line["exit_status"] == told["exit_status"] == 3
+        assert line["message"] == told["message"] and line["path"] == str(folder / "a.nc")
+        assert (line["message"] + "\n" == done.stderr) == (rank == "0")
+    assert not (folder / "a.nc").exists()
+
+
 def test_a_failure_before_the_sweep(folder):
     run(NORMSWEEP, "run", "none.yaml", "--log", "log", cwd=folder, status=2)
     line, = events(folder)

@@ -186,6 +186,15 @@ def test_layers_and_tensors(path, normsweep):
 
 REFUSED = [
     (["param_norm", "--at", "sed=1"], "param_norm has no dimension 'sed'; did you mean 'seed'?"),
+    (["param_norm", "--at", "steps=40"], "param_norm has no dimension 'steps'; did you mean 'step'?"),
+    (["--at", "steps=40"], "the phase diagram: steps is 40 in all runs, and no axis; leave it out of --at"),
+    (["--at", "optimiser=adamw"], "the phase diagram: optimiser is adamw in all runs, and no axis; leave it out of "
+                                  "--at"),
+    (["param_norm", "--over", "seed,batch"], "param_norm: batch is 16 in all runs, and no axis; leave it out of "
+                                             "--over"),
+    (["--at", "width=16"], "the phase diagram: width changes along model; --at takes that name"),
+    (["--at", "lr=1e-3"], "the phase diagram has no dimension 'lr'; did you mean 'learning_rate'?"),
+    (["final_loss"], "no variable final_loss; did you mean 'final_train_loss'? see normsweep help metrics"),
     (["param_norm", "--at", "colour=1"], "param_norm has no dimension 'colour'; it has learning_rate, weight_decay, "
                                          "norm_placement, seed, model, step"),
     (["--at", "step=1"], "the phase diagram has no dimension 'step'; it has learning_rate, weight_decay, "
@@ -247,11 +256,21 @@ def legend(shown):
     return [part.split(" ", 1)[1] for part in line.split("  ")[1:]]
 
 
+def heading(shown):
+    """What is between the title of a series and its picture: which mean the lines are."""
+    lines = shown.splitlines()[1:]
+    return " ".join(lines[:next(i for i, line in enumerate(lines) if re.match(r" *[-\d.e+]* [|+]", line))])
+
+
 def test_series_of_every_rate(path, normsweep):
     shown = normsweep("show", path, "--series").stdout
     assert shown.splitlines()[0] == f"{path}: param_norm: A sweep"
     assert legend(shown) == ["0.0001", "0.001", "0.01"]
-    assert shown.splitlines()[-1] == "mean over weight_decay, norm_placement, seed, model"
+    assert heading(shown) == (
+        "each line: arithmetic mean over weight_decay (2 values), norm_placement (2 values), seed (3 values), "
+        "model (2 values) of the runs that are done; --at chooses one value")
+    one = normsweep("show", path, "--series", "--at", "weight_decay=0,norm_placement=pre,seed=0,model=small").stdout
+    assert "mean" not in one
     assert normsweep("show", path, "param_norm", "--series").stdout == shown
     assert legend(normsweep("show", path, "--series", "--over", "seed").stdout) == ["0", "1", "2"]
     assert legend(normsweep("show", path, "--series", "--at", "learning_rate=1e-4").stdout) == ["0", "0.1"]
@@ -292,6 +311,21 @@ def test_series_of_shares_are_never_logarithmic(path, tmp_path, normsweep, name)
     assert (np.ptp(steps) < 1e-9) == (name == "accuracy"), ticks
 
 
+def test_series_of_factors_are_geometric_means(path, tmp_path, normsweep):
+    """The means of 4 and 1/4 are 1 at every step; their arithmetic ones would rise to 2.1."""
+    file = tmp_path / "factors.nc"
+    file.write_bytes(path.read_bytes())
+    with netCDF4.Dataset(file, "r+") as ds:
+        factors = np.geomspace(1, 4, STEPS)
+        ds["param_norm"].nature = "ratio"
+        ds["param_norm"][:, 0] = factors
+        ds["param_norm"][:, 1] = 1 / factors
+    shown = normsweep("show", file, "--series").stdout
+    assert heading(shown).startswith("each line: geometric mean over weight_decay (2 values), ")
+    ticks = [float(tick) for tick in re.findall(r"^ *([\d.]+) \+", shown, flags=re.M)]
+    assert 0.98 < min(ticks) <= 1 <= max(ticks) < 1.02, shown
+
+
 def test_series_without_what_diverged(path, tmp_path, norms, normsweep):
     file = tmp_path / "d.nc"
     file.write_bytes(path.read_bytes())
@@ -301,7 +335,8 @@ def test_series_without_what_diverged(path, tmp_path, norms, normsweep):
         ds["param_norm"][0, :, :, 1, :, 3:] = np.inf
     shown = normsweep("show", file, "--series").stdout
     assert "e+" not in shown and legend(shown) == ["0.0001", "0.001", "0.01"]
-    assert "seed, model, without 8 runs that diverged infinite values are left out" in " ".join(shown.splitlines())
+    assert "of the runs that are done, without 8 runs that diverged; --at" in heading(shown)
+    assert shown.splitlines()[-1] == "infinite values are left out"
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][0] = DIVERGED
     shown = normsweep("show", file, "--series").stdout
@@ -309,7 +344,7 @@ def test_series_without_what_diverged(path, tmp_path, norms, normsweep):
     assert "e+" not in shown and "infinite values are left out" in shown and ", without" not in shown
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][1, 0, 0, 0, 0] = DIVERGED
-    assert "without 1 run that diverged" in " ".join(normsweep("show", file, "--series").stdout.splitlines())
+    assert "without 1 run that diverged;" in heading(normsweep("show", file, "--series").stdout)
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][1, 0, 0, 0, 0] = RUNNING
     assert "1 of 72 runs has not ended" in normsweep("show", file, "--series").stdout
@@ -332,8 +367,8 @@ def test_series_under_way(path, tmp_path, normsweep):
         ds["outcome"][:, :, :, 3] = 0
     shown = normsweep("show", file, "--series", "--over", "seed").stdout
     assert legend(shown) == ["0", "1", "2 (under way)"]
-    assert shown.splitlines()[-3:] == ["3 of 4 values of seed", "mean over learning_rate, weight_decay, "
-                                       "norm_placement, model", "50 of 96 runs have not ended"]
+    assert heading(shown).startswith("each line: arithmetic mean over learning_rate (3 values), weight_decay (2 ")
+    assert shown.splitlines()[-2:] == ["3 of 4 values of seed", "50 of 96 runs have not ended"]
     found, rows = dots(shown)
     last = max(x for x, _ in found["a"])
     assert (last, rows - 1) in found["a"]

@@ -73,9 +73,9 @@ TEST(progress_pace_is_asked_for_apart_from_lines)
     progress_show(p, &tally, 100);
     CHECK(isnan(progress_pace(p, &tally, 100).seconds_left));
     CHECK(isnan(progress_pace(p, &tally, 100).tokens_per_second));
-    progress_begin(p, 0, 0, 10, 100);
-    progress_step(p, 0, 0, 100, 0, 100);
-    progress_step(p, 0, 50, 100, 4000, 102);
+    progress_begin(p, 0, 0, 10);
+    progress_step(p, 0, 0, 100, 0);
+    progress_step(p, 0, 50, 100, 4000);
     /* half of a run of cost 10 in 2 s, 95 of 100 left */
     struct pace pace = progress_pace(p, &tally, 102);
     CHECK_CLOSE(pace.seconds_left, 38, 1e-9);
@@ -92,16 +92,17 @@ TEST(progress_plain_lines_every_30_s)
 
     paper_init(&paper);
     struct progress *p = make(&paper, 80, 0, 2, 100);
-    progress_begin(p, 0, 0, 10, 100);
-    progress_step(p, 0, 0, 100, 0, 100);
+    progress_begin(p, 0, 0, 10);
+    progress_step(p, 0, 0, 100, 0);
     progress_show(p, &tally, 100);
-    progress_step(p, 0, 50, 100, 60000, 129);
+    progress_step(p, 0, 50, 100, 60000);
     progress_show(p, &tally, 129.9);
     fflush(paper.file);
     CHECK_TEXT(paper.text, "");
     progress_show(p, &tally, 130);
     /* half of a run of cost 10 in 30 s, 85 of 90 left */
-    CHECK_TEXT(paper.text, "1/10 done, 2 running, 0 diverged, 0 failed, 2k tokens/s, 8 min 30 s left\n");
+    CHECK_TEXT(
+        paper.text, "1/10 done, 2 running, 0 diverged, 0 failed, 2k tokens/s in all, 8 min 30 s left\n");
     progress_show(p, &tally, 159);
     CHECK(strchr(paper.text, '\n') == strrchr(paper.text, '\n'));
     progress_free(p);
@@ -116,16 +117,16 @@ TEST(progress_is_at_its_last_row)
 
     paper_init(&paper);
     struct progress *p = make(&paper, 60, 10, 1, 0);
-    progress_begin(p, 0, 2, 1, 0);
-    progress_step(p, 0, 0, 60, 0, 0);
+    progress_begin(p, 0, 2, 1);
+    progress_step(p, 0, 0, 60, 0);
     progress_loss(p, 0, 40, 3.25);
     progress_show(p, &tally, 0);
     CHECK(strstr(paper_news(&paper), "  1  seed=3  40/60  loss 3.25\x1b[K\n") != NULL);
-    progress_step(p, 0, 50, 60, 500, 1);
+    progress_step(p, 0, 50, 60, 500);
     progress_show(p, &tally, 1);
     CHECK(strstr(paper_news(&paper), "  1  seed=3  50/60  loss 3.25\x1b[K\n") != NULL);
-    progress_begin(p, 0, 1, 1, 2);
-    progress_step(p, 0, 0, 60, 0, 2);
+    progress_begin(p, 0, 1, 1);
+    progress_step(p, 0, 0, 60, 0);
     progress_show(p, &tally, 2);
     CHECK(strstr(paper_news(&paper), "  1  seed=2   0/60\x1b[K\n") != NULL);
     progress_free(p);
@@ -139,7 +140,7 @@ TEST(progress_block_on_a_terminal)
 
     paper_init(&paper);
     struct progress *p = make(&paper, 40, 10, 2, 0);
-    progress_begin(p, 1, 2, 1, 0);
+    progress_begin(p, 1, 2, 1);
     progress_loss(p, 1, 0, 3.25);
     progress_show(p, &tally, 0);
     CHECK_TEXT(paper.text, "  1  idle\x1b[K\n"
@@ -159,13 +160,14 @@ TEST(progress_of_a_resumed_run)
 
     paper_init(&paper);
     struct progress *p = make(&paper, 80, 0, 1, 100);
-    progress_begin(p, 0, 0, 10, 100);
-    progress_step(p, 0, 40, 100, 48000000, 100);
+    progress_begin(p, 0, 0, 10);
+    progress_step(p, 0, 40, 100, 48000000);
     progress_show(p, &tally, 100);
-    progress_step(p, 0, 90, 100, 48060000, 129);
+    progress_step(p, 0, 90, 100, 48060000);
     progress_show(p, &tally, 130);
     /* five of the cost in 30 s; 81 are left */
-    CHECK_TEXT(paper.text, "1/10 done, 1 running, 0 diverged, 0 failed, 2k tokens/s, 8 min 06 s left\n");
+    CHECK_TEXT(
+        paper.text, "1/10 done, 1 running, 0 diverged, 0 failed, 2k tokens/s in all, 8 min 06 s left\n");
     progress_free(p);
     paper_release(&paper);
 }
@@ -196,9 +198,9 @@ TEST(progress_line_of_the_sweep_is_as_long_as_the_terminal)
         int columns;
         const char *line;
     } cases[] = {
-        {100, "12345/100000 done, 128 running, 1000 diverged, 7 failed, 2k tokens/s, 8 min 30 s left"},
-        {80, "12345/100000 done, 1000 diverged, 7 failed, 2k tokens/s, 8 min 30 s left"},
-        {60, "12345/100000 done, 7 failed, 2k tokens/s, 8 min 30 s left"},
+        {100, "12345/100000 done, 128 running, 1000 diverged, 7 failed, 2k tokens/s in all, 8 min 30 s left"},
+        {80, "12345/100000 done, 1000 diverged, 7 failed, 2k tokens/s in all, 8 min 30 s left"},
+        {70, "12345/100000 done, 7 failed, 2k tokens/s in all, 8 min 30 s left"},
         {50, "12345/100000 done, 7 failed, 8 min 30 s left"},
         {40, "12345/100000 done, 8 min 30 s left"},
         {20, "12345/100000 done"},
@@ -208,10 +210,10 @@ TEST(progress_line_of_the_sweep_is_as_long_as_the_terminal)
         struct paper paper;
         paper_init(&paper);
         struct progress *p = make(&paper, cases[i].columns, 5, 1, 100);
-        progress_begin(p, 0, 0, 10, 100);
-        progress_step(p, 0, 0, 100, 0, 100);
+        progress_begin(p, 0, 0, 10);
+        progress_step(p, 0, 0, 100, 0);
         progress_show(p, &tally, 100);
-        progress_step(p, 0, 50, 100, 60000, 130);
+        progress_step(p, 0, 50, 100, 60000);
         progress_show(p, &tally, 130);
         paper_news(&paper);
         CHECK_TEXT(last_line(paper.text, "12345/"), cases[i].line);

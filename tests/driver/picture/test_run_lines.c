@@ -7,11 +7,12 @@
 
 static char *printed(const struct sweep *sweep, int columns, const struct run_line *line, int count)
 {
+    struct run_naming naming = {0};
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
-    run_lines_print(out, columns, sweep->axis_count, sweep->axis, line, count);
+    run_lines_print(out, columns, sweep->axis_count, sweep->axis, line, count, &naming);
     fclose(out);
     return text;
 }
@@ -85,5 +86,36 @@ TEST(run_lines_of_wide_losses)
                      " 3  seed=3    5/300  loss 1e+300      1k tokens/s\n"
                      " 4  seed=4    0/300                   2k tokens/s\n");
     free(text);
+    sweep_release(&sweep);
+}
+
+/* Runs with longer values come and go, but the names stay as they are; another width begins anew. */
+TEST(run_lines_keep_their_names)
+{
+    static const char yaml[] = "corpus: markov\nsteps: 300\nlearning_rate: [0.1, 0.000316]\n";
+    static const struct run_line line[] = {{"1", 0, 5, 300, 2.5, ""}, {"1", 1, 5, 300, 2.5, ""}};
+    static const struct {
+        int run, columns;
+        const char *text;
+    } cases[] = {
+        {0, 42, "1  learning_rate=0.1    5/300  loss 2.5\n"},
+        {1, 42, "1  lr=0.000316    5/300  loss 2.5\n"},
+        {0, 42, "1  lr=0.1    5/300  loss 2.5\n"},
+        {0, 43, "1  learning_rate=0.1    5/300  loss 2.5\n"},
+    };
+    struct run_naming naming = {0};
+    struct sweep sweep;
+    struct error error;
+
+    CHECK(sweep_parse(&sweep, "a.yaml", "", yaml, strlen(yaml), NULL, 0, &error) == 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        run_lines_print(out, cases[i].columns, sweep.axis_count, sweep.axis, &line[cases[i].run], 1, &naming);
+        fclose(out);
+        CHECK_TEXT(text, cases[i].text);
+        free(text);
+    }
     sweep_release(&sweep);
 }

@@ -2,12 +2,15 @@
 mpiexec of another MPI starts."""
 
 import os
+import re
 import signal
+import time
 
 import pytest
 
 import mpich
 import same
+import schemas
 from conftest import NORMSWEEP, run
 from test_faults import SWEEP, ends, outcomes, wait_until
 from watched import Watched
@@ -102,6 +105,47 @@ def test_a_killed_rank_is_started_again(program, sweep, whole, tmp_path, role):
     assert command.text["err"] == "sweep.nc: a rank was lost, and with it all others; starting again\n"
     assert len(command.text["out"].splitlines()) == 3 and "" not in command.text["out"].splitlines()
     assert is_whole(tmp_path, whole)
+
+
+def crash(command, folder, cell, crashed):
+    """Crashes each worker that begins the run, until the command has ended; adds it to those that were crashed."""
+    end = time.monotonic() + 120
+    while command.process.poll() is None:
+        assert time.monotonic() < end, command.text
+        for log in folder.glob("sweep.nc.d/worker-*.log"):
+            try:
+                begun = re.findall(r" pid (\d+) host \S+ begins run \S+ cell (\d+)\n", log.read_text())
+            except FileNotFoundError:
+                continue
+            if begun and begun[-1] not in crashed and int(begun[-1][1]) == cell:
+                crashed.add(begun[-1])
+                try:
+                    os.kill(int(begun[-1][0]), signal.SIGSEGV)
+                except ProcessLookupError:
+                    pass
+        time.sleep(0.02)
+
+
+@STARTS
+def test_a_run_that_crashes_its_worker_each_time(program, tmp_path, start):
+    """It is recorded as failed after the third time, as with Open MPI, and the others end. Under mpiexec each time is
+    a start of its own."""
+    endless = SWEEP.replace("steps: 2000", "steps: [100, 200, 300, 100000000]").replace("every: 100", "steps: [100]")
+    (tmp_path / "sweep.yaml").write_text(re.sub("learning_rate: .*\nseed: .*\n", "", endless))
+    crashed, starts, status = set(), 0, signal.SIGSEGV
+    while status == signal.SIGSEGV and starts < 5:
+        starts += 1
+        with Watched([*words(start, program), "sweep.yaml", "--log", "log"], mpich.environment(tmp_path),
+                     cwd=tmp_path) as command:
+            crash(command, tmp_path, 3, crashed)
+            status = ends(command)
+    assert (status, len(crashed), starts) == (1, 3, 4 if start == "mpiexec" else 1), command.text
+    assert outcomes(tmp_path / "sweep.nc").tolist() == [same.DONE] * 3 + [same.FAILED]
+    lost = [line for line in schemas.lines(tmp_path / "log") if line["event"] == "worker_lost"]
+    assert [(line["cell"], line["message"]) for line in lost] == [(3, "killed by signal 11")] * 3
+    failed, = (line for line in schemas.lines(tmp_path / "log") if line.get("outcome") == "failed")
+    assert failed["reason"].startswith("its worker died 3 times without a checkpoint in between, killed by signal 11; ")
+    assert [path.suffix for path in (tmp_path / "sweep.nc.d").iterdir()] == [".log"]
 
 
 def test_a_program_of_one_mpi_under_the_starter_of_another(program, sweep, tmp_path):

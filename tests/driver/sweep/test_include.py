@@ -131,6 +131,9 @@ REFUSED = {
     "no key to take out": (
         "include: base.yaml\nseed: null\n",
         "sweep.yaml:2:7: seed: no value, and no included file has one to take out", {"base.yaml": BASE.encode()}),
+    "null for what is needed": (
+        "include: base.yaml\nsteps: null\n",
+        "sweep.yaml:2:8: steps: give exactly one of epochs and steps, at least 1", {"base.yaml": BASE.encode()}),
     "null in a file that includes nothing": (
         "include: [base.yaml, more.yaml]\n",
         "more.yaml:1:7: seed: no value, and no included file has one to take out",

@@ -276,8 +276,13 @@ CASES = {
     "set: removed unknown key": (BASE, "--set: unknown key 'stps'; did you mean 'steps'?", ["stps="]),
     "set: removed steps": (
         BASE,
-        "sweep.yaml:1:1: epochs: give exactly one of epochs and steps, at least 1",
-        ["steps="],
+        "--set steps: give exactly one of epochs and steps, at least 1",
+        ["steps=null"],
+    ),
+    "set: removed text": (
+        "corpus: text\ntrain_text: a.txt\nsteps: 10\n",
+        "--set train_text: missing; corpus text needs one",
+        ["train_text=null"],
     ),
     "set: alias": (
         BASE,

@@ -76,7 +76,7 @@ CASES = {
     # steps and epochs
     "neither": (
         "corpus: markov\n",
-        "sweep.yaml:1:1: epochs: give exactly one of epochs and steps, at least 1",
+        "sweep.yaml:1:1: steps: give exactly one of epochs and steps, at least 1",
     ),
     "both": (BASE + "epochs: 1\n", "sweep.yaml:2:8: steps: give exactly one of epochs and steps, at least 1"),
     "both, one an axis": (
@@ -85,7 +85,7 @@ CASES = {
     ),
     "neither in a cell": (
         "corpus: markov\nsteps: [0, 10]\n",
-        "sweep.yaml:2:9: epochs: give exactly one of epochs and steps, at least 1",
+        "sweep.yaml:2:9: steps: give exactly one of epochs and steps, at least 1",
     ),
     "both in together": (
         "corpus: markov\ntogether:\n  a:\n    x: {steps: 10, epochs: 0}\n    y: {steps: 10, epochs: 1}\n",

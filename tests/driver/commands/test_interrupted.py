@@ -1,0 +1,131 @@
+"""Ctrl-C: what run says at the first and at the second, and its log."""
+
+import datetime
+import os
+import pathlib
+import re
+import signal
+import time
+
+import pytest
+
+import schemas
+from conftest import run, NORMSWEEP
+from preloaded import preload
+from test_status import Screen
+from waited import ENDLESS, RUNS, SWEEP, Background, wait_until
+
+TOLD = ("a.nc: interrupted: runs under way lose their steps since their last checkpoints, all else is kept; run the same "
+        "command again to continue")
+# While the file `hold` is there, nothing is saved.
+HOLD = """
+int fsync(int file)
+{
+    static int (*next)(int);
+    while (access("hold", F_OK) == 0)
+        usleep(10000);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "fsync");
+    return next(file);
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.yaml").write_text(SWEEP)
+    return tmp_path
+
+
+def events(folder):
+    return schemas.lines(folder / "log")
+
+
+def trains(folder):
+    return any(line["event"] in ("run_started", "run_resumed") for line in events(folder))
+
+
+def interrupt_until_ended(process):
+    while process.poll() is None:  # those that come close together are one
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+
+
+def stop_workers(folder):
+    """So that the first Ctrl-C does not end the sweep."""
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(entry / "cwd") != str(folder):
+                continue
+            environment = (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if re.search(rb"\0PMIX_RANK=[12]\0", environment):
+            os.kill(int(entry.name), signal.SIGSTOP)
+
+
+def is_interrupted(folder, process, before):
+    """The last line tells it, and all lines fit their schema."""
+    last = events(folder)[-1]
+    assert last["event"] == "sweep_interrupted" and last["message"] == TOLD
+    assert last["process"]["pid"] == process.pid and last["path"] == str(folder / "a.nc")
+    then = datetime.datetime.strptime(last["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
+    assert before - datetime.timedelta(seconds=0.01) <= then <= now()
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_second_interrupt_is_told(folder, workers):
+    """In one line, and in the log; --notify is not called, and the same command goes on."""
+    environment = preload(folder, HOLD) if workers == "0" else dict(os.environ)
+    before = now()
+    with Background(folder, "run", "a.yaml", "-j", workers, *ENDLESS, "--log", "log", "--notify", "cat >told",
+                    env=environment) as sweep:
+        wait_until(lambda: trains(folder), "a run trains")
+        (folder / "hold").touch()
+        stop_workers(folder)
+        interrupt_until_ended(sweep.process)
+        out, err = sweep.ended(130)
+    (folder / "hold").unlink()
+    first, last = err.splitlines()
+    assert re.fullmatch(rf"stopping, saving, 0/{RUNS} done, \d running, 0 diverged, 0 failed", first)
+    assert last == TOLD and "stopped" not in out and not (folder / "told").exists()
+    is_interrupted(folder, sweep.process, before)
+
+
+def test_after_a_torn_line(folder):
+    """The line stands alone even if it is the first that this start writes."""
+    (folder / "log").write_text('{"version": 1, "ti')
+    with Background(folder, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log",
+                    env=preload(folder, HOLD)) as sweep:
+        (folder / "hold").touch()
+        wait_until((folder / "a.nc.lease").exists, "the start is under way")
+        interrupt_until_ended(sweep.process)
+        sweep.ended(130)
+    lines = (folder / "log").read_text().splitlines()
+    assert lines[0] == '{"version": 1, "ti' and "" not in lines
+    assert schemas.read(lines[-1], "log")["event"] == "sweep_interrupted"
+
+
+def test_without_a_log(folder):
+    """Before anything trains."""
+    (folder / "hold").touch()
+    with Background(folder, "run", "a.yaml", "-j", "0", *ENDLESS, env=preload(folder, HOLD)) as sweep:
+        wait_until((folder / "a.nc.lease").exists, "the start is under way")
+        interrupt_until_ended(sweep.process)
+        assert sweep.ended(130) == ("", TOLD + "\n")
+
+
+def test_on_a_terminal(folder):
+    """The display says at once that it saves; the second Ctrl-C leaves its line below."""
+    screen = Screen(NORMSWEEP, "run", "a.yaml", "-j", "2", *ENDLESS, columns=100, cwd=folder)
+    screen.wait_for(r"/100000000 .* tokens/s\n0/8 done, 2 running, .* tokens/s in all")
+    stop_workers(folder)
+    screen.process.send_signal(signal.SIGINT)
+    screen.wait_for(r"/100000000 .* tokens/s\nstopping, saving, 0/8 done, 2 running")
+    interrupt_until_ended(screen.process)
+    screen.wait_for(r"a\.nc: interrupted: runs under way lose")
+    assert screen.end() == 130
