@@ -16,7 +16,7 @@
     X(SWEEP_ENDED, "sweep_ended", "run has ended, and with it every run of the sweep")                       \
     X(SWEEP_STOPPED, "sweep_stopped", "run has ended, runs are left, all saved")                             \
     X(SWEEP_FAILED, "sweep_failed", "run has ended with an error")                                           \
-    X(START_REFUSED, "start_refused", "run has ended with an error before it had the dataset")       \
+    X(START_REFUSED, "start_refused", "run has ended with an error before it had the dataset")               \
     X(SWEEP_INTERRUPTED, "sweep_interrupted", "run was ended at once by a second Ctrl-C")
 
 enum log_event {

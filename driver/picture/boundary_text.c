@@ -15,7 +15,8 @@ enum { MOST_LINES = 6, PREDICTIONS_TEXT = 128, RULE_TEXT = 128 };
 struct slopes {
     struct shape shape;
     double *slope, *low, *high, *rejects; /* [shape.size]; `rejects` NULL: no prediction is about them */
-    struct shape lines; /* of the boundaries; count 0: the dataset has none */
+    struct view_variable variable; /* the boundaries, whose names `lines` borrows */
+    struct shape lines;
     double *boundary, *before; /* [lines.size] and the run before each, on its axis */
     char rule[RULE_TEXT]; /* " of final_train_loss at 2.9"; "": it is the boundary of growth */
 };
@@ -75,19 +76,19 @@ static int rule_read(char rule[RULE_TEXT], const struct view *view, struct error
 /* Reads the boundaries to which the lines are fitted. -1: error. */
 static int lines_read(struct slopes *slopes, const struct view *view, struct error *error)
 {
-    struct view_variable boundary;
+    struct view_variable *boundary = &slopes->variable;
 
-    if (!view_find(view, boundary_variable_table[BOUNDARY_VARIABLE_boundary].name, &boundary))
+    if (!view_find(view, boundary_variable_table[BOUNDARY_VARIABLE_boundary].name, boundary))
         return 0;
-    slopes->boundary = read_values(view, BOUNDARY_VARIABLE_boundary, boundary.size, error);
+    slopes->boundary = read_values(view, BOUNDARY_VARIABLE_boundary, boundary->size, error);
     if (!slopes->boundary)
         return errno != 0 ? -1 : 0;
-    if (shape_of_variable(&slopes->lines, view, &boundary, error) != 0) {
+    if (shape_of_variable(&slopes->lines, view, boundary, error) != 0) {
         free(slopes->boundary);
         slopes->boundary = NULL;
         return -1;
     }
-    slopes->before = read_values(view, BOUNDARY_VARIABLE_boundary_low, boundary.size, error);
+    slopes->before = read_values(view, BOUNDARY_VARIABLE_boundary_low, boundary->size, error);
     return !slopes->before && errno != 0 ? -1 : 0;
 }
 

@@ -16,8 +16,9 @@ void signals_install(void);
 bool signals_stop(void);
 
 /*
- * A second SIGINT ends the process at once with status 130, after its last words; the echo of the first that a process group gets
- * from timeout(1) does not count. A process with children turns that off and asks signals_second.
+ * A second SIGINT ends the process at once with status 130, after its last words; the echo of the first that
+ * a process group gets from timeout(1) does not count. A process with children turns that off and asks
+ * signals_second.
  */
 void signals_end_at_second(bool end);
 bool signals_second(void);

@@ -115,6 +115,37 @@ def test_the_boundary_of_growth_needs_no_name(plain):
     assert [line.split(":")[0] for line in said] == ["boundary at steps 40", "boundary at steps 80"]
 
 
+def slopes_said(path, *options):
+    """What show says on slopes: one text for each, without its line breaks."""
+    lines = run(NORMSWEEP, "show", path, *options).stdout.splitlines()
+    first = next((i for i, line in enumerate(lines) if line.startswith("boundary")), len(lines))
+    return [text.strip() for text in " ".join(lines[first:]).split("boundary")[1:]]
+
+
+@pytest.mark.parametrize("seed", ["", "seed: 3\n", "seed: [3]\n"])
+def test_one_seed_rejects_nothing(tmp_path, seed):
+    """The dataset has an interval, narrower than those of several seeds, but show gives none, nor a verdict."""
+    path = sweep(tmp_path, BRIEF + "steps: 40\n" + RATES + DECAYS + seed)
+    assert np.isfinite(read(path, "boundary_slope_low")).all()
+    said, = slopes_said(path)
+    assert said == (f": slope {read(path, 'boundary_slope').item():.3g} over learning_rate; one seed: the spread between "
+                    "seeds is unknown")
+
+
+def test_of_several_seeds_two_have_to_tell(tmp_path, plain):
+    """Seeds without boundaries at two rates say nothing about the spread."""
+    both = slopes_said(plain)
+    assert len(both) == 2 and all("95 % interval" in said and "reject" in said for said in both), both
+    path = tmp_path / "b.nc"
+    path.write_bytes(plain.read_bytes())
+    with netCDF4.Dataset(path, "r+") as file:
+        file["boundary"][0, :2, 1:] = np.nan  # at 40 steps, seeds 1 and 2 have one boundary each, at the last rate
+        file["boundary"][1, :, 0] = np.nan
+    said = slopes_said(path)
+    assert said[0].endswith("; fewer than two seeds have boundaries at two rates: the spread between seeds is unknown")
+    assert said[1] == both[1]
+
+
 def test_a_sweep_without_the_axis_has_no_boundary(tmp_path):
     with open_sweep(sweep(tmp_path, BRIEF + "steps: 40\n" + RATES)) as dataset:
         assert not set(BOUNDARY) & set(dataset.data_vars)

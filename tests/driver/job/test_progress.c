@@ -269,3 +269,54 @@ TEST(progress_durations)
     CHECK_TEXT(duration_format(59.6, text, sizeof(text)), "1 min 00 s");
     CHECK_TEXT(duration_format(7500, text, sizeof(text)), "2 h 05 min");
 }
+
+/* The rates of the workers are those of the last seconds, whatever their runs: they add up to that of all. */
+TEST(progress_rates_of_workers_add_up)
+{
+    struct tally tally = {.runs = 9, .running = 2, .cost_left = 9};
+    struct paper paper;
+
+    paper_init(&paper);
+    struct progress *p = make(&paper, 80, 10, 2, 0);
+    for (int worker = 0; worker < 2; worker++) {
+        progress_begin(p, worker, worker, 1);
+        progress_step(p, worker, 0, 100, 0);
+    }
+    progress_show(p, &tally, 0);
+    progress_step(p, 0, 50, 100, 4000);
+    progress_step(p, 1, 50, 100, 1000);
+    progress_show(p, &tally, 2);
+    const char *news = paper_news(&paper);
+    CHECK(strstr(news, "  1  seed=1   50/100              2k tokens/s") != NULL);
+    CHECK(strstr(news, "  2  seed=2   50/100              500 tokens/s") != NULL);
+    CHECK(strstr(news, ", 2.5k tokens/s in all, ") != NULL);
+    progress_end(p, 1); /* its next run trains nothing yet, which counts */
+    progress_begin(p, 1, 2, 1);
+    progress_step(p, 1, 0, 100, 0);
+    progress_step(p, 0, 100, 100, 8000);
+    progress_show(p, &tally, 4);
+    news = paper_news(&paper);
+    CHECK(strstr(news, "  1  seed=1  100/100              2k tokens/s") != NULL);
+    CHECK(strstr(news, "  2  seed=3    0/100              225 tokens/s") != NULL);
+    CHECK(strstr(news, "2.23k tokens/s in all") != NULL);
+    progress_free(p);
+    paper_release(&paper);
+}
+
+TEST(progress_says_at_once_that_it_stops)
+{
+    struct tally tally = {.runs = 10, .done = 1, .running = 2, .cost_left = 90};
+    struct paper paper;
+
+    paper_init(&paper);
+    struct progress *p = make(&paper, 80, 0, 2, 100);
+    progress_show(p, &tally, 100);
+    progress_stop(p);
+    progress_show(p, &tally, 100.1);
+    progress_stop(p);
+    progress_show(p, &tally, 100.2);
+    fflush(paper.file);
+    CHECK_TEXT(paper.text, "stopping, saving, 1/10 done, 2 running, 0 diverged, 0 failed\n");
+    progress_free(p);
+    paper_release(&paper);
+}
