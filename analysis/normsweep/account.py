@@ -9,7 +9,7 @@ import numpy as np
 
 from .boundary_variables import PREDICTIONS, seeds_of_slope
 from .collapse import ENTROPY, collapsed
-from .names import GENERAL, REPEAT, SESSION, SESSION_NUMBERS
+from .names import GENERAL, PRECISION, REPEAT, SESSION, SESSION_NUMBERS
 from .words import duration, number, several, texts, value_text
 
 USED = {  # the corpora that use a key, of keys that not all use
@@ -46,7 +46,7 @@ def fixed(dataset):
     """(key, value) of every key that is the same in all runs and has an effect on the corpus."""
     corpus = dataset.attrs.get("corpus")
     return [(name, plain(value)) for name, value in dataset.attrs.items()
-            if name not in GENERAL and (corpus is None or corpus in USED.get(name, (corpus,)))]
+            if name not in (*GENERAL, PRECISION) and (corpus is None or corpus in USED.get(name, (corpus,)))]
 
 
 def given(dataset):

@@ -101,8 +101,7 @@ def in_common(masks: list[Array], is_paired: bool) -> list[Array]:
 def common(runs: list[Runs], is_paired: bool) -> list[Array]:
     """Masks [axes..., seeds, places] of the runs of each side that the other has, too; in all seeds if not paired."""
     a, b = runs
-    same_places = np.array([equal(b.places, place) for place in a.places])
-    mine, its = np.nonzero(same_places.reshape(len(a.places), len(b.places)))
+    mine, its = np.argwhere([equal(b.places, place) for place in a.places]).T
     done = [side.done if is_paired else side.done.all(-2, keepdims=True) for side in runs]
     both = done[0][..., mine] & done[1][..., its]
     masks = [np.zeros(side.done.shape, bool) for side in runs]

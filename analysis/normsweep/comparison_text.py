@@ -25,9 +25,9 @@ def comparison_table(found: xr.Dataset) -> pd.DataFrame:
     """A DataFrame with a row for every number that `compare` compared.
 
     `quantity` is NAME, NAME_mean, NAME_median, boundary or boundary_slope; `kind` says whether `change` is the ratio
-    b / a or the difference b - a; the axes follow, empty for what is not of one cell; then a, b, change, the ends of its
-    interval, p, q and the number of runs; for means the exact p, the least that it can be, and the number of cells; for
-    cells the phases, and the runs that are done, that diverged and that collapsed.
+    b / a or the difference b - a; the axes follow, empty for what is not of one cell; then a, b, change, the ends of
+    its interval, p, q and the number of runs; for means the exact p, the least that it can be, and the number of cells;
+    for cells the phases, and the runs that are done, that diverged and that collapsed.
     """
     frames = []
     for name in names_of(found):

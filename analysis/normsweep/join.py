@@ -256,8 +256,8 @@ def check_agree(whole: xr.Dataset, part: xr.Dataset, both: xr.DataArray,
             run = part["outcome"].isel({axis: int(where[cell]) for axis, where in zip(axes, index)})
             at = "".join(f", {axis} {text(run[axis].values[()])}" for axis in axes)
             first = paths[int(source.isel({axis: int(where[cell]) for axis, where in zip(axes, index)}))]
-            raise DifferentSweeps(f"{paths[place]}: {name} of the run{at[1:]} differs from that in {first}; leave one of "
-                                  "the files, or these runs, out")
+            raise DifferentSweeps(f"{paths[place]}: {name} of the run{at[1:]} differs from that in {first}; leave one "
+                                  "of the files, or these runs, out")
 
 
 # ---- sessions, attributes, boundary ----

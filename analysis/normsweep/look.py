@@ -168,9 +168,10 @@ def add_legend(figure, handles, width, heading=None):
                          title=heading, alignment="left")
 
 
-def add_bar(figure, mappable, **options):
-    """A colour bar beside the panels `ax`, as thin beside many rows as beside one."""
-    height = figure.get_size_inches()[1] - HEAD
+def add_bar(figure, mappable, share=1, **options):
+    """A colour bar beside the panels `ax`, as thin beside many rows as beside one. share: of the figure's height that
+    these panels have."""
+    height = share * (figure.get_size_inches()[1] - HEAD)
     across = options.get("location") in ("top", "bottom")
     bar = figure.colorbar(mappable, pad=0.02, aspect=20 if across else max(20, height / BAR), **options)
     if across:

@@ -99,7 +99,8 @@ static int refuse_topic(const char *topic)
         nearest_offer(&nearest, key_table[key].name);
     help_each_of_dataset(offer, &nearest);
     error_set(&error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", place_excerpt(topic, excerpt),
-        nearest_hint(&nearest, hint));
+        nearest.best ? nearest_hint(&nearest, hint)
+                     : "; see normsweep help params and normsweep help metrics");
     place_clean(&error);
     return command_fail(&error);
 }

@@ -202,7 +202,10 @@ static const struct table {
     {"keys", "Keys about the sweep itself", "Like all keys, each may appear at most once.", print_keys},
     {"dimensions", "Dimensions of a dataset",
         "First come the axes of the grid, in the order of the sweep file, each with a coordinate variable of "
-        "numbers or texts. An axis of `together` has labels as its coordinate, and its keys as further "
+        "numbers or texts. Numbers and truth values ascend strictly along their axis, or descend if the list "
+        "in the sweep file does; words keep the order of the file. When values are added, the order may turn "
+        "round: choose by value, not by index. An axis of `together` has labels as its coordinate, and its "
+        "keys as further "
         "coordinates. Metrics may have the following dimensions after these. Values at indices that a run "
         "does not have (a layer, a step) are NaN.",
         print_dimensions},

@@ -3,6 +3,7 @@
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
 #include "driver/tables/version.h"
+#include "model/core/scalar.h"
 
 #include <netcdf.h>
 
@@ -122,6 +123,8 @@ void definition_globals(struct definition *definition)
     sweep_digest(layout->sweep, layout->corpus, &digest);
     put_digest(definition, ATTRIBUTE_CONFIGURATION, &digest);
     put_digest(definition, ATTRIBUTE_DATA, &layout->corpus->digest);
+    if (!layout->unknown_precision)
+        definition_text(definition, NC_GLOBAL, ATTRIBUTE_PRECISION, SCALAR_TYPE);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_MEASURE, measure);
     put_options(definition, &sweep->measure);
     for (size_t i = 0; i < param_count; i++)

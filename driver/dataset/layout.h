@@ -29,6 +29,7 @@ struct layout {
     int64_t *step; /* [step_count] ascending, owned */
     struct metric_form form; /* in each dimension as long as that of the longest run */
     int64_t sessions;
+    bool unknown_precision; /* of a file with runs that do not say theirs */
     char *history; /* lines of the file that this one replaces, for the attribute; NULL: none. Owned */
     int64_t bytes; /* of the file; -1: unknown */
 };

@@ -7,6 +7,8 @@
 #include "driver/dataset/view_attributes.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
+#include "driver/text/lines.h"
+#include "model/core/scalar.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -162,6 +164,17 @@ static void compare_texts(struct differences *differences, const char *name, cha
         differ(differences, name, there, here);
     free(there);
     free(here);
+}
+
+/* An older file does not say with which build its runs were trained. */
+static void compare_precision(struct differences *differences)
+{
+    char *there = text_there(differences, ATTRIBUTE_PRECISION);
+
+    if (there && strcmp(there, SCALAR_TYPE) != 0)
+        fprintf(another(differences),
+            "it is of a program that trains in %s, and this one trains in " SCALAR_TYPE, lines_clean(there));
+    free(there);
 }
 
 /* How one measures; a missing attribute had the default. */
@@ -397,6 +410,7 @@ int mapping_init(
         compare_texts(&differences, ATTRIBUTE_MEASURE, text_there(&differences, ATTRIBUTE_MEASURE),
             layout_measure_text(&layout->sweep->measure));
         compare_options(&differences, &layout->sweep->measure);
+        compare_precision(&differences);
         compare_data(&differences);
     }
     memory = differences.out && fclose(differences.out) == 0 && memory;

@@ -282,6 +282,8 @@ static int carry_on(
     }
     bool full = dataset->session == view->sessions;
     layout->sessions = full ? 2 * view->sessions : view->sessions;
+    layout->unknown_precision =
+        lookup_attribute(view->file, NC_GLOBAL, ATTRIBUTE_PRECISION, NULL, NULL) == NC_ENOTATT;
     layout->history = view_text(view, ATTRIBUTE_HISTORY);
     bool kept = layout->history || errno == 0;
     bool longer = layout_lengthen(layout, &view->form);

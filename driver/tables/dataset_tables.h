@@ -35,6 +35,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
 #define ATTRIBUTE_FORMAT "format_version"
 #define ATTRIBUTE_CONFIGURATION "configuration_digest"
 #define ATTRIBUTE_DATA "data_digest"
+#define ATTRIBUTE_PRECISION "training_precision"
 #define ATTRIBUTE_MEASURE "measure"
 #define ATTRIBUTE_VALIDATE "validate"
 #define ATTRIBUTE_GRADIENT_BATCHES "gradient_batches"
@@ -56,6 +57,8 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
     X(ATTRIBUTE_FORMAT, "version of this layout; raised when older files can no longer be continued")        \
     X(ATTRIBUTE_CONFIGURATION, "digest of everything that the numbers of all runs depend on")                \
     X(ATTRIBUTE_DATA, "digest of the contents of the training and validation text")                          \
+    X(ATTRIBUTE_PRECISION, "float32, or float64 of normsweep-double: the type of weights, gradients and "    \
+                           "activations; missing in older files, which may be of either")                    \
     X(ATTRIBUTE_MEASURE, "value of measure, with defaults filled in")                                        \
     X(ATTRIBUTE_VALIDATE, "value of validate, with defaults filled in")                                      \
     X(ATTRIBUTE_GRADIENT_BATCHES, "value of gradient_batches, if gradients are measured")                    \

@@ -73,13 +73,22 @@ static bool is_initials(const char *word, const char *offer)
     return !*word && !*offer;
 }
 
-/* How far a name is from one that means it without being a typing error; always further than such an error.
- * 0: it does not mean it. Of several, the shortest is nearest. */
-static int related_distance(const char *word, const char *offer)
+/* How far an offer is from a word; -1: too far. A typing error is nearer than a name of which the word is
+ * short, this one nearer than a name to which the word adds parts (n_layers, batch_size), and last come words
+ * of which a third differs. Of several names of one kind, the shortest is nearest. */
+static int distance_of(const char *word, const char *offer)
 {
-    bool related = is_within(word, offer) || is_initials(word, offer) || is_within(offer, word);
+    enum { TYPING_MOST = 2, KIND = 2 * LONGEST };
+    int edits = edit_distance(word, offer), most = (int)(strlen(word) + 2) / 3;
+    bool several = strlen(word) >= 2;
 
-    return related && strlen(word) >= 2 ? LONGEST + (int)strlen(offer) : 0;
+    if (edits <= most && edits <= TYPING_MOST)
+        return edits;
+    if (several && (is_within(word, offer) || is_initials(word, offer)))
+        return KIND + (int)strlen(offer);
+    if (several && is_within(offer, word))
+        return 2 * KIND + (int)strlen(offer);
+    return edits <= most ? 3 * KIND + edits : -1;
 }
 
 void nearest_init(struct nearest *nearest, const char *word)
@@ -93,10 +102,8 @@ void nearest_offer(struct nearest *nearest, const char *offer)
 
     if (length == 0 || length > LONGEST || strlen(offer) > LONGEST)
         return;
-    int distance = edit_distance(nearest->word, offer);
-    if (distance > (int)(length + 2) / 3)
-        distance = related_distance(nearest->word, offer);
-    if (distance == 0 && strcmp(nearest->word, offer) != 0)
+    int distance = distance_of(nearest->word, offer);
+    if (distance < 0)
         return;
     if (!nearest->best || distance < nearest->distance) {
         nearest->best = offer;

@@ -11,10 +11,12 @@
 #ifdef SCALAR_DOUBLE
 typedef double scalar;
 #define SCALAR_NAME "double"
+#define SCALAR_TYPE "float64" /* as NumPy calls it */
 #define scalar_gemm cblas_dgemm
 #else
 typedef float scalar;
 #define SCALAR_NAME "float"
+#define SCALAR_TYPE "float32"
 #define scalar_gemm cblas_sgemm
 #endif
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import xarray as xr
-from drawn import DIVERGED, DONE, dataset
+from drawn import DIVERGED, DONE, FAILED, PENDING, dataset
 
 RATES, DECAYS = [1e-1, 1e-2, 1e-3], [10.0, 1.0, 1e-1, 1e-2]
 PHASES = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": "none growing shrinking diverged"}
@@ -40,3 +40,22 @@ def end(found, outcome, **at):
     found["phase"] = xr.where(found.outcome == DIVERGED, 3, xr.where(found.outcome == DONE, found.phase, 0)).astype(
         np.int8).assign_attrs(PHASES)
     return found
+
+
+def uneven(paired=True):
+    """Two sweeps whose cells differ by unequal amounts and probabilities, of which some cells have fewer runs in B, one
+    has none, and whose runs that are not done have finite values all the same: (a, b, mask of what counts in both)."""
+    rng, parts = np.random.default_rng(3), []
+    for side, seeds in (0, (0, 1, 2)), (1, (0, 1, 2) if paired else (3, 4, 5, 6)):
+        part = made(seeds=seeds, decays=[10.0, 1.0, 0.1, 0.01, 0.001])
+        size = np.linspace(0, 0.9, 15).reshape(3, 5, 1)
+        for name in "norm_growth", "final_train_loss", "final_valid_loss":
+            shift = side * size + 0.1 * rng.normal(size=part.outcome.shape)
+            values = part[name] * np.exp(shift) if name == "norm_growth" else part[name] + shift
+            part[name] = values.assign_attrs(part[name].attrs)
+        parts.append(part)
+    b = parts[1]
+    b.outcome[0, 0, :], b.outcome[1, 2, 1], b.outcome[2, 4, :2] = DIVERGED, FAILED, PENDING
+    for name in "norm_growth", "final_train_loss", "final_valid_loss":
+        b[name] = b[name].where(b.outcome == DONE, 77.0).assign_attrs(b[name].attrs)
+    return (*parts, (b.outcome == DONE).values)

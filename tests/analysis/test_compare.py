@@ -433,6 +433,32 @@ def test_script_leaves_out_collapsed_runs(folder):
     assert "A 1, B not measured; they are left out." in said[1].replace("\n  ", " ")
 
 
+def test_each_format_is_written_once_and_whole(folder):
+    done = run(*COMMAND, "a.nc", "b.nc", "-o", "out", "--format", "svg,csv,svg", cwd=folder)
+    assert done.stdout.endswith("out/compare-a-b.svg\nout/compare-a-b.csv\n") and done.stdout.count("out/") == 2
+    (folder / "out" / "compare-a-b.png").mkdir()
+    done = run(*COMMAND, "a.nc", "b.nc", "-o", "out", "--format", "png", cwd=folder, status=1)
+    assert done.stderr == "compare: out/compare-a-b.png: is a folder\n"
+    assert sorted(os.listdir(folder / "out")) == [f"compare-a-b.{ending}" for ending in ("csv", "png", "svg")]
+    for text, message in (("none,png", "none stands alone"), ("gif", "'gif' is not one of png, svg, pdf, csv")):
+        assert message in run(*COMMAND, "a.nc", "b.nc", "--format", text, cwd=folder, status=2).stderr
+
+
+def test_a_figure_that_fails_leaves_the_old_one(folder, monkeypatch):
+    from normsweep.scripts import compare as script
+    path = folder / "old.png"
+    path.write_bytes(b"old")
+
+    def fails(figure, name):
+        with open(name, "wb") as file:
+            file.write(b"half")
+        raise OSError(28, "No space left on device")
+    monkeypatch.setattr(script.look, "save", fails)
+    with pytest.raises(SystemExit, match="old.png: No space left on device"):
+        script.write_figure(None, str(path))
+    assert path.read_bytes() == b"old" and {name[-3:] for name in os.listdir(folder)} == {".nc", "png"}
+
+
 @pytest.mark.parametrize("arguments, message", [
     (["a.nc"], "a.nc: what is it compared with? Name a second dataset"),
     (["a.nc", "b.nc", "far.nc"], "far.nc: two datasets are compared, not 3"),

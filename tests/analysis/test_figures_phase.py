@@ -234,3 +234,15 @@ def test_boundaries_say_what_they_need(tmp_path):
     two_rules().isel(rule=[0]).to_netcdf(tmp_path / "one.nc")
     said = run(PROJECT / "analysis" / "figures", tmp_path / "one.nc", "--only", "boundaries", status=1)
     assert "it needs axes learning_rate and weight_decay and a third one" in said.stderr
+
+
+def test_the_bar_of_strong_growth_has_no_e():
+    made = dataset({"learning_rate": RATES, "weight_decay": DECAYS[:-1]})
+    seen = set()
+    for power in (1, 1.5, 2, 3, 5):
+        made["norm_growth"] = ((made.learning_rate / made.weight_decay) ** power).transpose(*made.outcome.dims)
+        found = drawing(made, "phase")
+        found.figure.draw_without_rendering()
+        bar, = (axes for axes in found.figure.axes if axes.get_label() == "<colorbar>")
+        seen |= {text.get_text() for text in bar.get_yticklabels()}
+    assert {"1", "1000"} <= seen and not any("e" in tick for tick in seen), seen

@@ -8,8 +8,8 @@ import pandas as pd
 import xarray as xr
 
 from normsweep import (
-    DifferentSweeps, NotASweep, Sweep, compare, comparison_table, comparison_text, gradient_slopes, grokking,
-    open_sweep, phase_boundary, predicted_boundary, sweep_of)
+    DifferentSweeps, NotASweep, NothingInCommon, Sweep, compare, comparison_table, comparison_text, gradient_slopes,
+    grokking, open_sweep, phase_boundary, predicted_boundary, sweep_of)
 
 
 def look(path: pathlib.Path) -> float:
@@ -33,3 +33,16 @@ def look(path: pathlib.Path) -> float:
     for found in (phase_boundary(ds), predicted_boundary(ds, runs=1), gradient_slopes(ds, over=None), grokking(ds)):
         print(found.attrs)
     return float(done.sum()) + float(boundary["slope"].mean())
+
+
+def beside(one: xr.Dataset, other: xr.Dataset) -> pd.DataFrame:
+    try:
+        found: xr.Dataset = compare(one, other, ["norm_growth"], paired=None, names=("one", "other"))
+        compare(one, other, "seconds", False)
+        compare(one, other, (name for name in ("seconds", "attempts")))
+    except NothingInCommon as error:
+        raise SystemExit(str(error)) from error
+    text: str = comparison_text(found, cells=3)
+    table: pd.DataFrame = comparison_table(found)
+    print(text.splitlines(), table.columns)
+    return table

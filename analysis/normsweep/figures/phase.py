@@ -218,7 +218,7 @@ class Phase:
         ticks = ([tick for tick in TICKS if abs(np.log(tick)) <= spread] if spread > 2 * LINEAR_BELOW
                  else 1 + np.linspace(-0.8 * spread, 0.8 * spread, 5))
         ticks = with_room(np.asarray(ticks), normaliser, BAR_GAP / (figure.get_size_inches()[1] - 1))
-        digits = max(3, int(2 - np.log10(spread)) + 1)
+        digits = max(4, int(2 - np.log10(spread)) + 1)
         bar.set_ticks(np.log(ticks), labels=[look.power(tick) if not 1e-3 <= tick <= 1e3 else f"{tick:.{digits}g}"
                                              for tick in ticks])
         bar.ax.minorticks_off()

@@ -85,7 +85,7 @@ i.key-running { border: 2px solid var(--running) !important; background: none }
 i.key-pending { background: var(--blank) }
 i.key-done { background: var(--done) }
 i.key-implied-by-the-search { background: linear-gradient(90deg, #b9b3d3, #f1cfa2) }
-i.key-no-growth { height: 0 !important; border: 0 !important; border-top: 2px solid var(--text) !important }
+i.key-no-growth { height: 2px !important; border: 0 !important; background: #000; outline: 1px solid #fff }
 .reading { min-height: 1.5em; font-size: 0.85rem; color: var(--quiet) }
 .runs { list-style: none; margin: 0; padding: 0 }
 .runs li { padding: 0.35rem 0; border-bottom: 1px solid var(--line); font-size: 0.88rem; overflow-wrap: anywhere }

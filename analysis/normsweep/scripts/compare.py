@@ -15,7 +15,7 @@ import sys
 import numpy as np
 
 from .. import look
-from ..command import fail, make_folder, open_or_fail, select_or_fail
+from ..command import fail, make_folder, open_or_fail, select_or_fail, whole_file
 from ..comparison import compare
 from ..comparison_text import CELLS, comparison_table, comparison_text
 from ..figures.comparison import comparison
@@ -67,7 +67,9 @@ def parse():
 
 
 def formats(text):
-    words = () if text == "none" else tuple(text.split(","))
+    words = () if text == "none" else tuple(dict.fromkeys(text.split(",")))
+    if "none" in words:
+        raise argparse.ArgumentTypeError("none stands alone")
     for word in words:
         if word not in FIGURES + TABLES:
             raise argparse.ArgumentTypeError(f"{word!r} is not one of {', '.join(FIGURES + TABLES)}, none")
@@ -166,10 +168,8 @@ def report(arguments, one, two, before):
 
 
 def write_figure(figure, path):
-    try:
-        look.save(figure, path)
-    except OSError as error:
-        fail(f"{path}: {error.strerror or error}")
+    with whole_file(path) as name:
+        look.save(figure, name)
 
 
 def slug(one, two):

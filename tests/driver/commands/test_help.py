@@ -227,10 +227,16 @@ USAGE = {
     ("help", "learning_rte"): "normsweep help: unknown name 'learning_rte'; did you mean 'learning_rate'?",
     ("help", "homogenity"): "normsweep help: unknown name 'homogenity'; did you mean 'homogeneity'?",
     ("help", "alway"): "normsweep help: unknown name 'alway'; did you mean 'always'?",
+    ("help", "lr"): "normsweep help: unknown name 'lr'; did you mean 'learning_rate'?",
+    ("help", "grad_clip"): "normsweep help: unknown name 'grad_clip'; did you mean 'gradient_clip'?",
+    ("help", "batch_size"): "normsweep help: unknown name 'batch_size'; did you mean 'batch'?",
+    ("help", "norm_plcment"): "normsweep help: unknown name 'norm_plcment'; did you mean 'norm_placement'?",
+    ("help", "final_loss"): "normsweep help: unknown name 'final_loss'; did you mean 'final_train_loss'?",
+    ("help", "colour"): "normsweep help: unknown name 'colour'; see normsweep help params and normsweep help metrics",
     ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, exits, params, "
                                      "lists, keys, dimensions, groups, natures, metrics, runs, boundary, sessions, "
                                      "attributes",
-    ("help", "a\nb"): "normsweep help: unknown name 'a?b'",
+    ("help", "a\nb"): "normsweep help: unknown name 'a?b'; see normsweep help params and normsweep help metrics",
 }
 
 

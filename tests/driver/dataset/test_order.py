@@ -221,3 +221,36 @@ def test_a_search_does_not_depend_on_the_order(tmp_path, normsweep, refine):
     normsweep("run", "a.yaml", "-j", "0")
     assert 6 <= chosen.sum() < chosen.size - 6 and axis(path, "weight_decay") == listed["weight_decay"]
     assert same.differences(same.read(path), whole) == []
+
+
+@pytest.mark.parametrize("first, then, order", [
+    ("[3, 1]", "[3, 1, 2]", [1, 2, 3]),  # neither ascending nor descending: the order turns
+    ("[3, 1]", "[3, 2, 1]", [3, 2, 1]), ("[1, 3]", "[3, 2, 1]", [3, 2, 1]), ("[3]", "[5, 3]", [5, 3]),
+    ("[3, 1]", "{range: [1, 3]}", [1, 2, 3])])
+def test_a_grown_axis_may_turn_round(tmp_path, normsweep, first, then, order):
+    """Every value keeps its runs, whatever its index becomes; the others are those of an undisturbed sweep."""
+    (tmp_path / "a.yaml").write_text(SWEEP.replace("measure:", f"seed: {first}\nmeasure:"))
+    normsweep("run", "a.yaml", "-j", "0")
+    before = seeds(tmp_path / "a.nc")
+    (tmp_path / "a.yaml").write_text(SWEEP.replace("measure:", f"seed: {then}\nmeasure:"))
+    normsweep("run", "a.yaml", "-j", "0")
+    after = seeds(tmp_path / "a.nc")
+    assert list(after) == axis(tmp_path / "a.nc", "seed") == order and set(before) < set(after)
+    for seed, variables in before.items():
+        for name, values in variables.items():
+            assert after[seed][name].tobytes() == values.tobytes(), (seed, name)
+    normsweep("run", "a.yaml", "-j", "0", "-o", "b.nc")
+    assert same.differences(same.read(tmp_path / "a.nc"), same.read(tmp_path / "b.nc")) == []
+    with netCDF4.Dataset(tmp_path / "a.nc") as file:
+        assert (np.asarray(file["attempts"][...])[np.asarray(file["outcome"][...]) == same.DONE] == 1).all()
+
+
+def seeds(path):
+    """{seed: {variable: its values of this seed}} in the order of the file."""
+    with netCDF4.Dataset(path) as file:
+        file.set_auto_maskandscale(False)
+        file.set_auto_chartostring(False)
+        return {int(seed): {name: np.take(variable[...], place, axis=variable.dimensions.index("seed"))
+                            for name, variable in file.variables.items()
+                            if "seed" in variable.dimensions and name != "seed" and not name.startswith("boundary")}
+                for place, seed in enumerate(file["seed"][...])}

@@ -154,7 +154,9 @@ def test_nco(place, growth):
     with xr.open_dataset(place / "mean.nc") as mean:
         close(mean.growth.isel(norm_placement=0), over_seeds(growth))
         close(mean.growth.isel(norm_placement=1), over_seeds(growth, "out"))
-    close(numbers(said[-1].rpartition("=")[2]), over_seeds(growth).values.ravel())
+    close(numbers(said[-2].rpartition("=")[2]), over_seeds(growth).values.ravel())
+    with xr.open_dataset(place / "loss.nc") as loss, xr.open_dataset(place / "small.nc") as ds:
+        close(loss.final_train_loss, ds.final_train_loss.mean("seed"))
 
 
 # ---- CDO ----
