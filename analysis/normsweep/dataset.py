@@ -108,6 +108,8 @@ def open_file(path: Path, **keywords: Any) -> xr.Dataset:
         dataset.close()
         raise
     forget_layout(dataset)
+    if store.is_zarr(path):
+        store.restore_truths(dataset)
     return without_spare_sessions(dataset)
 
 

@@ -25,6 +25,7 @@ PRECISION = "training_precision"  # float32 or float64: the program's, and not a
 FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on them
     "format_version", "data_digest", "measure", "validate", "gradient_batches", "hessian", "lyapunov_exponents",
     "lyapunov_sweeps", "corpus", "vocabulary", "corpus_tokens", "train_share", "corpus_seed", PRECISION)
+TRUTHS = ("qk_norm", "gated", "bias", "output_bias", "tied", "zero_query_key", "fixed_norm")  # keys of true or false
 SESSION_NUMBERS = (  # the others are texts
     "session_seconds_left", "session_tokens_per_second", "session_workers", "session_runs")
 SESSION_START = "session_start"  # "" in rows of the table that no session has used

@@ -171,8 +171,9 @@ def differences(shared: SharedGrid) -> list[tuple[str, str, str]]:
     a, b = shared
     names = [name for name in dict.fromkeys([*a.attrs, *scalars(a), *b.attrs, *scalars(b)])
              if name not in NOT_SETTINGS and name not in shared.axes and name != REPEAT]
-    found = [(name, *("" if value is None else words_of(value) for value in (setting(a, name), setting(b, name))))
-             for name in names]
+    settings = [(name, setting(a, name), setting(b, name)) for name in names]
+    found = [(name, *("" if value is None else words_of(value) for value in values))
+             for name, *values in settings if not np.array_equal(*values)]
     found += [*of_labels(shared), ("boundary", *(crossing(dataset) for dataset in shared))]
     found.sort(key=lambda one: one[0] == DIGEST)
     return [(name, one, two) if name != DIGEST else (CORPUS, f"{one[:SHORT]}…", f"{two[:SHORT]}…")

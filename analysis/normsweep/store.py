@@ -7,7 +7,11 @@ import json
 import os
 from typing import Any
 
+import numpy as np
+import xarray as xr
+
 from .hints import Path
+from .names import TRUTHS
 
 MARKS = ("zarr.json", ".zgroup", ".zmetadata")  # one of these is in the folder of every store
 
@@ -22,6 +26,11 @@ def zarr_keywords(path: Path) -> dict[str, Any]:
         raise ModuleNotFoundError(f"{os.fspath(path)}: a Zarr store; no module zarr here: pip install zarr",
                                   name="zarr")
     return {"engine": "zarr", "consolidated": is_consolidated(path)}
+
+
+def restore_truths(dataset: xr.Dataset) -> None:
+    """Gives attributes that hold truth values the type that they have in a dataset: a store keeps 0 and 1 of it."""
+    dataset.attrs.update({name: np.int8(dataset.attrs[name]) for name in TRUTHS if name in dataset.attrs})
 
 
 def is_consolidated(path: Path) -> bool:

@@ -364,5 +364,7 @@ def test_keys_that_cannot_be_axes_are_the_programs():
     table = run(NORMSWEEP, "help", "--markdown", "params").stdout
     never = set(re.findall(r"^\| `(\w+)` \|(?:[^|]|\\\|)*\|[^|]*\| no \|", table, re.M))
     assert never == {name for name in names.FIXED if f"| `{name}` |" in table} | {"save_weights"}
+    truths = re.findall(r"^\| `(\w+)` \| true \\\| false \|", table, re.M)
+    assert tuple(truths) == names.TRUTHS
     attributes = set(re.findall(r"^\| `(\w+)` \|", run(NORMSWEEP, "help", "--markdown", "attributes").stdout, re.M))
     assert attributes <= {*names.FIXED, *FREE}

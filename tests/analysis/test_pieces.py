@@ -192,9 +192,11 @@ def test_figures_of_several_sweeps(opened, form):
         assert same_contents(contents(found), contents(expected)), name
 
 
-@pytest.mark.parametrize("form", ["pieces", "small pieces"])
+@pytest.mark.parametrize("form", ["pieces", "store"])
 def test_reports(opened, form):
-    assert report(opened("all", form)) == report(opened("all", ""))
+    """A store keeps no order of attributes."""
+    found, expected = (sorted(report(opened("all", one)).split("<")) for one in (form, ""))
+    assert found == expected
 
 
 # ---- stores ----
