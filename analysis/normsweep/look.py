@@ -230,9 +230,11 @@ def label(variable, width=0):
     return "\n".join(wrap(text, width)) if width else text
 
 
-def title(text, columns=3):
-    """The title of a panel, in lines that fit above one of so many columns."""
-    return "\n".join(at_commas(text, (0.8 * WIDTH - 0.4) / columns + (0.14 if columns == 2 else 0)))
+def title(text, columns=3, is_labelled=False):
+    """The title of a panel, in lines that fit above one of so many columns. is_labelled: each panel has tick labels of
+    its own, which take some of its width."""
+    room = -0.15 * (columns > 1) if is_labelled else 0.14 * (columns == 2)
+    return "\n".join(at_commas(text, (0.8 * WIDTH - 0.4) / columns + room))
 
 
 def column_title(text, columns):

@@ -75,7 +75,7 @@ def title(axes, run, words, column, row, variables, columns):
     """The name of the run: above the panel for one variable, beside the row of panels for several."""
     look.grid(axes)
     if variables == 1:
-        axes.set_title(look.title(run, columns))
+        axes.set_title(look.title(run, columns, is_labelled=True))
         if column == row == 0:
             look.name_rows(axes.figure, words, axes.get_gridspec().nrows, axes)
         return
