@@ -29,7 +29,7 @@ OTHER = "3 of 3 lines are not tested: A and B have different runs there."
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("less", [
     lambda whole: end(whole, PENDING, weight_decay=0.1), lambda whole: end(whole, FAILED, weight_decay=0.1),
-    lambda whole: end(whole, DIVERGED, weight_decay=1.0), lambda whole: whole.isel(weight_decay=[0, 1, 3, 4]),
+    lambda whole: end(whole, SKIPPED, weight_decay=0.1), lambda whole: end(whole, DIVERGED, weight_decay=1.0), lambda whole: whole.isel(weight_decay=[0, 1, 3, 4]),
     lambda whole: whole.isel(weight_decay=[4, 0])])
 def test_a_sweep_has_the_boundary_of_itself(less, paired):
     """Also where one side has fewer runs, whatever became of the others."""
@@ -51,6 +51,14 @@ def test_pairs_are_decided_one_by_one():
     assert near(found.boundary_ratio, 1) and (found.boundary_runs == 3).all() and LESS in noted(found)[0]
     wide = compare(*[whole.isel(seed=[2], weight_decay=[0, 1, 3])] * 2)
     assert near(found.boundary_a, (alone.boundary_a ** 2 * wide.boundary_a) ** (1 / 3))
+
+
+def test_samples_are_decided_together():
+    """Without pairs, a run that one seed of either side lacks counts on neither side."""
+    whole = bent(decays=[10.0, 1.0, 0.1, 0.01], slope=0.2, boundary=0.5)
+    a, b = (end(whole, PENDING, seed=seed, weight_decay=0.1) for seed in (0, 2))
+    found = compare(a, b, paired=False)
+    assert near(found.boundary_ratio, 1) and noted(found) == [f"Boundaries: {LESS}"]
 
 
 def test_different_runs_are_shown_and_not_tested():
@@ -99,6 +107,9 @@ def test_a_second_crossing_that_one_side_cannot_see():
     whole = whole.assign(norm_growth=growth)
     found = compare(whole, whole.isel(weight_decay=[0, 2, 3]))
     assert near(found.boundary_ratio, 1) and (compare(whole, whole).boundary_a > 1).all()
+    a, b = (whole.assign(predicted_entropy=growth.where(growth != other, 0.0)) for other in (np.nan, 1.5))
+    found = compare(a, b, without_collapsed=True)  # left out is not known
+    assert found.collapsed_b.sum() == 6 and near(found.boundary_ratio, 1)
 
 
 # ---- none ----
