@@ -29,8 +29,8 @@ OTHER = "3 of 3 lines are not tested: A and B have different runs there."
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("less", [
     lambda whole: end(whole, PENDING, weight_decay=0.1), lambda whole: end(whole, FAILED, weight_decay=0.1),
-    lambda whole: end(whole, SKIPPED, weight_decay=0.1), lambda whole: end(whole, DIVERGED, weight_decay=1.0), lambda whole: whole.isel(weight_decay=[0, 1, 3, 4]),
-    lambda whole: whole.isel(weight_decay=[4, 0])])
+    lambda whole: end(whole, SKIPPED, weight_decay=0.1), lambda whole: end(whole, DIVERGED, weight_decay=1.0),
+    lambda whole: whole.isel(weight_decay=[0, 1, 3, 4]), lambda whole: whole.isel(weight_decay=[4, 0])])
 def test_a_sweep_has_the_boundary_of_itself(less, paired):
     """Also where one side has fewer runs, whatever became of the others."""
     whole = bent(decays=[10.0, 1.0, 0.1, 0.01, 1e-3], slope=0.2, own=0.5)

@@ -15,8 +15,8 @@ from preloaded import preload
 from test_status import Screen
 from waited import ENDLESS, RUNS, SWEEP, Background, wait_until
 
-TOLD = ("a.nc: interrupted: runs under way lose their steps since their last checkpoints, all else is kept; run the same "
-        "command again to continue")
+TOLD = ("a.nc: interrupted: runs under way lose their steps since their last checkpoints, all else is kept; run the "
+        "same command again to continue")
 # While the file `hold` is there, nothing is saved.
 HOLD = """
 int fsync(int file)

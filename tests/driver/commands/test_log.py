@@ -300,8 +300,9 @@ def test_a_dataset_without_its_sweep(folder):
 def test_tasks_that_no_mpi_connects(folder):
     """The first of them writes the line, and calls the script."""
     for rank in ("0", "1"):
-        done = run(NORMSWEEP, "run", "a.yaml", "--log", "log", "--notify", "cat >told", cwd=folder,
-                   env={**os.environ, "SLURM_PROCID": rank, "SLURM_STEP_NUM_TASKS": "2"}, status=3 if rank == "0" else 0)
+        task = {**os.environ, "SLURM_PROCID": rank, "SLURM_STEP_NUM_TASKS": "2"}
+        done = run(NORMSWEEP, "run", "a.yaml", "--log", "log", "--notify", "cat >told", cwd=folder, env=task,
+                   status=3 if rank == "0" else 0)
         line, = events(folder)
         told = schemas.read((folder / "told").read_text(), "status")
         assert line["event"] == told["event"] == "start_refused" and line["exit_status"] == told["exit_status"] == 3

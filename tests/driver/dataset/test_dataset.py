@@ -166,7 +166,8 @@ def test_while_it_is_written(tmp_path):
 def test_status(path, normsweep):
     report = normsweep("status", path).stdout
     for line in ("ended     718 of 720 runs, 99.7 %", "  diverged 20, 2.8 %", "  skipped  144, no runs",
-                 "864 cells", f"whole, {path.stat().st_size} bytes", "speed     80 tokens/s per run, in training steps alone",
+                 "864 cells", f"intact, {path.stat().st_size} bytes",
+                 "speed     80 tokens/s per run, in training steps alone",
                  "failed: learning_rate=0.1 weight_decay=0.1 norm_placement=out bias=true seed=0 model=größer: "
                  "the größte Anzahl died", "blas_kernel a kernel"):
         assert line in report, line

@@ -128,8 +128,8 @@ def test_one_seed_rejects_nothing(tmp_path, seed):
     path = sweep(tmp_path, BRIEF + "steps: 40\n" + RATES + DECAYS + seed)
     assert np.isfinite(read(path, "boundary_slope_low")).all()
     said, = slopes_said(path)
-    assert said == (f": slope {read(path, 'boundary_slope').item():.3g} over learning_rate; one seed: the spread between "
-                    "seeds is unknown")
+    assert said == (f": slope {read(path, 'boundary_slope').item():.3g} over learning_rate; one seed: the spread "
+                    "between seeds is unknown")
 
 
 def test_of_several_seeds_two_have_to_tell(tmp_path, plain):
