@@ -44,7 +44,7 @@ def test_panels_say_the_intervals_that_the_dataset_has():
     assert "Measured slope 1.00, 95 % interval 0.00 to 1.46." in drawing(made.isel(width=0), "phase").caption
     assert "One seed" not in drawing(made.isel(width=0), "phase").caption
     one = drawing(made.isel(width=0, seed=[0]), "phase")
-    assert "One seed: the spread between seeds is unknown" in one.caption and "95 %" not in words(one)
+    assert "the spread between seeds is unknown" in one.caption and "95 %" not in words(one)
     made.boundary_slope[0] = 0.9  # of runs that are not in this part
     assert "Measured slope 1.00 ± 0.00." in drawing(made.isel(width=0), "phase").caption
 

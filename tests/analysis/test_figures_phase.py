@@ -45,7 +45,7 @@ def test_phase_boundary_and_predictions():
     star = next(line for line in axes.lines if line.get_marker() == "*")
     assert near(star.get_xydata(), [[-3, -2]])
     assert "Measured slope 1.00, one seed." in found.caption
-    assert "One seed: the spread between seeds is unknown, so the slope has no interval." in found.caption
+    assert "A slope of one seed has no interval: the spread between seeds is unknown." in found.caption
 
 
 def test_phase_of_a_search_for_another_boundary_has_no_line_of_growth():

@@ -116,7 +116,7 @@ class Phase:
         notes = [" ".join([runs.counted(self.dataset, "norm_growth"),
                            *(f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope and len(slopes) == 1)])]
         if self.has_one_seed:
-            notes.append("One seed: the spread between seeds is unknown, so the slope has no interval.")
+            notes.append("A slope of one seed has no interval: the spread between seeds is unknown.")
         if self.is_paper and not is_of_growth(self.dataset):
             notes.append(f"The line of no growth is left out: the sweep looked for {crossing(self.dataset)}, and its "
                          "runs may lie far from where growth stops.")
