@@ -99,7 +99,7 @@ def parse():
 
 
 def formats(text):
-    words = tuple(text.split(","))
+    words = tuple(dict.fromkeys(text.split(",")))
     for word in words:
         if word not in FORMATS:
             raise argparse.ArgumentTypeError(f"{word!r} is not one of {', '.join(FORMATS)}")
