@@ -212,7 +212,7 @@ def test_without_colours_and_unicode(ended):
 def test_plain_lines_elsewhere(running, ended, normsweep):
     """Output to a pipe or a dumb terminal contains nothing that moves a cursor."""
     screen = Screen(NORMSWEEP, "status", "--watch", "a.nc", cwd=ended.parent, TERM="dumb", rows=40)
-    assert screen.end() == 0 and "file      whole, " in screen.text()
+    assert screen.end() == 0 and "file      intact, " in screen.text()
     watch = subprocess.Popen([NORMSWEEP, "status", "--watch", running], stdout=subprocess.PIPE, text=True,
                              stdin=subprocess.DEVNULL)
     lines = []

@@ -74,7 +74,7 @@ def test_show_and_status(path):
     assert "layer_norm at stack=decoder, layer=2: Two stacks\n" in shown
     error = run(NORMSWEEP, "show", path, "layer_norm", "--at", "stack=left", status=2).stderr
     assert "no stack 'left'; it is one of encoder, decoder" in error
-    assert "whole" in run(NORMSWEEP, "status", path).stdout
+    assert "intact" in run(NORMSWEEP, "status", path).stdout
 
 
 def test_in_the_module(path):
