@@ -45,7 +45,7 @@ def test_an_axis_of_one_value_and_a_fixed_key_are_the_same():
     both = made(seeds=(0,))
     fixed = both.isel(seed=0, drop=True).assign_attrs(seed=np.int64(0))
     assert compare(both, fixed).attrs["differ_in_values"] == "" == compare(fixed, both).attrs["differ_in_values"]
-    assert compare(made(), fixed).attrs["differ_in_values"] == "seed" == compare(fixed, made()).attrs["differ_in_values"]
+    assert [compare(*pair).attrs["differ_in_values"] for pair in ((made(), fixed), (fixed, made()))] == ["seed"] * 2
 
 
 def test_texts_are_not_keys():
