@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 
+import documents
 import missing
 import pytest
 from conftest import BUILD, NORMSWEEP, PROJECT, run
@@ -93,6 +94,7 @@ def test_make_without_pkg_config(tmp_path):
     assert found == {"CBLAS": "-lopenblas", "NETCDF": "-lnetcdf", "YAML": "-lyaml", "JSON": "-ljansson"}
 
 
+PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "LICENSE"]
 SCRIPTS = [path.name for path in (PROJECT / "analysis").iterdir() if path.is_file() and os.access(path, os.X_OK)]
 
 
@@ -118,20 +120,32 @@ def test_installed_files(installed):
     assert {"figures"} <= set(SCRIPTS)
     found = {str(path.relative_to(installed)) for path in installed.rglob("*") if not path.is_dir()}
     package = {f"share/normsweep/{path.relative_to(PROJECT)}" for path in (PROJECT / "analysis").rglob("*.py")}
-    documents = [PROJECT / name for name in ("README.md", "CHANGELOG.md", "LICENSE")]
-    documents += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py", ".json")]
+    pages = [PROJECT / name for name in PAGES]
+    pages += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py", ".json")]
     completions = "share/bash-completion/completions/"
     expected = {"bin/normsweep", "share/man/man1/normsweep.1", "share/zsh/site-functions/_normsweep",
                 "share/normsweep/sweep.schema.json", "share/normsweep/folders", "share/normsweep/slurm/submit",
                 "share/normsweep/slurm/normsweep.sbatch", *package,
                 *(f"share/normsweep/sweeps/{path.name}" for path in SWEEPS),
-                *(f"share/doc/normsweep/{path.relative_to(PROJECT)}" for path in documents),
+                *(f"share/doc/normsweep/{path.relative_to(PROJECT)}" for path in pages),
                 *(f"bin/normsweep-{name}" for name in SCRIPTS), completions + "normsweep",
                 *(f"{completions}normsweep-{name}" for name in SCRIPTS),
                 *(f"share/normsweep/analysis/{name}" for name in SCRIPTS)}
     assert expected <= found and not any("__pycache__" in name for name in found)
     rest = found - expected - {"bin/normsweep-of-others"}  # what else the scripts may need
     assert all(name.startswith("share/normsweep/analysis/") for name in rest)
+
+
+def test_links_of_installed_pages_lead_somewhere(installed):
+    folder = installed / "share" / "doc" / "normsweep"
+    pages, found = [*folder.glob("*.md"), *folder.glob("docs/*.md")], 0
+    for page in pages:
+        for link in documents.links(page):
+            name = link.partition("#")[0]
+            if name and "://" not in link:
+                assert (page.parent / name).exists(), f"{page.name}: {link}"
+                found += 1
+    assert len(pages) > 15 and found > 100
 
 
 def test_installed_program_and_scripts_work(installed, tmp_path):

@@ -69,7 +69,8 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Union[str, Iterable[str], N
                             boundary_slope_places where every seed of both has a boundary
 
     With one seed there are no intervals and no probabilities, because the spread between seeds is not known. The
-    attribute `notes` says, line by line, what is compared and what is not, `differ` in which settings the two differ.
+    attribute `notes` says, line by line, what is compared and what is not, `differ` in which settings the two differ,
+    `differ_in_values` of which axes they have other values, so that only a part is compared.
 
     >>> found = compare(ds.sel(norm_placement="pre"), ds.sel(norm_placement="post"))
     >>> found.norm_growth_ratio.sel(learning_rate=1e-2, weight_decay=1).round(3).item()
@@ -408,7 +409,8 @@ def describe(found: xr.Dataset, shared: SharedGrid, compared: list[str], without
              *(line for name in compared for line in lost(shared, name)),
              *filter(None, [found.attrs.pop("boundary_notes")]), *collapse_note(found, shared, without_collapsed)]
     found.attrs.update(level=LEVEL, correction="Benjamini-Hochberg, over the cells of each variable",
-                       compared=" ".join(compared), differ=", ".join(differ), differ_in_program=", ".join(program),
+                       compared=" ".join(compared), differ=", ".join(differ), differ_in_values=", ".join(shared.unlike),
+                       differ_in_program=", ".join(program),
                        without_collapsed=int(without_collapsed), notes="\n".join(notes))
 
 

@@ -81,7 +81,11 @@ def comparison_text(found: xr.Dataset, cells: int = CELLS) -> str:
 def heading(found: xr.Dataset) -> str:
     said = found.attrs
     lines = [f"A  {said['a']}", f"B  {said['b']}"] if (said["a"], said["b"]) != ("A", "B") else []
-    text = [f"They differ in {said['differ']}." if said["differ"] else "All keys of the sweep file are the same."]
+    values = f"the values of {said['differ_in_values']}" if said["differ_in_values"] else ""
+    if said["differ"]:
+        text = [f"They differ in {said['differ']}{', and in ' if values else ''}{values}."]
+    else:
+        text = [f"All keys of the sweep file are the same{', but for ' if values else ''}{values}."]
     if said["differ_in_program"]:
         text.append(f"What wrote them differs in {said['differ_in_program']}.")
     text += [*said["notes"].split("\n"), phase_line(found)]

@@ -38,6 +38,7 @@ class SharedGrid:
     axes: tuple[str, ...] = ()  # without the seed
     is_paired: bool = True  # seeds are the same, place by place
     notes: list[str] = field(default_factory=list)
+    unlike: tuple[str, ...] = ()  # axes, the seed among them, of which the two had other values before they shared them
 
     def __iter__(self) -> Iterator[xr.Dataset]:
         return iter((self.a, self.b))
@@ -59,7 +60,9 @@ def shared_grid(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool] = None,
     An axis of one of them alone is reduced to the value that the other one has. Raises NothingInCommon.
     """
     shared = SharedGrid(with_seeds(a), with_seeds(b))
-    for axis in [*sweep_of(a).axes, *(axis for axis in sweep_of(b).axes if axis not in sweep_of(a).axes)]:
+    axes = [*sweep_of(a).axes, *(axis for axis in sweep_of(b).axes if axis not in sweep_of(a).axes)]
+    shared.unlike = tuple(axis for axis in axes if not has_same_values(shared, axis))
+    for axis in axes:
         if axis != REPEAT:
             reduce_axis(shared, axis)
     order = {axis: None for axis in (*sweep_of(shared.a).axes, *sweep_of(shared.b).axes) if axis != REPEAT}
@@ -88,6 +91,14 @@ def setting(dataset: xr.Dataset, name: str) -> Any:
     if name in dataset.coords:
         return dataset[name].values.ravel()[0] if dataset[name].size == 1 else None
     return dataset.attrs.get(name)
+
+
+def has_same_values(shared: SharedGrid, axis: str) -> bool:
+    """Do both have the same values of an axis, in any order? A key that is fixed has one."""
+    mine, its = ([value for value in (dataset[axis].values if axis in sweep_of(dataset).axes
+                                      else [setting(dataset, axis)]) if value is not None] for dataset in shared)
+    return len(mine) == len(its) and all(
+        equal(np.asarray(its), plain(value, np.asarray(its))).any() for value in mine)
 
 
 def reduce_axis(shared: SharedGrid, axis: str) -> None:

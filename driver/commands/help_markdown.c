@@ -195,7 +195,11 @@ static const struct table {
         "Options may stand anywhere after the command's name; `--` ends them. Every command also takes "
         "`--version`.",
         print_commands},
-    {"exits", "Exit statuses", "Of every command; a command has those that fit it.", print_exits},
+    {"exits", "Exit statuses",
+        "Of every command; a command has those that fit it. The Python scripts of `analysis/` end with 1 for "
+        "an error, "
+        "bad input included, and with 2 if they do not know an option or miss an argument.",
+        print_exits},
     {"params", "Parameters", "Keys of the sweep file that describe a run. Those marked as axes accept lists.",
         print_params},
     {"lists", "Lists", "A single value fixes a parameter; a list makes it an axis.", print_lists},

@@ -8,7 +8,7 @@ from normsweep import compare, comparison_text, names
 from normsweep.join import FREE
 from normsweep.shared_grid import NOT_SETTINGS
 
-SAME = "All keys of the sweep file are the same."
+SAME = "All keys of the sweep file are the same"
 
 
 def differ(a, b):
@@ -23,6 +23,29 @@ def differ(a, b):
     ("beta1", 0.9, 0.95, "beta1 (0.9, 0.95)")])
 def test_keys_that_differ(name, one, two, text):
     assert differ(made().assign_attrs({name: one}), made().assign_attrs({name: two})) == text
+
+
+@pytest.mark.parametrize("one, two, names", [
+    ({"seeds": (0,)}, {}, "seed"), ({}, {"seeds": (2, 1, 0)}, ""), ({"seeds": (3, 4, 5)}, {}, "seed"),
+    ({"rates": [0.1, 0.01]}, {"seeds": (0, 1)}, "learning_rate, seed"),
+    ({"rates": [0.1 * (1 + 1e-12), 0.01, 0.001]}, {}, ""), ({"decays": [10.0, 1.0]}, {"decays": [10.0, 0.1]},
+                                                            "weight_decay")])
+def test_values_of_axes_that_differ(one, two, names):
+    """Axes of which only a part is compared are not said to be the same."""
+    found = compare(made(**one), made(**two))
+    assert found.attrs["differ"] == "" and found.attrs["differ_in_values"] == names
+    line = comparison_text(found).splitlines()[0]
+    assert line == f"{SAME}, but for the values of {names}." if names else line == f"{SAME}."
+    other = compare(made(**one).assign_attrs(optimiser="adamw"), made(**two).assign_attrs(optimiser="sgd"))
+    said = "They differ in optimiser (adamw, sgd)" + (f", and in the values of {names}." if names else ".")
+    assert comparison_text(other).splitlines()[0] == said
+
+
+def test_an_axis_of_one_value_and_a_fixed_key_are_the_same():
+    both = made(seeds=(0,))
+    fixed = both.isel(seed=0, drop=True).assign_attrs(seed=np.int64(0))
+    assert compare(both, fixed).attrs["differ_in_values"] == "" == compare(fixed, both).attrs["differ_in_values"]
+    assert [compare(*pair).attrs["differ_in_values"] for pair in ((made(), fixed), (fixed, made()))] == ["seed"] * 2
 
 
 def test_texts_are_not_keys():

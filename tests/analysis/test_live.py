@@ -1,5 +1,6 @@
 """The page of a sweep under way, read as HTML: numbers, pictures, hostile texts; and the loop that rewrites it."""
 
+import json
 import os
 import re
 import subprocess
@@ -72,6 +73,46 @@ def test_a_stopped_sweep_has_no_runs_under_way(live):
     text, survey = live(under_way((2, 0, 1, 1)), held=False)
     assert survey.count(RUNNING) == 0 and survey.count(PENDING) == 5
     assert "Stopped: nothing runs" in text and "None at this moment." in text and "<progress" not in text
+
+
+def test_a_stopped_sweep_tells_of_its_saved_runs(live, tmp_path):
+    """As `status` counts them: runs, not files; in the dataset's folder, by the names of checkpoints alone."""
+    folder = tmp_path / "made up.nc.d"
+    (folder / "states").mkdir(parents=True)
+    one, two = "06a8d1c9c92667f4bed75a6829a4f6da", "8dee15bb32d032086887cf3b12bd87d5"
+    for name in (f"{one}-000000-000000000002-000000000673.nc", f"{one}-000000-000000000002-000000000498.nc",
+                 f"{two}.weights.nc", f"{two}-000000-000000000001-000000000690.nc.part", "log.txt",
+                 f"states/{two}-000000-000000000001-000000000690.nc"):
+        (folder / name).touch()
+    text, survey = live(under_way((2, 0, 1, 1), (2, 1, 1, 1)), held=False)
+    assert survey.saved == 1
+    assert "1 run was under way when the sweep stopped, and is saved: the next start resumes it." in text
+    (folder / f"{two}-000001-000000000001-000000000690.nc").touch()
+    text, survey = live(under_way((2, 0, 1, 1), (2, 1, 1, 1)), held=False)
+    assert survey.saved == 2 and "None at this moment" not in text
+    assert "2 runs were under way when the sweep stopped, and are saved: the next start resumes them." in text
+    assert "<dt>saved</dt><dd>2 runs under way</dd>" in text
+    text, survey = live(under_way((2, 0, 1, 1)), held=True)
+    assert survey.saved == 0 and "<dt>saved</dt>" not in text
+
+
+def test_saved_runs_of_a_real_sweep(tmp_path):
+    """The page counts what `status --json` counts."""
+    (tmp_path / "a.yaml").write_text("corpus: markov\nwidth: 16\nsteps: 100000000\nlearning_rate: [0.1, 0.01]\n")
+    sweep = subprocess.Popen([NORMSWEEP, "run", "a.yaml", "-j", "0", "--log", "log"], cwd=tmp_path,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        deadline = time.monotonic() + DEADLINE
+        while not ((tmp_path / "log").exists() and '"run_started"' in (tmp_path / "log").read_text()):
+            assert time.monotonic() < deadline and sweep.poll() is None
+            time.sleep(0.05)
+        sweep.terminate()
+        sweep.communicate(timeout=DEADLINE)
+    finally:
+        sweep.kill()
+    assert sweep.returncode == 75
+    told = json.loads(run(NORMSWEEP, "status", "a.nc", "--json", cwd=tmp_path).stdout)
+    assert told["state"] == "stopped" and told["saved"] == survey.saved_runs(tmp_path / "a.nc") == 1
 
 
 def test_silent_runs_are_told(live, monkeypatch):

@@ -206,6 +206,12 @@ REFUSED = {
     ("sweep.yaml", "--signal=USR2@60"):
         "--signal cannot be given: --lead says how early runs are saved",
     ("sweep.yaml", "-Ha1-4"): "--array cannot be given: every job of the array would run the whole sweep",
+    ("sweep.yaml", "--dry-run"): "submit has no --dry-run: normsweep run sweep.yaml --dry-run",
+    ("a & b.yaml", "--nodes", "2", "--dry-run"): "submit has no --dry-run: normsweep run a & b.yaml --dry-run",
+    ("sweep.yaml", "--fresh"): "submit has no --fresh: rename the dataset, or give another one with --dataset",
+    ("sweep.yaml", "--retry-failed"): "submit has no --retry-failed: normsweep run sweep.yaml --retry-failed, in an "
+                                      "allocation",
+    ("sweep.yaml", "--jobs=4"): "submit has no --jobs: --ntasks-per-node says how many tasks a node has",
     ("sweep.yaml", "--wait"): "--wait cannot be given: the jobs of a chain are submitted together",
     ("sweep.yaml", "-W"): "--wait cannot be given: the jobs of a chain are submitted together",
     ("sweep.yaml", "--test-only"): "--test-only cannot be given: nothing would be submitted",
@@ -272,7 +278,8 @@ def test_no_slurm(slurm, name):
 def test_a_slurm_that_does_not_answer(slurm):
     slurm.command("scontrol", 'echo "slurm_load_partitions error: Unable to contact slurm controller" >&2; exit 1')
     _, err = slurm.submit(status=3)
-    assert err == ("submit: Slurm does not answer: slurm_load_partitions error: Unable to contact slurm controller\n")
+    assert err == ("submit: Slurm does not answer: slurm_load_partitions error: Unable to contact slurm controller; "
+                   "without Slurm: normsweep run sweep.yaml\n")
     assert slurm.called("sbatch") == []
 
 

@@ -114,6 +114,8 @@ def facts(survey, now):
         rows.append(("session", f"{survey.sessions}{where}{begun}"))
     if not survey.is_complete and survey.written >= QUIET_SECONDS:
         rows.append(("last written", f"{span(survey.written)} ago"))
+    if survey.saved:
+        rows.append(("saved", f"{several(survey.saved, 'run')} under way"))
     return element("dl", *(element("div", element("dt", name), element("dd", text)) for name, text in rows),
                    class_="facts")
 
@@ -150,8 +152,16 @@ def under_way(survey, names):
     if count > len(rows):
         rows.append(element("li", f"and {several(count - len(rows), 'more run')}", class_="more"))
     if not rows:
-        return join([element("h2", "Runs under way"), element("p", "None at this moment.", class_="quiet")])
+        return join([element("h2", "Runs under way"), element("p", none_under_way(survey), class_="quiet")])
     return join([element("h2", f"Runs under way: {grouped(count)}"), element("ul", *rows, class_="runs", id="runs")])
+
+
+def none_under_way(survey):
+    if not survey.saved:
+        return "None at this moment."
+    many = survey.saved != 1
+    return (f"{several(survey.saved, 'run')} {'were' if many else 'was'} under way when the sweep stopped, and "
+            f"{'are' if many else 'is'} saved: the next start resumes {'them' if many else 'it'}.")
 
 
 def label(names, values):

@@ -2,6 +2,7 @@
 
 import calendar
 import os
+import re
 import time
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from ..names import OUTCOMES
 
 MOST_RUNS = 24  # under way, in the table and in the curves
 MOST_LINES = 24  # of ended runs
+CHECKPOINT = re.compile(r"([0-9a-f]{32})-[0-9]{6,}-[0-9]{12,}-[0-9]{12,}\.nc")  # its run, session, order, step
 PENDING, RUNNING, DONE, DIVERGED, FAILED, SKIPPED = range(len(OUTCOMES))
 
 
@@ -45,6 +47,7 @@ class Survey:
     speed: float = np.nan
     workers: float = np.nan
     expected: float = np.nan
+    saved: int = 0  # runs that a stopped sweep resumes from their checkpoints
 
     def count(self, outcome):
         return int((self.outcome == outcome).sum())
@@ -90,6 +93,8 @@ class Surveyor:
         found = Survey(held, max(0.0, time.time() - os.path.getmtime(path)), outcome)
         self.add_session(found, dataset)
         self.add_runs(found, dataset)
+        if not held:
+            found.saved = min(saved_runs(path), found.count(PENDING))
         return found
 
     def add_session(self, found, dataset):
@@ -120,6 +125,14 @@ class Surveyor:
             run.heard = now - heard[cell][1]
             found.under_way.append(run)
         self.heard = heard
+
+
+def saved_runs(path):
+    """The number of runs with checkpoints in the dataset's folder; 0 if there is none, or it cannot be read."""
+    try:
+        return len({found[1] for found in map(CHECKPOINT.fullmatch, os.listdir(f"{path}.d")) if found})
+    except OSError:
+        return 0
 
 
 def texts(dataset, name):
