@@ -127,6 +127,8 @@ CASES = {
         "sweep.yaml:3:1: unknown key 'optimizer'; did you mean 'optimiser'?",
     ),
     "swapped letters": (BASE + "sede: 1\n", "sweep.yaml:3:1: unknown key 'sede'; did you mean 'seed'?"),
+    "half of a short word": (BASE + "clip: 1\n", "sweep.yaml:3:1: unknown key 'clip'; did you mean 'gradient_clip'?"),
+    "another short word": (BASE + "sort: 1\n", "sweep.yaml:3:1: unknown key 'sort'"),
     "case": (BASE + "Layers: 1\n", "sweep.yaml:3:1: unknown key 'Layers'; did you mean 'layers'?"),
     "empty key": (
         BASE + ": 1\n",
