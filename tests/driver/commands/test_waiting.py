@@ -274,7 +274,8 @@ def test_wait_says_what_it_waited_for(folder):
 def test_wait_refuses_what_is_no_dataset(folder):
     for options in (["--wait"], ["--wait", "--json"], ["--json"], ["--json", "--watch"]):
         done = run(NORMSWEEP, "status", "a.yaml", *options, cwd=folder, status=2)
-        assert done.stdout == "" and done.stderr == "a.yaml: is not a normsweep dataset\n"
+        assert done.stdout == "" and done.stderr == (
+            "a.yaml: is not a normsweep dataset; if it is a sweep file, give the dataset that run writes\n")
 
 
 @pytest.mark.parametrize("options, said", [
