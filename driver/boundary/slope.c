@@ -31,7 +31,6 @@
 #include "model/core/random.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 enum { ALL_SEEDS = 5, DRAWS = 10000, HALVINGS = 100 };
@@ -195,21 +194,29 @@ static double slope_in_brackets(struct draws *d, int64_t draw)
     return line_fit(d->data->places, d->data->x, d->drawn).slope;
 }
 
-/* Finds the seeds that can be resampled. False: fewer than two of them tell a slope. */
+bool slope_has_spread(const int64_t *known, int64_t seeds)
+{
+    int64_t telling = 0;
+
+    for (int64_t j = 0; j < seeds; j++)
+        telling += known[j] >= 2;
+    return telling >= 2;
+}
+
+/* Finds the seeds that can be resampled. False: the spread between them is unknown. */
 static bool find_seeds(struct draws *d)
 {
     const struct slope_data *data = d->data;
-    int64_t telling = 0;
+    int64_t *known = d->times; /* which has no other use yet */
 
+    count_none(d);
     for (int64_t j = 0; j < data->seeds; j++) {
-        int64_t known = 0;
         for (int64_t i = 0; i < data->places; i++)
-            known += !isnan(data->y[i * data->seeds + j]);
-        if (known > 0)
+            known[j] += !isnan(data->y[i * data->seeds + j]);
+        if (known[j] > 0)
             d->seed[d->seeds++] = j;
-        telling += known >= 2;
     }
-    return telling >= 2;
+    return slope_has_spread(known, data->seeds);
 }
 
 static void resample_all(struct draws *d)

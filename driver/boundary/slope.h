@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_BOUNDARY_SLOPE_H
 #define NORMSWEEP_DRIVER_BOUNDARY_SLOPE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -19,6 +20,10 @@ struct slope {
     double slope; /* NaN with boundaries at fewer than two places */
     double low, high; /* NaN: the data do not say */
 };
+
+/* Do the seeds tell the spread between them? At least two need boundaries at two places or more. known: the
+ * number of places where each seed has one. */
+bool slope_has_spread(const int64_t *known, int64_t seeds);
 
 /* -1: no memory. */
 int slope_fit(const struct slope_data *data, struct slope *slope);

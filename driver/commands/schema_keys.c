@@ -264,6 +264,20 @@ static void put_options(struct json_writer *writer, enum key key)
     schema_close(writer, "}");
 }
 
+/* One text or number, or null. */
+static void put_single(struct json_writer *writer, enum key key)
+{
+    if (key == KEY_CHECKPOINT_MINUTES) {
+        schema_number(writer, "number null", true);
+        return;
+    }
+    schema_types(writer, ONE_TEXT " null");
+    if (key == KEY_NOTES)
+        json_writer_whole(writer, "maxLength", NOTES_MOST);
+    if (key == KEY_OUTPUT)
+        put_path(writer);
+}
+
 void schema_key(struct json_writer *writer, enum key key)
 {
     switch (key) {
@@ -272,16 +286,12 @@ void schema_key(struct json_writer *writer, enum key key)
         break;
     case KEY_TITLE:
     case KEY_NOTES:
-        schema_types(writer, ONE_TEXT " null");
-        if (key == KEY_NOTES)
-            json_writer_whole(writer, "maxLength", NOTES_MOST);
+    case KEY_OUTPUT:
+    case KEY_CHECKPOINT_MINUTES:
+        put_single(writer, key);
         break;
     case KEY_TAGS:
         put_tags(writer);
-        break;
-    case KEY_OUTPUT:
-        schema_types(writer, ONE_TEXT " null");
-        put_path(writer);
         break;
     case KEY_TRAIN_TEXT:
     case KEY_VALID_TEXT:
@@ -305,9 +315,6 @@ void schema_key(struct json_writer *writer, enum key key)
     case KEY_LYAPUNOV_EXPONENTS:
     case KEY_LYAPUNOV_SWEEPS:
         put_options(writer, key);
-        break;
-    case KEY_CHECKPOINT_MINUTES:
-        schema_number(writer, "number null", true);
         break;
     case KEY_COUNT:
         break;

@@ -71,6 +71,22 @@ static int open_log(struct start *start, struct error *error)
     return status == 0 ? journal_open(&start->journal, path, error) : -1;
 }
 
+/* For a second SIGINT before this start has the dataset: another process may train it, so the log does not
+ * say that the sweep was interrupted. */
+static void prepare_first_words(const struct start *start)
+{
+    char told[sizeof(((struct error *)0)->text) + 1];
+    struct error why;
+
+    if (getenv(LEASE_VARIABLE))
+        return;
+    error_set(&why, ERROR_ENVIRONMENT,
+        "%s: interrupted before the start had the dataset, nothing is lost; run the same command again",
+        start->sweep.output);
+    snprintf(told, sizeof(told), "%s\n", lines_clean(why.text));
+    last_words_prepare(told, -1, "", 0);
+}
+
 /* For a second SIGINT. Ranks of a launcher get none, and it tells of its own. */
 static void prepare_last_words(struct start *start)
 {
@@ -80,9 +96,9 @@ static void prepare_last_words(struct start *start)
     if (getenv(LEASE_VARIABLE))
         return;
     error_set(&why, ERROR_ENVIRONMENT,
-        "%s: interrupted: runs under way lose their steps since their last checkpoints, all else is kept; "
-        "run "
-        "the same command again to continue",
+        "%s: interrupted: runs under way may lose their steps since their last checkpoints, all else is "
+        "kept; "
+        "run the same command again to continue",
         start->sweep.output);
     snprintf(told, sizeof(told), "%s\n", lines_clean(why.text));
     struct json_writer *writer = journal_begin(start->journal, LOG_SWEEP_INTERRUPTED);
@@ -105,7 +121,7 @@ int start_begin(struct start *start, struct error *error)
     }
     if (open_log(start, error) != 0)
         return -1;
-    prepare_last_words(start);
+    prepare_first_words(start);
     return 0;
 }
 
@@ -126,7 +142,7 @@ void start_tell_end(struct start *start, int status, const struct error *error)
     bool failed = status == ERROR_INPUT || status == ERROR_ENVIRONMENT;
     struct ending ending = {.script = start->arguments.notify,
         .journal = start->journal,
-        .output = start->has_sweep ? start->sweep.output : NULL,
+        .output = start->has_sweep ? start->sweep.output : start->arguments.output,
         .status = status,
         .refused = failed && !start->held,
         .own = start->lease && lease_renew(start->lease, &ignored) == 0,
@@ -188,6 +204,7 @@ int64_t start_open_output(struct start *start, struct error *error)
     if (lease_take(&start->lease, start->sweep.output, error) != 0)
         return -1;
     start->held = true;
+    prepare_last_words(start);
     lease_keep(start->lease); /* creating a large dataset takes minutes */
     if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
         0)

@@ -8,6 +8,7 @@
 #include "driver/text/duration.h"
 #include "worker/checkpoint/set.h"
 
+#include <errno.h> /* program_invocation_name: as the user has called it; it may not be on the PATH */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static void print_counts(const struct sweep *sweep, const struct counts *counts,
     if (counts->left > 0)
         print_way_on(sweep);
     else
-        printf("to see the results: normsweep show %s\n", sweep->output);
+        printf("to see the results: %s show %s\n", program_invocation_name, sweep->output);
     if (counts->left == 0 && counts->of[OUTCOME_FAILED] > 0)
         puts("to repeat the failed runs, add --retry-failed");
 }

@@ -241,8 +241,9 @@ static int examine(struct header *header, const char *path, struct error *error)
     if (header->cause)
         return layout_error(error, path, header->cause);
     if (!header->whole)
-        return error_set(
-            error, ERROR_INPUT, "%s: is cut short at %lld bytes", path, (long long)header->bytes);
+        return error_set(error, ERROR_INPUT,
+            "%s: is cut short at %lld bytes; copy it again, or remove it and begin anew with run", path,
+            (long long)header->bytes);
     return header->sound ? 0 : layout_refuse(error, path);
 }
 

@@ -26,8 +26,15 @@ void mistaken_dataset(const char *path, struct error *error)
     struct error ignored;
     struct stat status;
 
-    if (beside && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
-        view_check(beside, &ignored) == 0)
+    if (!beside || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+        free(beside);
+        return;
+    }
+    if (view_check(beside, &ignored) == 0)
         error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset; its dataset is %s", path, beside);
+    else
+        error_set(error, ERROR_INPUT,
+            "%s: is not a " PROGRAM " dataset; if it is a sweep file, give the dataset that run writes",
+            path);
     free(beside);
 }

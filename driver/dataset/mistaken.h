@@ -3,8 +3,8 @@
 
 #include "model/core/error.h"
 
-/* Improves the error after `path` was refused as a dataset: if it is a sweep file with its dataset beside it,
- * names that dataset. */
+/* Improves the error after `path` was refused as a dataset: if it is named like a sweep file, names the
+ * dataset beside it, or says that one is needed. */
 void mistaken_dataset(const char *path, struct error *error);
 
 #endif

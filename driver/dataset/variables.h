@@ -47,8 +47,12 @@ int view_read_cell(const struct view *view, const struct view_variable *variable
  * The caller frees them; NULL with the error set. */
 double *view_cells(const struct view *view, const char *name, struct error *error);
 
-/* Reads the outcomes [cells]. */
+/* Reads the outcomes [cells]; refuses a number that is not one. */
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error);
+
+/* The same for commands that show what is there: a number that is not an outcome counts as pending. It is for
+ * verify_content to tell of. */
+int view_known_outcomes(const struct view *view, signed char *outcome, struct error *error);
 
 /* Text `index` of a text variable over the grid (index is the cell) or over one dimension. The caller frees
  * it; NULL: there is none, with errno 0, or ENOMEM. */

@@ -36,11 +36,14 @@ struct lease {
 
 static int in_use(const struct lease *lease, const struct lease_record *holder, struct error *error)
 {
+    static const char way_on[] = "wait for it with status --wait, or give another -o";
+
     if (holder->process.pid <= 0)
-        return error_set(
-            error, ERROR_ENVIRONMENT, "%s: in use by another sweep (%s)", lease->output, lease->path);
-    return error_set(error, ERROR_ENVIRONMENT, "%s: in use by process %ld on %.*s (%s)", lease->output,
-        holder->process.pid, process_host_length(holder->process.place), holder->process.place, lease->path);
+        return error_set(error, ERROR_ENVIRONMENT, "%s: in use by another sweep (%s); %s", lease->output,
+            lease->path, way_on);
+    return error_set(error, ERROR_ENVIRONMENT, "%s: in use by process %ld on %.*s (%s); %s", lease->output,
+        holder->process.pid, process_host_length(holder->process.place), holder->process.place, lease->path,
+        way_on);
 }
 
 static int unwritable(const char *name, int cause, struct error *error)

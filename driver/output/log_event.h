@@ -17,7 +17,8 @@
     X(SWEEP_STOPPED, "sweep_stopped", "run has ended, runs are left, all saved")                             \
     X(SWEEP_FAILED, "sweep_failed", "run has ended with an error")                                           \
     X(START_REFUSED, "start_refused", "run has ended with an error before it had the dataset")               \
-    X(SWEEP_INTERRUPTED, "sweep_interrupted", "run was ended at once by a second Ctrl-C")
+    X(SWEEP_INTERRUPTED, "sweep_interrupted",                                                                \
+        "a second Ctrl-C ended run, which had the dataset, before all was saved")
 
 enum log_event {
 #define X(event, ...) LOG_##event,

@@ -1,5 +1,6 @@
 #include "driver/picture/boundary_text.h"
 
+#include "driver/boundary/slope.h"
 #include "driver/dataset/view_attributes.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
@@ -197,20 +198,18 @@ static bool belongs(const struct slopes *slopes, int64_t line, int64_t place)
     return slopes->before[line] > 0 && isfinite(slopes->boundary[line]);
 }
 
-/* The number of seeds with boundaries at two learning rates or more, as driver/boundary/slope.c counts them.
- */
-static int64_t count_seeds(const struct slopes *slopes, int64_t place)
+/* Is the spread between the seeds of slope `place` known? Without memory it is told as unknown. */
+static bool has_spread(const struct slopes *slopes, int64_t place)
 {
     int seed = slopes->before ? shape_find(&slopes->lines, "seed") : -1;
-    int64_t telling = 0;
+    int64_t seeds = seed >= 0 ? slopes->lines.dimension[seed].length : 0;
+    int64_t *known = calloc((size_t)seeds + 1, sizeof(*known));
 
-    for (int64_t i = 0; seed >= 0 && i < slopes->lines.dimension[seed].length; i++) {
-        int64_t known = 0;
-        for (int64_t line = 0; line < slopes->lines.size; line++)
-            known += index_along(&slopes->lines, seed, line) == i && belongs(slopes, line, place);
-        telling += known >= 2;
-    }
-    return telling;
+    for (int64_t line = 0; known && seeds > 0 && line < slopes->lines.size; line++)
+        known[index_along(&slopes->lines, seed, line)] += belongs(slopes, line, place);
+    bool has = known && slope_has_spread(known, seeds);
+    free(known);
+    return has;
 }
 
 /* The interval of one seed is that of how straight its boundary is. It is narrower than with several seeds,
@@ -221,7 +220,7 @@ static void print_slope(const struct slopes *slopes, int64_t place, FILE *out)
     bool several = seed >= 0 && slopes->lines.dimension[seed].length > 1;
 
     fprintf(out, ": slope %.3g over learning_rate", slopes->slope[place]);
-    if (isnan(slopes->low[place]) || count_seeds(slopes, place) < 2) {
+    if (isnan(slopes->low[place]) || !has_spread(slopes, place)) {
         fprintf(out, "; %s: the spread between seeds is unknown",
             several ? "fewer than two seeds have boundaries at two rates" : "one seed");
         return;

@@ -166,7 +166,7 @@ static int draw_diagram(
 
     if (!outcome)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    else if (below && view_outcomes(view, outcome, error) == 0) {
+    else if (below && view_known_outcomes(view, outcome, error) == 0) {
         struct panels panels;
         panels_init(&panels, shape, plane, view);
         picture_title(picture, "phase diagram", shape);

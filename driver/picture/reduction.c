@@ -120,7 +120,7 @@ static int judge_runs(struct reduction *reduction, const struct view *view, cons
     int result = -1;
     if (!outcome || !balance || !counts) {
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    } else if (view_outcomes(view, outcome, error) == 0) {
+    } else if (view_known_outcomes(view, outcome, error) == 0) {
         leave_diverged_out(reduction, plane, outcome, values_a_run, values, balance);
         count_fewer(reduction, plane, outcome, values_a_run, counts);
         result = 0;

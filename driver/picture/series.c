@@ -173,7 +173,7 @@ static int read_and_reduce(
     const struct dimension *step = &series->shape.dimension[series->plane.x.dimension];
     int64_t inner = shape_values_a_run(&series->shape, series->picture->view);
 
-    if (view_outcomes(series->picture->view, series->outcome, error) != 0 ||
+    if (view_known_outcomes(series->picture->view, series->outcome, error) != 0 ||
         view_read(series->picture->view, variable, values, error) != 0)
         return -1;
     for (int64_t i = 0; i < series->picture->view->cells; i++)

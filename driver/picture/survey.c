@@ -240,7 +240,7 @@ static int read_all(struct survey *survey, const struct view *view, bool held, c
     survey->outcome = malloc((size_t)view->cells);
     if (!survey->outcome)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    if (view_outcomes(view, survey->outcome, error) != 0)
+    if (view_known_outcomes(view, survey->outcome, error) != 0)
         return -1;
     survey->growth = view_cells(view, metric_table[METRIC_norm_growth].name, error);
     if (!survey->growth)

@@ -331,6 +331,9 @@ static bool has_to_go_on(const struct launcher *l)
 static int judge(struct launcher *l, struct error *error)
 {
     hear(l);
+    bool whole = l->news.status == STATUS_DONE || l->news.status == STATUS_RUNS_FAILED;
+    if (l->news.stage == STAGE_ENDED && whole)
+        return l->news.status; /* a second SIGINT came too late to cost anything */
     if (signals_second())
         return STATUS_INTERRUPTED;
     if (l->news.stage == STAGE_ENDED)

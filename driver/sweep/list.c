@@ -164,8 +164,8 @@ static int fill_points(struct reader *reader, const struct param *param, const s
         if (value_real(reader, param->name, &ends->child[i], &end[i]) < 0)
             return -1;
         if (rule->log && !(end[i] > 0))
-            return reader_fault(
-                reader, ends->child[i].place, "%s: log: %s is not above 0", param->name, ends->child[i].text);
+            return reader_fault(reader, ends->child[i].place, "%s: log: %s is not above 0%s", param->name,
+                ends->child[i].text, end[i] < 0 ? "" : "; plus: [0] adds it");
     }
     if (reserve(reader, list, points + more) < 0)
         return -1;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { LIST_HINT = EXCERPT_SIZE + 24 };
+
 enum number { NUMBER_NONE, NUMBER_INTEGER, NUMBER_REAL };
 
 static const char *skip_digits(const char *text)
@@ -64,11 +66,36 @@ static int check_single(struct reader *reader, const char *key, const struct nod
     return 0;
 }
 
+/* "; write a list: [1e-3, 1e-2]" for numbers with commas between them, "" for anything else. A single comma
+ * between integers may be that of a decimal number: 0,1. */
+static const char *list_hint(const char *text, char hint[LIST_HINT])
+{
+    char copy[EXCERPT_SIZE], *rest = copy;
+    bool is_list = strchr(text, ' ') != NULL;
+    int count = 0;
+
+    hint[0] = 0;
+    if (strlen(text) >= sizeof(copy))
+        return hint;
+    snprintf(copy, sizeof(copy), "%s", text);
+    for (char *item; (item = strsep(&rest, ",")); count++) {
+        item += strspn(item, " ");
+        item[strcspn(item, " ")] = 0;
+        enum number kind = number_kind(item);
+        if (kind == NUMBER_NONE)
+            return hint;
+        is_list = is_list || kind == NUMBER_REAL;
+    }
+    if (count > 2 || (count == 2 && is_list))
+        snprintf(hint, LIST_HINT, "; write a list: [%s]", text);
+    return hint;
+}
+
 /* Refuses everything but numbers; `what` is "a number" or "an integer". */
 static int check_number(
     struct reader *reader, const char *key, const struct node *node, const char *what, enum number *kind)
 {
-    char excerpt[EXCERPT_SIZE];
+    char excerpt[EXCERPT_SIZE], hint[LIST_HINT];
 
     if (check_single(reader, key, node) < 0)
         return -1;
@@ -77,7 +104,8 @@ static int check_number(
     if (is_not_finite(node->text))
         return reader_fault(reader, node->place, "%s: %s is not finite", key, excerpt);
     if (*kind == NUMBER_NONE)
-        return reader_fault(reader, node->place, "%s: '%s' is not %s", key, excerpt, what);
+        return reader_fault(
+            reader, node->place, "%s: '%s' is not %s%s", key, excerpt, what, list_hint(node->text, hint));
     if (node->quoted)
         return reader_fault(
             reader, node->place, "%s: '%s' is a text; write %s without quotes", key, excerpt, what);

@@ -75,20 +75,21 @@ static bool is_initials(const char *word, const char *offer)
 
 /* How far an offer is from a word; -1: too far. A typing error is nearer than a name of which the word is
  * short, this one nearer than a name to which the word adds parts (n_layers, batch_size), and last come words
- * of which a third differs. Of several names of one kind, the shortest is nearest. */
+ * of which a third differs. A word of which half differs is another word (clip, skip). Of several names of
+ * one kind, the shortest is nearest. */
 static int distance_of(const char *word, const char *offer)
 {
     enum { TYPING_MOST = 2, KIND = 2 * LONGEST };
     int edits = edit_distance(word, offer), most = (int)(strlen(word) + 2) / 3;
-    bool several = strlen(word) >= 2;
+    bool several = strlen(word) >= 2, close = edits <= most && 2 * edits < (int)strlen(word);
 
-    if (edits <= most && edits <= TYPING_MOST)
+    if (close && edits <= TYPING_MOST)
         return edits;
     if (several && (is_within(word, offer) || is_initials(word, offer)))
         return KIND + (int)strlen(offer);
     if (several && is_within(offer, word))
         return 2 * KIND + (int)strlen(offer);
-    return edits <= most ? 3 * KIND + edits : -1;
+    return close ? 3 * KIND + edits : -1;
 }
 
 void nearest_init(struct nearest *nearest, const char *word)

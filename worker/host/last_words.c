@@ -16,22 +16,24 @@ struct last_words {
     size_t time; /* offset in `logged` */
 };
 
-/* Prepared once and never freed: a handler in another thread may be reading it. */
-static struct last_words prepared = {.file = -1};
+/* Never changed once they wait, and never freed: a handler in another thread may be reading them. */
+static struct last_words prepared[LAST_WORDS_MOST];
+static size_t count;
 static _Atomic(struct last_words *) waiting;
 static volatile sig_atomic_t torn_line;
 
 void last_words_prepare(const char *told, int file, const char *logged, size_t time)
 {
-    if (prepared.told)
+    if (count == LAST_WORDS_MOST)
         return;
-    prepared = (struct last_words){.told = strdup(told),
+    struct last_words *words = &prepared[count++];
+    *words = (struct last_words){.told = strdup(told),
         .file = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 0), /* its number cannot become another file's */
         .time = time + 1};
-    if (asprintf(&prepared.logged, "\n%s", logged) < 0)
-        prepared.logged = NULL;
-    if (prepared.told && prepared.logged)
-        atomic_store(&waiting, &prepared);
+    if (asprintf(&words->logged, "\n%s", logged) < 0)
+        words->logged = NULL;
+    if (words->told && words->logged)
+        atomic_store(&waiting, words);
 }
 
 void last_words_torn(bool torn)

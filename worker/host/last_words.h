@@ -10,9 +10,11 @@
  * prepared, because the handler of the signal may only write.
  */
 
+enum { LAST_WORDS_MOST = 2 }; /* times that a process can prepare them */
+
 /*
- * Prepares both, once in a process; both end with '\n' and are copied. `file`: of the log, which may be
- * closed afterwards; -1: there is none. `time`: the offset in `logged` of a time like
+ * Prepares both, in place of those prepared before; both end with '\n' and are copied. `file`: of the log,
+ * which may be closed afterwards; -1: there is none. `time`: the offset in `logged` of a time like
  * 2026-11-21T13:40:00.123Z, of which the digits become those of then. Without memory nothing will be written.
  */
 void last_words_prepare(const char *told, int file, const char *logged, size_t time);

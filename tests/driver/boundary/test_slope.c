@@ -29,6 +29,17 @@ static struct slope fit(struct made *made, double width, double below)
     return slope;
 }
 
+/* One function for the fit and for what is told of it. */
+TEST(slope_spread_needs_two_seeds_at_two_places)
+{
+    const int64_t known[] = {2, 1, 0, 3};
+
+    CHECK(slope_has_spread(known, 4));
+    CHECK(!slope_has_spread(known, 3));
+    CHECK(!slope_has_spread(known + 1, 2));
+    CHECK(!slope_has_spread(known, 0));
+}
+
 TEST(slope_student_has_its_closed_forms)
 {
     CHECK_CLOSE(slope_student(1), tan(M_PI * 0.475), 1e-9);

@@ -15,8 +15,9 @@ from preloaded import preload
 from test_status import Screen
 from waited import ENDLESS, RUNS, SWEEP, Background, wait_until
 
-TOLD = ("a.nc: interrupted: runs under way lose their steps since their last checkpoints, all else is kept; run the "
-        "same command again to continue")
+TOLD = ("a.nc: interrupted: runs under way may lose their steps since their last checkpoints, all else is kept; run "
+        "the same command again to continue")
+EARLY = "a.nc: interrupted before the start had the dataset, nothing is lost; run the same command again"
 # While the file `hold` is there, nothing is saved.
 HOLD = """
 int fsync(int file)
@@ -27,6 +28,36 @@ int fsync(int file)
     if (!next)
         next = dlsym(RTLD_NEXT, "fsync");
     return next(file);
+}
+"""
+
+# The lease is not opened while the file `hold` is there.
+HOLD_LEASE = """
+int open(const char *path, int flags, ...)
+{
+    static int (*next)(const char *, int, int);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "open");
+    if (ends(path, ".lease") && access("hold", F_OK) == 0)
+        close(next("held", O_CREAT | O_WRONLY, 0666));
+    while (ends(path, ".lease") && access("hold", F_OK) == 0)
+        usleep(10000);
+    return next(path, flags, 0666);
+}
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+"""
+# Rank 0 does not leave MPI while the file `hold` is there.
+HOLD_END = """
+int MPI_Finalize(void)
+{
+    static int (*next)(void);
+    if (getenv("PMIX_RANK") && strcmp(getenv("PMIX_RANK"), "0") == 0)
+        close(open("held", O_CREAT | O_WRONLY, 0666));
+    while (access("hold", F_OK) == 0)
+        usleep(10000);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "MPI_Finalize");
+    return next();
 }
 """
 
@@ -119,6 +150,30 @@ def test_without_a_log(folder):
         assert sweep.ended(130) == ("", TOLD + "\n")
 
 
+def test_before_the_start_has_the_dataset(folder):
+    """Another process may train it: the log has no line that the sweep was interrupted."""
+    (folder / "hold").touch()
+    with Background(folder, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log",
+                    env=preload(folder, HOLD_LEASE)) as sweep:
+        wait_until((folder / "held").exists, "the start is about to take the dataset")
+        interrupt_until_ended(sweep.process)
+        assert sweep.ended(130) == ("", EARLY + "\n")
+    assert events(folder) == [] and not (folder / "a.nc").exists()
+
+
+def test_after_the_last_run_has_ended(folder):
+    """Nothing is lost any more, so no loss is told; log and script have the end of the sweep."""
+    (folder / "hold").touch()
+    with Background(folder, "run", "a.yaml", "-j", "2", "--log", "log", "--notify", "cat >told",
+                    env=preload(folder, HOLD_END)) as sweep:
+        wait_until((folder / "held").exists, "the coordinator has ended its work")
+        interrupt_until_ended(sweep.process)
+        out, err = sweep.ended(0)
+    assert f"{RUNS} runs: {RUNS} done" in out and "lose" not in err
+    last = events(folder)[-1]
+    assert last["event"] == "sweep_ended" and last["exit_status"] == 0 and (folder / "told").exists()
+
+
 def test_on_a_terminal(folder):
     """The display says at once that it saves; the second Ctrl-C leaves its line below."""
     screen = Screen(NORMSWEEP, "run", "a.yaml", "-j", "2", *ENDLESS, columns=100, cwd=folder)
@@ -127,5 +182,5 @@ def test_on_a_terminal(folder):
     screen.process.send_signal(signal.SIGINT)
     screen.wait_for(r"/100000000 .* tokens/s\nstopping, saving, 0/8 done, 2 running")
     interrupt_until_ended(screen.process)
-    screen.wait_for(r"a\.nc: interrupted: runs under way lose")
+    screen.wait_for(r"a\.nc: interrupted: runs under way may lose")
     assert screen.end() == 130

@@ -316,3 +316,11 @@ def test_a_failure_before_the_sweep(folder):
     line, = events(folder)
     assert line["event"] == "start_refused" and line["message"] == "none.yaml: No such file or directory"
     assert line["path"] is None and "counts" not in line
+
+
+def test_a_refused_start_names_its_output(folder):
+    """As far as -o tells it, even if the sweep file cannot be read."""
+    run(NORMSWEEP, "run", "none.yaml", "-o", "b.nc", "--log", "log", "--notify", "cat >told", cwd=folder, status=2)
+    line, = events(folder)
+    told = schemas.read((folder / "told").read_text(), "status")
+    assert line["event"] == "start_refused" and line["path"] == told["path"] == str(folder / "b.nc")

@@ -145,7 +145,8 @@ class Start:
 def test_numbers_do_not_depend_on_ranks(normsweep, sweep, tmp_path):
     for jobs in ["0", "1", "3"]:
         done = normsweep("run", sweep, "-j", jobs, "-o", f"j{jobs}.nc")
-        assert f"j{jobs}.nc: {RUNS} runs: " in done.stdout and "normsweep show" in done.stdout
+        assert f"j{jobs}.nc: {RUNS} runs: " in done.stdout
+        assert f"\nto see the results: {NORMSWEEP} show j{jobs}.nc" in done.stdout
         assert done.stderr == ""
     assert_equal(tmp_path / "j0.nc", tmp_path / "j1.nc")
     assert_equal(tmp_path / "j0.nc", tmp_path / "j3.nc")

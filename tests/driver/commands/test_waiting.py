@@ -111,6 +111,21 @@ def test_json_of_an_altered_dataset_says_so(ended, tmp_path):
     assert "altered   " in run(NORMSWEEP, "status", path, "--wait", "--limit", "0", status=2).stdout
 
 
+@pytest.mark.parametrize("outcome", [77, -1])
+def test_an_unknown_outcome_is_a_fault(ended, tmp_path, outcome):
+    """Like any other: its run counts as pending, and what the dataset holds is shown."""
+    path = shutil.copy(ended, tmp_path)
+    with netCDF4.Dataset(path, "a") as dataset:
+        dataset["outcome"][0, 0, 0] = outcome
+    found = status(path)
+    assert found["state"] == "altered" and f"outcome is {outcome} at " in found["fault"]
+    assert found["counts"]["pending"] == 1 and sum(found["counts"].values()) == RUNS
+    assert "altered   " in run(NORMSWEEP, "status", path).stdout
+    for arguments in [], ["final_train_loss"], ["--series"]:
+        done = run(NORMSWEEP, "show", path, *arguments)
+        assert done.stdout and done.stderr == found["fault"] + "\n"
+
+
 def test_values_of_axes_come_back_to_the_bit(tmp_path):
     rates = [0.1 + 0.2, 1 / 3, 1e-5, 2.0, 5e-324]
     (tmp_path / "a.yaml").write_text(SWEEP.replace("[0.1, 0.001]", json.dumps(rates)).replace("steps: 20", "steps: 2")
@@ -259,7 +274,8 @@ def test_wait_says_what_it_waited_for(folder):
 def test_wait_refuses_what_is_no_dataset(folder):
     for options in (["--wait"], ["--wait", "--json"], ["--json"], ["--json", "--watch"]):
         done = run(NORMSWEEP, "status", "a.yaml", *options, cwd=folder, status=2)
-        assert done.stdout == "" and done.stderr == "a.yaml: is not a normsweep dataset\n"
+        assert done.stdout == "" and done.stderr == (
+            "a.yaml: is not a normsweep dataset; if it is a sweep file, give the dataset that run writes\n")
 
 
 @pytest.mark.parametrize("options, said", [

@@ -330,7 +330,8 @@ def test_files_in_each_others_place(path, tmp_path, normsweep):
     for command in "show", "status":
         done = normsweep(command, "a.yaml", status=2)
         assert done.stderr == "a.yaml: is not a normsweep dataset; its dataset is a.nc\n"
-        assert normsweep(command, "b.yaml", status=2).stderr == "b.yaml: is not a normsweep dataset\n"
+        assert normsweep(command, "b.yaml", status=2).stderr == (
+            "b.yaml: is not a normsweep dataset; if it is a sweep file, give the dataset that run writes\n")
         assert "No such file" in normsweep(command, "c.yaml", status=2).stderr
     for command in "run", "plan", "check":
         assert normsweep(command, "a.nc", status=2).stderr == "a.nc: is a dataset; give its sweep file instead\n"

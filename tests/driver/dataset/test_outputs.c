@@ -284,7 +284,8 @@ TEST(dataset_refuses_bad_outputs)
     write_text(&bench, "seven", 5);
     check_refused(&bench, ERROR_INPUT, "is not a normsweep dataset");
     write_text(&bench, "CDF\5\0\0\0\0\0\0\0\0\377\377\377\377", 16);
-    check_refused(&bench, ERROR_INPUT, "is cut short at 16 bytes");
+    check_refused(
+        &bench, ERROR_INPUT, "is cut short at 16 bytes; copy it again, or remove it and begin anew with run");
     unlink(bench.path);
     CHECK(mkdir(bench.path, 0777) == 0);
     check_refused(&bench, ERROR_INPUT, "Is a directory");

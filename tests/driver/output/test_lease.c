@@ -88,6 +88,7 @@ TEST(lease_is_taken_once)
     CHECK(lease_take(&second, place.output, &error) == -1);
     CHECK(error.status == ERROR_ENVIRONMENT);
     CHECK(strstr(error.text, "in use by process") != NULL);
+    CHECK(strstr(error.text, "; wait for it with status --wait, or give another -o") != NULL);
     CHECK(lease_renew(first, &error) == 0);
     lease_release(first);
     CHECK(!exists(place.file));

@@ -127,6 +127,8 @@ CASES = {
         "sweep.yaml:3:1: unknown key 'optimizer'; did you mean 'optimiser'?",
     ),
     "swapped letters": (BASE + "sede: 1\n", "sweep.yaml:3:1: unknown key 'sede'; did you mean 'seed'?"),
+    "half of a short word": (BASE + "clip: 1\n", "sweep.yaml:3:1: unknown key 'clip'; did you mean 'gradient_clip'?"),
+    "another short word": (BASE + "sort: 1\n", "sweep.yaml:3:1: unknown key 'sort'"),
     "case": (BASE + "Layers: 1\n", "sweep.yaml:3:1: unknown key 'Layers'; did you mean 'layers'?"),
     "empty key": (
         BASE + ": 1\n",
@@ -169,6 +171,14 @@ CASES = {
     "no number": (BASE + "weight_decay: much\n", "sweep.yaml:3:15: weight_decay: 'much' is not a number"),
     "hexadecimal": (BASE + "weight_decay: 0x1p3\n", "sweep.yaml:3:15: weight_decay: '0x1p3' is not a number"),
     "comma": (BASE + "weight_decay: 0,1\n", "sweep.yaml:3:15: weight_decay: '0,1' is not a number"),
+    "list without brackets": (
+        BASE + "weight_decay: 1e-3, 1e-2\n",
+        "sweep.yaml:3:15: weight_decay: '1e-3, 1e-2' is not a number; write a list: [1e-3, 1e-2]",
+    ),
+    "integers without brackets": (
+        BASE + "seed: 1,2,3\n", "sweep.yaml:3:7: seed: '1,2,3' is not an integer; write a list: [1,2,3]"),
+    "words with a comma": (BASE + "weight_decay: 1, a\n", "sweep.yaml:3:15: weight_decay: '1, a' is not a number"),
+    "empty item": (BASE + "weight_decay: 1, ,2\n", "sweep.yaml:3:15: weight_decay: '1, ,2' is not a number"),
     "trailing letters": (BASE + "weight_decay: 0.1f\n", "sweep.yaml:3:15: weight_decay: '0.1f' is not a number"),
     "underscore": (BASE + "batch: 1_000\n", "sweep.yaml:3:8: batch: '1_000' is not an integer"),
     "octal": (BASE + "seed: 010\n", "sweep.yaml:3:7: seed: '010' is not an integer"),

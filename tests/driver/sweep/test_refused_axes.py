@@ -50,7 +50,7 @@ CASES = {
     ),
     "log of zero": (
         BASE + "weight_decay: {log: [0, 1], points: 3}\n",
-        "sweep.yaml:3:22: weight_decay: log: 0 is not above 0",
+        "sweep.yaml:3:22: weight_decay: log: 0 is not above 0; plus: [0] adds it",
     ),
     "one point": (
         BASE + "weight_decay: {log: [0.1, 1], points: 1}\n",
