@@ -344,6 +344,23 @@ int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
+int dataset_put_earlier_deaths(
+    struct dataset *dataset, int64_t cell, int deaths, int64_t session, const char *host, struct error *error)
+{
+    int64_t last = dataset->session > 0 ? dataset->session - 1 : 0;
+    int status = put_integer(dataset, RUN_VARIABLE_session, cell, session < last ? session : last);
+
+    if (status == 0 && dataset->attempts[cell] < deaths) {
+        dataset->attempts[cell] = deaths;
+        status = put_integer(dataset, RUN_VARIABLE_attempts, cell, deaths);
+    }
+    if (status == 0)
+        status = put_text(dataset, RUN_VARIABLE_host, cell, host);
+    if (status != 0)
+        return dataset_error(dataset, status, error);
+    return dataset_put_deaths(dataset, cell, deaths, error);
+}
+
 static int keep_result(
     struct dataset *dataset, int64_t cell, const struct result *result, bool earlier, struct error *error)
 {
@@ -372,7 +389,7 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
 int dataset_fail_earlier(
     struct dataset *dataset, int64_t cell, const struct result *result, struct error *error)
 {
-    return keep_result(dataset, cell, result, dataset->attempts[cell] > 0, error);
+    return keep_result(dataset, cell, result, true, error);
 }
 
 enum phase dataset_phase(const struct result *result)

@@ -2,10 +2,12 @@
 
 #include "driver/dataset/write.h"
 #include "driver/job/events.h"
+#include "driver/output/folder.h"
 #include "driver/sweep/label.h"
 #include "driver/text/lines.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,10 +73,11 @@ static int count_death(struct counting *counting, struct unseen_death *death)
     int deaths = dataset_deaths(job->dataset)[death->cell] + 1;
     char label[LABEL_SIZE];
 
-    fprintf(stderr, "%s: worker %lld on %s was lost, %s, in the run %s\n", job->sweep->output,
+    fprintf(stderr, "%s: an earlier start lost worker %lld on %s, %s, in %s\n", job->sweep->output,
         (long long)death->told.number, lines_clean(death->told.host), death->told.last,
         label_cell(job->sweep, death->cell, label));
-    if (dataset_put_deaths(job->dataset, death->cell, deaths, counting->error) != 0)
+    if (dataset_put_earlier_deaths(
+            job->dataset, death->cell, deaths, death->told.session, death->told.host, counting->error) != 0)
         return -1;
     death->failed = deaths == DEATHS_MOST;
     if (!death->failed)
@@ -83,17 +86,41 @@ static int count_death(struct counting *counting, struct unseen_death *death)
     return dataset_fail_earlier(job->dataset, death->cell, &failed, counting->error);
 }
 
+/* Logs of starts before the last one are out of date: its runs have gone on since. */
+static bool is_of_last_start(const struct job *job, const struct log_death *told)
+{
+    return told->session >= dataset_session(job->dataset) - 1;
+}
+
+/* MPI libraries abort a process whose neighbour has crashed: beside another crash SIGABRT blames no run. */
+static bool is_at_fault(const struct log_death *told)
+{
+    return told->signal != SIGABRT || told->alone;
+}
+
+/* An attempt at a run counts once, however many logs tell of it. */
+static bool is_counted(const struct job *job, int64_t cell)
+{
+    for (int64_t i = 0; i < job->unseen_count; i++)
+        if (job->unseen[i].cell == cell)
+            return true;
+    return false;
+}
+
 static bool take_death(void *context, const struct log_death *told)
 {
     struct counting *counting = context;
-    int64_t cell = counting->status == 0 ? find_cell(counting->job, told) : -1;
+    struct job *job = counting->job;
+    bool counts = counting->status == 0 && is_of_last_start(job, told) && is_at_fault(told);
+    int64_t cell = counts ? find_cell(job, told) : -1;
 
     if (cell < 0)
         return false;
-    struct unseen_death *death = keep_death(counting->job, told, cell);
+    if (is_counted(job, cell))
+        return true;
+    struct unseen_death *death = keep_death(job, told, cell);
     if (!death)
-        counting->status =
-            error_set(counting->error, ERROR_ENVIRONMENT, "%s: no memory", counting->job->sweep->output);
+        counting->status = error_set(counting->error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
     else
         counting->status = count_death(counting, death);
     return true;
@@ -103,6 +130,8 @@ int deaths_count(struct job *job, struct error *error)
 {
     struct counting counting = {job, error, 0};
 
+    if (dataset_session(job->dataset) == 0) /* the logs are of a dataset that was removed */
+        return 0;
     log_each_death(job->folder, take_death, &counting);
     if (counting.status != 0 || job->unseen_count == 0)
         return counting.status;
@@ -110,6 +139,21 @@ int deaths_count(struct job *job, struct error *error)
         return -1;
     lease_tell_kept(job->lease); /* each death brings its run nearer to an end, so starts are not in vain */
     return 0;
+}
+
+static bool take_any(void *context, const struct log_death *told)
+{
+    (void)context, (void)told;
+    return true;
+}
+
+void deaths_forgive(const char *output)
+{
+    char *folder = folder_of(output);
+
+    if (folder)
+        log_each_death(folder, take_any, NULL);
+    free(folder);
 }
 
 void deaths_tell(struct job *job)

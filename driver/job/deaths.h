@@ -18,9 +18,15 @@ struct unseen_death {
     bool failed; /* it was one too many for its run */
 };
 
-/* Counts what the logs in the folder tell. Runs that have killed too many workers are failed, on the disk,
- * once this returns 0. -1 with the error set. */
+/* Counts what the logs in the folder tell, each death once: a log is removed before it counts, so that an
+ * error or a kill here makes a death uncounted, and never counted twice. Logs beside a new dataset are of
+ * another one and count for nothing. Runs that have killed too many workers are failed, on the disk, once
+ * this returns 0. -1 with the error set. */
 int deaths_count(struct job *job, struct error *error);
+
+/* Makes them count for nothing, as deaths are forgiven that were counted: --retry-failed. The ends of the
+ * logs are kept in the logs of their runs. */
+void deaths_forgive(const char *output);
 
 /* Logs them as events of this start. */
 void deaths_tell(struct job *job);

@@ -160,8 +160,11 @@ static void on_save(void *context, const struct snapshot *snapshot)
     int64_t cell = current_cell(local);
 
     keeper_save(&local->keeper, snapshot);
-    if (cell >= 0 && local->keeper.saved_step == snapshot->step)
-        job_checkpoint(local->job, cell);
+    if (cell < 0 || local->keeper.saved_step != snapshot->step)
+        return;
+    job_checkpoint(local->job, cell);
+    push_event(
+        local, EVENT_CHECKPOINT, local->held[0].ticket, false); /* orders that end the run tell its deaths */
 }
 
 static void on_keep(void *context, const struct snapshot *snapshot)

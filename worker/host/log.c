@@ -14,7 +14,9 @@
 
 #include "worker/host/environment.h"
 
-enum { LINE_SIZE = 512, TAIL_BYTES = 4096 };
+/* Libraries may write a long backtrace after the line about a fatal signal, so more is searched than is kept.
+ */
+enum { LINE_SIZE = 512, TAIL_BYTES = 65536, EXCERPT_BYTES = 4096 };
 
 #define PREFIX "worker-"
 #define SUFFIX ".log"
@@ -140,6 +142,8 @@ static size_t read_tail(const char *path, char tail[TAIL_BYTES + 1])
         length = pread(file, tail, TAIL_BYTES, from);
         close(file);
         tail[length > 0 ? length : 0] = '\0';
+        for (char *nul = tail; length > 0 && (nul = memchr(nul, '\0', (size_t)(tail + length - nul)));)
+            *nul = '\n'; /* text follows it */
         const char *begin = from > 0 && length > 0 ? strchr(tail, '\n') : NULL;
         if (begin) {
             length -= begin + 1 - tail;
@@ -149,15 +153,27 @@ static size_t read_tail(const char *path, char tail[TAIL_BYTES + 1])
     return length > 0 ? (size_t)length : 0;
 }
 
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+
+    return end && end[1] ? end + 1 : NULL;
+}
+
 /* The last line about a fatal signal; NULL: there is none. */
 static const char *fatal_line(const char *tail)
 {
     const char *found = NULL;
 
-    for (const char *line = tail; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+    for (const char *line = tail; line; line = next_line(line))
         if (strncmp(line, FATAL, strlen(FATAL)) == 0)
             found = line;
     return found;
+}
+
+static void copy_line(const char *begin, char line[LINE_SIZE])
+{
+    snprintf(line, LINE_SIZE, "%.*s", (int)strcspn(begin, "\n"), begin);
 }
 
 /* The signal in that line, as text; "" if there is none. */
@@ -188,6 +204,20 @@ static void append_to_log(const char *folder, const char *name, const char *byte
     close(file);
 }
 
+/* Appends the end of a worker's log, and before it the line about a fatal signal if that stands further up.
+ */
+static void append_excerpt(const char *folder, const char *name, const char *tail, size_t length)
+{
+    const char *from = length > EXCERPT_BYTES ? next_line(tail + length - EXCERPT_BYTES) : tail;
+    const char *found = fatal_line(tail);
+
+    if (!from) /* one very long line */
+        from = tail + length - EXCERPT_BYTES;
+    if (found && found < from)
+        append_to_log(folder, name, found, strcspn(found, "\n") + 1);
+    append_to_log(folder, name, from, (size_t)(tail + length - from));
+}
+
 void log_bequeath(const char *folder, int64_t session, int64_t number, const char *name, char *last, int size)
 {
     char path[PATH_MAX], tail[TAIL_BYTES + 1] = "";
@@ -198,46 +228,102 @@ void log_bequeath(const char *folder, int64_t session, int64_t number, const cha
     size_t length = read_tail(path, tail);
     find_fatal(tail, last, size);
     if (name && length > 0)
-        append_to_log(folder, name, tail, length);
-    unlink(path);
+        append_excerpt(folder, name, tail, length);
+    if (unlink(path) != 0 && truncate(path, 0) != 0) {
+        /* the next start counts only what it can remove */
+    }
+}
+
+/* The host in the last line of log_line before `end`. */
+static void find_host(const char *tail, const char *end, char host[LOG_HOST])
+{
+    char line[LINE_SIZE], found[LOG_HOST];
+
+    snprintf(host, LOG_HOST, "?");
+    for (const char *at = tail; at && at < end; at = next_line(at)) {
+        copy_line(at, line);
+        if (sscanf(line, "%*[0-9TZ:-] pid %*d" HOST "%63s", found) == 1)
+            snprintf(host, LOG_HOST, "%s", found);
+    }
 }
 
 /* Reads what a log tells of its worker's death; false: nothing of a run. */
 static bool read_death(const char *tail, struct log_death *death)
 {
-    const char *line = fatal_line(tail), *run = line ? strstr(line, IN_RUN) : NULL;
-    const char *host = strstr(tail, HOST);
+    const char *found = fatal_line(tail);
+    char line[LINE_SIZE];
     long long cell;
 
-    if (!run || sscanf(run, IN_RUN "%63[0-9a-f], cell %lld", death->run, &cell) != 2)
+    if (!found)
+        return false;
+    copy_line(found, line);
+    const char *run = strstr(line, IN_RUN);
+    if (!run || sscanf(run, IN_RUN "%63[0-9a-f], cell %lld", death->run, &cell) != 2 ||
+        sscanf(line, FATAL "%d", &death->signal) != 1)
         return false;
     death->cell = cell;
     find_fatal(tail, death->last, sizeof(death->last));
-    if (!host || sscanf(host, HOST "%63s", death->host) != 1)
-        snprintf(death->host, sizeof(death->host), "?");
+    find_host(tail, found, death->host);
     return true;
+}
+
+/* The logs of workers in a folder. */
+struct logs {
+    DIR *entries;
+    const char *folder;
+    char path[PATH_MAX], tail[TAIL_BYTES + 1]; /* of the log at hand */
+    size_t length;
+    int64_t session, number;
+};
+
+/* Reads the next log; false: there are no more. */
+static bool next_log(struct logs *logs)
+{
+    const struct dirent *entry;
+    long long session, number;
+
+    while (logs->entries && (entry = readdir(logs->entries))) {
+        if (sscanf(entry->d_name, PREFIX "%lld-%lld", &session, &number) != 2 || number < 1 ||
+            fnmatch(PREFIX "*" SUFFIX, entry->d_name, 0) != 0 ||
+            path_of(logs->path, logs->folder, session, number) != 0)
+            continue;
+        logs->session = session;
+        logs->number = number;
+        logs->length = read_tail(logs->path, logs->tail);
+        return true;
+    }
+    return false;
+}
+
+static int count_crashes(struct logs *logs)
+{
+    int count = 0;
+
+    while (next_log(logs))
+        count += logs->length > 0 && fatal_line(logs->tail);
+    return count;
 }
 
 void log_each_death(
     const char *folder, bool (*take)(void *context, const struct log_death *death), void *context)
 {
-    DIR *entries = opendir(folder);
-    char path[PATH_MAX], tail[TAIL_BYTES + 1];
-    const struct dirent *entry;
+    struct logs logs = {.entries = opendir(folder), .folder = folder};
     struct log_death death;
-    long long session, number;
+    int crashes = count_crashes(&logs);
 
-    while (entries && (entry = readdir(entries))) {
-        if (sscanf(entry->d_name, PREFIX "%lld-%lld", &session, &number) != 2 ||
-            fnmatch(PREFIX "*" SUFFIX, entry->d_name, 0) != 0 || path_of(path, folder, session, number) != 0)
+    if (logs.entries)
+        rewinddir(logs.entries);
+    while (next_log(&logs)) {
+        if (logs.length == 0 || !read_death(logs.tail, &death) || unlink(logs.path) != 0)
             continue;
-        size_t length = read_tail(path, tail);
-        death.number = number;
-        if (length > 0 && read_death(tail, &death) && take(context, &death))
-            append_to_log(folder, death.run, tail, length);
+        death.session = logs.session;
+        death.number = logs.number;
+        death.alone = crashes == 1;
+        if (take(context, &death))
+            append_excerpt(folder, death.run, logs.tail, logs.length);
     }
-    if (entries)
-        closedir(entries);
+    if (logs.entries)
+        closedir(logs.entries);
 }
 
 void log_forget(const char *folder, const char *name)

@@ -34,15 +34,21 @@ void log_bequeath(
 
 /* What the log of a worker tells of its death. */
 struct log_death {
-    int64_t number; /* of the worker, as in log_open */
+    int64_t session, number; /* of the worker, as in log_open */
     char host[LOG_HOST];
     char run[LOG_RUN]; /* the run in which it died, as it was given to log_run */
     int64_t cell;
+    int signal;
     char last[LOG_LAST]; /* "killed by signal 11" */
+    bool alone; /* no other log in the folder tells of a fatal signal */
 };
 
-/* Passes on each worker that has died in a run, by a signal of its own fault, so that its log says so. If
- * `take` knows the run, it returns true, and the log is appended to FOLDER/<run>.log. */
+/*
+ * Passes on each worker that has died in a run, by a signal of its own fault, so that its log says so. The
+ * log is removed before, so that no death is passed on twice, whatever happens then; a log that cannot be
+ * removed is not passed on. If `take` knows the run, it returns true, and the end of the log is appended to
+ * FOLDER/<run>.log.
+ */
 void log_each_death(
     const char *folder, bool (*take)(void *context, const struct log_death *death), void *context);
 
