@@ -74,7 +74,7 @@ def test_a_run_that_killed_once_too_often(stopped):
     put(folder, "deaths", cell, 2)
     (folder / "a.nc.d/worker-000000-3.log").write_text(fatal(3, digest, (cell + 1) % 8))  # as if the grid had grown
     err = start_and_stop(folder)
-    assert err.splitlines()[0].startswith("a.nc: an earlier start lost worker 3 on n7, killed by signal 11, in learning_rate=")
+    assert err.startswith("a.nc: an earlier start lost worker 3 on n7, killed by signal 11, in learning_rate=")
     with netCDF4.Dataset(folder / "a.nc") as dataset:
         assert dataset["outcome"][:].ravel()[cell] == FAILED and dataset["attempts"][:].ravel()[cell] == 3
         assert dataset["session"][:].ravel()[cell] == 0 and deaths(folder)[cell] == 3
