@@ -9,11 +9,11 @@
  * unless all runs diverged. */
 struct reduction {
     const struct nature_row *nature; /* says whether means are geometric; those use finite values only */
-    struct view_flags flags;
     double *value; /* [y][x] as drawn: a mean, or the most frequent flag; NaN: none */
     bool *diverged; /* [y][x] most ended runs of the cell diverged */
     int64_t diverged_runs;
     int64_t fewer; /* cells that have runs, but fewer than others because some are skipped */
+    struct view_flags flags;
     bool all_diverged; /* all runs diverged, and none is left out; if not, diverged cells have value NaN */
 };
 
