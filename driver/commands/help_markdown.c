@@ -197,8 +197,7 @@ static const struct table {
         print_commands},
     {"exits", "Exit statuses",
         "Of every command; a command has those that fit it. The Python scripts of `analysis/` end with 1 for "
-        "an error, "
-        "bad input included, and with 2 if they do not know an option or miss an argument.",
+        "an error, bad input included, and with 2 if they do not know an option or miss an argument.",
         print_exits},
     {"params", "Parameters", "Keys of the sweep file that describe a run. Those marked as axes accept lists.",
         print_params},
@@ -209,9 +208,8 @@ static const struct table {
         "numbers or texts. Numbers and truth values ascend strictly along their axis, or descend if the list "
         "in the sweep file does; words keep the order of the file. When values are added, the order may turn "
         "round: choose by value, not by index. An axis of `together` has labels as its coordinate, and its "
-        "keys as further "
-        "coordinates. Metrics may have the following dimensions after these. Values at indices that a run "
-        "does not have (a layer, a step) are NaN.",
+        "keys as further coordinates. Metrics may have the following dimensions after these. Values at "
+        "indices that a run does not have (a layer, a step) are NaN.",
         print_dimensions},
     {"groups", "Groups of metrics",
         "The words of `measure: {metrics: [...]}`, except `always`, whose metrics cannot be left out.",

@@ -72,36 +72,40 @@ static int open_log(struct start *start, struct error *error)
     return status == 0 ? journal_open(&start->journal, path, error) : -1;
 }
 
+enum { TOLD_SIZE = sizeof(((struct error *)0)->text) + 1 };
+
+/* The line of a second SIGINT; why->text is the same without its end. */
+static void put_told(char told[TOLD_SIZE], struct error *why, const struct start *start, const char *words)
+{
+    error_set(why, ERROR_ENVIRONMENT, "%s: %s", start->sweep.output, words);
+    snprintf(told, TOLD_SIZE, "%s\n", lines_clean(why->text));
+}
+
 /* For a second SIGINT before this start has the dataset: another process may train it, so the log does not
  * say that the sweep was interrupted. */
 static void prepare_first_words(const struct start *start)
 {
-    char told[sizeof(((struct error *)0)->text) + 1];
+    char told[TOLD_SIZE];
     struct error why;
 
     if (getenv(LEASE_VARIABLE))
         return;
-    error_set(&why, ERROR_ENVIRONMENT,
-        "%s: interrupted before the start had the dataset, nothing is lost; run the same command again",
-        start->sweep.output);
-    snprintf(told, sizeof(told), "%s\n", lines_clean(why.text));
+    put_told(told, &why, start,
+        "interrupted before the start had the dataset, nothing is lost; run the same command again");
     last_words_prepare(told, -1, "", 0);
 }
 
 /* For a second SIGINT. Ranks of a launcher get none, and it tells of its own. */
 static void prepare_last_words(struct start *start)
 {
-    char told[sizeof(((struct error *)0)->text) + 1];
+    char told[TOLD_SIZE];
     struct error why;
 
     if (getenv(LEASE_VARIABLE))
         return;
-    error_set(&why, ERROR_ENVIRONMENT,
-        "%s: interrupted: runs under way may lose their steps since their last checkpoints, all else is "
-        "kept; "
-        "run the same command again to continue",
-        start->sweep.output);
-    snprintf(told, sizeof(told), "%s\n", lines_clean(why.text));
+    put_told(told, &why, start,
+        "interrupted: runs under way may lose their steps since their last checkpoints, all else is kept; "
+        "run the same command again to continue");
     struct json_writer *writer = journal_begin(start->journal, LOG_SWEEP_INTERRUPTED);
     if (!writer) {
         last_words_prepare(told, -1, "", 0);

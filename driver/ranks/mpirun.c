@@ -147,8 +147,7 @@ int mpirun_find(struct mpirun *mpirun, struct error *error)
     if (foreign)
         return error_set(error, ERROR_ENVIRONMENT,
             "%s belongs to %s, but this program is built with %s: put that library's mpiexec first on the "
-            "PATH; "
-            "-j 0 trains without MPI",
+            "PATH; -j 0 trains without MPI",
             foreign, owner->owner, wire_library());
     return error_set(error, ERROR_ENVIRONMENT, "%s: not found; -j 0 trains without MPI", own->command[0]);
 }

@@ -81,9 +81,8 @@ int starter_check(const struct starter *starter, int size, struct error *error)
         return 0;
     return error_set(error, ERROR_ENVIRONMENT,
         "normsweep: %d processes were started (%s), but this program is built with %.*s, which does not "
-        "connect "
-        "them; start it with that library's mpiexec (srun --mpi=%s), or without any: normsweep run "
-        "SWEEP.yaml",
+        "connect them; start it with that library's mpiexec (srun --mpi=%s), or without any: "
+        "normsweep run SWEEP.yaml",
         starter->size, starter->variable, wire_library_name(), wire_library(),
         mpirun_is_open_mpi(wire_library()) ? "pmix" : "pmi2");
 }
