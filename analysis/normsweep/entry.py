@@ -10,6 +10,8 @@ import importlib
 import sys
 from typing import Any, Callable
 
+INTERRUPTED = 130  # the exit status after Ctrl-C, as of the program
+
 
 def __getattr__(name: str) -> Callable[[], Any]:
     if name.startswith("_"):
@@ -18,12 +20,15 @@ def __getattr__(name: str) -> Callable[[], Any]:
 
 
 def start(name: str) -> Any:
-    """Exits with one line if a module is missing that the command needs and the package does not, such as matplotlib.
-    """
+    """Runs a script. Exits with one line if a module is missing that the command needs and the package does not, such
+    as matplotlib; without one after Ctrl-C."""
     try:
         script = importlib.import_module(f"{__package__}.scripts.{name}")
     except ModuleNotFoundError as error:
         if not error.name or error.name.partition(".")[0] == __package__:
             raise
         sys.exit(f"normsweep-{name}: no module {error.name} here: pip install {error.name}")
-    return script.main()
+    try:
+        return script.main()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

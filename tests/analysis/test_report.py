@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -358,6 +359,15 @@ def test_terminated(tmp_path):
     with pytest.raises(KeyboardInterrupt), command.whole_file(tmp_path / "a"):
         os.kill(os.getpid(), signal.SIGTERM)
     assert os.listdir(tmp_path) == [] and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_a_terminated_command_says_nothing(sweep, tmp_path):
+    """A job's end, while the page is made."""
+    process = subprocess.Popen([*REPORT, sweep], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    while not os.listdir(tmp_path) and process.poll() is None:  # the temporary file, for as long as figures are drawn
+        time.sleep(0.01)
+    process.terminate()
+    assert process.communicate()[0] == b"" and process.returncode == 130 and os.listdir(tmp_path) == []
 
 
 def test_nothing_is_written_where_nothing_can_be(sweep, tmp_path):

@@ -7,6 +7,7 @@ import time
 
 from ..command import fail, terminated_as_interrupted, warn, whole_file
 from ..dataset import open_sweep
+from ..entry import INTERRUPTED
 from ..figures.drawing import reason
 from ..verify import NotASweep
 from ..words import several
@@ -17,7 +18,6 @@ from .survey import Surveyor
 
 LOST_SECONDS = 60  # a dataset that was there may be away so long: extending a sweep replaces its file
 SHARE = 0.03  # of a core: the training beside it has the rest
-INTERRUPTED = 130  # the exit status, as of the program
 
 
 class Gone(Exception):
