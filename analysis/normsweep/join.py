@@ -10,7 +10,7 @@ import xarray as xr
 
 from .account import USED
 from .boundary_variables import boundary
-from .names import BOUNDARY, DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSIONS
+from .names import BOUNDARY, DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSIONS, TRUTHS
 from .plane import SAME
 from .words import value_text
 
@@ -86,9 +86,11 @@ def in_the_way(apart: Iterable[str], parts: Iterable[xr.Dataset]) -> list[str]:
 
 
 def fixed(part: xr.Dataset) -> dict[str, Any]:
-    """{key: value} of what is the same in all runs of a part, or was selected, and their numbers depend on."""
+    """{key: value} of what is the same in all runs of a part, or was selected, and their numbers depend on. An attribute
+    of netCDF cannot be a truth value: it is 0 or 1."""
     selected = {str(name): value.values[()] for name, value in part.coords.items() if not value.dims}
-    return {str(name): value for name, value in {**part.attrs, **selected}.items() if name not in FREE}
+    return {str(name): bool(value) if name in TRUTHS else value
+            for name, value in {**part.attrs, **selected}.items() if name not in FREE}
 
 
 def all_together(parts: Iterable[xr.Dataset]) -> dict[str, dict[str, None]]:

@@ -88,6 +88,18 @@ def test_one_key_that_is_fixed_everywhere_becomes_an_axis(tiny):
         assert same_runs(part, whole.drop_vars("learning_rate"))
 
 
+def test_truth_values_that_are_fixed_stay_truth_values(tiny):
+    """An attribute of netCDF has 0 and 1 for them."""
+    no, yes = (tiny(f"{word}.nc", f"bias={word}") for word in ("false", "true"))
+    axis = tiny("axis.nc", "bias=[false]")
+    for files, values in (([no, yes], [False, True]), ([yes, axis], [True, False]), ([axis, yes], [False, True])):
+        with open_sweep(files) as found:
+            assert found.bias.dtype == bool and found.bias.values.tolist() == values
+            assert "bias" in found.sweep.word_axes and found.sweep.done.all()
+    with pytest.raises(DifferentSweeps, match="bias is true, not false, .*seed is 1, not 0"):
+        open_sweep([no, tiny("other.nc", "bias=true", "seed=1")])
+
+
 def test_of_another_sweep(tiny):
     """What numbers depend on has to agree; what they do not depend on need not."""
     first = tiny("first.nc", "seed=0")
