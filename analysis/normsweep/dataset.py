@@ -76,7 +76,7 @@ def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: A
 
 
 def matching(path: Path) -> list[Path]:
-    """The files of a pattern, by name; a path alone if it exists or is no pattern."""
+    """The files of a pattern, by name; a path alone if it exists or is not a pattern."""
     if not glob.has_magic(os.fspath(path)) or os.path.lexists(path):
         return [path]
     found: list[Path] = [*sorted(glob.glob(os.fspath(path), recursive=True))]
@@ -98,7 +98,9 @@ def open_file(path: Path, **keywords: Any) -> xr.Dataset:
         if error.errno != NO_NETCDF:
             raise
         raise NotASweep(f"{path}: not a normsweep dataset") from error
-    except ValueError as error:  # xarray cannot make sense of the coordinates
+    except ValueError as error:  # xarray cannot make sense of the coordinates, or of a keyword of the caller's
+        if opens(path, **engine):
+            raise
         raise NotASweep(f"{path}: {str(error).splitlines()[0]}") from error
     try:
         if dataset.attrs.get("source") != SOURCE or "outcome" not in dataset:
@@ -111,6 +113,14 @@ def open_file(path: Path, **keywords: Any) -> xr.Dataset:
     if store.is_zarr(path):
         store.restore_truths(dataset)
     return without_spare_sessions(dataset)
+
+
+def opens(path: Path, **engine: Any) -> bool:
+    try:
+        xr.open_dataset(path, **engine).close()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def in_pieces(path: Path, chunks: Any = None, **keywords: Any) -> xr.Dataset:

@@ -285,6 +285,10 @@ def test_what_cannot_be_opened(parts, tmp_path):
     for keyword in ("decode_cf", "concat_characters"):
         with pytest.raises(TypeError, match=f"{keyword}: open_sweep decodes"):
             open_sweep(parts[0], **{keyword: False})
+    for keyword in ("chunks", "engine"):  # a mistake of the caller's, not of the file
+        with pytest.raises(ValueError, match="bogus") as raised:
+            open_sweep(parts[0], **{keyword: "bogus"})
+        assert not isinstance(raised.value, NotASweep), keyword
     assert issubclass(DifferentSweeps, ValueError)
 
 
