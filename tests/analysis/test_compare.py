@@ -408,6 +408,11 @@ def test_script_compares_parts(folder):
     two = run(*COMMAND, "both.nc", "--along", "learning_rate=0.1,0.001", "--at", "norm_placement=post", "--cells", "0",
               "--format", "none", cwd=folder).stdout
     assert two.count("A  both") == 1 and "They differ in learning_rate (0.1, 0.001)." in two
+    assert two.startswith("A  both, norm_placement=post, learning_rate=0.1\n")
+    for place in ("out", "pre"):  # tables of different parts do not overwrite each other
+        run(*COMMAND, "both.nc", "--along", "learning_rate=0.1,0.001", "--at", f"norm_placement={place}", "--format",
+            "csv", cwd=folder)
+        assert (folder / f"compare-both-norm_placement-{place}-learning_rate-0.1-0.001.csv").exists(), place
     mixed = run(*COMMAND, "both.nc", "a.nc", "--at-a", "norm_placement=post", "--unpaired", "--format", "none",
                 "--variables", "final_train_loss", cwd=folder).stdout
     assert "not in pairs" in mixed and "norm_growth  " not in mixed.partition("Boundary")[0]

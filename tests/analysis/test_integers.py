@@ -68,8 +68,8 @@ def test_such_seeds_are_compared(large):
                "norm_placement=pre"]
     every = run(*command, "--along", "seed", cwd=large.parent).stdout
     some = run(*command, "--along", f"seed={FIRST},{FIRST + 1}", cwd=large.parent).stdout
-    assert every == some and f"A  large, seed={FIRST}\n" in every
-    assert every.endswith(f"compare-large-seed-{FIRST}-{FIRST + 1}.csv\n")
+    assert every == some and f"A  large, norm_placement=pre, seed={FIRST}\n" in every
+    assert every.endswith(f"compare-large-norm_placement-pre-seed-{FIRST}-{FIRST + 1}.csv\n")
 
 
 def test_one_run_is_joined_with_itself(tmp_path):

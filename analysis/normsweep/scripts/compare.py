@@ -119,7 +119,7 @@ def pairs_along(arguments, path, dataset):
     values = values.tolist()
     if len(values) < 2:
         fail(f"{path}: {axis} has only one value, {value_text(values[0])}")
-    label = os.path.splitext(os.path.basename(path))[0]
+    label = ", ".join([os.path.splitext(os.path.basename(path))[0], *arguments.at])
     for two in itertools.combinations(values, 2):
         yield tuple(side(path, dataset, label, [*at_of(dataset, axis, value)]) for value in two)
 
