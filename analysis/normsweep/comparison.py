@@ -311,6 +311,7 @@ def of_boundary(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool]) -> xr.Data
     sides, reduced, tested = comparable_boundaries(shared, along, axes)
     logs, low, high = ([log(side[name]) for side in sides]
                        for name in ("boundary", "boundary_low", "boundary_high"))
+    logs = [np.where(np.isfinite(one), one, np.nan) for one in logs]  # a run beside a boundary may be at 0, though
     if shared.is_paired:
         both = ~np.isnan(logs[0]) & ~np.isnan(logs[1])
         logs = [np.where(both, part, np.nan) for part in logs]
@@ -360,8 +361,7 @@ def notes_on_boundaries(found: dict[str, Any], logs: list[Array], reduced: list[
 
 def log(values: xr.DataArray) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(values.values)
-    return np.where(np.isfinite(logs), logs, np.nan)
+        return np.asarray(np.log(values.values))
 
 
 def mean_of(values: Array, where: Array) -> Array:

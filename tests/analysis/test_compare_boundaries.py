@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from compared import end, made
-from drawn import DIVERGED, FAILED, PENDING, SKIPPED, near
+from drawn import DIVERGED, FAILED, PENDING, SKIPPED, dataset, near
 from normsweep import compare, comparison_text
 
 FINE = [10.0 ** (place / 4) for place in range(4, -13, -1)]
@@ -37,7 +37,8 @@ def test_a_sweep_has_the_boundary_of_itself(less, paired):
     for a, b in (whole, less(whole)), (less(whole), whole):
         found = compare(a, b, paired=paired)
         assert found.boundary_ratio.notnull().any() and near(found.boundary_ratio.fillna(1), 1)
-        assert not (found.boundary_p < 0.99).any() and not (found.boundary_q < 0.99).any()
+        there = found.boundary_ratio.notnull()
+        assert (found.boundary_p >= 0.99)[there].all() and (found.boundary_q >= 0.99)[there].all()
         assert found.boundary_slope_places < 2 or near(found.boundary_slope_difference, 0)
         assert any("use only runs that both have" in line for line in noted(found))
     assert noted(compare(whole, whole, paired=paired)) == []
@@ -73,6 +74,22 @@ def test_different_runs_are_shown_and_not_tested():
     assert near(found.boundary_a, compare(a, a).boundary_a) and near(found.boundary_b, compare(b, b).boundary_b)
     assert compare(a, b, paired=False).boundary_p.isnull().all()
     assert OTHER[:32] in comparison_text(found)
+
+
+def test_a_run_beside_a_boundary_at_zero():
+    """The boundary may lie anywhere down to 0, at which no ratio is left."""
+    def along_warmup(*boundaries):
+        found = dataset({"warmup": [0, 100, 200], "seed": range(len(boundaries))},
+                        norm_growth=([], lambda warmup, seed: np.exp((np.array(boundaries)[seed] - warmup) / 100)))
+        found.norm_growth.attrs.update(nature="ratio", long_name="norm growth", units="1")
+        return found.assign(boundary=xr.DataArray(0.0, attrs={"along": "warmup", "variable": "norm_growth", "at": 1.0}))
+    a, b = along_warmup(50, 150), along_warmup(60, 160)
+    found = compare(a, b)
+    assert near(found.boundary_ratio, (60 * 160 / 50 / 150) ** 0.5)
+    assert found.boundary_ratio_least == 0 and found.boundary_ratio_most == np.inf
+    assert "0 to inf" in comparison_text(found)
+    found = compare(a.isel(seed=[1]), b.isel(seed=[1]))
+    assert near(found.boundary_ratio_least, 0.5) and near(found.boundary_ratio_most, 2)
 
 
 def refined(**more):
