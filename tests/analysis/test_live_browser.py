@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import browser
 import pytest
 from conftest import NORMSWEEP, PROJECT
 from pages import EVIL
+from preloaded import preload
 
 from normsweep import NotASweep, figures, open_sweep
 
@@ -35,6 +35,24 @@ measure: {{every: 5}}
 validate: {{every: end, tokens: 256}}
 """
 DEADLINE = 300  # seconds, which only ends a test that hangs
+# While the file `hold` is there, each write of the dataset waits until the file `held`, which it makes, is gone. The
+# first ones, of a dataset without runs or with one, do not wait: after a long one the next is a second away.
+HOLD = """
+int fdatasync(int file)
+{
+    static int (*next)(int);
+    static int calls;
+    if (!next)
+        next = dlsym(RTLD_NEXT, "fdatasync");
+    int found = next(file);
+    if (++calls < 7 || access("hold", F_OK) != 0)
+        return found;
+    close(open("held", O_CREAT | O_WRONLY, 0666));
+    while (access("hold", F_OK) == 0 && access("held", F_OK) == 0)
+        usleep(10000);
+    return found;
+}
+"""
 
 pytestmark = pytest.mark.skipif(not browser.find(), reason="looks at the page in a headless Chromium, which is not "
                                 "installed here (Debian's package chromium); other tests read the same page as HTML")
@@ -62,10 +80,10 @@ def start(tmp_path):
     """Starts a command in the folder of the test; ends what still runs at its end."""
     begun = []
 
-    def begin(*command):
+    def begin(*command, **options):
         with open(tmp_path / f"log {len(begun)}", "w") as log:
             begun.append(subprocess.Popen([str(word) for word in command], cwd=tmp_path, stdin=subprocess.DEVNULL,
-                                          stdout=log, stderr=log))
+                                          stdout=log, stderr=log, **options))
         return begun[-1]
     yield begin
     for process in begun:
@@ -90,17 +108,15 @@ def stands(path):
         return 0, 0
 
 
-def stopped_in_the_middle(sweep, path):
-    """Stops the sweep's process while a run is under way, so that there is a middle however fast the machine is.
-    Returns the number of runs that have ended."""
+def held_in_the_middle(path):
+    """Waits until the sweep is held while a run is under way. Returns the number of runs that have ended."""
     while True:
-        until(lambda: stands(path)[0] >= 3)
-        os.kill(sweep.pid, signal.SIGSTOP)
+        until((path.parent / "held").exists)
         ended, running = stands(path)
         assert ended < RUNS
-        if running == 1:
+        if ended >= 3 and running == 1:
             return ended
-        os.kill(sweep.pid, signal.SIGCONT)
+        (path.parent / "held").unlink()
 
 
 def filled(page):
@@ -135,13 +151,14 @@ def test_from_before_the_first_run_to_the_report(web, tmp_path, start):
             page.open(url)
             assert "Waiting for s.nc" in page.tell("document.body.innerText")
             page.tell("window.mark = 'the same document'")
-        sweep = start(NORMSWEEP, "run", "s.yaml", "-j", "0")
-        ended = stopped_in_the_middle(sweep, path)
+        (tmp_path / "hold").touch()
+        sweep = start(NORMSWEEP, "run", "s.yaml", "-j", "0", env=preload(tmp_path, HOLD))
+        ended = held_in_the_middle(path)
         for page in pages:
             page.until(f"document.querySelector('dl')?.textContent.includes('{ended} of {RUNS} ') && "
                        "document.querySelectorAll('#runs progress').length === 1")
             in_the_middle(page, ended)
-        os.kill(sweep.pid, signal.SIGCONT)
+        (tmp_path / "hold").unlink()
         assert sweep.wait(DEADLINE) == 0 and watch.wait(DEADLINE) == 0
         for page in pages:
             page.until("document.querySelector('figure > img') !== null")
