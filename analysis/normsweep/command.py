@@ -2,9 +2,9 @@
 
 import contextlib
 import os
+import secrets
 import signal
 import sys
-import tempfile
 
 from .dataset import open_sweep
 from .plane import part_at
@@ -58,24 +58,27 @@ def make_folder(path):
 def whole_file(path):
     """Yields the name of a temporary file, which is renamed to `path` if the block succeeds, and removed if not.
 
-    Exits with one line, before the block runs, if no file can be written there, or if a dataset is there. SIGTERM ends
-    the block as Ctrl-C does, so that no temporary file stays behind.
+    Exits with one line, before the block runs, if no file can be written there, or if a dataset is there. From before
+    the temporary file is there until it is gone, SIGTERM ends the command as Ctrl-C does, so that it does not stay
+    behind. For that its name is known before it is made, which tempfile's would not be.
     """
     if os.path.isdir(path):
         fail(f"{path}: is a folder")
     if is_dataset(path):
         fail(f"{path}: is a dataset, which would be overwritten; choose another -o")
+    folder, last = os.path.split(path)
+    name = os.path.join(folder, f".{secrets.token_urlsafe(6)}{last}")
     try:
-        handle, name = tempfile.mkstemp(prefix=".", suffix=os.path.basename(path), dir=os.path.dirname(path) or ".")
-        os.close(handle)
-        try:
-            with terminated_as_interrupted():
+        with terminated_as_interrupted():
+            try:
+                os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
                 yield name
-            os.chmod(name, 0o666 & ~umask())
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
+                os.chmod(name, 0o666 & ~umask())
+                os.replace(name, path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(name)
+                raise
     except OSError as error:
         fail(f"{path}: {error.strerror or error}")
 

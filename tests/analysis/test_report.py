@@ -361,10 +361,33 @@ def test_terminated(tmp_path):
     assert os.listdir(tmp_path) == [] and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
+@pytest.mark.parametrize("moment", ["open", "chmod", "replace"])
+def test_terminated_at_any_moment(tmp_path, monkeypatch, moment):
+    """From when the temporary file is made to when it gets its name, of which nothing but the last stays."""
+    function = getattr(os, moment)
+
+    def and_terminate(path, *others):
+        found = function(path, *others)
+        if os.fspath(path).startswith(str(tmp_path)):
+            os.kill(os.getpid(), signal.SIGTERM)
+        return found
+
+    monkeypatch.setattr(os, moment, and_terminate)
+    before = signal.signal(signal.SIGTERM, lambda *_: pytest.fail("SIGTERM would have ended the command"))
+    try:
+        with pytest.raises(KeyboardInterrupt), command.whole_file(tmp_path / "a"):
+            pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert os.listdir(tmp_path) == (["a"] if moment == "replace" else [])
+
+
 def test_a_terminated_command_says_nothing(sweep, tmp_path):
     """A job's end, while the page is made."""
     process = subprocess.Popen([*REPORT, sweep], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    deadline = time.monotonic() + 120
     while not os.listdir(tmp_path) and process.poll() is None:  # the temporary file, for as long as figures are drawn
+        assert time.monotonic() < deadline
         time.sleep(0.01)
     process.terminate()
     assert process.communicate()[0] == b"" and process.returncode == 130 and os.listdir(tmp_path) == []
