@@ -77,7 +77,9 @@ def trains(folder):
 
 
 def interrupt_until_ended(process):
+    deadline = time.monotonic() + 120
     while process.poll() is None:  # those that come close together are one
+        assert time.monotonic() < deadline
         process.send_signal(signal.SIGINT)
         time.sleep(0.1)
 

@@ -6,6 +6,7 @@ import pathlib
 import re
 import signal
 import threading
+import time
 
 import netCDF4
 import pytest
@@ -253,8 +254,9 @@ def test_the_last_line_is_there_once_the_dataset_is_free(folder):
         wait_until(lambda: events(folder, "run_started"), "a run trains")
         held = os.open(folder / "a.nc.lease", os.O_RDONLY)
         sweep.send(signal.SIGTERM)
+        deadline = time.monotonic() + 120
         while os.fstat(held).st_nlink:
-            pass
+            assert time.monotonic() < deadline
         assert events(folder)[-1]["event"] == "sweep_stopped"
         os.close(held)
         sweep.ended(75)
