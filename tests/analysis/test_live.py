@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from conftest import NORMSWEEP, PROJECT, run
 from made_up import made_up
-from pages import EVIL, Reader
+from pages import EVIL, Reader, area, shapes
 
+from normsweep.figures.implied import implied_sides
 from normsweep.live import curves, diagram, lease, sections, survey, watch
 from normsweep.live.survey import DONE, FAILED, PENDING, RUNNING, SKIPPED, Surveyor
 
@@ -45,16 +46,6 @@ def under_way(*places, **changes):
         ds["param_norm"][place] = [1, 1.1, np.nan]
     ds["train_loss"] = losses
     return ds
-
-
-def shapes(text, kind):
-    """The rectangles of the paths with an attribute: (left, bottom, right, height)."""
-    return [tuple(map(int, found)) for path in re.findall(rf'<path d="([^"]*)"[^>]*{kind}', text)
-            for found in re.findall(r"M(\d+) (\d+)H(\d+)v-(\d+)", path)]
-
-
-def area(found):
-    return sum((right - left) * height for left, _, right, height in found)
 
 
 def test_counts_and_runs_under_way(live):
@@ -249,6 +240,20 @@ def test_skipped_cells_show_what_a_search_implies(live):
     assert "implied by the search" in text and 'class="is-skipped"' in text
 
 
+@pytest.mark.parametrize("codes, implied", [((1, 1), 1), ((2, 2), 2), ((0, 0), 0), ((3, 3), 0), ((1, 2), 0),
+                                            ((0, 1), 0), ((2, 0), 0)])
+def test_a_cell_that_a_search_skipped_is_implied_or_hatched(live, codes, implied):
+    """As in the figure: implied if all of its seeds are of one side, otherwise skipped; never blank, as if to come."""
+    ds = made_up(outcome=np.full((3, 5, 2, 2), SKIPPED, np.int8)).isel(norm_placement=[0])
+    ds["phase"] = ds.phase.copy(data=np.broadcast_to(np.array(codes, np.int8), ds.phase.shape))
+    text = live(ds)[0]
+    assert ("implied by the search" in text) == bool(implied) and ('class="is-skipped"' in text) == (not implied)
+    filled = area(shapes(text, 'class="is-skipped"')) + area(shapes(text, 'fill="#[0-9a-f]{6}" opacity'))
+    assert abs(filled / 750_000 - 1) < 0.01
+    sides = implied_sides(ds, ("learning_rate", "weight_decay"))
+    assert implied == 0 if sides is None else sides[("growing", "shrinking")[implied - 1]].all()
+
+
 def test_lines_of_runs(live):
     text = live(under_way((2, 0, 1, 1), (2, 1, 1, 1)))[0]
     plots = text.split('class="curves"')[1]
@@ -397,6 +402,7 @@ class Following(watch.Watch):
         super().__init__(str(tmp_path / "s.nc"), str(tmp_path / "s.html"), 5, 100)
         self.now, self.scenes, self.pages = 1000.0, iter(scenes), []
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "process_time", lambda: 0.0)
         monkeypatch.setattr(time, "sleep", self.pass_by)
 
     def pass_by(self, seconds):

@@ -8,7 +8,7 @@ from ..account import plain
 from ..figures import runs
 from ..names import REPEAT
 from ..page import element, join
-from ..words import grouped, number, value_text
+from ..words import grouped, number, several, value_text
 from .plot import HEIGHT, UNITS, path, plot
 from .survey import DONE, RUNNING, chosen, is_over_steps, row
 
@@ -119,7 +119,7 @@ def one(dataset, name, title, reached, done, colours):
     ends = float(step[0]), float(max(step[-1], step[0] + 1))
     drawn = [element("path", d=points((x - ends[0]) / (ends[1] - ends[0]), scale.place(y)),
                      class_=f"line {kind} {colours.of(cell)}") for cell, kind, x, y in lines]
-    told = f"{title} over the steps of {len(lines)} runs, from {number(scale.least)} to {number(scale.most)}"
+    told = f"{title} over the steps of {several(len(lines), 'run')}, from {number(scale.least)} to {number(scale.most)}"
     places = [((value - ends[0]) / (ends[1] - ends[0]), grouped(int(value))) for value in even(*ends)]
     return element("div", element("h3", title), plot([path(guides(scale), class_="guide"), *drawn], told, places,
                                                      scale.ticks(), "step", ""), class_="panel")

@@ -12,9 +12,9 @@ from ..boundary_variables import is_of_growth
 from ..figures import cells, phase, runs
 from ..names import PHASE_AXES, REPEAT
 from ..page import element, join
-from ..words import number, several, value_text
+from ..words import grouped, number, several, value_text
 from .plot import HEIGHT, UNITS, fraction, path, plot
-from .survey import DIVERGED, DONE, FAILED, RUNNING, SKIPPED, is_over_steps
+from .survey import DIVERGED, DONE, FAILED, RUNNING, SKIPPED
 
 SHADES = 48  # colours of a diagram
 DASH = 40  # of UNITS: the boundary of a learning rate whose neighbours have none
@@ -148,7 +148,6 @@ class State:
         self.growth = phase.log_growth(np.where(self.outcome == DONE, growth, np.nan))
         self.implied = dataset.phase.transpose(*axes).values.ravel() if "phase" in dataset else np.zeros(
             self.outcome.shape)
-        self.begun = rows_begun(dataset)
         shown = [self.mean(panel) for panel in plane.panels]
         spread = phase.colour_range(shown)
         self.spread = STEADY ** np.ceil(np.log(spread) / np.log(STEADY)) if np.isfinite(spread) else 1.0
@@ -205,10 +204,6 @@ def far_apart(places, least=0.09):
     return sorted(kept)
 
 
-def rows_begun(dataset):
-    return "param_norm" in dataset and is_over_steps(dataset, "param_norm")
-
-
 class Boundaries:
     """Where growth stops, as the figure `phase` draws it, over the runs that are done."""
 
@@ -253,7 +248,7 @@ def draw(panel, plane, state, boundaries):
     drawn = [path(rectangles(shades == shade, x, y, share), fill=colour)
              for shade, colour in enumerate(state.colours) if (shades == shade).any()]
     plain = (done > 0) & (shades < 0)
-    implied = np.where((runs_of == 0), state.implied[panel.index].max(2), 0)
+    implied = implied_phases(state.implied[panel.index], runs_of == 0)
     for code, place in FAINT.items():
         drawn.append(path(rectangles(implied == code, x, y), fill=state.colours[round((0.5 + place) * (SHADES - 1))],
                           opacity=0.6))
@@ -278,13 +273,22 @@ def draw(panel, plane, state, boundaries):
                 plane.x.label, plane.y.label, **readings(panel, plane, state))
 
 
+def implied_phases(phases, is_skipped):
+    """[y, x] of phases [y, x, repeats]: that which a search implies for all repeats of a cell without a run; 0 where
+    it is none of FAINT."""
+    first = phases[..., 0]
+    return np.where(is_skipped & (phases == first[..., np.newaxis]).all(2) & np.isin(first, list(FAINT)), first, 0)
+
+
 def told_of(panel, done, diverged, failed, running, state):
     """A panel in words."""
     mean = state.mean(panel)
     counts = [several(int(count.sum()), "run") + f" {word}" for word, count in
               (("done", done), ("diverged", diverged), ("failed", failed), ("under way", running)) if count.sum()]
     if state.measured:
-        counts.append(f"{int((mean > 0).sum())} cells grow, {int((mean <= 0).sum())} do not")
+        grow, shrink = int((mean > 0).sum()), int((mean <= 0).sum())
+        counts.append(f"{several(grow, 'cell')} {'grows' if grow == 1 else 'grow'}, {grouped(shrink)} "
+                      f"{'does' if shrink == 1 else 'do'} not")
     return "; ".join(filter(None, [panel.title, *counts])) or "no run has begun"
 
 
