@@ -433,6 +433,21 @@ def test_runs_that_have_not_ended_are_of_no_class():
     assert near(panels(curve)[1].lines[0].get_ydata(), [2, np.nan])
 
 
+@pytest.mark.parametrize("name, variables", [
+    ("phase", {"norm_growth": [0.5, 2.0]}), ("final-losses", {"final_train_loss": [2.0, 3.0]}),
+    ("dynamics", {"growth_exponent": [0.4, 0.6], "dynamics": np.array([1, 2], np.int8)})])
+def test_repeats_of_one_run(name, variables):
+    """Seeds are the only axis: a dot for each, above no name."""
+    made = dataset({"seed": [0, 1]}, **variables)
+    if name == "dynamics":
+        made.dynamics.attrs = {"flag_values": np.arange(5, dtype=np.int8),
+                               "flag_meanings": "none aligned misaligned relative adam_like"}
+    shown = panels(drawing(made, name))
+    assert len(shown) == len(variables)
+    for axes, values in zip(shown, variables.values()):
+        assert near(np.sort(axes.lines[0].get_ydata()), np.sort(values)) and axes.get_xlabel() == ""
+
+
 def test_ratios_have_their_geometric_mean():
     growth = np.array([[1.0, 4.0], [2.0, 8.0], [0.5, 0.5]])
     made = dataset({"learning_rate": [1e-3, 1e-2, 1e-1], "seed": [0, 1]}, norm_growth=growth)

@@ -354,7 +354,10 @@ def draw_dots(axes, dataset, variable, combinations):
     words = [runs.text(dataset, combinations[i]) for i in shown]
     axes.set_xticks(shown, words, rotation=0 if has_room(dataset, combinations, axes.get_gridspec().ncols) else 90)
     axes.set_xlim(-0.5, len(combinations) - 0.5)
-    axes.set_xlabel(look.column_title(runs.names_text(combinations[0]), axes.get_gridspec().ncols))
+    if combinations[0]:
+        axes.set_xlabel(look.column_title(runs.names_text(combinations[0]), axes.get_gridspec().ncols))
+    else:  # repeats of one run
+        axes.set_xticks([])
 
 
 def longest_word(dataset, combinations):
