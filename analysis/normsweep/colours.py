@@ -90,5 +90,7 @@ LAST = {"color": COLOURS[0], "marker": "o", "markersize": 4, "linestyle": "-"}
 FIRST = {**LAST, "markerfacecolor": "white", "linestyle": ":"}
 HARD = {"color": COLOURS[1], "marker": "x", "markersize": 6, "linestyle": "none"}
 LEVEL = {"color": "black", "linewidth": 0.9, "linestyle": (0, (1, 1))}  # a loss to compare with
+# A cell of which some runs diverged.
+SOME = {"marker": "x", "markersize": 4, "color": "0.2", "markeredgewidth": 0.8, "linestyle": "none"}
 THEORY = {"color": "black", "linewidth": 1.0, "linestyle": "--"}
 DEFAULT = {"marker": "*", "markersize": 10, "color": "white", "markeredgecolor": "black", "linestyle": "none"}

@@ -9,6 +9,7 @@ from matplotlib.ticker import AutoLocator, FixedLocator, Formatter, Locator, Max
 
 from .colours import DIVERGING, ORDERED
 from .letters import inches
+from .words import MINUS
 
 WIDE_RANGE = 30  # largest over smallest value above which a scale is logarithmic
 LEAST_TICKS = 3  # that a logarithmic axis should have
@@ -19,7 +20,6 @@ GAP, HEIGHT = 0.09, 0.17  # inches between labels beside each other, from one to
 STEPS = {"x": [1, 1.5, 2, 2.5, 3, 5, 10], "y": [1, 2, 2.5, 5, 10]}  # between ticks of a linear axis
 ROOM = {"x": 0.48, "y": 0.26}  # inches from one label to the next
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-MINUS = "\N{MINUS SIGN}"
 PLAIN = (1e-3, 1e4)  # numbers from here to there are written in full
 
 
@@ -189,7 +189,7 @@ def has_room(axis, words):
 
 
 def tick(axis, room=None):
-    """Gives an axis readable ticks, unless somebody has set some. room: for its labels."""
+    """Gives an axis readable ticks, unless ticks are already set. room: for its labels."""
     if isinstance(axis.get_major_locator(), (FixedLocator, NullLocator, Ticks)):
         return
     room, scale = room or room_of(axis), axis.get_scale()

@@ -158,8 +158,7 @@ def match_seeds(shared: SharedGrid, paired: Optional[bool]) -> None:
         raise NothingInCommon(f"no seed in common, so runs cannot be paired: {NAMES[0]} has {listed(mine)}, "
                               f"{NAMES[1]} has {listed(its)}")
     if paired is None:
-        fewer = min(len(mine), len(its))
-        paired = bool(common) and (len(common) == fewer or fewer < 2)
+        paired = bool(common) and len(common) == min(len(mine), len(its))
     shared.is_paired = bool(paired)
     if not paired:
         return

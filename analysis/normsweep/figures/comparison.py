@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from .. import look
+from ..colours import SOME
 from ..names import PHASE_AXES
 from . import cells, runs
 from .drawing import Drawing
@@ -21,7 +22,6 @@ SIGNIFICANT = {"marker": "o", "markersize": 3.2, "color": "white", "markeredgeco
                "linestyle": "none", "zorder": 3}
 FEWER = {"marker": "v", "markersize": 3.2, "color": "0.2", "markerfacecolor": "none", "markeredgewidth": 0.7,
          "linestyle": "none", "zorder": 3}
-SOME = {"marker": "x", "markersize": 4, "color": "0.2", "markeredgewidth": 0.8, "linestyle": "none"}
 SURE, NOT_SURE, NOT_TESTED = "significant: q ≤ {level}", "not significant", "not tested"
 VERDICTS = {  # on the change of one cell, without a plane
     SURE: {"marker": "o", "markersize": 4}, NOT_SURE: {"marker": "o", "markersize": 4, "markerfacecolor": "white"},

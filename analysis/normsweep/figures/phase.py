@@ -43,8 +43,7 @@ SLOPES = {  # log-log slope of the boundary: style of its line, its name
             f"{name}: slope {slope}")
     for slope, dash, name in ((0, "--", "aligned"), (1, "-.", "misaligned"))}
 BAND = {"facecolor": "none", "edgecolor": "0.25", "hatch": "/////", "linewidth": 0.4}
-DEFAULT = colours.DEFAULT
-SOME = {"marker": "x", "markersize": 4, "color": "0.2", "markeredgewidth": 0.8, "linestyle": "none"}
+DEFAULT, SOME = colours.DEFAULT, colours.SOME
 
 
 def phase(dataset):
