@@ -6,12 +6,11 @@ import re
 import shutil
 import subprocess
 
-import pytest
-
+import missing
 from conftest import BUILD, NORMSWEEP, PROJECT
 
 WIRE = ("message", "spawn")  # the files of worker/wire that include mpi.h
-MISSING = "needs MPICH beside the MPI of this build: no mpicc.mpich and mpiexec.mpich (Debian: libmpich-dev, mpich)"
+UNCHECKED = "the program linked with MPICH"
 
 
 def first_of(names, option, text):
@@ -30,12 +29,13 @@ MPIEXEC = first_of(("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), "--version", "
 def require():
     """Skips a test that cannot be run here."""
     if not (MPICC and MPIEXEC):
-        pytest.skip(MISSING)
+        missing.skip("MPICH is not installed beside the MPI of this build", UNCHECKED,
+                     "apt-get install libmpich-dev mpich")
     if not (BUILD / "float" / "driver" / "main.o").exists():
-        pytest.skip(f"needs the objects of the build, and {BUILD / 'float'} has none")
+        missing.skip(f"{BUILD / 'float'} has no objects of the build", UNCHECKED, "make")
     libraries = libraries_of(NORMSWEEP)
     if any("asan" in path for path in libraries):
-        pytest.skip("a program under a sanitizer is not built with MPICH")
+        missing.skip("This build is one with a sanitizer", UNCHECKED, "run make check with another build")
 
 
 def libraries_of(program):

@@ -9,6 +9,7 @@ import threading
 import time
 
 import browser
+import missing
 import pytest
 from conftest import NORMSWEEP, PROJECT
 from pages import EVIL
@@ -54,8 +55,9 @@ int fdatasync(int file)
 }
 """
 
-pytestmark = pytest.mark.skipif(not browser.find(), reason="looks at the page in a headless Chromium, which is not "
-                                "installed here (Debian's package chromium); other tests read the same page as HTML")
+pytestmark = pytest.mark.skipif(not browser.find(), reason=missing.sentence(
+    "Chromium is not installed", "what a browser makes of the page, which other tests read as HTML",
+    "apt-get install chromium"))
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

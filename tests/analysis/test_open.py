@@ -14,6 +14,8 @@ import xarray as xr
 from conftest import NORMSWEEP, PROJECT, run
 from made_up import made_up
 
+import missing
+
 sys.path.insert(0, str(PROJECT / "analysis"))
 
 from normsweep import DifferentSweeps, NotASweep, Sweep, names, open_sweep, sweep_of  # noqa: E402
@@ -302,7 +304,7 @@ def test_keywords_of_xarray(parts):
 
 
 def test_chunks(parts):
-    pytest.importorskip("dask", reason="no dask here, which chunks= needs")
+    missing.module("dask", "that chunks= gives datasets in pieces", "pip install dask")
     with open_sweep(parts[0], chunks={"learning_rate": 1}) as found:
         assert found.norm_growth.chunks[0] == (1, 1, 1)
     with open_sweep(parts, chunks={}) as found, open_sweep(parts) as expected:
@@ -323,7 +325,7 @@ def test_files_are_closed(parts, tmp_path):
     def opened():
         return [link for link in map(os.path.realpath, glob.glob("/proc/self/fd/*")) if link.startswith(str(tmp_path))]
     if not os.path.exists("/proc/self/fd"):
-        pytest.skip("no /proc here, which tells the open files")
+        missing.skip("There is no /proc", "that closed datasets leave no file open", "run make check on Linux")
     for path in (parts[0], parts):
         found = open_sweep(path)
         found.norm_growth.load()

@@ -11,6 +11,7 @@ import time
 import netCDF4
 import pytest
 
+import missing
 from conftest import NORMSWEEP, run
 
 SWEEP = """\
@@ -77,8 +78,6 @@ def inode(path):
     return path.stat().st_ino if path.exists() else None
 
 
-
-
 def really(folder, *arguments, status=0, jobs="0"):
     """Runs the sweep. The fate of its dataset, in the words of a dry run, and the first step of each run."""
     old, log = inode(folder / "sweep.nc"), folder / "log"
@@ -94,7 +93,7 @@ def really(folder, *arguments, status=0, jobs="0"):
 
 
 def agree(folder, *arguments, jobs="0", searched=False):
-    """A dry run, and a run of which it has told the truth. Returns what it said."""
+    """Checks that a dry run predicts what the run then does. Returns what it said."""
     told = said(folder, *arguments, "-j", jobs)
     word, begun = really(folder, *arguments, jobs=jobs)
     assert word in told["dataset"], (word, told)
@@ -344,7 +343,9 @@ def test_additions_that_can_stay(done):
     assert "2 of 6 cells are new" in told["dataset"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(os.geteuid() == 0, reason=missing.sentence(
+    "The tests run as root, who may write everywhere", "what a dry run says about a folder that cannot be written",
+    "run make check as another user"))
 def test_a_folder_that_cannot_be_written(place):
     place.chmod(0o500)
     try:

@@ -7,18 +7,16 @@ import shutil
 
 import pytest
 
+import missing
 from conftest import NORMSWEEP, PROJECT, run
 
-pytest.importorskip("yaml", reason="PyYAML is not installed (Debian: python3-yaml)")
-pytest.importorskip("jsonschema", reason="jsonschema is not installed (Debian: python3-jsonschema)")
-
-import yaml  # noqa: E402
+yaml = missing.module("yaml", "the JSON Schema of sweep files", "apt-get install python3-yaml")
+missing.module("jsonschema", "the JSON Schema of sweep files", "apt-get install python3-jsonschema")
 
 import documents  # noqa: E402
 import refused  # noqa: E402
 import test_include  # noqa: E402
 import test_notes  # noqa: E402
-import missing  # noqa: E402
 from editor import complaints, load, proposals, validator  # noqa: E402
 
 SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))

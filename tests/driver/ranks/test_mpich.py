@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import missing
 import mpich
 import same
 import schemas
@@ -151,7 +152,8 @@ def test_a_run_that_crashes_its_worker_each_time(program, tmp_path, start):
 def test_a_program_of_one_mpi_under_the_starter_of_another(program, sweep, tmp_path):
     """Each process would be alone and train the whole sweep."""
     if "Open MPI" not in run(NORMSWEEP, "--version").stdout:
-        pytest.skip("needs a build with Open MPI beside MPICH, and this build has another MPI")
+        missing.skip("This build is not one with Open MPI", "that a program refuses the starter of another MPI",
+                     "build with Open MPI and install MPICH beside it")
     cases = [(mpich.MPIEXEC, [], NORMSWEEP, "(PMI_RANK), but this program is built with Open MPI v", "pmix"),
              ("mpirun", ["--oversubscribe"], program, "(OMPI_COMM_WORLD_RANK), but this program is built with MPICH ",
               "pmi2")]
