@@ -322,6 +322,7 @@ def test_under_the_null_few_differ():
             part["norm_growth"] = part.norm_growth * np.exp(rng.normal(size=part.norm_growth.shape))
             part.norm_growth.attrs["nature"] = "ratio"
         found = compare(*sides, ["norm_growth"])
+        assert found.norm_growth_p.notnull().all() and found.norm_growth_mean_p.notnull()
         any_cell += bool((found.norm_growth_q <= 0.05).any())
         of_mean += bool(found.norm_growth_mean_p <= 0.05)
     assert any_cell <= 7 and of_mean <= 7
