@@ -63,8 +63,8 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Union[str, Iterable[str], N
                             values of the other axes; geometric means over seeds. Where one side has runs beside or
                             between those of the other's boundary, only the runs that both have count; if these have no
                             boundary, those of each side are given, without interval and test.
-    boundary_ratio_least, boundary_ratio_most   what the ratio can be at most if the boundary lies anywhere between the
-                            runs beside it; the interval takes the interpolation as it is
+    boundary_ratio_least, boundary_ratio_most   the smallest and the largest ratio that is possible if each boundary
+                            lies anywhere between the two runs beside it; the interval does not include this
     boundary_slope_a, _low, _high, ..., boundary_slope_difference, _low, _high, _p    slopes over learning_rate, at the
                             boundary_slope_places where every seed of both has a boundary
 
@@ -91,7 +91,7 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Union[str, Iterable[str], N
                               "seeds_a": shared.seeds[0], "seeds_b": shared.seeds[1]})
     found = found.assign(outcomes(shared)).assign(phases(shared))
     if not bool(((found.done_a + found.diverged_a > 0) & (found.done_b + found.diverged_b > 0)).any()):
-        raise NothingInCommon("no cell that both have has ended in both")
+        raise NothingInCommon("in no common cell do both A and B have a run that has ended")
     compared = [name for name in asked or VARIABLES if is_comparable(shared, name, name in asked)]
     for name in compared:
         found = found.assign(of_variable(shared, name))
@@ -350,13 +350,19 @@ def notes_on_boundaries(found: dict[str, Any], logs: list[Array], reduced: list[
     lines, notes = np.isfinite(found["change"]), []
     less = lines & ((reduced[0] & ~np.isnan(logs[0])).any(-1) | (reduced[1] & ~np.isnan(logs[1])).any(-1))
     if less.any():
-        notes.append(f"Boundaries: {int(less.sum())} of {several(int(lines.sum()), 'line')} use only runs that both "
-                     "have: beside them, one side has runs that the other lacks.")
+        notes.append(f"Boundaries: {of_lines(less, lines)} computed only from runs that both sides have, because one "
+                     "side has runs next to its boundary that the other lacks.")
     unsure = lines & ~tested
     if unsure.any():
-        notes.append(f"Boundaries: {int(unsure.sum())} of {several(int(lines.sum()), 'line')} are not tested: A and B "
-                     "have different runs there.")
+        notes.append(f"Boundaries: {of_lines(unsure, lines)} not tested, because A and B have no common runs around "
+                     "their boundaries.")
     return "\n".join(notes)
+
+
+def of_lines(some: Array, lines: Array) -> str:
+    """"1 of 3 lines is", "2 of 3 lines are"."""
+    count = int(some.sum())
+    return f"{count} of {several(int(lines.sum()), 'line')} {'is' if count == 1 else 'are'}"
 
 
 def log(values: xr.DataArray) -> Array:

@@ -110,7 +110,7 @@ def phase_line(found: xr.Dataset) -> str:
 def means(found: xr.Dataset) -> str:
     """The table of means over cells."""
     if not names_of(found):
-        return "No run has a number in both."
+        return "No run has a finite value in both A and B."
     lines = [["mean over cells", "cells", "A", "B", "B/A or B-A", "95 % interval", "p", "exact p", "median",
               "cells, q <= 0.05"]]
     level = found.attrs["level"]

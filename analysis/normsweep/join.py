@@ -86,8 +86,8 @@ def in_the_way(apart: Iterable[str], parts: Iterable[xr.Dataset]) -> list[str]:
 
 
 def fixed(part: xr.Dataset) -> dict[str, Any]:
-    """{key: value} of what is the same in all runs of a part, or was selected, and their numbers depend on. An attribute
-    of netCDF cannot be a truth value: it is 0 or 1."""
+    """{key: value} of what is the same in all runs of a part, or was selected, and their numbers depend on. Attributes
+    of netCDF hold truth values as 0 and 1."""
     selected = {str(name): value.values[()] for name, value in part.coords.items() if not value.dims}
     return {str(name): bool(value) if name in TRUTHS else value
             for name, value in {**part.attrs, **selected}.items() if name not in FREE}

@@ -102,8 +102,8 @@ def sign_flips(differences: Numbers) -> float:
 
 
 def exchanges(a: Numbers, b: Numbers) -> float:
-    """The same for two independent samples: over all ways to divide their n + m values anew. Never below 1 or 2 of
-    the number of ways. NaN unless both have two values."""
+    """The same for two independent samples: over all ways to divide their n + m values anew. Never below 1 / number of
+    ways, or 2 / number of ways for samples of one size. NaN unless both have two values."""
     one, two = (part[~np.isnan(part)] for part in (np.asarray(a, float), np.asarray(b, float)))
     n, m = len(one), len(two)
     if min(n, m) < 2:

@@ -147,7 +147,8 @@ def test_truth_values_and_seeds_of_attributes():
 
 @pytest.mark.parametrize("a, b, message", [
     (made(), made(rates=[5.0, 6.0]), "no value of learning_rate in common: A has 0.1, 0.01, 0.001, B has 5, 6"),
-    (made(outcome=np.full((3, 4, 3), PENDING, np.int8)), made(), "no cell that both have has ended in both")])
+    (made(outcome=np.full((3, 4, 3), PENDING, np.int8)), made(),
+     "in no common cell do both A and B have a run that has ended")])
 def test_nothing_in_common(a, b, message):
     with pytest.raises(NothingInCommon) as raised:
         compare(a, b)

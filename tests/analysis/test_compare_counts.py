@@ -103,13 +103,13 @@ def test_all_runs_diverged(tmp_path):
     for part in gone, gone.isel(weight_decay=0), gone.isel(learning_rate=0, weight_decay=0):
         found = compare(part, part)
         text, table = comparison_text(found), comparison_table(found)
-        assert "No run has a number in both." in text and "mean over cells  cells" not in text
+        assert "No run has a finite value in both A and B." in text and "mean over cells  cells" not in text
         assert {"quantity", "kind", "change", "p", "q"} <= set(table.columns) and table.change.isna().all()
         assert set(table.quantity) <= {"boundary", "boundary_slope"} if "weight_decay" in part.dims else len(table) == 0
         assert ("learning_rate" in table.columns) == ("learning_rate" in part.dims)
     gone.isel(weight_decay=0).to_netcdf(tmp_path / "gone.nc")
     done = run(*COMMAND, "gone.nc", "gone.nc", cwd=tmp_path)
-    assert "No run has a number in both." in done.stdout and not done.stderr
+    assert "No run has a finite value in both A and B." in done.stdout and not done.stderr
     assert done.stdout.endswith("/compare-gone-itself.csv\n")
 
 

@@ -90,7 +90,7 @@ def test_cells_of_fewer_runs_are_told():
     assert "fewer" not in " ".join(legend(whole)) and "n = 3 pairs of runs in a cell." in words(whole)
     loose = comparison(compare(made(), b.assign_coords(seed=[3, 4, 5])))
     assert "fewer than 3 runs of a side" in legend(loose)
-    assert "n = 1 to 3 runs of the side with fewer in a cell." in words(loose)
+    assert "n = 1 to 3 runs per cell, on the side that has fewer." in words(loose)
 
 
 # ---- units and scales ----

@@ -156,7 +156,7 @@ def test_lines_are_medians_over_the_seeds_in_bands():
     assert near(sorted(line[-1, 1] for line in line_data(axes)), [1 + 2 * 4e-3, 1 + 2 * 4e-2])
     band = axes.collections[0].get_paths()[0].vertices
     assert near([band[:, 1].min(), band[:, 1].max()], [1, 1 + 5 * 4e-2])
-    assert "Lines are medians over 3 seeds or fewer; bands are the range over them." in found.caption
+    assert "Lines are medians over up to 3 seeds; bands are the range over them." in found.caption
 
 
 def test_colours_ascend_with_the_numbers():
@@ -171,7 +171,7 @@ def test_many_runs_are_thinned_and_medians_are_of_all():
     made = dataset(axes, param_norm=(["step"], lambda rate, decay, seed, step: 1 + step * rate),
                    alignment=(["step"], lambda rate, decay, seed, step: rate * decay * (1 + seed) * (1 + step)))
     shown = drawing(made, "alignment")
-    assert "Lines are medians over 3 seeds or fewer; bands are the range over them." in shown.caption
+    assert "Lines are medians over up to 3 seeds; bands are the range over them." in shown.caption
     assert "n = 360 of 1200 runs." in shown.caption
     assert "6 of 20 weight decays are shown; others with --at weight_decay=VALUE." in shown.caption
     for axes_of_decay, decay in zip(panels(shown), runs.thinned(axes["weight_decay"], 6)):

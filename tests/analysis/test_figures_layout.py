@@ -160,7 +160,7 @@ def test_a_range_that_squeezes_a_panel_is_not_shared():
     assert len({limits for row in ranges(alike) for limits in row}) == 1 and "Ranges differ" not in alike.caption
     found = ranges(apart)
     assert len(found) == 2 and [len(set(row)) for row in found] == [1, 1] and found[0] != found[1]
-    assert "Ranges differ: a panel without numbers has those on its left." in apart.caption
+    assert "Ranges differ; a panel without tick labels has the range of the panel on its left." in apart.caption
     labelled = [bool(layout.tick_labels(axes.yaxis)) for axes in panels(apart)]
     assert labelled == [True, False] * 2
 
@@ -262,7 +262,7 @@ def test_combinations_are_thinned_evenly():
 
 def test_cells_too_thin_to_be_seen_are_not_in_the_legend():
     found = drawing(refined(), "phase")
-    assert "diverged" not in legend(found) and "1 runs diverged, in cells too thin to be seen" in found.caption
+    assert "diverged" not in legend(found) and "1 run diverged, in cells too thin to be seen" in found.caption
     assert "diverged" in legend(drawing(full_grid(), "phase"))
 
 

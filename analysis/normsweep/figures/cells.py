@@ -11,6 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from .. import colours, look
 from ..plane import averaged, is_geometric, is_linear, last, of_sound_runs, reduced
+from ..words import several
 from . import runs
 from .drawing import finished
 from .panels import arrange, same_scale, share
@@ -252,7 +253,8 @@ def thin_note(dataset, plane, words):
     lost = {word: count for word, count in lost.items() if count}
     if not lost or dataset.sizes[plane[1]] * SEEN < 1:
         return ""
-    return f"{' and '.join(f'{count} runs {word}' for word, count in lost.items())}, in cells too thin to be seen."
+    counts = [several(count, "run") + f" {word}" for word, count in lost.items()]
+    return f"{' and '.join(counts)}, in cells too thin to be seen."
 
 
 def fewer_note(dataset):

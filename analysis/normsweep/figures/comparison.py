@@ -142,7 +142,7 @@ def counted(found, shown):
     number = f"{least} to {most}" if least < most else str(most)
     if found.attrs["pairing"] == "paired":
         return f"n = {number} pair{'' if most == 1 else 's'} of runs in a cell."
-    return f"n = {number} run{'' if most == 1 else 's'} of the side with fewer in a cell."
+    return f"n = {number} run{'' if most == 1 else 's'} per cell, on the side that has fewer."
 
 
 def order_of(word):

@@ -40,7 +40,6 @@ class Style:
     def label(self, dataset, variable):
         return self.labels.get(variable) or look.label(dataset[variable])
 
-
     def alone(self, dataset, variable):
         """The label of the y axis where the variable is the only one."""
         return ": ".join([self.label(dataset, variable), *([self.whole] if self.whole else [])])
@@ -238,8 +237,7 @@ def notes_on(dataset, masks, looks, drawn):
     notes = [f"{runs.count_text(count, int(sum(masks.values()).astype(bool).sum()))}."]
     if runs.REPEAT in runs.axes_of(dataset):
         seeds = int(mask.sum(runs.REPEAT).max())
-        notes.append(f"Lines are medians over {seeds} seeds or fewer; bands are the range over them." if seeds > 1
-                     else "")
+        notes.append(f"Lines are medians over up to {seeds} seeds; bands are the range over them." if seeds > 1 else "")
     notes.append(looks.grey_note(drawn))
     diverged = int((dataset.sweep.diverged & ~mask).sum())
     notes.append(f"{diverged} diverged {'run is' if diverged == 1 else 'runs are'} not shown." if diverged else "")

@@ -11,7 +11,7 @@ MOST_PANELS = 6  # combinations of values, if each has several panels
 FEW_COLUMNS = 3  # values of an axis that stand beside each other
 LINES = {"panels": 6, "rows": 4}  # of combinations of numbers, in figures of lines
 MANY_WORDS = 12  # panels that words may have, of which none should be left out
-OWN_RANGES = "Ranges differ: a panel without numbers has those on its left."
+OWN_RANGES = "Ranges differ; a panel without tick labels has the range of the panel on its left."
 LEAST = 0.5  # of a range that panels share, a panel fills at least so much of it
 
 

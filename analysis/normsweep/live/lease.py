@@ -45,7 +45,7 @@ def place():
 
 
 def lives(pid, start):
-    """Is the process with this pid and start time alive? One about which nothing is known is."""
+    """Is the process with this pid and start time alive? True if that is unknown."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
