@@ -74,7 +74,7 @@ FREEZES = "freeze worker"  # waits for time-outs, up to 100 s, so that its test 
 def test_nothing_is_lost(kinds):
     seed = os.environ.get("NORMSWEEP_FAULTS_SEED", str(int.from_bytes(os.urandom(3), "big")))
     command = [sys.executable, PROJECT / "tests/driver/ranks/faults.py", "-n", str(len(kinds)), "--alone", "--seconds",
-               "0.4", "--seed", seed, "--kinds", ",".join(kinds)]
+               "0.3", "--seed", seed, "--kinds", ",".join(kinds)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert done.returncode == 0, f"NORMSWEEP_FAULTS_SEED={seed}\n{done.stdout}{done.stderr}"
     assert re.search(rf"^\d+ injections, 0 failed, seed {seed}$", done.stdout, re.M)
