@@ -24,10 +24,22 @@ if hasattr(os, "geteuid") and os.geteuid() == 0:
 
 
 def pytest_collection_modifyitems(items):
-    """pytest-xdist gives each of its workers a share of successive tests. A long test comes first, so that it is not
-    the last to end; with it come many short ones, those of `tests/worker`, because its worker keeps its share."""
+    """The long tests come first, the longest before the others, and all workers of pytest-xdist get equally many: each
+    begins with a quarter of its share, successive tests that it keeps. The rest of a quarter is short tests, those of
+    `tests/worker`."""
     items.sort(key=lambda item: item.nodeid.partition("::")[0].split("/")[1:2], reverse=True)
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    seconds = {item: mark.args[0] for item in items if (mark := item.get_closest_marker("long"))}
+    long = sorted(seconds, key=seconds.get, reverse=True)
+    others = [item for item in items if item not in seconds]
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    quarter = len(items) // workers // 4
+    items.clear()
+    for first in range(workers):
+        begun = long[first::workers]
+        rest = max(quarter - len(begun), 0)
+        items += begun + others[:rest]
+        del others[:rest]
+    items += others
 
 
 def run(*arguments, status=0, timeout=120, **options):

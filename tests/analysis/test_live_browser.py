@@ -140,6 +140,7 @@ def assert_fits(page):
     page.look(1400)
 
 
+@pytest.mark.long(80)
 def test_from_before_the_first_run_to_the_report(web, tmp_path, start):
     """Over http and opened as a file, at once."""
     path, urls = tmp_path / "s.nc", [f"{web}/s.html", (tmp_path / "s.html").as_uri()]

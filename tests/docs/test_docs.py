@@ -163,6 +163,7 @@ def reader(tmp_path):
 
 
 @each_page
+@pytest.mark.long(20)
 def test_page_does_what_it_says(path, reader):
     for block in documents.blocks(path):
         reader.do(block)

@@ -74,6 +74,7 @@ def test_writes_a_dataset_of_its_own_name(path):
 
 
 @each_large_sweep
+@pytest.mark.long(10)
 def test_small_variant(path, normsweep, folder):
     """As written, but on a tiny text and of four steps."""
     program, run, name, *options = small_command(path)

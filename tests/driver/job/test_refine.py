@@ -195,14 +195,24 @@ def ended(path):
         return None
 
 
-@pytest.mark.parametrize("options", [ALONG, CELLS], ids=["lines", "cells"])
-@pytest.mark.parametrize("jobs", ["0", "2"])
-@pytest.mark.parametrize("number, status", [(signal.SIGTERM, 75), (signal.SIGKILL, -9)])
-def test_a_sweep_that_is_stopped_or_killed_goes_on(place, jobs, options, number, status):
-    """Runs of some tenths of a second, stopped again and again after a few of them."""
-    slow = [*options, "--set", "learning_rate=[0.03, 1]", "--set", "seed=[1]", "--set", "steps=1500"]
-    go(place, *slow, "-j", "2", "-o", "whole.nc")
-    command = [NORMSWEEP, "run", "sweep.yaml", *slow, "-j", jobs, "-o", "again.nc"]
+@pytest.fixture(scope="module")
+def slow(folder):
+    """The options of sweeps with runs of some tenths of a second; slow-lines.nc and slow-cells.nc are left undisturbed."""
+    slow = ["--set", "learning_rate=[0.03, 1]", "--set", "seed=[1]", "--set", "steps=1500"]
+    for name, options in (("lines", ALONG), ("cells", CELLS)):
+        run(NORMSWEEP, "run", "sweep.yaml", *options, *slow, "-j", "2", "-o", f"slow-{name}.nc", cwd=folder)
+    return slow
+
+
+# Every two of the three choices meet.
+@pytest.mark.parametrize("number, jobs, name", [
+    (signal.SIGTERM, "0", "lines"), (signal.SIGTERM, "2", "cells"), (signal.SIGKILL, "0", "cells"),
+    (signal.SIGKILL, "2", "lines")])
+def test_a_sweep_that_is_stopped_or_killed_goes_on(slow, place, number, jobs, name):
+    """Stopped again and again after a few runs."""
+    status = 75 if number == signal.SIGTERM else -number
+    options = ALONG if name == "lines" else CELLS
+    command = [NORMSWEEP, "run", "sweep.yaml", *options, *slow, "-j", jobs, "-o", "again.nc"]
     quiet = {"cwd": place, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     stopped, deadline = 0, time.monotonic() + 120
     for more in 1, 2, 3:
@@ -217,7 +227,7 @@ def test_a_sweep_that_is_stopped_or_killed_goes_on(place, jobs, options, number,
     while subprocess.run(command, **quiet).returncode == 3:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    assert stopped > 0 and compare(place / "again.nc", place / "whole.nc") == []
+    assert stopped > 0 and compare(place / "again.nc", place / f"slow-{name}.nc") == []
 
 
 # ---- other sweeps before and after ----

@@ -253,28 +253,32 @@ class Campaign:
     """Plays cases until the requested number of faults was injected."""
 
     def __init__(self, chosen, folder):
-        self.seed, self.deadline, self.folder, self.kinds = chosen.seed, chosen.deadline, folder, chosen.kinds
-        self.alone, self.injected, self.failed = chosen.alone, 0, 0
+        self.chosen, self.seed, self.folder, self.kinds = chosen, chosen.seed, folder, chosen.kinds
+        self.injected, self.failed, self.sweeps = 0, 0, {}
         if any(kind.needs_disk for kind in self.kinds):
             (folder / "try").mkdir()
             if not can_mount(folder / "try"):
                 print("no file system can be mounted here: disks are not filled, but writes are refused", flush=True)
                 self.kinds = [kind for kind in self.kinds if not kind.needs_disk]
-        self.sweeps = [Sweep(name, folder, chosen.seconds) for name in SWEEPS]
-        for sweep in self.sweeps:
-            name, at = sweep.doubt(random.Random(f"{self.seed}"))
-            print(f"{sweep.name}: {sweep.runs} runs of {sweep.steps} steps, {sweep.life:.1f} s with 2 workers; the "
-                  f"comparison sees a flipped bit of {name}{list(at)}", flush=True)
+
+    def sweep(self, name):
+        """It is made when a case first needs it."""
+        if name not in self.sweeps:
+            sweep = self.sweeps[name] = Sweep(name, self.folder, self.chosen.seconds)
+            bit, at = sweep.doubt(random.Random(f"{self.seed}"))
+            print(f"{name}: {sweep.runs} runs of {sweep.steps} steps, {sweep.life:.1f} s with 2 workers; the "
+                  f"comparison sees a flipped bit of {bit}{list(at)}", flush=True)
+        return self.sweeps[name]
 
     def draw(self, number, again):
         """The case of this number: each kind in turn comes first, and others may follow."""
         chance = random.Random(f"{self.seed} {number} {again}")
         kind = self.kinds[number % len(self.kinds)]
-        sweep = chance.choice(self.sweeps)
+        sweep = self.sweep(chance.choice(list(SWEEPS)))
         jobs = 0 if kind.here and chance.random() < 0.2 else chance.choice([2, 2, 3])
         others = [other for other in self.kinds if (other.here or jobs) and other.name != "freeze worker"]
-        more = 0 if self.alone else chance.choice([0, 0, 1, 2])
-        kinds = [kind] + chance.choices(others, [other.weight for other in others], k=more)
+        more = 0 if self.chosen.alone or not others else chance.choice([0, 0, 1, 2])
+        kinds = [kind] + (chance.choices(others, [other.weight for other in others], k=more) if more else [])
         if sum(kind.name in ("kill worker", "freeze worker") for kind in kinds) > 2:
             kinds.pop()  # a third death without a checkpoint would rightly fail the run
         moments = [chance.random() * (0.1 if chance.random() < 0.15 else 1) * 0.8 ** again for _ in kinds]
@@ -285,7 +289,7 @@ class Campaign:
         for again in range(LATE_MOST):
             folder = self.folder / f"{number}-{again}"
             folder.mkdir()
-            case, problem = Case(*self.draw(number, again), folder, self.deadline), None
+            case, problem = Case(*self.draw(number, again), folder, self.chosen.deadline), None
             try:
                 with small_disk(case.disk, case.needs_disk):
                     case.play()
@@ -311,7 +315,10 @@ class Campaign:
             shutil.rmtree(case.folder, ignore_errors=True)
 
     def repeat(self, number):
-        return f"tests/driver/ranks/faults.py --seed {self.seed} --only {number}"
+        alone = " --alone" if self.chosen.alone else ""
+        kinds = f" --kinds '{self.chosen.kinds_given}'" if self.chosen.kinds_given else ""
+        return (f"tests/driver/ranks/faults.py --seed {self.seed} --only {number} --seconds {self.chosen.seconds:g}"
+                f"{alone}{kinds}")
 
 
 def arguments():
@@ -321,11 +328,13 @@ def arguments():
     parser.add_argument("--only", type=int, help="the case of this number alone")
     parser.add_argument("--seconds", type=float, default=1.0, help="that a full run takes, about (1.0)")
     parser.add_argument("--alone", action="store_true", help="one fault a sweep, instead of one or more")
-    parser.add_argument("--deadline", type=float, default=120,
-                        help="of one command, for each fault of its case; what takes longer hangs (120)")
-    parser.add_argument("--kinds", help="of faults, divided by commas: " + ", ".join(kind.name for kind in KINDS))
+    # A worker that freezes before MPI has started is waited for 100 s.
+    parser.add_argument("--deadline", type=float, default=300,
+                        help="of one command, for each fault of its case; what takes longer hangs (300)")
+    parser.add_argument("--kinds", dest="kinds_given",
+                        help="of faults, divided by commas: " + ", ".join(kind.name for kind in KINDS))
     chosen = parser.parse_args()
-    names = chosen.kinds.split(",") if chosen.kinds else [kind.name for kind in KINDS]
+    names = chosen.kinds_given.split(",") if chosen.kinds_given else [kind.name for kind in KINDS]
     chosen.kinds = [kind for kind in KINDS if kind.name in names]
     if len(chosen.kinds) != len(set(names)):
         parser.error(f"no such kind among {', '.join(names)}")

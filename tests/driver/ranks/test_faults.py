@@ -17,6 +17,7 @@ import faults
 import same
 import schemas
 from conftest import NORMSWEEP, PROJECT
+from fault_kinds import KINDS
 from fault_sweeps import Sweep, said
 from watched import MARK, Watched
 
@@ -64,11 +65,16 @@ def ends(command, seconds=300):
     return command.process.returncode
 
 
-@pytest.mark.long
-def test_nothing_is_lost():
+FREEZES = "freeze worker"  # waits for time-outs, up to 100 s, so that its test is one of its own
+
+
+@pytest.mark.long(200)
+@pytest.mark.parametrize("kinds", [
+    [FREEZES], [kind.name for kind in KINDS if kind.name != FREEZES]], ids=["one that freezes", "all others"])
+def test_nothing_is_lost(kinds):
     seed = os.environ.get("NORMSWEEP_FAULTS_SEED", str(int.from_bytes(os.urandom(3), "big")))
-    command = [sys.executable, PROJECT / "tests/driver/ranks/faults.py", "-n", "21", "--alone", "--seconds", "0.4",
-               "--seed", seed]
+    command = [sys.executable, PROJECT / "tests/driver/ranks/faults.py", "-n", str(len(kinds)), "--alone", "--seconds",
+               "0.3", "--seed", seed, "--kinds", ",".join(kinds)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert done.returncode == 0, f"NORMSWEEP_FAULTS_SEED={seed}\n{done.stdout}{done.stderr}"
     assert re.search(rf"^\d+ injections, 0 failed, seed {seed}$", done.stdout, re.M)

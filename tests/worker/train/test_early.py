@@ -91,6 +91,7 @@ def test_values_until_the_end(grid):
         assert both(grid, "final_train_loss")[PHASE][tuple(cell)] == both(grid, "train_loss")[PHASE][*cell, at]
 
 
+@pytest.mark.parametrize("grid", ["cosine after a warm-up"], indirect=True)
 def test_pictures_say_that_runs_ended_early(grid, tmp_path):
     path, early = grid.filepath(), int(both(grid, "ended_early")[PHASE].sum())
     says = "runs ended early: norm_growth and boundary are of different steps"

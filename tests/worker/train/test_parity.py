@@ -1,5 +1,6 @@
 """Training and measuring against tests/reference.py, PyTorch in float64: every switch, twenty steps and more."""
 import collections
+import functools
 import itertools
 import math
 import random
@@ -211,6 +212,19 @@ LEVEL_CASES += ("sgd-linear", "adafactor-linear", "gated-rmsnorm-out", "gated-ge
 PAIRS += itertools.product(LEVEL_CASES, SCALARS, LEVELS)
 
 
+class Recorded(reference_training.Run):
+    """Keeps loss, gradient and new weights of each step."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.kept = []
+
+    def step(self, t, observe=False):
+        loss, gradient, direction = super().step(t, observe)
+        self.kept.append((loss, gradient, self.theta()))
+        return loss, gradient, direction
+
+
 class Pair:
     """One case, trained by the program and by the reference."""
 
@@ -221,10 +235,13 @@ class Pair:
         self.vocabulary = int(self.dump["vocabulary"][0][0])
         self.last_step = int(self.dump["last_step"][0][0])
         self.batches = sequences_of(self.dump)
+        self.measured = sorted(set(range(0, self.last_step, EVERY)) | {self.last_step})
 
+    @functools.cached_property
     def reference(self):
-        start = self.dump["initial"][0]
-        return reference_training.Run(self.config, self.vocabulary, start, self.batches, self.last_step)
+        """The reference's run, to its end, and {step: {metric: value}} of it."""
+        run = Recorded(self.config, self.vocabulary, self.dump["initial"][0], self.batches, self.last_step)
+        return run, reference_measures.measure_run(run, set(self.measured))
 
     def tensors(self, plane):
         """A plane of the dump as [(name, layer, array)]."""
@@ -235,15 +252,14 @@ class Pair:
         assert offset == len(plane)
         return tensors
 
-    def check_step(self, t, run):
-        loss, gradient, _ = run.step(t)
+    def check_step(self, t, loss, gradient, weights):
         got, want = self.dump["loss"][t - 1][0], loss
         assert abs(got - want) <= self.tolerance * abs(want), f"step {t}: loss {got}, reference {want}"
         got, want = self.dump["gradient"][t - 1], reference.flat(gradient.values())
         error = reference.norm(got - want) / reference.norm(want)
         assert error <= self.tolerance, f"step {t}: gradient off by {error:.3g}"
         for name, layer, got in self.tensors(self.dump["weights"][t - 1]):
-            want = reference.flat([run.weights[name, layer]])
+            want = reference.flat([weights[name, layer]])
             error, scale = reference.norm(got - want), reference.norm(want)
             where = f"step {t}: {name} of layer {layer}"
             assert error <= self.tolerance * scale, f"{where} off by {error:.3g} of {scale:.3g}"
@@ -274,9 +290,10 @@ each_pair = pytest.mark.parametrize("pair", PAIRS, indirect=True, ids=lambda pai
 def test_steps(pair):
     """Losses, gradients and weights of every step."""
     assert pair.last_step >= 20
-    run = pair.reference()
-    for t in range(1, pair.last_step + 1):
-        pair.check_step(t, run)
+    run, _ = pair.reference
+    assert len(run.kept) == pair.last_step
+    for t, kept in enumerate(run.kept, 1):
+        pair.check_step(t, *kept)
 
 
 def check_value(step, name, got, want, tolerance):
@@ -305,12 +322,10 @@ def validation_loss(pair, weights):
 @each_pair
 def test_measurements(pair):
     """The rows of train(), which takes the same steps."""
-    measured = sorted(set(range(0, pair.last_step, EVERY)) | {pair.last_step})
-    run = pair.reference()
-    want = reference_measures.measure_run(run, set(measured))
+    run, want = pair.reference
     rows = pair.rows()
-    assert list(rows) == measured
-    for step in measured:
+    assert list(rows) == pair.measured
+    for step in pair.measured:
         of_two = {"stack_norm", "stack_direction_cosine"}  # measured in networks of two stacks
         assert set(want[step]) | {"balance_error"} == set(ROW_METRICS) | of_two, "each is compared"
         for name in set(want[step]) - of_two:
