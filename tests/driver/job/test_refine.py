@@ -197,7 +197,7 @@ def ended(path):
 
 @pytest.fixture(scope="module")
 def slow(folder):
-    """The options of sweeps with runs of some tenths of a second; slow-lines.nc and slow-cells.nc are left undisturbed."""
+    """The options of sweeps with runs of some tenths of a second; slow-lines.nc and slow-cells.nc are undisturbed."""
     slow = ["--set", "learning_rate=[0.03, 1]", "--set", "seed=[1]", "--set", "steps=1500"]
     for name, options in (("lines", ALONG), ("cells", CELLS)):
         run(NORMSWEEP, "run", "sweep.yaml", *options, *slow, "-j", "2", "-o", f"slow-{name}.nc", cwd=folder)
