@@ -34,8 +34,8 @@ def model_arithmetic(vocabulary, width, feedforward, layers, context, batch, **_
 
 def test_a_server_answers_each_line():
     about, step, gelu, forward, measure, hessian, sgemm, again = ask(
-        f"step {NUMBERS} 0.01", f"step {NUMBERS},gelu 0", f"forward {NUMBERS} 0", f"measure {NUMBERS} 0",
-        f"hessian {NUMBERS} 0.01", "sgemm 0", f"step {NUMBERS} 0")
+        f"step {NUMBERS} 0.2", f"step {NUMBERS},gelu 0", f"forward {NUMBERS} 0", f"measure {NUMBERS} 0",
+        f"hessian {NUMBERS} 0.5", "sgemm 0", f"step {NUMBERS} 0")
     assert about["threads"] == "1" and {"BLAS_kernel", "vector_level", "processors"} <= set(about)
     for answer, share in (step, 1), (gelu, 1), (forward, 1 / 3), (again, 1):
         seconds = float(answer["seconds"])
