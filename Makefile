@@ -54,13 +54,28 @@ WRAPPED = $(shell grep -ohE '^FAILS[A-Z_]*.[a-z]\w+|__wrap_[a-z]\w+' tests/faili
 # clang warns about loops that it cannot vectorise; they are correct anyway.
 KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
 
-# The inner loops are built once for each vector level; the program picks one when it starts.
+# The inner loops are built once for each vector level; the program picks one when it starts. For `precision: bfloat16`
+# the sources of products are built again, with rounded factors, at each of these levels and, in float, with instructions
+# for pairs of bfloat16 numbers, as far as the compiler knows them. PLAIN_LEVEL has the other loops.
 KERNEL_SOURCES = $(filter-out %/levels.c %/product.c %/team.c,$(wildcard model/kernels/*.c))
-levels = baseline $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),avx2 avx512)
+PRODUCT_SOURCES = $(addprefix model/kernels/,attention.c attention_tangent.c kernels.c matrix.c tile.c)
+x86 := $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null))
+knows = $(shell $(CC) $(1) -fsyntax-only -x c /dev/null 2>/dev/null && echo yes)
+levels = baseline $(if $(x86),avx2 avx512)
+rounded = $(levels:%=rounded_%)
+paired := $(if $(x86),$(if $(call knows,-mavx512bf16),avx512_bf16 $(if $(call knows,-mamx-bf16),amx)))
 baseline =
 avx2 = -mavx2 -mfma
 avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
-KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level)))
+$(foreach level,$(levels),$(eval rounded_$(level) = $($(level)) -DKERNELS_BFLOAT16 -DPLAIN_LEVEL=$(level) \
+	-DLEVEL_NAME=$(level)))
+avx512_bf16 = $(avx512) -mavx512bf16 -DKERNELS_BFLOAT16 -DPLAIN_LEVEL=avx512
+# Attention's products are too small for tiles of AMX.
+without_amx = %/attention.c %/attention_tangent.c
+amx = $(avx512_bf16) -mamx-tile -mamx-bf16 -DKERNELS_AMX -DATTENTION_LEVEL=avx512_bf16
+LEVELS_BUILT = $(foreach level,$(levels) $(if $(filter float,$(1)),$(paired)),-DKERNELS_$(level))
+KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level))) $(foreach level,$(rounded) \
+	$(if $(filter float,$(1)),$(paired)),$(patsubst %.c,%-$(level),$(filter-out $(without_$(level)),$(PRODUCT_SOURCES))))
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(BUILD)/$(1)/libnormsweep.a
 programs = normsweep normsweep-double tests-float tests-double replay-float replay-double speed
@@ -83,7 +98,7 @@ $(BUILD)/fuzz-weights: $(call objects,float,$(PROGRAM) tests/fuzz_weights.c)
 $(BUILD)/fuzz-dataset: $(call objects,float,$(PROGRAM) tests/fuzz_dataset.c)
 $(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c)
 define library_rule
-$$(BUILD)/$(1)/libnormsweep.a: $$(LIBRARY:%.c=$$(BUILD)/$(1)/%.o) $$(KERNELS:%=$$(BUILD)/$(1)/%.o)
+$$(BUILD)/$(1)/libnormsweep.a: $$(LIBRARY:%.c=$$(BUILD)/$(1)/%.o) $$(patsubst %,$$(BUILD)/$(1)/%.o,$$(call KERNELS,$(1)))
 	@rm -f $$@
 	$$(call say,AR)$$(AR) rcs $$@ $$^
 endef
@@ -106,7 +121,8 @@ $$(BUILD)/$(1)/model/%-$(2).o: model/%.c $$(BUILD)/flags
 	$$(call say,CC)$$(COMPILE) $$(KERNEL_FLAGS) $$($(1)) $$($(2)) -DKERNELS_LEVEL=$(2) -MMD -MP -c $$< -o $$@
 endef
 $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
-	$(foreach level,$(levels),$(eval $(call level_rules,$(scalar),$(level)))))
+	$(foreach level,$(levels) $(rounded) $(paired),$(eval $(call level_rules,$(scalar),$(level)))) \
+	$(eval $(BUILD)/$(scalar)/model/kernels/levels.o: private COMPILE += $(call LEVELS_BUILT,$(scalar))))
 -include $(foreach depth,*/* */*/* */*/*/*,$(wildcard $(BUILD)/*/$(depth).d))
 
 # completion.c includes the files of docs/completion.

@@ -11,7 +11,7 @@
  *     sgemm SECONDS           products of 1024 x 1024 matrices
  *     shapes                  the names of shapes and what they stand for
  * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",gelu", in
- * ",muon", or in ",llama": rmsnorm, rotary positions, gated silu, no biases, four heads to each of keys and
+ * ",muon", in ",bfloat16", or in ",llama": rmsnorm, rotary positions, gated silu, no biases, four heads to each of keys and
  * values. Lines written are pairs of a name and a value, the first of them about this process; times are
  * medians.
  */
@@ -129,6 +129,8 @@ static void take_word(struct run *run, const char *shape, const char *word)
 {
     if (strcmp(word, "gelu") == 0) {
         run->activation = ACTIVATION_GELU;
+    } else if (strcmp(word, "bfloat16") == 0) {
+        run->precision = PRECISION_BFLOAT16;
     } else if (strcmp(word, "muon") == 0) {
         run->optimiser = OPTIMISER_MUON;
     } else if (strcmp(word, "llama") == 0) {
@@ -476,7 +478,7 @@ int main(int argc, char **argv)
     }
     environment_threads(1);
     printf("BLAS_kernel %s vector_level %s threads %" PRId64 " processors %d\n", environment_blas_kernel(),
-        kernels_best()->level, subject.threads, processors_count());
+        kernels_level_in_use(), subject.threads, processors_count());
     fflush(stdout);
     if (optind < argc)
         answer(&subject, argc - optind, argv + optind);

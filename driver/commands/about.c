@@ -44,7 +44,7 @@ static void print_levels(FILE *file)
 {
     bool runs;
 
-    fprintf(file, "%-10s%s in use, of", "vectors", kernels_best()->level);
+    fprintf(file, "%-10s%s in use, of", "vectors", kernels_level_in_use());
     for (int i = 0; kernels_level(i, &runs); i++)
         fprintf(
             file, "%s %s%s", i ? "," : "", kernels_level(i, &runs), runs ? "" : " (not on this processor)");

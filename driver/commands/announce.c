@@ -45,12 +45,12 @@ static void print_shortage(int workers, struct threads threads, bool here)
 /* The vector level in use; warns if the requested level is not available. */
 static void print_level(void)
 {
-    const char *asked = getenv("NORMSWEEP_VECTOR"), *level = kernels_best()->level;
+    const char *asked = getenv("NORMSWEEP_VECTOR"), *level = kernels_level_in_use();
 
     printf(", vector level %s", level);
     if (asked && strcmp(asked, level) != 0)
-        printf(" (NORMSWEEP_VECTOR=%.20s is not available; it may be baseline, or avx2 or avx512 if the "
-               "processor has it)",
+        printf(" (NORMSWEEP_VECTOR=%.20s is not available; it may be baseline, or, if the processor has "
+               "it, avx2, avx512, avx512_bf16 or amx)",
             asked);
 }
 

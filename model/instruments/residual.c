@@ -47,7 +47,7 @@ struct depth_sums {
 static struct depth_sums sum_up(
     struct residual *r, const struct transformer *model, const struct packed *side, int64_t depth)
 {
-    const struct kernels *kernels = kernels_best();
+    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
     const scalar *here = transformer_state(model, r->stack, depth),
                  *before = transformer_state(model, r->stack, depth - (depth > 0));
     int64_t width = model->architecture.width;
@@ -92,7 +92,7 @@ void residual_states(
 
 static double square_of(const scalar *x, int64_t count)
 {
-    return kernels_best()->dot(x, x, count);
+    return kernels_best(PRECISION_FLOAT)->dot(x, x, count);
 }
 
 /* ln(|gradient at x_0|^2 / |gradient at x_L|^2) / L of the gradient in r->state, which moves to x_0. */

@@ -115,12 +115,16 @@ enum { ATTENTION_COLUMNS = 32, ATTENTION_LANES = 16, ATTENTION_BLOCK = 64 };
 /* Scalars of scratch for a product: its packed operands fit the second-level cache. */
 enum { PRODUCT_SCRATCH = (512 << 10) / (int)sizeof(scalar) };
 
+/* What matrix products read: factors as they are, or rounded to bfloat16. Sums are scalars. */
+enum precision { PRECISION_FLOAT, PRECISION_BFLOAT16, PRECISIONS };
+
 /*
  * The inner loops, built once per vector level; the program picks the best level of its processor. NaN and
  * infinities follow the rules of arithmetic. Arrays must not overlap unless said otherwise.
  */
 struct kernels {
     const char *level;
+    enum precision precision; /* of `product`, and of the products within `attention` and the next ones */
     bool outdoes_blas; /* `product` is faster than the BLAS library's */
 
     /* scratch [PRODUCT_SCRATCH] */

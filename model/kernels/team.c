@@ -1,9 +1,10 @@
 #include "model/kernels/team.h"
 #include "model/kernels/levels.h"
 
-void team_layout(struct team *team, int64_t threads, int64_t scratch_size, struct arena *arena)
+void team_layout(
+    struct team *team, enum precision precision, int64_t threads, int64_t scratch_size, struct arena *arena)
 {
-    *team = (struct team){.kernels = kernels_best(),
+    *team = (struct team){.kernels = kernels_best(precision),
         .threads = (int)threads,
         .scratch_size = scratch_size,
         .scratch = arena_take(arena, (size_t)(threads * scratch_size), sizeof(scalar))};

@@ -16,8 +16,10 @@ struct team {
     scalar *scratch; /* [threads][scratch_size] */
 };
 
-/* scratch_size: scalars that the largest share needs; at least PRODUCT_SCRATCH for product_run. */
-void team_layout(struct team *team, int64_t threads, int64_t scratch_size, struct arena *arena);
+/* precision: of matrix products. scratch_size: scalars that the largest share needs; at least PRODUCT_SCRATCH
+ * for product_run. */
+void team_layout(
+    struct team *team, enum precision precision, int64_t threads, int64_t scratch_size, struct arena *arena);
 
 /* Is the program built with OpenMP? Without it one thread does all shares. */
 bool team_has_threads(void);

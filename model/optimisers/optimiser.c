@@ -85,7 +85,7 @@ void optimiser_layout(struct optimiser *optimiser, const struct optimiser_option
     size_t size = (size_t)layout->size, tensors = (size_t)layout->tensor_count;
 
     *optimiser = (struct optimiser){.options = *options, .layout = layout};
-    team_layout(&optimiser->team, threads, own, arena);
+    team_layout(&optimiser->team, PRECISION_FLOAT, threads, own, arena);
     optimiser->portion = arena_take(arena, tensors, sizeof(*optimiser->portion));
     optimiser->norm = options->fixed_norm ? arena_take(arena, tensors, sizeof(double)) : NULL;
     optimiser->sums = own > 0 ? arena_take(arena, tensors, sizeof(*optimiser->sums)) : NULL;

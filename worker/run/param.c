@@ -23,6 +23,8 @@ static const char *const norm_placement_words[] = {
     [NORM_POST] = "post", [NORM_PRE] = "pre", [NORM_OUT] = "out", NULL};
 static const char *const init_words[] = {
     [INIT_TORCH] = "torch", [INIT_XAVIER] = "xavier", [INIT_NORMAL] = "normal", NULL};
+static const char *const precision_words[] = {
+    [PRECISION_FLOAT] = "float", [PRECISION_BFLOAT16] = "bfloat16", NULL};
 static const char *const mask_words[] = {
     [MASK_CAUSAL] = "causal", [MASK_MULTIPLICATIVE] = "multiplicative", NULL};
 static const char *const corpus_words[] = {
@@ -146,6 +148,11 @@ const struct param param_table[] = {
                 "that the model sees the future, as in the published code of Merrill et al. 2021"),
     BOOLEAN(zero_query_key, false, .axis = true, .long_name = "query and key start at 0",
         .help = "queries and keys start at 0, the setting of Xiong et al. 2020"),
+    WORD(precision, precision_words, PRECISION_FLOAT, .axis = true, .cost = true, .long_name = "precision",
+        .help =
+            "float, or bfloat16: both factors of every matrix product of the network, attention's too, are "
+            "rounded to bfloat16, to nearest even, and summed in float; weights, gradients, norms, softmax, "
+            "losses and the optimiser stay float"),
     NUMBER(init_scale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
         .unit = "1", .long_name = "scale of the initial matrices",
         .help = "factor on every initial matrix of the layers, whatever init is; not on biases, norms, "

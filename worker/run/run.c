@@ -203,6 +203,7 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary)
         .positions = (enum positions)run->positions,
         .score_scale = mup ? SCORE_DEPTH : (enum score_scale)run->score_scale,
         .activation = (enum activation)run->activation,
+        .precision = (enum precision)run->precision,
         .gated = run->gated,
         .attention_mask = (enum attention_mask)run->attention_mask,
         .init = (enum init)run->init,

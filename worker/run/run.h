@@ -27,7 +27,7 @@ struct run {
     int64_t norm_placement, norm, qk_norm, positions, score_scale, activation, gated, bias, output_bias, tied,
         init;
     double init_deviation;
-    int64_t attention_mask, zero_query_key;
+    int64_t attention_mask, zero_query_key, precision;
     double init_scale, residual_scale;
     int64_t parametrization, base_width; /* base_width 0: not given */
     /* data */

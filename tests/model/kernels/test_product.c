@@ -138,9 +138,9 @@ static void with_team(int64_t threads, const char *level, void (*check)(const st
     struct team team;
 
     setenv("NORMSWEEP_VECTOR", level, 1);
-    team_layout(&team, threads, PRODUCT_SCRATCH, &counted);
+    team_layout(&team, PRECISION_FLOAT, threads, PRODUCT_SCRATCH, &counted);
     CHECK(arena_init(&arena, counted.used) == 0);
-    team_layout(&team, threads, PRODUCT_SCRATCH, &arena);
+    team_layout(&team, PRECISION_FLOAT, threads, PRODUCT_SCRATCH, &arena);
     draw_all();
     check(&team);
     arena_release(&arena);

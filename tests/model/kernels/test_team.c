@@ -57,9 +57,9 @@ static void team_init(struct team *team, int64_t threads, struct arena *arena)
 {
     struct arena counted = {0};
 
-    team_layout(team, threads, SCRATCH, &counted);
+    team_layout(team, PRECISION_FLOAT, threads, SCRATCH, &counted);
     CHECK(arena_init(arena, counted.used) == 0);
-    team_layout(team, threads, SCRATCH, arena);
+    team_layout(team, PRECISION_FLOAT, threads, SCRATCH, arena);
 }
 
 /* In order, share by share, none of them empty. */

@@ -172,9 +172,9 @@ static void check_case(int64_t queries, int64_t keys, int64_t depth, enum attent
 
     if (biased)
         add_bias(&head);
-    check_head(kernels_best(), &head);
-    check_hard(kernels_best(), &head);
-    check_attended(kernels_best(), &head);
+    check_head(kernels_best(PRECISION_FLOAT), &head);
+    check_hard(kernels_best(PRECISION_FLOAT), &head);
+    check_attended(kernels_best(PRECISION_FLOAT), &head);
 }
 
 static void check_level(const char *level)
