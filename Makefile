@@ -73,6 +73,9 @@ avx512_bf16 = $(avx512) -mavx512bf16 -DKERNELS_BFLOAT16 -DPLAIN_LEVEL=avx512
 # Attention's products are too small for tiles of AMX.
 without_amx = %/attention.c %/attention_tangent.c
 amx = $(avx512_bf16) -mamx-tile -mamx-bf16 -DKERNELS_AMX -DATTENTION_LEVEL=avx512_bf16
+# For tests, on a model of its instructions.
+MODELLED = $(if $(filter amx,$(paired)),kernels matrix tile)
+amx_model = $(avx512_bf16) -DKERNELS_AMX -DATTENTION_LEVEL=avx512_bf16 -DAMX_MODEL='"tests/model/kernels/amx_model.h"'
 LEVELS_BUILT = $(foreach level,$(levels) $(if $(filter float,$(1)),$(paired)),-DKERNELS_$(level))
 KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level))) $(foreach level,$(rounded) \
 	$(if $(filter float,$(1)),$(paired)),$(patsubst %.c,%-$(level),$(filter-out $(without_$(level)),$(PRODUCT_SOURCES))))
@@ -89,6 +92,7 @@ $(BUILD)/normsweep: $(call objects,float,$(PROGRAM) driver/main.c)
 $(BUILD)/normsweep-double: $(call objects,double,$(PROGRAM) driver/main.c)
 $(BUILD)/tests-float: $(call objects,float,$(PROGRAM) $(TESTS))
 $(BUILD)/tests-double: $(call objects,double,$(PROGRAM) $(TESTS))
+$(BUILD)/tests-float: $(MODELLED:%=$(BUILD)/float/model/kernels/%-amx_model.o)
 $(BUILD)/tests-float $(BUILD)/tests-double: private LINK += $(WRAPPED:%=-Wl,--wrap=%)
 $(BUILD)/replay-float: $(call objects,float,$(PROGRAM) tests/replay.c tests/dump.c)
 $(BUILD)/replay-double: $(call objects,double,$(PROGRAM) tests/replay.c tests/dump.c)
@@ -121,7 +125,7 @@ $$(BUILD)/$(1)/model/%-$(2).o: model/%.c $$(BUILD)/flags
 	$$(call say,CC)$$(COMPILE) $$(KERNEL_FLAGS) $$($(1)) $$($(2)) -DKERNELS_LEVEL=$(2) -MMD -MP -c $$< -o $$@
 endef
 $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
-	$(foreach level,$(levels) $(rounded) $(paired),$(eval $(call level_rules,$(scalar),$(level)))) \
+	$(foreach level,$(levels) $(rounded) $(paired) amx_model,$(eval $(call level_rules,$(scalar),$(level)))) \
 	$(eval $(BUILD)/$(scalar)/model/kernels/levels.o: private COMPILE += $(call LEVELS_BUILT,$(scalar))))
 -include $(foreach depth,*/* */*/* */*/*/*,$(wildcard $(BUILD)/*/$(depth).d))
 
