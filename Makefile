@@ -55,8 +55,8 @@ WRAPPED = $(shell grep -ohE '^FAILS[A-Z_]*.[a-z]\w+|__wrap_[a-z]\w+' tests/faili
 KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
 
 # The inner loops are built once for each vector level; the program picks one when it starts. For `precision: bfloat16`
-# the sources of products are built again, with rounded factors, at each of these levels and, in float, with instructions
-# for pairs of bfloat16 numbers, as far as the compiler knows them. PLAIN_LEVEL has the other loops.
+# the sources of products are built again, with rounded factors, at each of these levels and, in float, with the
+# instructions for pairs of bfloat16 numbers that the compiler knows. PLAIN_LEVEL has the other loops.
 KERNEL_SOURCES = $(filter-out %/levels.c %/product.c %/team.c,$(wildcard model/kernels/*.c))
 PRODUCT_SOURCES = $(addprefix model/kernels/,attention.c attention_tangent.c kernels.c matrix.c tile.c)
 x86 := $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null))
@@ -102,7 +102,7 @@ $(BUILD)/fuzz-weights: $(call objects,float,$(PROGRAM) tests/fuzz_weights.c)
 $(BUILD)/fuzz-dataset: $(call objects,float,$(PROGRAM) tests/fuzz_dataset.c)
 $(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c)
 define library_rule
-$$(BUILD)/$(1)/libnormsweep.a: $$(LIBRARY:%.c=$$(BUILD)/$(1)/%.o) $$(patsubst %,$$(BUILD)/$(1)/%.o,$$(call KERNELS,$(1)))
+$$(BUILD)/$(1)/libnormsweep.a: $$(patsubst %,$$(BUILD)/$(1)/%.o,$$(LIBRARY:%.c=%) $$(call KERNELS,$(1)))
 	@rm -f $$@
 	$$(call say,AR)$$(AR) rcs $$@ $$^
 endef

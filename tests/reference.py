@@ -221,7 +221,8 @@ class RoundedProduct(torch.autograd.Function):
     @staticmethod
     def backward(context, gradient):
         a, b = context.saved_tensors
-        return (RoundedProduct.apply(gradient, b.transpose(-1, -2)), RoundedProduct.apply(a.transpose(-1, -2), gradient))
+        of_a = RoundedProduct.apply(gradient, b.transpose(-1, -2))
+        return of_a, RoundedProduct.apply(a.transpose(-1, -2), gradient)
 
 
 def product(config, a, b):

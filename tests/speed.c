@@ -10,10 +10,10 @@
  *     optimiser SHAPE SECONDS training steps; the optimiser's share of their time
  *     sgemm SECONDS           products of 1024 x 1024 matrices
  *     shapes                  the names of shapes and what they stand for
- * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",gelu", in
- * ",muon", in ",bfloat16", or in ",llama": rmsnorm, rotary positions, gated silu, no biases, four heads to each of keys and
- * values. Lines written are pairs of a name and a value, the first of them about this process; times are
- * medians.
+ * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",bfloat16", in
+ * ",gelu", in ",muon", or in ",llama": rmsnorm, rotary positions, gated silu, no biases, four heads to each
+ * of keys and values. Lines written are pairs of a name and a value, the first of them about this process;
+ * times are medians.
  */
 #include "model/core/error.h"
 #include "model/core/random.h"

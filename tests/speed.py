@@ -97,7 +97,7 @@ class Bench:
         installed = clean | {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
         same = installed | {"OPENBLAS_CORETYPE": self.own.about["BLAS_kernel"]}
         tuned = same | MEMORY_KEPT
-        if self.own.about["vector_level"] == "avx512":
+        if self.own.about["vector_level"] not in ("baseline", "avx2"):
             tuned["ATEN_CPU_CAPABILITY"] = "avx512"
         others = {"installed": Server(command, installed)}
         is_same = others["installed"].about["BLAS_kernel"] == self.own.about["BLAS_kernel"]

@@ -304,8 +304,8 @@ struct entropy_case {
 /* The loss that has the gradient. */
 static double entropy_value(void *context)
 {
-    double log_sum,
-        loss = kernels_best(PRECISION_FLOAT)->cross_entropy(((struct entropy_case *)context)->logits, OUT, 2, &log_sum);
+    double log_sum, loss = kernels_best(PRECISION_FLOAT)
+                               ->cross_entropy(((struct entropy_case *)context)->logits, OUT, 2, &log_sum);
 
     return loss + 0.1 * log_sum * log_sum;
 }
@@ -317,7 +317,8 @@ TEST(gradient_cross_entropy)
 
     draw(k.logits, OUT, 1);
     memcpy(gradient, k.logits, sizeof(gradient));
-    double log_sum, loss = kernels_best(PRECISION_FLOAT)->cross_entropy_gradient(gradient, OUT, 2, 1, 0.1, &log_sum);
+    double log_sum,
+        loss = kernels_best(PRECISION_FLOAT)->cross_entropy_gradient(gradient, OUT, 2, 1, 0.1, &log_sum);
     CHECK_CLOSE(loss + 0.1 * log_sum * log_sum, entropy_value(&k), 1e-15);
     CHECK(gradient_error(entropy_value, &k, k.logits, gradient, OUT) < tolerance);
 }

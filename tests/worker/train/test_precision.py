@@ -1,5 +1,5 @@
-"""Training in bfloat16 over 200 steps: the program's losses at every vector level beside those of PyTorch, which rounds the
-factors of the same products."""
+"""Training in bfloat16 over 200 steps: the program at every vector level beside PyTorch, which rounds the factors of the
+same products."""
 import functools
 import re
 
