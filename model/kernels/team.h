@@ -1,14 +1,13 @@
 #ifndef NORMSWEEP_MODEL_KERNELS_TEAM_H
 #define NORMSWEEP_MODEL_KERNELS_TEAM_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/core/arena.h"
 #include "model/core/scalar.h"
 #include "model/kernels/kernels.h"
 
-/* The threads that compute one run together, the kernels that they use, and the scratch of each. */
+/* The threads that compute one run together, the kernels that they use, and scratch for a share of each. */
 struct team {
     const struct kernels *kernels;
     int threads;
@@ -19,13 +18,11 @@ struct team {
 /* scratch_size: scalars that the largest share needs; at least PRODUCT_SCRATCH for product_run. */
 void team_layout(struct team *team, int64_t threads, int64_t scratch_size, struct arena *arena);
 
-/* Is the program built with OpenMP? Without it one thread does all shares. */
-bool team_has_threads(void);
-
-/* A thread's share of some work: items [begin, end), with that thread's scratch. */
+/* A share of some work: items [begin, end), with that share's scratch. */
 typedef void team_share(const void *context, scalar *scratch, int64_t begin, int64_t end);
 
-/* The number of shares that team_run makes; share i uses the scratch of thread i. */
+/* The number of shares that team_run makes: at most one per thread. Share i uses scratch i, whoever does it.
+ */
 int64_t team_shares(const struct team *team, int64_t items, int64_t grain);
 
 /*
