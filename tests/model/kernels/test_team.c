@@ -10,6 +10,7 @@
 #include "model/core/random.h"
 #include "model/corpora/batches.h"
 #include "model/kernels/team.h"
+#include "model/network/activations.h"
 #include "model/network/transformer.h"
 #include "worker/host/environment.h"
 
@@ -22,10 +23,10 @@ enum { MOST_ITEMS = 130, SCRATCH = 8 };
 /* What the shares of one call did. An item is one share's alone, so they write without a lock. */
 struct record {
     const struct team *team;
-    int64_t items, grain;
+    struct items items;
     int times[MOST_ITEMS]; /* that an item was done */
     int64_t share[MOST_ITEMS]; /* whose scratch it had */
-    bool whole[MOST_ITEMS]; /* its share began and ended at grains, or at the end */
+    bool whole[MOST_ITEMS]; /* its share began and ended at multiples, or at the end */
 };
 
 /* The record is the context's, but not its constness. */
@@ -36,7 +37,8 @@ struct work {
 static void record_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     struct record *record = ((const struct work *)context)->record;
-    bool whole = begin % record->grain == 0 && (end % record->grain == 0 || end == record->items);
+    struct items items = record->items;
+    bool whole = begin % items.multiple == 0 && (end % items.multiple == 0 || end == items.count);
 
     for (int64_t i = begin; i < end; i++) {
         record->times[i]++;
@@ -45,12 +47,12 @@ static void record_share(const void *context, scalar *scratch, int64_t begin, in
     }
 }
 
-static void record_run(struct record *record, const struct team *team, int64_t items, int64_t grain)
+static void record_run(struct record *record, const struct team *team, struct items items)
 {
     const struct work work = {record};
 
-    *record = (struct record){.team = team, .items = items, .grain = grain};
-    team_run(team, items, grain, record_share, &work);
+    *record = (struct record){.team = team, .items = items};
+    team_run(team, items, record_share, &work);
 }
 
 static void team_init(struct team *team, int64_t threads, struct arena *arena)
@@ -65,9 +67,9 @@ static void team_init(struct team *team, int64_t threads, struct arena *arena)
 /* In order, share by share, none of them empty. */
 static void check_record(const struct record *record)
 {
-    int64_t shares = team_shares(record->team, record->items, record->grain), last = -1;
+    int64_t shares = team_shares(record->team, record->items), last = -1;
 
-    for (int64_t i = 0; i < record->items; i++) {
+    for (int64_t i = 0; i < record->items.count; i++) {
         CHECK(record->times[i] == 1 && record->whole[i]);
         CHECK(record->share[i] == last || record->share[i] == last + 1);
         last = record->share[i];
@@ -84,13 +86,40 @@ TEST(team_does_every_item_once)
         struct team team;
 
         team_init(&team, threads, &arena);
-        for (int64_t grain = 1; grain <= 64; grain *= 4)
-            for (int64_t items = 1; items <= MOST_ITEMS; items += 3) {
-                record_run(&record, &team, items, grain);
-                check_record(&record);
-            }
+        for (int64_t multiple = 1; multiple <= 64; multiple *= 4)
+            for (int64_t count = 1; count <= MOST_ITEMS; count += 3)
+                for (double takes = 1e-3; takes < 1e7; takes *= 100) {
+                    record_run(&record, &team, (struct items){count, multiple, takes});
+                    check_record(&record);
+                }
         arena_release(&arena);
     }
+}
+
+static int64_t shares_of(const struct team *team, int64_t count, double takes)
+{
+    return team_shares(team, (struct items){count, 1, takes});
+}
+
+/* A share is not worth a thread if it takes less time than a thread needs to begin. */
+TEST(team_leaves_little_work_to_one)
+{
+    struct arena arena;
+    struct team team;
+
+    team_init(&team, THREADS, &arena);
+    CHECK(team.least > 1000 && team.least < 100000);
+    CHECK(shares_of(&team, 1, 1e9) == 1);
+    CHECK(shares_of(&team, 100, 0) == 1);
+    CHECK(shares_of(&team, 100, team.least / 100) == 1);
+    CHECK(shares_of(&team, 1000, 1.999 * team.least / 1000) == 1);
+    CHECK(shares_of(&team, 1000, 2.001 * team.least / 1000) == 2);
+    CHECK(shares_of(&team, 1000, 2.999 * team.least / 1000) == 2);
+    CHECK(shares_of(&team, 1000, 3.001 * team.least / 1000) == 3);
+    CHECK(shares_of(&team, 1000, team.least) == THREADS && shares_of(&team, 2, team.least) == 2);
+    team.least = 0;
+    CHECK(shares_of(&team, 100, 0) == THREADS && shares_of(&team, 1, 0) == 1);
+    arena_release(&arena);
 }
 
 struct meeting {
@@ -119,7 +148,7 @@ TEST(team_is_of_threads)
     time_t begin = time(NULL);
 
     team_init(&team, THREADS, &arena);
-    team_run(&team, THREADS, 1, meet, &meeting);
+    team_run(&team, (struct items){THREADS, 1, team.least}, meet, &meeting);
     CHECK(atomic_load(&met) == THREADS && time(NULL) < begin + WAIT_SECONDS);
     arena_release(&arena);
 }
@@ -175,6 +204,7 @@ static void model_case_init(struct model_case *k, const struct architecture *arc
     lay_out(k, architecture, threads, &counted);
     CHECK(arena_init(&k->arena, counted.used) == 0);
     lay_out(k, architecture, threads, &k->arena);
+    k->model.activations->team.least = 0;
     fill_batch(&k->batch, architecture->vocabulary);
     weights_init(k->weights, &k->model.layout, architecture, 3);
 }
