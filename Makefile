@@ -24,10 +24,7 @@ PACKAGES = $(CBLAS) $(NETCDF) $(YAML) $(JSON)
 
 # Flags. WERROR=1 makes warnings errors, as `make lint` does; no -ffast-math: it breaks isfinite.
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
-NUMERICS = $(OPENMP) -fno-math-errno -fno-trapping-math
-# Threads of a run are OpenMP's. clang often comes without OpenMP's library; then a run has one thread, whatever it asks
-# for. Give OPENMP=-fopenmp if the library is installed.
-OPENMP ?= $(if $(findstring clang,$(COMPILER)),-fopenmp-simd,-fopenmp)
+NUMERICS = -fopenmp-simd -fno-math-errno -fno-trapping-math
 COMPILER := $(shell $(CC) --version 2>/dev/null | head -n 1)
 release = -O3 -g
 debug = -Og -g3
@@ -36,7 +33,7 @@ fuzz = $(san) -fsanitize=fuzzer-no-link
 coverage = -O2 -g
 variant := $(or $($(VARIANT)),$(error VARIANT=$(VARIANT): release, debug or san))
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(variant) $(NUMERICS) $(WARNINGS) -I. $(filter -I% -D%,$(PACKAGES)) $(CFLAGS)
-LINK = $(CC) $(variant) $(OPENMP) $(LDFLAGS)
+LINK = $(CC) $(variant) $(LDFLAGS)
 LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread -ldl
 
 # The release variant is built in build/, the others in build/VARIANT.
@@ -57,7 +54,7 @@ KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
 # The inner loops are built once for each vector level; the program picks one when it starts. For `precision: bfloat16`
 # the sources of products are built again, with rounded factors, at each of these levels and, in float, with the
 # instructions for pairs of bfloat16 numbers that the compiler knows. PLAIN_LEVEL has the other loops.
-KERNEL_SOURCES = $(filter-out %/levels.c %/product.c %/team.c,$(wildcard model/kernels/*.c))
+KERNEL_SOURCES = $(filter-out %/levels.c %/product.c %/team.c %/pool.c,$(wildcard model/kernels/*.c))
 PRODUCT_SOURCES = $(addprefix model/kernels/,attention.c attention_tangent.c kernels.c matrix.c tile.c)
 x86 := $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null))
 knows = $(shell $(CC) $(1) -fsyntax-only -x c /dev/null 2>/dev/null && echo yes)
@@ -157,7 +154,7 @@ $(BUILD)/version: FORCE
 	$(call stamp,$(VERSION_FLAGS))
 $(BUILD)/flags: FORCE
 	$(call stamp,$(COMPILE) $(KERNEL_FLAGS) $(LINK) $(LIBS) $(COMPILER) $(CPATH) $(LIBRARY_PATH), \
-		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)" "$(JSON)" "$(OPENMP)")
+		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)" "$(JSON)")
 FORCE:
 
 # A sub-make with all cores, for use after the set-up has installed what was missing.
@@ -307,7 +304,7 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-13s%s\n' "$$target" "$$text"; done
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
-	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
+	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, PREFIX, DESTDIR"
 
 .PHONY: all quickstart check check-dist check-python check-slurm dist faults simulate parity parity-trained inject \
 	lint fuzz coverage bench setup programs flags install uninstall clean help FORCE

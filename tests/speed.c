@@ -15,6 +15,7 @@
  * of keys and values. Lines written are pairs of a name and a value, the first of them about this process;
  * times are medians.
  */
+#include "model/core/denormals.h"
 #include "model/core/error.h"
 #include "model/core/random.h"
 #include "model/corpora/batches.h"
@@ -477,6 +478,7 @@ int main(int argc, char **argv)
         subject.threads = parse_threads(optarg);
     }
     environment_threads(1);
+    denormals_flush(true); /* as train() does */
     printf("BLAS_kernel %s vector_level %s threads %" PRId64 " processors %d\n", environment_blas_kernel(),
         kernels_level_in_use(), subject.threads, processors_count());
     fflush(stdout);

@@ -193,9 +193,6 @@ void optimiser_descend(const struct optimiser *optimiser, const struct step *ste
         weights, update, count, scale, step->rate, step->decay);
 }
 
-/* The grain of a thread's share: 16 KiB of each plane. */
-enum { SHARE_GRAIN = 4096 };
-
 /* A step of a portion, which threads share. */
 struct portion_step {
     struct optimiser *optimiser;
@@ -213,6 +210,14 @@ static void step_share(const void *context, scalar *scratch, int64_t begin, int6
 
     (void)scratch;
     of->portion->row->step(of->optimiser, &range, of->step, of->weights + at, of->gradient + at);
+}
+
+/* A step passes over weights, gradient and one or two planes more. */
+static struct items elements_of(const struct portion *portion)
+{
+    enum { LINE = 64 }; /* shares begin at whole cache lines */
+
+    return (struct items){portion->tensor.size, LINE, 2 * ELEMENT_NANOSECONDS};
 }
 
 /* Something to do with each whole tensor in a range of the plane, by one thread for each. */
@@ -261,7 +266,7 @@ static void run_whole(const struct whole_work *work)
     for (int64_t i = 0; i < work->optimiser->portions; i++)
         sum += work_of(work, &work->optimiser->portion[i]);
     if (sum > 0)
-        team_run(&work->optimiser->team, sum, 1, whole_share, work);
+        team_run(&work->optimiser->team, (struct items){sum, 1, PRODUCT_NANOSECONDS}, whole_share, work);
 }
 
 static void step_whole(const struct whole_work *work, int64_t portion, struct step *step)
@@ -297,7 +302,7 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
         if (portion->row->whole)
             portion->row->step(optimiser, tensor, &step, weights + tensor->offset, gradient + tensor->offset);
         else
-            team_run(&optimiser->team, tensor->size, SHARE_GRAIN, step_share, &shared);
+            team_run(&optimiser->team, elements_of(portion), step_share, &shared);
     }
     restore_norms(optimiser, weights);
 }

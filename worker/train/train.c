@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/core/check.h"
+#include "model/core/denormals.h"
 #include "model/core/limits.h"
 #include "worker/host/clock.h"
 #include "worker/train/train_loss.h"
@@ -261,6 +262,7 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
 {
     struct trainer t = {
         .run = run, .corpus = corpus, .measure = measure, .observer = observer, .result = result};
+    bool flushed = denormals_flush(true);
     int64_t first;
 
     t.begin = clock_now();
@@ -272,4 +274,5 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
         train_emit_run(&t);
     result->seconds = clock_now() - t.begin;
     arena_rest(arena);
+    denormals_flush(flushed);
 }

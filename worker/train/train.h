@@ -106,6 +106,7 @@ struct observer {
  * function of its arguments: no MPI, no files. Fails only through result->outcome. Checks losses in every
  * step, norms at measured steps. However often the run is stopped, saved and resumed, its rows, values and
  * weights are the same bit for bit. `arena` is {0} or was used by earlier runs; the caller releases it.
+ * Denormals are flushed in all threads that train, also while the observer is called.
  */
 void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
     const struct observer *observer, struct arena *arena, struct result *result);

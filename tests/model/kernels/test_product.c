@@ -150,6 +150,7 @@ static void with_precision(
     team_layout(&team, precision, threads, PRODUCT_SCRATCH, &counted);
     CHECK(arena_init(&arena, counted.used) == 0);
     team_layout(&team, precision, threads, PRODUCT_SCRATCH, &arena);
+    team.least = 0;
     draw_all(precision);
     check(&team);
     arena_release(&arena);

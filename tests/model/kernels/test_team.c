@@ -1,17 +1,20 @@
 /* Work that the threads of a team share out, and whole models that they compute together. */
 #include "tests/test.h"
 
-#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "model/core/random.h"
 #include "model/corpora/batches.h"
 #include "model/kernels/team.h"
+#include "model/network/activations.h"
 #include "model/network/transformer.h"
 #include "worker/host/environment.h"
 
-enum { THREADS = 3 };
+enum { THREADS = 3, WAIT_SECONDS = 30 };
 
 /* ---- shares ---- */
 
@@ -20,11 +23,10 @@ enum { MOST_ITEMS = 130, SCRATCH = 8 };
 /* What the shares of one call did. An item is one share's alone, so they write without a lock. */
 struct record {
     const struct team *team;
-    int64_t items, grain;
+    struct items items;
     int times[MOST_ITEMS]; /* that an item was done */
-    int64_t share[MOST_ITEMS]; /* the thread whose scratch it had */
-    bool whole[MOST_ITEMS]; /* its share began and ended at grains, or at the end */
-    pthread_t thread[MOST_ITEMS];
+    int64_t share[MOST_ITEMS]; /* whose scratch it had */
+    bool whole[MOST_ITEMS]; /* its share began and ended at multiples, or at the end */
 };
 
 /* The record is the context's, but not its constness. */
@@ -35,22 +37,22 @@ struct work {
 static void record_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     struct record *record = ((const struct work *)context)->record;
-    bool whole = begin % record->grain == 0 && (end % record->grain == 0 || end == record->items);
+    struct items items = record->items;
+    bool whole = begin % items.multiple == 0 && (end % items.multiple == 0 || end == items.count);
 
     for (int64_t i = begin; i < end; i++) {
         record->times[i]++;
         record->share[i] = (scratch - record->team->scratch) / SCRATCH;
         record->whole[i] = whole;
-        record->thread[i] = pthread_self();
     }
 }
 
-static void record_run(struct record *record, const struct team *team, int64_t items, int64_t grain)
+static void record_run(struct record *record, const struct team *team, struct items items)
 {
     const struct work work = {record};
 
-    *record = (struct record){.team = team, .items = items, .grain = grain};
-    team_run(team, items, grain, record_share, &work);
+    *record = (struct record){.team = team, .items = items};
+    team_run(team, items, record_share, &work);
 }
 
 static void team_init(struct team *team, int64_t threads, struct arena *arena)
@@ -65,9 +67,9 @@ static void team_init(struct team *team, int64_t threads, struct arena *arena)
 /* In order, share by share, none of them empty. */
 static void check_record(const struct record *record)
 {
-    int64_t shares = team_shares(record->team, record->items, record->grain), last = -1;
+    int64_t shares = team_shares(record->team, record->items), last = -1;
 
-    for (int64_t i = 0; i < record->items; i++) {
+    for (int64_t i = 0; i < record->items.count; i++) {
         CHECK(record->times[i] == 1 && record->whole[i]);
         CHECK(record->share[i] == last || record->share[i] == last + 1);
         last = record->share[i];
@@ -84,31 +86,70 @@ TEST(team_does_every_item_once)
         struct team team;
 
         team_init(&team, threads, &arena);
-        for (int64_t grain = 1; grain <= 64; grain *= 4)
-            for (int64_t items = 1; items <= MOST_ITEMS; items += 3) {
-                record_run(&record, &team, items, grain);
-                check_record(&record);
-            }
+        for (int64_t multiple = 1; multiple <= 64; multiple *= 4)
+            for (int64_t count = 1; count <= MOST_ITEMS; count += 3)
+                for (double takes = 1e-3; takes < 1e7; takes *= 100) {
+                    record_run(&record, &team, (struct items){count, multiple, takes});
+                    check_record(&record);
+                }
         arena_release(&arena);
     }
+}
+
+static int64_t shares_of(const struct team *team, int64_t count, double takes)
+{
+    return team_shares(team, (struct items){count, 1, takes});
+}
+
+/* A share is not worth a thread if it takes less time than a thread needs to begin. */
+TEST(team_leaves_little_work_to_one)
+{
+    struct arena arena;
+    struct team team;
+
+    team_init(&team, THREADS, &arena);
+    CHECK(team.least > 1000 && team.least < 100000);
+    CHECK(shares_of(&team, 1, 1e9) == 1);
+    CHECK(shares_of(&team, 100, 0) == 1);
+    CHECK(shares_of(&team, 100, team.least / 100) == 1);
+    CHECK(shares_of(&team, 1000, 1.999 * team.least / 1000) == 1);
+    CHECK(shares_of(&team, 1000, 2.001 * team.least / 1000) == 2);
+    CHECK(shares_of(&team, 1000, 2.999 * team.least / 1000) == 2);
+    CHECK(shares_of(&team, 1000, 3.001 * team.least / 1000) == 3);
+    CHECK(shares_of(&team, 1000, team.least) == THREADS && shares_of(&team, 2, team.least) == 2);
+    team.least = 0;
+    CHECK(shares_of(&team, 100, 0) == THREADS && shares_of(&team, 1, 0) == 1);
+    arena_release(&arena);
+}
+
+struct meeting {
+    _Atomic int *met;
+};
+
+/* Begins, and waits until as many shares have begun as there are threads: only they can do that. */
+static void meet(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    _Atomic int *met = ((const struct meeting *)context)->met;
+    time_t last = time(NULL) + WAIT_SECONDS;
+
+    (void)scratch, (void)begin, (void)end;
+    atomic_fetch_add(met, 1);
+    while (atomic_load(met) < THREADS && time(NULL) < last)
+        sched_yield();
 }
 
 /* Numbers would not tell: one thread could do the shares of all. */
 TEST(team_is_of_threads)
 {
-    static struct record record;
     struct arena arena;
     struct team team;
+    _Atomic int met = 0;
+    const struct meeting meeting = {&met};
+    time_t begin = time(NULL);
 
-    if (!team_has_threads()) {
-        test_skip("the compiler has no OpenMP, so that several threads work on one run is not checked");
-        return;
-    }
     team_init(&team, THREADS, &arena);
-    record_run(&record, &team, THREADS, 1);
-    for (int i = 0; i < THREADS; i++)
-        for (int j = 0; j < i; j++)
-            CHECK(!pthread_equal(record.thread[i], record.thread[j]));
+    team_run(&team, (struct items){THREADS, 1, team.least}, meet, &meeting);
+    CHECK(atomic_load(&met) == THREADS && time(NULL) < begin + WAIT_SECONDS);
     arena_release(&arena);
 }
 
@@ -163,6 +204,7 @@ static void model_case_init(struct model_case *k, const struct architecture *arc
     lay_out(k, architecture, threads, &counted);
     CHECK(arena_init(&k->arena, counted.used) == 0);
     lay_out(k, architecture, threads, &k->arena);
+    k->model.activations->team.least = 0;
     fill_batch(&k->batch, architecture->vocabulary);
     weights_init(k->weights, &k->model.layout, architecture, 3);
 }

@@ -51,6 +51,7 @@ static struct team team_of(const struct kernels *kernels, int64_t threads, struc
     team_layout(&team, PRECISION_FLOAT, threads, distances_scratch(REACH + 1), &counted);
     CHECK(arena_init(arena, counted.used) == 0);
     team_layout(&team, PRECISION_FLOAT, threads, distances_scratch(REACH + 1), arena);
+    team.least = 0;
     team.kernels = kernels;
     return team;
 }

@@ -49,6 +49,7 @@ static struct team team_of(int64_t threads, struct arena *arena)
     team_layout(&team, PRECISION_FLOAT, threads, scratch, &counted);
     CHECK(arena_init(arena, counted.used) == 0);
     team_layout(&team, PRECISION_FLOAT, threads, scratch, arena);
+    team.least = 0;
     return team;
 }
 

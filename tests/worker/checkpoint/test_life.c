@@ -287,6 +287,15 @@ static void with_threads(struct life *life)
     life->run.layers = 1;
 }
 
+/* Each step takes nearly all of a weight, so that most soon pass the range of denormals. */
+static void with_vanishing_weights(struct life *life)
+{
+    life->run.threads = 2;
+    life->run.optimiser = OPTIMISER_SGD;
+    life->run.learning_rate = 0.1;
+    life->run.weight_decay = 9.999;
+}
+
 static void with_epochs(struct life *life)
 {
     life->run.steps = 0;
@@ -382,6 +391,11 @@ TEST(life_adafactor_tied)
 TEST(life_on_threads)
 {
     check_run("two threads", with_threads);
+}
+
+TEST(life_of_vanishing_weights)
+{
+    check_run("vanishing weights", with_vanishing_weights);
 }
 
 TEST(life_over_epochs)
