@@ -6,7 +6,7 @@ void team_layout(struct team *team, int64_t threads, int64_t scratch_size, struc
     *team = (struct team){.kernels = kernels_best(),
         .threads = (int)threads,
         .scratch_size = scratch_size,
-        .scratch = arena_take(arena, (size_t)(threads * scratch_size), sizeof(scalar))};
+        .scratch = arena_take_scratch(arena, (size_t)(threads * scratch_size), sizeof(scalar))};
 }
 
 bool team_has_threads(void)

@@ -160,8 +160,7 @@ struct tensor_draws {
 static void draw_normal(
     scalar *weights, const struct tensor *tensor, double deviation, const struct tensor_draws *draws)
 {
-    draws->kernels->draw_normal(
-        weights, tensor->size, deviation, draws->seed, RANDOM_INIT, draws->first);
+    draws->kernels->draw_normal(weights, tensor->size, deviation, draws->seed, RANDOM_INIT, draws->first);
 }
 
 static void draw_uniform(
@@ -206,8 +205,8 @@ static double init_inputs(const struct architecture *a, const struct tensor *ten
 }
 
 /* Initial values of matrices and biases. */
-static void init_linear(
-    scalar *weights, const struct tensor *tensor, const struct architecture *a, const struct tensor_draws *draws)
+static void init_linear(scalar *weights, const struct tensor *tensor, const struct architecture *a,
+    const struct tensor_draws *draws)
 {
     const struct tensor_row *row = &tensor_table[tensor->kind];
     bool bias = row->role == ROLE_BIAS;
@@ -218,7 +217,8 @@ static void init_linear(
     else if (a->init == INIT_TORCH)
         draw_uniform(weights, tensor, scale / sqrt(init_inputs(a, tensor)), draws);
     else if (a->init == INIT_XAVIER)
-        draw_normal(weights, tensor, scale * sqrt(2.0 / ((double)tensor->rows + init_inputs(a, tensor))), draws);
+        draw_normal(
+            weights, tensor, scale * sqrt(2.0 / ((double)tensor->rows + init_inputs(a, tensor))), draws);
     else
         draw_normal(weights, tensor, scale * normal_deviation(a, tensor), draws);
 }
@@ -253,7 +253,8 @@ void weights_init(scalar *weights, const struct weight_layout *layout,
 
         switch (tensor_table[tensor->kind].role) {
         case ROLE_EMBEDDING:
-            draw_normal(at, tensor, architecture->init == INIT_NORMAL ? architecture->init_deviation : 1, &draws);
+            draw_normal(
+                at, tensor, architecture->init == INIT_NORMAL ? architecture->init_deviation : 1, &draws);
             break;
         case ROLE_GAIN:
             fill_tensor(at, tensor, 1);
