@@ -24,6 +24,7 @@ struct local {
     bool finished, stopping;
     struct result result; /* of the current or last run */
     struct arena arena;
+    struct unigram unigram;
     struct keeper keeper;
     char host[HOST_SIZE];
     double reported;
@@ -230,7 +231,8 @@ static void train_next(struct local *local)
         .combine = on_gradient,
         .save = on_save,
         .keep = on_keep,
-        .finish = on_finish};
+        .finish = on_finish,
+        .unigram = &local->unigram};
     struct run run;
 
     job_run(job, order.cell, &run);

@@ -31,8 +31,7 @@ void residual_layout(struct residual *r, const struct architecture *architecture
 
 static void draw_normal(scalar *x, int64_t count, double deviation, int64_t seed, uint64_t first)
 {
-    for (int64_t i = 0; i < count; i++)
-        x[i] = (scalar)(deviation * random_normal((uint64_t)seed, RANDOM_RESIDUAL, first + (uint64_t)i));
+    kernels_best()->draw_normal(x, count, deviation, (uint64_t)seed, RANDOM_RESIDUAL, first);
 }
 
 /* ---- states ---- */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/core/random.h"
 #include "model/core/scalar.h"
 
 /* The numbers of one step of adamw or adam. */
@@ -287,6 +288,17 @@ struct kernels {
     double (*add_squares)(scalar *sums, const scalar *x, int64_t count, double scale, double share);
     /* out[i] = factor * x[i] / sqrt(square[i]) */
     void (*over_root)(scalar *out, const scalar *x, const scalar *square, int64_t count, double factor);
+
+    /*
+     * The draws first .. first+count-1 of a seed and a purpose, bit for bit as by the functions of random.h
+     * at every level: random_bits; bound * (2 * random_uniform - 1); deviation * random_normal.
+     */
+    void (*draw_bits)(
+        uint64_t *bits, int64_t count, uint64_t seed, enum random_purpose purpose, uint64_t first);
+    void (*draw_uniform)(
+        scalar *out, int64_t count, double bound, uint64_t seed, enum random_purpose purpose, uint64_t first);
+    void (*draw_normal)(scalar *out, int64_t count, double deviation, uint64_t seed,
+        enum random_purpose purpose, uint64_t first);
 };
 
 #endif

@@ -117,7 +117,10 @@ static inline float exponential(float x)
     X(look_ahead)                                                                                            \
     X(lion_sums)                                                                                             \
     X(add_squares)                                                                                           \
-    X(over_root)
+    X(over_root)                                                                                             \
+    X(draw_bits)                                                                                             \
+    X(draw_uniform)                                                                                          \
+    X(draw_normal)
 
 /* Declares each function of struct kernels at this level, with the type of its field. */
 #define X(name) __typeof__(*((struct kernels *)NULL)->name) KERNEL(name);

@@ -14,7 +14,7 @@ void team_layout(
     *team = (struct team){.kernels = kernels_best(precision),
         .threads = (int)threads,
         .scratch_size = scratch_size,
-        .scratch = arena_take(arena, (size_t)(threads * scratch_size), sizeof(scalar)),
+        .scratch = arena_take_scratch(arena, (size_t)(threads * scratch_size), sizeof(scalar)),
         .least = LEAST_NANOSECONDS};
 }
 

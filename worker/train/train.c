@@ -57,14 +57,21 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     train_measure_layout(t, arena);
 }
 
-size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure)
+/* Counts what a run takes. */
+static struct arena count_trainer(
+    const struct run *run, const struct corpus *corpus, const struct measure *measure)
 {
     struct trainer trainer = {.run = run, .corpus = corpus, .measure = measure};
-    struct arena arena = {0};
+    struct arena counted = {0};
 
     set_out(&trainer);
-    trainer_layout(&trainer, &arena);
-    return arena.used;
+    trainer_layout(&trainer, &counted);
+    return counted;
+}
+
+size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure)
+{
+    return count_trainer(run, corpus, measure).used;
 }
 
 /* Takes one optimiser step from theta_t to theta_(t+1). False: the loss is not finite, and no step was taken.
@@ -154,14 +161,16 @@ static void show_initial(struct trainer *t)
     memset(t->weights, 0, (size_t)t->model.layout.size * sizeof(*t->weights));
 }
 
-/* Takes all memory of the run, zeroed, and lays it out. -1 and a reason if there is too little. */
+/* Takes all memory of the run, zeroed but for scratch, and lays it out. -1 and a reason if there is too
+ * little. */
 static int lay_out_trainer(struct trainer *t, struct arena *arena)
 {
-    size_t memory = train_memory(t->run, t->corpus, t->measure);
+    const struct arena counted = count_trainer(t->run, t->corpus, t->measure);
+    size_t memory = counted.used;
     struct result *result = t->result;
 
     arena_rest(arena);
-    if (memory > limits()->memory || arena_renew(arena, memory) != 0) {
+    if (memory > limits()->memory || arena_renew(arena, &counted) != 0) {
         snprintf(result->reason, sizeof(result->reason),
             "no memory: the run needs %.1f MiB, and this process may have %.1f MiB", (double)memory / 0x1p20,
             (double)limits()->memory / 0x1p20);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "model/corpora/corpus.h"
+#include "model/instruments/collapse.h"
 #include "model/instruments/dynamics.h"
 #include "model/instruments/instruments.h"
 #include "model/network/transformer.h"
@@ -99,6 +100,8 @@ struct observer {
     void (*keep)(void *context, const struct snapshot *snapshot);
     /* The run is done: the snapshot has its final weights and the last step. */
     void (*finish)(void *context, const struct snapshot *snapshot);
+    /* What earlier runs of the same caller have counted of their texts, and this one adds; or NULL. */
+    struct unigram *unigram;
 };
 
 /*
