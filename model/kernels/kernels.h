@@ -115,6 +115,9 @@ enum { ATTENTION_COLUMNS = 32, ATTENTION_LANES = 16, ATTENTION_BLOCK = 64 };
 /* Scalars of scratch for a product: its packed operands fit the second-level cache. */
 enum { PRODUCT_SCRATCH = (512 << 10) / (int)sizeof(scalar) };
 
+/* Neighbours whose draws a kernel makes together, see model/kernels/rounding.c. */
+enum { ROUNDING_GROUP = 128 };
+
 /*
  * The inner loops, built once per vector level; the program picks the best level of its processor. NaN and
  * infinities follow the rules of arithmetic. Arrays must not overlap unless said otherwise.
@@ -283,6 +286,16 @@ struct kernels {
     double (*add_squares)(scalar *sums, const scalar *x, int64_t count, double scale, double share);
     /* out[i] = factor * x[i] / sqrt(square[i]) */
     void (*over_root)(scalar *out, const scalar *x, const scalar *square, int64_t count, double factor);
+
+    /*
+     * Rounds to bfloat16: to the nearest, ties to even; or to one of the two neighbours, up with a
+     * probability of 2^-16 times the first 16 bits below those that stay. NaN stays NaN; what is nearer to
+     * 2^128 than to the largest bfloat16, or is rounded up from there, becomes infinite; results below 2^-126
+     * are multiples of 2^-133. The draw of x[i] is a function of the seed and first + i; first is a multiple
+     * of ROUNDING_GROUP.
+     */
+    void (*round_bfloat16)(scalar *x, int64_t count);
+    void (*round_bfloat16_by_chance)(scalar *x, int64_t count, uint64_t seed, int64_t first);
 };
 
 #endif

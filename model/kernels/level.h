@@ -112,7 +112,9 @@ static inline float exponential(float x)
     X(look_ahead)                                                                                            \
     X(lion_sums)                                                                                             \
     X(add_squares)                                                                                           \
-    X(over_root)
+    X(over_root)                                                                                             \
+    X(round_bfloat16)                                                                                        \
+    X(round_bfloat16_by_chance)
 
 /* Declares each function of struct kernels at this level, with the type of its field. */
 #define X(name) __typeof__(*((struct kernels *)NULL)->name) KERNEL(name);

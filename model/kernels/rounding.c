@@ -1,0 +1,140 @@
+/*
+ * Rounding to bfloat16, the upper 16 bits of a float: weights that are kept in bfloat16.
+ *
+ * To the nearest is an addition of just below half a unit, or half a unit if the last bit that stays is 1; by
+ * chance it is an addition of 16 random bits in the place of the 16 bits to be cut. Both carry into the
+ * exponent where they must, also to infinity. A double is rounded from its own bits, not by way of a float:
+ * two roundings to the nearest are not one. By chance it is as if a float had been rounded, but for a double
+ * whose distance to two floats is the same.
+ *
+ * Random bits: block number b of the seed's purpose RANDOM_ROUNDING (model/core/random.h) has 128 bits, the
+ * words x0 x1 and x2 x3 of Philox, each pair a number with its first word on top. Sixteen blocks make a group
+ * of 128 neighbours: element i, with j = i % 128 / 16, is of block i / 128 * 16 + i % 16, and has the j-th 16
+ * bits of the first number, from its lower end, or those numbered j - 4 of the second one. So neighbours come
+ * from neighbouring blocks, and no draw depends on the length of vectors.
+ */
+#include "model/kernels/level.h"
+
+#include "model/core/random.h"
+
+enum { BLOCKS = 16, DRAWS = 4 /* of a number */ };
+_Static_assert(ROUNDING_GROUP == BLOCKS * 2 * DRAWS, "each draw is used once");
+
+/* The numbers of blocks first .. first + BLOCKS - 1. */
+static void draw_group(uint64_t number[2][BLOCKS], uint64_t seed, uint64_t first)
+{
+    SIMD
+    for (int b = 0; b < BLOCKS; b++) {
+        uint64_t index = first + (uint64_t)b, lower = UINT32_MAX;
+        uint64_t x0 = index & lower, x1 = index >> 32, x2 = RANDOM_ROUNDING, x3 = 0;
+        uint64_t key0 = seed & lower, key1 = seed >> 32;
+        for (int round = 0; round < 10; round++) {
+            uint64_t product0 = x0 * 0xD2511F53, product1 = x2 * 0xCD9E8D57;
+            x0 = product1 >> 32 ^ x1 ^ key0;
+            x1 = product1 & lower;
+            x2 = product0 >> 32 ^ x3 ^ key1;
+            x3 = product0 & lower;
+            key0 = (key0 + 0x9E3779B9) & lower;
+            key1 = (key1 + 0xBB67AE85) & lower;
+        }
+        number[0][b] = x0 << 32 | x1;
+        number[1][b] = x2 << 32 | x3;
+    }
+}
+
+#ifdef SCALAR_DOUBLE
+/* Bits of a double that a bfloat16 of its size does not have; those that a float does not have. */
+enum { CUT = 52 - 7, BELOW_FLOAT = 52 - 23 };
+
+static inline uint64_t bits_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof(bits));
+    return bits;
+}
+
+/* Adds to the bits and cuts; with the exponent of a double, a result of 2^128 has yet to become infinite. */
+static inline double add_and_cut(double x, uint64_t added)
+{
+    uint64_t bits = (bits_of(x) + added) >> CUT << CUT;
+    double cut;
+
+    memcpy(&cut, &bits, sizeof(cut));
+    return fabs(cut) >= 0x1p128 ? copysign(INFINITY, x) : cut;
+}
+
+static inline double to_nearest(double x)
+{
+    double large = copysign(0x1.8p-81, x); /* whose neighbours are 2^-133 away */
+    double small = copysign((x + large) - large, x);
+    double rounded = add_and_cut(x, (UINT64_C(1) << (CUT - 1)) - 1 + (bits_of(x) >> CUT & 1));
+
+    rounded = fabs(x) < 0x1p-126 ? small : rounded;
+    return x != x ? x : rounded;
+}
+
+/* In the middle of what a float rounds to it, a draw stands for all its bits below. */
+static inline double by_chance(double x, uint32_t draw)
+{
+    double small = copysign(floor(fabs(x) * 0x1p133 + ((double)draw + 0.5) * 0x1p-16) * 0x1p-133, x);
+    double rounded = add_and_cut(x, (uint64_t)draw << BELOW_FLOAT | UINT64_C(1) << (BELOW_FLOAT - 1));
+
+    rounded = fabs(x) < 0x1p-126 ? small : rounded;
+    return x != x || fabs(x) == INFINITY ? x : rounded;
+}
+#else
+static inline float cut(uint32_t bits, uint32_t added)
+{
+    const uint32_t infinite = 0x7f800000, quiet = 0x00400000;
+    bool nan = (bits & 0x7fffffff) > infinite;
+    float x;
+
+    bits = (nan ? bits | quiet : bits + added) & 0xffff0000;
+    memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+
+static inline float to_nearest(float x)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &x, sizeof(bits));
+    return cut(bits, 0x7fff + (bits >> 16 & 1));
+}
+
+static inline float by_chance(float x, uint32_t draw)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &x, sizeof(bits));
+    return cut(bits, draw);
+}
+#endif
+
+void KERNEL(round_bfloat16)(scalar *x, int64_t count)
+{
+    SIMD
+    for (int64_t i = 0; i < count; i++)
+        x[i] = to_nearest(x[i]);
+}
+
+/* Rounds up to BLOCKS neighbours. */
+static inline void round_row(scalar *x, int64_t count, const uint64_t number[BLOCKS], int shift)
+{
+    SIMD
+    for (int64_t b = 0; b < count; b++)
+        x[b] = by_chance(x[b], (uint32_t)(number[b] >> shift) & 0xffff);
+}
+
+void KERNEL(round_bfloat16_by_chance)(scalar *x, int64_t count, uint64_t seed, int64_t first)
+{
+    for (int64_t at = 0; at < count; at += ROUNDING_GROUP) {
+        uint64_t number[2][BLOCKS];
+        int64_t rest = count - at;
+
+        draw_group(number, seed, (uint64_t)(first + at) / ROUNDING_GROUP * BLOCKS);
+        for (int j = 0; j < 2 * DRAWS && rest > 0; j++, rest -= BLOCKS)
+            round_row(x + at + j * BLOCKS, rest < BLOCKS ? rest : BLOCKS, number[j / DRAWS], j % DRAWS * 16);
+    }
+}

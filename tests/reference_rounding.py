@@ -1,0 +1,62 @@
+"""Weights that are kept in bfloat16, in numpy and float64: numbers are counted in units of their own size, and draws
+come from tests/draws.py's generator, written for whole arrays."""
+import numpy as np
+
+import draws
+
+STEP, ROUNDING = 15, 16  # purposes
+BITS = 8  # of a significand, the first one included
+SMALLEST = -126  # exponent of the smallest normal number; below, all have its unit
+LARGEST = 2.0**128 - 2.0**119  # the largest finite bfloat16
+
+
+def units(x):
+    """The distance of neighbours in bfloat16 around each number."""
+    exponent = np.frexp(x)[1] - 1
+    return np.ldexp(1.0, np.maximum(exponent, SMALLEST) - (BITS - 1))
+
+
+def finite_or_not(x):
+    return np.where(np.abs(x) > LARGEST, np.copysign(np.inf, x), x)
+
+
+def nearest(x):
+    """To even where both neighbours are equally near."""
+    unit = units(x)
+    return finite_or_not(np.rint(x / unit) * unit)
+
+
+def by_chance(x, numbers):
+    """Away from 0 if the share of a unit that is to be cut, in 2^-16, and a number of 16 bits make a whole one."""
+    unit = units(x)
+    return np.copysign(finite_or_not(np.floor(np.abs(x) / unit + (numbers + 0.5) / 2**16) * unit), x)
+
+
+def blocks(seed, purpose, count):
+    """The four words of the first `count` blocks of Philox4x32-10, as draws.bits has the first two."""
+    words = [np.arange(count, dtype=np.uint64), np.zeros(count, np.uint64), np.full(count, purpose, np.uint64),
+             np.zeros(count, np.uint64)]
+    mask, keys = np.uint64(draws.WORD), [seed & draws.WORD, seed >> 32]
+    for _ in range(10):
+        first, second = np.uint64(0xD2511F53) * words[0], np.uint64(0xCD9E8D57) * words[2]
+        words = [(second >> np.uint64(32)) ^ words[1] ^ np.uint64(keys[0]), second & mask,
+                 (first >> np.uint64(32)) ^ words[3] ^ np.uint64(keys[1]), first & mask]
+        keys = [(keys[0] + 0x9E3779B9) & draws.WORD, (keys[1] + 0xBB67AE85) & draws.WORD]
+    return words
+
+
+def numbers_of(seed, step, count):
+    """The 16 random bits of each weight in a step. 16 blocks of 8 numbers serve 128 weights: the first 16 of these have
+    the first number of each block, the next 16 the second one, ..."""
+    groups = -(-count // 128)
+    words = blocks(draws.bits(seed % 2**64, STEP, step), ROUNDING, 16 * groups)
+    halves = [(words[word] >> np.uint64(16 * half)) & np.uint64(0xffff) for word in (1, 0, 3, 2) for half in (0, 1)]
+    return np.stack(halves).reshape(8, groups, 16).transpose(1, 0, 2).ravel()[:count].astype(float)
+
+
+def rounded(plane, config, step):
+    """The plane of weights as a step leaves them."""
+    kept = config.get("weights", "float")
+    if kept == "float":
+        return plane
+    return nearest(plane) if kept == "bfloat16" else by_chance(plane, numbers_of(config["seed"], step, len(plane)))
