@@ -92,9 +92,10 @@ def balance(config, key, tensor, rate):
 
 
 def angle(a, b):
-    """Between two arrays (Kahan's formula)."""
+    """Between two arrays, from the part of their difference across the first one: the difference of neighbours is exact,
+    so that the angle is precise however small it is."""
     a, b = flat([a]), flat([b])
     if norm(a) == 0 or norm(b) == 0:
         return math.nan
-    a, b = a / norm(a), b / norm(b)
-    return 2 * math.atan2(norm(a - b), norm(a + b))
+    across = (b - a) - np.dot(a, b - a) / np.dot(a, a) * a
+    return math.atan2(norm(across) * norm(a), np.dot(a, b))

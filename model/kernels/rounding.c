@@ -13,9 +13,7 @@
  * bits of the first number, from its lower end, or those numbered j - 4 of the second one. So neighbours come
  * from neighbouring blocks, and no draw depends on the length of vectors.
  */
-#include "model/kernels/level.h"
-
-#include "model/core/random.h"
+#include "model/kernels/random_words.h"
 
 enum { BLOCKS = 16, DRAWS = 4 /* of a number */ };
 _Static_assert(ROUNDING_GROUP == BLOCKS * 2 * DRAWS, "each draw is used once");
@@ -23,23 +21,8 @@ _Static_assert(ROUNDING_GROUP == BLOCKS * 2 * DRAWS, "each draw is used once");
 /* The numbers of blocks first .. first + BLOCKS - 1. */
 static void draw_group(uint64_t number[2][BLOCKS], uint64_t seed, uint64_t first)
 {
-    SIMD
-    for (int b = 0; b < BLOCKS; b++) {
-        uint64_t index = first + (uint64_t)b, lower = UINT32_MAX;
-        uint64_t x0 = index & lower, x1 = index >> 32, x2 = RANDOM_ROUNDING, x3 = 0;
-        uint64_t key0 = seed & lower, key1 = seed >> 32;
-        for (int round = 0; round < 10; round++) {
-            uint64_t product0 = x0 * 0xD2511F53, product1 = x2 * 0xCD9E8D57;
-            x0 = product1 >> 32 ^ x1 ^ key0;
-            x1 = product1 & lower;
-            x2 = product0 >> 32 ^ x3 ^ key1;
-            x3 = product0 & lower;
-            key0 = (key0 + 0x9E3779B9) & lower;
-            key1 = (key1 + 0xBB67AE85) & lower;
-        }
-        number[0][b] = x0 << 32 | x1;
-        number[1][b] = x2 << 32 | x3;
-    }
+    for (int b = 0; b < BLOCKS; b += WORDS)
+        random_words(number[0] + b, number[1] + b, seed, RANDOM_ROUNDING, first + (uint64_t)b);
 }
 
 #ifdef SCALAR_DOUBLE

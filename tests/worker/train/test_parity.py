@@ -165,7 +165,7 @@ def cases():
         "bfloat16": {"weights": "bfloat16"},
         "bfloat16-lines-post": LINES | {"weights": "bfloat16", "norm_placement": "post", "learning_rate": 1e-2},
         "bfloat16-fixed-norm-muon": {"weights": "bfloat16", "fixed_norm": True, "optimiser": "muon"},
-        "bfloat16-lost": {"weights": "bfloat16", "learning_rate": 1e-5},
+        "bfloat16-lost": {"weights": "bfloat16", "learning_rate": 1e-4},
         "stochastic": {"weights": "bfloat16_stochastic"},
         "stochastic-small": {"weights": "bfloat16_stochastic", "learning_rate": 1e-5, "weight_decay": 1.0},
         "stochastic-odd-sizes": {"weights": "bfloat16_stochastic", "width": 21, "heads": 3, "feedforward": 13,
