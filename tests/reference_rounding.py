@@ -46,12 +46,13 @@ def blocks(seed, purpose, count):
 
 
 def numbers_of(seed, step, count):
-    """The 16 random bits of each weight in a step. 16 blocks of 8 numbers serve 128 weights: the first 16 of these have
-    the first number of each block, the next 16 the second one, ..."""
+    """The 16 random bits of each weight in a step. 128 weights share 16 blocks: 32 of them have the lower halves of the
+    words 1 and 0 of each block in turn, the next 32 the upper halves, and so on with the words 3 and 2."""
     groups = -(-count // 128)
     words = blocks(draws.bits(seed % 2**64, STEP, step), ROUNDING, 16 * groups)
-    halves = [(words[word] >> np.uint64(16 * half)) & np.uint64(0xffff) for word in (1, 0, 3, 2) for half in (0, 1)]
-    return np.stack(halves).reshape(8, groups, 16).transpose(1, 0, 2).ravel()[:count].astype(float)
+    pairs = [np.stack([words[1], words[0]], -1), np.stack([words[3], words[2]], -1)]
+    rows = [(pair.reshape(groups, 32) >> np.uint64(shift)) & np.uint64(0xffff) for pair in pairs for shift in (0, 16)]
+    return np.stack(rows, 1).ravel()[:count].astype(float)
 
 
 def rounded(plane, config, step):

@@ -7,22 +7,34 @@
  * two roundings to the nearest are not one. By chance it is as if a float had been rounded, but for a double
  * whose distance to two floats is the same.
  *
- * Random bits: block number b of the seed's purpose RANDOM_ROUNDING (model/core/random.h) has 128 bits, the
- * words x0 x1 and x2 x3 of Philox, each pair a number with its first word on top. Sixteen blocks make a group
- * of 128 neighbours: element i, with j = i % 128 / 16, is of block i / 128 * 16 + i % 16, and has the j-th 16
- * bits of the first number, from its lower end, or those numbered j - 4 of the second one. So neighbours come
- * from neighbouring blocks, and no draw depends on the length of vectors.
+ * Random bits: block number b of the seed's purpose RANDOM_ROUNDING (model/core/random.h) has four words x0
+ * .. x3. Sixteen blocks make a group of 128 neighbours, four rows of 32: element i, in row r = i % 128 / 32
+ * and e = i % 32, is of block i / 128 * 16 + e / 2. In rows 0 and 1 it has 16 bits of x1 if e is even, of x0
+ * if it is odd, in rows 2 and 3 of x3 and x2: the lower half in rows 0 and 2, the upper one in 1 and 3. That
+ * is the order in which vectors of 64-bit words leave them in memory, whatever the length of vectors.
  */
 #include "model/kernels/random_words.h"
 
-enum { BLOCKS = 16, DRAWS = 4 /* of a number */ };
-_Static_assert(ROUNDING_GROUP == BLOCKS * 2 * DRAWS, "each draw is used once");
+enum { BLOCKS = 16, ROW = 2 * BLOCKS };
+_Static_assert(ROUNDING_GROUP == 4 * ROW, "each half of a word is used once");
 
-/* The numbers of blocks first .. first + BLOCKS - 1. */
-static void draw_group(uint64_t number[2][BLOCKS], uint64_t seed, uint64_t first)
+/* The words of two rows. */
+union row_words {
+    uint64_t number[BLOCKS];
+    uint32_t word[ROW];
+};
+
+/* Those of blocks first .. first + BLOCKS - 1. */
+static void draw_group(union row_words rows[2], uint64_t seed, uint64_t first)
 {
     for (int b = 0; b < BLOCKS; b += WORDS)
-        random_words(number[0] + b, number[1] + b, seed, RANDOM_ROUNDING, first + (uint64_t)b);
+        random_words(rows[0].number + b, rows[1].number + b, seed, RANDOM_ROUNDING, first + (uint64_t)b);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (int b = 0; b < 2 * BLOCKS; b++) {
+        uint64_t *number = &rows[b / BLOCKS].number[b % BLOCKS];
+        *number = *number << 32 | *number >> 32;
+    }
+#endif
 }
 
 #ifdef SCALAR_DOUBLE
@@ -102,22 +114,21 @@ void KERNEL(round_bfloat16)(scalar *x, int64_t count)
         x[i] = to_nearest(x[i]);
 }
 
-/* Rounds up to BLOCKS neighbours. */
-static inline void round_row(scalar *x, int64_t count, const uint64_t number[BLOCKS], int shift)
+static inline void round_row(scalar *x, int64_t count, const uint32_t word[ROW], int shift)
 {
     SIMD
-    for (int64_t b = 0; b < count; b++)
-        x[b] = by_chance(x[b], (uint32_t)(number[b] >> shift) & 0xffff);
+    for (int64_t e = 0; e < count; e++)
+        x[e] = by_chance(x[e], word[e] >> shift & 0xffff);
 }
 
 void KERNEL(round_bfloat16_by_chance)(scalar *x, int64_t count, uint64_t seed, int64_t first)
 {
     for (int64_t at = 0; at < count; at += ROUNDING_GROUP) {
-        uint64_t number[2][BLOCKS];
+        union row_words rows[2];
         int64_t rest = count - at;
 
-        draw_group(number, seed, (uint64_t)(first + at) / ROUNDING_GROUP * BLOCKS);
-        for (int j = 0; j < 2 * DRAWS && rest > 0; j++, rest -= BLOCKS)
-            round_row(x + at + j * BLOCKS, rest < BLOCKS ? rest : BLOCKS, number[j / DRAWS], j % DRAWS * 16);
+        draw_group(rows, seed, (uint64_t)(first + at) / ROUNDING_GROUP * BLOCKS);
+        for (int r = 0; r < 4 && rest > 0; r++, rest -= ROW)
+            round_row(x + at + r * ROW, rest < ROW ? rest : ROW, rows[r / 2].word, r % 2 * 16);
     }
 }

@@ -101,7 +101,7 @@ TEST(rounding_keeps_what_is_not_finite)
 /* The draw of an element, from its definition: 16 of the 128 bits of a Philox block. */
 static uint32_t draw_of(uint64_t seed, uint64_t element)
 {
-    uint64_t block = element / 128 * 16 + element % 16, part = element % 128 / 16;
+    uint64_t row = element % 128 / 32, place = element % 32, block = element / 128 * 16 + place / 2;
     uint32_t x[4] = {(uint32_t)block, (uint32_t)(block >> 32), RANDOM_ROUNDING, 0};
     uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
 
@@ -114,8 +114,8 @@ static uint32_t draw_of(uint64_t seed, uint64_t element)
         key[1] += 0xBB67AE85;
     }
     CHECK(((uint64_t)x[0] << 32 | x[1]) == random_bits(seed, RANDOM_ROUNDING, block));
-    const uint32_t word[] = {x[1], x[1] >> 16, x[0], x[0] >> 16, x[3], x[3] >> 16, x[2], x[2] >> 16};
-    return word[part] & 0xffff;
+    uint32_t word = x[row / 2 * 2 + (place % 2 == 0)];
+    return row % 2 ? word >> 16 : word & 0xffff;
 }
 
 /* Numbers at 2^-16 shares of the distance of neighbours, of all sizes; sign and share of each. */
