@@ -92,7 +92,7 @@ def balance(config, key, tensor, rate):
 
 
 def angle(a, b):
-    """Between two arrays, from the part of their difference across the first one: the difference of neighbours is exact,
+    """Between two arrays, from the part of their difference across the first one: that of neighbours is exact,
     so that the angle is precise however small it is."""
     a, b = flat([a]), flat([b])
     if norm(a) == 0 or norm(b) == 0:
