@@ -102,6 +102,8 @@ static inline float exponential(float x)
     X(sums)                                                                                                  \
     X(keep)                                                                                                  \
     X(difference)                                                                                            \
+    X(round_bfloat16)                                                                                        \
+    X(round_bfloat16_by_chance)                                                                              \
     X(adam)                                                                                                  \
     X(adam_sums)                                                                                             \
     X(sgd)                                                                                                   \
@@ -112,9 +114,7 @@ static inline float exponential(float x)
     X(look_ahead)                                                                                            \
     X(lion_sums)                                                                                             \
     X(add_squares)                                                                                           \
-    X(over_root)                                                                                             \
-    X(round_bfloat16)                                                                                        \
-    X(round_bfloat16_by_chance)
+    X(over_root)
 
 /* Declares each function of struct kernels at this level, with the type of its field. */
 #define X(name) __typeof__(*((struct kernels *)NULL)->name) KERNEL(name);
