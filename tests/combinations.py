@@ -33,6 +33,7 @@ FEATURES = {
     "decay_on": ("all", "matrices", "hidden"),
     "decay_rule": ("scaled", "independent", "corrected", "cautious"),
     "fixed_norm": (False, True),
+    "weights": ("float", "bfloat16", "bfloat16_stochastic"),
     "schedule": ("constant", "linear", "inverse_sqrt", "cosine", "wsd"),
     "decay": ("fused", "factor"),
     "shared_keys": ("none", "some", "all"),  # heads with the keys of others

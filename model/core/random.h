@@ -24,6 +24,8 @@ enum random_purpose {
     RANDOM_SEQUENCE, /* the seed of a sequence's own draws; index: epoch << 40 | sequence */
     RANDOM_SPANS, /* where spans and gaps of a sequence end, from its own seed */
     RANDOM_MASKED, /* which words of a sequence are masked, and how, from its own seed */
+    RANDOM_STEP, /* the seed of a step's own draws; index: step */
+    RANDOM_ROUNDING, /* how a step rounds its weights, from its own seed: see model/kernels/rounding.c */
 };
 
 /* 64 uniform bits. */

@@ -31,6 +31,9 @@ struct sgd_pass {
     double gradient_scale; /* of clipping */
 };
 
+/* Neighbours whose draws a kernel makes together, see model/kernels/rounding.c. */
+enum { ROUNDING_GROUP = 128 };
+
 /* |b|^2 and a.b of two vectors a and b. */
 struct sums {
     double square, product;
@@ -251,6 +254,16 @@ struct kernels {
     struct sums (*keep)(scalar *kept, const scalar *now, int64_t count);
     /* |b - a|^2 and a.(b - a), and |b|^2; differences of float scalars that are close are exact in double */
     struct sums (*difference)(const scalar *a, const scalar *b, int64_t count, double *b_square);
+
+    /*
+     * Rounds to bfloat16: to the nearest, ties to even; or to one of the two neighbours, up with a
+     * probability of 2^-16 times the first 16 bits below those that stay. NaN stays NaN; what is nearer to
+     * 2^128 than to the largest bfloat16, or is rounded up from there, becomes infinite; results below 2^-126
+     * are multiples of 2^-133. The draw of x[i] is a function of the seed and first + i; first is a multiple
+     * of ROUNDING_GROUP.
+     */
+    void (*round_bfloat16)(scalar *x, int64_t count);
+    void (*round_bfloat16_by_chance)(scalar *x, int64_t count, uint64_t seed, int64_t first);
 
     /* One step of adamw or adam over a range; weights and moments in place. */
     void (*adam)(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,

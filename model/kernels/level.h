@@ -107,6 +107,8 @@ static inline float exponential(float x)
     X(sums)                                                                                                  \
     X(keep)                                                                                                  \
     X(difference)                                                                                            \
+    X(round_bfloat16)                                                                                        \
+    X(round_bfloat16_by_chance)                                                                              \
     X(adam)                                                                                                  \
     X(adam_sums)                                                                                             \
     X(sgd)                                                                                                   \

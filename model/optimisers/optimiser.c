@@ -128,8 +128,9 @@ static double norm_of(const struct optimiser *o, const struct portion *portion, 
     return sqrt(o->team.kernels->dot(at, at, portion->tensor.size));
 }
 
-void optimiser_begin(struct optimiser *optimiser, const scalar *initial)
+void optimiser_begin(struct optimiser *optimiser, scalar *initial)
 {
+    rounding_begin(optimiser->options.weights, &optimiser->team, initial, optimiser->layout->size);
     for (int64_t i = 0; optimiser->norm && i < optimiser->portions; i++)
         optimiser->norm[i] = norm_of(optimiser, &optimiser->portion[i], initial);
 }
@@ -305,6 +306,8 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
             team_run(&optimiser->team, elements_of(portion), step_share, &shared);
     }
     restore_norms(optimiser, weights);
+    rounding_step(optimiser->options.weights, &optimiser->team, weights, optimiser->layout->size,
+        optimiser->options.seed, number);
 }
 
 /* The part of a portion in the range [begin, end) of the plane; size 0: none. Only portions without `whole`
@@ -325,7 +328,7 @@ static struct tensor part_of(const struct portion *portion, int64_t begin, int64
 /*
  * -theta.u by chance. The momentum of sgd holds past decay, too, as its decay is a part of the gradient: with
  * p = theta.b, b the buffer before the step, p' = a p + lambda |theta|^2 - eta |u|^2 while theta.g = 0, and
- * theta.u = a p.
+ * theta.u = a p. Weights that are rounded to the nearest need not hold past updates.
  */
 static double by_chance(const struct optimiser *o, const struct portion *portion, const struct tensor *part,
     const struct step *step, double square, const scalar *weights)
@@ -334,6 +337,8 @@ static double by_chance(const struct optimiser *o, const struct portion *portion
     double memory = portion->row->memory(&o->options, step, (double)(step->number - 1));
     bool held = portion->row == &sgd_row && step->decay != 0;
     if (step->cautious && step->decay != 0 && memory != 0) /* decays where updates agree with past ones */
+        return NAN;
+    if (o->options.weights == WEIGHTS_BFLOAT16 && memory != 0)
         return NAN;
     double decay = held ? step->decay * o->team.kernels->dot(at, at, part->size) : 0;
 
@@ -399,6 +404,8 @@ struct equilibrium optimiser_equilibrium(
     const struct portion portion = portion_of(optimiser, tensor);
     const struct step step = step_of(optimiser, &portion, 1, 1, rate);
 
+    if (optimiser->options.weights != WEIGHTS_FLOAT)
+        return equilibrium_unknown();
     if (step.rate * step.decay == 0 || step.cautious || (optimiser->norm && keeps_norm(&portion)))
         return equilibrium_unknown();
     return portion.row->balance(&optimiser->options, tensor, &step);

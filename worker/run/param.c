@@ -52,6 +52,10 @@ static const char *const decay_rule_words[] = {[DECAY_SCALED] = "scaled",
     [DECAY_CORRECTED] = "corrected",
     [DECAY_CAUTIOUS] = "cautious",
     NULL};
+static const char *const weights_words[] = {[WEIGHTS_FLOAT] = "float",
+    [WEIGHTS_BFLOAT16] = "bfloat16",
+    [WEIGHTS_BFLOAT16_STOCHASTIC] = "bfloat16_stochastic",
+    NULL};
 static const char *const parametrization_words[] = {
     [PARAMETRIZATION_STANDARD] = "standard", [PARAMETRIZATION_MUP] = "mup", NULL};
 static const char *const schedule_words[] = {[SCHEDULE_CONSTANT] = "constant",
@@ -235,6 +239,14 @@ const struct param param_table[] = {
             "moments, has scaled alone"),
     BOOLEAN(fixed_norm, false, .axis = true, .cost = true, .long_name = "fixed norms",
         .help = "after each step every matrix of the layers is scaled back to the norm that it started with"),
+    WORD(weights, weights_words, WEIGHTS_FLOAT, .axis = true, .long_name = "kept weights",
+        .help =
+            "what weights are rounded to after each step, and at the start: bfloat16 to the nearest, so that "
+            "a smaller step than half the distance to the next one is lost; bfloat16_stochastic up or down "
+            "by chance, so that the mean of many steps is right; all tensors are, while moments and "
+            "gradients "
+            "stay as they are; update_norm and update_alignment are of the step before it is rounded, "
+            "step_size and alignment of what is left of it"),
     NUMBER(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",
         .long_name = "beta1",
         .help = "decay rate of the first moment of adamw, adam and lion, and of muon for what it does not "

@@ -235,13 +235,17 @@ struct optimiser_options run_optimiser(const struct run *run)
         .momentum = run->momentum,
         .gradient_clip = run->gradient_clip,
         .hidden_rate = narrowing(run),
+        .weights = (enum weights_kept)run->weights,
+        .seed = (uint64_t)run->seed,
     };
 }
 
-/* Does the same share of every weight of the layers decay in a step, by itself? */
+/* Does the same share of every weight of the layers decay in a step, by itself? Stochastic rounding leaves it
+ * so on average. */
 static bool decays_evenly(const struct run *run)
 {
-    if (run->optimiser == OPTIMISER_ADAM || run->decay_rule == DECAY_CAUTIOUS || run->fixed_norm)
+    if (run->optimiser == OPTIMISER_ADAM || run->decay_rule == DECAY_CAUTIOUS || run->fixed_norm ||
+        run->weights == WEIGHTS_BFLOAT16)
         return false;
     return run->decay_on != DECAY_ON_MATRICES &&
            (narrowing(run) == 1 || run->decay_rule == DECAY_INDEPENDENT);

@@ -151,13 +151,18 @@ static void result_init(struct result *result)
     *result = (struct result){.outcome = OUTCOME_RUNNING, .diverged_step = -1, .norm_growth = NAN};
 }
 
+static void begin_weights(struct trainer *t)
+{
+    weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
+    optimiser_begin(&t->optimiser, t->weights);
+}
+
 /* Shows the optimiser the initial weights, also in a run that is then resumed. Leaves the plane all zeros. */
 static void show_initial(struct trainer *t)
 {
     if (!t->optimiser.options.fixed_norm)
         return;
-    weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
-    optimiser_begin(&t->optimiser, t->weights);
+    begin_weights(t);
     memset(t->weights, 0, (size_t)t->model.layout.size * sizeof(*t->weights));
 }
 
@@ -228,7 +233,7 @@ static int64_t first_step(struct trainer *t, struct arena *arena)
         if (lay_out_trainer(t, arena) != 0)
             return -1;
     }
-    weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
+    begin_weights(t);
     return 0;
 }
 

@@ -259,6 +259,18 @@ static void with_adam(struct life *life)
     life->run.warmup_steps = 3;
 }
 
+static void with_stochastic_rounding(struct life *life)
+{
+    life->run.weights = WEIGHTS_BFLOAT16_STOCHASTIC;
+    life->run.weight_decay = 0.1;
+}
+
+static void with_fixed_norms_in_bfloat16(struct life *life)
+{
+    life->run.weights = WEIGHTS_BFLOAT16;
+    life->run.fixed_norm = true;
+}
+
 static void with_sgd(struct life *life)
 {
     life->run.optimiser = OPTIMISER_SGD;
@@ -371,6 +383,18 @@ TEST(life_adamw_factor_tied)
 TEST(life_adam_gelu_linear)
 {
     check_run("adam", with_adam);
+}
+
+/* The draws of a step are those of an undisturbed run. */
+TEST(life_with_stochastic_rounding)
+{
+    check_run("stochastic rounding", with_stochastic_rounding);
+}
+
+/* The norms that stay are those of rounded weights. */
+TEST(life_with_fixed_norms_in_bfloat16)
+{
+    check_run("fixed norms in bfloat16", with_fixed_norms_in_bfloat16);
 }
 
 TEST(life_sgd_without_bias)
