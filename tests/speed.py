@@ -5,7 +5,7 @@
 A few processes stay alive, bound to the same processors, and are given slices of work in turns, so that what else the
 machine does hits all of them: build/speed, and with several threads another of it with one; PyTorch as it is installed;
 and tuned: with the BLAS kernel that build/speed chose, if it computes with the same library, with an allocator that
-keeps its memory instead of having the system clear it anew in every step, and with its own loops at build/speed's
+keeps its memory instead of having the system clear it anew in every step, and with its loops at the processor's best
 vector level. The tuned one trains in every mode of tests/speed_torch.py: in float and in bfloat16, eager and compiled.
 A ratio is of times from the same round. Prints Markdown tables. SHAPE is a name that `build/speed shapes` tells, or
 V,C,H,F,L,T,B, and may then end in ",gelu". Both precisions are measured of every shape; ",bfloat16" behind it changes
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 
-from speed_machine import bind, cleaned, processor, pythons_with_torch, spread
+from speed_machine import bind, cleaned, of_processor, processor, pythons_with_torch, release, spread
 
 TESTS = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD") or TESTS.parent / "build")
@@ -96,8 +96,8 @@ class Peer:
         command = [python, TESTS / "speed_torch.py", "-t", threads]
         installed = clean | {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
         tuned = installed | TUNED | {"OPENBLAS_CORETYPE": about["BLAS_kernel"]}
-        if about["vector_level"].startswith("avx512"):
-            tuned["ATEN_CPU_CAPABILITY"] = "avx512"
+        if release(version) < (2,) and "avx512f" in of_processor("flags").split():
+            tuned["ATEN_CPU_CAPABILITY"] = "avx512"  # later ones choose it themselves
         self.installed, self.tuned = Server(command, installed), Server(command, tuned)
         self.chosen = {}  # for the shape at hand
         self.missing = {}  # {mode: why}

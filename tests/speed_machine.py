@@ -12,12 +12,19 @@ IMPORT_SECONDS = 300  # a large library from a cold disk
 ASK_VERSION = "import importlib, sys; print(importlib.import_module(sys.argv[1]).__version__)"
 
 
-def processor():
+def of_processor(name):
+    """A line of the system's account of the first processor, or nothing."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+            return next(line.partition(":")[2].strip() for line in lines if line.startswith(name))
     except (OSError, StopIteration):
-        return platform.machine()
+        return ""
+
+
+def processor():
+    """Its name, with family and model, because some names say little."""
+    name, family, model = (of_processor(key) for key in ("model name", "cpu family", "model\t"))
+    return f"{name or platform.machine()}" + (f" (family {family}, model {model})" if family else "")
 
 
 def bind(count):

@@ -25,7 +25,7 @@ import netCDF4
 import numpy as np
 
 from replay import replay
-from speed_machine import bind, cleaned, module_version, processor, pythons_with_torch, spread
+from speed_machine import bind, cleaned, module_version, processor, pythons_with_torch, release, spread
 
 TESTS = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD") or TESTS.parent / "build").resolve()
@@ -152,7 +152,7 @@ def peers_of(hows, pythons, workers):
             if asked and not module_version(python, kind):
                 print(f"{kind}: not installed for the Python with PyTorch {version}, its rows are left out: "
                       f"pip install '{package}' there")
-            elif asked and release_below_2(version):
+            elif release(version) < (2,):  # without torch.compile
                 found += [Peer(how, python, version, workers) for how in asked if how == kind]
             else:
                 found += [Peer(how, python, version, workers) for how in asked]
@@ -160,11 +160,6 @@ def peers_of(hows, pythons, workers):
         print("PyTorch: not installed for any Python here, so normsweep alone is timed: pip install torch joblib "
               "'ray[tune]', and name that Python with --pytorch")
     return found
-
-
-def release_below_2(version):
-    """Then there is no torch.compile."""
-    return int(version.partition(".")[0]) < 2
 
 
 # Are they the same runs?

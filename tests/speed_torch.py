@@ -17,6 +17,7 @@ import ctypes
 import itertools
 import logging
 import math
+import resource
 import statistics
 import sys
 import time
@@ -26,6 +27,8 @@ from torch import nn
 from torch.nn import functional
 
 PRODUCT = 1024  # rows and columns of the product's matrices
+LARGE = 4 << 30  # bytes: a process that has more gives back what it does not use
+SLOW = 4  # seconds a step: only the first attention is tried
 TEXT_STEPS = 64  # training steps until the text comes again
 PRECISIONS = ("float", "bfloat16")
 MODES = tuple(f"{precision}-{run}" for precision in PRECISIONS for run in ("eager", "compile"))
@@ -63,9 +66,9 @@ def attention_fused(q, k, v, _):
     return functional.scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
-ATTENTIONS = {"products": attention_products}
-if hasattr(functional, "scaled_dot_product_attention"):
-    ATTENTIONS["sdpa"] = attention_fused
+ATTENTIONS = {"sdpa": attention_fused, "products": attention_products}
+if not hasattr(functional, "scaled_dot_product_attention"):
+    del ATTENTIONS["sdpa"]
 
 
 class Attention(nn.Module):
@@ -147,15 +150,15 @@ class Training:
 
     def __init__(self, model):
         self.model, self.options = model, {"lr": 1e-3, "weight_decay": 1e-2}
-        self.attention = dict.fromkeys(MODES, "sdpa" if "sdpa" in ATTENTIONS else "products")
+        self.attention = dict.fromkeys(MODES, next(iter(ATTENTIONS)))
         self.losses = {}
         self.way = "loop"
         self.optimise_with(self.way)
 
-    def optimise_with(self, way):
+    def optimise_with(self, way, **other):
         """A new optimiser, without moments; an error if this PyTorch does not have that one."""
         self.optimiser = None  # its memory
-        self.optimiser = torch.optim.AdamW(self.model.parameters(), **self.options, **OPTIMISERS[way])
+        self.optimiser = torch.optim.AdamW(self.model.parameters(), **self.options | OPTIMISERS[way] | other)
 
     def loss_float(self, tokens, target):
         return functional.cross_entropy(self.model(tokens).flatten(0, 1), target)
@@ -193,12 +196,13 @@ class Training:
 
     def choose_optimiser(self, batch, seconds):
         times = {}
+        self.step("float-eager", *batch())  # its gradient serves them all
         for way in OPTIMISERS:
             try:
-                self.optimise_with(way)
+                self.optimise_with(way, lr=0.0)  # the same gradient, many times, would lead the weights astray
             except (RuntimeError, TypeError, ValueError):
                 continue
-            self.step("float-eager", *batch())
+            self.optimiser.step()
             times[way] = median(self.optimiser.step, seconds)
         self.way = min(times, key=times.get)
         self.optimise_with(self.way)
@@ -210,6 +214,8 @@ class Training:
             self.attention[mode] = attention
             self.step(mode, *batch())
             times[attention] = median(lambda: self.step(mode, *batch()), seconds)
+            if times[attention] > SLOW:
+                break
         self.attention[mode] = min(times, key=times.get)
         return self.attention[mode]
 
@@ -231,10 +237,10 @@ class Subject:
         model = Transformer(vocabulary, width, heads, feedforward, layers, context, activation)
         text = torch.randint(vocabulary, (TEXT_STEPS, batch, context + 1))
         self.batches = itertools.cycle([(part[:, :-1].contiguous(), part[:, 1:].flatten()) for part in text])
-        self.training = Training(model)
+        self.training, self.loss = Training(model), None
 
     def step(self, mode):
-        return self.training.step(mode, *next(self.batches))
+        self.loss = self.training.step(mode, *next(self.batches)).detach()
 
     def choose(self, seconds):
         return self.training.choose(MODES, lambda: next(self.batches), seconds)
@@ -246,9 +252,18 @@ class Subject:
 # Requests
 
 
+def give_back():
+    """Gives unused memory back to the system if this process holds much of it, because others take turns with it.
+    Whether it did so: then the next step has to touch memory anew."""
+    with open("/proc/self/statm", encoding="utf-8") as statm:
+        resident = int(statm.read().split()[1]) * resource.getpagesize()
+    return resident > LARGE and bool(ctypes.CDLL(None).malloc_trim(0))
+
+
 class Server:
     def __init__(self):
         self.shape, self.subject = None, None
+        self.gave_back = False
 
     def hold(self, shape):
         if shape == self.shape:
@@ -260,11 +275,18 @@ class Server:
 
     def prepare(self, shape, seconds):
         self.hold(shape)
-        return self.subject.choose(seconds)
+        chosen = self.subject.choose(seconds)
+        self.gave_back = give_back()
+        return chosen
 
     def step(self, shape, mode, seconds):
         self.hold(shape)
-        return {"seconds": median(lambda: self.subject.step(mode), seconds), "parameters": self.subject.parameters()}
+        if self.gave_back:
+            self.subject.step(mode)
+        taken = median(lambda: self.subject.step(mode), seconds)
+        assert self.subject.loss.isfinite(), f"{shape}, {mode}: the loss is not finite"
+        self.gave_back = give_back()
+        return {"seconds": taken, "parameters": self.subject.parameters()}
 
     def product(self, precision, seconds):
         kind = {"float": torch.float32, "bfloat16": torch.bfloat16}[precision]
