@@ -262,11 +262,11 @@ def print_tables(bench, shapes, rounds, seconds):
 
 
 def print_choices(peer, chosen):
-    """Which optimiser and attention were the fastest, and which modes there are not."""
+    """Which optimiser, attention and products were the fastest, and which modes there are not."""
     print()
     for shape, words in chosen.items():
         modes = ", ".join(f"{mode.replace('-', ' ')} {words[mode]}" for mode in MODES if mode in words)
-        print(f"Chosen for {shape}: optimiser {words['optimiser']}; attention: {modes}.")
+        print(f"Chosen for {shape}: optimiser {words['optimiser']}; attention/products: {modes}.")
     for mode, why in peer.missing.items():
         print(f"PyTorch {peer.version}, {mode.replace('-', ' ')}: not measured: {why}")
 

@@ -64,7 +64,7 @@ class Worker:
     def begin(self, learning_rate, weight_decay):
         self.model.load(self.study.initial)
         self.training.options = {"lr": learning_rate, "weight_decay": weight_decay}
-        self.training.optimise_with(self.training.way)
+        self.training.optimise_with(self.training.optimiser_name)
 
     def run(self, learning_rate, weight_decay):
         """What a run has measured; the time at which it began."""

@@ -3,14 +3,14 @@
     speed_torch.py [-t THREADS]    each line of standard input is a request and is answered by one line
 
 A request is
-    prepare SHAPE SECONDS         finds the fastest optimiser and, for each mode, the fastest attention
+    prepare SHAPE SECONDS         finds the fastest optimiser and, for each mode, the fastest way to the loss
     step SHAPE MODE SECONDS       training steps on random tokens
     product PRECISION SECONDS     products of 1024 x 1024 matrices
 SHAPE is V,C,H,F,L,T,B and may end in ",gelu". MODE is a precision, float or bfloat16, and how a step is run, eager or
 compile: float-eager, bfloat16-compile and so on. bfloat16 is autocast of the forward pass and the loss, the library's
-own rule for what is rounded; weights and optimiser stay float. The library's layers, loss and AdamW are used; of its
-ways to compute attention and to take an optimiser's step, the fastest on the shape at hand is chosen before anything
-is timed.
+own rule for what is rounded, or rounded factors of products alone; weights and optimiser stay float. The library's
+layers, loss and AdamW are used; of its ways to compute products and attention and to take an optimiser's step, the
+fastest on the shape at hand is chosen before anything is timed.
 """
 import argparse
 import ctypes
@@ -21,6 +21,7 @@ import resource
 import statistics
 import sys
 import time
+from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -28,12 +29,12 @@ from torch.nn import functional
 
 PRODUCT = 1024  # rows and columns of the product's matrices
 LARGE = 4 << 30  # bytes: a process that has more gives back what it does not use
-SLOW = 4  # seconds a step: only the first attention is tried
 TEXT_STEPS = 64  # training steps until the text comes again
 PRECISIONS = ("float", "bfloat16")
 MODES = tuple(f"{precision}-{run}" for precision in PRECISIONS for run in ("eager", "compile"))
 # The rest of what tests/reference.py has to know of this network.
 WORDS = {"bias": True, "tied": False, "norm_placement": "pre", "attention_mask": "causal", "activation": "relu"}
+FLOAT_ERROR = 1e-5  # of products of float, over the largest value
 OPTIMISERS = {"fused": {"fused": True}, "foreach": {"foreach": True}, "loop": {"foreach": False}}
 
 
@@ -144,36 +145,63 @@ class Transformer(nn.Module):
 # Training
 
 
+def medium_is_float():
+    """Whether PyTorch computes products in float all the same if it is allowed to round factors to bfloat16 (matmul
+    precision `medium`): by another library, and maybe faster. It does so on processors without AMX."""
+    a = torch.rand(256, 256)
+    want = a.double() @ a.double()
+    torch.set_float32_matmul_precision("medium")
+    error = (a @ a - want).abs().max() / want.abs().max()
+    torch.set_float32_matmul_precision("highest")
+    return bool(error < FLOAT_ERROR)
+
+
+def products_of(precision):
+    """Ways to compute products: plain, with matmul precision `medium`, under autocast."""
+    medium = ["medium"] if (precision == "float") == medium_is_float() else []
+    return (["plain"] if precision == "float" else ["autocast"]) + medium
+
+
+class Way(NamedTuple):
+    """How the loss is computed."""
+    attention: str
+    products: str
+
+
 class Training:
-    """A model and its optimiser, and the functions that compute its loss: one for each mode, compiled when first used.
-    Each mode has its own attention."""
+    """A model and its optimiser, and the functions that compute its loss, compiled when first used. Each mode has its
+    own way."""
 
     def __init__(self, model):
         self.model, self.options = model, {"lr": 1e-3, "weight_decay": 1e-2}
-        self.attention = dict.fromkeys(MODES, next(iter(ATTENTIONS)))
+        self.products = {precision: products_of(precision) for precision in PRECISIONS}
+        self.ways = {mode: Way(next(iter(ATTENTIONS)), self.products[mode.split("-")[0]][0]) for mode in MODES}
         self.losses = {}
-        self.way = "loop"
-        self.optimise_with(self.way)
+        self.optimiser_name = "loop"
+        self.optimise_with(self.optimiser_name)
 
-    def optimise_with(self, way, **other):
+    def optimise_with(self, name, **other):
         """A new optimiser, without moments; an error if this PyTorch does not have that one."""
         self.optimiser = None  # its memory
-        self.optimiser = torch.optim.AdamW(self.model.parameters(), **self.options | OPTIMISERS[way] | other)
+        self.optimiser = torch.optim.AdamW(self.model.parameters(), **self.options | OPTIMISERS[name] | other)
 
-    def loss_float(self, tokens, target):
+    def plain_loss(self, tokens, target):
         return functional.cross_entropy(self.model(tokens).flatten(0, 1), target)
 
-    def loss_bfloat16(self, tokens, target):
+    def autocast_loss(self, tokens, target):
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            return self.loss_float(tokens, target)
+            return self.plain_loss(tokens, target)
 
     def loss(self, mode):
-        if mode not in self.losses:
-            precision, run = mode.split("-")
-            function = getattr(self, f"loss_{precision}")
-            self.losses[mode] = torch.compile(function, dynamic=False) if run == "compile" else function
-        self.model.use(self.attention[mode])
-        return self.losses[mode]
+        """The function of this mode, with everything set for it and for its gradient."""
+        way, run = self.ways[mode], mode.split("-")[1]
+        is_autocast = way.products == "autocast"
+        if (run, is_autocast) not in self.losses:
+            function = self.autocast_loss if is_autocast else self.plain_loss
+            self.losses[run, is_autocast] = torch.compile(function, dynamic=False) if run == "compile" else function
+        self.model.use(way.attention)
+        torch.set_float32_matmul_precision("medium" if way.products == "medium" else "highest")
+        return self.losses[run, is_autocast]
 
     def step(self, mode, tokens, target):
         """One training step; the loss before it."""
@@ -184,12 +212,12 @@ class Training:
         return loss
 
     def choose(self, modes, batch, seconds):
-        """What is the fastest, by name: the optimiser, and the attention of each mode, or why the mode is not to be
-        had. The first step with each touches its memory or compiles it, untimed."""
+        """What is the fastest, by name: the optimiser, and the way of each mode, or why the mode is not to be had. The
+        first step in each way touches its memory or compiles it, untimed."""
         chosen = {"optimiser": self.choose_optimiser(batch, seconds)}
         for mode in modes:
             try:
-                chosen[mode] = self.choose_attention(mode, batch, seconds)
+                chosen[mode] = "/".join(self.choose_way(mode, batch, seconds))
             except Exception as error:  # whatever a compiler may raise
                 chosen[mode] = "none:" + in_words(error)
         return chosen
@@ -197,27 +225,30 @@ class Training:
     def choose_optimiser(self, batch, seconds):
         times = {}
         self.step("float-eager", *batch())  # its gradient serves them all
-        for way in OPTIMISERS:
+        for name in OPTIMISERS:
             try:
-                self.optimise_with(way, lr=0.0)  # the same gradient, many times, would lead the weights astray
+                self.optimise_with(name, lr=0.0)  # the same gradient, many times, would lead the weights astray
             except (RuntimeError, TypeError, ValueError):
                 continue
             self.optimiser.step()
-            times[way] = median(self.optimiser.step, seconds)
-        self.way = min(times, key=times.get)
-        self.optimise_with(self.way)
-        return self.way
+            times[name] = median(self.optimiser.step, seconds)
+        self.optimiser_name = min(times, key=times.get)
+        self.optimise_with(self.optimiser_name)
+        return self.optimiser_name
 
-    def choose_attention(self, mode, batch, seconds):
-        times = {}
-        for attention in ATTENTIONS:
-            self.attention[mode] = attention
+    def choose_way(self, mode, batch, seconds):
+        """The fastest of all pairs of attention and products, which take turns."""
+        times = {Way(*pair): [] for pair in itertools.product(ATTENTIONS, self.products[mode.split("-")[0]])}
+        for way in times:
+            self.ways[mode] = way
             self.step(mode, *batch())
-            times[attention] = median(lambda: self.step(mode, *batch()), seconds)
-            if times[attention] > SLOW:
-                break
-        self.attention[mode] = min(times, key=times.get)
-        return self.attention[mode]
+        end = time.perf_counter() + seconds * len(times)
+        while not times[way] or time.perf_counter() < end:
+            for way in times:
+                self.ways[mode] = way
+                times[way].append(timed(lambda: self.step(mode, *batch())))
+        self.ways[mode] = min(times, key=lambda way: statistics.median(times[way]))
+        return self.ways[mode]
 
 
 def in_words(error):

@@ -136,7 +136,7 @@ def test_the_tables():
     version = re.escape(torch.__version__)
     assert re.search(rf"^PyTorch {version}; products as installed: \w+$", output, re.M)
     assert re.search(rf"GFLOP/s: sgemm {SPREAD}; PyTorch {version} float {NUMBER}, bfloat16 {NUMBER}\.$", output, re.M)
-    assert re.search(r"^Chosen for .*: optimiser \w+; attention: float eager \w+, ", output, re.M)
+    assert re.search(r"^Chosen for .*: optimiser \w+; attention/products: float eager \w+/\w+, ", output, re.M)
     assert re.search(r"^Left out of the environment: .*OPENBLAS_CORETYPE=Haswell", output, re.M)
     if not hasattr(torch, "compile"):
         assert re.search(rf"^PyTorch {version}, float compile: not measured: .*no attribute 'compile'$", output, re.M)
@@ -215,7 +215,7 @@ def test_pytorchs_steps_are_the_same(mode, scalar, tolerance, attention):
     training = speed_torch.Training(model.double() if scalar == "double" else model.float())
     training.options = {"lr": rates["learning_rate"], "weight_decay": rates["weight_decay"]}
     training.optimise_with("loop")
-    training.attention[mode] = attention
+    training.ways[mode] = training.ways[mode]._replace(attention=attention)
     for step in range(STEPS):
         tokens, target = (torch.tensor(dump[name][step]) for name in ("tokens", "target"))
         loss = training.step(mode, tokens.view(SHAPE["batch"], SHAPE["context"]), target)
