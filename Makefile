@@ -160,7 +160,7 @@ FORCE:
 # A sub-make with all cores, for use after the set-up has installed what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-RUNS_MPI = quickstart check check-dist check-python check-slurm faults inject fuzz coverage bench
+RUNS_MPI = quickstart check check-dist check-python check-slurm faults inject fuzz coverage bench bench-sweeps
 $(RUNS_MPI): export OMPI_ALLOW_RUN_AS_ROOT = 1
 $(RUNS_MPI): export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
@@ -262,15 +262,23 @@ coverage:
 setup:
 	@.ci/setup build figures tests lint
 
-## bench: measure the speed of training against sgemm and PyTorch (THREADS=2, ROUNDS=5, SHAPES='tiny small')
+## bench: measure the speed of training against sgemm and PyTorch (PYTORCH=python, THREADS=2, ROUNDS=5, SHAPES='tiny')
 bench:
 	@.ci/setup build
-	@.ci/setup bench || echo "bench: continues without PyTorch"
+	@$(if $(PYTORCH),,.ci/setup bench || echo "bench: continues without PyTorch")
 	$(SAY_ROOT)
 	@$(MAKE_ALL) $(BUILD)/speed $(BUILD)/normsweep
-	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python torch 2>/dev/null || .ci/python)" tests/speed.py \
-		$(THREADS:%=-t %) $(ROUNDS:%=-r %) $(SHAPES)
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python)" tests/speed.py $(PYTORCH:%=--pytorch %) \
+		$(THREADS:%=-t %) $(ROUNDS:%=-r %) $(LEVELS:%=--levels) $(SHAPES)
 	@$(if $(SHAPES),,echo && NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/speed_sweep)
+
+## bench-sweeps: measure whole sweeps against joblib and Ray Tune with PyTorch (PYTORCH=python, ROUNDS=3)
+bench-sweeps:
+	@.ci/setup build figures
+	$(SAY_ROOT)
+	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/replay-float
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/speed_peer.py $(PYTORCH:%=--pytorch %) \
+		$(ROUNDS:%=-r %)
 
 ## install: install program, sweeps, scripts, documents and completions into PREFIX (/usr/local), below DESTDIR
 install: $(BUILD)/normsweep
@@ -307,5 +315,5 @@ help:
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, PREFIX, DESTDIR"
 
 .PHONY: all quickstart check check-dist check-python check-slurm dist faults simulate parity parity-trained inject \
-	lint fuzz coverage bench setup programs flags install uninstall clean help FORCE
+	lint fuzz coverage bench bench-sweeps setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -10,6 +10,7 @@
  *     optimiser SHAPE SECONDS training steps; the optimiser's share of their time
  *     sgemm SECONDS           products of 1024 x 1024 matrices
  *     shapes                  the names of shapes and what they stand for
+ *     levels                  the vector levels, each with 1 if this processor runs it, else 0
  * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",bfloat16", in
  * ",gelu", in ",muon", or in ",llama": rmsnorm, rotary positions, gated silu, no biases, four heads to each
  * of keys and values. Lines written are pairs of a name and a value, the first of them about this process;
@@ -107,6 +108,16 @@ static void answer_shapes(void)
 {
     for (size_t i = 0; i < sizeof(shape_table) / sizeof(*shape_table); i++)
         printf("%s%s %s", i ? " " : "", shape_table[i].name, shape_table[i].numbers);
+    printf("\n");
+}
+
+static void answer_levels(void)
+{
+    const char *level;
+    bool runs;
+
+    for (int i = 0; (level = kernels_level(i, &runs)); i++)
+        printf("%s%s %d", i ? " " : "", level, runs);
     printf("\n");
 }
 
@@ -359,7 +370,7 @@ static const struct timing *timing_find(const char *name)
     for (size_t i = 0; i < sizeof(timing_table) / sizeof(*timing_table); i++)
         if (strcmp(timing_table[i].name, name) == 0)
             return &timing_table[i];
-    fail("no request '%s': step, forward, measure, hessian, optimiser, sgemm, shapes", name);
+    fail("no request '%s': step, forward, measure, hessian, optimiser, sgemm, shapes, levels", name);
 }
 
 static void answer_timing(struct subject *subject, const char *name, const char *shape, double seconds)
@@ -425,6 +436,8 @@ static void answer(struct subject *subject, int words, char **word)
 {
     if (words == 1 && strcmp(word[0], "shapes") == 0)
         answer_shapes();
+    else if (words == 1 && strcmp(word[0], "levels") == 0)
+        answer_levels();
     else if (words == 2 && strcmp(word[0], "sgemm") == 0)
         answer_product(subject->threads, parse_seconds(word[1]));
     else if (words == 3 && strcmp(word[0], "hessian") == 0)
@@ -435,7 +448,7 @@ static void answer(struct subject *subject, int words, char **word)
         answer_timing(subject, word[0], word[1], parse_seconds(word[2]));
     else
         fail("a request is step, forward, measure, hessian or optimiser with SHAPE and SECONDS, sgemm with "
-             "SECONDS, or shapes");
+             "SECONDS, shapes, or levels");
     if (fflush(stdout) != 0)
         fail("cannot write");
 }

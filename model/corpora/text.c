@@ -71,7 +71,7 @@ void text_copy(const struct text *text, int64_t first, int64_t count, int32_t *t
 
 void shuffled(int64_t *order, int64_t count, int64_t seed, enum random_purpose purpose, uint64_t first_draw)
 {
-    const struct kernels *kernels = kernels_best();
+    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
     uint64_t bits[SHUFFLED_AT_ONCE];
 
     for (int64_t done = 0, end; done < count; done = end) {

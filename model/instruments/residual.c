@@ -31,7 +31,7 @@ void residual_layout(struct residual *r, const struct architecture *architecture
 
 static void draw_normal(scalar *x, int64_t count, double deviation, int64_t seed, uint64_t first)
 {
-    kernels_best()->draw_normal(x, count, deviation, (uint64_t)seed, RANDOM_RESIDUAL, first);
+    kernels_best(PRECISION_FLOAT)->draw_normal(x, count, deviation, (uint64_t)seed, RANDOM_RESIDUAL, first);
 }
 
 /* ---- states ---- */

@@ -244,7 +244,7 @@ static uint64_t first_draw(const struct tensor *tensor)
 void weights_init(scalar *weights, const struct weight_layout *layout,
     const struct architecture *architecture, int64_t seed)
 {
-    const struct kernels *kernels = kernels_best();
+    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
 
     for (int64_t i = 0; i < layout->tensor_count; i++) {
         const struct tensor *tensor = &layout->tensor[i];

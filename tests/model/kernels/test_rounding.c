@@ -222,7 +222,7 @@ static void check_share(const struct kernels *kernels, double share, double lowe
 TEST(rounding_by_chance_is_right_on_average)
 {
     static const int bits[] = {0x0000, 0x0001, 0x0041, 0x007f, 0x0080, 0x3c23, 0x3f80, 0x407f, 0x7f7e};
-    const struct kernels *kernels = kernels_best();
+    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
 
     for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++) {
         double lower = value_of(bits[i]), upper = value_of(bits[i] + 1);
