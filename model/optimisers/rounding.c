@@ -37,7 +37,7 @@ void rounding_begin(enum weights_kept kept, const struct team *team, scalar *wei
     const struct rounding rounding = {.kernels = team->kernels, .weights = weights};
 
     if (kept != WEIGHTS_FLOAT)
-        team_run(team, count, GRAIN, round_share, &rounding);
+        team_run(team, (struct items){count, GRAIN, ELEMENT_NANOSECONDS}, round_share, &rounding);
 }
 
 void rounding_step(enum weights_kept kept, const struct team *team, scalar *weights, int64_t count,
@@ -48,7 +48,7 @@ void rounding_step(enum weights_kept kept, const struct team *team, scalar *weig
         .seed = random_bits(seed, RANDOM_STEP, (uint64_t)number)};
 
     if (kept == WEIGHTS_BFLOAT16)
-        team_run(team, count, GRAIN, round_share, &rounding);
+        team_run(team, (struct items){count, GRAIN, ELEMENT_NANOSECONDS}, round_share, &rounding);
     if (kept == WEIGHTS_BFLOAT16_STOCHASTIC)
-        team_run(team, count, GRAIN, round_share_by_chance, &rounding);
+        team_run(team, (struct items){count, GRAIN, ELEMENT_NANOSECONDS}, round_share_by_chance, &rounding);
 }
