@@ -330,6 +330,25 @@ static void check_tangents(const struct architecture *architecture, const char *
     arena_release(&one.arena);
 }
 
+static void *be_busy(void *ended)
+{
+    while (!atomic_load((_Atomic bool *)ended))
+        ;
+    return NULL;
+}
+
+static void check_disturbed(struct model_case *quiet, struct model_case *disturbed)
+{
+    size_t size = (size_t)quiet->model.layout.size * sizeof(scalar);
+
+    compute(quiet);
+    for (int i = 0; i < 5; i++) {
+        compute(disturbed);
+        CHECK(disturbed->loss == quiet->loss);
+        CHECK(memcmp(disturbed->gradient, quiet->gradient, size) == 0);
+    }
+}
+
 /* Every branch of the model once or more; all their combinations are the gradient checks' matter. */
 static struct architecture branch(int i)
 {
@@ -350,6 +369,27 @@ static struct architecture branch(int i)
         .biases = i % 4 < 2 ? BIAS_ALL : BIAS_OUTPUT,
         .tied = i % 3 == 0,
     };
+}
+
+/* Who does which share is another one each time; the numbers are the same. */
+TEST(team_beside_busy_threads)
+{
+    enum { BUSY = 3 };
+    const struct architecture architecture = branch(0);
+    struct model_case quiet = {0}, disturbed = {0};
+    _Atomic bool ended = false;
+    pthread_t busy[BUSY];
+
+    model_case_init(&quiet, &architecture, THREADS);
+    model_case_init(&disturbed, &architecture, THREADS);
+    for (int i = 0; i < BUSY; i++)
+        CHECK(pthread_create(&busy[i], NULL, be_busy, &ended) == 0);
+    check_disturbed(&quiet, &disturbed);
+    atomic_store(&ended, true);
+    for (int i = 0; i < BUSY; i++)
+        pthread_join(busy[i], NULL);
+    arena_release(&quiet.arena);
+    arena_release(&disturbed.arena);
 }
 
 static void check_level(const char *level)
