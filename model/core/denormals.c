@@ -47,9 +47,14 @@ static void write_control(uint64_t control)
 }
 #endif
 
+static bool flushes(uint64_t control)
+{
+    return FLUSHING != 0 && (control & FLUSHING) == FLUSHING;
+}
+
 bool denormals_flushed(void)
 {
-    return FLUSHING && (read_control() & FLUSHING) == FLUSHING;
+    return flushes(read_control());
 }
 
 bool denormals_flush(bool flush)
@@ -58,10 +63,10 @@ bool denormals_flush(bool flush)
 
     if (wanted != control)
         write_control(wanted);
-    return FLUSHING && (control & FLUSHING) == FLUSHING;
+    return flushes(control);
 }
 
 const char *denormals_why_not(void)
 {
-    return FLUSHING ? NULL : "only x86-64 and aarch64 have a known switch for it";
+    return FLUSHING != 0 ? NULL : "only x86-64 and aarch64 have a known switch for it";
 }

@@ -1,42 +1,33 @@
 /*
  * Threads claim shares one by one, so one that a busy neighbour keeps from running delays the others by the
- * share in its hands at most, and by nothing if it has none. A thread without work spins for a moment, as the
- * next work of a training step mostly comes within microseconds, and then sleeps on a futex, because spinning
- * for longer would take a processor from threads that work: of this team, on a processor that two of them
- * share, or of others.
+ * share in its hands at most, and by nothing if it has none. Beside a busy neighbour the system often puts
+ * two threads on one processor; then one of them sleeps, and is not called for every job.
  *
- * A job is read only by those who hold a share of it, and replaced only when all shares are done. So no
+ * A job is read only by threads that hold a share of it, and replaced only when all shares are done. So no
  * thread has to arrive or leave for a job to begin or end.
  */
 #include "model/kernels/pool.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "model/core/check.h"
 #include "model/core/denormals.h"
+#include "model/kernels/bed.h"
 
-/* Until a waiting thread sleeps: about as long as it takes to wake one. */
-enum { SPIN_NANOSECONDS = 50000, SPINS_PER_LOOK = 32 };
+enum { HELPERS_SHIFT = 32, NOWHERE = -1 };
 
-enum { LINE = 64 }; /* bytes that processors pass to each other as one */
-
-/* What the others know of a thread. */
-struct bed {
-    _Alignas(LINE) _Atomic uint32_t asleep; /* 1 while it sleeps or is about to: a futex */
-    _Atomic int
-        processor; /* of a helper, while it has a share; of the caller, when its job began; or NOWHERE */
+/* The caller, or a helper. */
+struct member {
+    struct bed bed;
+    _Atomic int processor; /* where it began its last share; of a helper without a share NOWHERE */
 };
 
-struct job {
+struct pool_job {
     pool_share *run;
     const void *context;
     int64_t shares;
@@ -44,94 +35,16 @@ struct job {
 };
 
 static struct {
-    _Alignas(LINE) _Atomic uint64_t open; /* shares that nobody has claimed; above 32 bits: helpers who may */
-    _Alignas(LINE) _Atomic int64_t left; /* shares that are not done */
-    struct job job;
-    struct bed bed[POOL_THREADS_MOST]; /* of the caller, and of helpers 1 .. helpers */
-    atomic_flag busy; /* a caller uses all that is above */
-    int64_t helpers, asked; /* started; and how many have been asked for */
-} pool = {.busy = ATOMIC_FLAG_INIT};
+    struct member member[POOL_THREADS_MOST]; /* 0: the caller; 1 .. helpers */
+    _Alignas(64) _Atomic uint64_t open; /* shares that nobody has claimed; above 32 bits: helpers who may */
+    _Atomic int64_t left; /* shares that are not done */
+    struct pool_job job;
+    int64_t helpers, asked; /* started; and the most that a caller has asked for */
+} pool;
 
-enum { HELPERS_SHIFT = 32, NOWHERE = -1 };
+static atomic_flag busy = ATOMIC_FLAG_INIT; /* a caller uses the pool */
 
-/* ---- waiting ---- */
-
-static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
-{
-    syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
-}
-
-static void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb");
-#endif
-}
-
-static int64_t nanoseconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-/* Does a thread that this one waits for need the processor on which this one spins? Helpers wait for the
- * caller, and the caller for them. */
-static bool is_in_the_way(int64_t thread)
-{
-    int here = sched_getcpu();
-    int64_t first = thread > 0 ? 0 : 1, last = thread > 0 ? 0 : pool.helpers;
-
-    for (int64_t i = first; i <= last; i++)
-        if (atomic_load_explicit(&pool.bed[i].processor, memory_order_relaxed) == here)
-            return true;
-    return false;
-}
-
-typedef bool condition(int64_t thread);
-
-static bool spin_until(condition *holds, int64_t thread)
-{
-    int64_t end = nanoseconds() + SPIN_NANOSECONDS;
-
-    do
-        for (int i = 0; i < SPINS_PER_LOOK; i++) {
-            if (holds(thread))
-                return true;
-            pause_briefly();
-        }
-    while (nanoseconds() < end && !is_in_the_way(thread));
-    return false;
-}
-
-/* Who makes the condition true calls wake() afterwards: either it sees that this thread wants to sleep, or
- * this thread sees the condition. */
-static void wait_until(condition *holds, int64_t thread)
-{
-    _Atomic uint32_t *asleep = &pool.bed[thread].asleep;
-
-    if (spin_until(holds, thread))
-        return;
-    while (!holds(thread)) {
-        atomic_store(asleep, 1);
-        if (!holds(thread))
-            futex(asleep, FUTEX_WAIT_PRIVATE, 1);
-        atomic_store(asleep, 0);
-    }
-}
-
-static void wake(int64_t thread)
-{
-    _Atomic uint32_t *asleep = &pool.bed[thread].asleep;
-
-    if (atomic_load(asleep) && atomic_exchange(asleep, 0))
-        futex(asleep, FUTEX_WAKE_PRIVATE, 1);
-}
-
-/* ---- shares ---- */
+/* ---- conditions ---- */
 
 static bool may_claim(uint64_t open, int64_t thread)
 {
@@ -149,6 +62,29 @@ static bool all_done(int64_t thread)
     return atomic_load(&pool.left) == 0;
 }
 
+static bool is_here(int64_t thread)
+{
+    return atomic_load_explicit(&pool.member[thread].processor, memory_order_relaxed) == sched_getcpu();
+}
+
+/* Does the caller, for whose next job a helper waits, need the helper's processor? */
+static bool helper_in_the_way(int64_t thread)
+{
+    (void)thread;
+    return is_here(0);
+}
+
+/* Does a helper, for whose share the caller waits, need the caller's processor? */
+static bool caller_in_the_way(int64_t thread)
+{
+    for (int64_t i = thread + 1; i <= pool.helpers; i++)
+        if (is_here(i))
+            return true;
+    return false;
+}
+
+/* ---- shares ---- */
+
 /* Claims a share: how many were open before, or 0: there is none for this thread. */
 static int64_t claim(int64_t thread)
 {
@@ -162,56 +98,51 @@ static int64_t claim(int64_t thread)
 
 static void set_processor(int64_t thread, int processor)
 {
-    atomic_store_explicit(&pool.bed[thread].processor, processor, memory_order_relaxed);
+    atomic_store_explicit(&pool.member[thread].processor, processor, memory_order_relaxed);
 }
 
 static void do_shares(int64_t thread)
 {
     for (int64_t open = claim(thread); open > 0; open = claim(thread)) {
-        const struct job *job = &pool.job;
+        const struct pool_job *job = &pool.job;
         set_processor(thread, sched_getcpu());
         denormals_flush(job->flush);
         job->run(job->context, job->shares - open);
         if (thread > 0)
             set_processor(thread, NOWHERE);
         if (atomic_fetch_sub(&pool.left, 1) == 1 && thread > 0)
-            wake(0);
+            bed_wake(&pool.member[0].bed);
     }
 }
 
 /* ---- helpers ---- */
 
-static void *help(void *bed)
+static void *help(void *member)
 {
-    int64_t thread = (struct bed *)bed - pool.bed;
+    int64_t thread = (struct member *)member - pool.member;
 
     for (;;) {
-        wait_until(has_open, thread);
+        bed_wait(&pool.member[thread].bed, has_open, helper_in_the_way, thread);
         do_shares(thread);
     }
     return NULL;
 }
 
-/* In the child of a fork there are no helpers, and who used them was perhaps another thread. */
+/* In the child of a fork there are no helpers, and the caller that had the pool may be missing, too. */
 static void forget(void)
 {
-    atomic_store(&pool.open, 0);
-    atomic_store(&pool.left, 0);
-    for (int64_t i = 0; i <= pool.helpers; i++)
-        pool.bed[i] = (struct bed){.processor = NOWHERE};
     pool.helpers = pool.asked = 0;
-    atomic_flag_clear(&pool.busy);
+    atomic_store(&pool.open, 0);
+    atomic_store(&pool.member[0].bed.asleep, 0);
+    atomic_flag_clear(&busy);
 }
 
-static void start_one(void)
+static bool start_one(int64_t thread)
 {
-    pthread_t thread;
+    pthread_t started;
 
-    set_processor(pool.helpers + 1, NOWHERE);
-    if (pthread_create(&thread, NULL, help, &pool.bed[pool.helpers + 1]) != 0)
-        return;
-    pthread_detach(thread);
-    pool.helpers++;
+    pool.member[thread] = (struct member){.processor = NOWHERE};
+    return pthread_create(&started, NULL, help, &pool.member[thread]) == 0 && pthread_detach(started) == 0;
 }
 
 /* Asks the system once for each number. Helpers take no signals, so that the others get them as before. */
@@ -223,12 +154,11 @@ static void start_helpers(int64_t wanted)
     if (wanted <= pool.asked)
         return;
     pool.asked = wanted;
-    if (!forgets)
-        forgets = pthread_atfork(NULL, NULL, forget) == 0;
+    forgets = forgets || pthread_atfork(NULL, NULL, forget) == 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (int64_t i = pool.helpers; forgets && i < wanted; i++)
-        start_one();
+    while (forgets && pool.helpers < wanted && start_one(pool.helpers + 1))
+        pool.helpers++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -245,9 +175,9 @@ static void run_shared(int64_t helpers)
     atomic_store(&pool.left, pool.job.shares);
     atomic_store(&pool.open, (uint64_t)helpers << HELPERS_SHIFT | (uint64_t)pool.job.shares);
     for (int64_t i = 1; i <= helpers; i++)
-        wake(i);
+        bed_call(&pool.member[i].bed);
     do_shares(0);
-    wait_until(all_done, 0);
+    bed_wait(&pool.member[0].bed, all_done, caller_in_the_way, 0);
 }
 
 void pool_run(int64_t threads, int64_t shares, pool_share *run, const void *context)
@@ -256,14 +186,12 @@ void pool_run(int64_t threads, int64_t shares, pool_share *run, const void *cont
 
     INVARIANT(threads <= POOL_THREADS_MOST && shares <= UINT32_MAX, "%lld threads, %lld shares",
         (long long)threads, (long long)shares);
-    if (helpers < 1 || atomic_flag_test_and_set(&pool.busy)) {
+    if (helpers < 1 || atomic_flag_test_and_set(&busy)) {
         run_alone(shares, run, context);
         return;
     }
     start_helpers(helpers);
-    if (helpers > pool.helpers)
-        helpers = pool.helpers;
-    pool.job = (struct job){run, context, shares, denormals_flushed()};
-    run_shared(helpers);
-    atomic_flag_clear(&pool.busy);
+    pool.job = (struct pool_job){run, context, shares, denormals_flushed()};
+    run_shared(helpers < pool.helpers ? helpers : pool.helpers);
+    atomic_flag_clear(&busy);
 }

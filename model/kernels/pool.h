@@ -10,8 +10,8 @@ enum { POOL_THREADS_MOST = 1024 };
 
 /*
  * Does shares 0 .. shares - 1 by up to `threads` threads, of which the caller is one, and returns when all
- * are done. Who does which share is left to chance, so results must not depend on it. Denormals are flushed
- * in every thread if they are in the caller.
+ * are done. Who does which share is left to chance, so results must not depend on it; one may do all.
+ * Denormals are flushed in every thread if they are in the caller.
  *
  * The other threads are the process's: they are started by the first call that asks for so many, take no
  * signals, have the affinity of the thread that made that call, and end with the process. A child of a fork

@@ -1,6 +1,7 @@
 /* Work that the threads of a team share out, and whole models that they compute together. */
 #include "tests/test.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -88,8 +89,8 @@ TEST(team_does_every_item_once)
         team_init(&team, threads, &arena);
         for (int64_t multiple = 1; multiple <= 64; multiple *= 4)
             for (int64_t count = 1; count <= MOST_ITEMS; count += 3)
-                for (double takes = 1e-3; takes < 1e7; takes *= 100) {
-                    record_run(&record, &team, (struct items){count, multiple, takes});
+                for (int digits = -3; digits < 7; digits += 2) {
+                    record_run(&record, &team, (struct items){count, multiple, pow(10, digits)});
                     check_record(&record);
                 }
         arena_release(&arena);
@@ -123,33 +124,53 @@ TEST(team_leaves_little_work_to_one)
 }
 
 struct meeting {
-    _Atomic int *met;
+    _Atomic int begun;
+    pthread_t thread[THREADS];
 };
 
-/* Begins, and waits until as many shares have begun as there are threads: only they can do that. */
+/* The meeting is the context's, but not its constness. */
+struct meeting_work {
+    struct meeting *meeting;
+};
+
+/* A share is one item. It waits for a while until the others have begun, so that nobody does two. */
 static void meet(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
-    _Atomic int *met = ((const struct meeting *)context)->met;
-    time_t last = time(NULL) + WAIT_SECONDS;
+    struct meeting *meeting = ((const struct meeting_work *)context)->meeting;
+    clock_t last = clock() + CLOCKS_PER_SEC / 20;
 
-    (void)scratch, (void)begin, (void)end;
-    atomic_fetch_add(met, 1);
-    while (atomic_load(met) < THREADS && time(NULL) < last)
+    (void)scratch, (void)end;
+    meeting->thread[begin] = pthread_self();
+    atomic_fetch_add(&meeting->begun, 1);
+    while (atomic_load(&meeting->begun) < THREADS && clock() < last)
         sched_yield();
 }
 
-/* Numbers would not tell: one thread could do the shares of all. */
+static bool all_meet(const struct team *team)
+{
+    struct meeting meeting = {0};
+    const struct meeting_work work = {&meeting};
+    bool differ = true;
+
+    team_run(team, (struct items){THREADS, 1, team->least}, meet, &work);
+    for (int i = 0; i < THREADS; i++)
+        for (int j = 0; j < i; j++)
+            differ = differ && !pthread_equal(meeting.thread[i], meeting.thread[j]);
+    return differ;
+}
+
+/* Numbers would not tell: one thread could do the shares of all. It may in one job, but not in all. */
 TEST(team_is_of_threads)
 {
     struct arena arena;
     struct team team;
-    _Atomic int met = 0;
-    const struct meeting meeting = {&met};
-    time_t begin = time(NULL);
+    time_t last = time(NULL) + WAIT_SECONDS;
+    bool met = false;
 
     team_init(&team, THREADS, &arena);
-    team_run(&team, (struct items){THREADS, 1, team.least}, meet, &meeting);
-    CHECK(atomic_load(&met) == THREADS && time(NULL) < begin + WAIT_SECONDS);
+    while (!met && time(NULL) < last)
+        met = all_meet(&team);
+    CHECK(met);
     arena_release(&arena);
 }
 
@@ -309,6 +330,25 @@ static void check_tangents(const struct architecture *architecture, const char *
     arena_release(&one.arena);
 }
 
+static void *be_busy(void *ended)
+{
+    while (!atomic_load((_Atomic bool *)ended))
+        ;
+    return NULL;
+}
+
+static void check_disturbed(struct model_case *quiet, struct model_case *disturbed)
+{
+    size_t size = (size_t)quiet->model.layout.size * sizeof(scalar);
+
+    compute(quiet);
+    for (int i = 0; i < 5; i++) {
+        compute(disturbed);
+        CHECK(disturbed->loss == quiet->loss);
+        CHECK(memcmp(disturbed->gradient, quiet->gradient, size) == 0);
+    }
+}
+
 /* Every branch of the model once or more; all their combinations are the gradient checks' matter. */
 static struct architecture branch(int i)
 {
@@ -329,6 +369,27 @@ static struct architecture branch(int i)
         .biases = i % 4 < 2 ? BIAS_ALL : BIAS_OUTPUT,
         .tied = i % 3 == 0,
     };
+}
+
+/* Who does which share is another one each time; the numbers are the same. */
+TEST(team_beside_busy_threads)
+{
+    enum { BUSY = 3 };
+    const struct architecture architecture = branch(0);
+    struct model_case quiet = {0}, disturbed = {0};
+    _Atomic bool ended = false;
+    pthread_t busy[BUSY];
+
+    model_case_init(&quiet, &architecture, THREADS);
+    model_case_init(&disturbed, &architecture, THREADS);
+    for (int i = 0; i < BUSY; i++)
+        CHECK(pthread_create(&busy[i], NULL, be_busy, &ended) == 0);
+    check_disturbed(&quiet, &disturbed);
+    atomic_store(&ended, true);
+    for (int i = 0; i < BUSY; i++)
+        pthread_join(busy[i], NULL);
+    arena_release(&quiet.arena);
+    arena_release(&disturbed.arena);
 }
 
 static void check_level(const char *level)

@@ -293,10 +293,15 @@ static void with_adafactor(struct life *life)
     life->run.weight_decay = 0.01;
 }
 
+/* Wide enough that a product is worth two threads. */
 static void with_threads(struct life *life)
 {
     life->run.threads = 2;
     life->run.layers = 1;
+    life->run.width = 64;
+    life->run.feedforward = 256;
+    life->run.context = 32;
+    life->run.batch = 8;
 }
 
 /* Each step takes nearly all of a weight, so that most soon pass the range of denormals. */
