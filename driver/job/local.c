@@ -1,5 +1,6 @@
 #include "driver/job/local.h"
 
+#include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
 #include "model/core/check.h"
 #include "worker/checkpoint/keeper.h"
@@ -235,7 +236,7 @@ static void train_next(struct local *local)
         .unigram = &local->unigram};
     struct run run;
 
-    job_run(job, order.cell, &run);
+    sweep_cell(job->sweep, order.cell, &run);
     local_begin_run(local, &order, &run);
     if (local->keeper.resume)
         observer.resume = on_resume;

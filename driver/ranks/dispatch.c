@@ -3,6 +3,7 @@
 #include "driver/job/events.h"
 #include "driver/ranks/dispatch_inside.h"
 #include "driver/ranks/plausible.h"
+#include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
 #include "driver/text/exit_status.h"
@@ -78,9 +79,12 @@ static void send_order(struct dispatch *d, const struct order *order)
 
     out->ticket = order->ticket;
     out->cell = order->cell;
-    job_run(d->job, order->cell, &out->run);
+    sweep_cell(d->job->sweep, order->cell, &out->run);
     sweep_run_digest(d->job->sweep, d->job->corpus, &out->run, &out->digest);
-    sweep_trunk_digest(d->job->sweep, d->job->corpus, &out->run, &out->trunk);
+    if (out->run.save_weights == SAVE_STATE)
+        sweep_trunk_digest(d->job->sweep, d->job->corpus, &out->run, &out->trunk);
+    else
+        out->trunk = (struct digest){0};
     out->resume = job_has_files(d->job, order->cell);
     send(d, order->worker);
 }
