@@ -418,7 +418,7 @@ static int prepare_dispatch(struct dispatch *d)
 
 /*
  * How long to sleep between two checks for messages. Workers hold orders ahead, so an answer may be late by
- * the duration of a run: the pause grows slowly, and is halved whenever a worker had to wait. Each check
+ * the duration of these runs: the pause grows slowly, and is halved whenever a worker had to wait. Each check
  * costs about 15 us, mostly for falling asleep and waking.
  */
 static double next_pause(struct dispatch *d, double pause)

@@ -6,7 +6,7 @@
 
 /* The state of a worker's loop, for loop.c and loop_setup.c. */
 
-enum { HELD_MAX = 16 };
+enum { HELD_MAX = 32 };
 
 struct loop {
     struct wire *wire;
