@@ -52,7 +52,8 @@ WRAPPED = $(shell grep -ohE '^FAILS[A-Z_]*.[a-z]\w+|__wrap_[a-z]\w+' tests/faili
 KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
 
 # The inner loops are built once for each vector level; the program picks one when it starts.
-KERNEL_SOURCES = $(filter-out %/levels.c %/product.c %/team.c %/pool.c %/bed.c,$(wildcard model/kernels/*.c))
+KERNEL_SOURCES = $(filter-out %/levels.c %/product.c %/team.c %/pool.c %/member.c \
+	%/bed.c,$(wildcard model/kernels/*.c))
 levels = baseline $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),avx2 avx512)
 baseline =
 avx2 = -mavx2 -mfma
