@@ -13,7 +13,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { LEAVE_NANOSECONDS = 1000000, REST_TIMES = 16, REST_MOST_NANOSECONDS = 100000000 };
+enum { LEAVE_NANOSECONDS = 1000000, REST_TIMES = 8, REST_MOST_NANOSECONDS = 100000000 };
 
 void member_begin(struct member *member)
 {

@@ -18,9 +18,9 @@
 
 enum { HELPERS_SHIFT = 32 };
 
-/* A caller that has waited for longer than this, and than its own work has taken, has waited for a helper
- * that was kept from running. */
-enum { LATE_NANOSECONDS = 500000 };
+/* A caller that waits for longer than this, and so many times as long as its own shares took, waits for a
+ * helper that is kept from running: shares differ by less. */
+enum { LATE_NANOSECONDS = 500000, LATE_TIMES = 3 };
 
 struct pool_job {
     pool_share *run;
@@ -178,7 +178,7 @@ static void run_shared(int64_t helpers)
     int64_t middle = bed_now();
     bed_wait(&pool.member[0].bed, all_done, caller_in_the_way, 0);
     int64_t waited = bed_now() - middle;
-    if (waited > LATE_NANOSECONDS && waited > middle - begin)
+    if (waited > LATE_NANOSECONDS && waited > LATE_TIMES * (middle - begin))
         member_rest(&pool.member[atomic_load(&pool.last)], waited);
 }
 
