@@ -15,9 +15,6 @@
  * the clock. */
 enum { SPIN_NANOSECONDS = 50000, SPINS_PER_LOOK = 32 };
 
-/* A thread in the way costs who calls it some 10 microseconds; once in this time that is little. */
-enum { REST_NANOSECONDS = 1000000 };
-
 static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
 {
     syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
@@ -32,7 +29,7 @@ static void pause_briefly(void)
 #endif
 }
 
-static int64_t nanoseconds(void)
+int64_t bed_now(void)
 {
     struct timespec now;
 
@@ -42,7 +39,7 @@ static int64_t nanoseconds(void)
 
 static bool spin_until(bed_condition *holds, bed_condition *in_the_way, int64_t thread)
 {
-    int64_t end = nanoseconds() + SPIN_NANOSECONDS;
+    int64_t end = bed_now() + SPIN_NANOSECONDS;
 
     do
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
@@ -50,7 +47,7 @@ static bool spin_until(bed_condition *holds, bed_condition *in_the_way, int64_t 
                 return true;
             pause_briefly();
         }
-    while (nanoseconds() < end && !in_the_way(thread));
+    while (bed_now() < end && !in_the_way(thread));
     return false;
 }
 
@@ -60,8 +57,6 @@ void bed_wait(struct bed *bed, bed_condition *holds, bed_condition *in_the_way, 
     if (spin_until(holds, in_the_way, thread))
         return;
     while (!holds(thread)) {
-        if (in_the_way(thread))
-            atomic_store(&bed->rested, nanoseconds() + REST_NANOSECONDS);
         atomic_store(&bed->asleep, 1);
         if (!holds(thread))
             futex(&bed->asleep, FUTEX_WAIT_PRIVATE, 1);
@@ -73,10 +68,4 @@ void bed_wake(struct bed *bed)
 {
     if (atomic_load(&bed->asleep) && atomic_exchange(&bed->asleep, 0))
         futex(&bed->asleep, FUTEX_WAKE_PRIVATE, 1);
-}
-
-void bed_call(struct bed *bed)
-{
-    if (atomic_load(&bed->asleep) && nanoseconds() >= atomic_load(&bed->rested))
-        bed_wake(bed);
 }

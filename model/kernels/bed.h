@@ -7,7 +7,6 @@
 /* Where one thread waits for others; {0} at first. Aligned, so that its neighbours' do not slow it down. */
 struct bed {
     _Alignas(64) _Atomic uint32_t asleep; /* 1 while the thread sleeps or is about to: a futex */
-    _Atomic int64_t rested; /* the time from which on bed_call wakes it */
 };
 
 typedef bool bed_condition(int64_t thread);
@@ -20,8 +19,7 @@ typedef bool bed_condition(int64_t thread);
 void bed_wait(struct bed *bed, bed_condition *holds, bed_condition *in_the_way, int64_t thread);
 void bed_wake(struct bed *bed);
 
-/* The same for a thread that need not come: it is left asleep if it was in the way in the last millisecond.
- */
-void bed_call(struct bed *bed);
+/* Nanoseconds since some time. */
+int64_t bed_now(void);
 
 #endif

@@ -1,7 +1,6 @@
 /*
  * Threads claim shares one by one, so one that a busy neighbour keeps from running delays the others by the
- * share in its hands at most, and by nothing if it has none. Beside a busy neighbour the system often puts
- * two threads on one processor; then one of them sleeps, and is not called for every job.
+ * share in its hands at most, and by nothing if it has none.
  *
  * A job is read only by threads that hold a share of it, and replaced only when all shares are done. So no
  * thread has to arrive or leave for a job to begin or end.
@@ -9,23 +8,19 @@
 #include "model/kernels/pool.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/core/check.h"
 #include "model/core/denormals.h"
-#include "model/kernels/bed.h"
+#include "model/kernels/member.h"
 
-enum { HELPERS_SHIFT = 32, NOWHERE = -1 };
+enum { HELPERS_SHIFT = 32 };
 
-/* The caller, or a helper. */
-struct member {
-    struct bed bed;
-    _Atomic int processor; /* where it began its last share; of a helper without a share NOWHERE */
-};
+/* A caller that waits for longer than this, and so many times as long as its own shares took, waits for a
+ * helper that is kept from running: shares differ by less. */
+enum { LATE_NANOSECONDS = 500000, LATE_TIMES = 3 };
 
 struct pool_job {
     pool_share *run;
@@ -38,6 +33,7 @@ static struct {
     struct member member[POOL_THREADS_MOST]; /* 0: the caller; 1 .. helpers */
     _Alignas(64) _Atomic uint64_t open; /* shares that nobody has claimed; above 32 bits: helpers who may */
     _Atomic int64_t left; /* shares that are not done */
+    _Atomic int64_t last; /* who did the last one */
     struct pool_job job;
     int64_t helpers, asked; /* started; and the most that a caller has asked for */
 } pool;
@@ -48,7 +44,8 @@ static atomic_flag busy = ATOMIC_FLAG_INIT; /* a caller uses the pool */
 
 static bool may_claim(uint64_t open, int64_t thread)
 {
-    return (uint32_t)open > 0 && thread <= (int64_t)(open >> HELPERS_SHIFT);
+    return (uint32_t)open > 0 && thread <= (int64_t)(open >> HELPERS_SHIFT) &&
+           (thread == 0 || atomic_load(&pool.member[thread].called));
 }
 
 static bool has_open(int64_t thread)
@@ -62,23 +59,18 @@ static bool all_done(int64_t thread)
     return atomic_load(&pool.left) == 0;
 }
 
-static bool is_here(int64_t thread)
-{
-    return atomic_load_explicit(&pool.member[thread].processor, memory_order_relaxed) == sched_getcpu();
-}
-
 /* Does the caller, for whose next job a helper waits, need the helper's processor? */
 static bool helper_in_the_way(int64_t thread)
 {
     (void)thread;
-    return is_here(0);
+    return member_is_here(&pool.member[0]);
 }
 
 /* Does a helper, for whose share the caller waits, need the caller's processor? */
 static bool caller_in_the_way(int64_t thread)
 {
     for (int64_t i = thread + 1; i <= pool.helpers; i++)
-        if (is_here(i))
+        if (member_is_here(&pool.member[i]))
             return true;
     return false;
 }
@@ -96,22 +88,23 @@ static int64_t claim(int64_t thread)
     return 0;
 }
 
-static void set_processor(int64_t thread, int processor)
+static void end_share(int64_t thread)
 {
-    atomic_store_explicit(&pool.member[thread].processor, processor, memory_order_relaxed);
+    if (thread > 0)
+        member_end(&pool.member[thread]);
+    atomic_store(&pool.last, thread);
+    if (atomic_fetch_sub(&pool.left, 1) == 1 && thread > 0)
+        bed_wake(&pool.member[0].bed);
 }
 
 static void do_shares(int64_t thread)
 {
     for (int64_t open = claim(thread); open > 0; open = claim(thread)) {
         const struct pool_job *job = &pool.job;
-        set_processor(thread, sched_getcpu());
+        member_begin(&pool.member[thread]);
         denormals_flush(job->flush);
         job->run(job->context, job->shares - open);
-        if (thread > 0)
-            set_processor(thread, NOWHERE);
-        if (atomic_fetch_sub(&pool.left, 1) == 1 && thread > 0)
-            bed_wake(&pool.member[0].bed);
+        end_share(thread);
     }
 }
 
@@ -122,6 +115,8 @@ static void *help(void *member)
     int64_t thread = (struct member *)member - pool.member;
 
     for (;;) {
+        if (helper_in_the_way(thread))
+            member_leave(member);
         bed_wait(&pool.member[thread].bed, has_open, helper_in_the_way, thread);
         do_shares(thread);
     }
@@ -133,7 +128,7 @@ static void forget(void)
 {
     pool.helpers = pool.asked = 0;
     atomic_store(&pool.open, 0);
-    atomic_store(&pool.member[0].bed.asleep, 0);
+    pool.member[0] = (struct member){.processor = NOWHERE};
     atomic_flag_clear(&busy);
 }
 
@@ -172,12 +167,19 @@ static void run_alone(int64_t shares, pool_share *run, const void *context)
 
 static void run_shared(int64_t helpers)
 {
+    int64_t begin = bed_now();
+
+    member_begin(&pool.member[0]);
     atomic_store(&pool.left, pool.job.shares);
     atomic_store(&pool.open, (uint64_t)helpers << HELPERS_SHIFT | (uint64_t)pool.job.shares);
     for (int64_t i = 1; i <= helpers; i++)
-        bed_call(&pool.member[i].bed);
+        member_call(&pool.member[i], begin);
     do_shares(0);
+    int64_t middle = bed_now();
     bed_wait(&pool.member[0].bed, all_done, caller_in_the_way, 0);
+    int64_t waited = bed_now() - middle;
+    if (waited > LATE_NANOSECONDS && waited > LATE_TIMES * (middle - begin))
+        member_rest(&pool.member[atomic_load(&pool.last)], waited);
 }
 
 void pool_run(int64_t threads, int64_t shares, pool_share *run, const void *context)
