@@ -73,7 +73,7 @@ without_amx = %/attention.c %/attention_tangent.c
 amx = $(avx512_bf16) -mamx-tile -mamx-bf16 -DKERNELS_AMX -DATTENTION_LEVEL=avx512_bf16
 # For tests, on a model of its instructions.
 MODELLED = $(if $(filter amx,$(paired)),kernels matrix tile)
-amx_model = $(avx512_bf16) -DKERNELS_AMX -DATTENTION_LEVEL=avx512_bf16 -DAMX_MODEL='"tests/model/kernels/amx_model.h"'
+amx_model = $(avx512_bf16) -DKERNELS_AMX -DATTENTION_LEVEL=avx512_bf16 -include tests/model/kernels/amx_model.h
 LEVELS_BUILT = $(foreach level,$(levels) $(if $(filter float,$(1)),$(paired)),-DKERNELS_$(level))
 KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level))) $(foreach level,$(rounded) \
 	$(if $(filter float,$(1)),$(paired)),$(patsubst %.c,%-$(level),$(filter-out $(without_$(level)),$(PRODUCT_SOURCES))))
@@ -98,7 +98,7 @@ $(fuzzers:%=$(BUILD)/%): private LINK += -fsanitize=fuzzer
 $(BUILD)/fuzz-sweep: $(call objects,float,$(PROGRAM) tests/fuzz_sweep.c)
 $(BUILD)/fuzz-weights: $(call objects,float,$(PROGRAM) tests/fuzz_weights.c)
 $(BUILD)/fuzz-dataset: $(call objects,float,$(PROGRAM) tests/fuzz_dataset.c)
-$(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c)
+$(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c tests/speed_shape.c)
 define library_rule
 $$(BUILD)/$(1)/libnormsweep.a: $$(patsubst %,$$(BUILD)/$(1)/%.o,$$(LIBRARY:%.c=%) $$(call KERNELS,$(1)))
 	@rm -f $$@

@@ -78,16 +78,16 @@ static inline struct panel take_panel(struct attention_work *work)
     scalar *at = take_scratch(work, keys * QUERY_BLOCK);
 
     if (PAIR == 1)
-        return (struct panel){at, (factor *)at, (factor *)at};
-    return (struct panel){at, (factor *)take_scratch(work, factors(keys) * QUERY_BLOCK),
-        (factor *)take_scratch(work, keys * QUERY_BLOCK / PAIR)};
+        return (struct panel){at, factors_in(at), factors_in(at)};
+    return (struct panel){at, factors_in(take_scratch(work, factors(keys) * QUERY_BLOCK)),
+        factors_in(take_scratch(work, keys * QUERY_BLOCK / PAIR))};
 }
 
 /* Rows, one for each query, along their depth. */
 static inline factor *transposed(struct attention_work *work, const scalar *from, int64_t stride)
 {
     const struct head *head = work->head;
-    factor *to = (factor *)take_scratch(work, factors(head->depth) * work->padded_length);
+    factor *to = factors_in(take_scratch(work, factors(head->depth) * work->padded_length));
 
     for (int64_t i = 0; i < work->padded_length; i += LANES)
         transpose_rows(
@@ -102,8 +102,8 @@ static inline struct factor_rows rows_along(struct attention_work *work, const s
     int64_t wide = round_up(factors(head->depth), LANES);
 
     if (!BFLOAT16_PRODUCTS)
-        return (struct factor_rows){(const factor *)from, stride};
-    factor *to = (factor *)take_scratch(work, head->keys * wide);
+        return (struct factor_rows){as_factors(from), stride};
+    factor *to = factors_in(take_scratch(work, head->keys * wide));
     pack_rows(to, wide, from, stride, head->keys, head->depth);
     return (struct factor_rows){to, wide};
 }
@@ -120,8 +120,8 @@ static inline struct factor_rows rows_across(
     int64_t wide = work->padded_depth, depth = work->head->depth;
 
     if (!BFLOAT16_PRODUCTS && fills_vectors(work))
-        return (struct factor_rows){(const factor *)from, stride};
-    factor *to = (factor *)take_scratch(work, factors(count) * wide);
+        return (struct factor_rows){as_factors(from), stride};
+    factor *to = factors_in(take_scratch(work, factors(count) * wide));
     for (int64_t i = 0; i < count; i += PAIR)
         pack_across(
             to + i / PAIR * wide, from + i * stride, i + 1 < count ? from + (i + 1) * stride : NULL, depth);

@@ -38,15 +38,27 @@ INLINE int64_t factors(int64_t count)
     return (count + PAIR - 1) / PAIR;
 }
 
+/* Memory for scalars, as memory for as many factors. */
+INLINE factor *factors_in(scalar *memory)
+{
+    return (factor *)(void *)memory;
+}
+
+/* Scalars as the factors that they are, where factors are scalars as they are. */
+INLINE const factor *as_factors(const scalar *from)
+{
+    return (const factor *)(const void *)from;
+}
+
 /* LANES factors in memory. */
 INLINE vector factors_load(const factor *from)
 {
-    return *(const vector_there *)from;
+    return *(const vector_there *)(const void *)from;
 }
 
 INLINE void factors_store(factor *to, vector value)
 {
-    *(vector_there *)to = value;
+    *(vector_there *)(void *)to = value;
 }
 
 INLINE vector vector_absolute(vector x)

@@ -90,7 +90,7 @@ static const struct vector_level *level_in_use(void)
     for (int i = 0; asked && i < LEVELS; i++)
         if (strcmp(asked, levels[i].name) == 0)
             last = i;
-    for (int i = 1; i <= last; i++)
+    for (int i = 0; i <= last; i++)
         if (levels[i].runs())
             best = &levels[i];
     return best;

@@ -162,7 +162,7 @@ static struct operand pack_columns(const struct matrix_block *block, const scala
 
     for (int64_t k = 0; k < block->depth; k += PAIR, a += PAIR * stride) {
         factor row[GROUP + LANES];
-        const factor *from = (const factor *)a;
+        const factor *from = as_factors(a);
         if (BFLOAT16_PRODUCTS) {
             pack_across(row, a, k + 1 < block->depth ? a + stride : NULL, columns);
             from = row;
@@ -212,7 +212,7 @@ static void run_in_place(const struct matrix_block *block)
     struct operand a = {.row = p->a_transposed ? 1 : p->a_stride, .step = p->a_transposed ? p->a_stride : 1};
 
     for (int64_t row = first_row(block, TILE_ROWS); row < p->m; row += TILE_ROWS) {
-        a.at = (const factor *)(p->a + row * a.row + block->first * a.step);
+        a.at = as_factors(p->a + row * a.row + block->first * a.step);
         run_rows(block, row, at_most(p->m - row, TILE_ROWS), a);
     }
 }
@@ -234,7 +234,7 @@ static int64_t depth_of(const struct product *p)
 void KERNEL(product)(const struct product *product, scalar *scratch)
 {
     struct matrix_block block = {
-        .product = product, .panels = (factor *)scratch, .packed = (factor *)scratch + PANELS_SIZE};
+        .product = product, .panels = factors_in(scratch), .packed = factors_in(scratch) + PANELS_SIZE};
     int64_t depth = depth_of(product);
     int64_t wide = PANELS_SIZE / (depth / PAIR) / TILE_COLUMNS * TILE_COLUMNS;
 

@@ -90,11 +90,13 @@ static int64_t claim(int64_t thread)
 
 static void end_share(int64_t thread)
 {
-    if (thread > 0)
-        member_end(&pool.member[thread]);
+    struct member *member = &pool.member[thread], *caller = pool.member;
+
+    if (member != caller)
+        member_end(member);
     atomic_store(&pool.last, thread);
-    if (atomic_fetch_sub(&pool.left, 1) == 1 && thread > 0)
-        bed_wake(&pool.member[0].bed);
+    if (atomic_fetch_sub(&pool.left, 1) == 1 && member != caller)
+        bed_wake(&caller->bed);
 }
 
 static void do_shares(int64_t thread)

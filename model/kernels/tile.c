@@ -47,10 +47,6 @@ INLINE void fetch_tile(const int rows, const int vectors, const struct tile *til
 }
 
 #ifdef KERNELS_AMX
-#ifdef AMX_MODEL
-#include AMX_MODEL
-#endif
-
 /* The whole of tile registers: 0 to 3 hold c, 4 and 5 a, 6 and 7 b. */
 struct tile_config {
     uint8_t palette, start_row, reserved[14];

@@ -165,7 +165,7 @@ TEST(epoch_permutation_is_one)
 static void check_shuffle(const struct kernels *kernels)
 {
     static const int64_t counts[] = {2, 3, 63, 64, 65, 255, 256, 257, 1250};
-    int64_t order[1250], expected[1250];
+    int64_t order[1250], expected[1250] = {0};
 
     (void)kernels;
     for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++) {

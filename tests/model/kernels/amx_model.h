@@ -6,6 +6,8 @@
  * Architectures Software Developer's Manual, volume 2: LDTILECFG, TILELOADD, TDPBF16PS, ...), so that a
  * processor without them can check what the kernels do with them. Includes assertions on how they are used.
  */
+#include <immintrin.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -390,15 +390,10 @@ TEST(life_adam_gelu_linear)
     check_run("adam", with_adam);
 }
 
-/* The draws of a step are those of an undisturbed run. */
-TEST(life_with_stochastic_rounding)
+/* The draws of a step are those of an undisturbed run; the norms that stay are those of rounded weights. */
+TEST(life_of_weights_in_bfloat16)
 {
     check_run("stochastic rounding", with_stochastic_rounding);
-}
-
-/* The norms that stay are those of rounded weights. */
-TEST(life_with_fixed_norms_in_bfloat16)
-{
     check_run("fixed norms in bfloat16", with_fixed_norms_in_bfloat16);
 }
 

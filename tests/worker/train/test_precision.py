@@ -1,5 +1,4 @@
-"""Training in bfloat16 over 200 steps: the program at every vector level beside PyTorch, which rounds the factors of the
-same products."""
+"""Training in bfloat16 over 200 steps: the program at every vector level beside PyTorch, which rounds the same factors."""
 import functools
 import re
 
