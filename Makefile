@@ -24,10 +24,7 @@ PACKAGES = $(CBLAS) $(NETCDF) $(YAML) $(JSON)
 
 # Flags. WERROR=1 makes warnings errors, as `make lint` does; no -ffast-math: it breaks isfinite.
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
-NUMERICS = $(OPENMP) -fno-math-errno -fno-trapping-math
-# Threads of a run are OpenMP's. clang often comes without OpenMP's library; then a run has one thread, whatever it asks
-# for. Give OPENMP=-fopenmp if the library is installed.
-OPENMP ?= $(if $(findstring clang,$(COMPILER)),-fopenmp-simd,-fopenmp)
+NUMERICS = -fopenmp-simd -fno-math-errno -fno-trapping-math
 COMPILER := $(shell $(CC) --version 2>/dev/null | head -n 1)
 release = -O3 -g
 debug = -Og -g3
@@ -36,7 +33,7 @@ fuzz = $(san) -fsanitize=fuzzer-no-link
 coverage = -O2 -g
 variant := $(or $($(VARIANT)),$(error VARIANT=$(VARIANT): release, debug or san))
 COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(variant) $(NUMERICS) $(WARNINGS) -I. $(filter -I% -D%,$(PACKAGES)) $(CFLAGS)
-LINK = $(CC) $(variant) $(OPENMP) $(LDFLAGS)
+LINK = $(CC) $(variant) $(LDFLAGS)
 LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread -ldl
 
 # The release variant is built in build/, the others in build/VARIANT.
@@ -54,13 +51,32 @@ WRAPPED = $(shell grep -ohE '^FAILS[A-Z_]*.[a-z]\w+|__wrap_[a-z]\w+' tests/faili
 # clang warns about loops that it cannot vectorise; they are correct anyway.
 KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
 
-# The inner loops are built once for each vector level; the program picks one when it starts.
-KERNEL_SOURCES = $(filter-out %/levels.c %/product.c %/team.c,$(wildcard model/kernels/*.c))
-levels = baseline $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),avx2 avx512)
+# The inner loops are built once for each vector level; the program picks one when it starts. For `precision: bfloat16`
+# the sources of products are built again, with rounded factors, at each of these levels and, in float, with the
+# instructions for pairs of bfloat16 numbers that the compiler knows. PLAIN_LEVEL has the other loops.
+KERNEL_SOURCES = $(filter-out $(ONCE:%=model/kernels/%.c),$(wildcard model/kernels/*.c))
+ONCE = bed levels member pool product team
+PRODUCT_SOURCES = $(addprefix model/kernels/,attention.c attention_tangent.c kernels.c matrix.c tile.c)
+x86 := $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null))
+knows = $(shell $(CC) $(1) -fsyntax-only -x c /dev/null 2>/dev/null && echo yes)
+levels = baseline $(if $(x86),avx2 avx512)
+rounded = $(levels:%=rounded_%)
+paired := $(if $(x86),$(if $(call knows,-mavx512bf16),avx512_bf16 $(if $(call knows,-mamx-bf16),amx)))
 baseline =
 avx2 = -mavx2 -mfma
 avx512 = -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
-KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level)))
+$(foreach level,$(levels),$(eval rounded_$(level) = $($(level)) -DKERNELS_BFLOAT16 -DPLAIN_LEVEL=$(level) \
+	-DLEVEL_NAME=$(level)))
+avx512_bf16 = $(avx512) -mavx512bf16 -DKERNELS_BFLOAT16 -DPLAIN_LEVEL=avx512
+# Attention's products are too small for tiles of AMX.
+without_amx = %/attention.c %/attention_tangent.c
+amx = $(avx512_bf16) -mamx-tile -mamx-bf16 -DKERNELS_AMX -DATTENTION_LEVEL=avx512_bf16
+# For tests, on a model of its instructions.
+MODELLED = $(if $(filter amx,$(paired)),kernels matrix tile)
+amx_model = $(avx512_bf16) -DKERNELS_AMX -DATTENTION_LEVEL=avx512_bf16 -include tests/model/kernels/amx_model.h
+LEVELS_BUILT = $(foreach level,$(levels) $(if $(filter float,$(1)),$(paired)),-DKERNELS_$(level))
+KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level))) $(foreach level,$(rounded) \
+	$(if $(filter float,$(1)),$(paired)),$(patsubst %.c,%-$(level),$(filter-out $(without_$(level)),$(PRODUCT_SOURCES))))
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(BUILD)/$(1)/libnormsweep.a
 programs = normsweep normsweep-double tests-float tests-double replay-float replay-double speed
@@ -74,6 +90,7 @@ $(BUILD)/normsweep: $(call objects,float,$(PROGRAM) driver/main.c)
 $(BUILD)/normsweep-double: $(call objects,double,$(PROGRAM) driver/main.c)
 $(BUILD)/tests-float: $(call objects,float,$(PROGRAM) $(TESTS))
 $(BUILD)/tests-double: $(call objects,double,$(PROGRAM) $(TESTS))
+$(BUILD)/tests-float: $(MODELLED:%=$(BUILD)/float/model/kernels/%-amx_model.o)
 $(BUILD)/tests-float $(BUILD)/tests-double: private LINK += $(WRAPPED:%=-Wl,--wrap=%)
 $(BUILD)/replay-float: $(call objects,float,$(PROGRAM) tests/replay.c tests/dump.c)
 $(BUILD)/replay-double: $(call objects,double,$(PROGRAM) tests/replay.c tests/dump.c)
@@ -81,9 +98,9 @@ $(fuzzers:%=$(BUILD)/%): private LINK += -fsanitize=fuzzer
 $(BUILD)/fuzz-sweep: $(call objects,float,$(PROGRAM) tests/fuzz_sweep.c)
 $(BUILD)/fuzz-weights: $(call objects,float,$(PROGRAM) tests/fuzz_weights.c)
 $(BUILD)/fuzz-dataset: $(call objects,float,$(PROGRAM) tests/fuzz_dataset.c)
-$(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c)
+$(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c tests/speed_shape.c)
 define library_rule
-$$(BUILD)/$(1)/libnormsweep.a: $$(LIBRARY:%.c=$$(BUILD)/$(1)/%.o) $$(KERNELS:%=$$(BUILD)/$(1)/%.o)
+$$(BUILD)/$(1)/libnormsweep.a: $$(patsubst %,$$(BUILD)/$(1)/%.o,$$(LIBRARY:%.c=%) $$(call KERNELS,$(1)))
 	@rm -f $$@
 	$$(call say,AR)$$(AR) rcs $$@ $$^
 endef
@@ -106,7 +123,8 @@ $$(BUILD)/$(1)/model/%-$(2).o: model/%.c $$(BUILD)/flags
 	$$(call say,CC)$$(COMPILE) $$(KERNEL_FLAGS) $$($(1)) $$($(2)) -DKERNELS_LEVEL=$(2) -MMD -MP -c $$< -o $$@
 endef
 $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
-	$(foreach level,$(levels),$(eval $(call level_rules,$(scalar),$(level)))))
+	$(foreach level,$(levels) $(rounded) $(paired) amx_model,$(eval $(call level_rules,$(scalar),$(level)))) \
+	$(eval $(BUILD)/$(scalar)/model/kernels/levels.o: private COMPILE += $(call LEVELS_BUILT,$(scalar))))
 -include $(foreach depth,*/* */*/* */*/*/*,$(wildcard $(BUILD)/*/$(depth).d))
 
 # completion.c includes the files of docs/completion.
@@ -137,13 +155,13 @@ $(BUILD)/version: FORCE
 	$(call stamp,$(VERSION_FLAGS))
 $(BUILD)/flags: FORCE
 	$(call stamp,$(COMPILE) $(KERNEL_FLAGS) $(LINK) $(LIBS) $(COMPILER) $(CPATH) $(LIBRARY_PATH), \
-		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)" "$(JSON)" "$(OPENMP)")
+		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)" "$(JSON)")
 FORCE:
 
 # A sub-make with all cores, for use after the set-up has installed what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-RUNS_MPI = quickstart check check-dist check-python check-slurm faults inject fuzz coverage bench
+RUNS_MPI = quickstart check check-dist check-python check-slurm faults inject fuzz coverage bench bench-sweeps
 $(RUNS_MPI): export OMPI_ALLOW_RUN_AS_ROOT = 1
 $(RUNS_MPI): export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
@@ -245,15 +263,23 @@ coverage:
 setup:
 	@.ci/setup build figures tests lint
 
-## bench: measure the speed of training against sgemm and PyTorch (THREADS=2, ROUNDS=5, SHAPES='tiny small')
+## bench: measure the speed of training against sgemm and PyTorch (PYTORCH=python, THREADS=2, ROUNDS=5, SHAPES='tiny')
 bench:
 	@.ci/setup build
-	@.ci/setup bench || echo "bench: continues without PyTorch"
+	@$(if $(PYTORCH),,.ci/setup bench || echo "bench: continues without PyTorch")
 	$(SAY_ROOT)
 	@$(MAKE_ALL) $(BUILD)/speed $(BUILD)/normsweep
-	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python torch 2>/dev/null || .ci/python)" tests/speed.py \
-		$(THREADS:%=-t %) $(ROUNDS:%=-r %) $(SHAPES)
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python)" tests/speed.py $(PYTORCH:%=--pytorch %) \
+		$(THREADS:%=-t %) $(ROUNDS:%=-r %) $(LEVELS:%=--levels) $(SHAPES)
 	@$(if $(SHAPES),,echo && NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/speed_sweep)
+
+## bench-sweeps: measure whole sweeps against joblib and Ray Tune with PyTorch (PYTORCH=python, ROUNDS=3)
+bench-sweeps:
+	@.ci/setup build figures
+	$(SAY_ROOT)
+	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/replay-float
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/speed_peer.py $(PYTORCH:%=--pytorch %) \
+		$(ROUNDS:%=-r %)
 
 ## install: install program, sweeps, scripts, documents and completions into PREFIX (/usr/local), below DESTDIR
 install: $(BUILD)/normsweep
@@ -287,8 +313,8 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-13s%s\n' "$$target" "$$text"; done
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
-	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, OPENMP, PREFIX, DESTDIR"
+	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, PREFIX, DESTDIR"
 
 .PHONY: all quickstart check check-dist check-python check-slurm dist faults simulate parity parity-trained inject \
-	lint fuzz coverage bench setup programs flags install uninstall clean help FORCE
+	lint fuzz coverage bench bench-sweeps setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -25,6 +25,7 @@ FEATURES = {
     "trained_loss": ("plain", "z"),
     "attention_mask": ("causal", "multiplicative"),
     "zero_query_key": (False, True),
+    "precision": ("float", "bfloat16"),
     "objective": ("next", "spans", "masked"),
     "corpus": ("markov", "dyck", "counter", "text", "bytes", "tokens", "pairs", "modular"),
     "sequences": ("stream", "lines"),
@@ -32,6 +33,7 @@ FEATURES = {
     "decay_on": ("all", "matrices", "hidden"),
     "decay_rule": ("scaled", "independent", "corrected", "cautious"),
     "fixed_norm": (False, True),
+    "weights": ("float", "bfloat16", "bfloat16_stochastic"),
     "schedule": ("constant", "linear", "inverse_sqrt", "cosine", "wsd"),
     "decay": ("fused", "factor"),
     "shared_keys": ("none", "some", "all"),  # heads with the keys of others
@@ -46,7 +48,8 @@ SHARES = {("zero_query_key", True): 0.2, ("length", "short"): 10, ("length", "lo
 # Features of the network: any two words of two of these occur together.
 ARCHITECTURE = ("network", "norm_placement", "norm", "qk_norm", "positions", "score_scale", "activation", "gated",
                 "bias", "output_bias", "tied", "init", "parametrization", "trained_loss", "attention_mask",
-                "zero_query_key", "shared_keys", "head_size", "decoder_layers", "objective", "optimiser", "length")
+                "zero_query_key", "precision", "shared_keys", "head_size", "decoder_layers", "objective", "optimiser",
+                "length")
 
 # Keys of the sweep file among the features.
 KEYS = tuple(feature for feature in FEATURES

@@ -169,6 +169,8 @@ class Follower(reference_training.Run):
 
 def differences(config, scalar="double", level="", files=None):
     """{quantity: the worst difference} of one configuration; files: the keys that name those of its corpus."""
+    if scalar == "float":  # some lie on the other side of a middle than the reference's doubles
+        config = config | {"weights": "float"}
     run, worst = Run(config | (files or {}), scalar, level, **MEASURED), collections.Counter()
     parts = [run.row_differences(), run.probe_differences(MEASURED["gradients"]),
              run.validation_differences(tied=scalar == "double")]  # floats settle ties between rounded scores by chance

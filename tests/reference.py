@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from reference_bfloat16 import RoundedProduct
+
 torch.set_default_dtype(torch.float64)
 torch.set_num_threads(1)
 
@@ -18,7 +20,7 @@ NO_TARGET = -1
 
 # Keys that a configuration may lack.
 DEFAULTS = {"network": "decoder", "decoder_layers": 0, "kv_heads": 0, "norm": "layernorm", "qk_norm": False,
-            "positions": "learned", "score_scale": "sqrt", "gated": False, "residual_scale": 1,
+            "precision": "float", "positions": "learned", "score_scale": "sqrt", "gated": False, "residual_scale": 1,
             "output_bias": True, "parametrization": "standard", "base_width": 0, "z_loss": 0}
 
 
@@ -201,8 +203,12 @@ def normalise(config, x, gain, bias):
     return y if bias is None else y + bias
 
 
-def linear(x, weight, bias):
-    y = x @ weight.T
+def product(config, a, b):
+    return RoundedProduct.apply(a, b) if setting(config, "precision") == "bfloat16" else a @ b
+
+
+def linear(config, x, weight, bias):
+    y = product(config, x.flatten(0, -2), weight.T).view(*x.shape[:-1], -1)
     return y if bias is None else y + bias
 
 
@@ -270,7 +276,7 @@ def attention(config, get, x, seen, real, mask="none", rotary=False, relative=No
     heads, size = config["heads"], config["width"] // config["heads"]
 
     def parts(name, y):
-        y = linear(y, get(name), get(name + "_bias"))
+        y = linear(config, y, get(name), get(name + "_bias"))
         return y.view(y.shape[0], y.shape[1], -1, size).transpose(1, 2)
 
     q, k, v = parts("q", x), parts("k", seen), parts("v", seen)
@@ -279,14 +285,15 @@ def attention(config, get, x, seen, real, mask="none", rotary=False, relative=No
     if rotary:
         q, k = turned(q), turned(k)
     k, v = (y.repeat_interleave(heads // kv_heads(config), dim=1) for y in (k, v))
-    scores = q @ k.transpose(2, 3)
+    scores = product(config, q, k.transpose(2, 3))
     if is_mup(config):
         scores = scores / size
     elif setting(config, "score_scale") == "sqrt":
         scores = scores / math.sqrt(size)
     scores = masked(scores if relative is None else scores + relative, mask, real)
     weights = hard_weights(scores) if hard else torch.softmax(scores, dim=-1)
-    return linear((weights @ v).transpose(1, 2).flatten(2), get("o"), get("o_bias")), weights
+    mixed = product(config, weights, v).transpose(1, 2).flatten(2)
+    return linear(config, mixed, get("o"), get("o_bias")), weights
 
 
 ACTIVATIONS = {
@@ -298,10 +305,10 @@ ACTIVATIONS = {
 
 
 def feedforward(config, get, x):
-    hidden = ACTIVATIONS[config["activation"]](linear(x, get("w1"), get("w1_bias")))
+    hidden = ACTIVATIONS[config["activation"]](linear(config, x, get("w1"), get("w1_bias")))
     if setting(config, "gated"):
-        hidden = hidden * linear(x, get("w3"), get("w3_bias"))
-    return linear(hidden, get("w2"), get("w2_bias"))
+        hidden = hidden * linear(config, x, get("w3"), get("w3_bias"))
+    return linear(config, hidden, get("w2"), get("w2_bias"))
 
 
 # The network
@@ -394,7 +401,7 @@ def forward(config, weights, inputs, hard=False):
 def output_layer(config, weights, x):
     """[B, T, C] -> [B, T, V]."""
     head = weights["token", -1] if config["tied"] else weights["output", -1]
-    return linear(x * narrowing(config), head, weights.get(("output_bias", -1)))
+    return linear(config, x * narrowing(config), head, weights.get(("output_bias", -1)))
 
 
 def logits(config, weights, inputs):

@@ -55,7 +55,8 @@ def by_chance(config, key, theta, u, rate, steps):
     own, decay = rates_of(config, key, theta, rate)
     remembered = memory(config, kind, 0 if kind == "sgd" else own * decay, steps)
     cautious = config.get("decay_rule") == "cautious" and remembered != 0
-    if decay > 0 and (cautious or kind == "adam"):
+    lost = config.get("weights") == "bfloat16" and remembered != 0  # theta need not hold past updates
+    if lost or decay > 0 and (cautious or kind == "adam"):
         return math.nan
     coupled = decay * norm(flat([theta])) ** 2 if kind == "sgd" else 0
     return remembered * (rate * norm(flat([u])) ** 2 - coupled)
@@ -73,7 +74,8 @@ def balance(config, key, tensor, rate):
     kind = kind_of(config, key, tensor)
     rate, decay = rates_of(config, key, tensor, rate)
     fixed = config.get("fixed_norm") and is_hidden_matrix(key, tensor)
-    if rate * decay == 0 or fixed or config.get("decay_rule") == "cautious":
+    rounded = config.get("weights", "float") != "float"
+    if rate * decay == 0 or fixed or rounded or config.get("decay_rule") == "cautious":
         return math.nan, math.nan
     decayed = rate * decay
     if decayed >= (2 * (1 + config["momentum"]) if kind == "sgd" else 2):  # every step swings farther beyond 0
@@ -90,9 +92,10 @@ def balance(config, key, tensor, rate):
 
 
 def angle(a, b):
-    """Between two arrays (Kahan's formula)."""
+    """Between two arrays, from the part of their difference across the first one: that of neighbours is exact,
+    so that the angle is precise however small it is."""
     a, b = flat([a]), flat([b])
     if norm(a) == 0 or norm(b) == 0:
         return math.nan
-    a, b = a / norm(a), b / norm(b)
-    return 2 * math.atan2(norm(a - b), norm(a + b))
+    across = (b - a) - np.dot(a, b - a) / np.dot(a, a) * a
+    return math.atan2(norm(across) * norm(a), np.dot(a, b))

@@ -5,7 +5,8 @@ import math
 
 import torch
 
-from reference import backward, narrowing, weights_from
+from reference import backward, flat, narrowing, weights_from
+from reference_rounding import rounded
 
 
 # Optimisers and schedules
@@ -229,6 +230,7 @@ class Run:
         before = self.theta()
         self.optimiser.step()
         self.finish_step(before, direction, rate)
+        self.round_weights(t)
         return value, gradient, direction
 
     @torch.no_grad()
@@ -243,3 +245,11 @@ class Run:
                             * shrinks)
             if key in self.norms and tensor.norm() > 0:
                 tensor.mul_(self.norms[key] / tensor.norm())
+
+    @torch.no_grad()
+    def round_weights(self, t):
+        """As one plane, in the order of memory."""
+        tensors = list(self.weights.values())
+        plane = torch.from_numpy(rounded(flat(tensors), self.config, t))
+        for tensor, part in zip(tensors, plane.split([tensor.numel() for tensor in tensors])):
+            tensor.copy_(part.reshape(tensor.shape))

@@ -24,6 +24,7 @@
  */
 #include "tests/dump.h"
 
+#include "model/core/denormals.h"
 #include "model/core/error.h"
 #include "model/corpora/batches.h"
 #include "model/corpora/corpus.h"
@@ -462,6 +463,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         parse_argument(&replay, argv[i]);
     load(&replay);
+    denormals_flush(true); /* as train() does */
     if (replay.batches_wanted)
         write_batches(&replay);
     else

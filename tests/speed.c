@@ -10,11 +10,13 @@
  *     optimiser SHAPE SECONDS training steps; the optimiser's share of their time
  *     sgemm SECONDS           products of 1024 x 1024 matrices
  *     shapes                  the names of shapes and what they stand for
- * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",gelu", in
- * ",muon", or in ",llama": rmsnorm, rotary positions, gated silu, no biases, four heads to each of keys and
- * values. Lines written are pairs of a name and a value, the first of them about this process; times are
- * medians.
+ *     levels                  the vector levels, each with 1 if this processor runs it, else 0
+ * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in ",bfloat16", in
+ * ",gelu", in ",muon", or in ",llama": rmsnorm, rotary positions, gated silu, no biases, four heads to each
+ * of keys and values. Lines written are pairs of a name and a value, the first of them about this process;
+ * times are medians.
  */
+#include "model/core/denormals.h"
 #include "model/core/error.h"
 #include "model/core/random.h"
 #include "model/corpora/batches.h"
@@ -27,10 +29,11 @@
 #include "worker/run/run.h"
 #include "worker/train/train.h"
 
+#include "tests/speed_shape.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,18 +43,6 @@ enum {
     PRODUCT = 1024, /* rows and columns of sgemm's matrices */
     TEXT_STEPS = 64, /* training steps until the text comes again */
     SAMPLES_MOST = 1 << 16,
-    LINE_SIZE = 256,
-};
-
-static const struct {
-    const char *name, *numbers;
-} shape_table[] = {
-    {"tiny", "512,64,4,256,2,64,16"},
-    {"small", "4096,128,4,512,4,64,16"},
-    {"small-gelu", "4096,128,4,512,4,64,16,gelu"},
-    {"mid", "10000,256,8,1024,6,128,16"},
-    {"paper", "33278,768,12,512,12,35,16"},
-    {"long", "33278,768,12,512,12,350,16"},
 };
 
 /* One shape at a time, laid out in one arena. */
@@ -74,97 +65,6 @@ struct subject {
 
 /* What is timed, once; the seconds that count. */
 typedef double timed_function(struct subject *subject);
-
-__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...)
-{
-    va_list arguments;
-
-    fputs("speed: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(1);
-}
-
-/* Shapes */
-
-/* The numbers of a shape, and in *rest what follows them: a name may be followed by a word. */
-static const char *shape_numbers(const char *shape, const char **rest)
-{
-    size_t name = strcspn(shape, ",");
-
-    *rest = shape + name + (shape[name] == ',');
-    for (size_t i = 0; i < sizeof(shape_table) / sizeof(*shape_table); i++)
-        if (strlen(shape_table[i].name) == name && strncmp(shape_table[i].name, shape, name) == 0)
-            return shape_table[i].numbers;
-    *rest = NULL;
-    return shape;
-}
-
-static void answer_shapes(void)
-{
-    for (size_t i = 0; i < sizeof(shape_table) / sizeof(*shape_table); i++)
-        printf("%s%s %s", i ? " " : "", shape_table[i].name, shape_table[i].numbers);
-    printf("\n");
-}
-
-static int64_t parse_size(const char *shape, const char **at, const char *name)
-{
-    const struct param *param = param_find(name);
-    struct error error;
-    char *end;
-
-    errno = 0;
-    union param_value value = {.integer = strtoll(*at, &end, 10)};
-    if (end == *at || errno != 0)
-        fail("shape '%s' is neither a known name nor V,C,H,F,L,T,B: no number for %s", shape, name);
-    if (param_check(param, value, &error) != 0)
-        fail("shape '%s': %s", shape, error.text);
-    *at = *end == ',' ? end + 1 : end;
-    return value.integer;
-}
-
-static void take_word(struct run *run, const char *shape, const char *word)
-{
-    if (strcmp(word, "gelu") == 0) {
-        run->activation = ACTIVATION_GELU;
-    } else if (strcmp(word, "muon") == 0) {
-        run->optimiser = OPTIMISER_MUON;
-    } else if (strcmp(word, "llama") == 0) {
-        run->norm = RMSNORM;
-        run->positions = POSITIONS_ROTARY;
-        run->activation = ACTIVATION_SILU;
-        run->gated = true;
-        run->bias = false;
-        run->kv_heads = run->heads % 4 ? 1 : run->heads / 4;
-    } else if (*word) {
-        fail("shape '%s': what is '%s' after its seven numbers?", shape, word);
-    }
-}
-
-/* Every parameter but those of the shape stays at its default. */
-static struct run parse_shape(const char *shape, int64_t threads)
-{
-    static const char *const names[] = {
-        "vocabulary", "width", "heads", "feedforward", "layers", "context", "batch"};
-    const char *rest, *at = shape_numbers(shape, &rest);
-    const struct param *param;
-    struct error error;
-    struct run run;
-
-    run_init(&run);
-    run.steps = 1;
-    run.threads = threads;
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        param_set(
-            param_find(names[i]), &run, (union param_value){.integer = parse_size(shape, &at, names[i])});
-    take_word(&run, shape, at);
-    take_word(&run, shape, rest ? rest : "");
-    if (run_check(&run, &param, &error) != 0)
-        fail("shape '%s': %s", shape, error.text);
-    return run;
-}
 
 /* The subject */
 
@@ -210,7 +110,7 @@ static double take_step_parts(struct subject *subject, double *gradient)
     optimiser_step(
         &subject->optimiser, subject->weights, subject->gradient, clip, number, schedule_rate(&schedule, 1));
     if (!isfinite(loss))
-        fail("shape '%s': the loss of step %" PRId64 " is not finite", subject->shape, number);
+        speed_fail("shape '%s': the loss of step %" PRId64 " is not finite", subject->shape, number);
     return clock_now() - begin;
 }
 
@@ -255,7 +155,7 @@ static double take_forward(struct subject *subject)
 
     batches_fill(&subject->batches, subject->step + 1, &subject->batch);
     if (!isfinite(transformer_loss(&subject->model, subject->weights, &subject->batch, NULL)))
-        fail("shape '%s': the loss is not finite", subject->shape);
+        speed_fail("shape '%s': the loss is not finite", subject->shape);
     return clock_now() - begin;
 }
 
@@ -270,7 +170,7 @@ static double take_hessian(struct subject *subject)
         &subject->model, subject->weights, &subject->batch, subject->gradient, subject->product, &slope);
     double end = clock_now();
     if (!isfinite(slope))
-        fail("shape '%s': the slope of the loss is not finite", subject->shape);
+        speed_fail("shape '%s': the slope of the loss is not finite", subject->shape);
     return (end - middle) / (middle - begin);
 }
 
@@ -280,7 +180,7 @@ static void subject_prepare(struct subject *subject, const char *shape, bool tan
 {
     if (strcmp(subject->shape, shape) == 0 && subject->tangents == tangents)
         return;
-    struct run run = parse_shape(shape, subject->threads);
+    struct run run = speed_shape(shape, subject->threads);
     if (subject->shape[0])
         arena_release(&subject->arena);
     *subject = (struct subject){.threads = subject->threads,
@@ -290,7 +190,7 @@ static void subject_prepare(struct subject *subject, const char *shape, bool tan
     snprintf(subject->shape, sizeof(subject->shape), "%s", shape);
     subject_layout(subject);
     if (arena_init(&subject->arena, subject->arena.used) != 0)
-        fail("shape '%s': no memory, it needs %.1f MiB", shape, (double)subject->arena.used / 0x1p20);
+        speed_fail("shape '%s': no memory, it needs %.1f MiB", shape, (double)subject->arena.used / 0x1p20);
     subject_layout(subject);
     draw_text(&subject->text, run.vocabulary);
     weights_init(subject->weights, &subject->model.layout, &subject->model.architecture, run.seed);
@@ -356,7 +256,7 @@ static const struct timing *timing_find(const char *name)
     for (size_t i = 0; i < sizeof(timing_table) / sizeof(*timing_table); i++)
         if (strcmp(timing_table[i].name, name) == 0)
             return &timing_table[i];
-    fail("no request '%s': step, forward, measure, hessian, optimiser, sgemm, shapes", name);
+    speed_fail("no request '%s': step, forward, measure, hessian, optimiser, sgemm, shapes, levels", name);
 }
 
 static void answer_timing(struct subject *subject, const char *name, const char *shape, double seconds)
@@ -414,14 +314,16 @@ static double parse_seconds(const char *text)
     double seconds = strtod(text, &end);
 
     if (end == text || *end || !(seconds >= 0))
-        fail("'%s' is not a number of seconds", text);
+        speed_fail("'%s' is not a number of seconds", text);
     return seconds;
 }
 
 static void answer(struct subject *subject, int words, char **word)
 {
     if (words == 1 && strcmp(word[0], "shapes") == 0)
-        answer_shapes();
+        speed_print_shapes();
+    else if (words == 1 && strcmp(word[0], "levels") == 0)
+        speed_print_levels();
     else if (words == 2 && strcmp(word[0], "sgemm") == 0)
         answer_product(subject->threads, parse_seconds(word[1]));
     else if (words == 3 && strcmp(word[0], "hessian") == 0)
@@ -431,10 +333,11 @@ static void answer(struct subject *subject, int words, char **word)
     else if (words == 3)
         answer_timing(subject, word[0], word[1], parse_seconds(word[2]));
     else
-        fail("a request is step, forward, measure, hessian or optimiser with SHAPE and SECONDS, sgemm with "
-             "SECONDS, or shapes");
+        speed_fail(
+            "a request is step, forward, measure, hessian or optimiser with SHAPE and SECONDS, sgemm with "
+            "SECONDS, shapes, or levels");
     if (fflush(stdout) != 0)
-        fail("cannot write");
+        speed_fail("cannot write");
 }
 
 /* Until the input ends. */
@@ -458,9 +361,9 @@ static int64_t parse_threads(const char *text)
     union param_value value = {.integer = strtoll(text, &end, 10)};
 
     if (end == text || *end)
-        fail("-t: '%s' is not a number of threads", text);
+        speed_fail("-t: '%s' is not a number of threads", text);
     if (param_check(param, value, &error) != 0)
-        fail("-t: %s", error.text);
+        speed_fail("-t: %s", error.text);
     return value.integer;
 }
 
@@ -475,8 +378,9 @@ int main(int argc, char **argv)
         subject.threads = parse_threads(optarg);
     }
     environment_threads(1);
+    denormals_flush(true); /* as train() does */
     printf("BLAS_kernel %s vector_level %s threads %" PRId64 " processors %d\n", environment_blas_kernel(),
-        kernels_best()->level, subject.threads, processors_count());
+        kernels_level_in_use(), subject.threads, processors_count());
     fflush(stdout);
     if (optind < argc)
         answer(&subject, argc - optind, argv + optind);

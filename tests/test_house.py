@@ -73,7 +73,7 @@ def modules(tmp_path):
 
 
 def test_libraries_are_found_by_what_modules_set(modules, tmp_path):
-    flags = ["-lnormsweep-blas", "-lnormsweep-cdf", "-lnormsweep-yml", "-lnormsweep-jsn", ""]
+    flags = ["-lnormsweep-blas", "-lnormsweep-cdf", "-lnormsweep-yml", "-lnormsweep-jsn"]
     look = [PROJECT / ".ci" / "libraries", tmp_path / "mpicc", *flags]
     assert run(*look, env=modules).stdout == ""
     (tmp_path / "lib" / "libnormsweep-cdf.so").unlink()

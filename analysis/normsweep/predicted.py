@@ -30,7 +30,7 @@ DEFAULTS = {  # of keys that older datasets do not have
     "optimiser": "adamw", "momentum": 0.0, "beta1": 0.9, "beta2": 0.999, "gradient_clip": 0.0, "schedule": "constant",
     "schedule_start": 0, "schedule_end": 0.1, "schedule_decay": 0.2, "warmup_steps": 0, "decay_on": "all",
     "decay_rule": "scaled", "fixed_norm": 0, "parametrization": "standard", "base_width": 0, "width": 0,
-    "stop_when": "never"}
+    "stop_when": "never", "weights": "float"}
 WEAKEST = 1e-6  # decay times the sum of rates, below which a norm loses nothing
 HALVINGS = 60
 SAME = 1e-6  # two squares that differ by less, relative to their size, do not say how a source depends on them
@@ -56,7 +56,8 @@ def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | Non
     unstable    the norms of the two runs part so quickly that errors would decide
     coupled     the optimiser's decay (adam's) is not a factor on the parameters
     uneven      weights do not lose the same share: decay_on matrices; decay_rule cautious; fixed_norm, which undoes
-                decay; mup at another width than base_width, unless decay_rule is independent
+                decay; mup at another width than base_width, unless decay_rule is independent; weights bfloat16,
+                whose rounding loses it
     early       stop_when may have ended the runs at different steps
     untimed     the dataset, of an older version, has no rate_sum, and the learning rate is not constant
 
@@ -129,7 +130,7 @@ def hindrance(dataset: xr.Dataset) -> xr.DataArray:
     optimiser, rule = key(dataset, "optimiser"), key(dataset, "decay_rule")
     narrower = (key(dataset, "parametrization") == "mup") & (key(dataset, "width") != key(dataset, "base_width"))
     uneven = (key(dataset, "decay_on") == "matrices") | (rule == "cautious") | (key(dataset, "fixed_norm") != 0)
-    uneven = uneven | narrower & (rule != "independent")
+    uneven = uneven | narrower & (rule != "independent") | (key(dataset, "weights") == "bfloat16")
     early = (key(dataset, "stop_when") == "phase") & has_bounded_steps(dataset)
     found = xr.where(early, EARLY, "")
     for there, reason in (uneven, UNEVEN), (optimiser == "adam", COUPLED):

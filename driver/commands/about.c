@@ -7,7 +7,6 @@
 #include "driver/weights/json.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/levels.h"
-#include "model/kernels/team.h"
 #include "worker/host/environment.h"
 #include "worker/wire/message.h"
 
@@ -44,7 +43,7 @@ static void print_levels(FILE *file)
 {
     bool runs;
 
-    fprintf(file, "%-10s%s in use, of", "vectors", kernels_best()->level);
+    fprintf(file, "%-10s%s in use, of", "vectors", kernels_level_in_use());
     for (int i = 0; kernels_level(i, &runs); i++)
         fprintf(
             file, "%s %s%s", i ? "," : "", kernels_level(i, &runs), runs ? "" : " (not on this processor)");
@@ -56,8 +55,6 @@ void about(FILE *file)
     about_version(file);
     print_row(file, "compiler", version_compiler);
     print_row(file, "", version_flags);
-    print_row(
-        file, "threads", team_has_threads() ? "of a run: OpenMP" : "of a run: one, built without OpenMP");
     print_levels(file);
     print_row(file, "MPI", wire_library());
     print_blas(file);

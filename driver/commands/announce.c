@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "model/kernels/kernels.h"
-#include "model/kernels/team.h"
 #include "worker/host/environment.h"
 #include "worker/host/processors.h"
 
@@ -22,8 +21,6 @@ static void print_workers(int workers, struct threads threads)
     if (threads.least < threads.most)
         printf("%" PRId64 " to ", threads.least);
     printf("%" PRId64 " thread%s", threads.most, threads.most == 1 ? "" : "s");
-    if (threads.most > 1 && !team_has_threads())
-        printf(", but only one works, because this program was built without OpenMP");
 }
 
 /* Warns of more threads than processors, which makes training slow and is not reported elsewhere. */
@@ -45,12 +42,12 @@ static void print_shortage(int workers, struct threads threads, bool here)
 /* The vector level in use; warns if the requested level is not available. */
 static void print_level(void)
 {
-    const char *asked = getenv("NORMSWEEP_VECTOR"), *level = kernels_best()->level;
+    const char *asked = getenv("NORMSWEEP_VECTOR"), *level = kernels_level_in_use();
 
     printf(", vector level %s", level);
     if (asked && strcmp(asked, level) != 0)
-        printf(" (NORMSWEEP_VECTOR=%.20s is not available; it may be baseline, or avx2 or avx512 if the "
-               "processor has it)",
+        printf(" (NORMSWEEP_VECTOR=%.20s is not available; it may be baseline, or, if the processor has "
+               "it, avx2, avx512, avx512_bf16 or amx)",
             asked);
 }
 
@@ -60,8 +57,6 @@ void announce(const struct sweep *sweep, int workers, bool here)
 
     printf("%s: ", sweep->output);
     print_workers(workers, threads);
-    if (!team_has_threads())
-        threads.most = 1; /* only one thread needs a processor */
     print_shortage(workers, threads, here);
     if (environment_sets_threads())
         printf("; BLAS kernel %s", environment_blas_kernel());

@@ -2,6 +2,7 @@
 
 #include "driver/terminal/waiting.h"
 #include "driver/text/duration.h"
+#include "model/core/denormals.h"
 #include "model/core/limits.h"
 #include "model/corpora/batches.h"
 #include "model/instruments/collapse.h"
@@ -345,10 +346,13 @@ static int put_all(struct inspected *inspected, const struct measurement *m, str
 /* Has all memory. */
 static int measure_all(struct inspected *inspected, struct measurement *m, struct error *error)
 {
+    bool flushed = denormals_flush(true); /* as in training */
+
     progress_begin(m);
     int status = measure_norms(m, error);
     if (status == 0 && m->text->text.token_count)
         measure_text(m);
+    denormals_flush(flushed);
     waiting_end(&m->progress.waiting);
     return status == 0 ? put_all(inspected, m, error) : -1;
 }

@@ -21,7 +21,7 @@ struct session present_session(const char *mpi, const char *host)
         .compiler = version_compiler,
         .blas = environment_blas(),
         .blas_kernel = environment_blas_kernel(),
-        .vector_level = kernels_best()->level,
+        .vector_level = kernels_level_in_use(),
         .mpi = mpi,
         .host = host,
     };

@@ -48,10 +48,10 @@ struct job {
     double pause; /* seconds between two commits */
 };
 
-/* Orders that a worker holds besides the one it trains, at most. With several of them, runs of milliseconds
- * do not wait for a coordinator that sleeps between messages. The makespan does not grow; the rules for that
- * are in driver/schedule/assignment.c. */
-enum { JOB_ORDERS_AHEAD = 3 };
+/* Orders that a worker holds besides the one it trains, at most. With many of them, runs of milliseconds do
+ * not wait for a coordinator that sleeps between messages or syncs results to the disk, which may take a
+ * tenth of a second. The makespan does not grow; the rules for that are in driver/schedule/assignment.c. */
+enum { JOB_ORDERS_AHEAD = 15 };
 
 /* Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
 int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, struct lease *lease,

@@ -1,5 +1,6 @@
 #include "driver/job/local.h"
 
+#include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
 #include "model/core/check.h"
 #include "worker/checkpoint/keeper.h"
@@ -24,6 +25,7 @@ struct local {
     bool finished, stopping;
     struct result result; /* of the current or last run */
     struct arena arena;
+    struct unigram unigram;
     struct keeper keeper;
     char host[HOST_SIZE];
     double reported;
@@ -230,10 +232,11 @@ static void train_next(struct local *local)
         .combine = on_gradient,
         .save = on_save,
         .keep = on_keep,
-        .finish = on_finish};
+        .finish = on_finish,
+        .unigram = &local->unigram};
     struct run run;
 
-    job_run(job, order.cell, &run);
+    sweep_cell(job->sweep, order.cell, &run);
     local_begin_run(local, &order, &run);
     if (local->keeper.resume)
         observer.resume = on_resume;

@@ -1,7 +1,7 @@
 /*
  * Each run is trained in a process that is forked for it. The parent reads what the dataset has of the run
  * before the fork, so children need no file: netCDF's would share its position among them. The parent trains
- * nothing itself, because threads of a run do not survive a fork.
+ * nothing itself: it listens to the children.
  */
 #include "driver/job/repeat.h"
 

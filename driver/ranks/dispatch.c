@@ -3,6 +3,7 @@
 #include "driver/job/events.h"
 #include "driver/ranks/dispatch_inside.h"
 #include "driver/ranks/plausible.h"
+#include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
 #include "driver/text/exit_status.h"
@@ -78,9 +79,12 @@ static void send_order(struct dispatch *d, const struct order *order)
 
     out->ticket = order->ticket;
     out->cell = order->cell;
-    job_run(d->job, order->cell, &out->run);
+    sweep_cell(d->job->sweep, order->cell, &out->run);
     sweep_run_digest(d->job->sweep, d->job->corpus, &out->run, &out->digest);
-    sweep_trunk_digest(d->job->sweep, d->job->corpus, &out->run, &out->trunk);
+    if (out->run.save_weights == SAVE_STATE)
+        sweep_trunk_digest(d->job->sweep, d->job->corpus, &out->run, &out->trunk);
+    else
+        out->trunk = (struct digest){0};
     out->resume = job_has_files(d->job, order->cell);
     send(d, order->worker);
 }
@@ -414,7 +418,7 @@ static int prepare_dispatch(struct dispatch *d)
 
 /*
  * How long to sleep between two checks for messages. Workers hold orders ahead, so an answer may be late by
- * the duration of a run: the pause grows slowly, and is halved whenever a worker had to wait. Each check
+ * the duration of these runs: the pause grows slowly, and is halved whenever a worker had to wait. Each check
  * costs about 15 us, mostly for falling asleep and waking.
  */
 static double next_pause(struct dispatch *d, double pause)

@@ -1,7 +1,6 @@
 #include "driver/sweep/threads.h"
 
 #include "driver/sweep/grid.h"
-#include "model/kernels/team.h"
 #include "worker/host/processors.h"
 
 struct threads threads_of(const struct sweep *sweep)
@@ -22,7 +21,7 @@ struct threads threads_of(const struct sweep *sweep)
 
 int threads_workers(const struct sweep *sweep)
 {
-    int64_t each = team_has_threads() ? threads_of(sweep).most : 1;
+    int64_t each = threads_of(sweep).most;
     int processors = processors_count();
 
     if (each <= 1)

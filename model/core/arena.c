@@ -29,34 +29,75 @@ void arena_release(struct arena *arena)
     *arena = (struct arena){0};
 }
 
-int arena_renew(struct arena *arena, size_t size)
+/* Where scratch ends, which begins at multiples of ALIGNMENT, too. */
+static size_t end_of_scratch(const struct arena *arena)
 {
+    return arena->size / ALIGNMENT * ALIGNMENT;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Zeroes what may not be zero of the first `size` bytes. */
+static void clear_first(struct arena *arena, size_t size)
+{
+    size_t soiled = end_of_scratch(arena) - arena->soiled;
+
+    memset(arena->base, 0, smaller(size, arena->touched));
+    if (size > soiled)
+        memset(arena->base + soiled, 0, size - soiled);
+}
+
+int arena_renew(struct arena *arena, const struct arena *counted)
+{
+    size_t size = counted->used;
+
     if (!arena->base || size > arena->size) {
         arena_release(arena);
         return arena_init(arena, size);
     }
-    memset(arena->base, 0, size < arena->touched ? size : arena->touched);
+    clear_first(arena, size - counted->scratch);
     return 0;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
 }
 
 void arena_rest(struct arena *arena)
 {
     if (arena->size > ARENA_KEPT)
         arena_release(arena);
-    if (arena->used > arena->touched)
-        arena->touched = arena->used;
-    arena->used = 0;
+    arena->touched = larger(arena->touched, arena->used - arena->scratch);
+    arena->soiled = larger(arena->soiled, arena->scratch);
+    arena->used = arena->scratch = 0;
 }
 
-void *arena_take(struct arena *arena, size_t count, size_t size)
+/* The bytes of so many items, counted as used. */
+static size_t use(struct arena *arena, size_t count, size_t size)
 {
     size_t bytes;
 
     INVARIANT(!__builtin_mul_overflow(count, size, &bytes) && bytes <= SIZE_MAX - ALIGNMENT, "%zu x %zu",
         count, size);
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *taken = arena->base ? arena->base + arena->used : NULL;
     arena->used += bytes;
     INVARIANT(!arena->base || arena->used <= arena->size, "%zu of %zu bytes", arena->used, arena->size);
-    return taken;
+    return bytes;
+}
+
+void *arena_take(struct arena *arena, size_t count, size_t size)
+{
+    size_t bytes = use(arena, count, size);
+
+    return arena->base ? arena->base + (arena->used - arena->scratch - bytes) : NULL;
+}
+
+void *arena_take_scratch(struct arena *arena, size_t count, size_t size)
+{
+    arena->scratch += use(arena, count, size);
+    return arena->base ? arena->base + (end_of_scratch(arena) - arena->scratch) : NULL;
 }

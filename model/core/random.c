@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "model/core/philox.h"
+
 struct random_block {
     uint32_t word[4];
 };
@@ -11,13 +13,13 @@ static struct random_block philox(uint64_t seed, enum random_purpose purpose, ui
     struct random_block x = {{(uint32_t)index, (uint32_t)(index >> 32), (uint32_t)purpose, 0}};
     uint32_t key0 = (uint32_t)seed, key1 = (uint32_t)(seed >> 32);
 
-    for (int round = 0; round < 10; round++) {
-        uint64_t product0 = UINT64_C(0xD2511F53) * x.word[0];
-        uint64_t product1 = UINT64_C(0xCD9E8D57) * x.word[2];
-        x = (struct random_block){{(uint32_t)(product1 >> 32) ^ x.word[1] ^ key0, (uint32_t)product1,
+    for (int round = 0; round < PHILOX_ROUNDS; round++) {
+        uint64_t product0 = (uint64_t)PHILOX_MULTIPLIER_0 * x.word[0];
+        uint64_t product2 = (uint64_t)PHILOX_MULTIPLIER_2 * x.word[2];
+        x = (struct random_block){{(uint32_t)(product2 >> 32) ^ x.word[1] ^ key0, (uint32_t)product2,
             (uint32_t)(product0 >> 32) ^ x.word[3] ^ key1, (uint32_t)product0}};
-        key0 += UINT32_C(0x9E3779B9);
-        key1 += UINT32_C(0xBB67AE85);
+        key0 += PHILOX_WEIGHT_0;
+        key1 += PHILOX_WEIGHT_1;
     }
     return x;
 }
@@ -48,6 +50,5 @@ double random_normal(uint64_t seed, enum random_purpose purpose, uint64_t index)
 
 uint64_t random_below(uint64_t seed, enum random_purpose purpose, uint64_t index, uint64_t bound)
 {
-    __extension__ typedef unsigned __int128 wide;
-    return (uint64_t)((wide)random_bits(seed, purpose, index) * bound >> 64);
+    return random_share(random_bits(seed, purpose, index), bound);
 }

@@ -24,6 +24,8 @@ enum random_purpose {
     RANDOM_SEQUENCE, /* the seed of a sequence's own draws; index: epoch << 40 | sequence */
     RANDOM_SPANS, /* where spans and gaps of a sequence end, from its own seed */
     RANDOM_MASKED, /* which words of a sequence are masked, and how, from its own seed */
+    RANDOM_STEP, /* the seed of a step's own draws; index: step */
+    RANDOM_ROUNDING, /* how a step rounds its weights, from its own seed: see model/kernels/rounding.c */
 };
 
 /* 64 uniform bits. */
@@ -35,7 +37,15 @@ double random_uniform(uint64_t seed, enum random_purpose purpose, uint64_t index
 /* Standard normal, by Box and Muller, from the two halves of one block. */
 double random_normal(uint64_t seed, enum random_purpose purpose, uint64_t index);
 
-/* Uniform on 0 .. bound-1 (bound > 0) by multiply and shift; the bias is at most 2^-64. */
+/* The number of 0 .. bound-1 (bound > 0) that 64 uniform bits stand for, by multiply and shift; the bias is
+ * at most 2^-64. */
+static inline uint64_t random_share(uint64_t bits, uint64_t bound)
+{
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)bits * bound >> 64);
+}
+
+/* Uniform on 0 .. bound-1 in this way. */
 uint64_t random_below(uint64_t seed, enum random_purpose purpose, uint64_t index, uint64_t bound);
 
 #endif

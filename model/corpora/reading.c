@@ -41,10 +41,11 @@ static const struct {
     int64_t (*rows)(int64_t length), (*source)(int64_t length), (*targets)(int64_t length),
         (*counted)(int64_t length);
     append_function *append;
+    bool drawn; /* depends on the seed of the sequence */
 } tasks[] = {
     [TASK_NEXT] = {all, none, all, all, append_next},
-    [TASK_SPANS] = {spans_rows, spans_source_rows, spans_rows, all, append_spans},
-    [TASK_MASKED] = {all, none, masked_targets, all, append_masked},
+    [TASK_SPANS] = {spans_rows, spans_source_rows, spans_rows, all, append_spans, true},
+    [TASK_MASKED] = {all, none, masked_targets, all, append_masked, true},
     [TASK_PAIR] = {all, all, all, all, append_pair},
     [TASK_LAST] = {all, none, one, one, append_last},
 };
@@ -194,9 +195,10 @@ void reading_append(
     struct sequence sequence = {
         .line = text_sequence(text, reading->sequences, reading->context, index),
         .index = index,
-        .seed =
-            random_bits((uint64_t)reading->seed, RANDOM_SEQUENCE, (uint64_t)epoch << 40 | (uint64_t)index),
     };
 
+    if (tasks[reading->task].drawn)
+        sequence.seed =
+            random_bits((uint64_t)reading->seed, RANDOM_SEQUENCE, (uint64_t)epoch << 40 | (uint64_t)index);
     tasks[reading->task].append(reading, text, &sequence, batch);
 }

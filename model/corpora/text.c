@@ -2,11 +2,14 @@
 
 #include "model/core/limits.h"
 #include "model/corpora/kinds.h"
+#include "model/kernels/levels.h"
 
 #include <endian.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { SHUFFLED_AT_ONCE = 256 };
 
 int corpus_check_memory(int64_t count, size_t size, struct error *error)
 {
@@ -68,11 +71,18 @@ void text_copy(const struct text *text, int64_t first, int64_t count, int32_t *t
 
 void shuffled(int64_t *order, int64_t count, int64_t seed, enum random_purpose purpose, uint64_t first_draw)
 {
-    for (int64_t i = 0; i < count; i++) {
-        int64_t j = (int64_t)random_below((uint64_t)seed, purpose, first_draw + (uint64_t)i, (uint64_t)i + 1);
-        if (j != i)
-            order[i] = order[j];
-        order[j] = i;
+    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
+    uint64_t bits[SHUFFLED_AT_ONCE];
+
+    for (int64_t done = 0, end; done < count; done = end) {
+        end = count - done < SHUFFLED_AT_ONCE ? count : done + SHUFFLED_AT_ONCE;
+        kernels->draw_bits(bits, end - done, (uint64_t)seed, purpose, first_draw + (uint64_t)done);
+        for (int64_t i = done; i < end; i++) {
+            int64_t j = (int64_t)random_share(bits[i - done], (uint64_t)i + 1);
+            if (j != i)
+                order[i] = order[j];
+            order[j] = i;
+        }
     }
 }
 

@@ -109,3 +109,15 @@ double collapse_unigram_loss(struct collapse *collapse, const struct text *train
         loss -= collapse->share[word] * log(times[word] / all);
     return loss / sum(collapse->share, words);
 }
+
+bool unigram_is_of(
+    const struct unigram *unigram, const struct corpus *corpus, const struct reading *reading, int64_t tokens)
+{
+    const struct reading *own = &unigram->reading;
+
+    return unigram->known && memcmp(&unigram->corpus, &corpus->digest, sizeof(corpus->digest)) == 0 &&
+           own->sequences == reading->sequences && own->task == reading->task &&
+           own->context == reading->context && own->vocabulary == reading->vocabulary &&
+           own->end_of_line == reading->end_of_line && own->foreign == reading->foreign &&
+           unigram->tokens == tokens;
+}

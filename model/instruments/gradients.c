@@ -17,8 +17,10 @@ void gradients_layout(struct gradients *g, const struct weight_layout *layout,
     size_t blocks = (size_t)architecture_blocks(architecture), tensors = blocks * LAYER_TENSOR_COUNT;
     size_t slopes = (size_t)architecture_stacks(architecture) * LAYER_TENSOR_COUNT;
 
-    *g = (struct gradients){
-        .layout = layout, .architecture = architecture, .kernels = kernels_best(), .blocks = (int64_t)blocks};
+    *g = (struct gradients){.layout = layout,
+        .architecture = architecture,
+        .kernels = kernels_best(PRECISION_FLOAT),
+        .blocks = (int64_t)blocks};
     g->sum = arena_take(arena, plane_size(g), sizeof(scalar));
     g->mean_norm = arena_take(arena, tensors, sizeof(double));
     g->batch_norm = arena_take(arena, tensors, sizeof(double));

@@ -65,7 +65,7 @@ static const scalar *states_at(struct homogeneity_model *h, double scale)
 
 void homogeneity_measure(struct homogeneity_model *h, int64_t seed, struct homogeneity *result)
 {
-    const struct kernels *kernels = kernels_best();
+    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
     const int64_t size = ROWS * h->model.architecture.width, logits = ROWS * HOMOGENEITY_VOCABULARY;
     double scale[HOMOGENEITY_SCALES], state[HOMOGENEITY_SCALES], output[HOMOGENEITY_SCALES]; /* logarithms */
 

@@ -25,7 +25,7 @@ void instruments_layout(struct instruments *instruments, const struct weight_lay
         .rotation_equilibrium = arena_take(arena, blocks * LAYER_TENSOR_COUNT, sizeof(double)),
         .rms_equilibrium = arena_take(arena, blocks * LAYER_TENSOR_COUNT, sizeof(double)),
         .layout = layout,
-        .kernels = kernels_best(),
+        .kernels = kernels_best(PRECISION_FLOAT),
         .blocks = (int64_t)blocks,
         .stacks = architecture_stacks(architecture),
         .kept = arena_take(arena, size, sizeof(scalar)),

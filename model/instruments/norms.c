@@ -13,7 +13,7 @@ void norms_layout(struct norms *norms, const struct weight_layout *layout,
         .layer_norm = arena_take(arena, blocks, sizeof(double)),
         .tensor_norm = arena_take(arena, blocks * LAYER_TENSOR_COUNT, sizeof(double)),
         .layout = layout,
-        .kernels = kernels_best(),
+        .kernels = kernels_best(PRECISION_FLOAT),
         .blocks = (int64_t)blocks,
         .stacks = architecture_stacks(architecture),
     };

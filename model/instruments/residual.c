@@ -31,8 +31,7 @@ void residual_layout(struct residual *r, const struct architecture *architecture
 
 static void draw_normal(scalar *x, int64_t count, double deviation, int64_t seed, uint64_t first)
 {
-    for (int64_t i = 0; i < count; i++)
-        x[i] = (scalar)(deviation * random_normal((uint64_t)seed, RANDOM_RESIDUAL, first + (uint64_t)i));
+    kernels_best(PRECISION_FLOAT)->draw_normal(x, count, deviation, (uint64_t)seed, RANDOM_RESIDUAL, first);
 }
 
 /* ---- states ---- */
@@ -47,7 +46,7 @@ struct depth_sums {
 static struct depth_sums sum_up(
     struct residual *r, const struct transformer *model, const struct packed *side, int64_t depth)
 {
-    const struct kernels *kernels = kernels_best();
+    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
     const scalar *here = transformer_state(model, r->stack, depth),
                  *before = transformer_state(model, r->stack, depth - (depth > 0));
     int64_t width = model->architecture.width;
@@ -92,7 +91,7 @@ void residual_states(
 
 static double square_of(const scalar *x, int64_t count)
 {
-    return kernels_best()->dot(x, x, count);
+    return kernels_best(PRECISION_FLOAT)->dot(x, x, count);
 }
 
 /* ln(|gradient at x_0|^2 / |gradient at x_L|^2) / L of the gradient in r->state, which moves to x_0. */

@@ -45,7 +45,7 @@ void saturation_layout(struct saturation *s, const struct architecture *architec
         .bins = saturation_bins(c->context),
         .soft_wanted = states,
         .heads_wanted = heads,
-        .kernels = kernels_best(),
+        .kernels = kernels_best(PRECISION_FLOAT),
     };
     blockwise_layout(&s->model, c, rows, threads, shared, arena);
     for (enum compared which = 0; which < COMPARED_COUNT; which++)

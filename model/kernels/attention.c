@@ -62,9 +62,9 @@ static void weigh_block(const struct attention_work *work, int64_t first, int64_
     const struct head *head = work->head;
 
     for (int64_t query = first; query < last; query += TILE_COLUMNS) {
-        scalar *panel = work->weights + query - first;
+        scalar *panel = work->weights.at + query - first;
         int64_t keys = keys_of_panel(head, query);
-        score(work, panel, head->k, head->kv_stride, work->queries + query, keys, false);
+        score(work, panel, work->keys, work->queries + query, keys, false);
         for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
             weigh(work, panel + i, query + i, keys);
     }
@@ -89,12 +89,13 @@ void KERNEL(attended)(const struct head *head, int32_t *count, scalar *scratch)
     struct attention_work work = begin_work(head, scratch);
 
     work.queries = transposed(&work, head->q, head->q_stride);
-    work.weights = take_scratch(&work, head->keys * QUERY_BLOCK);
+    work.keys = rows_along(&work, head->k, head->kv_stride);
+    work.weights = take_panel(&work);
     for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->queries);
         weigh_block(&work, first, last);
         for (int64_t query = first; query < last; query += LANES)
-            count_attended(&work, work.weights + query - first, query, count);
+            count_attended(&work, work.weights.at + query - first, query, count);
     }
 }
 
@@ -111,16 +112,19 @@ static void divide_rows(const struct attention_work *work, struct rows out, int6
 void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch)
 {
     struct attention_work work = begin_work(head, scratch);
-    struct rows values = rows_to_read(&work, head->v, head->kv_stride, head->keys);
+    struct factor_rows values = rows_across(&work, head->v, head->kv_stride, head->keys);
     struct rows out = rows_to_write(&work, mixed, mixed_stride, head->queries, false);
 
     work.queries = transposed(&work, head->q, head->q_stride);
-    work.weights = take_scratch(&work, head->keys * QUERY_BLOCK);
+    work.keys = rows_along(&work, head->k, head->kv_stride);
+    work.weights = take_panel(&work);
     for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->queries);
         weigh_block(&work, first, last);
+        pack_block(&work, &work.weights, head->inverse, first, last);
         mix(&work, out, work.weights, values, first, last, false);
-        divide_rows(&work, out, first, last);
+        if (!BFLOAT16_PRODUCTS)
+            divide_rows(&work, out, first, last);
     }
     write_back(&work, out, mixed, mixed_stride, head->queries);
 }
@@ -167,18 +171,21 @@ static void differentiate_block(const struct attention_work *work, int64_t first
     const struct head *head = work->head;
 
     for (int64_t query = first; query < last; query += TILE_COLUMNS) {
-        scalar *p = work->weights + query - first, *d = work->dscores + query - first;
-        int64_t keys = keys_of_panel(head, query);
-        score(work, p, head->k, head->kv_stride, work->queries + query, keys, false);
-        score(work, d, head->v, head->kv_stride, work->dout + query, keys, false);
-        for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
+        int64_t column = query - first, keys = keys_of_panel(head, query);
+        scalar *p = work->weights.at + column, *d = work->dscores.at + column;
+        score(work, p, work->keys, work->queries + query, keys, false);
+        score(work, d, work->values, work->dout + query, keys, false);
+        for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES) {
             differentiate(work, p + i, d + i, query + i, keys);
+            pack_panel(work, &work->weights, column + i, vector_all(1), query + i, keys);
+            pack_panel(work, &work->dscores, column + i, vector_all(1), query + i, keys);
+        }
     }
 }
 
 /* Rows that the gradient reads and writes. */
 struct gradient_rows {
-    struct rows q, k, dout; /* read */
+    struct factor_rows q, k, dout; /* read */
     struct rows query, key, value; /* written */
 };
 
@@ -187,9 +194,9 @@ static struct gradient_rows gradient_rows(struct attention_work *work, const str
     const struct head *head = work->head;
 
     return (struct gradient_rows){
-        .q = rows_to_read(work, head->q, head->q_stride, head->queries),
-        .k = rows_to_read(work, head->k, head->kv_stride, head->keys),
-        .dout = rows_to_read(work, g->dmixed, g->mixed_stride, head->queries),
+        .q = rows_across(work, head->q, head->q_stride, head->queries),
+        .k = rows_across(work, head->k, head->kv_stride, head->keys),
+        .dout = rows_across(work, g->dmixed, g->mixed_stride, head->queries),
         .query = rows_to_write(work, g->dq, head->q_stride, head->queries, false),
         .key = rows_to_write(work, g->dk, head->kv_stride, head->keys, g->add),
         .value = rows_to_write(work, g->dv, head->kv_stride, head->keys, g->add),
@@ -204,8 +211,10 @@ void KERNEL(attention_gradient)(const struct head *head, const struct head_gradi
     work.dbias = g->dbias;
     work.queries = transposed(&work, head->q, head->q_stride);
     work.dout = transposed(&work, g->dmixed, g->mixed_stride);
-    work.weights = take_scratch(&work, head->keys * QUERY_BLOCK);
-    work.dscores = take_scratch(&work, head->keys * QUERY_BLOCK);
+    work.keys = rows_along(&work, head->k, head->kv_stride);
+    work.values = rows_along(&work, head->v, head->kv_stride);
+    work.weights = take_panel(&work);
+    work.dscores = take_panel(&work);
     for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->queries);
         differentiate_block(&work, first, last);

@@ -7,26 +7,26 @@
  */
 #include "model/kernels/attention_work.h"
 
-/* Takes what both tangents need: q and its tangent transposed, and panels for weights and their tangents. */
+/* Takes what both tangents need: q, k and their tangents, and panels for weights and their tangents. */
 static void begin_tangent(struct attention_work *work, const struct head *head, const struct head *tangent)
 {
     work->tbias = tangent->bias;
     work->queries = transposed(work, head->q, head->q_stride);
     work->tqueries = transposed(work, tangent->q, tangent->q_stride);
-    work->weights = take_scratch(work, head->keys * QUERY_BLOCK);
-    work->tweights = take_scratch(work, head->keys * QUERY_BLOCK);
+    work->keys = rows_along(work, head->k, head->kv_stride);
+    work->tkeys = rows_along(work, tangent->k, tangent->kv_stride);
+    work->weights = take_panel(work);
+    work->tweights = take_panel(work);
 }
 
 /* Panels of the scores, unscaled, and of their tangents. */
-static void score_both(
-    const struct attention_work *work, const struct head *tangent, int64_t query, int64_t at, int64_t keys)
+static void score_both(const struct attention_work *work, int64_t query, int64_t at, int64_t keys)
 {
-    const struct head *head = work->head;
-    scalar *t = work->tweights + at;
+    scalar *t = work->tweights.at + at;
 
-    score(work, work->weights + at, head->k, head->kv_stride, work->queries + query, keys, false);
-    score(work, t, head->k, head->kv_stride, work->tqueries + query, keys, false);
-    score(work, t, tangent->k, tangent->kv_stride, work->queries + query, keys, true);
+    score(work, work->weights.at + at, work->keys, work->queries + query, keys, false);
+    score(work, t, work->keys, work->tqueries + query, keys, false);
+    score(work, t, work->tkeys, work->queries + query, keys, true);
 }
 
 /* For a vector of queries: replaces scores p by attention weights, and their tangents t by those of the
@@ -59,14 +59,13 @@ static void soften_both(const struct attention_work *work, scalar *p, scalar *t,
     clear(t, seen, keys);
 }
 
-static void weigh_both(
-    const struct attention_work *work, const struct head *tangent, int64_t first, int64_t last)
+static void weigh_both(const struct attention_work *work, int64_t first, int64_t last)
 {
     for (int64_t query = first; query < last; query += TILE_COLUMNS) {
         int64_t panel = query - first, keys = keys_of_panel(work->head, query);
-        score_both(work, tangent, query, panel, keys);
+        score_both(work, query, panel, keys);
         for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
-            soften_both(work, work->weights + panel + i, work->tweights + panel + i, query + i, keys);
+            soften_both(work, work->weights.at + panel + i, work->tweights.at + panel + i, query + i, keys);
     }
 }
 
@@ -74,14 +73,16 @@ void KERNEL(attention_tangent)(const struct head *head, const struct head *tange
     int64_t mixed_stride, scalar *scratch)
 {
     struct attention_work work = begin_work(head, scratch);
-    struct rows values = rows_to_read(&work, head->v, head->kv_stride, head->keys);
-    struct rows tvalues = rows_to_read(&work, tangent->v, tangent->kv_stride, head->keys);
+    struct factor_rows values = rows_across(&work, head->v, head->kv_stride, head->keys);
+    struct factor_rows tvalues = rows_across(&work, tangent->v, tangent->kv_stride, head->keys);
     struct rows out = rows_to_write(&work, tmixed, mixed_stride, head->queries, false);
 
     begin_tangent(&work, head, tangent);
     for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->queries);
-        weigh_both(&work, tangent, first, last);
+        weigh_both(&work, first, last);
+        pack_block(&work, &work.weights, NULL, first, last);
+        pack_block(&work, &work.tweights, NULL, first, last);
         mix(&work, out, work.tweights, values, first, last, false);
         mix(&work, out, work.weights, tvalues, first, last, true);
     }
@@ -93,8 +94,8 @@ void KERNEL(attention_tangent)(const struct head *head, const struct head *tange
 static void differentiate_both(const struct attention_work *work, int64_t panel, int64_t query, int64_t keys)
 {
     const struct head *head = work->head;
-    const scalar *p = work->weights + panel, *tp = work->tweights + panel;
-    scalar *d = work->dscores + panel, *td = work->tdscores + panel;
+    const scalar *p = work->weights.at + panel, *tp = work->tweights.at + panel;
+    scalar *d = work->dscores.at + panel, *td = work->tdscores.at + panel;
     int64_t seen = keys_of_vector(head, query, keys);
     vector sum = {0}, tsum = {0};
 
@@ -126,26 +127,29 @@ static void differentiate_both(const struct attention_work *work, int64_t panel,
 }
 
 /* The panels of a block: weights and the gradients of scores, with the tangents of both. */
-static void differentiate_block(
-    const struct attention_work *work, const struct head *tangent, int64_t first, int64_t last)
+static void differentiate_block(const struct attention_work *work, int64_t first, int64_t last)
 {
     const struct head *head = work->head;
 
-    weigh_both(work, tangent, first, last);
+    weigh_both(work, first, last);
     for (int64_t query = first; query < last; query += TILE_COLUMNS) {
         int64_t panel = query - first, keys = keys_of_panel(head, query);
-        scalar *d = work->dscores + panel, *td = work->tdscores + panel;
-        score(work, d, head->v, head->kv_stride, work->dout + query, keys, false);
-        score(work, td, head->v, head->kv_stride, work->tdout + query, keys, false);
-        score(work, td, tangent->v, tangent->kv_stride, work->dout + query, keys, true);
+        scalar *d = work->dscores.at + panel, *td = work->tdscores.at + panel;
+        score(work, d, work->values, work->dout + query, keys, false);
+        score(work, td, work->values, work->tdout + query, keys, false);
+        score(work, td, work->tvalues, work->dout + query, keys, true);
         for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
             differentiate_both(work, panel + i, query + i, keys);
     }
+    pack_block(work, &work->weights, NULL, first, last);
+    pack_block(work, &work->tweights, NULL, first, last);
+    pack_block(work, &work->dscores, NULL, first, last);
+    pack_block(work, &work->tdscores, NULL, first, last);
 }
 
 /* Rows that the gradient's tangent reads and writes. */
 struct tangent_rows {
-    struct rows q, k, dout, tq, tk, tdout; /* read */
+    struct factor_rows q, k, dout, tq, tk, tdout; /* read */
     struct rows query, key, value; /* written */
 };
 
@@ -155,12 +159,12 @@ static struct tangent_rows tangent_rows(
     const struct head *head = work->head;
 
     return (struct tangent_rows){
-        .q = rows_to_read(work, head->q, head->q_stride, head->queries),
-        .k = rows_to_read(work, head->k, head->kv_stride, head->keys),
-        .dout = rows_to_read(work, g->dmixed, g->mixed_stride, head->queries),
-        .tq = rows_to_read(work, tangent->q, tangent->q_stride, head->queries),
-        .tk = rows_to_read(work, tangent->k, tangent->kv_stride, head->keys),
-        .tdout = rows_to_read(work, g->tdmixed, g->mixed_stride, head->queries),
+        .q = rows_across(work, head->q, head->q_stride, head->queries),
+        .k = rows_across(work, head->k, head->kv_stride, head->keys),
+        .dout = rows_across(work, g->dmixed, g->mixed_stride, head->queries),
+        .tq = rows_across(work, tangent->q, tangent->q_stride, head->queries),
+        .tk = rows_across(work, tangent->k, tangent->kv_stride, head->keys),
+        .tdout = rows_across(work, g->tdmixed, g->mixed_stride, head->queries),
         .query = rows_to_write(work, g->dq, head->q_stride, head->queries, false),
         .key = rows_to_write(work, g->dk, head->kv_stride, head->keys, g->add),
         .value = rows_to_write(work, g->dv, head->kv_stride, head->keys, g->add),
@@ -177,11 +181,13 @@ void KERNEL(attention_gradient_tangent)(
     work.dbias = g->dbias;
     work.dout = transposed(&work, g->dmixed, g->mixed_stride);
     work.tdout = transposed(&work, g->tdmixed, g->mixed_stride);
-    work.dscores = take_scratch(&work, head->keys * QUERY_BLOCK);
-    work.tdscores = take_scratch(&work, head->keys * QUERY_BLOCK);
+    work.values = rows_along(&work, head->v, head->kv_stride);
+    work.tvalues = rows_along(&work, tangent->v, tangent->kv_stride);
+    work.dscores = take_panel(&work);
+    work.tdscores = take_panel(&work);
     for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->queries);
-        differentiate_block(&work, tangent, first, last);
+        differentiate_block(&work, first, last);
         mix(&work, rows.query, work.tdscores, rows.k, first, last, false);
         mix(&work, rows.query, work.dscores, rows.tk, first, last, true);
         gather_rows(&work, rows.value, work.tweights, rows.dout, first, last, g->add);

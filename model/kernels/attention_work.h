@@ -9,7 +9,7 @@
  * Tq, Tk, D: queries, keys and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that
  * loops need no remainder.
  */
-#include "model/kernels/vector.h"
+#include "model/kernels/tile.h"
 
 enum { QUERY_BLOCK = 8 * TILE_ROWS };
 
@@ -17,11 +17,26 @@ _Static_assert((int)TILE_COLUMNS <= (int)ATTENTION_COLUMNS && (int)LANES <= (int
                    (int)QUERY_BLOCK <= (int)ATTENTION_BLOCK,
     "attention_scratch() covers this level");
 
-/* Rows of D scalars that products read or write as rows of Dp: in place if D fills whole vectors, else in a
- * copy. */
+/* Rows of D scalars that products write as rows of Dp: in place if D fills whole vectors, else in a copy. */
 struct rows {
     scalar *at;
     int64_t stride;
+};
+
+/* Rows of factors: a row for each position, along its depth; or a row for each PAIR of positions, [Dp]. */
+struct factor_rows {
+    const factor *at;
+    int64_t stride;
+};
+
+/*
+ * A panel: what each key and each query of a block have, [Tk][QUERY_BLOCK]. Once it is packed, `down` has its
+ * factors along the keys, [Tk / PAIR][QUERY_BLOCK], and `across` those along the queries, [Tk][QUERY_BLOCK /
+ * PAIR]. Where factors are scalars, both are the panel itself.
+ */
+struct panel {
+    scalar *at;
+    factor *down, *across;
 };
 
 /* What a kernel needs, as far as it needs it. The panels hold the columns of a block of queries. */
@@ -30,17 +45,15 @@ struct attention_work {
     int64_t padded_length, padded_depth; /* Tp, Dp */
     scalar scale; /* times the panels of scores are the scores: 1 once they have their bias */
     scalar *free; /* the scratch that is left */
-    scalar *queries, *dout; /* q and dmixed, transposed: [D][Tp] */
-    scalar *weights, *dscores; /* [Tk][QUERY_BLOCK] */
-    scalar *tqueries, *tdout, *tweights, *tdscores; /* the tangents of the four */
+    factor *queries, *dout; /* q and dmixed, transposed: [D / PAIR][Tp] */
+    struct factor_rows keys, values; /* k and v along their depth */
+    struct panel weights, dscores;
+    factor *tqueries, *tdout; /* the tangents of all six */
+    struct factor_rows tkeys, tvalues;
+    struct panel tweights, tdscores;
     const scalar *tbias; /* the tangent of head->bias, or NULL */
     scalar *dbias; /* where the gradient of head->bias is added, or its tangent; or NULL */
 };
-
-static inline int64_t round_up(int64_t count, int64_t unit)
-{
-    return (count + unit - 1) / unit * unit;
-}
 
 static inline scalar *take_scratch(struct attention_work *work, int64_t count)
 {
@@ -59,10 +72,22 @@ static inline struct attention_work begin_work(const struct head *head, scalar *
         .free = scratch};
 }
 
-static inline scalar *transposed(struct attention_work *work, const scalar *from, int64_t stride)
+static inline struct panel take_panel(struct attention_work *work)
+{
+    int64_t keys = work->head->keys;
+    scalar *at = take_scratch(work, keys * QUERY_BLOCK);
+
+    if (PAIR == 1)
+        return (struct panel){at, factors_in(at), factors_in(at)};
+    return (struct panel){at, factors_in(take_scratch(work, factors(keys) * QUERY_BLOCK)),
+        factors_in(take_scratch(work, keys * QUERY_BLOCK / PAIR))};
+}
+
+/* Rows, one for each query, along their depth. */
+static inline factor *transposed(struct attention_work *work, const scalar *from, int64_t stride)
 {
     const struct head *head = work->head;
-    scalar *to = take_scratch(work, head->depth * work->padded_length);
+    factor *to = factors_in(take_scratch(work, factors(head->depth) * work->padded_length));
 
     for (int64_t i = 0; i < work->padded_length; i += LANES)
         transpose_rows(
@@ -70,35 +95,53 @@ static inline scalar *transposed(struct attention_work *work, const scalar *from
     return to;
 }
 
+/* Rows, one for each key, along their depth. */
+static inline struct factor_rows rows_along(struct attention_work *work, const scalar *from, int64_t stride)
+{
+    const struct head *head = work->head;
+    int64_t wide = round_up(factors(head->depth), LANES);
+
+    if (!BFLOAT16_PRODUCTS)
+        return (struct factor_rows){as_factors(from), stride};
+    factor *to = factors_in(take_scratch(work, head->keys * wide));
+    pack_rows(to, wide, from, stride, head->keys, head->depth);
+    return (struct factor_rows){to, wide};
+}
+
 static inline bool fills_vectors(const struct attention_work *work)
 {
     return work->padded_depth == work->head->depth;
 }
 
-static inline struct rows rows_to_read(
+/* `count` rows, one for each position, along the positions: each PAIR of them is a row [Dp]. */
+static inline struct factor_rows rows_across(
     struct attention_work *work, const scalar *from, int64_t stride, int64_t count)
 {
     int64_t wide = work->padded_depth, depth = work->head->depth;
 
-    if (fills_vectors(work))
-        return (struct rows){(scalar *)from, stride};
-    scalar *copy = take_scratch(work, count * wide);
-    for (int64_t i = 0; i < count; i++) {
-        memcpy(copy + i * wide, from + i * stride, (size_t)depth * sizeof(*copy));
-        memset(copy + i * wide + depth, 0, (size_t)(wide - depth) * sizeof(*copy));
-    }
-    return (struct rows){copy, wide};
+    if (!BFLOAT16_PRODUCTS && fills_vectors(work))
+        return (struct factor_rows){as_factors(from), stride};
+    factor *to = factors_in(take_scratch(work, factors(count) * wide));
+    for (int64_t i = 0; i < count; i += PAIR)
+        pack_across(
+            to + i / PAIR * wide, from + i * stride, i + 1 < count ? from + (i + 1) * stride : NULL, depth);
+    return (struct factor_rows){to, wide};
 }
 
 /* `add`: products add to what the rows hold. */
 static inline struct rows rows_to_write(
     struct attention_work *work, scalar *to, int64_t stride, int64_t count, bool add)
 {
+    int64_t wide = work->padded_depth, depth = work->head->depth;
+
     if (fills_vectors(work))
         return (struct rows){to, stride};
-    if (add)
-        return rows_to_read(work, to, stride, count);
-    return (struct rows){take_scratch(work, count * work->padded_depth), work->padded_depth};
+    scalar *copy = take_scratch(work, count * wide);
+    for (int64_t i = 0; add && i < count; i++) {
+        memcpy(copy + i * wide, to + i * stride, (size_t)depth * sizeof(*copy));
+        memset(copy + i * wide + depth, 0, (size_t)(wide - depth) * sizeof(*copy));
+    }
+    return (struct rows){copy, wide};
 }
 
 static inline void write_back(
@@ -130,22 +173,22 @@ static inline int64_t keys_of_panel(const struct head *head, int64_t query)
 }
 
 /*
- * One panel of c [keys][QUERY_BLOCK] = the rows of `from`, one per key, times the panel `columns` of [D][Tp],
- * added to c if `add`.
+ * One panel of c [keys][QUERY_BLOCK] = the rows of `from`, one per key, times the panel `columns` of
+ * transposed rows, added to c if `add`.
  */
-static inline void score(const struct attention_work *work, scalar *c, const scalar *from, int64_t stride,
-    const scalar *columns, int64_t keys, bool add)
+static inline void score(const struct attention_work *work, scalar *c, struct factor_rows from,
+    const factor *columns, int64_t keys, bool add)
 {
-    struct tile tile = {.a_row = stride,
+    struct tile tile = {.a_row = from.stride,
         .a_step = 1,
         .b = columns,
         .b_row = work->padded_length,
-        .depth = work->head->depth,
+        .steps = factors(work->head->depth),
         .c_row = QUERY_BLOCK,
         .add = add};
 
     for (int64_t key = 0; key < keys; key += TILE_ROWS) {
-        tile.a = from + key * stride;
+        tile.a = from.at + key * from.stride;
         tile.c = c + key * QUERY_BLOCK;
         KERNEL(tile)(&tile, at_most(keys - key, TILE_ROWS), TILE_VECTORS);
     }
@@ -222,27 +265,75 @@ static inline int64_t keys_of_vector(const struct head *head, int64_t query, int
 /* The statistics of LANES queries; 0 after the last query. */
 static inline vector statistics(const scalar *of, int64_t query, int64_t length)
 {
-    scalar lane[LANES] = {0};
+    return vector_load_part(of + query, length - query);
+}
 
-    memcpy(lane, of + query, (size_t)at_most(length - query, LANES) * sizeof(*lane));
-    return vector_load(lane);
+/* A vector of a panel, times `times`; queries behind the last one have 0. */
+static inline vector panel_value(
+    const struct attention_work *work, const scalar *at, vector times, int64_t query)
+{
+    const vector_index real = vector_lanes() < (lane_index)at_most(work->head->queries - query, LANES);
+
+    return vector_select(real, times * vector_load(at), (vector){0});
+}
+
+/* Packs what the vector of queries at `query`, the block's `column`, has below `keys`, times `times`. */
+#ifdef BFLOAT16_PAIRS
+static inline void pack_panel(const struct attention_work *work, const struct panel *panel, int64_t column,
+    vector times, int64_t query, int64_t keys)
+{
+    const scalar *at = panel->at + column;
+    factor *down = panel->down + column, *across = panel->across + column / PAIR;
+
+    for (int64_t key = 0; key < keys; key += PAIR, at += PAIR * QUERY_BLOCK, down += QUERY_BLOCK) {
+        vector first = panel_value(work, at, times, query), next = {0};
+        if (key + 1 < keys)
+            next = panel_value(work, at + QUERY_BLOCK, times, query);
+        vector both = factors_joined(first, next); /* a half along the queries of each key */
+        factors_store(down, paired(both));
+        for (int64_t i = key; i < at_most(key + PAIR, keys); i++, across += QUERY_BLOCK / PAIR)
+            memcpy(across, (const char *)&both + (i - key) * (VECTOR_BYTES / PAIR), VECTOR_BYTES / PAIR);
+    }
+}
+#else
+static inline void pack_panel(const struct attention_work *work, const struct panel *panel, int64_t column,
+    vector times, int64_t query, int64_t keys)
+{
+    scalar *at = panel->at + column;
+
+    for (int64_t key = 0; BFLOAT16_PRODUCTS && key < keys; key++, at += QUERY_BLOCK)
+        vector_store(at, vector_rounded(panel_value(work, at, times, query)));
+}
+#endif
+
+/* Packs a panel of queries first .. last - 1, which each have their factor in `times` [Tq]; NULL stands
+ * for 1. */
+static inline void pack_block(const struct attention_work *work, const struct panel *panel,
+    const scalar *times, int64_t first, int64_t last)
+{
+    for (int64_t query = first; BFLOAT16_PRODUCTS && query < last; query += LANES) {
+        int64_t column = query - first;
+        int64_t keys = keys_of_panel(work->head, first + column / TILE_COLUMNS * TILE_COLUMNS);
+        vector factor_of = times ? statistics(times, query, work->head->queries) : vector_all(1);
+        pack_panel(work, panel, column, factor_of, query, keys);
+    }
 }
 
 /*
- * For a block of queries: to[query] = the sum over the keys that it sees of factor[key][query] * from[key],
+ * For a block of queries: to[query] = the sum over the keys that it sees of panel[key][query] * from[key],
  * added to `to` if `add`.
  */
-static inline void mix(const struct attention_work *work, struct rows to, const scalar *factor,
-    struct rows from, int64_t first, int64_t last, bool add)
+static inline void mix(const struct attention_work *work, struct rows to, struct panel panel,
+    struct factor_rows from, int64_t first, int64_t last, bool add)
 {
     for (int64_t query = first; query < last; query += TILE_ROWS) {
         int64_t rows = at_most(last - query, TILE_ROWS);
-        run_wide((struct tile){.a = factor + query - first,
+        run_wide((struct tile){.a = panel.down + query - first,
                      .a_row = 1,
                      .a_step = QUERY_BLOCK,
                      .b = from.at,
                      .b_row = from.stride,
-                     .depth = keys_until(work->head, query + rows),
+                     .steps = factors(keys_until(work->head, query + rows)),
                      .c = to.at + query * to.stride,
                      .c_row = to.stride,
                      .add = add},
@@ -251,23 +342,23 @@ static inline void mix(const struct attention_work *work, struct rows to, const 
 }
 
 /*
- * For the keys that the block's queries see: to[key] = the sum over the queries of factor[key][query] *
+ * For the keys that the block's queries see: to[key] = the sum over the queries of panel[key][query] *
  * from[query], added to what earlier blocks have written, and to what this block has if `add`.
  */
-static inline void gather_rows(const struct attention_work *work, struct rows to, const scalar *factor,
-    struct rows from, int64_t first, int64_t last, bool add)
+static inline void gather_rows(const struct attention_work *work, struct rows to, struct panel panel,
+    struct factor_rows from, int64_t first, int64_t last, bool add)
 {
     const struct head *head = work->head;
     int64_t seen = keys_until(head, last);
 
     for (int64_t key = 0; key < seen; key += TILE_ROWS) {
         int64_t query = head->mask != MASK_CAUSAL || key < first ? first : key;
-        run_wide((struct tile){.a = factor + key * QUERY_BLOCK + query - first,
-                     .a_row = QUERY_BLOCK,
+        run_wide((struct tile){.a = panel.across + (key * QUERY_BLOCK + query - first) / PAIR,
+                     .a_row = QUERY_BLOCK / PAIR,
                      .a_step = 1,
-                     .b = from.at + query * from.stride,
+                     .b = from.at + query / PAIR * from.stride,
                      .b_row = from.stride,
-                     .depth = last - query,
+                     .steps = factors(last - query),
                      .c = to.at + key * to.stride,
                      .c_row = to.stride,
                      .add = add || (head->mask == MASK_CAUSAL ? key < first : first > 0)},

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/core/random.h"
 #include "model/core/scalar.h"
 
 /* The numbers of one step of adamw or adam. */
@@ -29,6 +30,9 @@ struct sgd_pass {
     double rate, weight_decay, momentum;
     double gradient_scale; /* of clipping */
 };
+
+/* Neighbours whose draws a kernel makes together, see model/kernels/rounding.c. */
+enum { ROUNDING_GROUP = 128 };
 
 /* |b|^2 and a.b of two vectors a and b. */
 struct sums {
@@ -115,12 +119,16 @@ enum { ATTENTION_COLUMNS = 32, ATTENTION_LANES = 16, ATTENTION_BLOCK = 64 };
 /* Scalars of scratch for a product: its packed operands fit the second-level cache. */
 enum { PRODUCT_SCRATCH = (512 << 10) / (int)sizeof(scalar) };
 
+/* What matrix products read: factors as they are, or rounded to bfloat16. Sums are scalars. */
+enum precision { PRECISION_FLOAT, PRECISION_BFLOAT16, PRECISIONS };
+
 /*
  * The inner loops, built once per vector level; the program picks the best level of its processor. NaN and
  * infinities follow the rules of arithmetic. Arrays must not overlap unless said otherwise.
  */
 struct kernels {
     const char *level;
+    enum precision precision; /* of `product`, and of the products within `attention` and the next ones */
     bool outdoes_blas; /* `product` is faster than the BLAS library's */
 
     /* scratch [PRODUCT_SCRATCH] */
@@ -247,6 +255,16 @@ struct kernels {
     /* |b - a|^2 and a.(b - a), and |b|^2; differences of float scalars that are close are exact in double */
     struct sums (*difference)(const scalar *a, const scalar *b, int64_t count, double *b_square);
 
+    /*
+     * Rounds to bfloat16: to the nearest, ties to even; or to one of the two neighbours, up with a
+     * probability of 2^-16 times the first 16 bits below those that stay. NaN stays NaN; what is nearer to
+     * 2^128 than to the largest bfloat16, or is rounded up from there, becomes infinite; results below 2^-126
+     * are multiples of 2^-133. The draw of x[i] is a function of the seed and first + i; first is a multiple
+     * of ROUNDING_GROUP.
+     */
+    void (*round_bfloat16)(scalar *x, int64_t count);
+    void (*round_bfloat16_by_chance)(scalar *x, int64_t count, uint64_t seed, int64_t first);
+
     /* One step of adamw or adam over a range; weights and moments in place. */
     void (*adam)(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
         const scalar *gradient, int64_t count);
@@ -283,6 +301,17 @@ struct kernels {
     double (*add_squares)(scalar *sums, const scalar *x, int64_t count, double scale, double share);
     /* out[i] = factor * x[i] / sqrt(square[i]) */
     void (*over_root)(scalar *out, const scalar *x, const scalar *square, int64_t count, double factor);
+
+    /*
+     * The draws first .. first+count-1 of a seed and a purpose, bit for bit as by the functions of random.h
+     * at every level: random_bits; bound * (2 * random_uniform - 1); deviation * random_normal.
+     */
+    void (*draw_bits)(
+        uint64_t *bits, int64_t count, uint64_t seed, enum random_purpose purpose, uint64_t first);
+    void (*draw_uniform)(
+        scalar *out, int64_t count, double bound, uint64_t seed, enum random_purpose purpose, uint64_t first);
+    void (*draw_normal)(scalar *out, int64_t count, double deviation, uint64_t seed,
+        enum random_purpose purpose, uint64_t first);
 };
 
 #endif

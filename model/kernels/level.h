@@ -64,9 +64,19 @@ static inline float exponential(float x)
 #define SCALAR_LEAST ((double)FLT_MIN)
 #endif
 
-/* The functions of struct kernels: X(name). Their declarations and the table of each level follow from it. */
-#define KERNEL_NAMES(X)                                                                                      \
-    X(product)                                                                                               \
+/*
+ * The functions of struct kernels: X(name). Their declarations and the table of each level follow from them.
+ * Levels of `precision: bfloat16` have products of their own, mostly attention of their own, and nothing
+ * else.
+ */
+#define PRODUCT_NAMES(X) X(product)
+#define ATTENTION_NAMES(X)                                                                                   \
+    X(attention)                                                                                             \
+    X(attended)                                                                                              \
+    X(attention_gradient)                                                                                    \
+    X(attention_tangent)                                                                                     \
+    X(attention_gradient_tangent)
+#define PLAIN_NAMES(X)                                                                                       \
     X(mirror)                                                                                                \
     X(spread)                                                                                                \
     X(column_sums)                                                                                           \
@@ -88,12 +98,7 @@ static inline float exponential(float x)
     X(add_scaled)                                                                                            \
     X(multiply_tangent)                                                                                      \
     X(rotary)                                                                                                \
-    X(attention)                                                                                             \
-    X(attended)                                                                                              \
     X(attention_weights)                                                                                     \
-    X(attention_gradient)                                                                                    \
-    X(attention_tangent)                                                                                     \
-    X(attention_gradient_tangent)                                                                            \
     X(cross_entropy)                                                                                         \
     X(cross_entropy_gradient)                                                                                \
     X(cross_entropy_tangent)                                                                                 \
@@ -102,6 +107,8 @@ static inline float exponential(float x)
     X(sums)                                                                                                  \
     X(keep)                                                                                                  \
     X(difference)                                                                                            \
+    X(round_bfloat16)                                                                                        \
+    X(round_bfloat16_by_chance)                                                                              \
     X(adam)                                                                                                  \
     X(adam_sums)                                                                                             \
     X(sgd)                                                                                                   \
@@ -112,11 +119,16 @@ static inline float exponential(float x)
     X(look_ahead)                                                                                            \
     X(lion_sums)                                                                                             \
     X(add_squares)                                                                                           \
-    X(over_root)
+    X(over_root)                                                                                             \
+    X(draw_bits)                                                                                             \
+    X(draw_uniform)                                                                                          \
+    X(draw_normal)
 
 /* Declares each function of struct kernels at this level, with the type of its field. */
 #define X(name) __typeof__(*((struct kernels *)NULL)->name) KERNEL(name);
-KERNEL_NAMES(X)
+PRODUCT_NAMES(X)
+ATTENTION_NAMES(X)
+PLAIN_NAMES(X)
 #undef X
 
 #endif

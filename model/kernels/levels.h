@@ -5,9 +5,13 @@
 
 /*
  * The kernels of the best level that this processor runs; the environment variable NORMSWEEP_VECTOR
- * (baseline, avx2, avx512) asks for a lower level.
+ * (baseline, avx2, avx512, avx512_bf16, amx) asks for a lower level.
  */
-const struct kernels *kernels_best(void);
+const struct kernels *kernels_best(enum precision precision);
+
+/* The name of that level. Without instructions of its own for a precision, a level computes as the one below.
+ */
+const char *kernels_level_in_use(void);
 
 /* The name of level `place`, 0 for the lowest, NULL past the last; *runs: whether this processor runs it. */
 const char *kernels_level(int place, bool *runs);

@@ -1,22 +1,24 @@
 /*
  * The matrix product. b is packed, a block at a time, into panels of TILE_COLUMNS columns. The panels stay in
  * the second-level cache while tile after tile of a's rows, in the first-level cache, runs along them. a is
- * read in place, except that a transposed a is packed too if many panels use it.
+ * read in place, except that it is packed too if its factors are rounded, or if it is transposed and many
+ * panels use it.
  *
  * What follows a product (bias, residual, activation) is computed in the registers that hold the tile.
  */
-#include "model/kernels/vector.h"
+#include "model/kernels/tile.h"
 
 /*
  * Sizes of the blocks: a panel of b and a tile of a fit the first-level cache, all panels and a's packed
- * columns the second-level one.
+ * rows the second-level one.
  */
 enum {
-    DEPTH_ALONG = 1024, /* k at a time if rows of a are contiguous: a tile then reads 8 long runs */
-    DEPTH_ACROSS = 512, /* k at a time if columns of a are contiguous */
-    GROUP_TILES = 8,
-    GROUP = GROUP_TILES * TILE_ROWS, /* columns of a transposed a that are packed at a time */
-    PANELS_SIZE = PRODUCT_SCRATCH - GROUP * DEPTH_ACROSS, /* scalars of packed b */
+    STEPS_ALONG =
+        1024, /* steps of k at a time if a is read in place by rows: a tile then reads 8 long runs */
+    STEPS_ACROSS = 512, /* steps of k at a time otherwise */
+    GROUP_TILES = TILE_ROWS > 8 ? 2 : 8,
+    GROUP = GROUP_TILES * TILE_ROWS, /* rows of a that are packed at a time */
+    PANELS_SIZE = PRODUCT_SCRATCH - GROUP * STEPS_ACROSS, /* factors of packed b */
     PACK_COLUMNS = 128, /* narrower products read a transposed a in place */
 };
 
@@ -25,31 +27,36 @@ struct matrix_block {
     const struct product *product;
     int64_t column, columns;
     int64_t first, depth; /* k = first .. first + depth - 1 */
-    scalar *panels; /* b: [columns / TILE_COLUMNS][depth][TILE_COLUMNS] */
-    scalar *packed; /* a: [GROUP_TILES][depth][TILE_ROWS] */
+    int64_t steps; /* of tiles over these values */
+    factor *panels; /* b: [columns / TILE_COLUMNS][steps][TILE_COLUMNS] */
+    factor *packed; /* a: GROUP rows */
 };
 
-/* Copies `wide` columns of b to a panel; its other columns are 0. */
-static void copy_panel(scalar *panel, const scalar *from, int64_t stride, int64_t wide, int64_t depth)
+/* Rows of a block of a: the factor of row i and step s lies at at[i * row + s * step]. */
+struct operand {
+    const factor *at;
+    int64_t row, step;
+};
+
+/* Packs `wide` columns of b, whose rows are `stride` apart, to a panel; its other columns are 0. */
+static void copy_panel(factor *panel, const scalar *from, int64_t stride, int64_t wide, int64_t depth)
 {
-    if (wide < TILE_COLUMNS) {
-        memset(panel, 0, (size_t)(depth * TILE_COLUMNS) * sizeof(*panel));
-        for (int64_t k = 0; k < depth; k++)
-            memcpy(panel + k * TILE_COLUMNS, from + k * stride, (size_t)wide * sizeof(*from));
-        return;
-    }
-    for (int64_t k = 0; k < depth; k++)
-        for (int64_t j = 0; j < TILE_COLUMNS; j += LANES)
-            vector_store(panel + k * TILE_COLUMNS + j, vector_load(from + k * stride + j));
+    if (wide < TILE_COLUMNS)
+        memset(panel, 0, (size_t)(factors(depth) * TILE_COLUMNS) * sizeof(*panel));
+    for (int64_t k = 0; k < depth; k += PAIR, panel += TILE_COLUMNS, from += PAIR * stride)
+        pack_across(panel, from, k + 1 < depth ? from + stride : NULL, wide);
 }
 
 static void pack_panels(const struct matrix_block *block)
 {
     const struct product *p = block->product;
+    int64_t rest = block->steps - factors(block->depth);
 
     for (int64_t j = 0; j < block->columns; j += TILE_COLUMNS) {
-        scalar *panel = block->panels + j * block->depth;
+        factor *panel = block->panels + j * block->steps;
         int64_t column = block->column + j, wide = at_most(block->columns - j, TILE_COLUMNS);
+        memset(
+            panel + factors(block->depth) * TILE_COLUMNS, 0, (size_t)(rest * TILE_COLUMNS) * sizeof(*panel));
         if (!p->b_transposed) {
             copy_panel(panel, p->b + block->first * p->b_stride + column, p->b_stride, wide, block->depth);
             continue;
@@ -87,17 +94,16 @@ static void run_edge(const struct tile *tile, int64_t rows, int64_t wide)
         memcpy(tile->c + i * tile->c_row, c + i * TILE_COLUMNS, size);
 }
 
-/* Rows [row, row + rows) of c along all panels. Element (i, k) of a's block is a[i * a_row + k * a_step]. */
-static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows, const scalar *a,
-    int64_t a_row, int64_t a_step)
+/* Rows [row, row + rows) of c, at most TILE_ROWS, along all panels. */
+static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows, struct operand a)
 {
     const struct product *p = block->product;
     bool begins = block->first == 0, ends = block->first + block->depth == p->k;
-    struct tile tile = {.a = a,
-        .a_row = a_row,
-        .a_step = a_step,
+    struct tile tile = {.a = a.at,
+        .a_row = a.row,
+        .a_step = a.step,
         .b_row = TILE_COLUMNS,
-        .depth = block->depth,
+        .steps = block->steps,
         .c_row = p->c_stride,
         .add = p->add || !begins,
         .relu = p->relu && ends};
@@ -105,7 +111,7 @@ static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows
     int64_t end = p->symmetric ? at_most(block->columns, row + rows - block->column) : block->columns;
     for (int64_t j = 0; j < end; j += TILE_COLUMNS) {
         int64_t column = block->column + j, at = row * p->c_stride + column;
-        tile.b = block->panels + j * block->depth;
+        tile.b = block->panels + j * block->steps;
         tile.c = p->c + at;
         tile.residual = begins && p->residual ? p->residual + at : NULL;
         tile.gate = ends && p->gate ? p->gate + at : NULL;
@@ -125,95 +131,125 @@ static int64_t first_row(const struct matrix_block *block, int64_t step)
     return block->product->symmetric ? block->column / step * step : 0;
 }
 
-/* Packs up to GROUP columns of a, tile by tile; what follows the last column in its tile is not set. */
-static void pack_group(const struct matrix_block *block, const scalar *a, int64_t columns)
+#ifdef KERNELS_AMX
+/* Packs up to GROUP columns of a transposed a as rows. What lies in the last tile behind the last row is not
+ * set. */
+static struct operand pack_columns(const struct matrix_block *block, const scalar *a, int64_t columns)
 {
     int64_t stride = block->product->a_stride;
 
-    for (int64_t k = 0; k < block->depth; k++)
-        for (int64_t i = 0; i < columns; i += TILE_ROWS) {
-            scalar *to = block->packed + i * block->depth + k * TILE_ROWS;
-            if (columns - i >= TILE_ROWS)
-                memcpy(to, a + k * stride + i, TILE_ROWS * sizeof(*to));
-            else
-                memcpy(to, a + k * stride + i, (size_t)(columns - i) * sizeof(*to));
+    for (int64_t i = 0; i < columns; i += LANES)
+        for (int64_t s = 0; s < block->steps; s += LANES) {
+            vector step[LANES] = {0};
+            for (int64_t one = 0; one < LANES && PAIR * (s + one) < block->depth; one++) {
+                int64_t k = PAIR * (s + one);
+                const scalar *from = a + k * stride + i;
+                pack_across((factor *)&step[one], from, k + 1 < block->depth ? from + stride : NULL,
+                    at_most(columns - i, LANES));
+            }
+            vector_transpose(step);
+            for (int64_t row = 0; row < LANES; row++)
+                factors_store(block->packed + (i + row) * block->steps + s, step[row]);
         }
+    return (struct operand){block->packed, block->steps, 1};
+}
+#else
+/* Packs up to GROUP columns of a transposed a, tile by tile; what follows the last column in its tile is not
+ * set. */
+static struct operand pack_columns(const struct matrix_block *block, const scalar *a, int64_t columns)
+{
+    int64_t stride = block->product->a_stride;
+
+    for (int64_t k = 0; k < block->depth; k += PAIR, a += PAIR * stride) {
+        factor row[GROUP + LANES];
+        const factor *from = as_factors(a);
+        if (BFLOAT16_PRODUCTS) {
+            pack_across(row, a, k + 1 < block->depth ? a + stride : NULL, columns);
+            from = row;
+        }
+        for (int64_t i = 0; i < columns; i += TILE_ROWS) {
+            factor *to = block->packed + i * block->steps + k / PAIR * TILE_ROWS;
+            if (columns - i >= TILE_ROWS)
+                memcpy(to, from + i, TILE_ROWS * sizeof(*to));
+            else
+                memcpy(to, from + i, (size_t)(columns - i) * sizeof(*to));
+        }
+    }
+    return (struct operand){block->packed, 1, TILE_ROWS};
+}
+#endif
+
+/* Packs rows [row, row + rows) of c's a, at most GROUP. */
+static struct operand pack_group(const struct matrix_block *block, int64_t row, int64_t rows)
+{
+    const struct product *p = block->product;
+    int64_t packed_row = round_up(block->steps, LANES);
+
+    if (p->a_transposed)
+        return pack_columns(block, p->a + block->first * p->a_stride + row, rows);
+    pack_rows(
+        block->packed, packed_row, p->a + row * p->a_stride + block->first, p->a_stride, rows, block->depth);
+    return (struct operand){block->packed, packed_row, 1};
 }
 
 static void run_packed(const struct matrix_block *block)
 {
-    const struct product *p = block->product;
+    int64_t m = block->product->m;
 
-    for (int64_t row = first_row(block, GROUP); row < p->m; row += GROUP) {
-        int64_t rows = at_most(p->m - row, GROUP);
-        pack_group(block, p->a + block->first * p->a_stride + row, rows);
-        for (int64_t i = 0; i < rows; i += TILE_ROWS)
-            run_rows(
-                block, row + i, at_most(rows - i, TILE_ROWS), block->packed + i * block->depth, 1, TILE_ROWS);
+    for (int64_t row = first_row(block, GROUP); row < m; row += GROUP) {
+        int64_t rows = at_most(m - row, GROUP);
+        struct operand a = pack_group(block, row, rows);
+        int64_t tile = a.step == 1 ? TILE_ROWS * a.row : TILE_ROWS * block->steps;
+        for (int64_t i = 0; i < rows; i += TILE_ROWS, a.at += tile)
+            run_rows(block, row + i, at_most(rows - i, TILE_ROWS), a);
     }
 }
 
-static void run_block(const struct matrix_block *block)
+/* Only where factors are scalars as they are. */
+static void run_in_place(const struct matrix_block *block)
 {
     const struct product *p = block->product;
-    int64_t a_row = p->a_transposed ? 1 : p->a_stride, a_step = p->a_transposed ? p->a_stride : 1;
+    struct operand a = {.row = p->a_transposed ? 1 : p->a_stride, .step = p->a_transposed ? p->a_stride : 1};
 
-    pack_panels(block);
-    if (p->a_transposed && p->n >= PACK_COLUMNS) {
-        run_packed(block);
-        return;
+    for (int64_t row = first_row(block, TILE_ROWS); row < p->m; row += TILE_ROWS) {
+        a.at = as_factors(p->a + row * a.row + block->first * a.step);
+        run_rows(block, row, at_most(p->m - row, TILE_ROWS), a);
     }
-    for (int64_t row = first_row(block, TILE_ROWS); row < p->m; row += TILE_ROWS)
-        run_rows(block, row, at_most(p->m - row, TILE_ROWS), p->a + row * a_row + block->first * a_step,
-            a_row, a_step);
 }
 
-/* k at a time: equal parts, rounded up to whole vectors. */
+static bool packs_a(const struct product *p)
+{
+    return BFLOAT16_PRODUCTS || (p->a_transposed && p->n >= PACK_COLUMNS);
+}
+
+/* k at a time: equal parts, rounded up to whole vectors of factors. */
 static int64_t depth_of(const struct product *p)
 {
-    int64_t most = p->a_transposed ? DEPTH_ACROSS : DEPTH_ALONG, parts = (p->k + most - 1) / most;
+    int64_t most = PAIR * (BFLOAT16_PRODUCTS || p->a_transposed ? STEPS_ACROSS : STEPS_ALONG);
+    int64_t parts = (p->k + most - 1) / most;
 
-    return ((p->k + parts - 1) / parts + LANES - 1) / LANES * LANES;
+    return round_up((p->k + parts - 1) / parts, PAIR * LANES);
 }
 
 void KERNEL(product)(const struct product *product, scalar *scratch)
 {
-    struct matrix_block block = {.product = product, .panels = scratch, .packed = scratch + PANELS_SIZE};
+    struct matrix_block block = {
+        .product = product, .panels = factors_in(scratch), .packed = factors_in(scratch) + PANELS_SIZE};
     int64_t depth = depth_of(product);
-    int64_t wide = PANELS_SIZE / depth / TILE_COLUMNS * TILE_COLUMNS;
+    int64_t wide = PANELS_SIZE / (depth / PAIR) / TILE_COLUMNS * TILE_COLUMNS;
 
+    KERNEL(tiles_begin)();
     for (block.column = 0; block.column < product->n; block.column += wide) {
         block.columns = at_most(product->n - block.column, wide);
         for (block.first = 0; block.first < product->k; block.first += depth) {
             block.depth = at_most(product->k - block.first, depth);
-            run_block(&block);
+            block.steps = round_up(factors(block.depth), STEPS);
+            pack_panels(&block);
+            if (packs_a(product))
+                run_packed(&block);
+            else
+                run_in_place(&block);
         }
     }
-}
-
-/* The square of LANES rows and columns on the diagonal. */
-INLINE void mirror_square(scalar *c, int64_t stride)
-{
-    vector row[LANES], other[LANES];
-
-    UNROLLED
-    for (int i = 0; i < LANES; i++)
-        other[i] = row[i] = vector_load(c + i * stride);
-    vector_transpose(other);
-    UNROLLED
-    for (int i = 0; i < LANES; i++)
-        vector_store(c + i * stride, vector_select(vector_lanes() > i, other[i], row[i]));
-}
-
-void KERNEL(mirror)(scalar *c, int64_t n, int64_t stride)
-{
-    int64_t whole = n / LANES * LANES;
-
-    for (int64_t row = 0; row < whole; row += LANES) {
-        transpose_rows(c + row, stride, c + row * stride, stride, LANES, row);
-        mirror_square(c + row * stride + row, stride);
-    }
-    for (int64_t row = whole; row < n; row++)
-        for (int64_t column = 0; column < row; column++)
-            c[column * stride + row] = c[row * stride + column];
+    KERNEL(tiles_end)();
 }

@@ -101,9 +101,10 @@ void product_run(const struct team *team, const struct product *product)
 {
     enum { ROWS = 48, COLUMNS = 32 }; /* multiples of every level's tile */
     const struct product_work work = {team, product, product->n > product->m};
+    int64_t others = product->k * (work.by_columns ? product->m : product->n);
+    const struct items items = {.count = work.by_columns ? product->n : product->m,
+        .multiple = work.by_columns ? COLUMNS : ROWS,
+        .nanoseconds = PRODUCT_NANOSECONDS * (double)others};
 
-    if (work.by_columns)
-        team_run(team, product->n, COLUMNS, compute_share, &work);
-    else
-        team_run(team, product->m, ROWS, compute_share, &work);
+    team_run(team, items, compute_share, &work);
 }

@@ -1,4 +1,4 @@
-#include "model/kernels/vector.h"
+#include "model/kernels/tile.h"
 
 #define EACH UNROLLED for (int i = 0; i < rows; i++) UNROLLED for (int j = 0; j < vectors; j++)
 
@@ -12,29 +12,6 @@ INLINE vector vector_where_not_zero(vector value, vector zero)
 INLINE vector vector_relu(vector value)
 {
     return (vector)((vector_index)value & ~(vector_index)(value < (vector){0}));
-}
-
-/* After inlining, rows and vectors are constants, so that the sums stay in registers. */
-INLINE void sum_tile(
-    const int rows, const int vectors, vector sums[TILE_ROWS][TILE_VECTORS], const struct tile *tile)
-{
-    const scalar *a = tile->a, *b = tile->b;
-    int64_t a_row = tile->a_row, a_step = tile->a_step, b_row = tile->b_row;
-
-    for (int64_t k = tile->depth; k > 0; k--, a += a_step, b += b_row) {
-        vector row[TILE_VECTORS];
-
-        UNROLLED
-        for (int j = 0; j < vectors; j++)
-            row[j] = vector_load(b + j * LANES);
-        UNROLLED
-        for (int i = 0; i < rows; i++) {
-            vector one = vector_all(a[i * a_row]);
-            UNROLLED
-            for (int j = 0; j < vectors; j++)
-                sums[i][j] += one * row[j];
-        }
-    }
 }
 
 /* Takes the tile by value, so that the compiler knows that no store changes it. */
@@ -57,7 +34,7 @@ INLINE void put_tile(
 }
 
 /* Shallower tiles end before a prefetch arrives. */
-enum { FETCH_DEPTH = 64 };
+enum { FETCH_STEPS = 64 / PAIR };
 
 /* Prefetches what is added to the sums while the sums are computed. */
 INLINE void fetch_tile(const int rows, const int vectors, const struct tile *tile)
@@ -69,11 +46,125 @@ INLINE void fetch_tile(const int rows, const int vectors, const struct tile *til
         EACH __builtin_prefetch(tile->gate + i * tile->c_row + j * LANES);
 }
 
+#ifdef KERNELS_AMX
+/* The whole of tile registers: 0 to 3 hold c, 4 and 5 a, 6 and 7 b. */
+struct tile_config {
+    uint8_t palette, start_row, reserved[14];
+    uint16_t bytes[16];
+    uint8_t rows[16];
+};
+
+void KERNEL(tiles_begin)(void)
+{
+    struct tile_config config = {.palette = 1};
+
+    for (int i = 0; i < 8; i++) {
+        config.bytes[i] = VECTOR_BYTES;
+        config.rows[i] = STEPS;
+    }
+    _tile_loadconfig(&config);
+}
+
+void KERNEL(tiles_end)(void)
+{
+    _tile_release();
+}
+
+/* The sums of two tiles of rows by two of columns, or of one by two: each tile of a and b serves twice. */
+INLINE void sum_tiles(const bool lower, vector sums[TILE_ROWS][TILE_VECTORS], const struct tile *tile)
+{
+    enum { ROWS = TILE_ROWS / 2, C_STRIDE = TILE_COLUMNS * sizeof(scalar) };
+    const size_t a_stride = (size_t)tile->a_row * sizeof(factor),
+                 b_stride = (size_t)tile->b_row * sizeof(factor);
+    const factor *a = tile->a, *b = tile->b;
+
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (int64_t s = 0; s < tile->steps; s += STEPS, a += STEPS, b += STEPS * tile->b_row) {
+        _tile_loadd(6, b, b_stride);
+        _tile_loadd(7, b + LANES, b_stride);
+        _tile_loadd(4, a, a_stride);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+        if (lower) {
+            _tile_loadd(5, a + ROWS * tile->a_row, a_stride);
+            _tile_dpbf16ps(2, 5, 6);
+            _tile_dpbf16ps(3, 5, 7);
+        }
+    }
+    _tile_stored(0, &sums[0][0], C_STRIDE);
+    _tile_stored(1, &sums[0][1], C_STRIDE);
+    if (lower) {
+        _tile_stored(2, &sums[ROWS][0], C_STRIDE);
+        _tile_stored(3, &sums[ROWS][1], C_STRIDE);
+    }
+}
+
+void KERNEL(tile)(const struct tile *tile, int64_t rows, int64_t vectors)
+{
+    vector sums[TILE_ROWS][TILE_VECTORS];
+
+    if (tile->steps >= FETCH_STEPS)
+        fetch_tile((int)rows, (int)vectors, tile);
+    if (rows > TILE_ROWS / 2)
+        sum_tiles(true, sums, tile);
+    else
+        sum_tiles(false, sums, tile);
+    if (vectors == TILE_VECTORS)
+        put_tile((int)rows, TILE_VECTORS, sums, *tile);
+    else
+        put_tile((int)rows, 1, sums, *tile);
+}
+#else
+/* sum + a b in each lane; of a pair of bfloat16 numbers, both products. */
+INLINE vector vector_add_product(vector sum, vector a, vector b)
+{
+#ifdef BFLOAT16_PAIRS
+    return (vector)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
+#else
+    return sum + a * b;
+#endif
+}
+
+INLINE vector factors_all(factor one)
+{
+#ifdef BFLOAT16_PAIRS
+    return (vector)((vector_bits){0} + one);
+#else
+    return vector_all(one);
+#endif
+}
+
+/* After inlining, rows and vectors are constants, so that the sums stay in registers. */
+INLINE void sum_tile(
+    const int rows, const int vectors, vector sums[TILE_ROWS][TILE_VECTORS], const struct tile *tile)
+{
+    const factor *a = tile->a, *b = tile->b;
+    int64_t a_row = tile->a_row, a_step = tile->a_step, b_row = tile->b_row;
+
+    for (int64_t s = tile->steps; s > 0; s--, a += a_step, b += b_row) {
+        vector row[TILE_VECTORS];
+
+        UNROLLED
+        for (int j = 0; j < vectors; j++)
+            row[j] = factors_load(b + j * LANES);
+        UNROLLED
+        for (int i = 0; i < rows; i++) {
+            vector one = factors_all(a[i * a_row]);
+            UNROLLED
+            for (int j = 0; j < vectors; j++)
+                sums[i][j] = vector_add_product(sums[i][j], one, row[j]);
+        }
+    }
+}
+
 INLINE void run_tile(const int rows, const int vectors, const struct tile *tile)
 {
     vector sums[TILE_ROWS][TILE_VECTORS] = {0};
 
-    if (tile->depth >= FETCH_DEPTH)
+    if (tile->steps >= FETCH_STEPS)
         fetch_tile(rows, vectors, tile);
     sum_tile(rows, vectors, sums, tile);
     put_tile(rows, vectors, sums, *tile);
@@ -100,3 +191,4 @@ void KERNEL(tile)(const struct tile *tile, int64_t rows, int64_t vectors)
 #endif
     }
 }
+#endif

@@ -2,12 +2,14 @@
 #define NORMSWEEP_MODEL_KERNELS_VECTOR_H
 
 /*
- * Vectors of the level's width, and the core of every matrix product here: a tile whose sums stay in
- * registers. Written with the vector types of gcc and clang, so that one source serves every processor.
+ * Vectors of the level's width, written with the vector types of gcc and clang, so that one source serves
+ * every processor.
  */
 #include "model/kernels/level.h"
 
-#if defined(__AVX512F__)
+#if defined(KERNELS_AMX)
+enum { VECTOR_BYTES = 64, TILE_ROWS = 32 }; /* two tiles of the processor, by two */
+#elif defined(__AVX512F__)
 enum { VECTOR_BYTES = 64, TILE_ROWS = 8 }; /* 32 registers: 16 sums, 2 vectors of b, 1 scalar of a */
 #elif defined(__AVX__)
 enum { VECTOR_BYTES = 32, TILE_ROWS = 6 }; /* 16 registers: 12 sums, 2 vectors of b, 1 scalar of a */
@@ -19,11 +21,14 @@ enum { LANES = VECTOR_BYTES / (int)sizeof(scalar), TILE_VECTORS = 2, TILE_COLUMN
 
 #ifdef SCALAR_DOUBLE
 typedef int64_t lane_index;
+typedef uint64_t lane_bits;
 #else
 typedef int32_t lane_index;
+typedef uint32_t lane_bits;
 #endif
 typedef scalar vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef lane_index vector_index __attribute__((vector_size(VECTOR_BYTES)));
+typedef lane_bits vector_bits __attribute__((vector_size(VECTOR_BYTES)));
 /* A vector in memory, at any address that suits a scalar. */
 typedef scalar vector_there __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(scalar)), may_alias));
 
@@ -44,6 +49,15 @@ INLINE vector vector_load(const scalar *from)
 INLINE void vector_store(scalar *to, vector value)
 {
     *(vector_there *)to = value;
+}
+
+/* The first `count` lanes from memory, the others 0. */
+INLINE vector vector_load_part(const scalar *from, int64_t count)
+{
+    scalar lane[LANES] = {0};
+
+    memcpy(lane, from, (size_t)at_most(count, LANES) * sizeof(*lane));
+    return vector_load(lane);
 }
 
 INLINE vector vector_all(scalar value)
@@ -100,24 +114,6 @@ INLINE vector vector_exponential(vector x)
 #endif
 }
 
-/*
- * c = a b, `rows` <= TILE_ROWS rows by `vectors` <= TILE_VECTORS vectors, with what struct product adds to
- * it. Element (i, k) of a lies at a[i * a_row + k * a_step], row k of b at b + k * b_row, row i of c at c + i
- * * c_row.
- */
-struct tile {
-    const scalar *a, *b;
-    int64_t a_row, a_step, b_row;
-    int64_t depth; /* k = 0 .. depth - 1 */
-    scalar *c;
-    const scalar *residual, *gate; /* laid out like c; NULL for none */
-    const scalar *bias; /* [vectors * LANES]; NULL for none */
-    int64_t c_row;
-    bool add; /* to what c holds */
-    bool relu;
-};
-void KERNEL(tile)(const struct tile *tile, int64_t rows, int64_t vectors);
-
 /* Transposes LANES rows of LANES scalars in registers: swaps blocks at distance h = 1, 2, 4, ... */
 INLINE void vector_transpose(vector row[LANES])
 {
@@ -143,30 +139,6 @@ INLINE void vector_transpose(vector row[LANES])
         }
     }
 #endif
-}
-
-/*
- * Copies `count` rows of `depth` scalars at `from`, transposed: element (i, k) goes to to[k * to_row + i], i
- * < LANES. Rows from `count` on become 0.
- */
-INLINE void transpose_rows(
-    scalar *to, int64_t to_row, const scalar *from, int64_t from_row, int64_t count, int64_t depth)
-{
-    int64_t k = 0;
-
-    for (; count >= LANES && k + LANES <= depth; k += LANES) {
-        vector row[LANES];
-        UNROLLED
-        for (int i = 0; i < LANES; i++)
-            row[i] = vector_load(from + i * from_row + k);
-        vector_transpose(row);
-        UNROLLED
-        for (int i = 0; i < LANES; i++)
-            vector_store(to + (k + i) * to_row, row[i]);
-    }
-    for (; k < depth; k++)
-        for (int i = 0; i < LANES; i++)
-            to[k * to_row + i] = i < count ? from[i * from_row + k] : 0;
 }
 
 #endif

@@ -1,6 +1,11 @@
 #include "model/layers/activation.h"
 
-enum { ELEMENTS = 4096 }; /* the grain of shares: smaller shares would cost more than they save */
+enum { LINE = 64 }; /* elements: shares begin at whole cache lines */
+
+static struct items elements(int64_t count, double passes)
+{
+    return (struct items){count, LINE, passes * ELEMENT_NANOSECONDS};
+}
 
 const char *const activation_words[ACTIVATION_COUNT + 1] = {
 #define X(NAME, word, kernel) [ACTIVATION_##NAME] = #word,
@@ -34,7 +39,7 @@ void activation_forward(const struct team *team, enum activation activation, sca
     };
     const struct activation_work work = {kernel[activation], y, x, curvature};
 
-    team_run(team, count, ELEMENTS, activation_share, &work);
+    team_run(team, elements(count, 3), activation_share, &work);
 }
 
 struct multiply_work {
@@ -55,7 +60,7 @@ void multiply(const struct team *team, scalar *out, const scalar *a, const scala
 {
     const struct multiply_work work = {team->kernels, out, a, b};
 
-    team_run(team, count, ELEMENTS, multiply_share, &work);
+    team_run(team, elements(count, 1), multiply_share, &work);
 }
 
 struct multiply_tangent_work {
@@ -78,5 +83,5 @@ void multiply_tangent(const struct team *team, scalar *tout, struct dual a, stru
 {
     const struct multiply_tangent_work work = {team->kernels, tout, a, b};
 
-    team_run(team, count, ELEMENTS, multiply_tangent_share, &work);
+    team_run(team, elements(count, 2), multiply_tangent_share, &work);
 }

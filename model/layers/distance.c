@@ -11,8 +11,7 @@
 #include "model/core/check.h"
 #include "model/kernels/product.h"
 
-/* Queries of a block, and the grain of rows. */
-enum { QUERIES = 64, ROWS = 16 };
+enum { QUERIES = 64 }; /* of a block */
 
 void distances_fill(scalar *table, int64_t context, int64_t width)
 {
@@ -83,7 +82,9 @@ void distances_bias(const struct distances *distances, const struct distances_in
     const struct distances_work work = {
         .distances = distances, .in = in, .content_bias = content_bias, .distance_bias = distance_bias};
 
-    team_run(distances->team, rows_of(distances), ROWS, bias_share, &work);
+    const struct items rows = {rows_of(distances), 1, 2 * ELEMENT_NANOSECONDS * (double)width_of(distances)};
+
+    team_run(distances->team, rows, bias_share, &work);
 }
 
 /* ---- blocks of queries ---- */
@@ -224,10 +225,13 @@ static void compute_share(const void *context, scalar *scratch, int64_t begin, i
 static void compute_heads(const struct distances_work *work)
 {
     const struct distances *d = work->distances;
+    double length = (double)rows_of(d) / (double)d->sequences;
+    const struct items items = {
+        d->sequences * d->heads, 1, 4 * PRODUCT_NANOSECONDS * length * length * (double)d->depth};
 
     INVARIANT(d->kv_heads > 0 && d->heads % d->kv_heads == 0, "%lld heads, %lld of keys", (long long)d->heads,
         (long long)d->kv_heads);
-    team_run(d->team, d->sequences * d->heads, 1, compute_share, work);
+    team_run(d->team, items, compute_share, work);
 }
 
 void distances_forward(const struct distances *distances, scalar *mixed, const struct distances_in *in)

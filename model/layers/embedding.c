@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The grains of shares. */
-enum { ROWS = 16, COLUMNS = 16 };
+enum { COLUMNS = 16 }; /* shares of columns are whole multiples of these */
 
 struct embedding_work {
     const struct embedding *embedding;
@@ -37,7 +36,9 @@ void embedding_forward(const struct embedding *embedding, scalar *out, const str
 {
     const struct embedding_work work = {.embedding = embedding, .packed = packed, .out = out};
 
-    team_run(embedding->team, packed->rows, ROWS, forward_share, &work);
+    const struct items rows = {packed->rows, 1, ELEMENT_NANOSECONDS * (double)embedding->width};
+
+    team_run(embedding->team, rows, forward_share, &work);
 }
 
 static void clear_columns(scalar *plane, int64_t rows, int64_t width, int64_t begin, int64_t end)
@@ -78,8 +79,11 @@ void embedding_gradient(const struct embedding *embedding, const scalar *dout, c
 {
     const struct embedding_work work = {.embedding = embedding, .packed = packed, .dout = dout};
 
+    const struct items columns = {
+        embedding->width, COLUMNS, ELEMENT_NANOSECONDS * (double)(packed->rows + embedding->vocabulary)};
+
     if (embedding->dtoken)
-        team_run(embedding->team, embedding->width, COLUMNS, gradient_share, &work);
+        team_run(embedding->team, columns, gradient_share, &work);
 }
 
 void sinusoidal_fill(scalar *table, int64_t context, int64_t width)

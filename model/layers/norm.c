@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-enum { ROWS = 16 }; /* the grain of shares: smaller shares would cost more than they save */
-
 const struct norm_row norm_table[NORM_KIND_COUNT] = {
 #define X(KIND, word, shift) [KIND] = {#word, shift},
     NORMS(X)
@@ -94,12 +92,17 @@ static void forward_share(const void *context, scalar *scratch, int64_t begin, i
         mend_rows(work, begin, end);
 }
 
+static struct items items_of(const struct norm *norm, int64_t rows, double passes)
+{
+    return (struct items){rows, 1, passes * ELEMENT_NANOSECONDS * (double)norm->width};
+}
+
 void norm_forward(
     const struct norm *norm, scalar *out, const scalar *in, const scalar *residual, int64_t rows)
 {
     const struct norm_work work = {.norm = norm, .out = out, .in = in, .residual = residual};
 
-    team_run(norm->team, rows, ROWS, forward_share, &work);
+    team_run(norm->team, items_of(norm, rows, 2), forward_share, &work);
 }
 
 /* The rows of a share, with their tangents. */
@@ -128,7 +131,7 @@ void norm_tangent(
     const struct norm_work work = {
         .norm = norm, .out = tout, .in = in.at, .tin = in.tangent, .residual = tresidual};
 
-    team_run(norm->team, rows, ROWS, tangent_share, &work);
+    team_run(norm->team, items_of(norm, rows, 3), tangent_share, &work);
 }
 
 /* Where a share adds up its part of the gradients of gain and bias: in place if it is the only share and they
@@ -173,10 +176,11 @@ static void gradient_tangent_share(const void *context, scalar *scratch, int64_t
 static void run_gradient(struct norm_work *work, team_share *share, int64_t rows, scalar *gain, scalar *bias)
 {
     const struct team *team = work->norm->team;
-    int64_t shares = team_shares(team, rows, ROWS), width = work->norm->width;
+    const struct items items = items_of(work->norm, rows, 4);
+    int64_t shares = team_shares(team, items), width = work->norm->width;
 
     work->alone = shares == 1;
-    team_run(team, rows, ROWS, share, work);
+    team_run(team, items, share, work);
     for (int64_t i = 0; gain && shares > 1 && i < shares; i++) {
         const scalar *part = team->scratch + i * team->scratch_size;
         team->kernels->spread(gain, i ? gain : NULL, part, 1, width);

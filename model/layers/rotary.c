@@ -4,8 +4,6 @@
 
 #include "model/core/check.h"
 
-enum { ROWS = 16 }; /* the grain of shares: smaller shares would cost more than they save */
-
 static double scaled(double frequency, const struct rotary_scaling *scaling)
 {
     double turns = scaling->context * frequency / (2 * M_PI), kept;
@@ -65,7 +63,8 @@ void rotary_turn(const struct rotary *rotary, scalar *x, int64_t stride, int64_t
     const int64_t *start, bool back)
 {
     const struct rotary_work work = {rotary, x, stride, heads, start, back};
+    const struct items rows = {start[sequences], 1, ELEMENT_NANOSECONDS * (double)(heads * rotary->depth)};
 
     INVARIANT(rotary->depth % 2 == 0, "depth %d", (int)rotary->depth);
-    team_run(rotary->team, start[sequences], ROWS, turn_share, &work);
+    team_run(rotary->team, rows, turn_share, &work);
 }

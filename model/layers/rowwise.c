@@ -1,7 +1,6 @@
 #include "model/layers/rowwise.h"
 
-/* The grains of shares: smaller shares would cost more than they save. */
-enum { ROWS = 16, COLUMNS = 64, ELEMENTS = 4096 };
+enum { LINE = 64 }; /* columns or elements: shares begin at whole cache lines */
 
 /* ---- sums of columns ---- */
 
@@ -27,7 +26,7 @@ void column_sums(
 {
     const struct sums_work work = {team, sums, in, rows, columns, add};
 
-    team_run(team, columns, COLUMNS, sums_share, &work);
+    team_run(team, (struct items){columns, LINE, ELEMENT_NANOSECONDS * (double)rows}, sums_share, &work);
 }
 
 /* ---- scaled sums ---- */
@@ -53,7 +52,7 @@ void add_scaled(
 {
     const struct scaled_work work = {team->kernels, out, a, b, (scalar)factor};
 
-    team_run(team, count, ELEMENTS, scaled_share, &work);
+    team_run(team, (struct items){count, LINE, ELEMENT_NANOSECONDS}, scaled_share, &work);
 }
 
 /* ---- cross-entropy ---- */
@@ -63,6 +62,12 @@ struct entropy_work {
     double *loss;
     scalar *logits;
 };
+
+/* An exponential takes as long as two or three simple passes. */
+static struct items rows_of(const struct entropy *entropy)
+{
+    return (struct items){entropy->rows, 1, 3 * ELEMENT_NANOSECONDS * (double)entropy->vocabulary};
+}
 
 static void entropy_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
@@ -84,7 +89,7 @@ void cross_entropy_rows(const struct entropy *entropy, double *loss, scalar *log
 {
     const struct entropy_work work = {entropy, loss, logits};
 
-    team_run(entropy->team, entropy->rows, ROWS, entropy_share, &work);
+    team_run(entropy->team, rows_of(entropy), entropy_share, &work);
 }
 
 struct entropy_tangent_work {
@@ -112,7 +117,7 @@ void cross_entropy_tangent_rows(
 {
     const struct entropy_tangent_work work = {entropy, tloss, tlogits, dlogits};
 
-    team_run(entropy->team, entropy->rows, ROWS, entropy_tangent_share, &work);
+    team_run(entropy->team, rows_of(entropy), entropy_tangent_share, &work);
 }
 
 /* ---- predictions ---- */
@@ -139,5 +144,5 @@ void predicted_rows(
 {
     const struct predicted_work work = {team->kernels, predicted, logits, vocabulary};
 
-    team_run(team, rows, ROWS, predicted_share, &work);
+    team_run(team, (struct items){rows, 1, ELEMENT_NANOSECONDS * (double)vocabulary}, predicted_share, &work);
 }

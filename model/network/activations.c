@@ -152,7 +152,7 @@ struct activations *activations_layout(const struct architecture *architecture, 
     struct block one;
 
     a->block = arena_take(arena, (size_t)architecture_blocks(c), sizeof(*a->block));
-    team_layout(&a->team, threads, scratch_of(c, tangents), arena);
+    team_layout(&a->team, c->precision, threads, scratch_of(c, tangents), arena);
     for (int64_t layer = 0; layer < architecture_blocks(c); layer++)
         block_layout(a->block ? &a->block[layer] : &one, c, layer, max_rows, tangents, arena);
     ends_layout(a, c, max_rows, arena);
@@ -192,7 +192,7 @@ struct activations *activations_layout_shared(
     struct block one = {0};
 
     a->block = arena_take(arena, (size_t)architecture_blocks(c), sizeof(*a->block));
-    team_layout(&a->team, threads, scratch_of(c, false), arena);
+    team_layout(&a->team, c->precision, threads, scratch_of(c, false), arena);
     for (int64_t layer = 0; layer < architecture_blocks(c); layer++) {
         int64_t begin = architecture_stack(c, architecture_stack_of(c, layer)).begin;
         struct block *block = a->block ? &a->block[layer] : &one;

@@ -65,6 +65,7 @@ struct architecture {
     enum positions positions;
     enum score_scale score_scale;
     enum activation activation;
+    enum precision precision; /* of the factors of all matrix products */
     bool gated; /* the feed-forward layer multiplies act(x W1) by x W3 */
     enum attention_mask attention_mask; /* of decoders */
     enum init init;

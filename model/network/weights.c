@@ -6,6 +6,7 @@
 
 #include "model/core/check.h"
 #include "model/core/random.h"
+#include "model/kernels/levels.h"
 
 const struct tensor_row tensor_table[TENSOR_KIND_COUNT] = {
 #define X(KIND, name, part, role, rows, columns, fan_in, needs, draw)                                        \
@@ -150,20 +151,22 @@ int64_t architecture_parameters(const struct architecture *architecture)
     return layout.size;
 }
 
+/* The draws of one tensor. */
+struct tensor_draws {
+    const struct kernels *kernels;
+    uint64_t seed, first;
+};
+
 static void draw_normal(
-    scalar *weights, const struct tensor *tensor, double deviation, int64_t seed, uint64_t first)
+    scalar *weights, const struct tensor *tensor, double deviation, const struct tensor_draws *draws)
 {
-    for (int64_t i = 0; i < tensor->size; i++)
-        weights[i] = (scalar)(deviation * random_normal((uint64_t)seed, RANDOM_INIT, first + (uint64_t)i));
+    draws->kernels->draw_normal(weights, tensor->size, deviation, draws->seed, RANDOM_INIT, draws->first);
 }
 
 static void draw_uniform(
-    scalar *weights, const struct tensor *tensor, double bound, int64_t seed, uint64_t first)
+    scalar *weights, const struct tensor *tensor, double bound, const struct tensor_draws *draws)
 {
-    for (int64_t i = 0; i < tensor->size; i++) {
-        double unit = random_uniform((uint64_t)seed, RANDOM_INIT, first + (uint64_t)i);
-        weights[i] = (scalar)(bound * (2 * unit - 1));
-    }
+    draws->kernels->draw_uniform(weights, tensor->size, bound, draws->seed, RANDOM_INIT, draws->first);
 }
 
 static void fill_tensor(scalar *weights, const struct tensor *tensor, scalar value)
@@ -202,8 +205,8 @@ static double init_inputs(const struct architecture *a, const struct tensor *ten
 }
 
 /* Initial values of matrices and biases. */
-static void init_linear(
-    scalar *weights, const struct tensor *tensor, const struct architecture *a, int64_t seed, uint64_t first)
+static void init_linear(scalar *weights, const struct tensor *tensor, const struct architecture *a,
+    const struct tensor_draws *draws)
 {
     const struct tensor_row *row = &tensor_table[tensor->kind];
     bool bias = row->role == ROLE_BIAS;
@@ -212,12 +215,12 @@ static void init_linear(
     if ((a->zero_query_key && is_of_scores(tensor->kind)) || (a->init != INIT_TORCH && bias))
         fill_tensor(weights, tensor, 0);
     else if (a->init == INIT_TORCH)
-        draw_uniform(weights, tensor, scale / sqrt(init_inputs(a, tensor)), seed, first);
+        draw_uniform(weights, tensor, scale / sqrt(init_inputs(a, tensor)), draws);
     else if (a->init == INIT_XAVIER)
-        draw_normal(weights, tensor, scale * sqrt(2.0 / ((double)tensor->rows + init_inputs(a, tensor))),
-            seed, first);
+        draw_normal(
+            weights, tensor, scale * sqrt(2.0 / ((double)tensor->rows + init_inputs(a, tensor))), draws);
     else
-        draw_normal(weights, tensor, scale * normal_deviation(a, tensor), seed, first);
+        draw_normal(weights, tensor, scale * normal_deviation(a, tensor), draws);
 }
 
 /*
@@ -241,15 +244,17 @@ static uint64_t first_draw(const struct tensor *tensor)
 void weights_init(scalar *weights, const struct weight_layout *layout,
     const struct architecture *architecture, int64_t seed)
 {
+    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
+
     for (int64_t i = 0; i < layout->tensor_count; i++) {
         const struct tensor *tensor = &layout->tensor[i];
+        const struct tensor_draws draws = {kernels, (uint64_t)seed, first_draw(tensor)};
         scalar *at = weights + tensor->offset;
-        uint64_t first = first_draw(tensor);
 
         switch (tensor_table[tensor->kind].role) {
         case ROLE_EMBEDDING:
-            draw_normal(at, tensor, architecture->init == INIT_NORMAL ? architecture->init_deviation : 1,
-                seed, first);
+            draw_normal(
+                at, tensor, architecture->init == INIT_NORMAL ? architecture->init_deviation : 1, &draws);
             break;
         case ROLE_GAIN:
             fill_tensor(at, tensor, 1);
@@ -260,7 +265,7 @@ void weights_init(scalar *weights, const struct weight_layout *layout,
         case ROLE_MATRIX:
         case ROLE_WRITER:
         case ROLE_BIAS:
-            init_linear(at, tensor, architecture, seed, first);
+            init_linear(at, tensor, architecture, &draws);
             break;
         }
     }

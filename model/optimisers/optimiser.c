@@ -85,7 +85,7 @@ void optimiser_layout(struct optimiser *optimiser, const struct optimiser_option
     size_t size = (size_t)layout->size, tensors = (size_t)layout->tensor_count;
 
     *optimiser = (struct optimiser){.options = *options, .layout = layout};
-    team_layout(&optimiser->team, threads, own, arena);
+    team_layout(&optimiser->team, PRECISION_FLOAT, threads, own, arena);
     optimiser->portion = arena_take(arena, tensors, sizeof(*optimiser->portion));
     optimiser->norm = options->fixed_norm ? arena_take(arena, tensors, sizeof(double)) : NULL;
     optimiser->sums = own > 0 ? arena_take(arena, tensors, sizeof(*optimiser->sums)) : NULL;
@@ -128,8 +128,9 @@ static double norm_of(const struct optimiser *o, const struct portion *portion, 
     return sqrt(o->team.kernels->dot(at, at, portion->tensor.size));
 }
 
-void optimiser_begin(struct optimiser *optimiser, const scalar *initial)
+void optimiser_begin(struct optimiser *optimiser, scalar *initial)
 {
+    rounding_begin(optimiser->options.weights, &optimiser->team, initial, optimiser->layout->size);
     for (int64_t i = 0; optimiser->norm && i < optimiser->portions; i++)
         optimiser->norm[i] = norm_of(optimiser, &optimiser->portion[i], initial);
 }
@@ -193,9 +194,6 @@ void optimiser_descend(const struct optimiser *optimiser, const struct step *ste
         weights, update, count, scale, step->rate, step->decay);
 }
 
-/* The grain of a thread's share: 16 KiB of each plane. */
-enum { SHARE_GRAIN = 4096 };
-
 /* A step of a portion, which threads share. */
 struct portion_step {
     struct optimiser *optimiser;
@@ -213,6 +211,14 @@ static void step_share(const void *context, scalar *scratch, int64_t begin, int6
 
     (void)scratch;
     of->portion->row->step(of->optimiser, &range, of->step, of->weights + at, of->gradient + at);
+}
+
+/* A step passes over weights, gradient and one or two planes more. */
+static struct items elements_of(const struct portion *portion)
+{
+    enum { LINE = 64 }; /* shares begin at whole cache lines */
+
+    return (struct items){portion->tensor.size, LINE, 2 * ELEMENT_NANOSECONDS};
 }
 
 /* Something to do with each whole tensor in a range of the plane, by one thread for each. */
@@ -261,7 +267,7 @@ static void run_whole(const struct whole_work *work)
     for (int64_t i = 0; i < work->optimiser->portions; i++)
         sum += work_of(work, &work->optimiser->portion[i]);
     if (sum > 0)
-        team_run(&work->optimiser->team, sum, 1, whole_share, work);
+        team_run(&work->optimiser->team, (struct items){sum, 1, PRODUCT_NANOSECONDS}, whole_share, work);
 }
 
 static void step_whole(const struct whole_work *work, int64_t portion, struct step *step)
@@ -297,9 +303,11 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
         if (portion->row->whole)
             portion->row->step(optimiser, tensor, &step, weights + tensor->offset, gradient + tensor->offset);
         else
-            team_run(&optimiser->team, tensor->size, SHARE_GRAIN, step_share, &shared);
+            team_run(&optimiser->team, elements_of(portion), step_share, &shared);
     }
     restore_norms(optimiser, weights);
+    rounding_step(optimiser->options.weights, &optimiser->team, weights, optimiser->layout->size,
+        optimiser->options.seed, number);
 }
 
 /* The part of a portion in the range [begin, end) of the plane; size 0: none. Only portions without `whole`
@@ -320,7 +328,7 @@ static struct tensor part_of(const struct portion *portion, int64_t begin, int64
 /*
  * -theta.u by chance. The momentum of sgd holds past decay, too, as its decay is a part of the gradient: with
  * p = theta.b, b the buffer before the step, p' = a p + lambda |theta|^2 - eta |u|^2 while theta.g = 0, and
- * theta.u = a p.
+ * theta.u = a p. Weights that are rounded to the nearest need not hold past updates.
  */
 static double by_chance(const struct optimiser *o, const struct portion *portion, const struct tensor *part,
     const struct step *step, double square, const scalar *weights)
@@ -329,6 +337,8 @@ static double by_chance(const struct optimiser *o, const struct portion *portion
     double memory = portion->row->memory(&o->options, step, (double)(step->number - 1));
     bool held = portion->row == &sgd_row && step->decay != 0;
     if (step->cautious && step->decay != 0 && memory != 0) /* decays where updates agree with past ones */
+        return NAN;
+    if (o->options.weights == WEIGHTS_BFLOAT16 && memory != 0)
         return NAN;
     double decay = held ? step->decay * o->team.kernels->dot(at, at, part->size) : 0;
 
@@ -394,6 +404,8 @@ struct equilibrium optimiser_equilibrium(
     const struct portion portion = portion_of(optimiser, tensor);
     const struct step step = step_of(optimiser, &portion, 1, 1, rate);
 
+    if (optimiser->options.weights != WEIGHTS_FLOAT)
+        return equilibrium_unknown();
     if (step.rate * step.decay == 0 || step.cautious || (optimiser->norm && keeps_norm(&portion)))
         return equilibrium_unknown();
     return portion.row->balance(&optimiser->options, tensor, &step);

@@ -10,6 +10,7 @@
 #include "model/kernels/team.h"
 #include "model/network/transformer.h"
 #include "model/optimisers/equilibrium.h"
+#include "model/optimisers/rounding.h"
 #include "model/optimisers/schedule.h"
 
 enum optimiser_kind {
@@ -42,6 +43,8 @@ struct optimiser_options {
     double gradient_clip; /* largest norm of the gradient; 0: no clipping */
     double hidden_rate; /* times the learning rate of the matrices of the layers; 0: 1 */
     bool fixed_norm; /* the matrices of the layers keep the norm that they start with */
+    enum weights_kept weights;
+    uint64_t seed; /* of what is rounded by chance */
 };
 
 struct optimiser_row;
@@ -72,9 +75,9 @@ struct optimiser {
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
     const struct weight_layout *layout, int64_t threads, struct arena *arena);
 
-/* Keeps what it needs of the initial weights. Call it before the first step, also of a run that is resumed.
- */
-void optimiser_begin(struct optimiser *optimiser, const scalar *initial);
+/* Rounds the initial weights as options.weights says, and keeps what it needs of them. Call it before the
+ * first step, also of a run that is resumed. */
+void optimiser_begin(struct optimiser *optimiser, scalar *initial);
 
 /* The number of scalars that plane `second` holds of a tensor, from the tensor's offset on. */
 int64_t optimiser_second_size(const struct optimiser *optimiser, const struct tensor *tensor);
@@ -86,12 +89,13 @@ bool optimiser_has_factors(const struct optimiser *optimiser);
  */
 double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient);
 
-/* Takes one step theta += delta: step number t (from 1), learning rate eta_t, clipping factor `scale`. */
+/* Takes one step theta += delta: step number t (from 1), learning rate eta_t, clipping factor `scale`; and
+ * rounds theta as options.weights says. */
 void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *gradient, double scale,
     int64_t number, double rate);
 
-/* Of the update u: the step that optimiser_step would take from the same state without weight decay, divided
- * by -eta. */
+/* Of the update u: the step that optimiser_step would take from the same state without weight decay and
+ * without rounding, divided by -eta. */
 struct update {
     double square, product; /* |u|^2, theta.u */
     double by_chance; /* what -theta.u is on average if gradients are white noise; NaN: not known */

@@ -344,7 +344,7 @@ static void define_all(struct form *form, const struct digest *digest, bool weig
     visit_integer(form, "format_version", &format);
     visit_text(form, "digest", text);
     visit_text(form, "blas_kernel", environment_blas_kernel());
-    visit_text(form, "vector_level", kernels_best()->level);
+    visit_text(form, "vector_level", kernels_best((enum precision)position.run->precision)->level);
     visit_text(form, "scalar", SCALAR_NAME);
     visit_integer(form, "step", &position.step);
     visit_integer(form, "last_step", &position.last_step);
@@ -386,13 +386,24 @@ static bool says(const struct form *form, const char *name, const char *text, ch
     return strcmp(all, text) == 0;
 }
 
+/* The precision of the file's run. */
+static enum precision precision_of(const struct form *form)
+{
+    const struct param *param = param_find("precision");
+    char found[NAME_MOST];
+
+    return says(form, param->name, param->words[PRECISION_BFLOAT16], found) ? PRECISION_BFLOAT16
+                                                                            : PRECISION_FLOAT;
+}
+
 /* Sets `unfit` to what would give this process other numbers than the file's. */
 static void compare_origin(struct form *form, const struct digest *digest, char *unfit, size_t size)
 {
     const struct {
         const char *name, *what, *here;
     } depends[] = {{"blas_kernel", "BLAS kernel", environment_blas_kernel()},
-        {"vector_level", "vector level", kernels_best()->level}, {"scalar", "scalar", SCALAR_NAME}};
+        {"vector_level", "vector level", kernels_best(precision_of(form))->level},
+        {"scalar", "scalar", SCALAR_NAME}};
     char text[DIGEST_TEXT], found[NAME_MOST];
     int64_t format = 0;
 

@@ -1,6 +1,7 @@
 #include "worker/run/metric.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "model/core/check.h"
 #include "model/instruments/hessian.h"
@@ -190,16 +191,26 @@ bool metric_is_of_run(enum metric metric)
     return shape->rank == 0 || shape->dimension[0] != DIMENSION_STEP;
 }
 
-bool metric_dimension_needed(enum metric_dimension dimension, const bool group[GROUP_COUNT])
+/* Sets which dimensions the metrics of these groups have, in one pass: rows ask for it often. */
+static void dimensions_needed(bool needed[DIMENSION_COUNT], const bool group[GROUP_COUNT])
 {
-    if (dimension == DIMENSION_STEP || dimension == DIMENSION_STACK || dimension == DIMENSION_LAYER ||
-        dimension == DIMENSION_TENSOR)
-        return true;
+    static const enum metric_dimension always[] = {
+        DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_TENSOR};
+
+    memset(needed, 0, DIMENSION_COUNT * sizeof(*needed));
+    for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
+        needed[always[i]] = true;
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
         for (int i = 0; group[metric_table[metric].group] && i < shape_of(metric)->rank; i++)
-            if (shape_of(metric)->dimension[i] == dimension)
-                return true;
-    return false;
+            needed[shape_of(metric)->dimension[i]] = true;
+}
+
+bool metric_dimension_needed(enum metric_dimension dimension, const bool group[GROUP_COUNT])
+{
+    bool needed[DIMENSION_COUNT];
+
+    dimensions_needed(needed, group);
+    return needed[dimension];
 }
 
 enum metric metric_of_all_stacks(enum metric metric)
@@ -267,9 +278,12 @@ void metric_form_place(struct metric_form *form)
 
 void metric_lengthen(struct metric_form *form, const struct run *run, const struct measure *measure)
 {
+    bool needed[DIMENSION_COUNT];
+
+    dimensions_needed(needed, measure->group);
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
-        int64_t length = metric_dimension_table[i].length(run, measure);
-        if (length > form->along[i] && metric_dimension_needed(i, measure->group))
+        int64_t length = needed[i] ? metric_dimension_table[i].length(run, measure) : 0;
+        if (length > form->along[i])
             form->along[i] = length;
     }
 }

@@ -199,7 +199,7 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "adam without decay, S = b / (1 - b (1 - d)), b = beta1, d = learning_rate weight_decay; with lion " \
         "the same sum over 2 / pi asin of the correlations of its mixtures; with sgd momentum / (1 - "       \
         "momentum), and learning_rate |u_t| / |theta_t| less weight_decay |theta_t| / |u_t|; 0 without "     \
-        "momentum; NaN with muon, with adam and decay, with decay_rule cautious")                            \
+        "momentum; NaN with muon, with adam and decay, with decay_rule cautious, weights bfloat16")          \
     X(balance_error, STEP, ALIGNMENT, MAGNITUDE, "1", "balance error",                                       \
         "error of |theta_(t+1)|^2 - |theta_t|^2 = 2 theta_t.delta_t + |delta_t|^2, where delta_t = "         \
         "theta_(t+1) - theta_t, relative to the larger square: a check of the arithmetic")                   \
@@ -400,8 +400,8 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "tensor's own learning rate and decay of step t + 1 (at the last step, of that one), d their "       \
         "product: with adamw, lion and normalized_sgd sqrt((2 d - d^2) / (1 + 2 (1 - d) S)), S as in "       \
         "update_alignment_null; with sgd sqrt(2 d / (1 + momentum)); NaN with others, for tensors without "  \
-        "decay, with decay_rule cautious, for matrices of fixed_norm, where d is 2 or more (with sgd 2 (1 "  \
-        "+ momentum))")                                                                                      \
+        "decay, with decay_rule cautious, for matrices of fixed_norm, bfloat16 weights, where d is 2 or "    \
+        "more (with sgd 2 (1 + momentum))")                                                                  \
     X(tensor_rms, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor",                       \
         "root mean square of the elements of one kind of tensor of one layer")                               \
     X(rms_equilibrium, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor in equilibrium",   \

@@ -23,6 +23,8 @@ static const char *const norm_placement_words[] = {
     [NORM_POST] = "post", [NORM_PRE] = "pre", [NORM_OUT] = "out", NULL};
 static const char *const init_words[] = {
     [INIT_TORCH] = "torch", [INIT_XAVIER] = "xavier", [INIT_NORMAL] = "normal", NULL};
+static const char *const precision_words[] = {
+    [PRECISION_FLOAT] = "float", [PRECISION_BFLOAT16] = "bfloat16", NULL};
 static const char *const mask_words[] = {
     [MASK_CAUSAL] = "causal", [MASK_MULTIPLICATIVE] = "multiplicative", NULL};
 static const char *const corpus_words[] = {
@@ -49,6 +51,10 @@ static const char *const decay_rule_words[] = {[DECAY_SCALED] = "scaled",
     [DECAY_INDEPENDENT] = "independent",
     [DECAY_CORRECTED] = "corrected",
     [DECAY_CAUTIOUS] = "cautious",
+    NULL};
+static const char *const weights_words[] = {[WEIGHTS_FLOAT] = "float",
+    [WEIGHTS_BFLOAT16] = "bfloat16",
+    [WEIGHTS_BFLOAT16_STOCHASTIC] = "bfloat16_stochastic",
     NULL};
 static const char *const parametrization_words[] = {
     [PARAMETRIZATION_STANDARD] = "standard", [PARAMETRIZATION_MUP] = "mup", NULL};
@@ -146,6 +152,11 @@ const struct param param_table[] = {
                 "that the model sees the future, as in the published code of Merrill et al. 2021"),
     BOOLEAN(zero_query_key, false, .axis = true, .long_name = "query and key start at 0",
         .help = "queries and keys start at 0, the setting of Xiong et al. 2020"),
+    WORD(precision, precision_words, PRECISION_FLOAT, .axis = true, .cost = true, .long_name = "precision",
+        .help =
+            "float, or bfloat16: both factors of every matrix product of the network, attention's too, are "
+            "rounded to bfloat16, to nearest even, and summed in float; weights, gradients, norms, softmax, "
+            "losses and the optimiser stay float"),
     NUMBER(init_scale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
         .unit = "1", .long_name = "scale of the initial matrices",
         .help = "factor on every initial matrix of the layers, whatever init is; not on biases, norms, "
@@ -228,6 +239,14 @@ const struct param param_table[] = {
             "moments, has scaled alone"),
     BOOLEAN(fixed_norm, false, .axis = true, .cost = true, .long_name = "fixed norms",
         .help = "after each step every matrix of the layers is scaled back to the norm that it started with"),
+    WORD(weights, weights_words, WEIGHTS_FLOAT, .axis = true, .long_name = "kept weights",
+        .help =
+            "what weights are rounded to after each step, and at the start: bfloat16 to the nearest, so that "
+            "a smaller step than half the distance to the next one is lost; bfloat16_stochastic up or down "
+            "by chance, so that the mean of many steps is right; all tensors are, while moments and "
+            "gradients "
+            "stay as they are; update_norm and update_alignment are of the step before it is rounded, "
+            "step_size and alignment of what is left of it"),
     NUMBER(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",
         .long_name = "beta1",
         .help = "decay rate of the first moment of adamw, adam and lion, and of muon for what it does not "

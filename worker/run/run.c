@@ -203,6 +203,7 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary)
         .positions = (enum positions)run->positions,
         .score_scale = mup ? SCORE_DEPTH : (enum score_scale)run->score_scale,
         .activation = (enum activation)run->activation,
+        .precision = (enum precision)run->precision,
         .gated = run->gated,
         .attention_mask = (enum attention_mask)run->attention_mask,
         .init = (enum init)run->init,
@@ -234,13 +235,17 @@ struct optimiser_options run_optimiser(const struct run *run)
         .momentum = run->momentum,
         .gradient_clip = run->gradient_clip,
         .hidden_rate = narrowing(run),
+        .weights = (enum weights_kept)run->weights,
+        .seed = (uint64_t)run->seed,
     };
 }
 
-/* Does the same share of every weight of the layers decay in a step, by itself? */
+/* Does the same share of every weight of the layers decay in a step, by itself? Stochastic rounding leaves it
+ * so on average. */
 static bool decays_evenly(const struct run *run)
 {
-    if (run->optimiser == OPTIMISER_ADAM || run->decay_rule == DECAY_CAUTIOUS || run->fixed_norm)
+    if (run->optimiser == OPTIMISER_ADAM || run->decay_rule == DECAY_CAUTIOUS || run->fixed_norm ||
+        run->weights == WEIGHTS_BFLOAT16)
         return false;
     return run->decay_on != DECAY_ON_MATRICES &&
            (narrowing(run) == 1 || run->decay_rule == DECAY_INDEPENDENT);

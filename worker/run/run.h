@@ -27,7 +27,7 @@ struct run {
     int64_t norm_placement, norm, qk_norm, positions, score_scale, activation, gated, bias, output_bias, tied,
         init;
     double init_deviation;
-    int64_t attention_mask, zero_query_key;
+    int64_t attention_mask, zero_query_key, precision;
     double init_scale, residual_scale;
     int64_t parametrization, base_width; /* base_width 0: not given */
     /* data */
@@ -38,7 +38,7 @@ struct run {
     int64_t epochs, steps; /* exactly one of them is not 0 */
     int64_t optimiser;
     double learning_rate, weight_decay;
-    int64_t decay, decay_on, decay_rule, fixed_norm;
+    int64_t decay, decay_on, decay_rule, fixed_norm, weights;
     double beta1, beta2, epsilon, momentum;
     int64_t schedule, schedule_start;
     double schedule_end, schedule_decay;
@@ -77,7 +77,8 @@ struct optimiser_options run_optimiser(const struct run *run);
  * times in total. The decay of adam passes through the second moment, which a recursion of the norm alone
  * cannot follow: it counts as part of the update, and lambda is 0. So does a decay of some weights alone
  * (decay_on: matrices, cautious), or, with mup at another width than its base, one that is slower for
- * matrices than for vectors; so does any decay where fixed_norm undoes it.
+ * matrices than for vectors; so does any decay where fixed_norm undoes it, or rounding to the nearest
+ * bfloat16 loses it.
  */
 double run_even_decay(const struct run *run);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/core/check.h"
+#include "model/core/denormals.h"
 #include "model/core/limits.h"
 #include "worker/host/clock.h"
 #include "worker/train/train_loss.h"
@@ -56,14 +57,21 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     train_measure_layout(t, arena);
 }
 
-size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure)
+/* Counts what a run takes. */
+static struct arena count_trainer(
+    const struct run *run, const struct corpus *corpus, const struct measure *measure)
 {
     struct trainer trainer = {.run = run, .corpus = corpus, .measure = measure};
-    struct arena arena = {0};
+    struct arena counted = {0};
 
     set_out(&trainer);
-    trainer_layout(&trainer, &arena);
-    return arena.used;
+    trainer_layout(&trainer, &counted);
+    return counted;
+}
+
+size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure)
+{
+    return count_trainer(run, corpus, measure).used;
 }
 
 /* Takes one optimiser step from theta_t to theta_(t+1). False: the loss is not finite, and no step was taken.
@@ -143,24 +151,31 @@ static void result_init(struct result *result)
     *result = (struct result){.outcome = OUTCOME_RUNNING, .diverged_step = -1, .norm_growth = NAN};
 }
 
+static void begin_weights(struct trainer *t)
+{
+    weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
+    optimiser_begin(&t->optimiser, t->weights);
+}
+
 /* Shows the optimiser the initial weights, also in a run that is then resumed. Leaves the plane all zeros. */
 static void show_initial(struct trainer *t)
 {
     if (!t->optimiser.options.fixed_norm)
         return;
-    weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
-    optimiser_begin(&t->optimiser, t->weights);
+    begin_weights(t);
     memset(t->weights, 0, (size_t)t->model.layout.size * sizeof(*t->weights));
 }
 
-/* Takes all memory of the run, zeroed, and lays it out. -1 and a reason if there is too little. */
+/* Takes all memory of the run, zeroed but for scratch, and lays it out. -1 and a reason if there is too
+ * little. */
 static int lay_out_trainer(struct trainer *t, struct arena *arena)
 {
-    size_t memory = train_memory(t->run, t->corpus, t->measure);
+    const struct arena counted = count_trainer(t->run, t->corpus, t->measure);
+    size_t memory = counted.used;
     struct result *result = t->result;
 
     arena_rest(arena);
-    if (memory > limits()->memory || arena_renew(arena, memory) != 0) {
+    if (memory > limits()->memory || arena_renew(arena, &counted) != 0) {
         snprintf(result->reason, sizeof(result->reason),
             "no memory: the run needs %.1f MiB, and this process may have %.1f MiB", (double)memory / 0x1p20,
             (double)limits()->memory / 0x1p20);
@@ -218,7 +233,7 @@ static int64_t first_step(struct trainer *t, struct arena *arena)
         if (lay_out_trainer(t, arena) != 0)
             return -1;
     }
-    weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
+    begin_weights(t);
     return 0;
 }
 
@@ -261,6 +276,7 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
 {
     struct trainer t = {
         .run = run, .corpus = corpus, .measure = measure, .observer = observer, .result = result};
+    bool flushed = denormals_flush(true);
     int64_t first;
 
     t.begin = clock_now();
@@ -272,4 +288,5 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
         train_emit_run(&t);
     result->seconds = clock_now() - t.begin;
     arena_rest(arena);
+    denormals_flush(flushed);
 }

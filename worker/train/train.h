@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "model/corpora/corpus.h"
+#include "model/instruments/collapse.h"
 #include "model/instruments/dynamics.h"
 #include "model/instruments/instruments.h"
 #include "model/network/transformer.h"
@@ -99,6 +100,8 @@ struct observer {
     void (*keep)(void *context, const struct snapshot *snapshot);
     /* The run is done: the snapshot has its final weights and the last step. */
     void (*finish)(void *context, const struct snapshot *snapshot);
+    /* What earlier runs of the same caller have counted of their texts, and this one adds; or NULL. */
+    struct unigram *unigram;
 };
 
 /*
@@ -106,6 +109,7 @@ struct observer {
  * function of its arguments: no MPI, no files. Fails only through result->outcome. Checks losses in every
  * step, norms at measured steps. However often the run is stopped, saved and resumed, its rows, values and
  * weights are the same bit for bit. `arena` is {0} or was used by earlier runs; the caller releases it.
+ * Denormals are flushed in all threads that train, also while the observer is called.
  */
 void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
     const struct observer *observer, struct arena *arena, struct result *result);

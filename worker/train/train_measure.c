@@ -332,14 +332,24 @@ static void add_targets(struct trainer *t, int64_t sequences, void *context)
     collapse_add(&t->collapse, &t->batch);
 }
 
+static double count_unigram_loss(struct trainer *t)
+{
+    collapse_begin(&t->collapse);
+    each_batch(t, UNASKED, add_targets, NULL);
+    return collapse_unigram_loss(&t->collapse, &t->corpus->train, &t->reading, &t->batch);
+}
+
 /* Depends on the targets only, not on the model. */
 static void put_unigram_loss(struct trainer *t)
 {
+    struct unigram own = {0}, *unigram = t->observer && t->observer->unigram ? t->observer->unigram : &own;
+    int64_t tokens = t->measure->validate_tokens;
+
     if (!t->can_validate)
         return;
-    collapse_begin(&t->collapse);
-    each_batch(t, UNASKED, add_targets, NULL);
-    VALUE(t, unigram_loss) = collapse_unigram_loss(&t->collapse, &t->corpus->train, &t->reading, &t->batch);
+    if (!unigram_is_of(unigram, t->corpus, &t->reading, tokens))
+        *unigram = (struct unigram){true, t->corpus->digest, t->reading, tokens, count_unigram_loss(t)};
+    VALUE(t, unigram_loss) = unigram->loss;
 }
 
 static void put_homogeneity(struct trainer *t)

@@ -161,10 +161,9 @@ static void look_for_coordinator(struct loop *loop)
 static void on_row(void *context, int64_t step, const double *values, size_t count)
 {
     struct loop *loop = context;
-    const struct metric_form form = metric_form(&loop->held[0].run, &loop->setup.measure);
 
-    INVARIANT(count == metric_row_size(&form, step), "%zu values at step %lld, %zu in a row", count,
-        (long long)step, metric_row_size(&form, step));
+    INVARIANT(count == metric_row_size(&loop->form, step), "%zu values at step %lld, %zu in a row", count,
+        (long long)step, metric_row_size(&loop->form, step));
     for (size_t offset = 0; offset < count; offset += PIECE_VALUES) {
         struct row_piece *row = &loop_blank(loop, MESSAGE_ROW)->as.row;
         row->ticket = loop->held[0].ticket;
@@ -314,6 +313,7 @@ static void begin_run(struct loop *loop, const struct train_order *order)
         keeper_share(&loop->keeper, &order->trunk);
     loop->progress = (struct run_progress){
         .ticket = order->ticket, .last_step = run_last_step(&order->run, &loop->corpus)};
+    loop->form = metric_form(&order->run, &loop->setup.measure);
     loop->training = true;
     loop->stop = loop->drop = false;
     loop->longest = step;
@@ -339,7 +339,8 @@ static void end_run(struct loop *loop, const struct train_order *order, struct r
 static void train_first(struct loop *loop)
 {
     const struct train_order order = loop->held[0];
-    struct observer observer = {.context = loop, .row = on_row, .carry_on = on_step, .save = on_save};
+    struct observer observer = {
+        .context = loop, .row = on_row, .carry_on = on_step, .save = on_save, .unigram = &loop->unigram};
     struct result result;
 
     begin_run(loop, &order);

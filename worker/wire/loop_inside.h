@@ -6,7 +6,7 @@
 
 /* The state of a worker's loop, for loop.c and loop_setup.c. */
 
-enum { HELD_MAX = 16 };
+enum { HELD_MAX = 32 };
 
 struct loop {
     struct wire *wire;
@@ -17,6 +17,7 @@ struct loop {
     int64_t pieces_come, pieces_total; /* bytes */
     struct corpus corpus;
     struct arena arena;
+    struct unigram unigram;
     struct keeper keeper;
     bool ready, quit, together;
     int status; /* valid once quit and together are set */
@@ -24,6 +25,7 @@ struct loop {
     int used;
     bool training, stop, drop; /* stop: hand back the current run; drop: without saving it */
     struct run_progress progress; /* of the current run */
+    struct metric_form form; /* of its rows */
     double looked, longest; /* time of the last end of a step; longest time between two */
     struct breath breath; /* called while files are read and written */
     double breathed, longest_breath; /* time of the last breath; longest time between two, over all files */

@@ -121,11 +121,23 @@ static int find_addresses(struct wire *wire)
     return wire->address ? 0 : -1;
 }
 
+/*
+ * The coordinator shares a processor with a worker, so Open MPI would give up the processor at each look for
+ * messages that finds none. Beside another busy process that costs a time slice, and a run of milliseconds
+ * takes several looks. Ranks do not wait inside MPI while runs train: they sleep between two looks. A
+ * user's own setting stays.
+ */
+static void keep_processor(void)
+{
+    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
+}
+
 struct wire *wire_open(int *argc, char ***argv)
 {
     struct wire *wire = calloc(1, sizeof(*wire));
     int level;
 
+    keep_processor();
     if (!wire || MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) {
         free(wire);
         return NULL;

@@ -158,11 +158,10 @@ def test_numbers_do_not_depend_on_ranks(normsweep, sweep, tmp_path):
 
 
 def test_numbers_of_a_team_repeat(normsweep, sweep, tmp_path):
-    """Few steps: beside other tests, threads of a team wait for each other at every barrier."""
     for name, jobs, threads in [("one", "0", 1), ("two", "0", 2), ("again", "0", 2), ("rank", "1", 2)]:
         normsweep("run", sweep, "-j", jobs, "-o", f"{name}.nc", "--set", f"threads={threads}",
                   "--set", "learning_rate=[1e-3, 1e-2]", "--set", "seed=1", "--set", "steps=10", "--set",
-                  "measure={every: 2}")
+                  "measure={every: 2}", "--set", "width=64", "--set", "feedforward=256", "--set", "batch=16")
     assert_equal(tmp_path / "two.nc", tmp_path / "again.nc")
     assert_equal(tmp_path / "two.nc", tmp_path / "rank.nc")
     with xr.open_dataset(tmp_path / "one.nc") as one, xr.open_dataset(tmp_path / "two.nc") as two:

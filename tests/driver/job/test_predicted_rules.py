@@ -53,6 +53,7 @@ NONE = {
     "matrices": (["decay_on=matrices"], "uneven"),
     "cautious": (["decay_rule=cautious"], "uneven"),
     "fixed_norm": (["fixed_norm=true"], "uneven"),
+    "bfloat16": (["weights=bfloat16"], "uneven"),
     "mup": (["parametrization=mup", "base_width=2"], "uneven"),
     "mup, corrected": (["parametrization=mup", "base_width=16", "decay_rule=corrected"], "uneven"),
     "stop_when": (["stop_when=phase"], "early"),

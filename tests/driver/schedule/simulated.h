@@ -3,7 +3,7 @@
 
 #include "tests/driver/schedule/simulation.h"
 
-enum { HOLD_MAX = 8, LIE_MAX = 3, NODE_SIZE = 4, KILLS_OF_STUBBORN = 5 };
+enum { HOLD_MAX = 16, LIE_MAX = 3, NODE_SIZE = 4, KILLS_OF_STUBBORN = 5 };
 
 /* What happens at a moment of virtual time. */
 enum happening_kind {

@@ -1,4 +1,5 @@
 /* How close the coordinator comes to the shortest time for a sweep, and how often its workers wait. */
+#include "driver/job/job.h"
 #include "driver/schedule/coordinator.h"
 #include "model/core/random.h"
 #include "tests/driver/schedule/simulation.h"
@@ -51,7 +52,7 @@ TEST(coordinator_makespan_is_that_of_list_scheduling)
     for (int shape = 0; shape < 4; shape++) {
         for (int w = 0; w < 5; w++) {
             for (int64_t count = 1; count < 1500; count = count * 3 + w) {
-                int ahead = count % 2 ? 3 : 1;
+                int ahead = count % 3 == 0 ? 1 : count % 3 == 1 ? 3 : JOB_ORDERS_AHEAD;
                 double cost[1500], length[1500];
                 struct simulation s = {.latency = 1e-4, .silence = INFINITY, .stop_at = INFINITY};
                 draw_sweep(shape, (uint64_t)count, count, cost, length);
@@ -98,7 +99,7 @@ TEST(coordinator_makespan_is_near_the_best_with_misjudged_costs)
             sum += length[i];
             longest = fmax(longest, length[i]);
         }
-        simulation_init(&s, workers, RUNS, 3, cost, length);
+        simulation_init(&s, workers, RUNS, JOB_ORDERS_AHEAD, cost, length);
         simulate(&s);
         CHECK(s.done == RUNS);
         double best = fmax(sum / workers, longest); /* no schedule is shorter */
@@ -133,7 +134,7 @@ TEST(coordinator_makespan_of_few_runs)
                 double cost[MOST], length[MOST];
                 struct simulation s = {.latency = 1e-4, .silence = INFINITY, .stop_at = INFINITY};
                 draw_few(seed, count, seed % 2, cost, length);
-                simulation_init(&s, workers, count, 3, cost, length);
+                simulation_init(&s, workers, count, JOB_ORDERS_AHEAD, cost, length);
                 simulate(&s);
                 double best = list_schedule(cost, length, count, workers);
                 CHECK(s.done == count && s.last_accept <= 1.02 * best + 0.001);

@@ -1,6 +1,8 @@
 #include "tests/test.h"
 
+#include "model/core/random.h"
 #include "model/corpora/batches.h"
+#include "tests/model/kernels/each_level.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -157,6 +159,30 @@ TEST(epoch_permutation_is_one)
     CHECK(order[0] == 5);
     epoch_permutation(order, 1, 1, 1);
     CHECK(order[0] == 0);
+}
+
+/* The inside-out shuffle, draw by draw; counts around those that are drawn together. */
+static void check_shuffle(const struct kernels *kernels)
+{
+    static const int64_t counts[] = {2, 3, 63, 64, 65, 255, 256, 257, 1250};
+    int64_t order[1250], expected[1250] = {0};
+
+    (void)kernels;
+    for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
+        for (int64_t i = 0; i < counts[c]; i++) {
+            uint64_t draw = UINT64_C(9) << 40 | (uint64_t)i;
+            int64_t j = (int64_t)random_below(6, RANDOM_PERMUTATION, draw, (uint64_t)i + 1);
+            expected[i] = j < i ? expected[j] : i;
+            expected[j] = i;
+        }
+        epoch_permutation(order, counts[c], 6, 9);
+        CHECK(memcmp(order, expected, (size_t)counts[c] * sizeof(*order)) == 0);
+    }
+}
+
+TEST(epoch_permutation_at_every_level)
+{
+    each_level(check_shuffle);
 }
 
 /* The 24 orders of four are equally frequent: each count within 5 standard deviations. */

@@ -38,7 +38,7 @@ static void follow(struct course *course)
         }
     }
     certainty_layout(&certainty, POINTS, &arena);
-    CHECK(arena_renew(&arena, arena.used) == 0);
+    CHECK(arena_init(&arena, arena.used) == 0);
     certainty_layout(&certainty, POINTS, &arena);
     certainty_begin(&certainty, &course->schedule, course->decay, step, POINTS);
     for (int64_t i = 0; i < POINTS; i++)
@@ -166,7 +166,7 @@ TEST(certainty_of_nothing)
     double norm[] = {1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.01};
 
     certainty_layout(&certainty, 8, &arena);
-    CHECK(arena_renew(&arena, arena.used) == 0);
+    CHECK(arena_init(&arena, arena.used) == 0);
     certainty_layout(&certainty, 8, &arena);
     certainty_begin(&certainty, &course.schedule, course.decay, step, 8);
     CHECK(certainty_of(&certainty, norm, CERTAINTY_INTERVALS) == CERTAIN_NOTHING);

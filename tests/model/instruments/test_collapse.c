@@ -40,7 +40,8 @@ TEST(collapse_argmax)
 
     for (int i = 0; i < 3; i++) {
         setenv("NORMSWEEP_VECTOR", levels[i], 1);
-        check_argmax(kernels_best()); /* a level that this processor lacks gives the best that it has */
+        check_argmax(
+            kernels_best(PRECISION_FLOAT)); /* a level that this processor lacks gives the best that it has */
     }
     unsetenv("NORMSWEEP_VECTOR");
 }

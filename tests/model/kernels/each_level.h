@@ -14,7 +14,7 @@ static inline void each_level(void (*check)(const struct kernels *))
 
     for (int i = 0; i < 3; i++) {
         setenv("NORMSWEEP_VECTOR", levels[i], 1);
-        check(kernels_best());
+        check(kernels_best(PRECISION_FLOAT));
     }
     unsetenv("NORMSWEEP_VECTOR");
 }

@@ -6,6 +6,7 @@
 
 #include "model/core/random.h"
 #include "model/kernels/product.h"
+#include "tests/model/kernels/nearest.h"
 
 #ifdef SCALAR_DOUBLE
 static const double rounding = 1e-15;
@@ -15,6 +16,8 @@ static const double rounding = 6e-7;
 
 enum { MOST = 700, SIZE = MOST * MOST }; /* the operands of the largest case fit */
 
+/* a and b as products read them. */
+static double read_a[SIZE], read_b[SIZE];
 static scalar a[SIZE], b[SIZE], residual[SIZE], gate[SIZE], bias[MOST], before[SIZE], c[SIZE];
 
 static void draw(scalar *x, int64_t count, uint64_t seed)
@@ -23,7 +26,7 @@ static void draw(scalar *x, int64_t count, uint64_t seed)
         x[i] = (scalar)random_normal(seed, RANDOM_TEST, (uint64_t)i);
 }
 
-static void draw_all(void)
+static void draw_all(enum precision precision)
 {
     draw(a, SIZE, 1);
     draw(b, SIZE, 2);
@@ -33,15 +36,20 @@ static void draw_all(void)
     draw(before, SIZE, 6);
     for (int i = 0; i < SIZE; i += 3)
         gate[i] = 0;
+    for (int i = 0; i < SIZE; i++) {
+        read_a[i] = factor_of(precision, (double)a[i]);
+        read_b[i] = factor_of(precision, (double)b[i]);
+    }
 }
 
 static double expected(const struct product *p, int64_t i, int64_t j)
 {
+    const double *of_a = read_a + (p->a - a), *of_b = p->b == p->a ? of_a : read_b + (p->b - b);
     double sum = 0;
 
     for (int64_t k = 0; k < p->k; k++)
-        sum += (double)p->a[p->a_transposed ? k * p->a_stride + i : i * p->a_stride + k] *
-               (double)p->b[p->b_transposed ? j * p->b_stride + k : k * p->b_stride + j];
+        sum += of_a[p->a_transposed ? k * p->a_stride + i : i * p->a_stride + k] *
+               of_b[p->b_transposed ? j * p->b_stride + k : k * p->b_stride + j];
     int64_t at = i * p->c_stride + j;
     sum += p->add ? (double)before[at] : 0;
     sum += p->residual ? (double)p->residual[at] : 0;
@@ -132,19 +140,26 @@ static void check_symmetric(const struct team *team)
         }
 }
 
-static void with_team(int64_t threads, const char *level, void (*check)(const struct team *))
+static void with_precision(
+    enum precision precision, int64_t threads, const char *level, void (*check)(const struct team *))
 {
     struct arena arena, counted = {0};
     struct team team;
 
     setenv("NORMSWEEP_VECTOR", level, 1);
-    team_layout(&team, threads, PRODUCT_SCRATCH, &counted);
+    team_layout(&team, precision, threads, PRODUCT_SCRATCH, &counted);
     CHECK(arena_init(&arena, counted.used) == 0);
-    team_layout(&team, threads, PRODUCT_SCRATCH, &arena);
-    draw_all();
+    team_layout(&team, precision, threads, PRODUCT_SCRATCH, &arena);
+    team.least = 0;
+    draw_all(precision);
     check(&team);
     arena_release(&arena);
     unsetenv("NORMSWEEP_VECTOR");
+}
+
+static void with_team(int64_t threads, const char *level, void (*check)(const struct team *))
+{
+    with_precision(PRECISION_FLOAT, threads, level, check);
 }
 
 static void check_own_product(const struct team *team)
@@ -215,3 +230,106 @@ TEST(product_lets_nan_through)
     with_team(1, "avx2", check_nan);
     with_team(1, "avx512", check_nan);
 }
+
+/* Products of rounded factors, by the kernels of one level. */
+static void check_bfloat16(const char *level)
+{
+    if (level_runs(level))
+        with_precision(PRECISION_BFLOAT16, 1, level, check_own_product);
+}
+
+TEST(product_bfloat16_baseline)
+{
+    check_bfloat16("baseline");
+}
+
+TEST(product_bfloat16_avx2)
+{
+    check_bfloat16("avx2");
+}
+
+TEST(product_bfloat16_avx512)
+{
+    check_bfloat16("avx512");
+}
+
+TEST(product_bfloat16_avx512_bf16)
+{
+    check_bfloat16("avx512_bf16");
+}
+
+TEST(product_bfloat16_amx)
+{
+    check_bfloat16("amx");
+}
+
+TEST(product_bfloat16_of_a_team)
+{
+    with_precision(PRECISION_BFLOAT16, 3, "amx", check_team);
+}
+
+/* The rounded number: a product of it and of 1, as a or as b. */
+static double rounded_by(const struct team *team, double x, bool as_b)
+{
+    scalar number = (scalar)x, one = 1, out = 0;
+    struct product p = {.m = 1, .n = 1, .k = 1, .c = &out};
+
+    p.a = as_b ? &one : &number;
+    p.b = as_b ? &number : &one;
+    p.a_stride = p.b_stride = p.c_stride = 1;
+    product_alone(team->kernels, &p, team->scratch);
+    return (double)out;
+}
+
+/* Around bfloat16 numbers of every size: the number, the middle between it and the next, and beside both. */
+static void check_nearest(const struct team *team)
+{
+    static const double parts[] = {0, 0.25, 0.49, 0.5, 0.51, 0.75};
+    int wrong = 0;
+
+    for (int exponent = -126; exponent < 128; exponent++)
+        for (int digits = 128; digits < 256; digits += exponent % 9 ? 37 : 1)
+            for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+                for (int sign = -1; sign <= 1; sign += 2) {
+                    double x = (double)(scalar)(sign * ldexp(digits + parts[i], exponent - 7));
+                    wrong += !(rounded_by(team, x, false) == nearest(x));
+                    wrong += !(rounded_by(team, x, true) == nearest(x));
+                }
+    CHECK(wrong == 0);
+    for (int as_b = 0; as_b < 2; as_b++) {
+        CHECK(isnan(rounded_by(team, NAN, as_b)));
+        CHECK(rounded_by(team, INFINITY, as_b) == INFINITY && rounded_by(team, -INFINITY, as_b) == -INFINITY);
+        CHECK(rounded_by(team, 0x1p-127, as_b) == 0 && rounded_by(team, -0x1.ffp-127, as_b) == 0);
+    }
+}
+
+TEST(bfloat16_is_the_nearest)
+{
+    bool runs;
+
+    for (int i = 0; kernels_level(i, &runs); i++)
+        if (runs)
+            with_precision(PRECISION_BFLOAT16, 1, kernels_level(i, &runs), check_nearest);
+}
+
+#ifndef SCALAR_DOUBLE
+/* The kernels of AMX on a model of its instructions, where this build has them. */
+extern const struct kernels kernels_amx_model __attribute__((weak));
+
+static void check_model(const struct team *team)
+{
+    struct team modelled = *team;
+
+    modelled.kernels = &kernels_amx_model;
+    check_own_product(&modelled);
+    check_nearest(&modelled);
+}
+
+TEST(product_bfloat16_amx_model)
+{
+    if (!&kernels_amx_model)
+        test_skip("this build has no AVX512_BF16, so the products of AMX are not checked on a model of it");
+    else if (level_runs("avx512_bf16"))
+        with_precision(PRECISION_BFLOAT16, 1, "avx512_bf16", check_model);
+}
+#endif

@@ -2,16 +2,20 @@
 #include "tests/test.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "model/core/random.h"
 #include "model/corpora/batches.h"
 #include "model/kernels/team.h"
+#include "model/network/activations.h"
 #include "model/network/transformer.h"
 #include "worker/host/environment.h"
 
-enum { THREADS = 3 };
+enum { THREADS = 3, WAIT_SECONDS = 30 };
 
 /* ---- shares ---- */
 
@@ -20,11 +24,10 @@ enum { MOST_ITEMS = 130, SCRATCH = 8 };
 /* What the shares of one call did. An item is one share's alone, so they write without a lock. */
 struct record {
     const struct team *team;
-    int64_t items, grain;
+    struct items items;
     int times[MOST_ITEMS]; /* that an item was done */
-    int64_t share[MOST_ITEMS]; /* the thread whose scratch it had */
-    bool whole[MOST_ITEMS]; /* its share began and ended at grains, or at the end */
-    pthread_t thread[MOST_ITEMS];
+    int64_t share[MOST_ITEMS]; /* whose scratch it had */
+    bool whole[MOST_ITEMS]; /* its share began and ended at multiples, or at the end */
 };
 
 /* The record is the context's, but not its constness. */
@@ -35,39 +38,39 @@ struct work {
 static void record_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     struct record *record = ((const struct work *)context)->record;
-    bool whole = begin % record->grain == 0 && (end % record->grain == 0 || end == record->items);
+    struct items items = record->items;
+    bool whole = begin % items.multiple == 0 && (end % items.multiple == 0 || end == items.count);
 
     for (int64_t i = begin; i < end; i++) {
         record->times[i]++;
         record->share[i] = (scratch - record->team->scratch) / SCRATCH;
         record->whole[i] = whole;
-        record->thread[i] = pthread_self();
     }
 }
 
-static void record_run(struct record *record, const struct team *team, int64_t items, int64_t grain)
+static void record_run(struct record *record, const struct team *team, struct items items)
 {
     const struct work work = {record};
 
-    *record = (struct record){.team = team, .items = items, .grain = grain};
-    team_run(team, items, grain, record_share, &work);
+    *record = (struct record){.team = team, .items = items};
+    team_run(team, items, record_share, &work);
 }
 
 static void team_init(struct team *team, int64_t threads, struct arena *arena)
 {
     struct arena counted = {0};
 
-    team_layout(team, threads, SCRATCH, &counted);
+    team_layout(team, PRECISION_FLOAT, threads, SCRATCH, &counted);
     CHECK(arena_init(arena, counted.used) == 0);
-    team_layout(team, threads, SCRATCH, arena);
+    team_layout(team, PRECISION_FLOAT, threads, SCRATCH, arena);
 }
 
 /* In order, share by share, none of them empty. */
 static void check_record(const struct record *record)
 {
-    int64_t shares = team_shares(record->team, record->items, record->grain), last = -1;
+    int64_t shares = team_shares(record->team, record->items), last = -1;
 
-    for (int64_t i = 0; i < record->items; i++) {
+    for (int64_t i = 0; i < record->items.count; i++) {
         CHECK(record->times[i] == 1 && record->whole[i]);
         CHECK(record->share[i] == last || record->share[i] == last + 1);
         last = record->share[i];
@@ -84,31 +87,90 @@ TEST(team_does_every_item_once)
         struct team team;
 
         team_init(&team, threads, &arena);
-        for (int64_t grain = 1; grain <= 64; grain *= 4)
-            for (int64_t items = 1; items <= MOST_ITEMS; items += 3) {
-                record_run(&record, &team, items, grain);
-                check_record(&record);
-            }
+        for (int64_t multiple = 1; multiple <= 64; multiple *= 4)
+            for (int64_t count = 1; count <= MOST_ITEMS; count += 3)
+                for (int digits = -3; digits < 7; digits += 2) {
+                    record_run(&record, &team, (struct items){count, multiple, pow(10, digits)});
+                    check_record(&record);
+                }
         arena_release(&arena);
     }
 }
 
-/* Numbers would not tell: one thread could do the shares of all. */
-TEST(team_is_of_threads)
+static int64_t shares_of(const struct team *team, int64_t count, double takes)
 {
-    static struct record record;
+    return team_shares(team, (struct items){count, 1, takes});
+}
+
+/* A share is not worth a thread if it takes less time than a thread needs to begin. */
+TEST(team_leaves_little_work_to_one)
+{
     struct arena arena;
     struct team team;
 
-    if (!team_has_threads()) {
-        test_skip("the compiler has no OpenMP, so that several threads work on one run is not checked");
-        return;
-    }
     team_init(&team, THREADS, &arena);
-    record_run(&record, &team, THREADS, 1);
+    CHECK(team.least > 1000 && team.least < 100000);
+    CHECK(shares_of(&team, 1, 1e9) == 1);
+    CHECK(shares_of(&team, 100, 0) == 1);
+    CHECK(shares_of(&team, 100, team.least / 100) == 1);
+    CHECK(shares_of(&team, 1000, 1.999 * team.least / 1000) == 1);
+    CHECK(shares_of(&team, 1000, 2.001 * team.least / 1000) == 2);
+    CHECK(shares_of(&team, 1000, 2.999 * team.least / 1000) == 2);
+    CHECK(shares_of(&team, 1000, 3.001 * team.least / 1000) == 3);
+    CHECK(shares_of(&team, 1000, team.least) == THREADS && shares_of(&team, 2, team.least) == 2);
+    team.least = 0;
+    CHECK(shares_of(&team, 100, 0) == THREADS && shares_of(&team, 1, 0) == 1);
+    arena_release(&arena);
+}
+
+struct meeting {
+    _Atomic int begun;
+    pthread_t thread[THREADS];
+};
+
+/* The meeting is the context's, but not its constness. */
+struct meeting_work {
+    struct meeting *meeting;
+};
+
+/* A share is one item. It waits for a while until the others have begun, so that nobody does two. */
+static void meet(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    struct meeting *meeting = ((const struct meeting_work *)context)->meeting;
+    clock_t last = clock() + CLOCKS_PER_SEC / 20;
+
+    (void)scratch, (void)end;
+    meeting->thread[begin] = pthread_self();
+    atomic_fetch_add(&meeting->begun, 1);
+    while (atomic_load(&meeting->begun) < THREADS && clock() < last)
+        sched_yield();
+}
+
+static bool all_meet(const struct team *team)
+{
+    struct meeting meeting = {0};
+    const struct meeting_work work = {&meeting};
+    bool differ = true;
+
+    team_run(team, (struct items){THREADS, 1, team->least}, meet, &work);
     for (int i = 0; i < THREADS; i++)
         for (int j = 0; j < i; j++)
-            CHECK(!pthread_equal(record.thread[i], record.thread[j]));
+            differ = differ && !pthread_equal(meeting.thread[i], meeting.thread[j]);
+    return differ;
+}
+
+/* Numbers would not tell: one thread could do the shares of all. It may in one job, but not in all. */
+TEST(team_is_of_threads)
+{
+    struct arena arena;
+    struct team team;
+    time_t last = time(NULL) + WAIT_SECONDS;
+    bool met = false;
+
+    team_init(&team, THREADS, &arena);
+    while (!met && time(NULL) < last)
+        met = all_meet(&team);
+    CHECK(met);
     arena_release(&arena);
 }
 
@@ -163,6 +225,7 @@ static void model_case_init(struct model_case *k, const struct architecture *arc
     lay_out(k, architecture, threads, &counted);
     CHECK(arena_init(&k->arena, counted.used) == 0);
     lay_out(k, architecture, threads, &k->arena);
+    k->model.activations->team.least = 0;
     fill_batch(&k->batch, architecture->vocabulary);
     weights_init(k->weights, &k->model.layout, architecture, 3);
 }
@@ -267,6 +330,25 @@ static void check_tangents(const struct architecture *architecture, const char *
     arena_release(&one.arena);
 }
 
+static void *be_busy(void *ended)
+{
+    while (!atomic_load((_Atomic bool *)ended))
+        ;
+    return NULL;
+}
+
+static void check_disturbed(struct model_case *quiet, struct model_case *disturbed)
+{
+    size_t size = (size_t)quiet->model.layout.size * sizeof(scalar);
+
+    compute(quiet);
+    for (int i = 0; i < 5; i++) {
+        compute(disturbed);
+        CHECK(disturbed->loss == quiet->loss);
+        CHECK(memcmp(disturbed->gradient, quiet->gradient, size) == 0);
+    }
+}
+
 /* Every branch of the model once or more; all their combinations are the gradient checks' matter. */
 static struct architecture branch(int i)
 {
@@ -287,6 +369,27 @@ static struct architecture branch(int i)
         .biases = i % 4 < 2 ? BIAS_ALL : BIAS_OUTPUT,
         .tied = i % 3 == 0,
     };
+}
+
+/* Who does which share is another one each time; the numbers are the same. */
+TEST(team_beside_busy_threads)
+{
+    enum { BUSY = 3 };
+    const struct architecture architecture = branch(0);
+    struct model_case quiet = {0}, disturbed = {0};
+    _Atomic bool ended = false;
+    pthread_t busy[BUSY];
+
+    model_case_init(&quiet, &architecture, THREADS);
+    model_case_init(&disturbed, &architecture, THREADS);
+    for (int i = 0; i < BUSY; i++)
+        CHECK(pthread_create(&busy[i], NULL, be_busy, &ended) == 0);
+    check_disturbed(&quiet, &disturbed);
+    atomic_store(&ended, true);
+    for (int i = 0; i < BUSY; i++)
+        pthread_join(busy[i], NULL);
+    arena_release(&quiet.arena);
+    arena_release(&disturbed.arena);
 }
 
 static void check_level(const char *level)

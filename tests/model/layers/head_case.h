@@ -16,6 +16,7 @@
 #include "model/core/random.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/levels.h"
+#include "tests/model/kernels/nearest.h"
 
 #ifdef SCALAR_DOUBLE
 static const double rounding = 1e-12;
@@ -87,6 +88,14 @@ static inline double complex input(const scalar *at)
     return (double)*at + step * (double)*tangent * I;
 }
 
+/* What products of this precision read of a number, and of its tangent. */
+static enum precision precision;
+
+static inline double complex factor(double complex x)
+{
+    return factor_of(precision, creal(x)) + step * factor_of(precision, cimag(x) / step) * I;
+}
+
 /* The bias of query i and key j with its tangent. */
 static inline double complex bias_of(const struct head *head, int64_t i, int64_t j)
 {
@@ -100,7 +109,7 @@ static inline double complex product_of(const scalar *x, const scalar *y, int64_
     double complex sum = 0;
 
     for (int64_t d = 0; d < depth; d++)
-        sum += input(x + d) * input(y + d);
+        sum += factor(input(x + d)) * factor(input(y + d));
     return sum;
 }
 

@@ -45,7 +45,7 @@ static inline const struct team *layer_team(void)
     static struct team team = {
         .threads = 1, .scratch_size = sizeof(scratch) / sizeof(*scratch), .scratch = scratch};
 
-    team.kernels = kernels_best();
+    team.kernels = kernels_best(PRECISION_FLOAT);
     return &team;
 }
 

@@ -9,7 +9,7 @@ TEST(attention_saturated)
     for (int i = 0; i < SIZE; i++)
         qkv[i] *= i % STRIDE < 32 ? 40 : 1;
     scalar *scratch = malloc((size_t)attention_scratch(100, 16) * sizeof(*scratch));
-    kernels_best()->attention(&head, mixed, STRIDE, scratch);
+    kernels_best(PRECISION_FLOAT)->attention(&head, mixed, STRIDE, scratch);
     differentiate(&head);
     for (int64_t i = 0; i < 100; i++)
         for (int64_t d = 0; d < 16; d++) {
@@ -37,7 +37,7 @@ static void check_ties(double first, double second, double third, double mean)
         qkv[i * STRIDE + 1] = (scalar)scores[i];
         qkv[i * STRIDE + 2] = (scalar)values[i];
     }
-    kernels_best()->attention(&head, mixed, STRIDE, scratch);
+    kernels_best(PRECISION_FLOAT)->attention(&head, mixed, STRIDE, scratch);
     CHECK_CLOSE((double)mixed[2 * STRIDE], mean, rounding);
     free(scratch);
 }
@@ -64,8 +64,8 @@ TEST(attention_lets_nan_through)
         int32_t count[40];
         head.hard = hard;
         qkv[20 * STRIDE + 8] = (scalar)NAN;
-        kernels_best()->attention(&head, mixed, STRIDE, scratch);
-        kernels_best()->attended(&head, count, scratch);
+        kernels_best(PRECISION_FLOAT)->attention(&head, mixed, STRIDE, scratch);
+        kernels_best(PRECISION_FLOAT)->attended(&head, count, scratch);
         for (int64_t i = 0; i < 40; i++)
             CHECK(isnan((double)mixed[i * STRIDE]) == (i >= 20) && (count[i] == -1) == (i >= 20));
         free(scratch);
@@ -78,8 +78,8 @@ TEST(attention_tangents_let_nan_through)
     struct head head = draw_head(40, 40, 8, MASK_CAUSAL, 1);
 
     tqkv[20 * STRIDE + 8] = (scalar)NAN;
-    CHECK(run_forward_and_gradient(kernels_best(), &head) == 0);
-    CHECK(run_tangents(kernels_best(), &head) == 0);
+    CHECK(run_forward_and_gradient(kernels_best(PRECISION_FLOAT), &head) == 0);
+    CHECK(run_tangents(kernels_best(PRECISION_FLOAT), &head) == 0);
     for (int64_t i = 0; i < 40; i++)
         CHECK(isnan((double)tmixed[i * STRIDE]) == (i >= 20));
 }

@@ -48,9 +48,10 @@ static struct team team_of(const struct kernels *kernels, int64_t threads, struc
     struct arena counted = {0};
     struct team team;
 
-    team_layout(&team, threads, distances_scratch(REACH + 1), &counted);
+    team_layout(&team, PRECISION_FLOAT, threads, distances_scratch(REACH + 1), &counted);
     CHECK(arena_init(arena, counted.used) == 0);
-    team_layout(&team, threads, distances_scratch(REACH + 1), arena);
+    team_layout(&team, PRECISION_FLOAT, threads, distances_scratch(REACH + 1), arena);
+    team.least = 0;
     team.kernels = kernels;
     return team;
 }
@@ -174,10 +175,10 @@ TEST(distance_heads_by_threads)
     static scalar one[TOKENS * WIDTH];
 
     draw_all(false);
-    compute(kernels_best(), 1, HEADS, false);
+    compute(kernels_best(PRECISION_FLOAT), 1, HEADS, false);
     memcpy(one, mixed, sizeof(one));
     for (int64_t threads = 2; threads <= 7; threads++) {
-        compute(kernels_best(), threads, HEADS, false);
+        compute(kernels_best(PRECISION_FLOAT), threads, HEADS, false);
         CHECK(memcmp(one, mixed, sizeof(one)) == 0);
     }
 }

@@ -46,9 +46,10 @@ static struct team team_of(int64_t threads, struct arena *arena)
     struct arena counted = {0};
     struct team team;
 
-    team_layout(&team, threads, scratch, &counted);
+    team_layout(&team, PRECISION_FLOAT, threads, scratch, &counted);
     CHECK(arena_init(arena, counted.used) == 0);
-    team_layout(&team, threads, scratch, arena);
+    team_layout(&team, PRECISION_FLOAT, threads, scratch, arena);
+    team.least = 0;
     return team;
 }
 

@@ -83,7 +83,7 @@ static void check_widths(const struct kernels *kernels)
     for (int64_t width = 4; width <= WIDTH_MOST; width *= 2)
         for (enum norm_kind kind = 0; kind < NORM_KIND_COUNT; kind++) {
             const bool shift = norm_table[kind].shift;
-            const struct team team = {kernels, 1 + (int)(width / 4 + kind) % 3, 2 * width, scratch};
+            const struct team team = {kernels, 1 + (int)(width / 4 + kind) % 3, 2 * width, scratch, 0};
             const struct norm norm = {.team = &team,
                 .kind = kind,
                 .epsilon = 1e-5,

@@ -145,7 +145,7 @@ TEST(rotary_by_threads)
 
     for (int64_t threads = 1; threads <= 3; threads++) {
         struct team team;
-        const struct rotary rotary = begin(kernels_best(), &team, threads, 18);
+        const struct rotary rotary = begin(kernels_best(PRECISION_FLOAT), &team, threads, 18);
         rotary_turn(&rotary, turned, HEADS * 18, HEADS, 3, start, false);
         if (threads == 1)
             memcpy(one, turned, sizeof(one));

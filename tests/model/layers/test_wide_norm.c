@@ -46,7 +46,7 @@ static void check_kind(const struct team *team, enum norm_kind kind)
 static void check_level(const struct kernels *kernels)
 {
     static scalar scratch[2 * WIDTH];
-    const struct team team = {kernels, 1, 2 * WIDTH, scratch};
+    const struct team team = {kernels, 1, 2 * WIDTH, scratch, 0};
 
     for (enum norm_kind kind = 0; kind < NORM_KIND_COUNT; kind++)
         check_kind(&team, kind);

@@ -74,9 +74,9 @@ static struct team alone(int64_t scratch_size, struct arena *arena)
     struct arena counted = {0};
     struct team team;
 
-    team_layout(&team, 1, scratch_size, &counted);
+    team_layout(&team, PRECISION_FLOAT, 1, scratch_size, &counted);
     CHECK(arena_init(arena, counted.used) == 0);
-    team_layout(&team, 1, scratch_size, arena);
+    team_layout(&team, PRECISION_FLOAT, 1, scratch_size, arena);
     return team;
 }
 
@@ -166,7 +166,7 @@ static void check_norm(enum norm_kind kind)
 {
     static struct norm_case k;
     static scalar din[ROWS * IN], dgain[IN], dbias[IN];
-    const struct kernels *kernels = kernels_best();
+    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
 
     draw(k.in, ROWS * IN, 1);
     draw(k.residual, ROWS * IN, 2);
@@ -198,7 +198,7 @@ static double activation_value(void *context)
 {
     struct activation_case *k = context;
 
-    const struct team team = {.kernels = kernels_best(), .threads = 1};
+    const struct team team = {.kernels = kernels_best(PRECISION_FLOAT), .threads = 1};
 
     memcpy(k->slope, k->x, sizeof(k->slope));
     activation_forward(&team, k->activation, k->y, k->slope, NULL, ROWS * IN);
@@ -214,7 +214,7 @@ TEST(gradient_activations)
     draw(k.c, ROWS * IN, 2);
     for (k.activation = 0; k.activation < ACTIVATION_COUNT; k.activation++) {
         activation_value(&k);
-        kernels_best()->multiply(dx, k.c, k.slope, ROWS * IN);
+        kernels_best(PRECISION_FLOAT)->multiply(dx, k.c, k.slope, ROWS * IN);
         CHECK(gradient_error(activation_value, &k, k.x, dx, ROWS * IN) < tolerance);
     }
 }
@@ -304,8 +304,8 @@ struct entropy_case {
 /* The loss that has the gradient. */
 static double entropy_value(void *context)
 {
-    double log_sum,
-        loss = kernels_best()->cross_entropy(((struct entropy_case *)context)->logits, OUT, 2, &log_sum);
+    double log_sum, loss = kernels_best(PRECISION_FLOAT)
+                               ->cross_entropy(((struct entropy_case *)context)->logits, OUT, 2, &log_sum);
 
     return loss + 0.1 * log_sum * log_sum;
 }
@@ -317,7 +317,8 @@ TEST(gradient_cross_entropy)
 
     draw(k.logits, OUT, 1);
     memcpy(gradient, k.logits, sizeof(gradient));
-    double log_sum, loss = kernels_best()->cross_entropy_gradient(gradient, OUT, 2, 1, 0.1, &log_sum);
+    double log_sum,
+        loss = kernels_best(PRECISION_FLOAT)->cross_entropy_gradient(gradient, OUT, 2, 1, 0.1, &log_sum);
     CHECK_CLOSE(loss + 0.1 * log_sum * log_sum, entropy_value(&k), 1e-15);
     CHECK(gradient_error(entropy_value, &k, k.logits, gradient, OUT) < tolerance);
 }

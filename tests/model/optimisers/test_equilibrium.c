@@ -204,6 +204,17 @@ TEST(alignment_by_chance_needs_no_balance)
     }
 }
 
+/* Weights that are rounded by chance hold past updates, on average. */
+TEST(alignment_by_chance_survives_stochastic_rounding)
+{
+    struct optimiser_options options = options_of(&unbalanced[0]);
+    struct equilibrium expected;
+
+    options.weights = WEIGHTS_BFLOAT16_STOCHASTIC;
+    struct late late = walk(&options, unbalanced[0].rate, &expected);
+    check_alignment("adamw with stochastic rounding", &late, memory_of(&unbalanced[0]));
+}
+
 /* Of one step: is the alignment by chance known, is the balance? */
 static void check_known(const struct optimiser_options *options, bool by_chance, bool balance)
 {
@@ -245,6 +256,13 @@ TEST(equilibrium_is_unknown_without_a_formula)
     check_known(&options, true, false);
     options.kind = OPTIMISER_MUON;
     check_known(&options, false, false);
+    options.kind = OPTIMISER_ADAMW;
+    options.weights = WEIGHTS_BFLOAT16_STOCHASTIC;
+    check_known(&options, true, false);
+    options.weights = WEIGHTS_BFLOAT16;
+    check_known(&options, false, false);
+    options.beta1 = 0; /* no momentum, so that it is 0 */
+    check_known(&options, true, false);
 }
 
 /* With decays just below and from where on weights swing ever further. */

@@ -259,6 +259,18 @@ static void with_adam(struct life *life)
     life->run.warmup_steps = 3;
 }
 
+static void with_stochastic_rounding(struct life *life)
+{
+    life->run.weights = WEIGHTS_BFLOAT16_STOCHASTIC;
+    life->run.weight_decay = 0.1;
+}
+
+static void with_fixed_norms_in_bfloat16(struct life *life)
+{
+    life->run.weights = WEIGHTS_BFLOAT16;
+    life->run.fixed_norm = true;
+}
+
 static void with_sgd(struct life *life)
 {
     life->run.optimiser = OPTIMISER_SGD;
@@ -281,10 +293,24 @@ static void with_adafactor(struct life *life)
     life->run.weight_decay = 0.01;
 }
 
+/* Wide enough that a product is worth two threads. */
 static void with_threads(struct life *life)
 {
     life->run.threads = 2;
     life->run.layers = 1;
+    life->run.width = 64;
+    life->run.feedforward = 256;
+    life->run.context = 32;
+    life->run.batch = 8;
+}
+
+/* Each step takes nearly all of a weight, so that most soon pass the range of denormals. */
+static void with_vanishing_weights(struct life *life)
+{
+    life->run.threads = 2;
+    life->run.optimiser = OPTIMISER_SGD;
+    life->run.learning_rate = 0.1;
+    life->run.weight_decay = 9.999;
 }
 
 static void with_epochs(struct life *life)
@@ -364,6 +390,13 @@ TEST(life_adam_gelu_linear)
     check_run("adam", with_adam);
 }
 
+/* The draws of a step are those of an undisturbed run; the norms that stay are those of rounded weights. */
+TEST(life_of_weights_in_bfloat16)
+{
+    check_run("stochastic rounding", with_stochastic_rounding);
+    check_run("fixed norms in bfloat16", with_fixed_norms_in_bfloat16);
+}
+
 TEST(life_sgd_without_bias)
 {
     check_run("sgd", with_sgd);
@@ -382,6 +415,11 @@ TEST(life_adafactor_tied)
 TEST(life_on_threads)
 {
     check_run("two threads", with_threads);
+}
+
+TEST(life_of_vanishing_weights)
+{
+    check_run("vanishing weights", with_vanishing_weights);
 }
 
 TEST(life_over_epochs)

@@ -293,6 +293,11 @@ TEST(uneven_decay_has_no_factor)
     run.fixed_norm = true;
     CHECK(run_even_decay_factor(&run) == 0);
     run = plain;
+    run.weights = WEIGHTS_BFLOAT16_STOCHASTIC;
+    CHECK(run_even_decay_factor(&run) == 1);
+    run.weights = WEIGHTS_BFLOAT16;
+    CHECK(run_even_decay_factor(&run) == 0);
+    run = plain;
     run.optimiser = OPTIMISER_ADAM;
     CHECK(run_even_decay_factor(&run) == 0);
     run.optimiser = OPTIMISER_SGD;

@@ -28,7 +28,10 @@ def files(tmp_path_factory):
 
 @pytest.mark.parametrize("scalar, number", CASES, ids=lambda value: str(value))
 def test_combination(scalar, number, files):
+    """In float, numbers that lie near the middle of two of bfloat16 are rounded otherwise than in double."""
     features, config = drawn()[number]
+    if scalar == "float":
+        config = config | {"precision": "float"}
     level = parity.LEVELS[number % len(parity.LEVELS)]
     found = parity.differences(config, scalar, level, files.get(features["corpus"]))
     assert len(found) > 30
@@ -48,7 +51,7 @@ def test_every_word_of_every_key_is_drawn():
 def test_every_pair_of_words_is_drawn():
     """Of the architecture's words that go together, all."""
     pairs = combinations.all_pairs()
-    assert len(pairs) == 1799
+    assert len(pairs) == 1923
     for words in [*pairs, *combinations.TOGETHER]:
         assert any(combinations.covers(features, words) for features, _ in drawn()), words
     for number, (features, config) in enumerate(drawn()):

@@ -131,7 +131,8 @@ def test_workers_and_verify(tmp_path):
 
 @pytest.mark.parametrize("settings", [
     ["optimiser=sgd"], ["optimiser=adam", "weight_decay=0.1"], ["decay_rule=cautious", "weight_decay=0.1"],
-    ["fixed_norm=true"], ["beta1=0.999", "beta2=0.9"], ["decay_on=matrices", "weight_decay=0.1"]])
+    ["fixed_norm=true"], ["beta1=0.999", "beta2=0.9"], ["decay_on=matrices", "weight_decay=0.1"],
+    ["weights=bfloat16", "weight_decay=0.1"]])
 def test_refused_where_nothing_is_ever_certain(tmp_path, settings):
     (tmp_path / "sweep.yaml").write_text(SWEEP)
     options = [part for setting in ["stop_when=phase", *settings] for part in ("--set", setting)]

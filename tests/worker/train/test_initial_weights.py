@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import draws
 import reference
 from replay import replay
 from test_parity import BASE
@@ -12,10 +13,10 @@ from test_parity import BASE
 INIT = {"width": 48, "heads": 4, "feedforward": 80, "layers": 3, "vocabulary": 150, "context": 60, "steps": 1}
 
 
-def initial_weights(**keys):
+def initial_weights(scalar="double", level="", **keys):
     """{(name, layer): array}."""
     config = BASE | INIT | {"corpus_tokens": 3000} | keys
-    dump = replay("double", **config)
+    dump = replay(scalar, level, **config)
     vocabulary = int(dump["vocabulary"][0][0])
     weights = reference.weights_from(dump["initial"][0], config, vocabulary)
     return {key: tensor.detach().numpy() for key, tensor in weights.items()}
@@ -124,3 +125,35 @@ def test_init_does_not_depend_on_depth():
     """Added layers leave the first ones as they were."""
     a, b = initial_weights(layers=2), initial_weights(layers=3)
     assert all((w == b[key]).all() for key, w in a.items())
+
+
+TOKEN, W1 = 0, 22 + 6  # numbers of the tensors `token` and, in the first layer, `w1`
+
+
+@pytest.mark.parametrize("scalar, rounding", (("double", 1e-15), ("float", 2.0**-24)))
+@pytest.mark.parametrize("level", ("baseline", "avx2", "avx512"))
+def test_init_by_a_generator_in_python(scalar, rounding, level):
+    """At every level, and beyond the draws that are computed together."""
+    weights, seed = initial_weights(scalar, level, seed=7), 7
+    token, w1 = weights["token", -1].ravel(), weights["w1", 0].ravel()
+    bound = 1 / math.sqrt(INIT["width"])
+    for i in itertools.chain(range(200), range(len(w1) - 100, len(w1))):
+        expected = draws.normal(seed, draws.INIT, TOKEN << 40 | i)
+        assert abs(token[i] - expected) <= rounding * abs(expected) + 8e-15, i
+        expected = bound * (2 * draws.unit(draws.bits(seed, draws.INIT, W1 << 40 | i)) - 1)
+        assert abs(w1[i] - expected) <= rounding * abs(expected), i
+
+
+def test_init_is_the_same_at_every_level():
+    """Bit for bit; a level that this processor lacks gives the best that it has."""
+    for init in ("torch", "xavier", "normal"):
+        first, *others = (initial_weights("float", level, init=init) for level in ("baseline", "avx2", "avx512"))
+        for other in others:
+            assert all(np.array_equal(w, other[key]) for key, w in first.items()), init
+
+
+def test_init_in_float_is_that_in_double():
+    """Rounded once more."""
+    precise = initial_weights()
+    for key, w in initial_weights("float").items():
+        assert np.array_equal(w, precise[key].astype(np.float32)), key

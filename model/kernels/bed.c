@@ -1,0 +1,71 @@
+/*
+ * A thread spins first, because the next work of a training step mostly comes within microseconds. It does
+ * not spin for long: that would take a processor from threads that work, of this team or of a neighbour.
+ */
+#include "model/kernels/bed.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a thread spins, about twice as long as it takes to wake one; and how often between two looks at
+ * the clock. */
+enum { SPIN_NANOSECONDS = 50000, SPINS_PER_LOOK = 32 };
+
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
+{
+    syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+int64_t bed_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static bool spin_until(bed_condition *holds, bed_condition *in_the_way, int64_t thread)
+{
+    int64_t end = bed_now() + SPIN_NANOSECONDS;
+
+    do
+        for (int i = 0; i < SPINS_PER_LOOK; i++) {
+            if (holds(thread))
+                return true;
+            pause_briefly();
+        }
+    while (bed_now() < end && !in_the_way(thread));
+    return false;
+}
+
+/* Either this thread sees the condition, or who has made it true sees that this thread is about to sleep. */
+void bed_wait(struct bed *bed, bed_condition *holds, bed_condition *in_the_way, int64_t thread)
+{
+    if (spin_until(holds, in_the_way, thread))
+        return;
+    while (!holds(thread)) {
+        atomic_store(&bed->asleep, 1);
+        if (!holds(thread))
+            futex(&bed->asleep, FUTEX_WAIT_PRIVATE, 1);
+        atomic_store(&bed->asleep, 0);
+    }
+}
+
+void bed_wake(struct bed *bed)
+{
+    if (atomic_load(&bed->asleep) && atomic_exchange(&bed->asleep, 0))
+        futex(&bed->asleep, FUTEX_WAKE_PRIVATE, 1);
+}

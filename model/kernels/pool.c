@@ -1,0 +1,201 @@
+/*
+ * Threads claim shares one by one, so one that a busy neighbour keeps from running delays the others by the
+ * share in its hands at most, and by nothing if it has none.
+ *
+ * A job is read only by threads that hold a share of it, and replaced only when all shares are done. So no
+ * thread has to arrive or leave for a job to begin or end.
+ */
+#include "model/kernels/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "model/core/check.h"
+#include "model/core/denormals.h"
+#include "model/kernels/member.h"
+
+enum { HELPERS_SHIFT = 32 };
+
+/* A caller that waits for longer than this, and so many times as long as its own shares took, waits for a
+ * helper that is kept from running: shares differ by less. */
+enum { LATE_NANOSECONDS = 500000, LATE_TIMES = 3 };
+
+struct pool_job {
+    pool_share *run;
+    const void *context;
+    int64_t shares;
+    bool flush; /* denormals */
+};
+
+static struct {
+    struct member member[POOL_THREADS_MOST]; /* 0: the caller; 1 .. helpers */
+    _Alignas(64) _Atomic uint64_t open; /* shares that nobody has claimed; above 32 bits: helpers who may */
+    _Atomic int64_t left; /* shares that are not done */
+    _Atomic int64_t last; /* who did the last one */
+    struct pool_job job;
+    int64_t helpers, asked; /* started; and the most that a caller has asked for */
+} pool;
+
+static atomic_flag busy = ATOMIC_FLAG_INIT; /* a caller uses the pool */
+
+/* ---- conditions ---- */
+
+static bool may_claim(uint64_t open, int64_t thread)
+{
+    return (uint32_t)open > 0 && thread <= (int64_t)(open >> HELPERS_SHIFT) &&
+           (thread == 0 || atomic_load(&pool.member[thread].called));
+}
+
+static bool has_open(int64_t thread)
+{
+    return may_claim(atomic_load(&pool.open), thread);
+}
+
+static bool all_done(int64_t thread)
+{
+    (void)thread;
+    return atomic_load(&pool.left) == 0;
+}
+
+/* Does the caller, for whose next job a helper waits, need the helper's processor? */
+static bool helper_in_the_way(int64_t thread)
+{
+    (void)thread;
+    return member_is_here(&pool.member[0]);
+}
+
+/* Does a helper, for whose share the caller waits, need the caller's processor? */
+static bool caller_in_the_way(int64_t thread)
+{
+    for (int64_t i = thread + 1; i <= pool.helpers; i++)
+        if (member_is_here(&pool.member[i]))
+            return true;
+    return false;
+}
+
+/* ---- shares ---- */
+
+/* Claims a share: how many were open before, or 0: there is none for this thread. */
+static int64_t claim(int64_t thread)
+{
+    uint64_t open = atomic_load(&pool.open);
+
+    while (may_claim(open, thread))
+        if (atomic_compare_exchange_weak(&pool.open, &open, open - 1))
+            return (uint32_t)open;
+    return 0;
+}
+
+static void end_share(int64_t thread)
+{
+    struct member *member = &pool.member[thread], *caller = pool.member;
+
+    if (member != caller)
+        member_end(member);
+    atomic_store(&pool.last, thread);
+    if (atomic_fetch_sub(&pool.left, 1) == 1 && member != caller)
+        bed_wake(&caller->bed);
+}
+
+static void do_shares(int64_t thread)
+{
+    for (int64_t open = claim(thread); open > 0; open = claim(thread)) {
+        const struct pool_job *job = &pool.job;
+        member_begin(&pool.member[thread]);
+        denormals_flush(job->flush);
+        job->run(job->context, job->shares - open);
+        end_share(thread);
+    }
+}
+
+/* ---- helpers ---- */
+
+static void *help(void *member)
+{
+    int64_t thread = (struct member *)member - pool.member;
+
+    for (;;) {
+        if (helper_in_the_way(thread))
+            member_leave(member);
+        bed_wait(&pool.member[thread].bed, has_open, helper_in_the_way, thread);
+        do_shares(thread);
+    }
+    return NULL;
+}
+
+/* In the child of a fork there are no helpers, and the caller that had the pool may be missing, too. */
+static void forget(void)
+{
+    pool.helpers = pool.asked = 0;
+    atomic_store(&pool.open, 0);
+    pool.member[0] = (struct member){.processor = NOWHERE};
+    atomic_flag_clear(&busy);
+}
+
+static bool start_one(int64_t thread)
+{
+    pthread_t started;
+
+    pool.member[thread] = (struct member){.processor = NOWHERE};
+    return pthread_create(&started, NULL, help, &pool.member[thread]) == 0 && pthread_detach(started) == 0;
+}
+
+/* Asks the system once for each number. Helpers take no signals, so that the others get them as before. */
+static void start_helpers(int64_t wanted)
+{
+    static bool forgets;
+    sigset_t all, before;
+
+    if (wanted <= pool.asked)
+        return;
+    pool.asked = wanted;
+    forgets = forgets || pthread_atfork(NULL, NULL, forget) == 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (forgets && pool.helpers < wanted && start_one(pool.helpers + 1))
+        pool.helpers++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- the caller ---- */
+
+static void run_alone(int64_t shares, pool_share *run, const void *context)
+{
+    for (int64_t i = 0; i < shares; i++)
+        run(context, i);
+}
+
+static void run_shared(int64_t helpers)
+{
+    int64_t begin = bed_now();
+
+    member_begin(&pool.member[0]);
+    atomic_store(&pool.left, pool.job.shares);
+    atomic_store(&pool.open, (uint64_t)helpers << HELPERS_SHIFT | (uint64_t)pool.job.shares);
+    for (int64_t i = 1; i <= helpers; i++)
+        member_call(&pool.member[i], begin);
+    do_shares(0);
+    int64_t middle = bed_now();
+    bed_wait(&pool.member[0].bed, all_done, caller_in_the_way, 0);
+    int64_t waited = bed_now() - middle;
+    if (waited > LATE_NANOSECONDS && waited > LATE_TIMES * (middle - begin))
+        member_rest(&pool.member[atomic_load(&pool.last)], waited);
+}
+
+void pool_run(int64_t threads, int64_t shares, pool_share *run, const void *context)
+{
+    int64_t helpers = (threads < shares ? threads : shares) - 1;
+
+    INVARIANT(threads <= POOL_THREADS_MOST && shares <= UINT32_MAX, "%lld threads, %lld shares",
+        (long long)threads, (long long)shares);
+    if (helpers < 1 || atomic_flag_test_and_set(&busy)) {
+        run_alone(shares, run, context);
+        return;
+    }
+    start_helpers(helpers);
+    pool.job = (struct pool_job){run, context, shares, denormals_flushed()};
+    run_shared(helpers < pool.helpers ? helpers : pool.helpers);
+    atomic_flag_clear(&busy);
+}

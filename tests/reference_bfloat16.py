@@ -1,0 +1,28 @@
+"""Products of factors that are rounded to bfloat16, in PyTorch."""
+import math
+
+import torch
+
+
+def bfloat16(x):
+    """The nearest bfloat16 numbers, ties to the even one; below float's normal numbers 0. NaN and infinities stay."""
+    _, exponent = torch.frexp(x)
+    unit = torch.ldexp(torch.ones_like(x), exponent - 8)
+    y = torch.where(x.abs() < 2.0**-126, 0 * x, torch.round(x / unit) * unit)
+    y = torch.where(y.abs() >= 2.0**128, math.inf * x.sign(), y)
+    return torch.where(torch.isfinite(x), y, x)
+
+
+class RoundedProduct(torch.autograd.Function):
+    """The product of rounded factors. Those of its gradients are rounded, too: the gradient of the product is one."""
+
+    @staticmethod
+    def forward(context, a, b):
+        context.save_for_backward(a, b)
+        return bfloat16(a) @ bfloat16(b)
+
+    @staticmethod
+    def backward(context, gradient):
+        a, b = context.saved_tensors
+        of_a = RoundedProduct.apply(gradient, b.transpose(-1, -2))
+        return of_a, RoundedProduct.apply(a.transpose(-1, -2), gradient)
