@@ -63,12 +63,10 @@ void KERNEL(relu_slope)(scalar *y, scalar *x, scalar *curvature, int64_t count)
         memset(curvature, 0, (size_t)count * sizeof(*curvature));
 }
 
-/* Inlined, so that the compiler builds each activation with and without its curvature. */
-#define INLINE_ACTIVATION static inline __attribute__((always_inline))
-
 /* From the tail at a = |x|: x Phi(x) = max(x, 0) - a Phi(-a). The slope at -a is d = Phi(-a) - a phi(a), at a
- * 1 - d; the curvature is phi(a) (2 - a^2). */
-INLINE_ACTIVATION void gelu_and(bool curved, scalar *y, scalar *x, scalar *curvature, int64_t count)
+ * 1 - d; the curvature is phi(a) (2 - a^2). Inlined, so that the compiler builds each activation with and
+ * without its curvature. */
+INLINE void gelu_and(bool curved, scalar *y, scalar *x, scalar *curvature, int64_t count)
 {
     const scalar inverse_root_2pi = (scalar)0.3989422804014327, far = NORMAL_FAR;
 
@@ -98,7 +96,7 @@ void KERNEL(gelu)(scalar *y, scalar *x, scalar *curvature, int64_t count)
  * (1 + exp(-v)) at a = |x|, which has the slope -v' q, q = tail (1 - tail). The curvature is even: q (2 v' +
  * a (v'' - (1 - 2 tail) v'^2)).
  */
-INLINE_ACTIVATION void gelu_tanh_and(bool curved, scalar *y, scalar *x, scalar *curvature, int64_t count)
+INLINE void gelu_tanh_and(bool curved, scalar *y, scalar *x, scalar *curvature, int64_t count)
 {
     const scalar first = (scalar)1.5957691216057308, third = (scalar)0.07135481627260025, far = NORMAL_FAR;
 
@@ -134,7 +132,7 @@ void KERNEL(gelu_tanh)(scalar *y, scalar *x, scalar *curvature, int64_t count)
 #endif
 
 /* The same with v = x: the slope at -a is d = tail - a q, the curvature q (2 - a (1 - 2 tail)). */
-INLINE_ACTIVATION void silu_and(bool curved, scalar *y, scalar *x, scalar *curvature, int64_t count)
+INLINE void silu_and(bool curved, scalar *y, scalar *x, scalar *curvature, int64_t count)
 {
     const scalar far = LOGISTIC_FAR;
 

@@ -3,89 +3,23 @@
  * computed here by series, each with a bound of its error; the few whose rounding to float this bound leaves
  * open are drawn again one by one. So weights do not depend on the vector level, nor on these series.
  */
-#include "model/kernels/level.h"
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-#include "model/core/philox.h"
-#include "model/core/random.h"
+#include "model/kernels/random_words.h"
 
 /* Draws that are computed together. */
 enum { BLOCK = 64 };
-
-#define INLINE_DRAW static inline __attribute__((always_inline))
-
-/* Vectors of 64-bit words. */
-#if defined(__AVX512F__)
-enum { WORDS = 8 };
-#elif defined(__AVX2__)
-enum { WORDS = 4 };
-#else
-enum { WORDS = 2 };
-#endif
-typedef uint64_t words __attribute__((vector_size(8 * WORDS)));
-
-/* The products of the lower halves of words: gcc 12 does not find the instruction by itself. */
-INLINE_DRAW words product_of_halves(words a, words b)
-{
-#if defined(__AVX512F__)
-    return (words)_mm512_mul_epu32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return (words)_mm256_mul_epu32((__m256i)a, (__m256i)b);
-#elif defined(__SSE2__)
-    return (words)_mm_mul_epu32((__m128i)a, (__m128i)b);
-#else
-    return (a & UINT32_MAX) * (b & UINT32_MAX);
-#endif
-}
 
 /* BLOCK draws: the bits that random_bits gives, and in the same way those of the other half. */
 struct halves {
     uint64_t first[BLOCK], second[BLOCK];
 };
 
-/*
- * Philox on the lower halves of 64-bit words; what stands in the upper ones is cut off at the end. Writes the
- * draws from `index` on, WORDS of them.
- */
-INLINE_DRAW void draw_words(
-    uint64_t *first, uint64_t *second, uint64_t seed, enum random_purpose purpose, uint64_t index)
-{
-    const words lower = UINT32_MAX - (words){0};
-    const words multiplier_0 = PHILOX_MULTIPLIER_0 - (words){0},
-                multiplier_2 = PHILOX_MULTIPLIER_2 - (words){0};
-    uint32_t key_0 = (uint32_t)seed, key_1 = (uint32_t)(seed >> 32);
-    words x0 = index - (words){0}, x1, x2 = (uint64_t)purpose - (words){0}, x3 = {0};
-
-    for (int lane = 0; lane < WORDS; lane++)
-        x0[lane] += (uint64_t)lane;
-    x1 = x0 >> 32;
-#pragma GCC unroll 10
-    for (int round = 0; round < PHILOX_ROUNDS; round++) {
-        words product_0 = product_of_halves(x0, multiplier_0);
-        words product_2 = product_of_halves(x2, multiplier_2);
-        x0 = (product_2 >> 32) ^ x1 ^ (uint64_t)key_0;
-        x2 = (product_0 >> 32) ^ x3 ^ (uint64_t)key_1;
-        x1 = product_2;
-        x3 = product_0;
-        key_0 += PHILOX_WEIGHT_0;
-        key_1 += PHILOX_WEIGHT_1;
-    }
-    x0 = x0 << 32 | (x1 & lower);
-    x2 = x2 << 32 | (x3 & lower);
-    memcpy(first, &x0, sizeof(x0));
-    memcpy(second, &x2, sizeof(x2));
-}
-
 static void draw_halves(struct halves *halves, uint64_t seed, enum random_purpose purpose, uint64_t index)
 {
     for (int i = 0; i < BLOCK; i += WORDS)
-        draw_words(halves->first + i, halves->second + i, seed, purpose, index + (uint64_t)i);
+        random_words(halves->first + i, halves->second + i, seed, purpose, index + (uint64_t)i);
 }
 
-INLINE_DRAW int64_t block_of(int64_t left)
+INLINE int64_t block_of(int64_t left)
 {
     return left < BLOCK ? left : BLOCK;
 }
@@ -103,7 +37,7 @@ void KERNEL(draw_bits)(
 
 /* ---- real numbers ---- */
 
-INLINE_DRAW double double_of(uint64_t bits)
+INLINE double double_of(uint64_t bits)
 {
     double x;
 
@@ -111,7 +45,7 @@ INLINE_DRAW double double_of(uint64_t bits)
     return x;
 }
 
-INLINE_DRAW uint64_t bits_of(double x)
+INLINE uint64_t bits_of(double x)
 {
     uint64_t bits;
 
@@ -120,13 +54,13 @@ INLINE_DRAW uint64_t bits_of(double x)
 }
 
 /* An integer below 2^52, which is the fraction of 2^52 + x. */
-INLINE_DRAW double real(uint64_t x)
+INLINE double real(uint64_t x)
 {
     return double_of(bits_of(0x1p52) | x) - 0x1p52;
 }
 
 /* The upper 53 bits as a number of [0, 1): as random_uniform, exact. */
-INLINE_DRAW double unit(uint64_t bits)
+INLINE double unit(uint64_t bits)
 {
     return real(bits >> 32) * 0x1p-32 + real(bits >> 11 & 0x1fffff) * 0x1p-53;
 }
@@ -157,7 +91,7 @@ void KERNEL(draw_normal)(
  * log(x) for 0 < x <= 1, within 2^-48 of itself: x = 2^n m with m between the roots of 1/2 and 2, s = (m -
  * 1) / (m + 1), log m = 2 artanh s = 2 (s + s^3/3 + s^5/5 + ...), where s^2 < 0.0295.
  */
-INLINE_DRAW double logarithm(double x)
+INLINE double logarithm(double x)
 {
     const uint64_t root = bits_of(0x1.6a09e667f3bcdp-1), fraction = (UINT64_C(1) << 52) - 1;
     uint64_t shifted = bits_of(x) - root + bits_of(1);
@@ -176,7 +110,7 @@ INLINE_DRAW double logarithm(double x)
 }
 
 /* cos(2 pi x) for 0 <= x < 1, within 2^-48 of itself: a sine between -pi/2 and pi/2, by Taylor's series. */
-INLINE_DRAW double cosine(double x)
+INLINE double cosine(double x)
 {
     double angle = 0x1.921fb54442d18p+1 * (2 * fabs(x - 0.5) - 0.5), z = angle * angle;
     double series = -1.0 / 121645100408832000; /* 19! */

@@ -17,6 +17,9 @@
 #define KERNEL_OF(name, level) KERNEL_JOINED(name, level)
 #define KERNEL_JOINED(name, level) name##_##level
 
+/* Functions of vectors: calls would pass them through memory. */
+#define INLINE static inline __attribute__((always_inline))
+
 #define SIMD _Pragma("omp simd")
 #define SIMD_SUM(...) SIMD_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
 #define SIMD_PRAGMA(text) _Pragma(#text)

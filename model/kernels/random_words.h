@@ -8,9 +8,8 @@
 #include <immintrin.h>
 #endif
 
+#include "model/core/philox.h"
 #include "model/core/random.h"
-
-#define INLINE_WORDS static inline __attribute__((always_inline))
 
 /* Vectors of 64-bit words. */
 #if defined(__AVX512F__)
@@ -23,7 +22,7 @@ enum { WORDS = 2 };
 typedef uint64_t words __attribute__((vector_size(8 * WORDS)));
 
 /* The products of the lower halves of words: gcc 12 does not find the instruction by itself. */
-INLINE_WORDS words product_of_halves(words a, words b)
+INLINE words product_of_halves(words a, words b)
 {
 #if defined(__AVX512F__)
     return (words)_mm512_mul_epu32((__m512i)a, (__m512i)b);
@@ -41,18 +40,18 @@ INLINE_WORDS words product_of_halves(words a, words b)
  * four words, in `second` the other two in the same way. Computed on the lower halves of 64-bit words; what
  * stands in the upper ones is cut off at the end.
  */
-INLINE_WORDS void random_words(
+INLINE void random_words(
     uint64_t *first, uint64_t *second, uint64_t seed, enum random_purpose purpose, uint64_t index)
 {
     const words none = {0}, lower = UINT32_MAX - none;
-    const words multiplier_0 = UINT32_C(0xD2511F53) - none, multiplier_2 = UINT32_C(0xCD9E8D57) - none;
+    const words multiplier_0 = PHILOX_MULTIPLIER_0 - none, multiplier_2 = PHILOX_MULTIPLIER_2 - none;
     uint32_t key_0 = (uint32_t)seed, key_1 = (uint32_t)(seed >> 32);
     words x0 = index - none, x1, x2 = (uint64_t)purpose - none, x3 = none;
 
     for (int lane = 0; lane < WORDS; lane++)
         x0[lane] += (uint64_t)lane;
     x1 = x0 >> 32;
-    _Pragma("GCC unroll 10") for (int round = 0; round < 10; round++)
+    _Pragma("GCC unroll 10") for (int round = 0; round < PHILOX_ROUNDS; round++)
     {
         words product_0 = product_of_halves(x0, multiplier_0),
               product_2 = product_of_halves(x2, multiplier_2);
@@ -60,8 +59,8 @@ INLINE_WORDS void random_words(
         x2 = (product_0 >> 32) ^ x3 ^ (uint64_t)key_1;
         x1 = product_2;
         x3 = product_0;
-        key_0 += UINT32_C(0x9E3779B9);
-        key_1 += UINT32_C(0xBB67AE85);
+        key_0 += PHILOX_WEIGHT_0;
+        key_1 += PHILOX_WEIGHT_1;
     }
     x0 = x0 << 32 | (x1 & lower);
     x2 = x2 << 32 | (x3 & lower);

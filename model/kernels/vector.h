@@ -32,7 +32,6 @@ typedef lane_bits vector_bits __attribute__((vector_size(VECTOR_BYTES)));
 /* A vector in memory, at any address that suits a scalar. */
 typedef scalar vector_there __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(scalar)), may_alias));
 
-#define INLINE static inline __attribute__((always_inline))
 /* Unrolls before the compiler assigns registers. */
 #define UNROLLED _Pragma("GCC unroll 16")
 

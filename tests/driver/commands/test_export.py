@@ -201,8 +201,9 @@ def test_every_word_of_a_network_is_exported_or_refused():
     tried |= {(key, json.dumps(value).strip('"')) for key, value in reference.DEFAULTS.items()}
     tried |= {("norm_placement", "pre"), ("attention_mask", "causal"), ("bias", "true"), ("tied", "false"),
               ("init", "torch"), ("activation", "relu")}
-    drawn = {"init": words()["init"], "zero_query_key": ["false", "true"]}  # initial values alone
-    assert len(words()) == 15
+    # Initial values alone, and what products read: the weights are the same.
+    drawn = {"init": words()["init"], "zero_query_key": ["false", "true"], "precision": ["bfloat16"]}
+    assert len(words()) == 16
     for key, of_key in words().items():
         assert {word for word in of_key if (key, word) not in tried} <= set(drawn.get(key, [])), key
 

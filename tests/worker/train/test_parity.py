@@ -214,7 +214,7 @@ def cases():
 
 CASES = cases()
 PAIRS = list(itertools.product(CASES, SCALARS, ("",)))
-# In float, numbers near the middle of two of bfloat16 are rounded otherwise than in double: see test_precision.py.
+# In float, numbers near the middle of two of bfloat16 are rounded otherwise than in double: see test_bfloat16.py.
 PAIRS = [pair for pair in PAIRS if "bfloat16" not in pair[0] or pair[1] == "double"]
 PAIRS.remove(("biases-back-at-0", "float", ""))  # lion's steps have the signs of gradients, also of those near 0
 

@@ -21,7 +21,8 @@ def drawn():
 
 
 def made(config, seed):
-    draw, config = random.Random(seed), config | {"context": max(config["context"], 9)}
+    # Products that round are not the functions whose derivatives these are.
+    draw, config = random.Random(seed), config | {"context": max(config["context"], 9), "precision": "float"}
     size = sum(math.prod(shape) for _, _, shape in reference.layout(config, VOCABULARY))
     plane = np.random.default_rng(seed).normal(0, 0.3, size)  # larger ones saturate softmaxes, and gradients vanish
     weights = reference.weights_from(plane, config, VOCABULARY)
