@@ -1,5 +1,5 @@
-"""Draws (model/core/random.h) in Python: those of initial weights, and those of validations with the sequences of masked
-words and of spans that they make. Written from the headers in model."""
+"""Draws (model/core/random.h) in Python: those of initial weights, and those of validations with the sequences of
+masked words and of spans that they make. Written from the headers in model."""
 import math
 
 VALIDATION = (0, 0xffffff)  # seed and epoch

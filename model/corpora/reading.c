@@ -43,11 +43,11 @@ static const struct {
     append_function *append;
     bool drawn; /* depends on the seed of the sequence */
 } tasks[] = {
-    [TASK_NEXT] = {all, none, all, all, append_next},
+    [TASK_NEXT] = {all, none, all, all, append_next, false},
     [TASK_SPANS] = {spans_rows, spans_source_rows, spans_rows, all, append_spans, true},
     [TASK_MASKED] = {all, none, masked_targets, all, append_masked, true},
-    [TASK_PAIR] = {all, all, all, all, append_pair},
-    [TASK_LAST] = {all, none, one, one, append_last},
+    [TASK_PAIR] = {all, all, all, all, append_pair, false},
+    [TASK_LAST] = {all, none, one, one, append_last, false},
 };
 
 int64_t reading_sequences(const struct reading *reading, const struct text *text)

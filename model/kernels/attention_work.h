@@ -98,11 +98,10 @@ static inline factor *transposed(struct attention_work *work, const scalar *from
 /* Rows, one for each key, along their depth. */
 static inline struct factor_rows rows_along(struct attention_work *work, const scalar *from, int64_t stride)
 {
-    const struct head *head = work->head;
-    int64_t wide = round_up(factors(head->depth), LANES);
-
     if (!BFLOAT16_PRODUCTS)
         return (struct factor_rows){as_factors(from), stride};
+    const struct head *head = work->head;
+    int64_t wide = round_up(factors(head->depth), LANES);
     factor *to = factors_in(take_scratch(work, head->keys * wide));
     pack_rows(to, wide, from, stride, head->keys, head->depth);
     return (struct factor_rows){to, wide};
@@ -123,8 +122,7 @@ static inline struct factor_rows rows_across(
         return (struct factor_rows){as_factors(from), stride};
     factor *to = factors_in(take_scratch(work, factors(count) * wide));
     for (int64_t i = 0; i < count; i += PAIR)
-        pack_across(
-            to + i / PAIR * wide, from + i * stride, i + 1 < count ? from + (i + 1) * stride : NULL, depth);
+        pack_across(to + i / PAIR * wide, from + i * stride, stride, count - i, depth);
     return (struct factor_rows){to, wide};
 }
 
@@ -299,10 +297,10 @@ static inline void pack_panel(const struct attention_work *work, const struct pa
 static inline void pack_panel(const struct attention_work *work, const struct panel *panel, int64_t column,
     vector times, int64_t query, int64_t keys)
 {
-    scalar *at = panel->at + column;
-
-    for (int64_t key = 0; BFLOAT16_PRODUCTS && key < keys; key++, at += QUERY_BLOCK)
+    for (int64_t key = 0; BFLOAT16_PRODUCTS && key < keys; key++) {
+        scalar *at = panel->at + key * QUERY_BLOCK + column;
         vector_store(at, vector_rounded(panel_value(work, at, times, query)));
+    }
 }
 #endif
 

@@ -83,7 +83,7 @@ INLINE vector vector_rounded(vector x)
     vector rounded = vector_select(vector_absolute(x) < (scalar)FLT_MIN, signed_zero, nearest);
 
     rounded = vector_select(size > (scalar)FLT_MAX, x * (scalar)INFINITY, rounded);
-    return vector_select(x == x, rounded, x);
+    return vector_select(vector_absolute(x) <= (scalar)INFINITY, rounded, x);
 }
 
 #ifdef BFLOAT16_PAIRS
@@ -147,18 +147,22 @@ INLINE void pack_rows(
     }
 }
 
-/* One row of `count` factors, rounded up to whole vectors, from the rows of scalars of k and of k + 1, which
- * counts only in pairs and may be NULL. The factors behind the last are 0. */
-INLINE void pack_across(factor *to, const scalar *first, const scalar *next, int64_t count)
+/* One row of `count` factors, rounded up to whole vectors, from the first of `rows` rows of scalars, `stride`
+ * apart, which follow each other along k, and in pairs from the second, if there is one. Factors behind the
+ * last are 0. */
+INLINE void pack_across(factor *to, const scalar *from, int64_t stride, int64_t rows, int64_t count)
 {
+    const bool second = PAIR > 1 && rows > 1;
     int64_t i = 0;
 
-    for (; i + LANES <= count; i += LANES)
-        factors_store(
-            to + i, factors_across(vector_load(first + i), next ? vector_load(next + i) : (vector){0}));
-    if (i < count)
-        factors_store(to + i, factors_across(vector_load_part(first + i, count - i),
-                                  next ? vector_load_part(next + i, count - i) : (vector){0}));
+    for (; i + LANES <= count; i += LANES) {
+        vector next = second ? vector_load(from + stride + i) : (vector){0};
+        factors_store(to + i, factors_across(vector_load(from + i), next));
+    }
+    if (i < count) {
+        vector next = second ? vector_load_part(from + stride + i, count - i) : (vector){0};
+        factors_store(to + i, factors_across(vector_load_part(from + i, count - i), next));
+    }
 }
 
 /*

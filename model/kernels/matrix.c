@@ -44,7 +44,7 @@ static void copy_panel(factor *panel, const scalar *from, int64_t stride, int64_
     if (wide < TILE_COLUMNS)
         memset(panel, 0, (size_t)(factors(depth) * TILE_COLUMNS) * sizeof(*panel));
     for (int64_t k = 0; k < depth; k += PAIR, panel += TILE_COLUMNS, from += PAIR * stride)
-        pack_across(panel, from, k + 1 < depth ? from + stride : NULL, wide);
+        pack_across(panel, from, stride, depth - k, wide);
 }
 
 static void pack_panels(const struct matrix_block *block)
@@ -144,8 +144,8 @@ static struct operand pack_columns(const struct matrix_block *block, const scala
             for (int64_t one = 0; one < LANES && PAIR * (s + one) < block->depth; one++) {
                 int64_t k = PAIR * (s + one);
                 const scalar *from = a + k * stride + i;
-                pack_across((factor *)&step[one], from, k + 1 < block->depth ? from + stride : NULL,
-                    at_most(columns - i, LANES));
+                pack_across(
+                    (factor *)&step[one], from, stride, block->depth - k, at_most(columns - i, LANES));
             }
             vector_transpose(step);
             for (int64_t row = 0; row < LANES; row++)
@@ -164,7 +164,7 @@ static struct operand pack_columns(const struct matrix_block *block, const scala
         factor row[GROUP + LANES];
         const factor *from = as_factors(a);
         if (BFLOAT16_PRODUCTS) {
-            pack_across(row, a, k + 1 < block->depth ? a + stride : NULL, columns);
+            pack_across(row, a, stride, block->depth - k, columns);
             from = row;
         }
         for (int64_t i = 0; i < columns; i += TILE_ROWS) {

@@ -33,7 +33,7 @@ def small_command(path):
 
 
 def reads_text(path):
-    return "\ncorpus: text\n" in path.read_text()
+    return re.search(r"^corpus: (text|bytes)$", path.read_text(), re.M) is not None
 
 
 def reads_pairs(path):

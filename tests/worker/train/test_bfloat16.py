@@ -1,4 +1,5 @@
-"""Training in bfloat16 over 200 steps: the program at every vector level beside PyTorch, which rounds the same factors."""
+"""Training in bfloat16 over 200 steps: the program at every vector level beside PyTorch, which rounds the same
+factors."""
 import functools
 import re
 
