@@ -117,7 +117,7 @@ enum { ATTENTION_COLUMNS = 32, ATTENTION_LANES = 16, ATTENTION_BLOCK = 64 };
 #define HARD_TIE 1e-6
 
 /* Scalars of scratch for a product: its packed operands fit the second-level cache. */
-enum { PRODUCT_SCRATCH = (512 << 10) / (int)sizeof(scalar) };
+enum { PRODUCT_SCRATCH = (736 << 10) / (int)sizeof(scalar) };
 
 /* What matrix products read: factors as they are, or rounded to bfloat16. Sums are scalars. */
 enum precision { PRECISION_FLOAT, PRECISION_BFLOAT16, PRECISIONS };

@@ -1,25 +1,29 @@
 /*
  * The matrix product. b is packed, a block at a time, into panels of TILE_COLUMNS columns. The panels stay in
  * the second-level cache while tile after tile of a's rows, in the first-level cache, runs along them. a is
- * read in place, except that it is packed too if its factors are rounded, or if it is transposed and many
- * panels use it.
+ * read in place, except that it is packed too if its factors are rounded, or if it is transposed and
+ * packs_a() says so.
  *
  * What follows a product (bias, residual, activation) is computed in the registers that hold the tile.
  */
 #include "model/kernels/tile.h"
 
 /*
- * Sizes of the blocks: a panel of b and a tile of a fit the first-level cache, all panels and a's packed
- * rows the second-level one.
+ * Sizes of the blocks: a panel of b streams from the second-level cache, which holds all panels, past a tile
+ * of a in the first-level one. Which order a sum has depends on the steps of a block, so that these are the
+ * same on every machine.
  */
 enum {
-    STEPS_ALONG =
-        1024, /* steps of k at a time if a is read in place by rows: a tile then reads 8 long runs */
-    STEPS_ACROSS = 512, /* steps of k at a time otherwise */
-    GROUP_TILES = TILE_ROWS > 8 ? 2 : 8,
+    STEPS_ALONG = 1024, /* at most, of k at a time, if a is read in place by rows: a tile reads 8 long runs */
+    STEPS_ACROSS = 576, /* otherwise */
+    STEPS_ENOUGH = 384, /* to read and write c once more is then little work */
+    SPARE = 2, /* steps between packed panels or tiles: else their rows may share few places of a cache */
+    GROUP_TILES = TILE_ROWS > 8 ? 2 : 64 / (int)sizeof(scalar),
     GROUP = GROUP_TILES * TILE_ROWS, /* rows of a that are packed at a time */
-    PANELS_SIZE = PRODUCT_SCRATCH - GROUP * STEPS_ACROSS, /* factors of packed b */
-    PACK_COLUMNS = 128, /* narrower products read a transposed a in place */
+    PANELS_SIZE = PRODUCT_SCRATCH - GROUP * (STEPS_ACROSS + SPARE), /* factors of packed b */
+    FAR_APART = 4096, /* bytes: elements of a column of a then share a place of the first-level cache */
+    READ_IN_PLACE = 1 << 16, /* elements of c: more tiles than it has make it worth packing a */
+    FETCH_AHEAD = 16, /* values of k */
 };
 
 /* A block of a product: all rows of c by `columns` columns from `column` on, over `depth` values of k. */
@@ -28,7 +32,7 @@ struct matrix_block {
     int64_t column, columns;
     int64_t first, depth; /* k = first .. first + depth - 1 */
     int64_t steps; /* of tiles over these values */
-    factor *panels; /* b: [columns / TILE_COLUMNS][steps][TILE_COLUMNS] */
+    factor *panels; /* b: [columns / TILE_COLUMNS][steps + SPARE][TILE_COLUMNS] */
     factor *packed; /* a: GROUP rows */
 };
 
@@ -38,33 +42,49 @@ struct operand {
     int64_t row, step;
 };
 
-/* Packs `wide` columns of b, whose rows are `stride` apart, to a panel; its other columns are 0. */
-static void copy_panel(factor *panel, const scalar *from, int64_t stride, int64_t wide, int64_t depth)
+static factor *panel_of(const struct matrix_block *block, int64_t column)
 {
-    if (wide < TILE_COLUMNS)
-        memset(panel, 0, (size_t)(factors(depth) * TILE_COLUMNS) * sizeof(*panel));
-    for (int64_t k = 0; k < depth; k += PAIR, panel += TILE_COLUMNS, from += PAIR * stride)
-        pack_across(panel, from, stride, depth - k, wide);
+    return block->panels + column * (block->steps + SPARE);
+}
+
+/* Packs some rows of b, `stride` apart, to all panels; the last columns of the last one are 0. */
+static void copy_rows(const struct matrix_block *block, int64_t k, int64_t rows)
+{
+    const struct product *p = block->product;
+    const scalar *from = p->b + (block->first + k) * p->b_stride + block->column;
+
+    for (int64_t j = 0; j < block->columns; j += TILE_COLUMNS) {
+        int64_t wide = at_most(block->columns - j, TILE_COLUMNS);
+        factor *to = panel_of(block, j) + k / PAIR * TILE_COLUMNS;
+        if (wide < TILE_COLUMNS)
+            memset(to, 0, (size_t)(factors(rows) * TILE_COLUMNS) * sizeof(*to));
+        for (int64_t i = 0; i < rows; i += PAIR, to += TILE_COLUMNS)
+            pack_across(to, from + i * p->b_stride + j, p->b_stride, rows - i, wide);
+    }
+}
+
+static void transpose_panels(const struct matrix_block *block)
+{
+    const struct product *p = block->product;
+
+    for (int64_t j = 0; j < block->columns; j += LANES)
+        transpose_rows(panel_of(block, j / TILE_COLUMNS * TILE_COLUMNS) + j % TILE_COLUMNS, TILE_COLUMNS,
+            p->b + (block->column + j) * p->b_stride + block->first, p->b_stride, block->columns - j,
+            block->depth);
 }
 
 static void pack_panels(const struct matrix_block *block)
 {
-    const struct product *p = block->product;
-    int64_t rest = block->steps - factors(block->depth);
+    enum { ROWS = 16 }; /* at a time: as many long runs can be read ahead */
+    int64_t packed = factors(block->depth), rest = block->steps - packed;
 
-    for (int64_t j = 0; j < block->columns; j += TILE_COLUMNS) {
-        factor *panel = block->panels + j * block->steps;
-        int64_t column = block->column + j, wide = at_most(block->columns - j, TILE_COLUMNS);
-        memset(
-            panel + factors(block->depth) * TILE_COLUMNS, 0, (size_t)(rest * TILE_COLUMNS) * sizeof(*panel));
-        if (!p->b_transposed) {
-            copy_panel(panel, p->b + block->first * p->b_stride + column, p->b_stride, wide, block->depth);
-            continue;
-        }
-        for (int64_t i = 0; i < TILE_COLUMNS; i += LANES)
-            transpose_rows(panel + i, TILE_COLUMNS, p->b + (column + i) * p->b_stride + block->first,
-                p->b_stride, wide - i, block->depth);
-    }
+    for (int64_t j = 0; j < block->columns && rest > 0; j += TILE_COLUMNS)
+        memset(panel_of(block, j) + packed * TILE_COLUMNS, 0, (size_t)(rest * TILE_COLUMNS) * sizeof(factor));
+    if (block->product->b_transposed)
+        transpose_panels(block);
+    else
+        for (int64_t k = 0; k < block->depth; k += ROWS)
+            copy_rows(block, k, at_most(block->depth - k, ROWS));
 }
 
 /* Computes a tile that is not full in memory of its own and copies `wide` columns of it to c. */
@@ -111,7 +131,7 @@ static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows
     int64_t end = p->symmetric ? at_most(block->columns, row + rows - block->column) : block->columns;
     for (int64_t j = 0; j < end; j += TILE_COLUMNS) {
         int64_t column = block->column + j, at = row * p->c_stride + column;
-        tile.b = block->panels + j * block->steps;
+        tile.b = panel_of(block, j);
         tile.c = p->c + at;
         tile.residual = begins && p->residual ? p->residual + at : NULL;
         tile.gate = ends && p->gate ? p->gate + at : NULL;
@@ -163,12 +183,15 @@ static struct operand pack_columns(const struct matrix_block *block, const scala
     for (int64_t k = 0; k < block->depth; k += PAIR, a += PAIR * stride) {
         factor row[GROUP + LANES];
         const factor *from = as_factors(a);
+        for (int64_t next = k + FETCH_AHEAD; next < at_most(k + FETCH_AHEAD + PAIR, block->depth); next++)
+            for (int64_t i = 0; i < columns; i += LANES)
+                __builtin_prefetch(a + (next - k) * stride + i);
         if (BFLOAT16_PRODUCTS) {
             pack_across(row, a, stride, block->depth - k, columns);
             from = row;
         }
         for (int64_t i = 0; i < columns; i += TILE_ROWS) {
-            factor *to = block->packed + i * block->steps + k / PAIR * TILE_ROWS;
+            factor *to = block->packed + i * (block->steps + SPARE) + k / PAIR * TILE_ROWS;
             if (columns - i >= TILE_ROWS)
                 memcpy(to, from + i, TILE_ROWS * sizeof(*to));
             else
@@ -199,7 +222,7 @@ static void run_packed(const struct matrix_block *block)
     for (int64_t row = first_row(block, GROUP); row < m; row += GROUP) {
         int64_t rows = at_most(m - row, GROUP);
         struct operand a = pack_group(block, row, rows);
-        int64_t tile = a.step == 1 ? TILE_ROWS * a.row : TILE_ROWS * block->steps;
+        int64_t tile = TILE_ROWS * (a.step == 1 ? a.row : block->steps + SPARE);
         for (int64_t i = 0; i < rows; i += TILE_ROWS, a.at += tile)
             run_rows(block, row + i, at_most(rows - i, TILE_ROWS), a);
     }
@@ -217,27 +240,45 @@ static void run_in_place(const struct matrix_block *block)
     }
 }
 
+/* A transposed a is read in place where its rows lie near each other and few tiles read them. */
 static bool packs_a(const struct product *p)
 {
-    return BFLOAT16_PRODUCTS || (p->a_transposed && p->n >= PACK_COLUMNS);
+    int64_t apart = p->a_stride * (int64_t)sizeof(scalar);
+
+    return BFLOAT16_PRODUCTS ||
+           (p->a_transposed && (apart >= FAR_APART || p->a_stride * p->n > READ_IN_PLACE));
 }
 
-/* k at a time: equal parts, rounded up to whole vectors of factors. */
-static int64_t depth_of(const struct product *p)
+/* The least of equal parts of `whole`, each at most `most`; a multiple of `unit`, which `most` is, too. */
+static int64_t equal_part(int64_t whole, int64_t most, int64_t unit)
 {
-    int64_t most = PAIR * (BFLOAT16_PRODUCTS || p->a_transposed ? STEPS_ACROSS : STEPS_ALONG);
-    int64_t parts = (p->k + most - 1) / most;
+    int64_t parts = (whole + most - 1) / most;
 
-    return round_up((p->k + parts - 1) / parts, PAIR * LANES);
+    return round_up((whole + parts - 1) / parts, unit);
+}
+
+/*
+ * As many columns at a time as there is room for with STEPS_ENOUGH, because a is read once for each block of
+ * columns; then as many steps as there is room for, because c is read and written once for each block of
+ * steps.
+ */
+static void set_sizes(const struct product *p, int64_t *columns, int64_t *depth)
+{
+    int64_t enough = at_most(round_up(factors(p->k), LANES), STEPS_ENOUGH);
+    int64_t most = BFLOAT16_PRODUCTS || p->a_transposed ? STEPS_ACROSS : STEPS_ALONG;
+
+    *columns = equal_part(p->n, PANELS_SIZE / (enough + SPARE) / TILE_COLUMNS * TILE_COLUMNS, TILE_COLUMNS);
+    int64_t room = PANELS_SIZE / *columns - SPARE;
+    *depth = equal_part(p->k, PAIR * at_most(room / LANES * LANES, most), PAIR * LANES);
 }
 
 void KERNEL(product)(const struct product *product, scalar *scratch)
 {
     struct matrix_block block = {
         .product = product, .panels = factors_in(scratch), .packed = factors_in(scratch) + PANELS_SIZE};
-    int64_t depth = depth_of(product);
-    int64_t wide = PANELS_SIZE / (depth / PAIR) / TILE_COLUMNS * TILE_COLUMNS;
+    int64_t wide, depth;
 
+    set_sizes(product, &wide, &depth);
     KERNEL(tiles_begin)();
     for (block.column = 0; block.column < product->n; block.column += wide) {
         block.columns = at_most(product->n - block.column, wide);
