@@ -35,6 +35,21 @@ INLINE vector choose(scalar *column, vector most, int64_t seen)
     return sum;
 }
 
+/* The largest scores of a vector of queries. NaN may be passed over. */
+INLINE vector largest(const scalar *column, int64_t seen)
+{
+    vector even = vector_load(column), odd = even;
+    int64_t key = 1;
+
+    for (; key + 2 <= seen; key += 2) {
+        odd = vector_larger(vector_load(column + key * QUERY_BLOCK), odd);
+        even = vector_larger(vector_load(column + (key + 1) * QUERY_BLOCK), even);
+    }
+    if (key < seen)
+        odd = vector_larger(vector_load(column + key * QUERY_BLOCK), odd);
+    return vector_larger(even, odd);
+}
+
 /* Replaces scores by weights, not yet divided by their sums; head->inverse receives the inverse sums. */
 static void weigh(const struct attention_work *work, scalar *column, int64_t query, int64_t keys)
 {
@@ -45,11 +60,7 @@ static void weigh(const struct attention_work *work, scalar *column, int64_t que
     if (head->bias)
         scale_scores(work, column, head->bias, query, seen);
     hide(head, column, query, seen, -(scalar)INFINITY);
-    vector most = vector_load(column);
-    for (int64_t key = 1; key < seen; key++) {
-        vector next = vector_load(column + key * QUERY_BLOCK);
-        most = vector_select(next > most, next, most);
-    }
+    vector most = largest(column, seen);
     vector inverse = 1 / (head->hard ? choose(column, most, seen) : soften(work, column, most, seen));
     clear(column, seen, keys);
     memcpy(head->most + query, &most, size);

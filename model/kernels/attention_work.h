@@ -151,11 +151,11 @@ static inline void write_back(
         memcpy(to + i * stride, rows.at + i * rows.stride, (size_t)work->head->depth * sizeof(*to));
 }
 
-/* The tile's product over all of its columns, `wide` of them. */
-static inline void run_wide(struct tile tile, int64_t rows, int64_t wide)
+/* The tile's product over all of its columns, `wide` of them; b and c end behind them. */
+static inline void run_wide(struct tile *tile, int64_t rows, int64_t wide)
 {
-    for (int64_t j = 0; j < wide; j += TILE_COLUMNS, tile.b += TILE_COLUMNS, tile.c += TILE_COLUMNS)
-        KERNEL(tile)(&tile, rows, at_most((wide - j) / LANES, TILE_VECTORS));
+    for (int64_t j = 0; j < wide; j += TILE_COLUMNS, tile->b += TILE_COLUMNS, tile->c += TILE_COLUMNS)
+        KERNEL(tile)(tile, rows, at_most((wide - j) / LANES, TILE_VECTORS));
 }
 
 /* Keys that the queries before `last` see. */
@@ -263,7 +263,7 @@ static inline int64_t keys_of_vector(const struct head *head, int64_t query, int
 /* The statistics of LANES queries; 0 after the last query. */
 static inline vector statistics(const scalar *of, int64_t query, int64_t length)
 {
-    return vector_load_part(of + query, length - query);
+    return query + LANES <= length ? vector_load(of + query) : vector_load_part(of + query, length - query);
 }
 
 /* A vector of a panel, times `times`; queries behind the last one have 0. */
@@ -326,16 +326,16 @@ static inline void mix(const struct attention_work *work, struct rows to, struct
 {
     for (int64_t query = first; query < last; query += TILE_ROWS) {
         int64_t rows = at_most(last - query, TILE_ROWS);
-        run_wide((struct tile){.a = panel.down + query - first,
-                     .a_row = 1,
-                     .a_step = QUERY_BLOCK,
-                     .b = from.at,
-                     .b_row = from.stride,
-                     .steps = factors(keys_until(work->head, query + rows)),
-                     .c = to.at + query * to.stride,
-                     .c_row = to.stride,
-                     .add = add},
-            rows, work->padded_depth);
+        struct tile tile = {.a = panel.down + query - first,
+            .a_row = 1,
+            .a_step = QUERY_BLOCK,
+            .b = from.at,
+            .b_row = from.stride,
+            .steps = factors(keys_until(work->head, query + rows)),
+            .c = to.at + query * to.stride,
+            .c_row = to.stride,
+            .add = add};
+        run_wide(&tile, rows, work->padded_depth);
     }
 }
 
@@ -351,16 +351,16 @@ static inline void gather_rows(const struct attention_work *work, struct rows to
 
     for (int64_t key = 0; key < seen; key += TILE_ROWS) {
         int64_t query = head->mask != MASK_CAUSAL || key < first ? first : key;
-        run_wide((struct tile){.a = panel.across + (key * QUERY_BLOCK + query - first) / PAIR,
-                     .a_row = QUERY_BLOCK / PAIR,
-                     .a_step = 1,
-                     .b = from.at + query / PAIR * from.stride,
-                     .b_row = from.stride,
-                     .steps = factors(last - query),
-                     .c = to.at + key * to.stride,
-                     .c_row = to.stride,
-                     .add = add || (head->mask == MASK_CAUSAL ? key < first : first > 0)},
-            at_most(seen - key, TILE_ROWS), work->padded_depth);
+        struct tile tile = {.a = panel.across + (key * QUERY_BLOCK + query - first) / PAIR,
+            .a_row = QUERY_BLOCK / PAIR,
+            .a_step = 1,
+            .b = from.at + query / PAIR * from.stride,
+            .b_row = from.stride,
+            .steps = factors(last - query),
+            .c = to.at + key * to.stride,
+            .c_row = to.stride,
+            .add = add || (head->mask == MASK_CAUSAL ? key < first : first > 0)};
+        run_wide(&tile, at_most(seen - key, TILE_ROWS), work->padded_depth);
     }
 }
 

@@ -13,7 +13,6 @@
 #include "model/kernels/vector.h"
 
 #if defined(KERNELS_BFLOAT16) && defined(__AVX512BF16__)
-#include <immintrin.h>
 #define BFLOAT16_PAIRS
 typedef uint32_t factor __attribute__((may_alias));
 enum { BFLOAT16_PRODUCTS = 1, PAIR = 2 };

@@ -7,6 +7,10 @@
  */
 #include "model/kernels/level.h"
 
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
 #if defined(KERNELS_AMX)
 enum { VECTOR_BYTES = 64, TILE_ROWS = 32 }; /* two tiles of the processor, by two */
 #elif defined(__AVX512F__)
@@ -80,6 +84,21 @@ INLINE vector vector_select(vector_index which, vector yes, vector no)
     return (vector)(((vector_index)yes & which) | ((vector_index)no & ~which));
 }
 
+/* a > b ? a : b in each lane, so b where one is NaN: one instruction, which compilers do not make of a
+ * selection. */
+INLINE vector vector_larger(vector a, vector b)
+{
+#if defined(SCALAR_DOUBLE) || !defined(__SSE2__)
+    return vector_select(a > b, a, b);
+#elif defined(__AVX512F__)
+    return (vector)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX__)
+    return (vector)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return (vector)_mm_max_ps((__m128)a, (__m128)b);
+#endif
+}
+
 /* Each lane takes the value of the lane before it, the first one 0. */
 INLINE vector vector_shift(vector x)
 {
@@ -101,7 +120,7 @@ INLINE vector vector_exponential(vector x)
         x[lane] = exp(x[lane]);
     return x;
 #else
-    vector clipped = vector_select(x < -88.0f, vector_all(-88.0f), x);
+    vector clipped = vector_larger(vector_all(-88.0f), x);
     vector shifted = clipped * 0x1.715476p0f + (0x1.8p23f + 127);
     vector n = shifted - (0x1.8p23f + 127);
     vector r = (clipped - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
