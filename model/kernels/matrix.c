@@ -1,8 +1,7 @@
 /*
  * The matrix product. b is packed, a block at a time, into panels of TILE_COLUMNS columns. The panels stay in
  * the second-level cache while tile after tile of a's rows, in the first-level cache, runs along them. a is
- * read in place, except that it is packed too if its factors are rounded, or if it is transposed and
- * packs_a() says so.
+ * read in place, unless its factors are rounded or it is transposed; packs_a() and packs_b() know exceptions.
  *
  * What follows a product (bias, residual, activation) is computed in the registers that hold the tile.
  */
@@ -21,8 +20,8 @@ enum {
     GROUP_TILES = TILE_ROWS > 8 ? 2 : 64 / (int)sizeof(scalar),
     GROUP = GROUP_TILES * TILE_ROWS, /* rows of a that are packed at a time */
     PANELS_SIZE = PRODUCT_SCRATCH - GROUP * (STEPS_ACROSS + SPARE), /* factors of packed b */
-    FAR_APART = 4096, /* bytes: elements of a column of a then share a place of the first-level cache */
     READ_IN_PLACE = 1 << 16, /* elements of c: more tiles than it has make it worth packing a */
+    FEW_ROWS = 128, /* of c, b likewise */
     FETCH_AHEAD = 16, /* values of k */
 };
 
@@ -32,6 +31,7 @@ struct matrix_block {
     int64_t column, columns;
     int64_t first, depth; /* k = first .. first + depth - 1 */
     int64_t steps; /* of tiles over these values */
+    bool packs_a, packs_b; /* or reads it in place */
     factor *panels; /* b: [columns / TILE_COLUMNS][steps + SPARE][TILE_COLUMNS] */
     factor *packed; /* a: GROUP rows */
 };
@@ -42,6 +42,7 @@ struct operand {
     int64_t row, step;
 };
 
+/* Where the panel of a column is packed. */
 static factor *panel_of(const struct matrix_block *block, int64_t column)
 {
     return block->panels + column * (block->steps + SPARE);
@@ -122,7 +123,7 @@ static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows
     struct tile tile = {.a = a.at,
         .a_row = a.row,
         .a_step = a.step,
-        .b_row = TILE_COLUMNS,
+        .b_row = block->packs_b ? TILE_COLUMNS : p->b_stride,
         .steps = block->steps,
         .c_row = p->c_stride,
         .add = p->add || !begins,
@@ -131,7 +132,7 @@ static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows
     int64_t end = p->symmetric ? at_most(block->columns, row + rows - block->column) : block->columns;
     for (int64_t j = 0; j < end; j += TILE_COLUMNS) {
         int64_t column = block->column + j, at = row * p->c_stride + column;
-        tile.b = panel_of(block, j);
+        tile.b = block->packs_b ? panel_of(block, j) : as_factors(p->b + block->first * p->b_stride + column);
         tile.c = p->c + at;
         tile.residual = begins && p->residual ? p->residual + at : NULL;
         tile.gate = ends && p->gate ? p->gate + at : NULL;
@@ -240,13 +241,24 @@ static void run_in_place(const struct matrix_block *block)
     }
 }
 
+/* Whether elements of a column, rows `stride` apart, share a place of the first-level cache. */
+static bool far_apart(int64_t stride)
+{
+    return stride * (int64_t)sizeof(scalar) >= 4096;
+}
+
 /* A transposed a is read in place where its rows lie near each other and few tiles read them. */
 static bool packs_a(const struct product *p)
 {
-    int64_t apart = p->a_stride * (int64_t)sizeof(scalar);
-
     return BFLOAT16_PRODUCTS ||
-           (p->a_transposed && (apart >= FAR_APART || p->a_stride * p->n > READ_IN_PLACE));
+           (p->a_transposed && (far_apart(p->a_stride) || p->a_stride * p->n > READ_IN_PLACE));
+}
+
+/* b likewise; it consists of whole panels then. */
+static bool packs_b(const struct product *p)
+{
+    return BFLOAT16_PRODUCTS || p->b_transposed || p->n % TILE_COLUMNS != 0 || far_apart(p->b_stride) ||
+           p->m > FEW_ROWS;
 }
 
 /* The least of equal parts of `whole`, each at most `most`; a multiple of `unit`, which `most` is, too. */
@@ -274,8 +286,11 @@ static void set_sizes(const struct product *p, int64_t *columns, int64_t *depth)
 
 void KERNEL(product)(const struct product *product, scalar *scratch)
 {
-    struct matrix_block block = {
-        .product = product, .panels = factors_in(scratch), .packed = factors_in(scratch) + PANELS_SIZE};
+    struct matrix_block block = {.product = product,
+        .packs_a = packs_a(product),
+        .packs_b = packs_b(product),
+        .panels = factors_in(scratch),
+        .packed = factors_in(scratch) + PANELS_SIZE};
     int64_t wide, depth;
 
     set_sizes(product, &wide, &depth);
@@ -285,8 +300,9 @@ void KERNEL(product)(const struct product *product, scalar *scratch)
         for (block.first = 0; block.first < product->k; block.first += depth) {
             block.depth = at_most(product->k - block.first, depth);
             block.steps = round_up(factors(block.depth), STEPS);
-            pack_panels(&block);
-            if (packs_a(product))
+            if (block.packs_b)
+                pack_panels(&block);
+            if (block.packs_a)
                 run_packed(&block);
             else
                 run_in_place(&block);
