@@ -132,15 +132,19 @@ INLINE vector factors_across(vector first, vector next)
 #endif
 }
 
-/* Rows of scalars along k become rows of whole vectors of factors; behind the last k they are 0. */
+/* Rows of scalars along k become rows of whole vectors of factors; behind the last k they are 0. Reads ahead
+ * by a row: the processor itself begins to, anew in each row, when it has missed some lines. */
 INLINE void pack_rows(
     factor *to, int64_t to_row, const scalar *from, int64_t from_row, int64_t rows, int64_t depth)
 {
     for (int64_t i = 0; i < rows; i++, to += to_row, from += from_row) {
         int64_t k = 0;
 
-        for (; k + PAIR * LANES <= depth; k += PAIR * LANES)
+        for (; k + PAIR * LANES <= depth; k += PAIR * LANES) {
+            for (int64_t j = 0; i + 1 < rows && j < PAIR; j++)
+                __builtin_prefetch(from + from_row + k + j * LANES);
             factors_store(to + k / PAIR, factors_along(from + k));
+        }
         if (k < depth)
             factors_store(to + k / PAIR, factors_along_part(from + k, depth - k));
     }

@@ -15,7 +15,9 @@
 enum {
     STEPS_ALONG = 1024, /* at most, of k at a time, if a is read in place by rows: a tile reads 8 long runs */
     STEPS_ACROSS = 576, /* otherwise */
-    STEPS_ENOUGH = 384, /* to read and write c once more is then little work */
+    /* To read and write c once more is then little work, beside packing a once more if a is packed for every
+     * block of columns. */
+    STEPS_ENOUGH = PAIR > 1 ? 144 : 384,
     SPARE = 2, /* steps between packed panels or tiles: else their rows may share few places of a cache */
     GROUP_TILES = TILE_ROWS > 8 ? 2 : 64 / (int)sizeof(scalar),
     GROUP = GROUP_TILES * TILE_ROWS, /* rows of a that are packed at a time */

@@ -14,7 +14,7 @@
 
 #include "model/core/check.h"
 #include "model/core/denormals.h"
-#include "model/kernels/member.h"
+#include "model/kernels/pool_thread.h"
 
 enum { HELPERS_SHIFT = 32 };
 
@@ -30,7 +30,7 @@ struct pool_job {
 };
 
 static struct {
-    struct member member[POOL_THREADS_MOST]; /* 0: the caller; 1 .. helpers */
+    struct pool_thread thread[POOL_THREADS_MOST]; /* 0: the caller; 1 .. helpers */
     _Alignas(64) _Atomic uint64_t open; /* shares that nobody has claimed; above 32 bits: helpers who may */
     _Atomic int64_t left; /* shares that are not done */
     _Atomic int64_t last; /* who did the last one */
@@ -45,7 +45,7 @@ static atomic_flag busy = ATOMIC_FLAG_INIT; /* a caller uses the pool */
 static bool may_claim(uint64_t open, int64_t thread)
 {
     return (uint32_t)open > 0 && thread <= (int64_t)(open >> HELPERS_SHIFT) &&
-           (thread == 0 || atomic_load(&pool.member[thread].called));
+           (thread == 0 || atomic_load(&pool.thread[thread].called));
 }
 
 static bool has_open(int64_t thread)
@@ -63,14 +63,14 @@ static bool all_done(int64_t thread)
 static bool helper_in_the_way(int64_t thread)
 {
     (void)thread;
-    return member_is_here(&pool.member[0]);
+    return pool_thread_is_here(&pool.thread[0]);
 }
 
 /* Does a helper, for whose share the caller waits, need the caller's processor? */
 static bool caller_in_the_way(int64_t thread)
 {
     for (int64_t i = thread + 1; i <= pool.helpers; i++)
-        if (member_is_here(&pool.member[i]))
+        if (pool_thread_is_here(&pool.thread[i]))
             return true;
     return false;
 }
@@ -90,20 +90,20 @@ static int64_t claim(int64_t thread)
 
 static void end_share(int64_t thread)
 {
-    struct member *member = &pool.member[thread], *caller = pool.member;
+    struct pool_thread *own = &pool.thread[thread], *caller = pool.thread;
 
-    if (member != caller)
-        member_end(member);
+    if (own != caller)
+        pool_thread_end(own);
     atomic_store(&pool.last, thread);
-    if (atomic_fetch_sub(&pool.left, 1) == 1 && member != caller)
-        bed_wake(&caller->bed);
+    if (atomic_fetch_sub(&pool.left, 1) == 1 && own != caller)
+        parking_wake(&caller->parking);
 }
 
 static void do_shares(int64_t thread)
 {
     for (int64_t open = claim(thread); open > 0; open = claim(thread)) {
         const struct pool_job *job = &pool.job;
-        member_begin(&pool.member[thread]);
+        pool_thread_begin(&pool.thread[thread]);
         denormals_flush(job->flush);
         job->run(job->context, job->shares - open);
         end_share(thread);
@@ -112,14 +112,14 @@ static void do_shares(int64_t thread)
 
 /* ---- helpers ---- */
 
-static void *help(void *member)
+static void *help(void *own)
 {
-    int64_t thread = (struct member *)member - pool.member;
+    int64_t thread = (struct pool_thread *)own - pool.thread;
 
     for (;;) {
         if (helper_in_the_way(thread))
-            member_leave(member);
-        bed_wait(&pool.member[thread].bed, has_open, helper_in_the_way, thread);
+            pool_thread_leave(own);
+        parking_wait(&pool.thread[thread].parking, has_open, helper_in_the_way, thread);
         do_shares(thread);
     }
     return NULL;
@@ -130,7 +130,7 @@ static void forget(void)
 {
     pool.helpers = pool.asked = 0;
     atomic_store(&pool.open, 0);
-    pool.member[0] = (struct member){.processor = NOWHERE};
+    pool.thread[0] = (struct pool_thread){.processor = NOWHERE};
     atomic_flag_clear(&busy);
 }
 
@@ -138,8 +138,8 @@ static bool start_one(int64_t thread)
 {
     pthread_t started;
 
-    pool.member[thread] = (struct member){.processor = NOWHERE};
-    return pthread_create(&started, NULL, help, &pool.member[thread]) == 0 && pthread_detach(started) == 0;
+    pool.thread[thread] = (struct pool_thread){.processor = NOWHERE};
+    return pthread_create(&started, NULL, help, &pool.thread[thread]) == 0 && pthread_detach(started) == 0;
 }
 
 /* Asks the system once for each number. Helpers take no signals, so that the others get them as before. */
@@ -169,19 +169,19 @@ static void run_alone(int64_t shares, pool_share *run, const void *context)
 
 static void run_shared(int64_t helpers)
 {
-    int64_t begin = bed_now();
+    int64_t begin = parking_clock();
 
-    member_begin(&pool.member[0]);
+    pool_thread_begin(&pool.thread[0]);
     atomic_store(&pool.left, pool.job.shares);
     atomic_store(&pool.open, (uint64_t)helpers << HELPERS_SHIFT | (uint64_t)pool.job.shares);
     for (int64_t i = 1; i <= helpers; i++)
-        member_call(&pool.member[i], begin);
+        pool_thread_call(&pool.thread[i], begin);
     do_shares(0);
-    int64_t middle = bed_now();
-    bed_wait(&pool.member[0].bed, all_done, caller_in_the_way, 0);
-    int64_t waited = bed_now() - middle;
+    int64_t middle = parking_clock();
+    parking_wait(&pool.thread[0].parking, all_done, caller_in_the_way, 0);
+    int64_t waited = parking_clock() - middle;
     if (waited > LATE_NANOSECONDS && waited > LATE_TIMES * (middle - begin))
-        member_rest(&pool.member[atomic_load(&pool.last)], waited);
+        pool_thread_rest(&pool.thread[atomic_load(&pool.last)], waited);
 }
 
 void pool_run(int64_t threads, int64_t shares, pool_share *run, const void *context)

@@ -2,7 +2,7 @@
  * A thread spins first, because the next work of a training step mostly comes within microseconds. It does
  * not spin for long: that would take a processor from threads that work, of this team or of a neighbour.
  */
-#include "model/kernels/bed.h"
+#include "model/kernels/parking.h"
 
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -29,7 +29,7 @@ static void pause_briefly(void)
 #endif
 }
 
-int64_t bed_now(void)
+int64_t parking_clock(void)
 {
     struct timespec now;
 
@@ -37,9 +37,9 @@ int64_t bed_now(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static bool spin_until(bed_condition *holds, bed_condition *in_the_way, int64_t thread)
+static bool spin_until(parking_condition *holds, parking_condition *in_the_way, int64_t thread)
 {
-    int64_t end = bed_now() + SPIN_NANOSECONDS;
+    int64_t end = parking_clock() + SPIN_NANOSECONDS;
 
     do
         for (int i = 0; i < SPINS_PER_LOOK; i++) {
@@ -47,25 +47,26 @@ static bool spin_until(bed_condition *holds, bed_condition *in_the_way, int64_t 
                 return true;
             pause_briefly();
         }
-    while (bed_now() < end && !in_the_way(thread));
+    while (parking_clock() < end && !in_the_way(thread));
     return false;
 }
 
 /* Either this thread sees the condition, or who has made it true sees that this thread is about to sleep. */
-void bed_wait(struct bed *bed, bed_condition *holds, bed_condition *in_the_way, int64_t thread)
+void parking_wait(
+    struct parking *parking, parking_condition *holds, parking_condition *in_the_way, int64_t thread)
 {
     if (spin_until(holds, in_the_way, thread))
         return;
     while (!holds(thread)) {
-        atomic_store(&bed->asleep, 1);
+        atomic_store(&parking->asleep, 1);
         if (!holds(thread))
-            futex(&bed->asleep, FUTEX_WAIT_PRIVATE, 1);
-        atomic_store(&bed->asleep, 0);
+            futex(&parking->asleep, FUTEX_WAIT_PRIVATE, 1);
+        atomic_store(&parking->asleep, 0);
     }
 }
 
-void bed_wake(struct bed *bed)
+void parking_wake(struct parking *parking)
 {
-    if (atomic_load(&bed->asleep) && atomic_exchange(&bed->asleep, 0))
-        futex(&bed->asleep, FUTEX_WAKE_PRIVATE, 1);
+    if (atomic_load(&parking->asleep) && atomic_exchange(&parking->asleep, 0))
+        futex(&parking->asleep, FUTEX_WAKE_PRIVATE, 1);
 }

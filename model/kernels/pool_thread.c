@@ -8,54 +8,54 @@
  * Or it shares a processor with the neighbour, and is made to wait for milliseconds with a share in its hands
  * that takes microseconds. Then the team does without it for some time.
  */
-#include "model/kernels/member.h"
+#include "model/kernels/pool_thread.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 
 enum { LEAVE_NANOSECONDS = 1000000, REST_TIMES = 8, REST_MOST_NANOSECONDS = 100000000 };
 
-void member_begin(struct member *member)
+void pool_thread_begin(struct pool_thread *thread)
 {
-    atomic_store_explicit(&member->processor, sched_getcpu(), memory_order_relaxed);
+    atomic_store_explicit(&thread->processor, sched_getcpu(), memory_order_relaxed);
 }
 
-void member_end(struct member *member)
+void pool_thread_end(struct pool_thread *thread)
 {
-    atomic_store_explicit(&member->processor, NOWHERE, memory_order_relaxed);
+    atomic_store_explicit(&thread->processor, NOWHERE, memory_order_relaxed);
 }
 
-bool member_is_here(const struct member *member)
+bool pool_thread_is_here(const struct pool_thread *thread)
 {
-    return atomic_load_explicit(&member->processor, memory_order_relaxed) == sched_getcpu();
+    return atomic_load_explicit(&thread->processor, memory_order_relaxed) == sched_getcpu();
 }
 
-void member_call(struct member *member, int64_t now)
+void pool_thread_call(struct pool_thread *thread, int64_t now)
 {
-    bool called = now >= atomic_load(&member->rested);
+    bool called = now >= atomic_load(&thread->rested);
 
-    atomic_store(&member->called, called);
+    atomic_store(&thread->called, called);
     if (called)
-        bed_wake(&member->bed);
+        parking_wake(&thread->parking);
 }
 
-static void rest_for(struct member *member, int64_t nanoseconds)
+static void rest_for(struct pool_thread *thread, int64_t nanoseconds)
 {
     int64_t most = REST_MOST_NANOSECONDS;
 
-    atomic_store(&member->rested, bed_now() + (nanoseconds < most ? nanoseconds : most));
+    atomic_store(&thread->rested, parking_clock() + (nanoseconds < most ? nanoseconds : most));
 }
 
-void member_rest(struct member *member, int64_t waited)
+void pool_thread_rest(struct pool_thread *thread, int64_t waited)
 {
-    rest_for(member, REST_TIMES * waited);
+    rest_for(thread, REST_TIMES * waited);
 }
 
-void member_leave(struct member *member)
+void pool_thread_leave(struct pool_thread *thread)
 {
     cpu_set_t all, others;
 
-    rest_for(member, LEAVE_NANOSECONDS);
+    rest_for(thread, LEAVE_NANOSECONDS);
     if (sched_getaffinity(0, sizeof(all), &all) != 0)
         return;
     others = all;
