@@ -367,10 +367,10 @@ def main():
     shapes = read_shapes(options.shapes, bench.shapes)
     print_about(bench)
     rates = print_tables(bench, shapes, options.rounds, options.seconds)
+    print_closing(bench, rates, options.seconds)
+    bench.close()  # before each level takes as much memory
     if options.levels:
         print_levels(bench, options.threads, shapes, options.rounds, options.seconds)
-    print_closing(bench, rates, options.seconds)
-    bench.close()
 
 
 if __name__ == "__main__":
