@@ -115,10 +115,15 @@ INLINE vector factors_along(const scalar *from)
 /* The same of the first `count` scalars, and of 0 behind them. */
 INLINE vector factors_along_part(const scalar *from, int64_t count)
 {
-    scalar some[PAIR * LANES] = {0};
+#ifdef BFLOAT16_PAIRS
+    if (count <= LANES)
+        return factors_joined(vector_load_part(from, count), (vector){0});
+    return factors_joined(vector_load(from), vector_load_part(from + LANES, count - LANES));
+#else
+    vector part = vector_load_part(from, count);
 
-    memcpy(some, from, (size_t)at_most(count, PAIR * LANES) * sizeof(*some));
-    return factors_along(some);
+    return BFLOAT16_PRODUCTS ? vector_rounded(part) : part;
+#endif
 }
 
 /* LANES factors: of k in `first`, and in pairs of k + 1 in `next`. */
@@ -187,13 +192,14 @@ INLINE void transpose_rows(
         for (int i = 0; i < LANES; i++)
             factors_store(to + (k / PAIR + i) * to_row, row[i]);
     }
-    for (; k < depth; k += PAIR)
-        for (int i = 0; i < LANES; i++) {
-            vector one = {0};
-            if (i < count)
-                one = factors_along_part(from + i * from_row + k, at_most(depth - k, PAIR));
-            memcpy(to + k / PAIR * to_row + i, &one, sizeof(*to));
-        }
+    for (; k < depth; k += PAIR * LANES) {
+        vector row[LANES] = {0};
+        for (int64_t i = 0; i < at_most(count, LANES); i++)
+            row[i] = factors_along_part(from + i * from_row + k, depth - k);
+        vector_transpose(row);
+        for (int64_t i = 0; i < at_most(factors(depth - k), LANES); i++)
+            factors_store(to + (k / PAIR + i) * to_row, row[i]);
+    }
 }
 
 #endif

@@ -57,10 +57,14 @@ INLINE void vector_store(scalar *to, vector value)
 /* The first `count` lanes from memory, the others 0. */
 INLINE vector vector_load_part(const scalar *from, int64_t count)
 {
+#if defined(__AVX512F__) && !defined(SCALAR_DOUBLE)
+    return (vector)_mm512_maskz_loadu_ps((__mmask16)((1u << at_most(count, LANES)) - 1), from);
+#else
     scalar lane[LANES] = {0};
 
     memcpy(lane, from, (size_t)at_most(count, LANES) * sizeof(*lane));
     return vector_load(lane);
+#endif
 }
 
 INLINE vector vector_all(scalar value)
