@@ -125,6 +125,7 @@ class Bench:
             fail(f"no {command[0]}: make programs")
         self.own = {precision: Server(command, clean) for precision in own_precisions()}
         self.about, self.shapes = self.own["float"].about, self.own["float"].ask("shapes")
+        self.levels = [level for level, runs in self.own["float"].ask("levels").items() if runs == "1"]
         self.single = Server(command[:1], clean) if threads > 1 else None
         self.peers = [Peer(*python, threads, clean, self.about) for python in pythons]
 
@@ -276,9 +277,8 @@ def print_choices(peer, chosen):
 
 def level_servers(bench, threads):
     """{level: {precision: a process of this level}} of all levels that the processor has, the best last."""
-    levels = [level for level, runs in bench.own["float"].ask("levels").items() if runs == "1"]
     return {level: {precision: Server([BUILD / "speed", "-t", threads], bench.clean | {"NORMSWEEP_VECTOR": level})
-                    for precision in bench.own} for level in levels}
+                    for precision in bench.own} for level in bench.levels}
 
 
 def print_levels(bench, threads, shapes, rounds, seconds):

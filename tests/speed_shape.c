@@ -86,6 +86,10 @@ static void take_word(struct run *run, const char *shape, const char *word)
         run->activation = ACTIVATION_GELU;
     } else if (strcmp(word, "bfloat16") == 0) {
         run->precision = PRECISION_BFLOAT16;
+    } else if (strcmp(word, "rounded") == 0) {
+        run->weights = WEIGHTS_BFLOAT16;
+    } else if (strcmp(word, "stochastic") == 0) {
+        run->weights = WEIGHTS_BFLOAT16_STOCHASTIC;
     } else if (strcmp(word, "muon") == 0) {
         run->optimiser = OPTIMISER_MUON;
     } else if (strcmp(word, "llama") == 0) {
