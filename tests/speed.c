@@ -11,8 +11,8 @@
  *     sgemm SECONDS           products of 1024 x 1024 matrices
  *     shapes                  the names of shapes and what they stand for
  *     levels                  the vector levels, each with 1 if this processor runs it, else 0
- * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in words with commas
- * before them: bfloat16 (precision); gelu; muon; rounded or stochastic (weights: bfloat16,
+ * for about so many seconds, once at least. SHAPE is a name or V,C,H,F,L,T,B, and may end in words with
+ * commas before them: bfloat16 (precision); gelu; muon; rounded or stochastic (weights: bfloat16,
  * bfloat16_stochastic); llama: rmsnorm, rotary positions, gated silu, no biases, four heads to each of keys
  * and values. Lines written are pairs of a name and a value, the first of them about this process;
  * times are medians.
