@@ -12,7 +12,7 @@
 /* Flushes denormals in the calling thread from now on, or no longer; returns whether it did before. */
 bool denormals_flush(bool flush);
 
-/* Are they flushed in the calling thread? Never if this processor's kind cannot be told to. */
+/* Are they flushed in the calling thread? Always false on processors without such a setting. */
 bool denormals_flushed(void);
 
 /* Why they cannot be flushed here; NULL: they can. */

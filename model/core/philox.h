@@ -5,8 +5,9 @@
 
 /*
  * The numbers of Philox4x32-10 (see random.h), for the generator itself and for the kernels that compute many
- * of its blocks at once. Each of 10 rounds multiplies two of the four words of a block, adds a key to the
- * upper halves of the products, and then each key is raised by its weight.
+ * of its blocks at once. Each of 10 rounds multiplies two of the four words of a block, combines the
+ * upper halves of the products with the other two words and the keys by exclusive or, and then raises each
+ * key by its weight.
  */
 enum { PHILOX_ROUNDS = 10 };
 #define PHILOX_MULTIPLIER_0 UINT32_C(0xD2511F53)

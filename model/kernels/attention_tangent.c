@@ -62,10 +62,10 @@ static void soften_both(const struct attention_work *work, scalar *p, scalar *t,
 static void weigh_both(const struct attention_work *work, int64_t first, int64_t last)
 {
     for (int64_t query = first; query < last; query += TILE_COLUMNS) {
-        int64_t panel = query - first, keys = keys_of_panel(work->head, query);
-        score_both(work, query, panel, keys);
+        int64_t column = query - first, keys = keys_of_panel(work->head, query);
+        score_both(work, query, column, keys);
         for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
-            soften_both(work, work->weights.at + panel + i, work->tweights.at + panel + i, query + i, keys);
+            soften_both(work, work->weights.at + column + i, work->tweights.at + column + i, query + i, keys);
     }
 }
 
@@ -91,11 +91,11 @@ void KERNEL(attention_tangent)(const struct head *head, const struct head *tange
 
 /* For a vector of queries, from weights p and their tangents tp: replaces the gradients d of the weights by
  * those of the scores, and likewise their tangents td. */
-static void differentiate_both(const struct attention_work *work, int64_t panel, int64_t query, int64_t keys)
+static void differentiate_both(const struct attention_work *work, int64_t column, int64_t query, int64_t keys)
 {
     const struct head *head = work->head;
-    const scalar *p = work->weights.at + panel, *tp = work->tweights.at + panel;
-    scalar *d = work->dscores.at + panel, *td = work->tdscores.at + panel;
+    const scalar *p = work->weights.at + column, *tp = work->tweights.at + column;
+    scalar *d = work->dscores.at + column, *td = work->tdscores.at + column;
     int64_t seen = keys_of_vector(head, query, keys);
     vector sum = {0}, tsum = {0};
 
@@ -133,13 +133,13 @@ static void differentiate_block(const struct attention_work *work, int64_t first
 
     weigh_both(work, first, last);
     for (int64_t query = first; query < last; query += TILE_COLUMNS) {
-        int64_t panel = query - first, keys = keys_of_panel(head, query);
-        scalar *d = work->dscores.at + panel, *td = work->tdscores.at + panel;
+        int64_t column = query - first, keys = keys_of_panel(head, query);
+        scalar *d = work->dscores.at + column, *td = work->tdscores.at + column;
         score(work, d, work->values, work->dout + query, keys, false);
         score(work, td, work->values, work->tdout + query, keys, false);
         score(work, td, work->tvalues, work->dout + query, keys, true);
         for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
-            differentiate_both(work, panel + i, query + i, keys);
+            differentiate_both(work, column + i, query + i, keys);
     }
     pack_block(work, &work->weights, NULL, first, last);
     pack_block(work, &work->tweights, NULL, first, last);

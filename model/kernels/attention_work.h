@@ -16,6 +16,8 @@ enum { QUERY_BLOCK = 8 * TILE_ROWS };
 _Static_assert((int)TILE_COLUMNS <= (int)ATTENTION_COLUMNS && (int)LANES <= (int)ATTENTION_LANES &&
                    (int)QUERY_BLOCK <= (int)ATTENTION_BLOCK,
     "attention_scratch() covers this level");
+_Static_assert(QUERY_BLOCK % TILE_COLUMNS == 0 && TILE_ROWS % PAIR == 0 && LANES % PAIR == 0,
+    "no panel, tile or vector ends within a pair, or crosses a block");
 
 /* Rows of D scalars that products write as rows of Dp: in place if D fills whole vectors, else in a copy. */
 struct rows {
@@ -90,8 +92,8 @@ static inline factor *transposed(struct attention_work *work, const scalar *from
     factor *to = factors_in(take_scratch(work, factors(head->depth) * work->padded_length));
 
     for (int64_t i = 0; i < work->padded_length; i += LANES)
-        transpose_rows(
-            to + i, work->padded_length, from + i * stride, stride, head->queries - i, head->depth);
+        transpose_rows(to + i, work->padded_length, i < head->queries ? from + i * stride : from, stride,
+            head->queries - i, head->depth);
     return to;
 }
 
@@ -319,7 +321,8 @@ static inline void pack_block(const struct attention_work *work, const struct pa
 
 /*
  * For a block of queries: to[query] = the sum over the keys that it sees of panel[key][query] * from[key],
- * added to `to` if `add`.
+ * added to `to` if `add`. Up to the last key that its tile sees, hidden keys count with a weight of 0; so NaN
+ * in their rows spreads within a tile.
  */
 static inline void mix(const struct attention_work *work, struct rows to, struct panel panel,
     struct factor_rows from, int64_t first, int64_t last, bool add)

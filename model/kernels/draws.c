@@ -142,7 +142,7 @@ void KERNEL(draw_normal)(
     for (int64_t at = 0; at < count; at += BLOCK) {
         int64_t block = block_of(count - at), any = 0;
         draw_halves(&halves, seed, purpose, first + (uint64_t)at);
-#pragma omp simd reduction(+ : any)
+        SIMD_SUM(any)
         for (int64_t i = 0; i < block; i++) {
             double radius = deviation * sqrt(-2 * logarithm(1 - unit(halves.first[i])));
             double draw = radius * cosine(unit(halves.second[i])), apart = APART * radius;

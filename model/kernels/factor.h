@@ -43,7 +43,7 @@ INLINE factor *factors_in(scalar *memory)
     return (factor *)(void *)memory;
 }
 
-/* Scalars as the factors that they are, where factors are scalars as they are. */
+/* Scalars read as factors, at levels that do not round. */
 INLINE const factor *as_factors(const scalar *from)
 {
     return (const factor *)(const void *)from;
@@ -137,8 +137,8 @@ INLINE vector factors_across(vector first, vector next)
 #endif
 }
 
-/* Rows of scalars along k become rows of whole vectors of factors; behind the last k they are 0. Reads ahead
- * by a row: the processor itself begins to, anew in each row, when it has missed some lines. */
+/* Rows of scalars along k become rows of whole vectors of factors; behind the last k they are 0. Prefetches
+ * the next row: the processor would do so only after it has missed some lines of it. */
 INLINE void pack_rows(
     factor *to, int64_t to_row, const scalar *from, int64_t from_row, int64_t rows, int64_t depth)
 {

@@ -27,9 +27,9 @@ extern const struct kernels KERNEL(kernels);
 const struct kernels KERNEL(kernels) = {.level = TEXT(LEVEL_NAME),
 #ifdef KERNELS_BFLOAT16
     .precision = PRECISION_BFLOAT16,
-    .outdoes_blas = true, /* which rounds nothing */
+    .own_product = true, /* BLAS does not round */
 #elif defined(__AVX2__)
-    .outdoes_blas = true,
+    .own_product = true,
 #endif
 #define X(name) .name = KERNEL(name),
     PRODUCT_NAMES(X)

@@ -129,7 +129,7 @@ enum precision { PRECISION_FLOAT, PRECISION_BFLOAT16, PRECISIONS };
 struct kernels {
     const char *level;
     enum precision precision; /* of `product`, and of the products within `attention` and the next ones */
-    bool outdoes_blas; /* `product` is faster than the BLAS library's */
+    bool own_product; /* `product` is used, not the BLAS library's: it is faster, or has to round */
 
     /* scratch [PRODUCT_SCRATCH] */
     void (*product)(const struct product *product, scalar *scratch);

@@ -1,7 +1,7 @@
 /*
  * The matrix product. b is packed, a block at a time, into panels of TILE_COLUMNS columns. The panels stay in
  * the second-level cache while tile after tile of a's rows, in the first-level cache, runs along them. a is
- * read in place, unless its factors are rounded or it is transposed; packs_a() and packs_b() know exceptions.
+ * read in place, unless its factors are rounded or it is transposed; see packs_a() and packs_b().
  *
  * What follows a product (bias, residual, activation) is computed in the registers that hold the tile.
  */
@@ -15,15 +15,15 @@
 enum {
     STEPS_ALONG = 1024, /* at most, of k at a time, if a is read in place by rows: a tile reads 8 long runs */
     STEPS_ACROSS = 576, /* otherwise */
-    /* To read and write c once more is then little work, beside packing a once more if a is packed for every
-     * block of columns. */
+    /* Steps of a block from which on reading and writing c again costs little; fewer where a is packed again
+     * for every block of columns, which more columns at a time spare. */
     STEPS_ENOUGH = PAIR > 1 ? 144 : 384,
     SPARE = 2, /* steps between packed panels or tiles: else their rows may share few places of a cache */
     GROUP_TILES = TILE_ROWS > 8 ? 2 : 64 / (int)sizeof(scalar),
     GROUP = GROUP_TILES * TILE_ROWS, /* rows of a that are packed at a time */
     PANELS_SIZE = PRODUCT_SCRATCH - GROUP * (STEPS_ACROSS + SPARE), /* factors of packed b */
-    READ_IN_PLACE = 1 << 16, /* elements of c: more tiles than it has make it worth packing a */
-    FEW_ROWS = 128, /* of c, b likewise */
+    READ_IN_PLACE = 1 << 16, /* a's stride times c's columns up to which a transposed a is read in place */
+    FEW_ROWS = 128, /* rows of c up to which b is read in place */
     FETCH_AHEAD = 16, /* values of k */
 };
 
@@ -112,7 +112,7 @@ static void run_edge(const struct tile *tile, int64_t rows, int64_t wide)
         if (tile->gate)
             memcpy(gate + to, tile->gate + from, size);
     }
-    KERNEL(tile)(&own, rows, TILE_VECTORS);
+    KERNEL(tile)(&own, rows, wide > LANES ? TILE_VECTORS : 1);
     for (int64_t i = 0; i < rows; i++)
         memcpy(tile->c + i * tile->c_row, c + i * TILE_COLUMNS, size);
 }
@@ -243,7 +243,7 @@ static void run_in_place(const struct matrix_block *block)
     }
 }
 
-/* Whether elements of a column, rows `stride` apart, share a place of the first-level cache. */
+/* Do the elements of a column, rows `stride` apart, lie on pages of their own? */
 static bool far_apart(int64_t stride)
 {
     return stride * (int64_t)sizeof(scalar) >= 4096;

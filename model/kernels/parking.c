@@ -51,7 +51,8 @@ static bool spin_until(parking_condition *holds, parking_condition *in_the_way, 
     return false;
 }
 
-/* Either this thread sees the condition, or who has made it true sees that this thread is about to sleep. */
+/* Either this thread sees the condition, or the one that makes it true sees that this thread is about to
+ * sleep. */
 void parking_wait(
     struct parking *parking, parking_condition *holds, parking_condition *in_the_way, int64_t thread)
 {

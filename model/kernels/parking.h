@@ -12,9 +12,9 @@ struct parking {
 typedef bool parking_condition(int64_t thread);
 
 /*
- * Returns when `holds` is true of this thread, the only one that waits in this place. Whoever makes it true
- * calls parking_wake() afterwards. The thread spins for some microseconds, but not while it is `in_the_way`,
- * and then sleeps.
+ * Returns when `holds` is true of this thread, the only one that waits in this place. A thread that makes it
+ * true calls parking_wake() afterwards. The thread spins for some microseconds, but not while it is
+ * `in_the_way`, and then sleeps.
  */
 void parking_wait(
     struct parking *parking, parking_condition *holds, parking_condition *in_the_way, int64_t thread);

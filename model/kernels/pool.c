@@ -31,12 +31,13 @@ struct pool_job {
 
 static struct {
     struct pool_thread thread[POOL_THREADS_MOST]; /* 0: the caller; 1 .. helpers */
-    _Alignas(64) _Atomic uint64_t open; /* shares that nobody has claimed; above 32 bits: helpers who may */
+    _Alignas(64) _Atomic uint64_t
+        open; /* shares that nobody has claimed; upper 32 bits: how many helpers may claim them */
     _Atomic int64_t left; /* shares that are not done */
-    _Atomic int64_t last; /* who did the last one */
+    _Atomic int64_t last; /* who did the last one, or the one before */
     struct pool_job job;
     int64_t helpers, asked; /* started; and the most that a caller has asked for */
-} pool;
+} pool = {.thread[0].processor = NOWHERE};
 
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* a caller uses the pool */
 
@@ -69,7 +70,8 @@ static bool helper_in_the_way(int64_t thread)
 /* Does a helper, for whose share the caller waits, need the caller's processor? */
 static bool caller_in_the_way(int64_t thread)
 {
-    for (int64_t i = thread + 1; i <= pool.helpers; i++)
+    (void)thread; /* the caller: 0 */
+    for (int64_t i = 1; i <= pool.helpers; i++)
         if (pool_thread_is_here(&pool.thread[i]))
             return true;
     return false;

@@ -43,7 +43,11 @@ static void rest_for(struct pool_thread *thread, int64_t nanoseconds)
 {
     int64_t most = REST_MOST_NANOSECONDS;
 
-    atomic_store(&thread->rested, parking_clock() + (nanoseconds < most ? nanoseconds : most));
+    int64_t end = parking_clock() + (nanoseconds < most ? nanoseconds : most);
+    int64_t before = atomic_load(&thread->rested);
+
+    while (before < end && !atomic_compare_exchange_weak(&thread->rested, &before, end))
+        ;
 }
 
 void pool_thread_rest(struct pool_thread *thread, int64_t waited)

@@ -17,7 +17,7 @@ enum { NOWHERE = -1 };
 void pool_thread_begin(struct pool_thread *thread);
 void pool_thread_end(struct pool_thread *thread);
 
-/* Does the thread work on the processor of whoever asks? */
+/* Does the thread work on the processor that the calling thread runs on? */
 bool pool_thread_is_here(const struct pool_thread *thread);
 
 /* Calls the thread to a job that begins now, and wakes it, unless it rests. */

@@ -1,5 +1,7 @@
 #include "model/kernels/product.h"
 
+#include "model/core/check.h"
+
 /* The product of rows [begin, end) of c alone. */
 static struct product rows_of(const struct product *whole, int64_t begin, int64_t end)
 {
@@ -70,7 +72,14 @@ static void blas_symmetric(const struct kernels *kernels, const struct product *
 
 void product_alone(const struct kernels *kernels, const struct product *product, scalar *scratch)
 {
-    if (kernels->outdoes_blas)
+    const void *joined = product->residual ? product->residual
+                         : product->bias   ? product->bias
+                                           : product->gate;
+
+    INVARIANT(!product->symmetric || (product->m == product->n && !product->add && !product->relu && !joined),
+        "a symmetric product of %lld x %lld that more is added to", (long long)product->m,
+        (long long)product->n);
+    if (kernels->own_product)
         kernels->product(product, scratch);
     else if (product->symmetric)
         blas_symmetric(kernels, product);
@@ -99,12 +108,16 @@ static void compute_share(const void *context, scalar *scratch, int64_t begin, i
  */
 void product_run(const struct team *team, const struct product *product)
 {
-    enum { ROWS = 48, COLUMNS = 32 }; /* multiples of every level's tile */
+    enum { ROWS = 96, COLUMNS = 32 }; /* multiples of every level's tile, see tile.h */
     const struct product_work work = {team, product, product->n > product->m};
     int64_t others = product->k * (work.by_columns ? product->m : product->n);
     const struct items items = {.count = work.by_columns ? product->n : product->m,
         .multiple = work.by_columns ? COLUMNS : ROWS,
         .nanoseconds = PRODUCT_NANOSECONDS * (double)others};
 
+    INVARIANT(product->m > 0 && product->n > 0 && product->k > 0 && !product->symmetric,
+        "a product of %lld x %lld x %lld%s", (long long)product->m, (long long)product->n,
+        (long long)product->k, product->symmetric ? ", symmetric" : "");
+    INVARIANT(team->scratch_size >= PRODUCT_SCRATCH, "scratch of %lld", (long long)team->scratch_size);
     team_run(team, items, compute_share, &work);
 }

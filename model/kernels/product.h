@@ -6,7 +6,8 @@
 
 /*
  * Computes a product (see struct product in kernels.h) by the whole team, with the project's own kernel where
- * that is faster than the BLAS library, else with the library.
+ * that is faster than the BLAS library or has to round, else with the library. Not for symmetric products. A
+ * team has scratch of PRODUCT_SCRATCH or more.
  */
 void product_run(const struct team *team, const struct product *product);
 

@@ -39,7 +39,7 @@ typedef void team_share(const void *context, scalar *scratch, int64_t begin, int
 
 /*
  * The number of shares that team_run makes: at most one per thread, and fewer of little work. Share i uses
- * scratch i, whoever does it.
+ * scratch i, whichever thread does it.
  */
 int64_t team_shares(const struct team *team, struct items items);
 

@@ -47,7 +47,10 @@ INLINE void fetch_tile(const int rows, const int vectors, const struct tile *til
 }
 
 #ifdef KERNELS_AMX
-/* The whole of tile registers: 0 to 3 hold c, 4 and 5 a, 6 and 7 b. */
+_Static_assert(
+    (int)STEPS == TILE_ROWS / 2 && (int)STEPS == (int)LANES, "tiles of a, b and c have as many rows");
+
+/* What _tile_loadconfig reads. Registers 0 to 3 hold c, 4 and 5 a, 6 and 7 b. */
 struct tile_config {
     uint8_t palette, start_row, reserved[14];
     uint16_t bytes[16];
@@ -167,8 +170,7 @@ INLINE void run_tile(const int rows, const int vectors, const struct tile *tile)
     if (tile->steps >= FETCH_STEPS)
         fetch_tile(rows, vectors, tile);
     sum_tile(rows, vectors, sums, tile);
-    /* Hides that these are the addresses from above: kept beside the sums, they would not fit the registers.
-     */
+    /* The compiler shall compute addresses anew: kept while the sums are, they do not fit the registers. */
     __asm__("" : "+r"(tile));
     put_tile(rows, vectors, sums, *tile);
 }

@@ -127,11 +127,11 @@ static void compute_heads(const struct heads_work *work)
 {
     const struct heads *heads = work->heads;
     const struct team *team = heads->team;
-    const struct items items = items_of(heads);
-    int64_t shares = team_shares(team, items);
 
     INVARIANT(heads->kv_heads > 0 && heads->heads % heads->kv_heads == 0, "%d heads, %d of keys",
         (int)heads->heads, (int)heads->kv_heads);
+    const struct items items = items_of(heads);
+    int64_t shares = team_shares(team, items);
     INVARIANT(!work->dbias || bias_size(work) < team->scratch_size, "%d heads", (int)heads->heads);
     team_run(team, items, compute_share, work);
     for (int64_t i = 0; work->dbias && i < shares; i++) {

@@ -47,8 +47,8 @@ void rounding_step(enum weights_kept kept, const struct team *team, scalar *weig
         .weights = weights,
         .seed = random_bits(seed, RANDOM_STEP, (uint64_t)number)};
 
-    if (kept == WEIGHTS_BFLOAT16)
-        team_run(team, (struct items){count, GRAIN, ELEMENT_NANOSECONDS}, round_share, &rounding);
-    if (kept == WEIGHTS_BFLOAT16_STOCHASTIC)
-        team_run(team, (struct items){count, GRAIN, ELEMENT_NANOSECONDS}, round_share_by_chance, &rounding);
+    team_share *share = kept == WEIGHTS_BFLOAT16_STOCHASTIC ? round_share_by_chance : round_share;
+
+    if (kept != WEIGHTS_FLOAT)
+        team_run(team, (struct items){count, GRAIN, ELEMENT_NANOSECONDS}, share, &rounding);
 }

@@ -7,7 +7,7 @@
 #include "model/kernels/team.h"
 
 /* How weights are kept between steps; moments and gradients are always scalars. A weight in bfloat16 is a
- * scalar of which the upper 16 bits, as a float, are all that is not 0. */
+ * scalar whose value is a float with lower 16 bits of 0. */
 enum weights_kept {
     WEIGHTS_FLOAT, /* as scalars */
     WEIGHTS_BFLOAT16, /* rounded to the nearest, ties to even */

@@ -14,11 +14,15 @@ static const double rounding = 1e-15;
 static const double rounding = 6e-7;
 #endif
 
-enum { MOST = 700, SIZE = MOST * MOST }; /* the operands of the largest case fit */
+enum {
+    SIZE = 700 * 700, /* the operands of the largest case fit */
+    WIDEST = 1600,
+    MARGIN = 64, /* behind a product's scratch */
+};
 
 /* a and b as products read them. */
 static double read_a[SIZE], read_b[SIZE];
-static scalar a[SIZE], b[SIZE], residual[SIZE], gate[SIZE], bias[MOST], before[SIZE], c[SIZE];
+static scalar a[SIZE], b[SIZE], residual[SIZE], gate[SIZE], bias[WIDEST], before[SIZE], c[SIZE];
 
 static void draw(scalar *x, int64_t count, uint64_t seed)
 {
@@ -32,7 +36,7 @@ static void draw_all(enum precision precision)
     draw(b, SIZE, 2);
     draw(residual, SIZE, 3);
     draw(gate, SIZE, 4);
-    draw(bias, MOST, 5);
+    draw(bias, WIDEST, 5);
     draw(before, SIZE, 6);
     for (int i = 0; i < SIZE; i += 3)
         gate[i] = 0;
@@ -59,7 +63,7 @@ static double expected(const struct product *p, int64_t i, int64_t j)
     return p->gate && (double)p->gate[at] == 0 ? 0 : sum;
 }
 
-/* Wrong elements of c, and those outside c's columns that were touched. */
+/* Wrong elements of c, and those outside c's columns and rows that were touched. */
 static int64_t count_wrong(const struct product *p)
 {
     double tolerance = rounding * (double)(p->k + 8) * (p->symmetric ? 8 : 1); /* squares do not cancel */
@@ -73,6 +77,8 @@ static int64_t count_wrong(const struct product *p)
             else
                 wrong += !(got == (double)before[i * p->c_stride + j]);
         }
+    for (int64_t at = p->m * p->c_stride; at < SIZE; at++)
+        wrong += !(c[at] == before[at]);
     return wrong;
 }
 
@@ -95,7 +101,26 @@ static struct product case_of(int64_t m, int64_t n, int64_t k, int transposed, i
 }
 
 static const int64_t sizes[][3] = {{1, 1, 1}, {8, 32, 16}, {6, 16, 8}, {7, 31, 15}, {9, 33, 17}, {13, 5, 300},
-    {50, 70, 60}, {5, 600, 513}, {97, 260, 257}, {23, 129, 90}};
+    {50, 70, 60}, {5, 600, 513}, {97, 260, 257}, {23, 129, 90}, {9, 64, 1300}, {97, 64, 1300}, {1030, 40, 20},
+    {9, 1056, 20}, {5, 1600, 300}}; /* blocks of steps and of columns; rows far apart; both in place */
+
+/* What a product reads of its scratch, it has written there before. */
+static void spoil_scratch(const struct team *team)
+{
+    for (int64_t i = 0; i < team->threads * team->scratch_size; i++)
+        team->scratch[i] = NAN;
+}
+
+/* Elements behind the scratch of each share that were touched. */
+static int64_t count_spilled(const struct team *team)
+{
+    int64_t spilled = 0;
+
+    for (int64_t share = 1; share <= team->threads; share++)
+        for (int64_t i = 1; i <= MARGIN; i++)
+            spilled += !isnan((double)team->scratch[share * team->scratch_size - i]);
+    return spilled;
+}
 
 static void check_product(const struct team *team)
 {
@@ -103,10 +128,12 @@ static void check_product(const struct team *team)
         for (int way = 0; way < 28; way++) {
             struct product p = case_of(sizes[size][0], sizes[size][1], sizes[size][2], way % 4, way / 4);
             memcpy(c, before, sizeof(c));
+            spoil_scratch(team);
             product_run(team, &p);
-            if (count_wrong(&p) != 0)
+            int64_t wrong = count_wrong(&p) + count_spilled(team);
+            if (wrong != 0)
                 test_fail(__FILE__, __LINE__, "%s: %d of %d x %d x %d, case %d", team->kernels->level,
-                    (int)count_wrong(&p), (int)p.m, (int)p.n, (int)p.k, way);
+                    (int)wrong, (int)p.m, (int)p.n, (int)p.k, way);
         }
 }
 
@@ -129,8 +156,9 @@ static void check_symmetric(const struct team *team)
         for (int way = 0; way < 6; way++) {
             struct product p = symmetric_case(sides[side], depths[way / 2], way % 2);
             memcpy(c, before, sizeof(c));
+            spoil_scratch(team);
             product_alone(team->kernels, &p, team->scratch);
-            int64_t wrong = count_wrong(&p);
+            int64_t wrong = count_wrong(&p) + count_spilled(team);
             for (int64_t i = 0; i < p.m; i++)
                 for (int64_t j = 0; j < i; j++)
                     wrong += !(c[i * p.c_stride + j] == c[j * p.c_stride + i]);
@@ -147,9 +175,9 @@ static void with_precision(
     struct team team;
 
     setenv("NORMSWEEP_VECTOR", level, 1);
-    team_layout(&team, precision, threads, PRODUCT_SCRATCH, &counted);
+    team_layout(&team, precision, threads, PRODUCT_SCRATCH + MARGIN, &counted);
     CHECK(arena_init(&arena, counted.used) == 0);
-    team_layout(&team, precision, threads, PRODUCT_SCRATCH, &arena);
+    team_layout(&team, precision, threads, PRODUCT_SCRATCH + MARGIN, &arena);
     team.least = 0;
     draw_all(precision);
     check(&team);
@@ -167,7 +195,7 @@ static void check_own_product(const struct team *team)
     struct kernels own = *team->kernels;
     struct team same = *team;
 
-    own.outdoes_blas = true;
+    own.own_product = true;
     same.kernels = &own;
     check_product(&same);
     check_symmetric(&same);
@@ -186,7 +214,7 @@ TEST(product_of_blas)
     with_team(1, "baseline", check_symmetric);
 }
 
-/* Whoever computes an element, it is the same. */
+/* An element is the same in any share, while one block of steps holds the whole sum. */
 static void check_same(const struct team *team, struct product p)
 {
     static scalar alone[SIZE];

@@ -205,8 +205,8 @@ def cases():
         "wider-than-a-vector": {"width": 36, "heads": 2, "feedforward": 70, "context": 35, "corpus_tokens": 2000},
         "heads-of-width-1": {"width": 6, "heads": 6, "norm_placement": "post"},
         "blocks-of-rows": {"width": 8, "layers": 1, "context": 44, "batch": 14, "corpus_tokens": 2000, "tied": True},
-        "bfloat16": {"precision": "bfloat16"},
-        "bfloat16-post-muon-lines": LINES | {"precision": "bfloat16", "norm_placement": "post", "optimiser": "muon"},
+        "products-bfloat16": {"precision": "bfloat16"},
+        "products-bfloat16-post-muon-lines": LINES | {"precision": "bfloat16", "norm_placement": "post", "optimiser": "muon"},
         "context-1": {"context": 1, "batch": 7},
         "lines-batch-1": LINES | {"batch": 1},
     }
@@ -215,7 +215,7 @@ def cases():
 CASES = cases()
 PAIRS = list(itertools.product(CASES, SCALARS, ("",)))
 # In float, numbers near the middle of two of bfloat16 are rounded otherwise than in double: see test_bfloat16.py.
-PAIRS = [pair for pair in PAIRS if "bfloat16" not in pair[0] or pair[1] == "double"]
+PAIRS = [pair for pair in PAIRS if "precision" not in CASES[pair[0]] or pair[1] == "double"]
 PAIRS.remove(("biases-back-at-0", "float", ""))  # lion's steps have the signs of gradients, also of those near 0
 
 # A float now and then lies on the other side of a middle than the reference's double: test_rounded_weights.py has them.
