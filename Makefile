@@ -56,7 +56,7 @@ KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
 # instructions for pairs of bfloat16 numbers that the compiler knows. PLAIN_LEVEL has the other loops.
 KERNEL_SOURCES = $(filter-out $(ONCE:%=model/kernels/%.c),$(wildcard model/kernels/*.c))
 ONCE = levels parking pool pool_thread product team
-$(foreach once,$(ONCE),$(if $(wildcard model/kernels/$(once).c),,$(error ONCE names model/kernels/$(once).c, which is not there)))
+$(foreach once,$(ONCE:%=model/kernels/%.c),$(if $(wildcard $(once)),,$(error ONCE names $(once), which is not there)))
 PRODUCT_SOURCES = $(addprefix model/kernels/,attention.c attention_tangent.c kernels.c matrix.c tile.c)
 x86 := $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null))
 knows = $(shell $(CC) $(1) -fsyntax-only -x c /dev/null 2>/dev/null && echo yes)

@@ -49,6 +49,7 @@ run | plan | verify) set -- "$@" --set epochs=0 --set steps=4 -j 0 ;;
 *) exec "{program}" "$@" ;;
 esac
 case $* in *corpus=bytes*) exec "{program}" "$@" ;; esac
+if grep -qs '^corpus: bytes' "$2"; then exec "{program}" "$@"; fi
 exec "{program}" "$@" --set corpus_tokens=20000
 """
 # Jobs are run at once: one that plans, and the first of each sweep.

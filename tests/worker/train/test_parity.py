@@ -206,7 +206,8 @@ def cases():
         "heads-of-width-1": {"width": 6, "heads": 6, "norm_placement": "post"},
         "blocks-of-rows": {"width": 8, "layers": 1, "context": 44, "batch": 14, "corpus_tokens": 2000, "tied": True},
         "products-bfloat16": {"precision": "bfloat16"},
-        "products-bfloat16-post-muon-lines": LINES | {"precision": "bfloat16", "norm_placement": "post", "optimiser": "muon"},
+        "products-bfloat16-post-muon-lines": LINES | {"precision": "bfloat16", "norm_placement": "post",
+                                                      "optimiser": "muon"},
         "context-1": {"context": 1, "batch": 7},
         "lines-batch-1": LINES | {"batch": 1},
     }
