@@ -263,7 +263,7 @@ static bool packs_b(const struct product *p)
            p->m > FEW_ROWS;
 }
 
-/* The least of equal parts of `whole`, each at most `most`; a multiple of `unit`, which `most` is, too. */
+/* The size of equal parts of `whole`: at most `most`, a multiple of `unit`, as `most` is. */
 static int64_t equal_part(int64_t whole, int64_t most, int64_t unit)
 {
     int64_t parts = (whole + most - 1) / most;

@@ -39,10 +39,10 @@ void pool_thread_call(struct pool_thread *thread, int64_t now)
         parking_wake(&thread->parking);
 }
 
+/* Rests the thread for so long, or for as long as it already has to. */
 static void rest_for(struct pool_thread *thread, int64_t nanoseconds)
 {
-    int64_t most = REST_MOST_NANOSECONDS;
-
+    const int64_t most = REST_MOST_NANOSECONDS;
     int64_t end = parking_clock() + (nanoseconds < most ? nanoseconds : most);
     int64_t before = atomic_load(&thread->rested);
 

@@ -170,7 +170,7 @@ INLINE void run_tile(const int rows, const int vectors, const struct tile *tile)
     if (tile->steps >= FETCH_STEPS)
         fetch_tile(rows, vectors, tile);
     sum_tile(rows, vectors, sums, tile);
-    /* The compiler shall compute addresses anew: kept while the sums are, they do not fit the registers. */
+    /* Makes the compiler compute addresses anew: kept beside the sums, they do not fit the registers. */
     __asm__("" : "+r"(tile));
     put_tile(rows, vectors, sums, *tile);
 }
