@@ -42,13 +42,17 @@ static void print_shortage(int workers, struct threads threads, bool here)
 /* The vector level in use; warns if the requested level is not available. */
 static void print_level(void)
 {
-    const char *asked = getenv("NORMSWEEP_VECTOR"), *level = kernels_level_in_use();
+    const char *asked = getenv("NORMSWEEP_VECTOR"), *level = kernels_level_in_use(), *name;
+    bool runs;
 
     printf(", vector level %s", level);
-    if (asked && strcmp(asked, level) != 0)
-        printf(" (NORMSWEEP_VECTOR=%.20s is not available; it may be baseline, or, if the processor has "
-               "it, avx2, avx512, avx512_bf16 or amx)",
-            asked);
+    if (!asked || strcmp(asked, level) == 0)
+        return;
+    printf(" (NORMSWEEP_VECTOR=%.20s is not available; this processor has", asked);
+    for (int i = 0; (name = kernels_level(i, &runs)); i++)
+        if (runs)
+            printf("%s %s", i ? "," : "", name);
+    printf(")");
 }
 
 void announce(const struct sweep *sweep, int workers, bool here)

@@ -38,10 +38,11 @@ struct matrix_block {
     factor *packed; /* a: GROUP rows */
 };
 
-/* Rows of a block of a: the factor of row i and step s lies at at[i * row + s * step]. */
+/* Rows of a block of a: in each tile of TILE_ROWS rows the factor of row i and step s lies at
+ * at[i * row + s * step]; the next tile begins `tile` behind. */
 struct operand {
     const factor *at;
-    int64_t row, step;
+    int64_t row, step, tile;
 };
 
 /* Where the panel of a column is packed. */
@@ -174,7 +175,7 @@ static struct operand pack_columns(const struct matrix_block *block, const scala
             for (int64_t row = 0; row < LANES; row++)
                 factors_store(block->packed + (i + row) * block->steps + s, step[row]);
         }
-    return (struct operand){block->packed, block->steps, 1};
+    return (struct operand){block->packed, block->steps, 1, TILE_ROWS * block->steps};
 }
 #else
 /* Packs up to GROUP columns of a transposed a, tile by tile; what follows the last column in its tile is not
@@ -201,7 +202,7 @@ static struct operand pack_columns(const struct matrix_block *block, const scala
                 memcpy(to, from + i, (size_t)(columns - i) * sizeof(*to));
         }
     }
-    return (struct operand){block->packed, 1, TILE_ROWS};
+    return (struct operand){block->packed, 1, TILE_ROWS, TILE_ROWS * (block->steps + SPARE)};
 }
 #endif
 
@@ -215,7 +216,7 @@ static struct operand pack_group(const struct matrix_block *block, int64_t row, 
         return pack_columns(block, p->a + block->first * p->a_stride + row, rows);
     pack_rows(
         block->packed, packed_row, p->a + row * p->a_stride + block->first, p->a_stride, rows, block->depth);
-    return (struct operand){block->packed, packed_row, 1};
+    return (struct operand){block->packed, packed_row, 1, TILE_ROWS * packed_row};
 }
 
 static void run_packed(const struct matrix_block *block)
@@ -225,8 +226,7 @@ static void run_packed(const struct matrix_block *block)
     for (int64_t row = first_row(block, GROUP); row < m; row += GROUP) {
         int64_t rows = at_most(m - row, GROUP);
         struct operand a = pack_group(block, row, rows);
-        int64_t tile = TILE_ROWS * (a.step == 1 ? a.row : block->steps + SPARE);
-        for (int64_t i = 0; i < rows; i += TILE_ROWS, a.at += tile)
+        for (int64_t i = 0; i < rows; i += TILE_ROWS, a.at += a.tile)
             run_rows(block, row + i, at_most(rows - i, TILE_ROWS), a);
     }
 }

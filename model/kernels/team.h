@@ -30,6 +30,9 @@ struct items {
     double nanoseconds;
 };
 
+/* A `multiple` of elements with which shares begin at whole cache lines. */
+enum { LINE_ELEMENTS = 64 };
+
 /* What an element takes that a simple loop passes, and a multiplication and addition of a product. */
 #define ELEMENT_NANOSECONDS 0.25
 #define PRODUCT_NANOSECONDS 0.01

@@ -1,10 +1,8 @@
 #include "model/layers/activation.h"
 
-enum { LINE = 64 }; /* elements: shares begin at whole cache lines */
-
 static struct items elements(int64_t count, double passes)
 {
-    return (struct items){count, LINE, passes * ELEMENT_NANOSECONDS};
+    return (struct items){count, LINE_ELEMENTS, passes * ELEMENT_NANOSECONDS};
 }
 
 const char *const activation_words[ACTIVATION_COUNT + 1] = {

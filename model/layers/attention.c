@@ -56,14 +56,16 @@ static struct placed place_head(const struct heads_work *work, int64_t sequence,
     const struct heads *heads = work->heads;
     const struct projected *in = work->in;
     int64_t row = heads->start[sequence], key_row = heads->key_start[sequence];
+    int64_t queries = heads->start[sequence + 1] - row, keys = heads->key_start[sequence + 1] - key_row;
     int64_t group = heads->heads / heads->kv_heads, depth = heads->depth;
     int64_t q = row * in->q_stride + h * depth, kv = key_row * in->kv_stride + h / group * depth;
     int64_t statistics = h * heads->start[heads->sequences] + row;
     const struct relative *relative = heads->relative;
     int64_t bias = relative ? h * relative->stride + relative->reach : 0;
 
-    INVARIANT(!relative || heads->start[sequence + 1] - row <= relative->reach + 1, "%d rows, reach %d",
-        (int)(heads->start[sequence + 1] - row), (int)relative->reach);
+    INVARIANT(
+        !relative || queries <= relative->reach + 1, "%d rows, reach %d", (int)queries, (int)relative->reach);
+    INVARIANT(heads->mask != MASK_CAUSAL || queries == keys, "%d queries, %d keys", (int)queries, (int)keys);
     return (struct placed){.q = q,
         .kv = kv,
         .mixed = row * heads_width(heads) + h * depth,
@@ -74,8 +76,8 @@ static struct placed place_head(const struct heads_work *work, int64_t sequence,
             .v = in->v + kv,
             .q_stride = in->q_stride,
             .kv_stride = in->kv_stride,
-            .queries = heads->start[sequence + 1] - row,
-            .keys = heads->key_start[sequence + 1] - key_row,
+            .queries = queries,
+            .keys = keys,
             .depth = depth,
             .scale = heads->scale,
             .bias = relative ? relative->bias + bias : NULL,

@@ -1,7 +1,5 @@
 #include "model/layers/rowwise.h"
 
-enum { LINE = 64 }; /* columns or elements: shares begin at whole cache lines */
-
 /* ---- sums of columns ---- */
 
 struct sums_work {
@@ -26,7 +24,8 @@ void column_sums(
 {
     const struct sums_work work = {team, sums, in, rows, columns, add};
 
-    team_run(team, (struct items){columns, LINE, ELEMENT_NANOSECONDS * (double)rows}, sums_share, &work);
+    team_run(
+        team, (struct items){columns, LINE_ELEMENTS, ELEMENT_NANOSECONDS * (double)rows}, sums_share, &work);
 }
 
 /* ---- scaled sums ---- */
@@ -52,7 +51,7 @@ void add_scaled(
 {
     const struct scaled_work work = {team->kernels, out, a, b, (scalar)factor};
 
-    team_run(team, (struct items){count, LINE, ELEMENT_NANOSECONDS}, scaled_share, &work);
+    team_run(team, (struct items){count, LINE_ELEMENTS, ELEMENT_NANOSECONDS}, scaled_share, &work);
 }
 
 /* ---- cross-entropy ---- */

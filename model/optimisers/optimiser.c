@@ -216,9 +216,7 @@ static void step_share(const void *context, scalar *scratch, int64_t begin, int6
 /* A step passes over weights, gradient and one or two planes more. */
 static struct items elements_of(const struct portion *portion)
 {
-    enum { LINE = 64 }; /* shares begin at whole cache lines */
-
-    return (struct items){portion->tensor.size, LINE, 2 * ELEMENT_NANOSECONDS};
+    return (struct items){portion->tensor.size, LINE_ELEMENTS, 2 * ELEMENT_NANOSECONDS};
 }
 
 /* Something to do with each whole tensor in a range of the plane, by one thread for each. */

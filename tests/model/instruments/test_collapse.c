@@ -1,14 +1,12 @@
 /* The words that a model predicts, and the loss of saying the same whatever comes in. */
 #include "tests/test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/core/random.h"
 #include "model/corpora/batches.h"
 #include "model/instruments/collapse.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
+#include "tests/model/kernels/each_level.h"
 
 enum { LOGITS = 200 };
 
@@ -36,14 +34,7 @@ static void check_argmax(const struct kernels *kernels)
 
 TEST(collapse_argmax)
 {
-    static const char *const levels[] = {"baseline", "avx2", "avx512"};
-
-    for (int i = 0; i < 3; i++) {
-        setenv("NORMSWEEP_VECTOR", levels[i], 1);
-        check_argmax(
-            kernels_best(PRECISION_FLOAT)); /* a level that this processor lacks gives the best that it has */
-    }
-    unsetenv("NORMSWEEP_VECTOR");
+    each_level(check_argmax);
 }
 
 /* More rows than logits are computed at a time. */
