@@ -1,8 +1,5 @@
-/* Kernels that go by rows: norms, cross-entropy and attention weights. */
+/* Kernels that go by rows: sums of columns, cross-entropy and attention weights. */
 #include "model/kernels/level.h"
-
-/* Inlined, so that the compiler builds each norm for itself. */
-#define INLINE_ROWS static inline __attribute__((always_inline))
 
 void KERNEL(spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns)
 {
@@ -43,169 +40,6 @@ void KERNEL(column_sums)(
         for (int64_t i = 0; i < columns; i++)
             sums[i] += row[i];
     }
-}
-
-/* The number of rows that are summed side by side: a single sum waits for each of its additions. */
-enum { SIDE_BY_SIDE = 4 };
-
-/* Four rows from r on; the last row takes the place of missing rows. */
-static void rows_from(
-    const scalar *row[SIDE_BY_SIDE], const scalar *in, int64_t r, int64_t rows, int64_t width)
-{
-    for (int k = 0; k < SIDE_BY_SIDE; k++)
-        row[k] = in + (r + k < rows ? r + k : rows - 1) * width;
-}
-
-static void row_means(scalar mean[SIDE_BY_SIDE], const scalar *row[SIDE_BY_SIDE], int64_t width)
-{
-    const scalar *x0 = row[0], *x1 = row[1], *x2 = row[2], *x3 = row[3];
-    scalar a = 0, b = 0, c = 0, d = 0;
-
-    SIMD_SUM(a, b, c, d)
-    for (int64_t i = 0; i < width; i++) {
-        a += x0[i];
-        b += x1[i];
-        c += x2[i];
-        d += x3[i];
-    }
-    mean[0] = a / (scalar)width;
-    mean[1] = b / (scalar)width;
-    mean[2] = c / (scalar)width;
-    mean[3] = d / (scalar)width;
-}
-
-static void row_variances(scalar variance[SIDE_BY_SIDE], const scalar mean[SIDE_BY_SIDE],
-    const scalar *row[SIDE_BY_SIDE], int64_t width)
-{
-    const scalar *x0 = row[0], *x1 = row[1], *x2 = row[2], *x3 = row[3];
-    scalar m0 = mean[0], m1 = mean[1], m2 = mean[2], m3 = mean[3];
-    scalar a = 0, b = 0, c = 0, d = 0;
-
-    SIMD_SUM(a, b, c, d)
-    for (int64_t i = 0; i < width; i++) {
-        a += (x0[i] - m0) * (x0[i] - m0);
-        b += (x1[i] - m1) * (x1[i] - m1);
-        c += (x2[i] - m2) * (x2[i] - m2);
-        d += (x3[i] - m3) * (x3[i] - m3);
-    }
-    variance[0] = a / (scalar)width;
-    variance[1] = b / (scalar)width;
-    variance[2] = c / (scalar)width;
-    variance[3] = d / (scalar)width;
-}
-
-static void norm_row(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-    const scalar *bias, scalar mean, scalar scale, int64_t width)
-{
-    if (residual) {
-        SIMD
-        for (int64_t c = 0; c < width; c++)
-            out[c] = (in[c] - mean) * scale * gain[c] + (bias ? bias[c] : 0) + residual[c];
-    } else {
-        SIMD
-        for (int64_t c = 0; c < width; c++)
-            out[c] = (in[c] - mean) * scale * gain[c] + (bias ? bias[c] : 0);
-    }
-}
-
-/* LayerNorm if `centred`, else RMSNorm, whose variance is about 0. */
-INLINE_ROWS void norm_rows(bool centred, scalar *out, const scalar *in, const scalar *residual,
-    const scalar *gain, const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows,
-    int64_t width)
-{
-    for (int64_t begin = 0; begin < rows; begin += SIDE_BY_SIDE) {
-        int64_t end = begin + SIDE_BY_SIDE < rows ? begin + SIDE_BY_SIDE : rows;
-        const scalar *row[SIDE_BY_SIDE];
-        scalar means[SIDE_BY_SIDE] = {0}, variance[SIDE_BY_SIDE];
-
-        rows_from(row, in, begin, rows, width);
-        if (centred)
-            row_means(means, row, width);
-        row_variances(variance, means, row, width);
-        for (int64_t r = begin; r < end; r++) {
-            scalar v = variance[r - begin];
-            mean[r] = means[r - begin];
-            /* If the variance overflows, the row is NaN: a scale of 0 would hide the fault. */
-            scale[r] = v < (scalar)INFINITY ? 1 / scalar_sqrt(v + epsilon) : (scalar)NAN;
-            norm_row(out + r * width, in + r * width, residual ? residual + r * width : NULL, gain, bias,
-                mean[r], scale[r], width);
-        }
-    }
-}
-
-void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-    const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows, int64_t width)
-{
-    norm_rows(true, out, in, residual, gain, bias, epsilon, mean, scale, rows, width);
-}
-
-void KERNEL(rmsnorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-    const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows, int64_t width)
-{
-    norm_rows(false, out, in, residual, gain, bias, epsilon, mean, scale, rows, width);
-}
-
-/*
- * One row of din, and its contribution to dgain and dbias. With n = (in - mean) * scale and d = gain * dout:
- * din = scale * (d - mean(d) - n * mean(d n)), without mean(d) unless `centred`. Where
- * this is inlined, `centred` is a constant, and dbias NULL or known not to be: a condition would keep the
- * loop from becoming one of vectors.
- */
-INLINE_ROWS void norm_gradient_row(bool centred, scalar *din, scalar *dgain, scalar *dbias,
-    const scalar *dout, const scalar *in, const scalar *gain, scalar mean, scalar scale, int64_t width,
-    bool add)
-{
-    scalar sum = 0, product = 0;
-
-    SIMD_SUM(sum, product)
-    for (int64_t c = 0; c < width; c++) {
-        scalar n = (in[c] - mean) * scale, d = gain[c] * dout[c];
-        dgain[c] += dout[c] * n;
-        if (dbias)
-            dbias[c] += dout[c];
-        sum += d;
-        product += d * n;
-    }
-    sum = centred ? sum / (scalar)width : 0;
-    product *= scale / (scalar)width;
-    SIMD
-    for (int64_t c = 0; c < width; c++) {
-        scalar d = scale * (gain[c] * dout[c] - sum - (in[c] - mean) * product);
-        din[c] = add ? din[c] + d : d;
-    }
-}
-
-/* dgain and dbias are sums over rows. */
-static void clear_sums(scalar *dgain, scalar *dbias, int64_t width)
-{
-    memset(dgain, 0, (size_t)width * sizeof(*dgain));
-    if (dbias)
-        memset(dbias, 0, (size_t)width * sizeof(*dbias));
-}
-
-void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
-    const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
-    int64_t width, bool add)
-{
-    clear_sums(dgain, dbias, width);
-    for (int64_t r = 0; dbias && r < rows; r++)
-        norm_gradient_row(true, din + r * width, dgain, dbias, dout + r * width, in + r * width, gain,
-            mean[r], scale[r], width, add);
-    for (int64_t r = 0; !dbias && r < rows; r++)
-        norm_gradient_row(true, din + r * width, dgain, NULL, dout + r * width, in + r * width, gain, mean[r],
-            scale[r], width, add);
-}
-
-void KERNEL(rmsnorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout, const scalar *in,
-    const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows, int64_t width, bool add)
-{
-    clear_sums(dgain, dbias, width);
-    for (int64_t r = 0; dbias && r < rows; r++)
-        norm_gradient_row(false, din + r * width, dgain, dbias, dout + r * width, in + r * width, gain,
-            mean[r], scale[r], width, add);
-    for (int64_t r = 0; !dbias && r < rows; r++)
-        norm_gradient_row(false, din + r * width, dgain, NULL, dout + r * width, in + r * width, gain,
-            mean[r], scale[r], width, add);
 }
 
 /*
@@ -256,7 +90,7 @@ double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target
 
 /* Replaces scores by exp(scale * (score - most)); returns their sum. A scale of 1 is left out where this is
  * inlined. */
-INLINE_ROWS double soften_row(scalar *scores, int64_t count, scalar scale, scalar most)
+INLINE double soften_row(scalar *scores, int64_t count, scalar scale, scalar most)
 {
     double sum = 0;
 

@@ -67,6 +67,15 @@ INLINE vector vector_load_part(const scalar *from, int64_t count)
 #endif
 }
 
+INLINE void vector_store_part(scalar *to, vector value, int64_t count)
+{
+#if defined(__AVX512F__) && !defined(SCALAR_DOUBLE)
+    _mm512_mask_storeu_ps(to, (__mmask16)((1u << at_most(count, LANES)) - 1), (__m512)value);
+#else
+    memcpy(to, &value, (size_t)at_most(count, LANES) * sizeof(*to));
+#endif
+}
+
 INLINE vector vector_all(scalar value)
 {
     return value - (vector){0}; /* -0 stays -0 */
@@ -136,31 +145,60 @@ INLINE vector vector_exponential(vector x)
 #endif
 }
 
-/* Transposes LANES rows of LANES scalars in registers: swaps blocks at distance h = 1, 2, 4, ... */
-INLINE void vector_transpose(vector row[LANES])
+/* Where the lanes are blocks of h, every second block of `first` changes places with the block before it of
+ * `second`: h is 1, 2, 4 and so on below LANES. */
+INLINE void vector_swap(vector *first, vector *second, int h)
 {
 #ifdef __clang__
-    vector out[LANES];
-    for (int i = 0; i < LANES; i++)
-        for (int j = 0; j < LANES; j++)
-            out[j][i] = row[i][j];
-    memcpy(row, out, sizeof(out));
+    for (int lane = 0; lane < LANES; lane++)
+        if (lane & h) {
+            scalar swapped = (*first)[lane];
+            (*first)[lane] = (*second)[lane - h];
+            (*second)[lane - h] = swapped;
+        }
 #else
-    const vector_index lane = vector_lanes();
+    const vector_index lane = vector_lanes(), odd = (lane & h) != 0;
+    const vector_index low = lane + (odd & (LANES - h)), high = lane + (odd & LANES) + (~odd & h);
+    vector from = *first;
+
+    *first = __builtin_shuffle(from, *second, low);
+    *second = __builtin_shuffle(from, *second, high);
+#endif
+}
+
+/* Transposes LANES rows of LANES scalars in registers. */
+INLINE void vector_transpose(vector row[LANES])
+{
     UNROLLED
     for (int h = 1; h < LANES; h *= 2) {
-        const vector_index odd = (lane & h) != 0;
-        const vector_index low = lane + (odd & (LANES - h)), high = lane + (odd & LANES) + (~odd & h);
         UNROLLED
-        for (int i = 0; i < LANES; i++) {
-            if (i & h)
-                continue;
-            vector first = __builtin_shuffle(row[i], row[i + h], low);
-            row[i + h] = __builtin_shuffle(row[i], row[i + h], high);
-            row[i] = first;
-        }
+        for (int i = 0; i < LANES; i++)
+            if (!(i & h))
+                vector_swap(&row[i], &row[i + h], h);
     }
-#endif
+}
+
+/* The sums of the lanes of four vectors. */
+INLINE void vector_sums(scalar sum[4], vector a, vector b, vector c, vector d)
+{
+    vector_swap(&a, &b, 1);
+    vector_swap(&c, &d, 1);
+    a += b;
+    c += d;
+    if (LANES == 2) {
+        vector_store(sum, a);
+        vector_store(sum + 2, c);
+        return;
+    }
+    vector_swap(&a, &c, 2);
+    a += c;
+    UNROLLED
+    for (int h = LANES / 2; h >= 4; h /= 2) {
+        vector other = a;
+        vector_swap(&a, &other, h);
+        a += other;
+    }
+    memcpy(sum, &a, 4 * sizeof(*sum));
 }
 
 #endif
