@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/kernels/kernels.h"
 #include "worker/host/environment.h"
@@ -42,13 +40,13 @@ static void print_shortage(int workers, struct threads threads, bool here)
 /* The vector level in use; warns if the requested level is not available. */
 static void print_level(void)
 {
-    const char *asked = getenv("NORMSWEEP_VECTOR"), *level = kernels_level_in_use(), *name;
+    const char *missing = kernels_level_missing(), *name;
     bool runs;
 
-    printf(", vector level %s", level);
-    if (!asked || strcmp(asked, level) == 0)
+    printf(", vector level %s", kernels_level_in_use());
+    if (!missing)
         return;
-    printf(" (NORMSWEEP_VECTOR=%.20s is not available; this processor has", asked);
+    printf(" (NORMSWEEP_VECTOR=%.20s is ignored; this processor has", missing);
     for (int i = 0; (name = kernels_level(i, &runs)); i++)
         if (runs)
             printf("%s %s", i ? "," : "", name);

@@ -80,11 +80,19 @@ static const struct vector_level {
 };
 enum { LEVELS = sizeof(levels) / sizeof(*levels) };
 
+/* What the environment asks for; NULL: nothing. */
+static const char *level_asked(void)
+{
+    const char *asked = getenv("NORMSWEEP_VECTOR");
+
+    return asked && *asked ? asked : NULL;
+}
+
 /* The best level that runs, up to the one that the environment asks for. */
 static const struct vector_level *level_in_use(void)
 {
     const struct vector_level *best = levels;
-    const char *asked = getenv("NORMSWEEP_VECTOR");
+    const char *asked = level_asked();
     int last = LEVELS - 1;
 
     for (int i = 0; asked && i < LEVELS; i++)
@@ -104,6 +112,13 @@ const struct kernels *kernels_best(enum precision precision)
 const char *kernels_level_in_use(void)
 {
     return level_in_use()->name;
+}
+
+const char *kernels_level_missing(void)
+{
+    const char *asked = level_asked();
+
+    return asked && strcmp(asked, kernels_level_in_use()) != 0 ? asked : NULL;
 }
 
 const char *kernels_level(int place, bool *runs)

@@ -13,6 +13,9 @@ const struct kernels *kernels_best(enum precision precision);
  */
 const char *kernels_level_in_use(void);
 
+/* What NORMSWEEP_VECTOR asks for, if this processor or this build does not have it; else NULL. */
+const char *kernels_level_missing(void);
+
 /* The name of level `place`, 0 for the lowest, NULL past the last; *runs: whether this processor runs it. */
 const char *kernels_level(int place, bool *runs);
 

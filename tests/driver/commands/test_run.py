@@ -182,6 +182,14 @@ def test_says_what_it_trains_with(normsweep, sweep):
         assert first.startswith("sweep.nc: " + text) and "kernel" in first and ", vector level " in first
 
 
+def test_says_which_vector_level_it_takes(normsweep, sweep):
+    for asked, text in [("baseline", "vector level baseline"), ("", r"vector level \w+"),
+                        ("sse", r"vector level (\w+) \(NORMSWEEP_VECTOR=sse is ignored; this processor has baseline.*\)")]:
+        done = normsweep("run", sweep, "-j", "0", "--fresh", "--set", "steps=2",
+                         env={**os.environ, "NORMSWEEP_VECTOR": asked})
+        assert re.search(f", {text}$", done.stdout.splitlines()[0])
+
+
 def test_workers_fit_the_processors_with_their_threads(normsweep, sweep):
     cores = len(os.sched_getaffinity(0))
     done = normsweep("run", sweep, "--set", f"threads={cores}", "--set", "seed=1", "--set", "steps=2")
