@@ -86,6 +86,8 @@ def test_small_variant(path, normsweep, folder):
         options = [word for pair in zip(options[::2], options[1::2]) if not pair[1].startswith("hessian=")
                    for word in pair]
         short += ["--set", "hessian={probes: 1, steps: 3}"]
+    if "\ngradient_batches:" in path.read_text():
+        short += ["--set", "gradient_batches=2"]
     normsweep("run", name, *options, *short, timeout=300)
     with xr.open_dataset(folder / options[options.index("-o") + 1]) as dataset:
         assert np.isin(dataset.outcome, (2, 3, 5) if "\nrefine:" in path.read_text() else (2, 3)).all()
