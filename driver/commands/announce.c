@@ -46,7 +46,7 @@ static void print_level(void)
     printf(", vector level %s", kernels_level_in_use());
     if (!missing)
         return;
-    printf(" (NORMSWEEP_VECTOR=%.20s is ignored; this processor has", missing);
+    printf(" (NORMSWEEP_VECTOR=%.20s is ignored; available:", missing);
     for (int i = 0; (name = kernels_level(i, &runs)); i++)
         if (runs)
             printf("%s %s", i ? "," : "", name);

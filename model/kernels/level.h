@@ -3,7 +3,7 @@
 
 /*
  * What the sources of the kernels share. Each source is built once per vector level, with KERNELS_LEVEL set
- * to the level's name and with the compiler's flags for it. The loops are plain C that compilers vectorise.
+ * to the level's name and with the compiler's flags for it. Most loops are plain C that compilers vectorise.
  * Only `omp simd` allows reductions to reassociate, so that NaN and infinities keep their meaning everywhere.
  */
 #include "model/kernels/kernels.h"
@@ -17,7 +17,8 @@
 #define KERNEL_OF(name, level) KERNEL_JOINED(name, level)
 #define KERNEL_JOINED(name, level) name##_##level
 
-/* Functions of vectors: calls would pass them through memory. */
+/* For functions of vectors, which calls would pass through memory, and for loops that are built for constant
+ * arguments. */
 #define INLINE static inline __attribute__((always_inline))
 
 #define SIMD _Pragma("omp simd")

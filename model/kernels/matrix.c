@@ -39,7 +39,7 @@ struct matrix_block {
 };
 
 /* Rows of a block of a: in each tile of TILE_ROWS rows the factor of row i and step s lies at
- * at[i * row + s * step]; the next tile begins `tile` behind. */
+ * at[i * row + s * step]; the next tile begins `tile` factors later. */
 struct operand {
     const factor *at;
     int64_t row, step, tile;

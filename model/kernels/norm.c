@@ -4,6 +4,7 @@
 /* Rows that are summed side by side: a single sum would wait for each of its additions, and the lanes of four
  * sums are added up together. The last rows, if they are fewer, are taken one by one. */
 enum { ROWS = 4 };
+_Static_assert(ROWS == 4, "vector_sums takes four");
 
 /* The next columns of a row that has `left` of them; lanes behind the last one are 0. */
 INLINE vector load_columns(const scalar *from, int64_t left)
@@ -147,7 +148,7 @@ struct gradient {
 
 /* With n = (in - mean) scale and d = gain dout: adds the rows' part to dgain and dbias, and finds the means
  * of d and of d n along each row. */
-INLINE void add_rows(
+INLINE void sum_rows(
     scalar mean_d[ROWS], scalar mean_dn[ROWS], const struct gradient *norm, int64_t r, int rows)
 {
     const scalar *in = norm->in + r * norm->width, *dout = norm->dout + r * norm->width;
@@ -160,8 +161,8 @@ INLINE void add_rows(
         UNROLLED
         for (int k = 0; k < rows; k++) {
             vector o = load_columns(dout + k * norm->width + c, left);
-            vector n =
-                (load_columns(in + k * norm->width + c, left) - norm->mean[r + k]) * norm->scale[r + k];
+            vector x = load_columns(in + k * norm->width + c, left) - norm->mean[r + k];
+            vector n = clear_behind(x * norm->scale[r + k], left); /* a mean times a scale may overflow */
             dgain += o * n;
             dbias += o;
             sum_d[k] += gain * o;
@@ -185,7 +186,7 @@ INLINE void gradient_rows(bool centred, const struct gradient *norm, int64_t r, 
 {
     scalar mean_d[ROWS], mean_dn[ROWS];
 
-    add_rows(mean_d, mean_dn, norm, r, rows);
+    sum_rows(mean_d, mean_dn, norm, r, rows);
     for (int k = 0; k < rows; k++) {
         int64_t at = (r + k) * norm->width;
         const vector mean = vector_all(norm->mean[r + k]), scale = vector_all(norm->scale[r + k]);

@@ -9,9 +9,6 @@
  */
 #include "model/kernels/level.h"
 
-/* Inlined, so that the compiler builds each norm for itself. */
-#define INLINE_ROWS static inline __attribute__((always_inline))
-
 /* One row of a norm, and what its tangent needs. */
 struct row {
     const scalar *in, *tin;
@@ -19,7 +16,7 @@ struct row {
     scalar tmean, a; /* <in.>, 0 for rmsnorm; a */
 };
 
-INLINE_ROWS struct row row_of(bool centred, const struct norm_rows *norm, int64_t r)
+INLINE struct row row_of(bool centred, const struct norm_rows *norm, int64_t r)
 {
     int64_t width = norm->width;
     struct row row = {norm->in + r * width, norm->tin + r * width, norm->mean[r], norm->scale[r], 0, 0};
@@ -37,18 +34,17 @@ INLINE_ROWS struct row row_of(bool centred, const struct norm_rows *norm, int64_
 }
 
 /* n and its tangent at column c. */
-INLINE_ROWS scalar normed(const struct row *row, int64_t c)
+INLINE scalar normed(const struct row *row, int64_t c)
 {
     return (row->in[c] - row->mean) * row->scale;
 }
 
-INLINE_ROWS scalar tnormed(const struct row *row, int64_t c)
+INLINE scalar tnormed(const struct row *row, int64_t c)
 {
     return row->scale * (row->tin[c] - row->tmean) - row->a * normed(row, c);
 }
 
-INLINE_ROWS void tangent_rows(
-    bool centred, const struct norm_rows *norm, scalar *tout, const scalar *tresidual)
+INLINE void tangent_rows(bool centred, const struct norm_rows *norm, scalar *tout, const scalar *tresidual)
 {
     const scalar *gain = norm->gain, *tgain = norm->tgain, *tbias = norm->tbias;
     int64_t width = norm->width;
@@ -81,7 +77,7 @@ struct means {
 };
 
 /* Also adds the row's contribution to tdgain and tdbias. */
-INLINE_ROWS struct means means_of(bool centred, const struct norm_rows *norm, const struct row *row,
+INLINE struct means means_of(bool centred, const struct norm_rows *norm, const struct row *row,
     scalar *tdgain, scalar *tdbias, const scalar *dout, const scalar *tdout)
 {
     const scalar *gain = norm->gain, *tgain = norm->tgain;
@@ -103,8 +99,8 @@ INLINE_ROWS struct means means_of(bool centred, const struct norm_rows *norm, co
         centred ? d_sum / width : 0, centred ? td_sum / width : 0, dn_sum / width, tdn_sum / width};
 }
 
-INLINE_ROWS void gradient_tangent_rows(bool centred, const struct norm_rows *norm, scalar *tdin,
-    scalar *tdgain, scalar *tdbias, const scalar *dout, const scalar *tdout, bool add)
+INLINE void gradient_tangent_rows(bool centred, const struct norm_rows *norm, scalar *tdin, scalar *tdgain,
+    scalar *tdbias, const scalar *dout, const scalar *tdout, bool add)
 {
     const scalar *gain = norm->gain, *tgain = norm->tgain;
     int64_t width = norm->width;

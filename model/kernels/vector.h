@@ -67,6 +67,7 @@ INLINE vector vector_load_part(const scalar *from, int64_t count)
 #endif
 }
 
+/* The first `count` lanes to memory; what follows there stays. */
 INLINE void vector_store_part(scalar *to, vector value, int64_t count)
 {
 #if defined(__AVX512F__) && !defined(SCALAR_DOUBLE)

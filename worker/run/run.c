@@ -166,7 +166,7 @@ int run_check(const struct run *run, const struct param **at, struct error *erro
     if ((run->epochs != 0) == (run->steps != 0)) {
         *at = param_find("steps");
         return error_set(error, ERROR_INPUT,
-            "%s: give exactly one of epochs and steps, at least 1; 0 takes one away", (*at)->name);
+            "%s: give either epochs or steps, at least 1, and set the other to 0", (*at)->name);
     }
     return check_size(run, at, error);
 }

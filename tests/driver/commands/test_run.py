@@ -184,7 +184,7 @@ def test_says_what_it_trains_with(normsweep, sweep):
 
 def test_says_which_vector_level_it_takes(normsweep, sweep):
     for asked, text in [("baseline", "vector level baseline"), ("", r"vector level \w+"),
-                        ("sse", r"vector level (\w+) \(NORMSWEEP_VECTOR=sse is ignored; this processor has baseline.*\)")]:
+                        ("sse", r"vector level (\w+) \(NORMSWEEP_VECTOR=sse is ignored; available: baseline.*\)")]:
         done = normsweep("run", sweep, "-j", "0", "--fresh", "--set", "steps=2",
                          env={**os.environ, "NORMSWEEP_VECTOR": asked})
         assert re.search(f", {text}$", done.stdout.splitlines()[0])

@@ -133,7 +133,8 @@ REFUSED = {
         "sweep.yaml:2:7: seed: no value, and no included file has one to take out", {"base.yaml": BASE.encode()}),
     "null for what is needed": (
         "include: base.yaml\nsteps: null\n",
-        "sweep.yaml:2:8: steps: give exactly one of epochs and steps, at least 1; 0 takes one away", {"base.yaml": BASE.encode()}),
+        "sweep.yaml:2:8: steps: give either epochs or steps, at least 1, and set the other to 0",
+        {"base.yaml": BASE.encode()}),
     "null in a file that includes nothing": (
         "include: [base.yaml, more.yaml]\n",
         "more.yaml:1:7: seed: no value, and no included file has one to take out",

@@ -286,7 +286,7 @@ CASES = {
     "set: removed unknown key": (BASE, "--set: unknown key 'stps'; did you mean 'steps'?", ["stps="]),
     "set: removed steps": (
         BASE,
-        "--set steps: give exactly one of epochs and steps, at least 1; 0 takes one away",
+        "--set steps: give either epochs or steps, at least 1, and set the other to 0",
         ["steps=null"],
     ),
     "set: removed text": (

@@ -76,20 +76,23 @@ CASES = {
     # steps and epochs
     "neither": (
         "corpus: markov\n",
-        "sweep.yaml:1:1: steps: give exactly one of epochs and steps, at least 1; 0 takes one away",
+        "sweep.yaml:1:1: steps: give either epochs or steps, at least 1, and set the other to 0",
     ),
-    "both": (BASE + "epochs: 1\n", "sweep.yaml:2:8: steps: give exactly one of epochs and steps, at least 1; 0 takes one away"),
+    "both": (
+        BASE + "epochs: 1\n",
+        "sweep.yaml:2:8: steps: give either epochs or steps, at least 1, and set the other to 0",
+    ),
     "both, one an axis": (
         BASE + "epochs: [1, 2]\n",
-        "sweep.yaml:2:8: steps: give exactly one of epochs and steps, at least 1; 0 takes one away",
+        "sweep.yaml:2:8: steps: give either epochs or steps, at least 1, and set the other to 0",
     ),
     "neither in a cell": (
         "corpus: markov\nsteps: [0, 10]\n",
-        "sweep.yaml:2:9: steps: give exactly one of epochs and steps, at least 1; 0 takes one away",
+        "sweep.yaml:2:9: steps: give either epochs or steps, at least 1, and set the other to 0",
     ),
     "both in together": (
         "corpus: markov\ntogether:\n  a:\n    x: {steps: 10, epochs: 0}\n    y: {steps: 10, epochs: 1}\n",
-        "sweep.yaml:5:16: steps: give exactly one of epochs and steps, at least 1; 0 takes one away",
+        "sweep.yaml:5:16: steps: give either epochs or steps, at least 1, and set the other to 0",
     ),
     # heads
     "heads": (BASE + "width: 66\nheads: 4\n", "sweep.yaml:4:8: heads: 4 does not divide width 66"),

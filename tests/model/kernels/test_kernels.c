@@ -3,22 +3,8 @@
 
 #include <string.h>
 
-#include "model/core/random.h"
+#include "tests/model/kernels/draws.h"
 #include "tests/model/kernels/each_level.h"
-
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-14;
-#else
-static const double rounding = 4e-6;
-#endif
-
-enum { COUNT = 1337 };
-
-static void draw(scalar *x, double scale, uint64_t seed)
-{
-    for (int i = 0; i < COUNT; i++)
-        x[i] = (scalar)(scale * random_normal(seed, RANDOM_TEST, (uint64_t)i));
-}
 
 static void check_cross_entropy(const struct kernels *kernels)
 {
@@ -71,132 +57,6 @@ static void check_exponential(const struct kernels *kernels)
 TEST(kernels_exponential)
 {
     each_level(check_exponential);
-}
-
-/* A norm of rows x width, out of the same draws whatever the size. */
-struct norm_case {
-    int64_t rows, width;
-    bool centred; /* LayerNorm, else RMSNorm */
-    bool bias, add;
-    scalar in[COUNT], dout[COUNT], out[COUNT], din[COUNT], residual[COUNT];
-    scalar gain[COUNT], shift[COUNT], dgain[COUNT], dbias[COUNT], mean[COUNT], scale[COUNT];
-};
-
-static void norm_draw(struct norm_case *k)
-{
-    draw(k->in, 2, 11);
-    draw(k->dout, 1, 12);
-    draw(k->gain, 1, 13);
-    draw(k->shift, 1, 14);
-    draw(k->residual, 1, 15);
-    memcpy(k->din, k->residual, sizeof(k->din));
-}
-
-static double row_mean(const scalar *row, int64_t width)
-{
-    double sum = 0;
-
-    for (int64_t c = 0; c < width; c++)
-        sum += (double)row[c];
-    return sum / (double)width;
-}
-
-static double row_scale(const scalar *row, int64_t width, double mean)
-{
-    double square = 0;
-
-    for (int64_t c = 0; c < width; c++)
-        square += ((double)row[c] - mean) * ((double)row[c] - mean);
-    return 1 / sqrt(square / (double)width + 1e-5);
-}
-
-/* One row of out and din, and what it adds to dgain [width]. */
-static void check_norm_row(const struct norm_case *k, int64_t r, double *dgain)
-{
-    const scalar *in = k->in + r * k->width, *dout = k->dout + r * k->width;
-    double mean = k->centred ? row_mean(in, k->width) : 0, scale = row_scale(in, k->width, mean), sum = 0,
-           product = 0;
-
-    CHECK_CLOSE((double)k->mean[r], mean, rounding);
-    CHECK_CLOSE((double)k->scale[r], scale, rounding * 20 * scale);
-    for (int64_t c = 0; c < k->width; c++) {
-        double n = ((double)in[c] - mean) * scale, d = (double)k->gain[c] * (double)dout[c];
-        double out = n * (double)k->gain[c] + (k->bias ? (double)k->shift[c] : 0);
-        out += k->add ? (double)k->residual[r * k->width + c] : 0;
-        CHECK_CLOSE((double)k->out[r * k->width + c], out, rounding * 20);
-        sum += k->centred ? d / (double)k->width : 0;
-        product += d * n / (double)k->width;
-        dgain[c] += n * (double)dout[c];
-    }
-    for (int64_t c = 0; c < k->width; c++) {
-        double n = ((double)in[c] - mean) * scale, d = (double)k->gain[c] * (double)dout[c];
-        double din = scale * (d - sum - n * product);
-        din += k->add ? (double)k->residual[r * k->width + c] : 0;
-        CHECK_CLOSE((double)k->din[r * k->width + c], din, rounding * 20 * (1 + scale));
-    }
-}
-
-static void check_norm_size(const struct kernels *kernels, bool centred, int64_t rows, int64_t width)
-{
-    static struct norm_case k;
-    double dgain[COUNT] = {0};
-    scalar sums[COUNT];
-
-    k = (struct norm_case){
-        .rows = rows, .width = width, .centred = centred, .bias = width % 3, .add = width % 2};
-    norm_draw(&k);
-    (centred ? kernels->layernorm : kernels->rmsnorm)(k.out, k.in, k.add ? k.residual : NULL, k.gain,
-        k.bias ? k.shift : NULL, (scalar)1e-5, k.mean, k.scale, rows, width);
-    (centred ? kernels->layernorm_gradient : kernels->rmsnorm_gradient)(
-        k.din, k.dgain, k.bias ? k.dbias : NULL, k.dout, k.in, k.gain, k.mean, k.scale, rows, width, k.add);
-    CHECK(k.out[rows * width] == 0 && k.mean[rows] == 0 && k.scale[rows] == 0 && k.dgain[width] == 0);
-    CHECK(k.din[rows * width] == k.residual[rows * width]);
-    for (int64_t r = 0; r < rows; r++)
-        check_norm_row(&k, r, dgain);
-    draw(sums, 1, 16);
-    kernels->column_sums(sums, k.dout, width, rows, width, k.add);
-    for (int64_t c = 0; c < width; c++) {
-        double sum = 0;
-        for (int64_t r = 0; r < rows; r++)
-            sum += (double)k.dout[r * width + c];
-        CHECK_CLOSE((double)k.dgain[c], dgain[c], rounding * 20);
-        CHECK_CLOSE((double)k.dbias[c], k.bias ? sum : 0, rounding * 20);
-        sum += k.add ? random_normal(16, RANDOM_TEST, (uint64_t)c) : 0;
-        CHECK_CLOSE((double)sums[c], sum, rounding * 20);
-    }
-}
-
-static void check_norms(const struct kernels *kernels)
-{
-    for (int64_t width = 1; width <= 70; width++) {
-        check_norm_size(kernels, true, 1 + width % 11, width);
-        check_norm_size(kernels, false, 1 + width % 11, width);
-    }
-}
-
-TEST(kernels_norms)
-{
-    each_level(check_norms);
-}
-
-/* A row of NaN, or too long to be squared, is NaN and leaves its neighbours alone. */
-static void check_layernorm_ends(const struct kernels *kernels)
-{
-    enum { ROWS = 5, WIDTH = 19 };
-    static struct norm_case k;
-
-    norm_draw(&k);
-    k.in[1 * WIDTH + 3] = NAN;
-    k.in[3 * WIDTH + 2] = sizeof(scalar) == 4 ? (scalar)1e25 : (scalar)1e200;
-    kernels->layernorm(k.out, k.in, NULL, k.gain, NULL, (scalar)1e-5, k.mean, k.scale, ROWS, WIDTH);
-    for (int r = 0; r < ROWS; r++)
-        for (int c = 0; c < WIDTH; c++)
-            CHECK(isnan((double)k.out[r * WIDTH + c]) == (r == 1 || r == 3));
-}
-
-TEST(kernels_layernorm_lets_nan_through)
-{
-    each_level(check_layernorm_ends);
 }
 
 static void check_no_gradient(const struct kernels *kernels)
