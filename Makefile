@@ -40,10 +40,14 @@ LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread -ldl
 BUILD = build$(filter-out /release,/$(VARIANT))
 # model and worker, without the wire, form a library with all that trains and measures a run.
 LIBRARY = $(filter-out $(KERNEL_SOURCES) worker/wire/%,$(wildcard model/*/*.c worker/*/*.c))
-PROGRAM = $(wildcard worker/wire/*.c driver/*/*.c) $(leaks) $(counted)
+PROGRAM = $(wildcard worker/wire/*.c driver/*/*.c)
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 counted = $(if $(filter coverage,$(VARIANT)),tests/counted.c)
-TESTS = $(shell find tests -name "test_*.c") tests/failing.c
+# C tests of what computes in the scalar are built with either; the others, which never see it, once.
+TESTED = tests/test_main.c tests/failing.c
+SCALAR_TESTS = $(wildcard $(patsubst %,tests/%/test_*.c,model/kernels model/layers model/network model/optimisers \
+	model/instruments worker/run worker/train worker/checkpoint))
+PLAIN_TESTS = $(filter-out tests/test_main.c $(SCALAR_TESTS),$(shell find tests -name "test_*.c"))
 # The functions whose calls tests let fail (tests/failing.h).
 WRAPPED = $(shell grep -ohE '^FAILS[A-Z_]*.[a-z]\w+|__wrap_[a-z]\w+' tests/failing.c | \
 	sed -E 's/^FAILS[A-Z_]*.|^__wrap_//' | sort -u)
@@ -79,8 +83,9 @@ LEVELS_BUILT = $(foreach level,$(levels) $(if $(filter float,$(1)),$(paired)),-D
 KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level))) $(foreach level,$(rounded) \
 	$(if $(filter float,$(1)),$(paired)),$(patsubst %.c,%-$(level),$(filter-out $(without_$(level)),$(PRODUCT_SOURCES))))
 
-objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2)) $(BUILD)/$(1)/libnormsweep.a
-programs = normsweep normsweep-double tests-float tests-double replay-float replay-double speed
+objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2) $(leaks) $(counted)) $(BUILD)/$(1)/libnormsweep.a
+test_programs = tests-plain tests-double tests-float
+programs = normsweep normsweep-double $(test_programs) replay-float replay-double speed
 fuzzers = fuzz-sweep fuzz-weights fuzz-dataset
 python = $(shell .ci/python $(1))
 
@@ -89,12 +94,13 @@ all: $(BUILD)/normsweep
 
 $(BUILD)/normsweep: $(call objects,float,$(PROGRAM) driver/main.c)
 $(BUILD)/normsweep-double: $(call objects,double,$(PROGRAM) driver/main.c)
-$(BUILD)/tests-float: $(call objects,float,$(PROGRAM) $(TESTS))
-$(BUILD)/tests-double: $(call objects,double,$(PROGRAM) $(TESTS))
+$(BUILD)/tests-plain: $(call objects,float,$(PROGRAM) $(TESTED) $(PLAIN_TESTS))
+$(BUILD)/tests-float: $(call objects,float,$(TESTED) $(SCALAR_TESTS))
+$(BUILD)/tests-double: $(call objects,double,$(TESTED) $(SCALAR_TESTS))
 $(BUILD)/tests-float: $(MODELLED:%=$(BUILD)/float/model/kernels/%-amx_model.o)
-$(BUILD)/tests-float $(BUILD)/tests-double: private LINK += $(WRAPPED:%=-Wl,--wrap=%)
-$(BUILD)/replay-float: $(call objects,float,$(PROGRAM) tests/replay.c tests/dump.c)
-$(BUILD)/replay-double: $(call objects,double,$(PROGRAM) tests/replay.c tests/dump.c)
+$(test_programs:%=$(BUILD)/%): private LINK += $(WRAPPED:%=-Wl,--wrap=%)
+$(BUILD)/replay-float: $(call objects,float,tests/replay.c tests/dump.c)
+$(BUILD)/replay-double: $(call objects,double,tests/replay.c tests/dump.c)
 $(fuzzers:%=$(BUILD)/%): private LINK += -fsanitize=fuzzer
 $(BUILD)/fuzz-sweep: $(call objects,float,$(PROGRAM) tests/fuzz_sweep.c)
 $(BUILD)/fuzz-weights: $(call objects,float,$(PROGRAM) tests/fuzz_weights.c)

@@ -2,7 +2,7 @@
  */
 #include "tests/failing.h"
 #include "tests/test.h"
-#include "tests/worker/train/trial.h"
+#include "tests/driver/schedule/trial.h"
 
 #include <errno.h>
 #include <math.h>
