@@ -11,16 +11,38 @@ struct refused {
     const char *setting[2]; /* --set options; NULL beyond the last */
     struct {
         const char *name, *content;
-    } file[2]; /* that lie beside it; name NULL beyond the last */
+    } file[4]; /* that lie beside it; name NULL beyond the last */
 };
 
 /* Loads each sweep and its texts as `normsweep check` does, in a folder of its own. */
 void check_refused(const struct refused *refused, size_t count);
 
 /* Rows of a table: the text alone, with --set options, with files beside it. */
-#define ALONE(name, text, line) {name, text, line, {NULL}, {{NULL, NULL}}}
-#define SETTING(name, text, line, ...) {name, text, line, {__VA_ARGS__}, {{NULL, NULL}}}
-#define FILES(name, text, line, ...) {name, text, line, {NULL}, {__VA_ARGS__}}
+#define ALONE(name, text, line)                                                                              \
+    {                                                                                                        \
+        name, text, line, {NULL},                                                                            \
+        {                                                                                                    \
+            {                                                                                                \
+                NULL, NULL                                                                                   \
+            }                                                                                                \
+        }                                                                                                    \
+    }
+#define SETTING(name, text, line, ...)                                                                       \
+    {                                                                                                        \
+        name, text, line, {__VA_ARGS__},                                                                     \
+        {                                                                                                    \
+            {                                                                                                \
+                NULL, NULL                                                                                   \
+            }                                                                                                \
+        }                                                                                                    \
+    }
+#define FILES(name, text, line, ...)                                                                         \
+    {                                                                                                        \
+        name, text, line, {NULL},                                                                            \
+        {                                                                                                    \
+            __VA_ARGS__                                                                                      \
+        }                                                                                                    \
+    }
 
 #define CHECK_REFUSED(table) check_refused(table, sizeof(table) / sizeof(*(table)))
 

@@ -47,12 +47,12 @@ void check_refused(const struct refused *refused, size_t count)
     for (const struct refused *one = refused; one < refused + count; one++) {
         int failures = test_failures();
         write_file("sweep.yaml", one->text);
-        for (int i = 0; i < 2 && one->file[i].name; i++)
+        for (int i = 0; i < 4 && one->file[i].name; i++)
             write_file(one->file[i].name, one->file[i].content);
         CHECK_TEXT(refusal(one), one->line);
         if (test_failures() > failures)
             printf("the sweep file: %s\n", one->name);
-        for (int i = 0; i < 2 && one->file[i].name; i++)
+        for (int i = 0; i < 4 && one->file[i].name; i++)
             CHECK(unlink(one->file[i].name) == 0);
         CHECK(unlink("sweep.yaml") == 0);
     }

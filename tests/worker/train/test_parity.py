@@ -1,6 +1,5 @@
 """Training and measuring against tests/reference.py, PyTorch in float64: every switch, twenty steps and more."""
 import collections
-import functools
 import itertools
 import math
 import random
@@ -214,19 +213,16 @@ def cases():
 
 
 CASES = cases()
-PAIRS = list(itertools.product(CASES, SCALARS, ("",)))
-# In float, numbers near the middle of two of bfloat16 are rounded otherwise than in double: see test_bfloat16.py.
-PAIRS = [pair for pair in PAIRS if "precision" not in CASES[pair[0]] or pair[1] == "double"]
-PAIRS.remove(("biases-back-at-0", "float", ""))  # lion's steps have the signs of gradients, also of those near 0
 
-# A float now and then lies on the other side of a middle than the reference's double: test_rounded_weights.py has them.
-PAIRS = [pair for pair in PAIRS if pair[1] == "double" or "weights" not in CASES[pair[0]]]
-
-# Once more under each vector level below the machine's own.
+# In double, on the machine's own vector level, each case is compared by make check. The rest is thorough: the same in
+# float, and at the vector levels below.
 LEVELS = ("baseline", "avx2")
 LEVEL_CASES = ("post-bias-lines", "multiplicative-pre-lines", "gelu", "gelu-tanh", "odd-sizes", "wider-than-a-vector")
 LEVEL_CASES += ("sgd-linear", "adafactor-linear", "gated-rmsnorm-out", "gated-gelu-post-lines", "rmsnorm-post")
-PAIRS += itertools.product(LEVEL_CASES, SCALARS, LEVELS)
+# In float, numbers near the middle of two of bfloat16 are rounded otherwise than in double (test_bfloat16.py and
+# test_rounded_weights.py have them), and lion's steps have the signs of gradients, also of those near 0.
+NOT_IN_FLOAT = {name for name, keys in CASES.items() if {"precision", "weights"} & set(keys)} | {"biases-back-at-0"}
+FLOATS = [name for name in CASES if name not in NOT_IN_FLOAT]
 
 
 class Recorded(reference_training.Run):
@@ -245,20 +241,36 @@ class Recorded(reference_training.Run):
 class Pair:
     """One case, trained by the program and by the reference."""
 
-    def __init__(self, name, scalar, level, text):
+    def __init__(self, name, scalar, text):
         self.config = BASE | CASES[name]
-        self.tolerance = TOLERANCE[scalar]
-        self.dump = replay(scalar, level, **text_config(self.config, text), **RECORDED)
+        self.keys = text_config(self.config, text) | RECORDED
+        self.scalar, self.tolerance = scalar, TOLERANCE[scalar]
+        self.dump = replay(scalar, **self.keys)
         self.vocabulary = int(self.dump["vocabulary"][0][0])
         self.last_step = int(self.dump["last_step"][0][0])
         self.batches = sequences_of(self.dump)
         self.measured = sorted(set(range(0, self.last_step, EVERY)) | {self.last_step})
 
-    @functools.cached_property
-    def reference(self):
-        """The reference's run, to its end, and {step: {metric: value}} of it."""
-        run = Recorded(self.config, self.vocabulary, self.dump["initial"][0], self.batches, self.last_step)
-        return run, reference_measures.measure_run(run, set(self.measured))
+        # The reference's run, to its end, and {step: {metric: value}} of it.
+        self.run = Recorded(self.config, self.vocabulary, self.dump["initial"][0], self.batches, self.last_step)
+        self.want = reference_measures.measure_run(self.run, set(self.measured))
+
+    def compare(self):
+        """Losses, gradients and weights of every step; the rows of train(), which takes the same steps; what it says
+        of the whole run."""
+        assert self.last_step >= 20 and len(self.run.kept) == self.last_step
+        for t, kept in enumerate(self.run.kept, 1):
+            self.check_step(t, *kept)
+        check_measurements(self)
+        check_result(self)
+        check_growth_fits(self)
+
+    def compare_at(self, level):
+        """The same at another vector level, which begins with the same weights."""
+        initial = self.dump["initial"][0]
+        self.dump = replay(self.scalar, level, **self.keys)
+        assert (self.dump["initial"][0] == initial).all()
+        self.compare()
 
     def tensors(self, plane):
         """A plane of the dump as [(name, layer, array)]."""
@@ -295,24 +307,6 @@ ROW_METRICS += reference_measures.STEP_MEASURES + reference_measures.LAYER_STEP_
 ROW_METRICS += reference_measures.EQUILIBRIUM_MEASURES
 
 
-@pytest.fixture(scope="module")
-def pair(request, text):
-    return Pair(*request.param, text)
-
-
-each_pair = pytest.mark.parametrize("pair", PAIRS, indirect=True, ids=lambda pair: "-".join(filter(None, pair)))
-
-
-@each_pair
-def test_steps(pair):
-    """Losses, gradients and weights of every step."""
-    assert pair.last_step >= 20
-    run, _ = pair.reference
-    assert len(run.kept) == pair.last_step
-    for t, kept in enumerate(run.kept, 1):
-        pair.check_step(t, *kept)
-
-
 def check_value(step, name, got, want, tolerance):
     """NaN where the reference has it, else within the tolerance of the largest value of the kind."""
     got, want = np.atleast_1d(got), np.atleast_1d(want)
@@ -336,11 +330,8 @@ def validation_loss(pair, weights):
     return reference.loss(pair.config, weights, sequences).item()
 
 
-@each_pair
-def test_measurements(pair):
-    """The rows of train(), which takes the same steps."""
-    run, want = pair.reference
-    rows = pair.rows()
+def check_measurements(pair):
+    run, want, rows = pair.run, pair.want, pair.rows()
     assert list(rows) == pair.measured
     for step in pair.measured:
         of_two = {"stack_norm", "stack_direction_cosine"}  # measured in networks of two stacks
@@ -356,21 +347,38 @@ def test_measurements(pair):
         check_value("end", name, pair.dump[name][0], value, pair.tolerance)
 
 
-@each_pair
-def test_result(pair):
-    """What train() says of the whole run."""
+def check_result(pair):
     result = {name: int(pair.dump[name][0][0]) for name in ("outcome", "result_last_step", "diverged_step")}
     assert result == {"outcome": 2, "result_last_step": pair.last_step, "diverged_step": -1}
     tokens = sum(len(inputs) for batch in pair.batches[: pair.last_step] for inputs, _ in batch)
     assert pair.dump["trained_tokens"][0][0] == tokens
 
 
-@each_pair
-def test_growth_fits(pair):
+def check_growth_fits(pair):
     """From the norms that the program measured itself: their logarithms near step 0 would magnify its rounding."""
     norms = {step: row["param_norm"][0] for step, row in pair.rows().items()}
     for name, value in reference_measures.growth_measures(list(norms), list(norms.values()), pair.last_step).items():
         check_value("end", name, pair.dump[name][0], value, 1e-9)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name, text):
+    Pair(name, "double", text).compare()
+
+
+@pytest.mark.thorough("float differs from double in rounding alone; levels have tests of their kernels")
+@pytest.mark.parametrize("name", FLOATS)
+def test_case_in_float(name, text):
+    Pair(name, "float", text).compare()
+
+
+@pytest.mark.thorough("levels have tests of their kernels")
+@pytest.mark.parametrize("scalar", SCALARS)
+@pytest.mark.parametrize("name", LEVEL_CASES)
+def test_case_at_each_level(name, scalar, text):
+    pair = Pair(name, scalar, text)
+    for level in LEVELS:
+        pair.compare_at(level)
 
 
 def test_lines_are_read_as_sequences(text):
