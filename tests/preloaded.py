@@ -43,9 +43,9 @@ static int is_part(int file)
 """
 
 
-def preload(folder, source):
+def preload(folder, source, compiler="gcc", flags=()):
     """The environment in which a program runs with this C source preloaded."""
     (folder / "between.c").write_text(HEADERS + source)
-    flags = ["-shared", "-fPIC", "-O2", "-fno-omit-frame-pointer"]
-    subprocess.run(["gcc", *flags, "-o", folder / "between.so", folder / "between.c", "-ldl"], check=True)
+    command = [compiler, "-shared", "-fPIC", "-O2", "-fno-omit-frame-pointer", *flags]
+    subprocess.run([*command, "-o", folder / "between.so", folder / "between.c", "-ldl"], check=True)
     return {**os.environ, "LD_PRELOAD": str(folder / "between.so"), "ASAN_OPTIONS": "verify_asan_link_order=0"}

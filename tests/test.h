@@ -6,11 +6,12 @@
 
 /*
  * A test is TEST(name) { CHECK(...); ... } in any tests/test_*.c; it registers itself. The program runs all
- * whose name holds its first argument and ends with the line "N passed, N failed". Comparisons are written so
- * that NaN fails.
+ * whose name holds its argument and ends with the line "N passed, N failed". Comparisons are written so that
+ * NaN fails. THOROUGH(name, "why") is a test that takes long: --quick, with which `make check` runs, leaves
+ * it out. --times prints the CPU seconds of each test, those of its processes included.
  */
 struct test {
-    const char *name;
+    const char *name, *why; /* why it is thorough; NULL: it is not */
     void (*run)(void);
     struct test *next;
 };
@@ -22,11 +23,13 @@ void test_skip(const char *why);
 /* Failed checks of the current test so far. */
 int test_failures(void);
 
-#define TEST(id)                                                                                             \
+#define TEST(id) THOROUGH(id, 0)
+
+#define THOROUGH(id, why)                                                                                    \
     static void test_##id(void);                                                                             \
     __attribute__((constructor)) static void register_##id(void)                                             \
     {                                                                                                        \
-        static struct test test = {#id, test_##id, 0};                                                       \
+        static struct test test = {#id, why, test_##id, 0};                                                  \
         test_register(&test);                                                                                \
     }                                                                                                        \
     static void test_##id(void)

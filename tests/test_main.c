@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static struct test *tests;
 static const char *current;
@@ -42,14 +43,38 @@ void test_skip(const char *why)
     printf("skipped %s: %s\n", current, why);
 }
 
+/* CPU seconds of this process and of its children that have ended. */
+static double used(void)
+{
+    double seconds = 0;
+
+    for (int i = 0; i < 2; i++) {
+        struct rusage usage;
+        getrusage(i ? RUSAGE_CHILDREN : RUSAGE_SELF, &usage);
+        seconds += (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                   1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    }
+    return seconds;
+}
+
 int main(int argc, char **argv)
 {
-    int passed = 0, failed = 0;
+    int passed = 0, failed = 0, left_out = 0;
+    bool quick = false, times = false;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+        quick = quick || strcmp(argv[1], "--quick") == 0;
+        times = times || strcmp(argv[1], "--times") == 0;
+    }
     for (const struct test *test = tests; test; test = test->next) {
         if (argc > 1 && !strstr(test->name, argv[1]))
             continue;
+        if (quick && test->why) {
+            left_out++;
+            continue;
+        }
+        double begun = used();
         current = test->name;
         failures = 0;
         skips = false;
@@ -60,7 +85,11 @@ int main(int argc, char **argv)
             skipped++;
         else
             passed++;
+        if (times)
+            printf("%.2f s %s\n", used() - begun, test->name);
     }
+    if (left_out)
+        printf("%d thorough tests left out\n", left_out);
     printf("%d passed, %d failed", passed, failed);
     if (skipped)
         printf(", %d skipped", skipped);

@@ -17,32 +17,8 @@ struct refused {
 /* Loads each sweep and its texts as `normsweep check` does, in a folder of its own. */
 void check_refused(const struct refused *refused, size_t count);
 
-/* Rows of a table: the text alone, with --set options, with files beside it. */
-#define ALONE(name, text, line)                                                                              \
-    {                                                                                                        \
-        name, text, line, {NULL},                                                                            \
-        {                                                                                                    \
-            {                                                                                                \
-                NULL, NULL                                                                                   \
-            }                                                                                                \
-        }                                                                                                    \
-    }
-#define SETTING(name, text, line, ...)                                                                       \
-    {                                                                                                        \
-        name, text, line, {__VA_ARGS__},                                                                     \
-        {                                                                                                    \
-            {                                                                                                \
-                NULL, NULL                                                                                   \
-            }                                                                                                \
-        }                                                                                                    \
-    }
-#define FILES(name, text, line, ...)                                                                         \
-    {                                                                                                        \
-        name, text, line, {NULL},                                                                            \
-        {                                                                                                    \
-            __VA_ARGS__                                                                                      \
-        }                                                                                                    \
-    }
+/* The beginning of a row. */
+#define CASE(n, t, l) .name = (n), .text = (t), .line = (l)
 
 #define CHECK_REFUSED(table) check_refused(table, sizeof(table) / sizeof(*(table)))
 

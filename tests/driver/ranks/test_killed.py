@@ -1,0 +1,168 @@
+"""SIGKILL at fixed moments: of a worker, the coordinator and mpirun when a step is measured, and of a whole sweep before
+each of its syncs; and a disk that is full from a write on. Afterwards the same command ends with the bits of an
+undisturbed sweep.
+
+tests/driver/ranks/test_faults.py has faults of more kinds, at random moments."""
+
+import signal
+import subprocess
+
+import netCDF4
+import pytest
+
+import same
+from conftest import NORMSWEEP, PROJECT, run
+from preloaded import preload
+
+SWEEP = """\
+corpus: markov
+vocabulary: 33
+corpus_tokens: 2000
+layers: 1
+width: 16
+heads: 2
+feedforward: 16
+context: 16
+batch: 4
+steps: 60
+learning_rate: [1e-2, 1e-3]
+seed: [1, 2]
+measure: {every: 10}
+"""
+RUNS = 4
+STEP = 30
+
+# The rank that sends, or receives, the row of a step for the first time kills what it is told to.
+KILL_AT_A_ROW = """
+#include "worker/wire/message.h"
+#include <mpi.h>
+
+static void kill_once(const struct message *message, const char *victim, pid_t pid)
+{
+    if (message->kind == MESSAGE_ROW && message->as.row.step == STEP && strcmp(getenv("VICTIM"), victim) == 0 &&
+        open(MARK, O_CREAT | O_EXCL | O_WRONLY, 0666) >= 0)
+        kill(pid, SIGKILL);
+}
+
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    kill_once(buffer, "worker", getpid());
+    return PMPI_Isend(buffer, count, type, to, tag, comm, request);
+}
+
+int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    int received = PMPI_Recv(buffer, count, type, from, tag, comm, status);
+    kill_once(buffer, "coordinator", getpid());
+    kill_once(buffer, "mpirun", getppid());
+    return received;
+}
+"""
+
+# The process dies as it would begin the sync of this number.
+KILL_AT_A_SYNC = """
+static void count_sync(void)
+{
+    static int count;
+    if (++count == atoi(getenv("SYNC")))
+        kill(getpid(), SIGKILL);
+}
+
+int fsync(int file)
+{
+    static int (*next)(int);
+    count_sync();
+    if (!next)
+        next = dlsym(RTLD_NEXT, "fsync");
+    return next(file);
+}
+
+int fdatasync(int file)
+{
+    static int (*next)(int);
+    count_sync();
+    if (!next)
+        next = dlsym(RTLD_NEXT, "fdatasync");
+    return next(file);
+}
+"""
+
+# From the write of this number on there is no space left.
+FULL_DISK = """
+static int is_full(void)
+{
+    static int count;
+    errno = ENOSPC;
+    return ++count >= atoi(getenv("WRITES"));
+}
+
+ssize_t write(int file, const void *bytes, size_t size)
+{
+    static ssize_t (*next)(int, const void *, size_t);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "write");
+    return file > STDERR_FILENO && is_full() ? -1 : next(file, bytes, size);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The sweep file, and the values of its dataset."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "sweep.yaml").write_text(SWEEP)
+    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", cwd=folder)
+    return folder / "sweep.yaml", same.read(folder / "sweep.nc")
+
+
+@pytest.mark.parametrize("victim", ["worker", "coordinator", "mpirun"])
+def test_killed_when_a_step_is_measured(undisturbed, tmp_path, victim):
+    sweep, whole = undisturbed
+    environment = preload(tmp_path, KILL_AT_A_ROW, compiler="mpicc",
+                          flags=[f"-I{PROJECT}", f"-DSTEP={STEP}", f'-DMARK="{tmp_path}/killed"'])
+    done = run(NORMSWEEP, "run", sweep, "-j", "2", "-o", tmp_path / "sweep.nc",
+               env=environment | {"VICTIM": victim}, cwd=tmp_path)
+    assert (tmp_path / "killed").exists() and "lost" in done.stderr
+    assert same.differences(same.read(tmp_path / "sweep.nc"), whole) == []
+    if victim == "worker":
+        with netCDF4.Dataset(tmp_path / "sweep.nc") as dataset:
+            assert dataset["attempts"][:].sum() == RUNS + 1  # its run alone began anew
+    assert sorted(path.name for path in tmp_path.glob("sweep.nc*")) == ["sweep.nc"]
+
+
+def test_killed_before_each_sync(undisturbed, tmp_path):
+    """Among them those between the values of a run and its outcome."""
+    sweep, whole = undisturbed
+    environment = preload(tmp_path, KILL_AT_A_SYNC)
+    command = [NORMSWEEP, "run", sweep, "-j", "0", "-o", tmp_path / "sweep.nc"]
+    interrupted = number = 0
+    while True:
+        number += 1
+        killed = subprocess.run(command, env=environment | {"SYNC": str(number)}, stdin=subprocess.DEVNULL,
+                                capture_output=True, cwd=tmp_path)
+        assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
+        if killed.returncode == 0:
+            break
+        if (tmp_path / "sweep.nc").exists():
+            part = same.read(tmp_path / "sweep.nc")
+            assert same.strays(part, whole) == [], number
+            waits = ~same.ended(part)
+            interrupted += (waits & ~part["norm_growth"].empty).any()  # its value is there, its outcome is not
+        run(*command)
+        assert same.differences(same.read(tmp_path / "sweep.nc"), whole) == [], number
+        (tmp_path / "sweep.nc").unlink()
+    assert number > 5 and interrupted >= 1
+
+
+@pytest.mark.parametrize("writes", [1, 2, 5, 9])
+def test_full_disk(undisturbed, tmp_path, writes):
+    sweep, whole = undisturbed
+    environment = preload(tmp_path, FULL_DISK)
+    command = [NORMSWEEP, "run", sweep, "-j", "0", "-o", tmp_path / "sweep.nc"]
+    error = run(*command, env=environment | {"WRITES": str(writes)}, cwd=tmp_path, status=3).stderr
+    assert error.count("\n") == 1 and "No space left on device" in error
+    if (tmp_path / "sweep.nc").exists():
+        assert same.strays(same.read(tmp_path / "sweep.nc"), whole) == []
+    run(*command)
+    assert same.differences(same.read(tmp_path / "sweep.nc"), whole) == []
+    assert sorted(path.name for path in tmp_path.glob("sweep.nc*")) == ["sweep.nc"]
