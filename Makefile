@@ -85,7 +85,8 @@ KERNELS = $(foreach level,$(levels),$(KERNEL_SOURCES:%.c=%-$(level))) $(foreach 
 
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2) $(leaks) $(counted)) $(BUILD)/$(1)/libnormsweep.a
 test_programs = tests-plain tests-double tests-float
-programs = normsweep normsweep-double $(test_programs) replay-float replay-double speed
+check_programs = normsweep tests-plain tests-double replay-double
+programs = $(check_programs) normsweep-double tests-float replay-float speed
 fuzzers = fuzz-sweep fuzz-weights fuzz-dataset
 python = $(shell .ci/python $(1))
 
@@ -168,7 +169,7 @@ FORCE:
 # A sub-make with all cores, for use after the set-up has installed what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-RUNS_MPI = quickstart check check-dist check-python check-slurm faults inject fuzz coverage bench bench-sweeps
+RUNS_MPI = quickstart check check-thorough check-dist check-python check-slurm faults inject fuzz coverage bench bench-sweeps
 $(RUNS_MPI): export OMPI_ALLOW_RUN_AS_ROOT = 1
 $(RUNS_MPI): export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
@@ -183,13 +184,25 @@ quickstart:
 	$(BUILD)/normsweep show quickstart.nc
 	analysis/figures quickstart.nc -o quickstart-figures
 
-## check: install what is missing, build and run every test (VARIANT=san: under sanitizers)
+## check: install what is missing, build and run the tests that prove the promises (VARIANT=san: under sanitizers)
 check:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests
+	@$(MAKE_ALL) $(check_programs:%=$(BUILD)/%)
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all quick
+
+## check-thorough: install what is missing, build and run the tests that `check` leaves out because they take long
+check-thorough:
+	$(SAY_ROOT)
+	@.ci/setup build figures tests thorough
 	@.ci/checker
 	@$(MAKE_ALL) programs
-	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all thorough
+
+## check-all: check and check-thorough
+check-all:
+	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory check-thorough
 
 ## check-python: test the Python package with the least and the newest versions of what it needs; wants a package index
 check-python:
@@ -224,8 +237,8 @@ faults:
 ## simulate: simulate the coordinator's faulty workers, with everything drawn (N=1000, SEED=1)
 simulate:
 	@.ci/setup build
-	@$(MAKE_ALL) $(BUILD)/tests-float
-	@SIMULATION_SEEDS=$(or $(N),1000) SIMULATION_SEED=$(or $(SEED),1) $(BUILD)/tests-float coordinator_survives
+	@$(MAKE_ALL) $(BUILD)/tests-plain
+	@SIMULATION_SEEDS=$(or $(N),1000) SIMULATION_SEED=$(or $(SEED),1) $(BUILD)/tests-plain coordinator_survives
 
 ## parity: train networks drawn at random beside PyTorch, and print the worst differences (N=100, SEED=1)
 parity:
@@ -262,13 +275,13 @@ fuzz:
 ## coverage: show the branches that tests take in schedule, dataset, output and checkpoint (V=1: and all others)
 coverage:
 	$(SAY_ROOT)
-	@.ci/setup build figures tests
-	@$(MAKE_ALL) VARIANT=coverage build/coverage/tests-float build/coverage/normsweep
+	@.ci/setup build figures tests thorough
+	@$(MAKE_ALL) VARIANT=coverage build/coverage/tests-plain build/coverage/tests-float build/coverage/normsweep
 	@.ci/coverage $(V:%=-v) build/coverage $(COVERED)
 
 ## setup: install everything that building, figures, tests and lint need
 setup:
-	@.ci/setup build figures tests lint
+	@.ci/setup build figures tests thorough lint
 
 ## bench: measure the speed of training against sgemm and PyTorch (PYTORCH=python, THREADS=2, ROUNDS=5, SHAPES='tiny')
 bench:
@@ -318,10 +331,10 @@ clean:
 
 ## help: show this list
 help:
-	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-13s%s\n' "$$target" "$$text"; done
+	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-15s%s\n' "$$target" "$$text"; done
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-dist check-python check-slurm dist faults simulate parity parity-trained inject \
+.PHONY: all quickstart check check-thorough check-all check-dist check-python check-slurm dist faults simulate parity parity-trained inject \
 	lint fuzz coverage bench bench-sweeps setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

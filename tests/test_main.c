@@ -59,21 +59,20 @@ static double used(void)
 
 int main(int argc, char **argv)
 {
-    int passed = 0, failed = 0, left_out = 0;
-    bool quick = false, times = false;
+    int passed = 0, failed = 0;
+    bool quick = false, thorough = false, times = false;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
         quick = quick || strcmp(argv[1], "--quick") == 0;
+        thorough = thorough || strcmp(argv[1], "--thorough") == 0;
         times = times || strcmp(argv[1], "--times") == 0;
     }
     for (const struct test *test = tests; test; test = test->next) {
         if (argc > 1 && !strstr(test->name, argv[1]))
             continue;
-        if (quick && test->why) {
-            left_out++;
+        if (test->why ? quick : thorough)
             continue;
-        }
         double begun = used();
         current = test->name;
         failures = 0;
@@ -88,8 +87,6 @@ int main(int argc, char **argv)
         if (times)
             printf("%.2f s %s\n", used() - begun, test->name);
     }
-    if (left_out)
-        printf("%d thorough tests left out\n", left_out);
     printf("%d passed, %d failed", passed, failed);
     if (skipped)
         printf(", %d skipped", skipped);
