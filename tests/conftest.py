@@ -5,6 +5,7 @@ NORMSWEEP_BUILD names the folder of the programs to test (build/ by default, bui
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -21,6 +22,13 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if hasattr(os, "geteuid") and os.geteuid() == 0:
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Files of thorough tests alone are not even read by `make check`: torch and others take seconds to import."""
+    if config.option.markexpr == "not thorough" and collection_path.suffix == ".py":
+        return bool(re.search(r"^pytestmark = .*?mark\.thorough\(", collection_path.read_text(), re.M | re.S)) or None
+    return None
 
 
 def pytest_collection_modifyitems(items):

@@ -10,6 +10,8 @@ import pytest
 from conftest import BUILD, NORMSWEEP, PROJECT, run
 from made_up import made_up
 
+pytestmark = pytest.mark.thorough("builds and installs the program")
+
 SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
 
 

@@ -16,6 +16,8 @@ from made_up import made_up
 from normsweep import NothingInCommon, compare, comparison_table, comparison_text
 from normsweep.figures.comparison import comparison
 
+pytestmark = pytest.mark.thorough("compares many whole datasets and draws them")
+
 COMMAND = [sys.executable, PROJECT / "analysis" / "compare"]
 QUANTILE = 0.95 * (2 / (1 - 0.95 ** 2)) ** 0.5  # Student's, for two degrees of freedom
 

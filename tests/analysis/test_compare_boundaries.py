@@ -7,6 +7,8 @@ from compared import end, made
 from drawn import DIVERGED, FAILED, PENDING, SKIPPED, dataset, near
 from normsweep import compare, comparison_text
 
+pytestmark = pytest.mark.thorough("compares many whole datasets")
+
 FINE = [10.0 ** (place / 4) for place in range(4, -13, -1)]
 
 

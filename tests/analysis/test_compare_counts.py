@@ -9,6 +9,8 @@ from conftest import PROJECT, run
 from drawn import DIVERGED, near
 from normsweep import NotASweep, NothingInCommon, compare, comparison_table, comparison_text, significance
 
+pytestmark = pytest.mark.thorough("compares many whole datasets")
+
 COMMAND = [sys.executable, PROJECT / "analysis" / "compare"]
 
 

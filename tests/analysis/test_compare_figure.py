@@ -11,6 +11,8 @@ from normsweep import compare, look
 from normsweep.figures.comparison import (
     BOUNDARIES, FEWER, NOT_SURE, NOT_TESTED, SIGNIFICANT, SURE, VERDICTS, comparison)
 
+pytestmark = pytest.mark.thorough("draws figures again and again")
+
 SEVERAL = ["norm_growth", "final_train_loss", "seconds", "tokens_per_second", "attempts"]
 
 

@@ -8,6 +8,8 @@ from normsweep import compare, comparison_text, names
 from normsweep.join import FREE
 from normsweep.shared_grid import NOT_SETTINGS
 
+pytestmark = pytest.mark.thorough("compares many whole datasets")
+
 SAME = "All keys of the sweep file are the same"
 
 

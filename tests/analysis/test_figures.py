@@ -14,6 +14,8 @@ from matplotlib.colors import to_hex
 from normsweep import figures, look
 from normsweep.figures import line_looks, runs
 
+pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
+
 SCRIPT = PROJECT / "analysis" / "figures"
 
 

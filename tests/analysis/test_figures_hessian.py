@@ -1,8 +1,11 @@
 """The figures of the Hessian's spectrum, on datasets in closed form."""
 
+import pytest
 import numpy as np
 from drawn import DIVERGED, DONE, dataset, drawing, legend, near, panels, words
 from matplotlib.patches import StepPatch
+
+pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 
 PLACES, SEEDS = ["pre", "post"], [0, 1]
 RITZ, WEIGHT = np.array([-1.0, 0.0, 100.0]), np.array([0.125, 0.5, 0.375])

@@ -13,6 +13,8 @@ from normsweep import look, scales
 from normsweep.figures import panels as layouts
 from normsweep.figures import runs
 
+pytestmark = pytest.mark.thorough("draws every figure at several sizes")
+
 SMALLEST = 5.5  # points that a letter must have when a figure is printed at half the width of a page
 NAME = "a rule with a rather long name"
 

@@ -9,6 +9,8 @@ from matplotlib.collections import QuadMesh
 from normsweep import plane
 from normsweep.figures import equilibrium, runs
 
+pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
+
 SCRIPT = PROJECT / "analysis" / "figures"
 
 

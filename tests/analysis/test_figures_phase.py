@@ -8,6 +8,8 @@ from drawn import DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, datas
 from matplotlib.collections import LineCollection, QuadMesh
 from normsweep.figures.implied import implied_sides
 
+pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
+
 
 def straight_phase(**changes):
     """norm_growth = sqrt(3 learning_rate / weight_decay): the boundary is weight_decay = 3 learning_rate."""

@@ -1,8 +1,11 @@
 """Figures of encoder-decoders: each one that tells the stacks apart is drawn for each stack."""
 
+import pytest
 import numpy as np
 from drawn import RATES, dataset, drawing, legend, near, panels, words
 from normsweep import figures
+
+pytestmark = pytest.mark.thorough("trains and draws networks of two stacks")
 
 STACKS = {"stack": ["encoder", "decoder"], "layer": [0, 1, 2]}
 LAYERS = {"encoder": 2, "decoder": 3}

@@ -12,6 +12,8 @@ from drawn import DIVERGED, PENDING, near, words
 from normsweep import figures, look, open_sweep
 from normsweep.figures import equilibrium, fits
 
+thorough = pytest.mark.thorough("draws figures again and again")
+
 AXES_OF_THEIR_OWN = {"gradients-last", "warmup", "boundaries"}  # test_gradients.py, test_figures_phase.py draw them
 STACKS = {"norms-stack", "direction-stack"}  # test_figures_stacks.py
 
@@ -31,6 +33,7 @@ def test_every_metric_has_a_figure(measured):
         assert figure.figure.get_size_inches()[0] == look.WIDTH and figure.figure.get_size_inches()[1] < 13, name
 
 
+@thorough
 def test_equilibrium_is_late_in_each_run(tmp_path):
     """The last quarter of a run's own steps, of runs of several lengths and of runs that end early."""
     (tmp_path / "lengths.yaml").write_text(
@@ -51,6 +54,7 @@ def test_equilibrium_is_late_in_each_run(tmp_path):
         assert np.isfinite(ratio.sel(tensor="q")).all()
 
 
+@thorough
 def test_every_figure_can_be_read(measured):
     """What test_figures_layout.py asks of figures of made-up datasets."""
     for found in figures.draw_all(measured):
@@ -75,6 +79,7 @@ def test_fits_are_the_programs(measured):
         assert r2 == float(run_of[f"fit_{name}_r2"]), name
 
 
+@thorough
 @pytest.mark.parametrize("outcome, factor, least", [(PENDING, np.nan, 0), (DIVERGED, 1, 10), (None, np.inf, 0),
                                                     (None, 1e100, 15), (None, 0, 15)])
 def test_strange_values_are_drawn_without_a_warning(measured, tmp_path, outcome, factor, least):
@@ -95,6 +100,7 @@ def test_strange_values_are_drawn_without_a_warning(measured, tmp_path, outcome,
     assert drawn >= least
 
 
+@thorough
 def test_planes_have_the_lines_on_which_exponents_vanish(measured):
     """Exponents that are 0 at a learning rate between the two of the sweep, or nowhere."""
     made = measured.load().copy(deep=True)

@@ -8,6 +8,8 @@ from made_up import made_up
 from normsweep import look, open_sweep
 from normsweep.figures.drawing import reason
 
+pytestmark = pytest.mark.thorough("draws figures with hostile texts")
+
 
 @pytest.mark.parametrize("title", ["x_$ and y_{$", "budget $5 or $10", "a\x1b[2J b"])
 def test_titles_and_labels_are_no_formulas(title):

@@ -6,6 +6,8 @@ import xarray as xr
 from drawn import DIVERGED, DONE, dataset, drawing, legend, near, panels, words
 from normsweep import gradient_slopes, look
 
+pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
+
 LAYERS, SEEDS, B = [9, 4, 6], [0, 1, 2], np.log(1.5) / 2
 EXPONENT = {"post": 0.0, "pre": -0.5, "out": 0.25}
 SLOPE = {"post": 0.2, "pre": -0.1, "out": 0.0}

@@ -7,6 +7,8 @@ from drawn import PENDING, dataset, drawing, legend, near, panels, words
 from normsweep import grokking
 from normsweep.figures import TOGETHER, names
 
+pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
+
 SCRIPT = PROJECT / "analysis" / "figures"
 DECAYS = [1.0, 0.0, 0.1, 0.2, 0.5]  # in no order
 STEPS = np.arange(0, 10001, 100)

@@ -17,6 +17,8 @@ from normsweep.figures.implied import implied_sides
 from normsweep.live import curves, diagram, lease, sections, survey, watch
 from normsweep.live.survey import DONE, FAILED, PENDING, RUNNING, SKIPPED, Surveyor
 
+pytestmark = pytest.mark.thorough("writes the live page again and again")
+
 REPORT = [sys.executable, PROJECT / "analysis" / "report"]
 DEADLINE = 120  # seconds, which only ends a test that hangs
 

@@ -55,9 +55,10 @@ int fdatasync(int file)
 }
 """
 
-pytestmark = pytest.mark.skipif(not browser.find(), reason=missing.sentence(
+pytestmark = [pytest.mark.skipif(not browser.find(), reason=missing.sentence(
     "Chromium is not installed", "what a browser makes of the page, which other tests read as HTML",
-    "apt-get install chromium"))
+    "apt-get install chromium")),
+              pytest.mark.thorough("starts a browser")]
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

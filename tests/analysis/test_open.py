@@ -21,6 +21,8 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 from normsweep import DifferentSweeps, NotASweep, Sweep, names, open_sweep, sweep_of  # noqa: E402
 from normsweep.join import FREE, OF_ONE_TRAINING  # noqa: E402
 
+pytestmark = pytest.mark.thorough("opens datasets in every way that xarray has")
+
 TINY = ("title: Tiny\ncorpus: markov\nvocabulary: 9\nlayers: 1\nwidth: 4\nheads: 1\nfeedforward: 4\ncontext: 4\n"
         "batch: 1\nsteps: 2\nmeasure: {every: 1}\nlearning_rate: [0.1, 0.01]\nweight_decay: [0, 1]\n")
 

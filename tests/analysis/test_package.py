@@ -14,6 +14,8 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 import normsweep  # noqa: E402
 from normsweep import entry  # noqa: E402
 
+pytestmark = pytest.mark.thorough("builds and installs the package")
+
 ANALYSIS = PROJECT / "analysis"
 SETTINGS = (ANALYSIS / "pyproject.toml").read_text()
 SCRIPTS = {path.name for path in ANALYSIS.iterdir() if path.is_file() and os.access(path, os.X_OK)}

@@ -22,6 +22,8 @@ from normsweep import Sweep, compare, comparison_text, figures, open_sweep
 from normsweep.figures import TOGETHER
 from normsweep.report import report
 
+pytestmark = pytest.mark.thorough("reads datasets in dask's pieces and from Zarr")
+
 FORMS = {  # how a dataset comes: what it takes, (path of the dataset, path of its store) -> dataset
     "pieces": (("dask",), lambda path, store: open_sweep(path, chunks={})),
     "small pieces": (("dask",), lambda path, store: open_sweep(path, chunks={"learning_rate": 1, "step": 2})),

@@ -26,6 +26,8 @@ from normsweep.picture import LARGEST_SVG  # noqa: E402
 from normsweep.report import report  # noqa: E402
 from normsweep.scripts import report as report_script  # noqa: E402
 
+pytestmark = pytest.mark.thorough("writes reports with all their figures")
+
 
 def read(dataset, **options):
     return Reader(report(dataset, **options))

@@ -13,6 +13,8 @@ import xarray as xr
 from conftest import PROJECT, run
 from made_up import made_up
 
+pytestmark = pytest.mark.thorough("writes tables in every format")
+
 TABLE = PROJECT / "analysis" / "table"
 # As the tests are run: the script alone would look for a Python by itself.
 COMMAND = [sys.executable, TABLE]

@@ -12,6 +12,8 @@ import torch
 from conftest import BUILD, PROJECT, run
 from replay import replay
 
+pytestmark = pytest.mark.thorough("runs the benchmarks")
+
 SPEED = BUILD / "speed"
 SHAPE = {"vocabulary": 11, "width": 8, "heads": 2, "feedforward": 12, "layers": 2, "context": 5, "batch": 3}
 NUMBERS = ",".join(map(str, SHAPE.values()))

@@ -9,6 +9,8 @@ import pytest
 import speed_peer
 from conftest import BUILD, PROJECT, run
 
+pytestmark = pytest.mark.thorough("runs the benchmarks")
+
 SCRIPT = PROJECT / "tests" / "speed_peer.py"
 SMALL = ["--grid", "2x2", "--steps", "20", "--rounds", "1"]
 NUMBER = r"\d+\.\d+"

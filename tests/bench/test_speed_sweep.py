@@ -2,7 +2,10 @@
 
 import math
 
+import pytest
 from conftest import BUILD, PROJECT, run
+
+pytestmark = pytest.mark.thorough("runs the benchmarks")
 
 
 def test_table():

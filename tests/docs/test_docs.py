@@ -18,6 +18,8 @@ import gpt2
 from conftest import NORMSWEEP, PROJECT, run
 from test_slurm import Slurm
 
+thorough = pytest.mark.thorough("does what every page says")
+
 # Commands that are not run as they stand, and why. What no pattern matches is run.
 NOT_RUN = {
     r"make\b": "builds, and runs the tests, this one among them; that its targets are there is tested below",
@@ -163,6 +165,7 @@ def reader(tmp_path):
     return Reader(tmp_path)
 
 
+@thorough
 @each_page
 @pytest.mark.long(20)
 def test_page_does_what_it_says(path, reader):
@@ -170,6 +173,7 @@ def test_page_does_what_it_says(path, reader):
         reader.do(block)
 
 
+@thorough
 def test_man_page_does_what_it_says(reader):
     found = documents.manual_blocks()
     assert {block.language for block in found} == {"sh", "python", "yaml"}

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from conftest import NORMSWEEP, PROJECT, run
 
+pytestmark = pytest.mark.thorough("runs every line of the page")
+
 DONE, DIVERGED = 2, 3
 
 

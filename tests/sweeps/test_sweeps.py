@@ -8,6 +8,8 @@ import pytest
 import xarray as xr
 from conftest import PROJECT
 
+pytestmark = pytest.mark.thorough("trains a small variant of every sweep")
+
 SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
 # It is small itself.
 LARGE = [path for path in SWEEPS if path.stem != "quickstart"]

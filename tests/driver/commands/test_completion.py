@@ -12,6 +12,8 @@ import missing
 import pytest
 from conftest import BUILD, NORMSWEEP, run
 
+pytestmark = pytest.mark.thorough("starts shells on terminals")
+
 COMMANDS = {"run", "plan", "verify", "check", "status", "show", "inspect", "export", "help", "completion"}
 
 

@@ -14,6 +14,8 @@ import pytest
 import missing
 from conftest import NORMSWEEP, run
 
+pytestmark = pytest.mark.thorough("starts dozens of sweeps")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 33

@@ -12,6 +12,8 @@ import injected
 import reference
 from conftest import BUILD, NORMSWEEP, run
 
+pytestmark = pytest.mark.thorough("exports and reads networks of every family")
+
 TOLERANCE = {"normsweep": 1e-5, "normsweep-double": 1e-12}
 
 

@@ -9,6 +9,8 @@ import missing
 import netCDF4
 import pytest
 
+pytestmark = pytest.mark.thorough("starts the program for every page of help")
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")).resolve() / "normsweep"
 

@@ -5,6 +5,8 @@ import pytest
 
 import injected
 
+pytestmark = pytest.mark.thorough("lets calls of whole sweeps fail one by one")
+
 CALLS = [("new", "write", 9), ("new", "sync", 1), ("new", "rename", 1), ("new", "open", 5), ("new", "memory", 19),
          ("stopped", "write", 5), ("stopped", "read", 9), ("killed", "rename", 1), ("killed", "memory", 41),
          ("weights", "rename", 1), ("more", "write", 9), ("more", "memory", 41), ("fresh", "rename", 1),

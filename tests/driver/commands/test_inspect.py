@@ -14,6 +14,8 @@ import torch
 import gpt2
 from conftest import BUILD, run
 
+pytestmark = pytest.mark.thorough("measures networks of every family in PyTorch as well")
+
 HEADS, CONTEXT = 4, 12
 IDS = [int(i) for i in np.random.default_rng(1).integers(0, 40, 9 * CONTEXT + 5)]
 PROGRAMS = {"normsweep": 1e-4, "normsweep-double": 1e-8}

@@ -12,6 +12,8 @@ import torch
 import xarray as xr
 from conftest import BUILD, PROJECT, run
 
+pytestmark = pytest.mark.thorough("measures networks of every family in PyTorch as well")
+
 VOCABULARY, WIDTH, INNER, HEADS = 30, 8, 12, 2
 
 

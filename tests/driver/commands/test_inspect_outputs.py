@@ -10,6 +10,8 @@ import xarray as xr
 from conftest import BUILD, PROJECT, run
 from test_inspect import CONFIG, CONTEXT, HEADS, IDS, compare, table, write
 
+pytestmark = pytest.mark.thorough("measures networks of every family in PyTorch as well")
+
 NAMES = ("model.safetensors", "--tokens", "ids.txt")
 
 

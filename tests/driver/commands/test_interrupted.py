@@ -15,6 +15,8 @@ from preloaded import preload
 from test_status import Screen
 from waited import ENDLESS, RUNS, SWEEP, Background, wait_until
 
+pytestmark = pytest.mark.thorough("waits for sweeps that are interrupted")
+
 TOLD = ("a.nc: interrupted: runs under way may lose their steps since their last checkpoints, all else is kept; run "
         "the same command again to continue")
 EARLY = "a.nc: interrupted before the start had the dataset, nothing is lost; run the same command again"

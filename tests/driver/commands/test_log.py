@@ -15,6 +15,8 @@ import schemas
 from conftest import NORMSWEEP, PROJECT, run
 from waited import ENDLESS, RUNS, SWEEP, Background, let_one_fail, wait_until
 
+pytestmark = pytest.mark.thorough("starts dozens of sweeps")
+
 OFTEN = ["--set", "checkpoint_minutes=0.005"]
 
 

@@ -12,6 +12,8 @@ import schemas
 from conftest import NORMSWEEP, run
 from waited import ENDLESS, RUNS, SWEEP, Background, let_one_fail, wait_until
 
+pytestmark = pytest.mark.thorough("starts dozens of sweeps")
+
 WRITE = 'cat >>"told.json"'
 NUMBERS = {"event", "exit_status", "message", "seconds"}
 

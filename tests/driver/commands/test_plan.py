@@ -6,7 +6,10 @@ import re
 import select
 import subprocess
 
+import pytest
 from conftest import NORMSWEEP
+
+pytestmark = pytest.mark.thorough("measures steps of whole sweeps")
 
 SWEEP = """
 corpus: markov

@@ -15,6 +15,8 @@ import xarray as xr
 
 from conftest import NORMSWEEP
 
+thorough = pytest.mark.thorough("starts and stops whole sweeps")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 32
@@ -157,6 +159,7 @@ def test_numbers_do_not_depend_on_ranks(normsweep, sweep, tmp_path):
         assert dataset["session_blas_kernel"].values[0]
 
 
+@thorough
 def test_numbers_of_a_team_repeat(normsweep, sweep, tmp_path):
     for name, jobs, threads in [("one", "0", 1), ("two", "0", 2), ("again", "0", 2), ("rank", "1", 2)]:
         normsweep("run", sweep, "-j", jobs, "-o", f"{name}.nc", "--set", f"threads={threads}",
@@ -170,6 +173,7 @@ def test_numbers_of_a_team_repeat(normsweep, sweep, tmp_path):
             np.testing.assert_allclose(two[name], one[name], rtol=1e-4, err_msg=name)
 
 
+@thorough
 def test_says_what_it_trains_with(normsweep, sweep):
     one = {min(os.sched_getaffinity(0))}
     more = ": 2 THREADS SHARE 1 PROCESSOR, all that it may use; "
@@ -182,6 +186,7 @@ def test_says_what_it_trains_with(normsweep, sweep):
         assert first.startswith("sweep.nc: " + text) and "kernel" in first and ", vector level " in first
 
 
+@thorough
 def test_says_which_vector_level_it_takes(normsweep, sweep):
     for asked, text in [("baseline", "vector level baseline"), ("", r"vector level \w+"),
                         ("sse", r"vector level (\w+) \(NORMSWEEP_VECTOR=sse is ignored; available: baseline.*\)")]:
@@ -190,6 +195,7 @@ def test_says_which_vector_level_it_takes(normsweep, sweep):
         assert re.search(f", {text}$", done.stdout.splitlines()[0])
 
 
+@thorough
 def test_workers_fit_the_processors_with_their_threads(normsweep, sweep):
     cores = len(os.sched_getaffinity(0))
     done = normsweep("run", sweep, "--set", f"threads={cores}", "--set", "seed=1", "--set", "steps=2")
@@ -220,6 +226,7 @@ def test_fresh_begins_anew(normsweep, sweep, tmp_path):
     assert_equal(tmp_path / "sweep.nc", tmp_path / "sweep.nc.old")
 
 
+@thorough
 @pytest.mark.parametrize("jobs, number", [("0", signal.SIGINT), ("2", signal.SIGINT), ("2", signal.SIGTERM)])
 def test_stopped(sweep, tmp_path, jobs, number):
     with Start(sweep, "-j", jobs, *ENDLESS) as start:
@@ -254,6 +261,7 @@ def test_carried_on(normsweep, sweep, tmp_path, jobs):
     assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
 
 
+@thorough
 def test_early_signal_waits_for_the_ranks(sweep, tmp_path):
     with Start(sweep, "-j", "2", *ENDLESS) as start:
         wait_until(start.lease.exists, "the lease is taken")
@@ -263,6 +271,7 @@ def test_early_signal_waits_for_the_ranks(sweep, tmp_path):
     assert not processes(sweep)
 
 
+@thorough
 def test_second_interrupt_ends_at_once(sweep, tmp_path):
     folder = tmp_path / "t"
     folder.mkdir()
@@ -288,6 +297,7 @@ def test_output_in_use(normsweep, sweep, tmp_path):
         assert start.process.poll() is None
 
 
+@thorough
 def test_killed_worker_costs_only_its_run(normsweep, sweep, tmp_path):
     steps, attempts = 4000, np.array([1])
     while attempts.max() == 1:  # twice as long wherever the sweep has ended before
@@ -310,6 +320,7 @@ def test_killed_worker_costs_only_its_run(normsweep, sweep, tmp_path):
     assert not processes(sweep)
 
 
+@thorough
 def test_killed_launcher_takes_all_with_it(normsweep, sweep, tmp_path):
     with Start(sweep, "-j", "2", *ENDLESS) as start:
         start.wait_ready()
@@ -320,6 +331,7 @@ def test_killed_launcher_takes_all_with_it(normsweep, sweep, tmp_path):
     assert f"{LONG_RUNS} runs: " in done.stdout
 
 
+@thorough
 def test_lost_lease_is_told_once(sweep, tmp_path):
     with Start(sweep, "-j", "1", *ENDLESS) as start:
         start.wait_ready()
@@ -328,6 +340,7 @@ def test_lost_lease_is_told_once(sweep, tmp_path):
         assert said(err).count("\n") == 1 and "sweep.nc.lease: No such file or directory" in err
 
 
+@thorough
 @pytest.mark.parametrize("closed", ["0", "1", "2"])
 def test_closed_streams(normsweep, sweep, tmp_path, closed):
     from conftest import run
@@ -336,15 +349,18 @@ def test_closed_streams(normsweep, sweep, tmp_path, closed):
     assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
 
 
+@thorough
 def test_many_arguments(normsweep, sweep):
     normsweep("run", sweep, "-j", "1", *(["--set", "learning_rate=0.1"] * 40))
 
 
+@thorough
 def test_name_with_a_newline(normsweep, sweep):
     refused = normsweep("run", sweep, "-j", "0", "-o", "a\nb/c.nc", status=2)
     assert refused.stderr == "a?b/c.nc: the folder a?b cannot be written: No such file or directory\n"
 
 
+@thorough
 def test_readable_while_it_runs(sweep, tmp_path):
     with Start(sweep, "-j", "2", "--set", "steps=100000", "--set", "measure={every: 100}") as start:
         start.wait_ready()
@@ -357,6 +373,7 @@ def test_readable_while_it_runs(sweep, tmp_path):
         start.ended(75)
 
 
+@thorough
 @pytest.mark.skipif(os.geteuid() != 0, reason=missing.sentence(
     "The tests do not run as root", "the message on the two variables that Open MPI wants from root alone",
     "run make check as root, for example in a container"))
@@ -374,6 +391,7 @@ def test_without_mpirun(normsweep, sweep, tmp_path):
     assert os.listdir(tmp_path) == ["sweep.yaml"]
 
 
+@thorough
 def test_no_folder_for_the_files_of_mpirun(normsweep, sweep, tmp_path):
     """Open MPI would say so on two pages, or make a folder that is not there, anywhere that root may."""
     environment = {**os.environ, "TMPDIR": str(sweep)}
@@ -404,6 +422,7 @@ def test_refused_before_anything_starts(normsweep, sweep, tmp_path, jobs):
     assert sorted(os.listdir(tmp_path)) == ["sweep.nc", "sweep.yaml", "text.nc"]
 
 
+@thorough
 def test_joins_a_foreign_mpirun(normsweep, sweep, tmp_path):
     from conftest import run
     done = run("mpirun", "--oversubscribe", "-n", "3", NORMSWEEP, "run", sweep, cwd=tmp_path)
@@ -418,6 +437,7 @@ def test_joins_a_foreign_mpirun(normsweep, sweep, tmp_path):
     assert refused.stderr.count("-j") == 1
 
 
+@thorough
 def test_tasks_of_srun_without_mpi(normsweep, sweep, tmp_path):
     """Each of them would start mpirun on the whole allocation. Open MPI would say so on a page for each."""
     for rank, status in ((0, 3), (1, 0)):
@@ -444,6 +464,7 @@ def test_final_weights(normsweep, sweep, tmp_path):
     np.testing.assert_allclose(np.sort(measured), norms, rtol=1e-6)
 
 
+@thorough
 def test_own_choice_of_blas_kernel_is_respected(normsweep, sweep, tmp_path):
     def kernel(name, **variables):
         environment = {key: value for key, value in os.environ.items()
@@ -464,6 +485,7 @@ def test_own_choice_of_blas_kernel_is_respected(normsweep, sweep, tmp_path):
         assert best not in ("Haswell", "Zen")
 
 
+@thorough
 def test_live_block_on_a_terminal(sweep, tmp_path):
     master, slave = pty.openpty()
     process = subprocess.Popen([NORMSWEEP, "run", sweep, "-j", "4", *ENDLESS], cwd=tmp_path, stdin=subprocess.DEVNULL,

@@ -20,6 +20,8 @@ import test_include  # noqa: E402
 import test_notes  # noqa: E402
 from editor import complaints, load, proposals, validator  # noqa: E402
 
+pytestmark = pytest.mark.thorough("starts the program for hundreds of sweep files")
+
 SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
 REFUSALS = ["", "_axes", "_corpora", "_measures", "_optimisers", "_refine"]
 

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from conftest import BUILD, NORMSWEEP, run
 
+pytestmark = pytest.mark.thorough("starts the program for every picture")
+
 netCDF4 = missing.module("netCDF4", "show", "apt-get install python3-netcdf4")
 
 LISTED = "learning_rate: [1e-2, 1e-4, 1e-3]\n"

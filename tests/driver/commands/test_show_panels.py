@@ -3,12 +3,15 @@ them, which --at takes."""
 
 import re
 
+import pytest
 import netCDF4
 import numpy as np
 
 from conftest import NORMSWEEP, run
 from test_show import DECAYS, MODELS, PLACEMENTS, SWEEP, cells, is_close, panels, plane, sample
 from test_show import norms, path  # noqa: F401
+
+pytestmark = pytest.mark.thorough("starts the program for every picture")
 
 
 def test_words_are_not_averaged(path, norms, normsweep):  # noqa: F811

@@ -18,6 +18,8 @@ import xarray
 
 from conftest import NORMSWEEP, run
 
+pytestmark = pytest.mark.thorough("watches sweeps on a terminal")
+
 SWEEP = """\
 title: Größe
 corpus: markov

@@ -11,6 +11,8 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 
 import parity_trained  # noqa: E402
 
+pytestmark = pytest.mark.thorough("measures networks of every family in transformers as well")
+
 # The worst differences that are taken. In float, two scores may tie in one row of fifty that differ in double.
 TAKEN = {"double": {"states": 1e-10, "loss": 1e-10, "saturation": 1e-10, "heads": 1e-12, "norms": 1e-12},
          "float": {"states": 2e-5, "loss": 1e-5, "saturation": 1e-4, "heads": 2e-2, "norms": 1e-6}}

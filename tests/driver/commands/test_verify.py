@@ -14,6 +14,8 @@ from conftest import NORMSWEEP, run
 from test_plan import at_a_terminal
 from test_run import Start, outcomes, wait_until
 
+pytestmark = pytest.mark.thorough("trains runs again and again")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 16

@@ -16,6 +16,8 @@ from conftest import NORMSWEEP, PROJECT, run
 from preloaded import preload
 from waited import ENDLESS, RUNS, SWEEP, Background, let_one_fail, wait_until
 
+pytestmark = pytest.mark.thorough("waits for sweeps")
+
 
 @pytest.fixture
 def folder(tmp_path):

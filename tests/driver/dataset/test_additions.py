@@ -9,6 +9,8 @@ import netCDF4
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.thorough("starts dozens of sweeps")
+
 SWEEP = """\
 corpus: markov
 corpus_tokens: 4000

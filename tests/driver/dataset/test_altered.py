@@ -15,6 +15,8 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 
 from normsweep import names  # noqa: E402
 
+pytestmark = pytest.mark.thorough("starts the program on a hundred altered datasets")
+
 SWEEP = """\
 corpus: markov
 corpus_tokens: 4000

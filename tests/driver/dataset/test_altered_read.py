@@ -14,6 +14,8 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 
 from normsweep import NotASweep, open_sweep  # noqa: E402
 
+pytestmark = pytest.mark.thorough("reads dozens of altered datasets")
+
 SCRIPTS = ("table", "report", "figures")
 
 

@@ -12,6 +12,8 @@ import pytest
 import missing
 from conftest import NORMSWEEP, PROJECT, run
 
+pytestmark = pytest.mark.thorough("runs the CF checkers")
+
 # By its name alone, compliance-checker takes this dimension for a depth in the sea and wants a standard_name. CF gives
 # names no meaning (1.3), and `depth` counts sub-layers.
 NOT_A_FAULT = "Coordinate variable 'depth' should have standard_name='depth', found: 'None'"

@@ -21,6 +21,8 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 from normsweep import open_sweep  # noqa: E402
 from normsweep.header import extents  # noqa: E402
 
+pytestmark = pytest.mark.thorough("starts dozens of sweeps")
+
 NCCOPY = missing.program("nccopy", "compressed copies of datasets", "netcdf-bin")
 
 

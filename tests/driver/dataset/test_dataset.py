@@ -11,6 +11,8 @@ import xarray as xr
 
 from conftest import BUILD, run
 
+thorough = pytest.mark.thorough("starts the program for every picture")
+
 
 def sample(path, sweep=None, **environment):
     """Writes a made-up dataset, for the text of a sweep file if given."""
@@ -70,6 +72,7 @@ def test_the_figure(ds):
                  .sel(weight_decay=1e-2, norm_placement="out", model="größer", seed=1, bias=False)) > 0
 
 
+@thorough
 def test_the_figure_draws(ds, tmp_path):
     import matplotlib
     matplotlib.use("Agg")
@@ -138,6 +141,7 @@ def test_every_variable_is_described(path):
                 assert variable.coordinates == coordinates + " tensor" * ("tensor" in variable.dimensions), name
 
 
+@thorough
 def test_while_it_is_written(tmp_path):
     """Opened repeatedly during writes, the file is always complete, and a run that is done has its values."""
     path = tmp_path / "live.nc"
@@ -173,11 +177,13 @@ def test_status(path, normsweep):
         assert line in report, line
 
 
+@thorough
 def test_status_watches_until_the_end(tmp_path, normsweep):
     one = sample(tmp_path / "one.nc", "corpus: markov\nsteps: 20\nmeasure: {every: 10}\n")
     assert "ended     1 of 1 runs, 100.0 %" in normsweep("status", one, "--watch").stdout
 
 
+@thorough
 def test_status_of_a_stopped_sweep(path, normsweep):
     report = normsweep("status", path, "--watch", timeout=30).stdout
     assert "stopped   nothing runs; " in report and "running" not in report and "  pending  2, " in report
@@ -212,6 +218,7 @@ def drawn(lines):
     return [line.partition("|")[2].split() for line in lines if "|" in line]
 
 
+@thorough
 def test_show_a_variable(path, ds, normsweep):
     shown = normsweep("show", path, "norm_growth", *PART).stdout
     rows = drawn(shown.splitlines())
@@ -229,6 +236,7 @@ REST = "corpus: markov\nsteps: 20\nmeasure: {every: 10}\n"
 DYNAMICS = ["none", "aligned", "misaligned", "relative", "adam_like"]
 
 
+@thorough
 @pytest.mark.parametrize("points, legend", [(3, False), (30, True)])
 def test_show_the_most_frequent_class(tmp_path, normsweep, points, legend):
     path = sample(tmp_path / "classes.nc", REST + f"learning_rate: {{log: [1e-4, 1e-1], points: {points}}}\n"
@@ -249,12 +257,14 @@ def test_show_the_most_frequent_class(tmp_path, normsweep, points, legend):
     assert lines.count(meaning) == int(legend) and not any("mean" in line for line in lines)
 
 
+@thorough
 def test_show_one_class(tmp_path, normsweep):
     path = sample(tmp_path / "one.nc", REST)
     assert [normsweep("show", path, name).stdout.splitlines()[1:] for name in ("outcome", "phase", "dynamics")] == \
         [["done"], ["shrinking"], ["none"]]
 
 
+@thorough
 def test_show_weight_decay_alone(tmp_path, normsweep):
     path = sample(tmp_path / "decay.nc", REST + "weight_decay: [0.1, 0.2, 0]\n")
     with netCDF4.Dataset(path, "r+") as file:
@@ -265,6 +275,7 @@ def test_show_weight_decay_alone(tmp_path, normsweep):
 MANY = "learning_rate: {log: [1e-1, 1e-5], points: 80}\nweight_decay: {log: [1e-1, 1e-4], points: 61}\n"
 
 
+@thorough
 @pytest.mark.parametrize("axes", ["", "seed: [1, 2]\n", "learning_rate: [0.1, 0.01]\n",
                                   "norm_placement: [pre, out]\nbias: [true, false]\n", MANY])
 def test_show_any_grid(tmp_path, normsweep, axes):
@@ -288,6 +299,7 @@ weight_decay
 """
 
 
+@thorough
 def test_show_marks_apart_without_colour(tmp_path, normsweep):
     sweep = (REST + "learning_rate: [0.1, 0.01, 1e-4]\nweight_decay: [0, 0.1]\n"
              "skip: [{learning_rate: 1e-4, weight_decay: 0}]\n")
@@ -295,6 +307,7 @@ def test_show_marks_apart_without_colour(tmp_path, normsweep):
     assert [line.rstrip() for line in shown.splitlines()[1:]] == MARKS.splitlines()
 
 
+@thorough
 def test_show_and_status_refuse(path, tmp_path, normsweep):
     (tmp_path / "a.nc").write_text("no dataset")
     for arguments, message in (
@@ -315,6 +328,7 @@ def test_show_and_status_refuse(path, tmp_path, normsweep):
         assert done.stderr.startswith(message) and done.stderr.count("\n") == 1 and done.stdout == ""
 
 
+@thorough
 def test_a_foreign_dataset_is_refused(tmp_path, normsweep):
     for kind in ("NETCDF4", "NETCDF3_64BIT_DATA", "NETCDF3_CLASSIC"):
         with netCDF4.Dataset(tmp_path / "other.nc", "w", format=kind) as file:
@@ -323,6 +337,7 @@ def test_a_foreign_dataset_is_refused(tmp_path, normsweep):
         assert normsweep("status", "other.nc", status=2).stderr == "other.nc: is not a normsweep dataset\n"
 
 
+@thorough
 def test_files_in_each_others_place(path, tmp_path, normsweep):
     shutil.copy(path, tmp_path / "a.nc")
     (tmp_path / "a.yaml").write_text("steps: 2\n")

@@ -11,6 +11,8 @@ import pytest
 import same
 from conftest import NORMSWEEP
 
+pytestmark = pytest.mark.thorough("starts dozens of sweeps")
+
 SWEEP = """\
 corpus: markov
 corpus_tokens: 4000

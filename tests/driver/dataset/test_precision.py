@@ -6,6 +6,8 @@ import pytest
 from conftest import BUILD, NORMSWEEP, run
 from waited import SWEEP
 
+pytestmark = pytest.mark.thorough("needs the program in double")
+
 DOUBLE = BUILD / "normsweep-double"
 
 

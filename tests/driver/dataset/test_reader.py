@@ -15,6 +15,8 @@ import same
 from conftest import NORMSWEEP, PROJECT
 from watched import Watched
 
+pytestmark = pytest.mark.thorough("reads a sweep while it runs")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 33

@@ -17,6 +17,8 @@ import documents
 import missing
 from conftest import NORMSWEEP, PROJECT, run
 
+pytestmark = pytest.mark.thorough("starts R, Octave and other readers")
+
 PAGE = PROJECT / "docs" / "formats.md"
 
 

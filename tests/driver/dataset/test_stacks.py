@@ -13,6 +13,8 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 
 from normsweep import open_sweep  # noqa: E402
 
+pytestmark = pytest.mark.thorough("starts the program for every picture")
+
 RUN = "steps: 20\nwidth: 8\nheads: 2\nlayers: 2\n"
 SWEEP = "title: Two stacks\ncorpus: markov\nvocabulary: 9\ncorpus_tokens: 400\ncontext: 8\nbatch: 2\n" + RUN + (
     "learning_rate: [0.1, 0.01]\n"

@@ -15,6 +15,8 @@ sys.path.insert(0, str(PROJECT / "analysis"))
 from normsweep import open_sweep  # noqa: E402
 from normsweep.names import BOUNDARY  # noqa: E402
 
+pytestmark = pytest.mark.thorough("trains whole sweeps")
+
 BRIEF = """corpus: markov
 vocabulary: 33
 corpus_tokens: 4000

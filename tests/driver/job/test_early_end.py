@@ -11,6 +11,8 @@ import pytest
 import same
 from conftest import NORMSWEEP, run
 
+pytestmark = pytest.mark.thorough("trains whole sweeps")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 33

@@ -9,6 +9,8 @@ from drawn import near
 import normsweep
 from normsweep import predicted
 
+pytestmark = pytest.mark.thorough("trains whole sweeps, in double")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 33

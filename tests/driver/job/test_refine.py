@@ -15,6 +15,8 @@ import same
 from altered import Content
 from conftest import NORMSWEEP, run
 
+pytestmark = pytest.mark.thorough("trains whole sweeps")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 33

@@ -11,6 +11,8 @@ from preloaded import preload
 from conftest import NORMSWEEP, run
 from waited import ENDLESS, FAILED, SWEEP, Background, wait_until
 
+pytestmark = pytest.mark.thorough("kills sweeps again and again")
+
 
 def events(folder, *names):
     return [line for line in schemas.lines(folder / "log") if line["event"] in names]

@@ -6,6 +6,8 @@ import pytest
 
 from preloaded import preload
 
+pytestmark = pytest.mark.thorough("starts sweeps beside a server that hides files")
+
 SWEEP = """\
 corpus: markov
 corpus_tokens: 2000

@@ -3,6 +3,8 @@ import resource
 
 import pytest
 
+pytestmark = pytest.mark.thorough("starts sweeps with few descriptors")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 33

@@ -21,6 +21,8 @@ from fault_kinds import KINDS
 from fault_sweeps import Sweep, said
 from watched import MARK, Watched
 
+pytestmark = pytest.mark.thorough("injects every kind of fault at random moments; test_killed.py has fixed ones")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 33

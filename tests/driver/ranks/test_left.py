@@ -10,6 +10,8 @@ from conftest import NORMSWEEP
 from preloaded import preload
 from watched import Watched
 
+pytestmark = pytest.mark.thorough("kills sweeps again and again")
+
 SWEEP = """\
 corpus: markov
 corpus_tokens: 4000

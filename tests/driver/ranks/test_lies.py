@@ -7,6 +7,8 @@ import same
 from conftest import NORMSWEEP, run
 from preloaded import preload
 
+pytestmark = pytest.mark.thorough("starts sweeps whose workers lie")
+
 SWEEP = """\
 corpus: markov
 corpus_tokens: 4000

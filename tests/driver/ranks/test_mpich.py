@@ -16,6 +16,8 @@ from conftest import NORMSWEEP, run
 from test_faults import SWEEP, ends, outcomes, wait_until
 from watched import Watched
 
+pytestmark = pytest.mark.thorough("builds the program with MPICH")
+
 LONG = SWEEP.replace("steps: 2000", "steps: 8000\ncheckpoint_minutes: 0.002")
 STARTS = pytest.mark.parametrize("start", ["mpiexec", "plainly"])
 

@@ -9,6 +9,8 @@ import pytest
 from conftest import run
 from refused import check, check_refused
 
+pytestmark = pytest.mark.thorough("starts the program for every sweep file")
+
 BASE = "corpus: markov\nsteps: 10\nlearning_rate: 0.1\nwidth: [8, 16]\nheads: 2\n"
 SMALL = "corpus: markov\ncorpus_tokens: 2000\nsteps: 4\nlayers: 1\nwidth: 8\nheads: 2\nfeedforward: 8\ncontext: 8\n"
 

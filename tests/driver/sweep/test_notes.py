@@ -8,6 +8,8 @@ import pytest
 from conftest import PROJECT, run
 from refused import check, check_refused
 
+pytestmark = pytest.mark.thorough("starts the program for every sweep file")
+
 BASE = "corpus: markov\nsteps: 4\n"
 SMALL = BASE + ("corpus_tokens: 2000\nlayers: 1\nwidth: 8\nheads: 2\nfeedforward: 8\ncontext: 8\n"
                 "measure: {every: 2}\n")

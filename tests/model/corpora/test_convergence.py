@@ -6,6 +6,8 @@ import pytest
 
 from replay import replay
 
+pytestmark = pytest.mark.thorough("trains until the networks have learned")
+
 SMALL = {
     "layers": 1,
     "width": 32,

@@ -10,6 +10,8 @@ import pytest
 
 from replay import replay
 
+pytestmark = pytest.mark.thorough("reads every corpus in every way")
+
 TEXT = "\n".join(f"the {i % 7} cat {i % 11} sat {i % 5} on {i % 3} mat {' '.join('w' * (i % 13))}" for i in range(400))
 NO_TARGET = -1
 

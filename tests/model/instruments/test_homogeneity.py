@@ -8,6 +8,8 @@ import reference
 import reference_measures
 from replay import replay
 
+pytestmark = pytest.mark.thorough("measures in PyTorch as well, for every architecture")
+
 BASE = {
     "layers": 3,
     "width": 24,

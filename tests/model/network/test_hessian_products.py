@@ -8,6 +8,8 @@ import torch
 import reference
 from replay import replay
 
+pytestmark = pytest.mark.thorough("computes whole Hessians in PyTorch")
+
 BASE = {
     "layers": 1,
     "width": 4,

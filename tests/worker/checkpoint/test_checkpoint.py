@@ -14,6 +14,8 @@ import xarray as xr
 from conftest import NORMSWEEP
 from test_run import assert_equal
 
+pytestmark = pytest.mark.thorough("stops sweeps again and again; test_life.c has every optimiser")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 32

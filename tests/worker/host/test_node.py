@@ -7,6 +7,8 @@ import pytest
 
 from test_run import Start, processes, rank, wait_until
 
+pytestmark = pytest.mark.thorough("kills processes that share a corpus")
+
 SWEEP = """
 corpus: text
 train_text: words.txt

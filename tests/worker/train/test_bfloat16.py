@@ -13,6 +13,8 @@ import reference_training
 from parity import sequences_of
 from replay import replay
 
+pytestmark = pytest.mark.thorough("trains for hundreds of steps in PyTorch as well")
+
 STEPS = 200
 CONFIG = BASE | {"steps": STEPS, "corpus_tokens": 2000, "width": 36, "feedforward": 70, "context": 19,
                  "learning_rate": 1e-3}

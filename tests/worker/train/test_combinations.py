@@ -10,6 +10,8 @@ import combinations
 import parity
 from replay import word
 
+pytestmark = pytest.mark.thorough("draws combinations of every two words")
+
 SEED, COUNT, FLOATS = 1, 150, 24
 TOLERANCE = {"double": 1e-10, "float": 1e-4}
 BOOLEANS = {"true": "1", "false": "0"}  # as replay takes them

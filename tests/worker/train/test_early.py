@@ -9,6 +9,8 @@ import pytest
 
 from conftest import NORMSWEEP, PROJECT, run
 
+pytestmark = pytest.mark.thorough("trains whole sweeps")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 33

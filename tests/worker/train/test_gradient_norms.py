@@ -12,6 +12,8 @@ from parity import sequences_of
 from replay import replay
 from test_parity import BASE, LINES, text, text_config
 
+pytestmark = pytest.mark.thorough("computes gradients of many batches in PyTorch")
+
 __all__ = ["text"]  # the fixture
 
 STEPS, BATCHES = 4, 3

@@ -14,6 +14,8 @@ from parity import sequences_of
 from replay import replay
 from test_parity import BASE
 
+pytestmark = pytest.mark.thorough("computes whole Hessians in PyTorch")
+
 STEPS, PROBES, BATCHES, LANCZOS = 4, 3, 2, 120
 TINY = BASE | {"steps": STEPS, "width": 4, "heads": 2, "feedforward": 5, "vocabulary": 7, "context": 5, "batch": 3,
                "corpus_tokens": 200, "learning_rate": 1e-2}

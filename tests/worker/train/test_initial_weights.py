@@ -10,6 +10,8 @@ import reference
 from replay import replay
 from test_parity import BASE
 
+pytestmark = pytest.mark.thorough("draws initial weights of many networks")
+
 INIT = {"width": 48, "heads": 4, "feedforward": 80, "layers": 3, "vocabulary": 150, "context": 60, "steps": 1}
 
 

@@ -14,6 +14,8 @@ import reference_measures
 from conftest import BUILD, run
 from replay import replay
 
+pytestmark = pytest.mark.thorough("trains in double as well")
+
 HEADS, LAYERS, WIDTH, CONTEXT, TOKENS, LAST = 3, 2, 12, 9, 150, 40
 SWEEP = f"""\
 corpus: text

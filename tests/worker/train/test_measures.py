@@ -8,6 +8,8 @@ import xarray as xr
 from conftest import NORMSWEEP
 from same import differences, read
 
+pytestmark = pytest.mark.thorough("trains whole sweeps")
+
 SWEEP = """\
 corpus: markov
 vocabulary: 32

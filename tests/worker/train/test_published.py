@@ -6,6 +6,8 @@ import torch
 
 import reference
 
+pytestmark = pytest.mark.thorough("needs transformers")
+
 transformers = missing.transformers("the tests' own networks in PyTorch against the published ones",
                                     allow_module_level=True)
 

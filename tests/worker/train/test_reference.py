@@ -11,6 +11,8 @@ import torch
 import reference
 from combinations import FEATURES, combinations
 
+pytestmark = pytest.mark.thorough("tests the reference itself")
+
 VOCABULARY, COUNT = 11, 80
 
 

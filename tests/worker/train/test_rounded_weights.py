@@ -9,6 +9,8 @@ from parity import Follower
 from replay import replay
 from test_parity import BASE
 
+pytestmark = pytest.mark.thorough("rounds in numpy as well, step by step")
+
 WORDS = ("bfloat16", "bfloat16_stochastic")
 OPTIMISERS = {"adamw": 3e-3, "sgd": 0.1, "adafactor": 0.02, "lion": 1e-3, "muon": 5e-3}
 

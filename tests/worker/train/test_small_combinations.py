@@ -12,6 +12,8 @@ import reference
 import reference_measures
 from replay import replay
 
+pytestmark = pytest.mark.thorough("draws combinations of every two words")
+
 SEED, COUNT, STEPS, VECTORS, WORDS = 2, 60, 2, 3, 10
 
 
