@@ -216,17 +216,17 @@ static void check_level(const char *level)
     unsetenv("NORMSWEEP_VECTOR");
 }
 
-TEST(attention_baseline)
+THOROUGH(attention_baseline, "every vector level; gradients and parity have the processor's own")
 {
     check_level("baseline");
 }
 
-TEST(attention_avx2)
+THOROUGH(attention_avx2, "every vector level; gradients and parity have the processor's own")
 {
     check_level("avx2");
 }
 
-TEST(attention_avx512)
+THOROUGH(attention_avx512, "every vector level; gradients and parity have the processor's own")
 {
     check_level("avx512");
 }
@@ -251,22 +251,22 @@ static void check_bfloat16(const char *level)
     precision = PRECISION_FLOAT;
 }
 
-TEST(attention_bfloat16_baseline)
+THOROUGH(attention_bfloat16_baseline, "every vector level; gradients and parity have the processor's own")
 {
     check_bfloat16("baseline");
 }
 
-TEST(attention_bfloat16_avx2)
+THOROUGH(attention_bfloat16_avx2, "every vector level; gradients and parity have the processor's own")
 {
     check_bfloat16("avx2");
 }
 
-TEST(attention_bfloat16_avx512)
+THOROUGH(attention_bfloat16_avx512, "every vector level; gradients and parity have the processor's own")
 {
     check_bfloat16("avx512");
 }
 
-TEST(attention_bfloat16_avx512_bf16)
+THOROUGH(attention_bfloat16_avx512_bf16, "every vector level; gradients and parity have the processor's own")
 {
     check_bfloat16("avx512_bf16");
 }
