@@ -165,6 +165,7 @@ static void load(struct replay *replay)
 
     replay->source.kind = (enum corpus_kind)run->corpus;
     replay->source.vocabulary = run->vocabulary;
+    replay->source.min_count = run->min_count;
     replay->source.tokens = run->corpus_tokens;
     replay->source.share = run->train_share;
     replay->source.seed = run->corpus_seed;

@@ -17,6 +17,7 @@ USED = {  # the corpora that use a key, of keys that not all use
     "corpus_tokens": ("markov", "dyck", "counter"),
     "train_share": ("modular",),
     "corpus_seed": ("markov", "dyck", "counter", "modular"),
+    "min_count": ("text", "pairs"),
     "sequences": ("text", "bytes", "markov", "dyck", "counter", "tokens"),
 }
 

@@ -98,6 +98,9 @@ def open_file(path: Path, **keywords: Any) -> xr.Dataset:
         if error.errno != NO_NETCDF:
             raise
         raise NotASweep(f"{path}: not a normsweep dataset") from error
+    except UnicodeDecodeError as error:
+        raise NotASweep(f"{path}: the name or text {error.object[:64]!r} is not UTF-8; normsweep did not write this: "
+                        "write it in UTF-8, or open the dataset that run wrote") from error
     except ValueError as error:  # xarray cannot make sense of the coordinates, or of a keyword of the caller's
         if opens(path, **engine):
             raise

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 import xarray as xr
 
-from .header import is_whole
+from .header import check_length
 from .hints import Path
 from .names import FITTED, FLAGS, NUMBERS, OF_RUNS, OUTCOMES, SESSION, SESSION_NUMBERS, SESSIONS, TEXTS
 
@@ -32,8 +32,12 @@ def check_file(path: Path) -> None:
         open(path, "rb").close()  # raises an OSError that says so
     if not stat.S_ISREG(mode):
         raise NotASweep(f"{path}: not a regular file")
-    if not is_whole(path):
-        raise NotASweep(f"{path}: is cut short at {os.path.getsize(path)} bytes")
+    try:
+        check_length(path)
+    except EOFError:
+        raise NotASweep(f"{path}: is cut short at {os.path.getsize(path)} bytes") from None
+    except ValueError:
+        raise NotASweep(f"{path}: not a normsweep dataset") from None
 
 
 def check_variables(dataset: xr.Dataset, path: Path) -> None:

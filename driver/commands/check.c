@@ -6,8 +6,9 @@
 
 #include <inttypes.h>
 
-/* "sweep.yaml: valid: 20 learning_rate x 20 weight_decay, 400 cells, 3 skipped" */
-static void report_valid(const struct sweep *sweep)
+/* "sweep.yaml: valid: 20 learning_rate x 20 weight_decay, 400 cells, 3 skipped; 2 % of the validation tokens
+ * are <unk>" */
+static void report_valid(const struct sweep *sweep, const struct corpus *corpus)
 {
     printf("%s: valid: ", sweep->path);
     for (int64_t i = 0; i < sweep->axis_count; i++)
@@ -15,6 +16,7 @@ static void report_valid(const struct sweep *sweep)
     printf("%s%" PRId64 " cell%s", sweep->axis_count ? ", " : "", sweep->cells, sweep->cells == 1 ? "" : "s");
     if (sweep->skipped)
         printf(", %" PRId64 " skipped", sweep->skipped);
+    sweep_print_unknown(corpus, stdout);
     putchar('\n');
 }
 
@@ -34,7 +36,7 @@ int command_check(int argc, char **argv)
         return command_fail(&error);
     status = sweep_load_corpus(&sweep, &corpus, &error);
     if (status == 0) {
-        report_valid(&sweep);
+        report_valid(&sweep, &corpus);
         fflush(stdout);
         remarks_print(&sweep, stderr);
         corpus_release(&corpus);

@@ -1,11 +1,12 @@
 #include "driver/commands/help_text.h"
 #include "driver/commands/help.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A cell of a Markdown table. Escapes bars, which would end the cell, and stars outside `code`, which
- * would start italics. */
+/* A cell of a Markdown table. Escapes bars, which would end the cell, and outside `code` stars, which would
+ * start italics, and what would be a tag, as <unk>. */
 static void print_cell(const char *text)
 {
     bool code = false;
@@ -13,7 +14,8 @@ static void print_cell(const char *text)
     printf(" ");
     for (; *text; text++) {
         code ^= *text == '`';
-        printf(*text == '|' || (*text == '*' && !code) ? "\\%c" : "%c", *text);
+        bool tag = *text == '<' && isalpha((unsigned char)text[1]);
+        printf(*text == '|' || ((*text == '*' || tag) && !code) ? "\\%c" : "%c", *text);
     }
     printf(" |");
 }

@@ -220,6 +220,7 @@ static void print_corpus(const struct sweep *sweep, const struct corpus *corpus)
         (long long)(streams ? valid->token_count : valid->line_count));
     if (left_out)
         printf("; %lld pair%s with an empty side left out", left_out, left_out == 1 ? "" : "s");
+    sweep_print_unknown(corpus, stdout);
     putchar('\n');
 }
 

@@ -209,6 +209,7 @@ static void fill_source(struct sweep *sweep)
     sweep->source = (struct corpus_source){
         .kind = (enum corpus_kind)sweep->base.corpus,
         .vocabulary = sweep->base.vocabulary,
+        .min_count = sweep->base.min_count,
         .tokens = sweep->base.corpus_tokens,
         .share = sweep->base.train_share,
         .seed = sweep->base.corpus_seed,

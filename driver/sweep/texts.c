@@ -9,7 +9,7 @@
 #include "worker/run/run_reading.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,8 @@
 /* The key that causes a fault of the corpus; NULL: none. */
 static const char *fault_key(enum corpus_fault fault, const struct error *error)
 {
-    static const char *const source_keys[] = {"vocabulary", "corpus_tokens", "train_share", "corpus_seed"};
+    static const char *const source_keys[] = {
+        "min_count", "vocabulary", "corpus_tokens", "train_share", "corpus_seed"};
 
     if (fault == CORPUS_FAULT_TRAIN)
         return key_table[KEY_TRAIN_TEXT].name;
@@ -126,6 +127,14 @@ int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct e
     if (status < 0)
         corpus_release(corpus);
     return status;
+}
+
+void sweep_print_unknown(const struct corpus *corpus, FILE *out)
+{
+    double share = corpus_unknown_share(corpus);
+
+    if (!isnan(share))
+        fprintf(out, "; %.3g %% of the validation tokens are <unk>", 100 * share);
 }
 
 /* Sorts steps and removes duplicates; returns how many are left. */
@@ -240,7 +249,7 @@ void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct
     digest_init(digest);
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
-        if (axis_find(sweep->axis_count, sweep->axis, param))
+        if (param->data || axis_find(sweep->axis_count, sweep->axis, param))
             continue;
         digest_add_string(digest, param->name);
         digest_add_string(digest, param_format(param, param_get(param, &sweep->base), text, sizeof(text)));

@@ -1,6 +1,8 @@
 #ifndef NORMSWEEP_DRIVER_SWEEP_TEXTS_H
 #define NORMSWEEP_DRIVER_SWEEP_TEXTS_H
 
+#include <stdio.h>
+
 #include "driver/sweep/sweep.h"
 
 /*
@@ -8,6 +10,9 @@
  * on. On failure -1; the message has the place of the key at fault.
  */
 int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct error *error);
+
+/* Prints "; 2.41 % of the validation tokens are <unk>", or nothing without validation text or <unk>. */
+void sweep_print_unknown(const struct corpus *corpus, FILE *out);
 
 /*
  * The digest of one run: its parameters, the corpus's content, measure and validate. Two runs with equal

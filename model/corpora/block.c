@@ -18,7 +18,7 @@
 
 enum { PAGE = 1 << 16 }; /* a multiple of the page size of every machine */
 
-static const char magic[16] = "normsweep text 2"; /* the number changes with the format */
+static const char magic[16] = "normsweep text 3"; /* the number changes with the format */
 static const int64_t tokens_most = INT64_C(1) << 56;
 static const size_t huge_from = (size_t)32 << 20; /* bytes from which huge pages pay */
 
@@ -34,7 +34,7 @@ struct text_image {
 
 struct image {
     char magic[sizeof(magic)];
-    int64_t vocabulary, end_of_line;
+    int64_t vocabulary, end_of_line, unknown;
     struct digest digest;
     struct text_image train, valid;
     struct token_file train_file, valid_file; /* without the addresses */
@@ -210,6 +210,7 @@ int block_finish(struct corpus *corpus, struct error *error)
     struct image image = {
         .vocabulary = corpus->vocabulary,
         .end_of_line = corpus->end_of_line,
+        .unknown = corpus->unknown,
         .digest = corpus->digest,
         .train = image_of(corpus, &corpus->train),
         .valid = image_of(corpus, &corpus->valid),
@@ -263,6 +264,7 @@ int corpus_attach(struct corpus *corpus, const struct corpus_source *source, int
     }
     corpus->vocabulary = image->vocabulary;
     corpus->end_of_line = (int32_t)image->end_of_line;
+    corpus->unknown = (int32_t)image->unknown;
     corpus->digest = image->digest;
     corpus->file = file;
     take_image(corpus, &corpus->train, &image->train);

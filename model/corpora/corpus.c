@@ -15,16 +15,15 @@ const struct corpus_kind_row corpus_kind_table[CORPUS_KIND_COUNT] = {
 
 /* ---- words and bytes ---- */
 
-static int read_words(struct corpus *corpus, struct corpus_files *files, struct vocabulary *vocabulary,
-    enum corpus_fault *fault, struct error *error)
+static int read_words(struct corpus *corpus, const struct corpus_source *source, struct corpus_files *files,
+    struct vocabulary *vocabulary, enum corpus_fault *fault, struct error *error)
 {
     corpus_digest_size(corpus, &files->train);
     if (words_read(&corpus->train, vocabulary, &files->train, false, &corpus->digest, error) != 0)
         return -1;
-    vocabulary_close(vocabulary);
-    words_name_line_ends(&corpus->train, vocabulary);
-    corpus->vocabulary = vocabulary->words + 1;
-    corpus->end_of_line = (int32_t)vocabulary->words;
+    *fault = CORPUS_FAULT_SOURCE;
+    if (vocabulary_close(vocabulary, corpus, source, error) != 0)
+        return -1;
     *fault = CORPUS_FAULT_VALID;
     if (files->valid.size == 0)
         return 0;
@@ -45,10 +44,9 @@ static int text_load(struct corpus *corpus, const struct corpus_source *source, 
 {
     struct vocabulary vocabulary;
 
-    (void)source;
     if (take_block(corpus, files, file, error) != 0 || vocabulary_init(&vocabulary, error) != 0)
         return -1;
-    int status = read_words(corpus, files, &vocabulary, fault, error);
+    int status = read_words(corpus, source, files, &vocabulary, fault, error);
     vocabulary_release(&vocabulary);
     return status;
 }
@@ -144,7 +142,7 @@ static int load_source(struct corpus *corpus, const struct corpus_source *source
     const struct corpus_kind_row *kind = &corpus_kind_table[source->kind];
     int status;
 
-    *corpus = (struct corpus){.file = -1};
+    *corpus = (struct corpus){.file = -1, .unknown = -1};
     *fault = CORPUS_FAULT_SOURCE;
     digest_init(&corpus->digest);
     digest_add_string(&corpus->digest, kind->name);
@@ -180,6 +178,18 @@ void corpus_release(struct corpus *corpus)
     if (corpus->block && corpus->file >= 0)
         close(corpus->file);
     block_release(corpus);
+}
+
+double corpus_unknown_share(const struct corpus *corpus)
+{
+    const struct text *valid = &corpus->valid;
+    int64_t count = 0;
+
+    if (corpus->unknown < 0 || valid->token_count == 0)
+        return NAN;
+    for (int64_t i = 0; i < valid->token_count; i++)
+        count += valid->tokens[i] == corpus->unknown;
+    return (double)count / (double)valid->token_count;
 }
 
 static int chain_init(struct markov *markov, const struct corpus_source *source)

@@ -16,17 +16,18 @@ enum corpus_use {
     USES_SHARE = 8,
     USES_SEED = 16,
     USES_SEQUENCES = 32, /* how a run cuts the text; other kinds consist of sequences */
+    USES_WORDS = 64, /* whose vocabulary is that of the training text */
 };
 
 /* The kinds of corpora: X(KIND, name, uses). The name is that of the sweep file and enters the digest. */
 #define CORPUS_KINDS(X)                                                                                      \
-    X(TEXT, text, USES_FILES | USES_SEQUENCES)                                                               \
+    X(TEXT, text, USES_FILES | USES_SEQUENCES | USES_WORDS)                                                  \
     X(BYTES, bytes, USES_FILES | USES_SEQUENCES)                                                             \
     X(MARKOV, markov, USES_VOCABULARY | USES_TOKENS | USES_SEED | USES_SEQUENCES)                            \
     X(DYCK, dyck, USES_VOCABULARY | USES_TOKENS | USES_SEED | USES_SEQUENCES)                                \
     X(COUNTER, counter, USES_TOKENS | USES_SEED | USES_SEQUENCES)                                            \
     X(TOKENS, tokens, USES_FILES | USES_VOCABULARY | USES_SEQUENCES)                                         \
-    X(PAIRS, pairs, USES_FILES)                                                                              \
+    X(PAIRS, pairs, USES_FILES | USES_WORDS)                                                                 \
     X(MODULAR, modular, USES_VOCABULARY | USES_SHARE | USES_SEED)
 
 enum corpus_kind {
@@ -49,6 +50,7 @@ struct corpus_source {
     /* markov: words, including the end of a line; dyck: bracket kinds * 2 + 1; modular: p + 1; tokens: the
      * words of the tokenizer */
     int64_t vocabulary;
+    int64_t min_count; /* text, pairs: words that the training text has fewer times are <unk> */
     int64_t tokens; /* training tokens to draw */
     double share; /* modular: of the sums, those that are trained; above 0, below 1 */
     int64_t seed; /* of the source and its draws, independent of the seeds of runs */
@@ -71,6 +73,7 @@ struct token_file {
 struct corpus {
     int64_t vocabulary;
     int32_t end_of_line; /* <eos>, the last word; '\n' for bytes */
+    int32_t unknown; /* <unk>; negative: the vocabulary does not have it */
     struct token_file train_file, valid_file; /* of the kind tokens; zeros otherwise */
     struct text train;
     struct text valid; /* token_count 0: no validation text */
@@ -86,19 +89,22 @@ enum corpus_fault { CORPUS_FAULT_SOURCE, CORPUS_FAULT_TRAIN, CORPUS_FAULT_VALID 
 /*
  * Reads or draws the whole corpus. On failure returns -1, holds no memory, sets *fault, and sets error to
  * "<path>: why" or "<path>:<line>: why" (no such file; empty; a NUL byte; a word outside a vocabulary without
- * <unk>), or to "<parameter>: why" for a built-in kind.
+ * <unk>), or to "<parameter>: why" for a built-in kind, and for a min_count of which all words fall short.
  *
  * text: words are separated by ASCII white space. The vocabulary holds the words of the training text in
  * order of first appearance, then <eos>. A word "<eos>" in a text is that same token, wherever it stands. A
- * word outside the vocabulary becomes <unk>. Headings are lines whose first word begins with '='.
+ * word outside the vocabulary becomes <unk>. Headings are lines whose first word begins with '='. With a
+ * min_count above 1 the vocabulary is that of the training text in which every word that it has fewer times
+ * is replaced by <unk>; a text without such words has <unk> as its last word before <eos>. So no word is
+ * refused.
  * bytes: any file; every byte is a token, and a newline ends a line (a last line without a newline gets one).
  * Bytes have no headings: '=' is a byte like any other.
  * tokens: llm.c's files (256 int32: 20240520, 1, the number of tokens, zeros; then the tokens as uint16) and
  * nanoGPT's (uint16 alone), little endian. The files are mapped, not copied, so they must not change while
  * the corpus exists. A token that is not below `vocabulary` is refused with its byte in the file.
  * pairs: line n of the target translates line n of the source. Words as in text, of one vocabulary: that of
- * both training texts, the source first. Headings are lines like any others. A pair with an empty side is not
- * a sequence; different numbers of lines are refused.
+ * both training texts, the source first; counts are of both together. Headings are lines like any others. A
+ * pair with an empty side is not a sequence; different numbers of lines are refused.
  * modular: the words 0 .. p - 1 and "="; the sums "a b = c" with c = a + b mod p, in random order, of which
  * round(share * p^2), at least one, are for training, the others for validation.
  * Other built-in kinds: `tokens` training tokens and max(tokens / 10, 32768) others for validation. The last
@@ -115,6 +121,10 @@ int corpus_write(int file, const struct corpus_source *source, enum corpus_fault
 
 /* Also takes a corpus of zeros. */
 void corpus_release(struct corpus *corpus);
+
+/* The share of the validation tokens, ends of lines included, that are <unk>. NaN without validation tokens,
+ * and for a vocabulary without <unk>. */
+double corpus_unknown_share(const struct corpus *corpus);
 
 /* The entropy rate of the markov source in nats per token, in closed form; NaN for other kinds. */
 double corpus_entropy_rate(const struct corpus_source *source);

@@ -65,7 +65,7 @@ void shuffled(int64_t *order, int64_t count, int64_t seed, enum random_purpose p
 struct vocabulary {
     bool open; /* new words enter it */
     int64_t words; /* without <eos> */
-    int32_t unknown; /* id of <unk>, or -1 */
+    int32_t unknown; /* id of <unk>, or negative */
     int64_t slots; /* a power of two */
     struct word_slot *slot; /* [slots] open addressing, linear probing */
     int64_t room;
@@ -76,19 +76,21 @@ struct vocabulary {
 /* An open vocabulary that knows only <eos>. On failure nothing is held. */
 int vocabulary_init(struct vocabulary *vocabulary, struct error *error);
 
-/* Ends the training texts: other words become <unk> from here on, and the id of <eos> is vocabulary->words.
+/*
+ * Ends the training texts, which corpus->train holds: drops their rare words, gives its tokens their ids in
+ * the vocabulary, and sets the corpus's vocabulary, end_of_line and unknown. Other words become <unk> from
+ * here on. The digest takes a min_count that drops words. -1 without memory, or if all words are rare.
  */
-void vocabulary_close(struct vocabulary *vocabulary);
+int vocabulary_close(struct vocabulary *vocabulary, struct corpus *corpus, const struct corpus_source *source,
+    struct error *error);
 void vocabulary_release(struct vocabulary *vocabulary);
 
 /*
  * Reads a text of words behind what `text` holds, which has room. With `every_line`, empty lines and headings
- * are lines of the text, too. While the vocabulary is open the ends of lines have no id yet:
- * words_name_line_ends gives it to a text when the vocabulary is closed.
+ * are lines of the text, too. While the vocabulary is open the ends of lines have no id yet.
  */
 int words_read(struct text *text, struct vocabulary *vocabulary, struct content *content, bool every_line,
     struct digest *digest, struct error *error);
-void words_name_line_ends(struct text *text, const struct vocabulary *vocabulary);
 
 /* A corpus whose files are open, by kind; the digest takes their sizes and bytes. */
 struct corpus_files {

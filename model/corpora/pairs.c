@@ -45,15 +45,14 @@ static int read_both(struct corpus *corpus, struct text *text, struct content *s
     return 0;
 }
 
-static int read_texts(struct corpus *corpus, struct corpus_files *files, struct vocabulary *vocabulary,
-    enum corpus_fault *fault, struct error *error)
+static int read_texts(struct corpus *corpus, const struct corpus_source *source, struct corpus_files *files,
+    struct vocabulary *vocabulary, enum corpus_fault *fault, struct error *error)
 {
     if (read_both(corpus, &corpus->train, &files->train_source, &files->train, vocabulary, error) != 0)
         return -1;
-    vocabulary_close(vocabulary);
-    words_name_line_ends(&corpus->train, vocabulary);
-    corpus->vocabulary = vocabulary->words + 1;
-    corpus->end_of_line = (int32_t)vocabulary->words;
+    *fault = CORPUS_FAULT_SOURCE;
+    if (vocabulary_close(vocabulary, corpus, source, error) != 0)
+        return -1;
     *fault = CORPUS_FAULT_VALID;
     if (files->valid.size == 0)
         return 0;
@@ -71,13 +70,12 @@ int pairs_load(struct corpus *corpus, const struct corpus_source *source, struct
 {
     struct vocabulary vocabulary;
 
-    (void)source;
     if (block_take(corpus, most_tokens(&files->train_source, &files->train),
             most_tokens(&files->valid_source, &files->valid), true, file, error) != 0)
         return error_prefix(error, "%s", files->train_source.path);
     if (vocabulary_init(&vocabulary, error) != 0)
         return -1;
-    int status = read_texts(corpus, files, &vocabulary, fault, error);
+    int status = read_texts(corpus, source, files, &vocabulary, fault, error);
     vocabulary_release(&vocabulary);
     return status;
 }

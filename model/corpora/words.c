@@ -2,7 +2,8 @@
  * Reads texts of words in one pass over the bytes: a class table finds the ends of words, and an
  * open-addressing hash table gives their ids. Slots are small, and the words lie in the order of their ids,
  * so that frequent words lie together: both stay in the cache. <eos> comes last in the vocabulary, so its id
- * is known only at the end of the training text; until then it is EOS_UNKNOWN_YET.
+ * is known only at the end of the training text; until then it is EOS_UNKNOWN_YET. Only then are rare words
+ * known, too: a pass over the tokens counts them, another gives the tokens the ids without rare words.
  *
  * The table of a large vocabulary does not fit the cache, and waiting for memory took six sevenths of the
  * time. So AHEAD words are scanned first, their slots and bytes are prefetched together, and then they are
@@ -201,12 +202,84 @@ int vocabulary_init(struct vocabulary *vocabulary, struct error *error)
     return -1;
 }
 
-void vocabulary_close(struct vocabulary *vocabulary)
+/*
+ * Makes <unk> a word, and drops the words that the training text has fewer than min_count times: their tokens
+ * become <unk>, whose id is that of the first of them. The others keep their order.
+ */
+static int drop_rare(
+    struct vocabulary *vocabulary, struct text *text, const struct corpus_source *source, struct error *error)
 {
-    struct word unk = scan_word(unk_bytes);
+    const struct word unk = scan_word(unk_bytes);
+    int64_t kept = 0, most = 0, *id; /* [words] how often the text has a word; then its new id */
+    int32_t unknown = NOT_THERE;
 
+    if (find_slot(vocabulary, &unk)->id == 0) {
+        if (enter_word(vocabulary, &unk, (int32_t)vocabulary->words, error) != 0)
+            return -1;
+        vocabulary->words++;
+    }
+    id = corpus_resize(NULL, vocabulary->words, sizeof(*id), error);
+    if (!id)
+        return -1;
+    memset(id, 0, (size_t)vocabulary->words * sizeof(*id));
+    for (int64_t i = 0; i < text->token_count; i++) {
+        breathe_at(source->breath, i);
+        if (text->tokens[i] != EOS_UNKNOWN_YET)
+            id[text->tokens[i]]++;
+    }
+    id[find_slot(vocabulary, &unk)->id + NOT_THERE] = 0; /* it is among the rare words, however frequent */
+
+    for (int64_t i = 0; i < vocabulary->words; i++) {
+        bool rare = id[i] < source->min_count;
+        most = id[i] > most ? id[i] : most;
+        if (rare && unknown != NOT_THERE) {
+            id[i] = unknown;
+            continue;
+        }
+        if (rare)
+            unknown = (int32_t)kept;
+        vocabulary->word[kept - EOS_UNKNOWN_YET] = rare ? unk : vocabulary->word[i - EOS_UNKNOWN_YET];
+        id[i] = kept++;
+    }
+    for (int64_t i = 0; i < text->token_count; i++) {
+        breathe_at(source->breath, i);
+        if (text->tokens[i] != EOS_UNKNOWN_YET)
+            text->tokens[i] = (int32_t)id[text->tokens[i]];
+    }
+    free(id);
+
+    vocabulary->words = kept;
+    memset(vocabulary->slot, 0, (size_t)vocabulary->slots * sizeof(*vocabulary->slot));
+    for (int64_t i = EOS_UNKNOWN_YET; i < kept; i++) {
+        const struct word *word = &vocabulary->word[i - EOS_UNKNOWN_YET];
+        *find_slot(vocabulary, word) = (struct word_slot){word->hash, (int32_t)i - NOT_THERE};
+    }
+    if (kept > 1)
+        return 0;
+    return error_set(error, ERROR_INPUT,
+        "min_count: %" PRId64 " is above %" PRId64 ", the count of the most frequent word", source->min_count,
+        most);
+}
+
+int vocabulary_close(struct vocabulary *vocabulary, struct corpus *corpus, const struct corpus_source *source,
+    struct error *error)
+{
+    const struct word unk = scan_word(unk_bytes);
+    struct text *text = &corpus->train;
+
+    if (source->min_count > 1) {
+        digest_add(&corpus->digest, &source->min_count, sizeof(source->min_count));
+        if (drop_rare(vocabulary, text, source, error) != 0)
+            return -1;
+    }
     vocabulary->open = false;
     vocabulary->unknown = find_slot(vocabulary, &unk)->id + NOT_THERE;
+    corpus->vocabulary = vocabulary->words + 1;
+    corpus->end_of_line = (int32_t)vocabulary->words;
+    corpus->unknown = vocabulary->unknown;
+    for (int64_t i = 0; i < text->token_count; i++)
+        text->tokens[i] = text->tokens[i] == EOS_UNKNOWN_YET ? corpus->end_of_line : text->tokens[i];
+    return 0;
 }
 
 void vocabulary_release(struct vocabulary *vocabulary)
@@ -245,8 +318,9 @@ static int refuse_word(struct word_reader *reader, const struct word *word)
 
     show_word(shown, sizeof(shown), word);
     return error_set(reader->error, ERROR_INPUT,
-        "%s:%" PRId64 ": '%s' is not in the vocabulary and there is no <unk>", reader->path,
-        reader->line_number, shown);
+        "%s:%" PRId64 ": '%s' is not in the training text, which has no <unk>; set min_count: 2 to make rare "
+        "words <unk>",
+        reader->path, reader->line_number, shown);
 }
 
 static int enter_new(struct word_reader *reader, const struct word *word)
@@ -373,15 +447,6 @@ static int64_t whole_words(const char *bytes, int64_t there)
     while (there > 0 && class_of[(unsigned char)bytes[there - 1]] == IN_WORD)
         there--;
     return there;
-}
-
-/* Replaces EOS_UNKNOWN_YET, now that all words are known. */
-void words_name_line_ends(struct text *text, const struct vocabulary *vocabulary)
-{
-    int32_t end_of_line = (int32_t)vocabulary->words;
-
-    for (int64_t i = 0; i < text->token_count; i++)
-        text->tokens[i] = text->tokens[i] == EOS_UNKNOWN_YET ? end_of_line : text->tokens[i];
 }
 
 int words_read(struct text *text, struct vocabulary *vocabulary, struct content *content, bool every_line,

@@ -69,9 +69,10 @@ def test_every_text_is_shown_as_it_is():
 
 def test_keys_of_corpora(tmp_path):
     """The report knows which keys a corpus uses; the program refuses the others."""
-    values = {"vocabulary": 9, "corpus_tokens": 5000, "train_share": 0.5, "corpus_seed": 1, "sequences": "stream"}
+    values = {"vocabulary": 9, "corpus_tokens": 5000, "train_share": 0.5, "corpus_seed": 1, "sequences": "stream",
+              "min_count": 2}
     assert set(values) == set(account.USED)
-    corpora = sorted({corpus for users in account.USED.values() for corpus in users} | {"pairs"})
+    corpora = sorted({corpus for users in account.USED.values() for corpus in users})
     for corpus in corpora:
         for key, value in values.items():
             (tmp_path / "s.yaml").write_text(f"corpus: {corpus}\nsteps: 1\n{key}: {value}\n")

@@ -82,6 +82,7 @@ static int name_source(struct source_name *name, const struct corpus_source *sou
     digest_init(&digest);
     digest_add(&digest, &source->kind, sizeof(source->kind));
     digest_add(&digest, &source->vocabulary, sizeof(source->vocabulary));
+    digest_add(&digest, &source->min_count, sizeof(source->min_count));
     digest_add(&digest, &source->tokens, sizeof(source->tokens));
     digest_add(&digest, &source->share, sizeof(source->share));
     digest_add(&digest, &source->seed, sizeof(source->seed));

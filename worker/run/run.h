@@ -31,7 +31,7 @@ struct run {
     double init_scale, residual_scale;
     int64_t parametrization, base_width; /* base_width 0: not given */
     /* data */
-    int64_t corpus, objective, sequences, vocabulary, corpus_tokens;
+    int64_t corpus, objective, sequences, min_count, vocabulary, corpus_tokens;
     double train_share;
     int64_t corpus_seed, context, batch;
     /* training */
@@ -111,7 +111,7 @@ int64_t run_kept_step(const struct run *run, int64_t last_step);
 /* t_end: `steps`, or epochs times floor(sequences of the training text / batch). */
 int64_t run_last_step(const struct run *run, const struct corpus *corpus);
 
-/* Adds every parameter, by name and value, to a digest. */
+/* Adds every parameter, by name and value, to a digest, except for those that the corpus's digest has. */
 void run_digest(const struct run *run, struct digest *digest);
 
 #endif

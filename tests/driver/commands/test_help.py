@@ -258,6 +258,26 @@ def test_check_accepts(tmp_path):
     assert done.returncode == 0 and done.stderr == ""
 
 
+def test_check_says_how_many_words_are_unknown(tmp_path):
+    (tmp_path / "t").write_text("a b\n" * 1000 + "c\n")
+    (tmp_path / "v").write_text("a b c d\n" * 50)
+    (tmp_path / "sweep.yaml").write_text("train_text: t\nvalid_text: v\nsteps: 3\ncontext: 8\n")
+    done = normsweep("check", "sweep.yaml", cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == ("sweep.yaml:2:13: valid_text: v:1: 'd' is not in the training text, which has no <unk>; "
+                           "set min_count: 2 to make rare words <unk>\n")
+    for count, share in [(2, "40"), (1001, "")]:
+        done = normsweep("check", "sweep.yaml", "--set", f"min_count={count}", cwd=tmp_path)
+        assert done.stdout == (f"sweep.yaml: valid: 1 cell; {share} % of the validation tokens are <unk>\n"
+                               if share else "")
+    assert done.stderr == "--set min_count: 1001 is above 1000, the count of the most frequent word\n"
+    planned = normsweep("plan", "sweep.yaml", "--set", "min_count=2", cwd=tmp_path)
+    assert ("\ncorpus      4 words; 3002 training tokens, 250 for validation; 40 % of the validation tokens are <unk>\n"
+            in planned.stdout)
+    done = normsweep("check", "sweep.yaml", "--set", "valid_text=t", cwd=tmp_path)
+    assert done.stdout == "sweep.yaml: valid: 1 cell\n"  # a vocabulary without <unk>
+
+
 def test_paths_are_relative_to_the_file(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "words.txt").write_text("a b c d\n" * 1000)

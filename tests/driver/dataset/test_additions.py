@@ -103,6 +103,19 @@ def test_what_has_no_place_is_not_lost(dataset, tmp_path, normsweep, sweep):
     normsweep("run", "a.yaml", "-j", "0", "-o", "b.nc")
 
 
+def test_a_name_that_is_not_utf_8_is_not_lost(dataset, tmp_path, normsweep):
+    """The netCDF library reads such a name but does not write it."""
+    add(dataset, ("gross", ("mine",), np.arange(4)))
+    dataset.write_bytes(dataset.read_bytes().replace(b"gross", "größe".encode("latin-1")))
+    (tmp_path / "a.yaml").write_text(LONGER)
+    before = dataset.read_bytes()
+    said = normsweep("run", "a.yaml", "-j", "0", status=2).stderr
+    assert said == ("a.nc: gr??e, which normsweep did not write, cannot be kept: NetCDF: Name contains illegal "
+                    "characters; save it elsewhere and take it out, or use another -o\n")
+    assert dataset.read_bytes() == before
+    assert normsweep("show", "a.nc").stdout
+
+
 def test_a_parameter_that_is_not_an_axis_is_not_lost(dataset, tmp_path, normsweep):
     add(dataset, ("seed", ("mine",), np.arange(4)))
     before = dataset.read_bytes()

@@ -13,6 +13,7 @@ from test_dataset import sample
 sys.path.insert(0, str(PROJECT / "analysis"))
 
 from normsweep import NotASweep, open_sweep  # noqa: E402
+from normsweep.header import check_length, extents  # noqa: E402
 
 pytestmark = pytest.mark.thorough("reads dozens of altered datasets")
 
@@ -56,6 +57,46 @@ def test_a_dataset_that_is_cut_short(whole, tmp_path, part):
         open_sweep(tmp_path / "a.nc")
     with open_sweep(whole) as dataset:
         assert dataset.outcome.size == 6
+
+
+def test_a_header_that_ends_anywhere(whole, tmp_path):
+    content, path = whole.read_bytes(), tmp_path / "a.nc"
+    with open(whole, "rb") as file:
+        file.seek(4)
+        extents(file)
+        header = file.tell()
+    for size in [*range(4, header, 101), header - 1, header, len(content) - 5]:
+        path.write_bytes(content[:size])
+        with pytest.raises(EOFError):
+            check_length(path)
+    path.write_bytes(content)
+    check_length(path)
+
+
+NUMBERS = {  # the byte of a header at which a number stands that no program writes there
+    "a record": (4, b"\xff"), "a tag": (15, b"\x09"), "a negative count": (16, b"\xff"),
+    "a name without letters": (24, bytes(8)), "a long name": (30, b"\x02")}
+
+
+@pytest.mark.parametrize("fault", NUMBERS)
+def test_a_header_of_no_program_is_not_taken_for_one_that_is_cut_short(whole, tmp_path, fault):
+    place, number = NUMBERS[fault]
+    content = whole.read_bytes()
+    (tmp_path / "a.nc").write_bytes(content[:place] + number + content[place + len(number):])
+    with pytest.raises(NotASweep, match="a.nc: not a normsweep dataset$"):
+        open_sweep(tmp_path / "a.nc")
+
+
+@pytest.mark.parametrize("name", ["final_train_loss", "param_norm", "flag_meanings", "learning_rate"])
+def test_a_name_that_is_not_utf_8(whole, tmp_path, name):
+    """Of a variable, of an attribute, and of a dimension."""
+    old, new = name.encode(), name[:-1].encode() + b"\xff"
+    assert len(old) == len(new)
+    (tmp_path / "a.nc").write_bytes(whole.read_bytes().replace(old, new))
+    with pytest.raises(NotASweep) as caught:
+        open_sweep(tmp_path / "a.nc")
+    assert str(caught.value) == (f"{tmp_path}/a.nc: the name or text {new!r} is not UTF-8; normsweep did not write this: "
+                                 "write it in UTF-8, or open the dataset that run wrote")
 
 
 def words(name, value):

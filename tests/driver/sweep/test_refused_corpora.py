@@ -132,9 +132,19 @@ CASES = {
     ),
     "pairs: a word outside the vocabulary": (
         PAIRS + "valid_text: [s, v]\n",
-        "sweep.yaml:6:13: valid_text: v:2: 'tow' is not in the vocabulary and there is no <unk>",
+        "sweep.yaml:6:13: valid_text: v:2: 'tow' is not in the training text, which has no <unk>; "
+        "set min_count: 2 to make rare words <unk>",
         [], {"s": SOURCE, "t": TARGET, "v": b"two\ntow\nthree\n"},
     ),
+    "pairs: all words are rare": (
+        PAIRS + "min_count: 3\n",
+        "sweep.yaml:6:12: min_count: 3 is above 2, the count of the most frequent word",
+        [], {"s": SOURCE, "t": b"a house\nzwei two\nthree\n"},
+    ),
+    "pairs: counts on an axis": (
+        PAIRS + "min_count: [1, 2]\n", "sweep.yaml:6:12: min_count: takes one value, not a list"),
+    "pairs: a count of 0": (PAIRS + "min_count: 0\n", "sweep.yaml:6:12: min_count: 0 is below 1"),
+    "tokens: min_count": (TOKENS + "min_count: 2\n", "sweep.yaml:5:12: min_count: corpus tokens does not use it"),
     "pairs: a NUL in the source": (
         PAIRS, "sweep.yaml:5:13: train_text: s:2: a NUL byte: this is not a text", [],
         {"s": b"a\n\0\nb\n", "t": TARGET},

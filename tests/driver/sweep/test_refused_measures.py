@@ -215,7 +215,8 @@ CASES = {
     ),
     "word outside the vocabulary": (
         TEXT + "valid_text: v.txt\n",
-        "sweep.yaml:3:13: valid_text: v.txt:2: 'x' is not in the vocabulary and there is no <unk>",
+        "sweep.yaml:3:13: valid_text: v.txt:2: 'x' is not in the training text, which has no <unk>; "
+        "set min_count: 2 to make rare words <unk>",
         [], {"t.txt": words(4000), "v.txt": b"a b\nc x\n"},
     ),
     "corpus_tokens too few": (

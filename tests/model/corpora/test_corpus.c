@@ -4,6 +4,7 @@
 #include "model/corpora/corpus.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,12 +36,14 @@ static struct file write_text(const char *text)
 }
 
 /* Loads files that hold these texts; NULL for none. */
-static int load(struct corpus *corpus, enum corpus_kind kind, const char *train, const char *valid,
-    enum corpus_fault *fault, struct error *error)
+static int load_frequent(struct corpus *corpus, enum corpus_kind kind, int64_t min_count, const char *train,
+    const char *valid, enum corpus_fault *fault, struct error *error)
 {
     struct file train_file = write_text(train), valid_file = write_text(valid ? valid : "");
-    struct corpus_source source = {
-        .kind = kind, .train_path = train_file.path, .valid_path = valid ? valid_file.path : NULL};
+    struct corpus_source source = {.kind = kind,
+        .min_count = min_count,
+        .train_path = train_file.path,
+        .valid_path = valid ? valid_file.path : NULL};
     int status = corpus_load(corpus, &source, fault, error);
 
     unlink(train_file.path);
@@ -48,13 +51,25 @@ static int load(struct corpus *corpus, enum corpus_kind kind, const char *train,
     return status;
 }
 
-static void load_well(struct corpus *corpus, enum corpus_kind kind, const char *train, const char *valid)
+static int load(struct corpus *corpus, enum corpus_kind kind, const char *train, const char *valid,
+    enum corpus_fault *fault, struct error *error)
+{
+    return load_frequent(corpus, kind, 1, train, valid, fault, error);
+}
+
+static void load_well_frequent(
+    struct corpus *corpus, int64_t min_count, enum corpus_kind kind, const char *train, const char *valid)
 {
     enum corpus_fault fault;
     struct error error;
 
-    if (load(corpus, kind, train, valid, &fault, &error) != 0)
+    if (load_frequent(corpus, kind, min_count, train, valid, &fault, &error) != 0)
         test_fail(__FILE__, __LINE__, "%s", error.text);
+}
+
+static void load_well(struct corpus *corpus, enum corpus_kind kind, const char *train, const char *valid)
+{
+    load_well_frequent(corpus, 1, kind, train, valid);
 }
 
 /* "0 1 2 " of the tokens. */
@@ -174,6 +189,8 @@ TEST(corpus_bytes_may_be_nul)
     unlink(file.path);
 }
 
+#define NO_UNK ", which has no <unk>; set min_count: 2 to make rare words <unk>"
+
 /* The error of loading these texts is `expected`, behind the path of the text at fault. */
 static void check_refused(enum corpus_kind kind, const char *train, const char *valid,
     enum corpus_fault expected_fault, const char *expected)
@@ -198,9 +215,9 @@ TEST(corpus_refuses_texts)
     check_refused(CORPUS_BYTES, "a", "", CORPUS_FAULT_VALID, ": empty");
     check_refused(CORPUS_TEXT, "a", "\n", CORPUS_FAULT_VALID, ": only white space, no words");
     check_refused(CORPUS_TEXT, "a b", "a\n\n b foo bar", CORPUS_FAULT_VALID,
-        ":3: 'foo' is not in the vocabulary and there is no <unk>");
+        ":3: 'foo' is not in the training text" NO_UNK);
     check_refused(CORPUS_TEXT, "a b", "\x1b[2J\x7f", CORPUS_FAULT_VALID,
-        ":1: '?[2J?' is not in the vocabulary and there is no <unk>");
+        ":1: '?[2J?' is not in the training text" NO_UNK);
 }
 
 TEST(corpus_cuts_long_words_in_errors)
@@ -212,7 +229,7 @@ TEST(corpus_cuts_long_words_in_errors)
     memset(word + 63, '\xa9', 1);
     memset(word + 64, 'y', 136);
     word[200] = '\0';
-    snprintf(expected, sizeof(expected), ":1: '%.62s' is not in the vocabulary and there is no <unk>", word);
+    snprintf(expected, sizeof(expected), ":1: '%.62s' is not in the training text" NO_UNK, word);
     check_refused(CORPUS_TEXT, "a", word, CORPUS_FAULT_VALID, expected);
 }
 
@@ -282,6 +299,59 @@ TEST(corpus_refuses_huge_file)
     unlink(file.path);
 }
 
+/* <unk> stands where the first rare word stood, and is a word even if none is rare. */
+TEST(corpus_text_without_rare_words)
+{
+    struct corpus corpus;
+
+    load_well_frequent(&corpus, 2, CORPUS_TEXT, "a x b a\n<eos> y b z\n", "y a new <unk> b\n");
+    CHECK(corpus.vocabulary == 4 && corpus.unknown == 1 && corpus.end_of_line == 3);
+    CHECK_TEXT(tokens_text(&corpus.train), "0 1 2 0 3 3 1 2 1 3");
+    CHECK_TEXT(tokens_text(&corpus.valid), "1 0 1 1 2 3");
+    CHECK(corpus_unknown_share(&corpus) == 0.5);
+    corpus_release(&corpus);
+
+    load_well_frequent(&corpus, 2, CORPUS_TEXT, "a b a b\n", "a new\n");
+    CHECK(corpus.vocabulary == 4 && corpus.unknown == 2);
+    CHECK_TEXT(tokens_text(&corpus.train), "0 1 0 1 3");
+    CHECK_TEXT(tokens_text(&corpus.valid), "0 2 3");
+    corpus_release(&corpus);
+
+    load_well_frequent(&corpus, 3, CORPUS_TEXT, "a <unk> b a b\nb <unk> a <unk>\n", NULL);
+    CHECK(corpus.vocabulary == 4 && corpus.unknown == 1 && isnan(corpus_unknown_share(&corpus)));
+    CHECK_TEXT(tokens_text(&corpus.train), "0 1 2 0 2 3 2 1 0 1 3");
+    corpus_release(&corpus);
+
+    load_well(&corpus, CORPUS_TEXT, "a x b a\n", "a\n");
+    CHECK(corpus.unknown < 0 && isnan(corpus_unknown_share(&corpus)));
+    corpus_release(&corpus);
+}
+
+/* Headings stay headings, though their words are rare. */
+TEST(corpus_headings_of_rare_words)
+{
+    struct corpus corpus;
+
+    load_well_frequent(&corpus, 2, CORPUS_TEXT, "=one= a\na a\n", NULL);
+    CHECK_TEXT(tokens_text(&corpus.train), "0 1 2 1 1 2");
+    CHECK_TEXT(lines_text(&corpus.train), "3+2");
+    corpus_release(&corpus);
+}
+
+TEST(corpus_of_rare_words_alone)
+{
+    static const char *const texts[] = {"a a b\n", "<unk> <unk> <unk> a a\n"};
+    struct corpus corpus;
+    enum corpus_fault fault;
+    struct error error = {0};
+
+    for (int i = 0; i < 2; i++) {
+        CHECK(load_frequent(&corpus, CORPUS_TEXT, 3, texts[i], "a\n", &fault, &error) == -1);
+        CHECK(fault == CORPUS_FAULT_SOURCE && error.status == ERROR_INPUT);
+        CHECK_TEXT(error.text, "min_count: 3 is above 2, the count of the most frequent word");
+    }
+}
+
 static struct digest digest_of(enum corpus_kind kind, const char *train, const char *valid)
 {
     struct corpus corpus;
@@ -302,6 +372,22 @@ TEST(corpus_digest_is_of_the_content)
     CHECK(memcmp(&first, &again, sizeof(first)) == 0);
     for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
         CHECK(memcmp(&first, &other[i], sizeof(first)) != 0);
+}
+
+/* Also where the tokens are the same. */
+TEST(corpus_digest_is_of_min_count)
+{
+    struct corpus corpus;
+    struct digest digest[3];
+
+    for (int i = 0; i < 3; i++) {
+        load_well_frequent(&corpus, i + 1, CORPUS_TEXT, "a a a <unk>\n", NULL);
+        CHECK_TEXT(tokens_text(&corpus.train), "0 0 0 1 2");
+        digest[i] = corpus.digest;
+        corpus_release(&corpus);
+    }
+    CHECK(memcmp(&digest[0], &digest[1], sizeof(*digest)) != 0);
+    CHECK(memcmp(&digest[1], &digest[2], sizeof(*digest)) != 0);
 }
 
 /* Enough words for the table and the token array to grow many times. */
@@ -386,6 +472,60 @@ TEST(corpus_text_against_a_plain_reader)
             CHECK(corpus.train.tokens[i] == (tokens[i] < 0 ? words : tokens[i]));
         corpus_release(&corpus);
     }
+}
+
+/* The text with <unk> for each word that it has fewer than min_count times. The caller frees it. */
+static char *replace_rare(const char *text, int64_t min_count)
+{
+    static const char blanks[] = " \t\r\v\f\n";
+    char *replaced = calloc(strlen(text) + 1, sizeof("<unk>"));
+
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, blanks), count = 0;
+        for (const char *other = text; *other;) {
+            size_t its = strcspn(other, blanks);
+            count += its == length && memcmp(other, at, length) == 0;
+            other += its + (other[its] != 0);
+        }
+        bool rare = length > 0 && (int64_t)count < min_count && !(length == 5 && memcmp(at, "<eos>", 5) == 0);
+        strncat(replaced, rare ? "<unk>" : at, rare ? 5 : length);
+        strncat(replaced, at + length, at[length] != 0);
+        at += length + (at[length] != 0);
+    }
+    return replaced;
+}
+
+/* Rare words are as if the training text had <unk> in their place, whatever the text and min_count. */
+TEST(corpus_rare_words_against_a_replaced_text)
+{
+    char bytes[NOISE + 1], valid[NOISE + 1];
+    int compared = 0;
+
+    for (uint64_t i = 0; i < 300; i++) {
+        const int64_t min_count = 2 + (int64_t)(i % 5);
+        draw_noise(bytes, i);
+        draw_noise(valid, i + 1000);
+        char *replaced = replace_rare(bytes, min_count);
+        struct corpus corpus, plain;
+        enum corpus_fault fault;
+        struct error error;
+        if (strstr(replaced, "<unk>") && strspn(valid, " \t\r\n") < strlen(valid) &&
+            load_frequent(&corpus, CORPUS_TEXT, min_count, bytes, valid, &fault, &error) == 0) {
+            load_well(&plain, CORPUS_TEXT, replaced, valid);
+            CHECK(corpus.vocabulary == plain.vocabulary && corpus.unknown == plain.unknown);
+            CHECK(corpus.train.token_count == plain.train.token_count);
+            CHECK(memcmp(corpus.train.tokens, plain.train.tokens,
+                      (size_t)plain.train.token_count * sizeof(*plain.train.tokens)) == 0);
+            CHECK(corpus.valid.token_count == plain.valid.token_count);
+            CHECK(memcmp(corpus.valid.tokens, plain.valid.tokens,
+                      (size_t)plain.valid.token_count * sizeof(*plain.valid.tokens)) == 0);
+            corpus_release(&corpus);
+            corpus_release(&plain);
+            compared++;
+        }
+        free(replaced);
+    }
+    CHECK(compared > 100);
 }
 
 static void check_sound(const struct corpus *corpus, const struct text *text)

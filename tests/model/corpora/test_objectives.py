@@ -86,9 +86,12 @@ def test_tokens_of_a_large_file(tmp_path):
 
 # ---- pairs ----
 
-def read_pairs(source, target, T):
+def read_pairs(source, target, T, min_count=1):
     """(vocabulary, [(source, tokens, target)]) of two texts; lines with an empty side are left out."""
     lines = [[line.split() for line in pathlib.Path(path).read_text().splitlines()] for path in (source, target)]
+    counts = collections.Counter(word for side in lines for line in side for word in line)
+    lines = [[[word if counts[word] >= min_count or word == "<eos>" else "<unk>" for word in line] for line in side]
+             for side in lines]
     words = {}
     for line in lines[0] + lines[1]:
         for word in line:
@@ -103,11 +106,12 @@ def read_pairs(source, target, T):
     return eos + 1, pairs
 
 
-def check_pairs(source, target, T, B):
-    vocabulary, expected = read_pairs(source, target, T)
+def check_pairs(source, target, T, B, min_count=1):
+    vocabulary, expected = read_pairs(source, target, T, min_count)
     steps = len(expected) // B
     dump = replay("float", corpus="pairs", network="encoder_decoder", train_source=source, train_text=target,
-                  valid_source=source, valid_text=target, context=T, batch=B, steps=1, batches=steps)
+                  valid_source=source, valid_text=target, context=T, batch=B, steps=1, batches=steps,
+                  min_count=min_count)
     assert dump["vocabulary"][0] == vocabulary
     assert list(sequences(dump, "validated_")) == expected
     found = collections.Counter(map(repr, sequences(dump)))
@@ -116,21 +120,22 @@ def check_pairs(source, target, T, B):
     check_rows(dump)
 
 
-@pytest.mark.parametrize("T", [1, 3, 64])
-def test_pairs(tmp_path, T):
+@pytest.mark.parametrize("T, min_count", [(1, 1), (3, 1), (64, 1), (64, 2)])
+def test_pairs(tmp_path, T, min_count):
     """Headings are lines like others; pairs with an empty side are left out."""
     (tmp_path / "source").write_text("ein haus\n\n= drei =\n  \nnur links\nvier <eos> wörter hier\nein\n")
     (tmp_path / "target").write_text("a house\nno source\n= three =\n\n\nfour words\na a a a a\n")
-    check_pairs(str(tmp_path / "source"), str(tmp_path / "target"), T, 2)
+    check_pairs(str(tmp_path / "source"), str(tmp_path / "target"), T, 2, min_count)
 
 
-def test_pairs_of_multi30k():
+@pytest.mark.parametrize("min_count", [1, 2])
+def test_pairs_of_multi30k(min_count):
     """Real texts: those of Multi30k, German to English."""
     folder = os.environ.get("NORMSWEEP_MULTI30K")
     if not folder:
         missing.skip("NORMSWEEP_MULTI30K does not name a folder", "the corpus pairs on real texts; made-up ones are",
                      "set it to a folder with Multi30k's train.de and train.en")
-    check_pairs(os.path.join(folder, "train.de"), os.path.join(folder, "train.en"), 24, 16)
+    check_pairs(os.path.join(folder, "train.de"), os.path.join(folder, "train.en"), 24, 16, min_count)
 
 
 # ---- sums ----

@@ -71,7 +71,8 @@ static ino_t load(struct corpus *corpus, const struct corpus_source *source)
         return 0;
     }
     CHECK(corpus_load(&own, source, &fault, &error) == 0 && own.file == -1);
-    CHECK(own.vocabulary == corpus->vocabulary && own.end_of_line == corpus->end_of_line);
+    CHECK(own.vocabulary == corpus->vocabulary && own.end_of_line == corpus->end_of_line &&
+          own.unknown == corpus->unknown);
     CHECK(memcmp(&own.digest, &corpus->digest, sizeof(own.digest)) == 0);
     CHECK(own.train.token_count == corpus->train.token_count);
     CHECK(memcmp(own.train.tokens, corpus->train.tokens,
@@ -263,6 +264,23 @@ TEST(node_processes_start_together)
     close(ends[0]);
     for (int i = 0; i < PROCESSES; i++)
         end(pid[i]);
+    shared_release(&shared);
+}
+
+/* A corpus without rare words is another one than that with them. */
+TEST(node_texts_of_different_min_counts)
+{
+    struct shared shared;
+    struct corpus all, frequent;
+
+    shared_init(&shared);
+    ino_t first = load(&all, &shared.source);
+    shared.source.min_count = LINES / 100 + 1; /* one of the last words has fewer */
+    ino_t second = load(&frequent, &shared.source);
+    CHECK(first != 0 && second != 0 && first != second);
+    CHECK(all.vocabulary == 103 && frequent.vocabulary == 4 && frequent.unknown == 2);
+    corpus_release(&all);
+    corpus_release(&frequent);
     shared_release(&shared);
 }
 
