@@ -23,7 +23,8 @@ def boundary(dataset: xr.Dataset) -> xr.Dataset:
     1.
 
     boundary            value of the axis at which the variable crosses, for all values of the other axes, seeds too:
-                        interpolated between neighbouring runs, at the last crossing
+                        interpolated between neighbouring runs, at the last crossing between runs that were trained;
+                        norm_growth along weight_decay crosses only where it falls
     boundary_low, boundary_high         values of the axis at these two runs
     predicted_boundary  predicted from the norms of the run of the smallest weight decay; NaN along any other axis
     boundary_slope      slope of log boundary over log learning_rate; boundary: the geometric mean over seeds. Only if

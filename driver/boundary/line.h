@@ -25,7 +25,7 @@ struct line_bracket {
     double low, high; /* the axis at the two runs */
 };
 
-/* The last crossing of a line, beyond which no run is on the other side. Sorts the points by their place. */
+/* The last crossing between points that count. Sorts the points by their place. */
 struct line_bracket line_cross(const struct line_rule *rule, struct line_point *point, int64_t count);
 
 #endif

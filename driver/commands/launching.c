@@ -27,12 +27,17 @@ static int find_mpirun(struct launching *launching, struct error *error)
     return 0;
 }
 
-/* Descriptors for the workers on this machine; in an allocation, one worker per processor. */
-int launching_prepare(struct launching *launching, int64_t pending, struct error *error)
+/* Workers on this machine; in an allocation, one per processor. */
+static int workers_here(const struct launching *launching, int64_t pending)
 {
     int workers = launching_workers(launching, pending);
 
-    if (descriptors_reserve(workers > 0 ? workers : processors_count(), error) != 0)
+    return workers > 0 ? workers : processors_count();
+}
+
+int launching_prepare(struct launching *launching, int64_t pending, struct error *error)
+{
+    if (descriptors_reserve(workers_here(launching, pending), error) != 0)
         return -1;
     return find_mpirun(launching, error);
 }
@@ -66,7 +71,9 @@ int launching_check(struct launching *launching, bool look, struct error *error)
     if (!arguments_has(arguments, OPTION_FRESH) && !arguments_has(arguments, OPTION_RETRY_FAILED) &&
         has_ended(sweep))
         return 0;
-    if (launching_prepare(launching, sweep->cells - sweep->skipped, error) != 0)
+    int64_t pending = sweep->cells - sweep->skipped;
+    if (launching_prepare(launching, pending, error) != 0)
         return -1;
-    return launching->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(look, error) : 0;
+    int ranks = workers_here(launching, pending) + 1;
+    return launching->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(ranks, look, error) : 0;
 }

@@ -8,10 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { STATUS_NOT_FOUND = 127 };
+
+/*
+ * What the session folder of Open MPI 4.1 takes: two segments of 4 MiB in which PMIx keeps what ranks
+ * publish, and 17 small files and folders; for each rank one more folder, of a block. Where the disk is full,
+ * ranks die of SIGBUS or wait forever.
+ */
+enum { SESSION_BYTES = 9 << 20, SESSION_FILES = 20, SESSION_RANK_BYTES = 4096, SESSION_RANK_FILES = 1 };
 
 /* The MPIs whose starters are known. Other MPIs are started as a plain mpirun -n N. */
 static const struct mpi {
@@ -133,6 +141,9 @@ int mpirun_find(struct mpirun *mpirun, struct error *error)
     const char *foreign = NULL;
     char text[4096];
 
+    if (!getenv("PATH")) /* execvp would find mpirun all the same, and mpirun then not what it needs */
+        return error_set(error, ERROR_ENVIRONMENT,
+            "%s: PATH is not set in the environment; set it, or train without MPI (-j 0)", own->command[0]);
     for (int i = 0; own->command[i]; i++) {
         if (!says(own->command[i], text, sizeof(text)))
             continue;
@@ -181,16 +192,40 @@ static int try_folder(const char *folder, bool look)
     return cause;
 }
 
-int mpirun_check_folder(bool look, struct error *error)
+/* Writes what the folder has too little of: "8 KiB are free, 9228 KiB are needed"; false: nothing, or that is
+ * unknown. */
+static bool lacks_room(const char *folder, int ranks, char *text, size_t size)
 {
-    const char *variable, *folder = mpirun_folder(&variable);
-    int cause = try_folder(folder[0] ? folder : "/", look);
+    unsigned long long bytes = SESSION_BYTES + SESSION_RANK_BYTES * (unsigned long long)ranks;
+    unsigned long long files = SESSION_FILES + SESSION_RANK_FILES * (unsigned long long)ranks;
+    bool root = geteuid() == 0; /* it may use what is reserved */
+    struct statvfs disk;
 
-    if (cause == 0)
+    if (statvfs(folder, &disk) != 0 || disk.f_blocks == 0)
+        return false;
+    unsigned long long free_bytes = (root ? disk.f_bfree : disk.f_bavail) * disk.f_frsize;
+    unsigned long long free_files = root ? disk.f_ffree : disk.f_favail;
+    if (free_bytes < bytes)
+        snprintf(text, size, "%llu KiB are free, %llu KiB are needed", free_bytes >> 10, bytes >> 10);
+    else if (disk.f_files > 0 && free_files < files) /* some file systems do not count files */
+        snprintf(text, size, "there is room for %llu more files, %llu are needed", free_files, files);
+    else
+        return false;
+    return true;
+}
+
+int mpirun_check_folder(int ranks, bool look, struct error *error)
+{
+    const char *variable, *set = mpirun_folder(&variable), *folder = set[0] ? set : "/";
+    int cause = try_folder(folder, look);
+    char why[128];
+
+    snprintf(why, sizeof(why), "%s", strerror(cause));
+    if ((cause == 0 || cause == ENOSPC) && !lacks_room(folder, ranks, why, sizeof(why)) && cause == 0)
         return 0;
     return error_set(error, ERROR_ENVIRONMENT,
-        "mpirun cannot write its files into %s%s%s%s: %s; set %s to a folder that can be written, or train "
-        "without MPI (-j 0)",
-        folder[0] ? folder : "/", variable[0] ? " ($" : "", variable, variable[0] ? ")" : "", strerror(cause),
+        "mpirun cannot write its files into %s%s%s%s: %s; set %s to another folder, or train without MPI (-j "
+        "0)",
+        folder, variable[0] ? " ($" : "", variable, variable[0] ? ")" : "", why,
         variable[0] ? variable : "TMPDIR");
 }

@@ -21,12 +21,13 @@ bool mpirun_is_open_mpi(const char *library);
  * that Open MPI then requires are not set. */
 int mpirun_check_root(struct error *error);
 
-/* Checks that Open MPI can create its session folder, in $TMPDIR or /tmp, by creating one; `look`: only by
- * the permissions. -1 with a message in error: mpirun itself would print pages. */
-int mpirun_check_folder(bool look, struct error *error);
+/* Checks that Open MPI can create its session folder, in $TMPDIR or /tmp, by creating one (`look`: only by
+ * the permissions), and that the disk has room for that of so many ranks. -1 with a message in error: mpirun
+ * itself would print pages, or hang. */
+int mpirun_check_folder(int ranks, bool look, struct error *error);
 
 /* Finds the command on the PATH that belongs to this program's MPI. -1 with a message in error: there is
- * none. */
+ * none, or no PATH. */
 int mpirun_find(struct mpirun *mpirun, struct error *error);
 
 /* The folder in which Open MPI creates its session folders. Sets *variable to the name of the environment

@@ -5,6 +5,10 @@
  * The middle is taken after two choices in a row that have not halved the range, and where the guess is far
  * outside of it, as where runs diverge before growth ends. So with a useless guess a search takes up to
  * log2(length) runs outward, and three for each halving afterwards.
+ *
+ * Where it finds neighbours of which one has diverged, the search goes on from the higher one in the same
+ * way. If runs beyond it are known to be on different sides, it takes up their last change of side, so that
+ * the crossing that is found is the last one between runs that were trained.
  */
 #include "driver/search/crossing.h"
 
@@ -15,16 +19,11 @@
 
 enum { SLOW_MOST = 2 };
 
-void crossing_begin(struct crossing *crossing, int64_t length)
+void crossing_begin(struct crossing *crossing, int64_t length, const signed char *side)
 {
     INVARIANT(length > 0, "a line of %lld runs", (long long)length);
-    *crossing = (struct crossing){.length = length, .before = -1, .high = length, .stride = 1};
-}
-
-static void crossing_finish(struct crossing *crossing, enum crossing_end end)
-{
-    crossing->end = end;
-    crossing->wanted = -1;
+    *crossing = (struct crossing){
+        .length = length, .side = side, .before = -1, .high = length, .divergence = -1, .stride = 1};
 }
 
 static int64_t within(double place, int64_t least, int64_t most)
@@ -55,16 +54,15 @@ static int64_t choose_inside(struct crossing *crossing, double guess)
     return crossing->low + (crossing->high - crossing->low) / 2;
 }
 
-static void note_side(struct crossing *crossing, int64_t run, enum side side)
+/* The wanted run is the new end of the range, on its side. */
+static void narrow(struct crossing *crossing)
 {
-    int64_t range = crossing->high - crossing->low;
+    int64_t run = crossing->wanted, range = crossing->high - crossing->low;
 
-    if (run == 0) {
-        crossing->first = side;
-    } else if (side == crossing->first) {
+    if (run > 0 && crossing->side[run] == crossing->side[crossing->low]) {
         crossing->before = crossing->low;
         crossing->low = run;
-    } else {
+    } else if (run > 0) {
         if (crossing->high == crossing->length)
             range = 2 * (run - crossing->low); /* the first end of the range: not slow */
         crossing->high = run;
@@ -73,24 +71,86 @@ static void note_side(struct crossing *crossing, int64_t run, enum side side)
         crossing->slow = 2 * (crossing->high - crossing->low) > range ? crossing->slow + 1 : 0;
 }
 
-void crossing_take(struct crossing *crossing, enum side side, crossing_guess *guess, void *context)
+static bool is_found(const struct crossing *crossing)
 {
+    return crossing->high - crossing->low == 1 && crossing->high < crossing->length;
+}
+
+static bool is_diverged(const struct crossing *crossing, int64_t run)
+{
+    return crossing->side[run] == SIDE_DIVERGED;
+}
+
+/* Are `low` and `high` neighbours of which one has diverged? */
+static bool is_found_by_divergence(const struct crossing *crossing)
+{
+    return is_found(crossing) &&
+           (is_diverged(crossing, crossing->low) || is_diverged(crossing, crossing->high));
+}
+
+/* Begins a new search at `high`, in the range in which the runs known from there on last change their side.
+ */
+static void go_on(struct crossing *crossing)
+{
+    int64_t known = crossing->high, divergence = crossing->low, length = crossing->length;
+
+    crossing_begin(crossing, length, crossing->side);
+    crossing->low = known;
+    crossing->divergence = divergence;
+    for (int64_t i = known + 1; i < length; i++) {
+        if (crossing->side[i] == SIDE_OPEN)
+            continue;
+        if (crossing->side[i] != crossing->side[known]) {
+            crossing->low = known;
+            crossing->high = i;
+        } else if (crossing->high == length) {
+            crossing->low = i;
+        }
+        known = i;
+    }
+}
+
+/* There is no crossing between neighbours: what was found is where divergence begins or ends, and with it a
+ * crossing between the runs beside those that diverged. */
+static void take_divergence(struct crossing *crossing)
+{
+    int64_t before = crossing->divergence;
+
+    crossing->low = crossing->divergence;
+    crossing->high = crossing->low + 1;
+    while (before >= 0 && (is_diverged(crossing, before) || crossing->side[before] == SIDE_OPEN))
+        before--;
+    if (before >= 0 && !is_diverged(crossing, crossing->high) &&
+        crossing->side[before] != crossing->side[crossing->high])
+        crossing->low = before;
+}
+
+void crossing_take(struct crossing *crossing, crossing_guess *guess, void *context)
+{
+    enum side side = (enum side)crossing->side[crossing->wanted];
+
     INVARIANT(
         crossing->end == CROSSING_SEARCHES && side != SIDE_OPEN, "side %d, end %d", side, crossing->end);
     if (side == SIDE_NONE) {
         crossing->lacking = crossing->wanted;
-        crossing_finish(crossing, CROSSING_LACKS);
+        crossing->wanted = -1;
+        crossing->end = CROSSING_LACKS;
         return;
     }
-    note_side(crossing, crossing->wanted, side);
-    if (crossing->low == crossing->length - 1)
-        crossing_finish(crossing, CROSSING_SAME);
-    else if (crossing->high - crossing->low == 1 && crossing->high < crossing->length)
-        crossing_finish(crossing, CROSSING_FOUND);
-    else if (crossing->high == crossing->length)
+    narrow(crossing);
+    while (is_found_by_divergence(crossing))
+        go_on(crossing);
+    bool at_end = crossing->low == crossing->length - 1;
+    if (is_found(crossing) || at_end) {
+        crossing->end = at_end && crossing->divergence < 0 ? CROSSING_SAME : CROSSING_FOUND;
+        crossing->wanted = -1;
+        if (at_end && crossing->divergence >= 0)
+            take_divergence(crossing);
+    } else if (crossing->high == crossing->length) {
         crossing->wanted = choose_outward(crossing, guess(context, crossing->low, crossing->before));
-    else
+    } else {
         crossing->wanted = choose_inside(crossing, guess(context, crossing->low, crossing->high));
+    }
 }
 
 double crossing_expected(int64_t length)

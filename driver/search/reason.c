@@ -42,6 +42,8 @@ char *search_reason(const struct search *s, int64_t cell, char *text, size_t siz
         describe_change(s, region, change, sizeof(change));
         snprintf(text, size, "not needed: %s between %s %s and %s", change, axis,
             value_at(s, region, crossing->low, low), value_at(s, region, crossing->high, high));
+    } else if (crossing->end == CROSSING_SAME && s->side[region * s->size] == SIDE_DIVERGED) {
+        snprintf(text, size, "not needed: the first and the last run along %s diverge", axis);
     } else if (crossing->end == CROSSING_SAME) {
         snprintf(text, size, "not needed: the first and the last run along %s are on one side of %s %g", axis,
             variable, s->refine->at);

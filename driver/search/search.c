@@ -179,7 +179,7 @@ static void begin_region(struct search *s, int64_t number)
         const struct halving halving = halving_of(s, number);
         halving_begin(&halving, on_want, s);
     } else if (region->length > 0) {
-        crossing_begin(&region->crossing, region->length);
+        crossing_begin(&region->crossing, region->length, s->side + number * s->size);
         choose(s, number, region->crossing.wanted);
     }
     if (region->open == 0)
@@ -295,7 +295,7 @@ void search_take(struct search *s, int64_t cell, enum outcome outcome)
     s->asked = number;
     region->open--;
     if (lines) {
-        crossing_take(&region->crossing, side, on_guess, s);
+        crossing_take(&region->crossing, on_guess, s);
         if (region->crossing.wanted >= 0)
             choose(s, number, region->crossing.wanted);
     } else {

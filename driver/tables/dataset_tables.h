@@ -147,9 +147,10 @@ enum boundary_over {
  */
 #define BOUNDARY_VARIABLES(X)                                                                                \
     X(boundary, STORED_REAL, BOUNDARY_OF_LINE, "value of the axis at which the variable crosses",            \
-        "the weight decay at which norm_growth is 1, or what refine looks for along one axis; interpolated " \
-        "between neighbouring runs that are done, at the last crossing: norm_growth in logarithms, others "  \
-        "linearly, the axis in logarithms if it is positive")                                                \
+        "the weight decay at which norm_growth falls through 1, or what refine looks for along one axis; "   \
+        "of several such places the last one between runs that were trained; interpolated between "          \
+        "neighbouring runs that are done: norm_growth in logarithms, others linearly, the axis in "          \
+        "logarithms if it is positive")                                                                      \
     X(boundary_low, STORED_REAL, BOUNDARY_OF_LINE, "axis at the run before the boundary",                    \
         "0 where the boundary is between a weight decay of 0 and the next")                                  \
     X(boundary_high, STORED_REAL, BOUNDARY_OF_LINE, "axis at the run after the boundary", "")                \

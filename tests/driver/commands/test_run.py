@@ -14,6 +14,7 @@ import pytest
 import xarray as xr
 
 from conftest import NORMSWEEP
+from preloaded import preload
 
 thorough = pytest.mark.thorough("starts and stops whole sweeps")
 
@@ -388,6 +389,9 @@ def test_root_without_the_variables(normsweep, sweep, tmp_path):
 def test_without_mpirun(normsweep, sweep, tmp_path):
     refused = normsweep("run", sweep, status=3, env={**os.environ, "PATH": "/nowhere"})
     assert refused.stderr == "mpirun: not found; -j 0 trains without MPI\n"
+    pathless = {name: value for name, value in os.environ.items() if name != "PATH"}
+    refused = normsweep("run", sweep, status=3, env=pathless)
+    assert refused.stderr == "mpirun: PATH is not set in the environment; set it, or train without MPI (-j 0)\n"
     assert os.listdir(tmp_path) == ["sweep.yaml"]
 
 
@@ -399,10 +403,35 @@ def test_no_folder_for_the_files_of_mpirun(normsweep, sweep, tmp_path):
         environment["TMPDIR"] = str(folder)
         for options in ([], ["--dry-run"]):
             refused = normsweep("run", sweep, "-j", "2", *options, status=3, env=environment)
-            assert refused.stderr == (f"mpirun cannot write its files into {folder} ($TMPDIR): {why}; set TMPDIR to a "
-                                      "folder that can be written, or train without MPI (-j 0)\n")
+            assert refused.stderr == (f"mpirun cannot write its files into {folder} ($TMPDIR): {why}; set TMPDIR to "
+                                      "another folder, or train without MPI (-j 0)\n")
             assert os.listdir(tmp_path) == ["sweep.yaml"]
     normsweep("run", sweep, "-j", "0", "--set", "seed=1", env=environment)
+
+
+# What a disk says of itself: what variables of the environment say, in KiB and files.
+DISK = """
+#include <sys/statvfs.h>
+int statvfs(const char *path, struct statvfs *disk)
+{
+    *disk = (struct statvfs){.f_frsize = 1024, .f_blocks = 1 << 20, .f_files = atoi(getenv("FILES"))};
+    disk->f_bfree = disk->f_bavail = atoi(getenv("KIB"));
+    disk->f_ffree = disk->f_favail = atoi(getenv("FREE_FILES"));
+    return 0;
+}
+"""
+
+
+def test_no_room_for_the_files_of_mpirun(normsweep, sweep, tmp_path):
+    """Three ranks need 9228 KiB and 23 files; a disk that does not count files has 0 of 0."""
+    environment = {**preload(tmp_path, DISK), "TMPDIR": str(tmp_path)}
+    for kib, files, free, why in [(9227, 100, 23, "9227 KiB are free, 9228 KiB are needed"),
+                                  (9228, 100, 22, "there is room for 22 more files, 23 are needed"),
+                                  (9228, 100, 23, None), (9228, 0, 0, None)]:
+        environment |= {"KIB": str(kib), "FILES": str(files), "FREE_FILES": str(free)}
+        told = normsweep("run", sweep, "-j", "2", "--dry-run", status=3 if why else 0, env=environment).stderr
+        assert told == (f"mpirun cannot write its files into {tmp_path} ($TMPDIR): {why}; set TMPDIR to another "
+                        "folder, or train without MPI (-j 0)\n" if why else "")
 
 
 @pytest.mark.parametrize("jobs", ["0", "2"])

@@ -47,13 +47,16 @@ TEST(pump_keeps_the_last_line_that_says_something)
 
 TEST(pump_keeps_back_what_mpirun_says)
 {
-    const char *said = "[vm:12] PMIX ERROR: UNREACHABLE in file base.c at line 2\n"
-                       "a.nc: No space left on device\n"
-                       "--------------------------------------------------------\n"
-                       "Primary job  terminated normally, but 1 process returned\n"
-                       "a non-zero exit code.\n"
-                       "--------------------------------------------------------\n"
-                       "mpirun: Forwarding signal 10 to job\n";
+    const char *said =
+        "[vm:12] PMIX ERROR: UNREACHABLE in file base.c at line 2\n"
+        "a.nc: No space left on device\n"
+        "--------------------------------------------------------\n"
+        "Primary job  terminated normally, but 1 process returned\n"
+        "a non-zero exit code.\n"
+        "--------------------------------------------------------\n"
+        "[vm:12] 2 more processes have sent help message help-opal-shmem-mmap.txt / target full\n"
+        "[vm:12] Set MCA parameter \"orte_base_help_aggregate\" to 0 to see all messages\n"
+        "mpirun: Forwarding signal 10 to job\n";
 
     CHECK_TEXT(pumped(said, true, "-- the end\n"), "a.nc: No space left on device\n-- the end\n");
 }

@@ -27,10 +27,11 @@ enum guess_kind {
 struct line {
     int64_t length, place; /* runs from `place` on are on another side than those before */
     enum side side[LONG];
+    signed char known[LONG]; /* the side of runs that were trained */
     bool trained[LONG];
     int64_t runs;
     enum guess_kind kind;
-    uint64_t draws;
+    uint64_t draws, choices; /* choices: a digest of the runs in the order in which they were trained */
 };
 
 static double drawn(struct line *line)
@@ -51,6 +52,8 @@ static double guess(void *context, int64_t a, int64_t b)
     double exact = (double)line->place - 0.5, last = (double)line->length - 1;
 
     CHECK(line->trained[a] && (b == -1 || line->trained[b]) && a >= 0 && b < line->length && a != b);
+    if (line->side[a] == SIDE_DIVERGED) /* it says nothing */
+        return NAN;
     switch (line->kind) {
     case EXACT:
         return line->place > 0 ? exact + 0.998 * (drawn(line) - 0.5) : NAN;
@@ -87,16 +90,19 @@ static struct crossing search(struct line *line)
     struct crossing crossing;
 
     memset(line->trained, 0, (size_t)line->length * sizeof(*line->trained));
+    memset(line->known, SIDE_OPEN, (size_t)line->length);
     line->runs = 0;
-    crossing_begin(&crossing, line->length);
+    crossing_begin(&crossing, line->length, line->known);
     while (crossing.end == CROSSING_SEARCHES && line->runs <= line->length) {
         int64_t wanted = crossing.wanted;
         CHECK(wanted >= 0 && wanted < line->length && !line->trained[wanted]);
         if (wanted < 0 || wanted >= line->length)
             break;
         line->trained[wanted] = true;
+        line->known[wanted] = (signed char)line->side[wanted];
+        line->choices = (line->choices ^ (uint64_t)wanted) * 1099511628211u;
         line->runs++;
-        crossing_take(&crossing, line->side[wanted], guess, line);
+        crossing_take(&crossing, guess, line);
     }
     CHECK(crossing.end != CROSSING_SEARCHES && crossing.wanted == -1);
     return crossing;
@@ -162,10 +168,116 @@ TEST(crossing_finds_the_pair_on_a_long_line)
         }
 }
 
+/* The numbers are those of a search that knows nothing of divergence. */
+TEST(crossing_chooses_on_lines_without_divergence_as_if_there_were_none)
+{
+    uint64_t choices = 1469598103934665603u;
+    int64_t runs = 0;
+
+    for (enum guess_kind kind = EXACT; kind < KINDS; kind++)
+        for (int64_t length = 1; length <= LENGTH_MOST; length++) {
+            for (int64_t place = 0; place <= length; place++) {
+                struct line line = {.length = length, .place = place, .kind = kind, .choices = choices};
+                line.choices = (choices ^ (uint64_t)length) * 1099511628211u;
+                fill(&line, SIDE_ABOVE, SIDE_BELOW);
+                search(&line);
+                choices = line.choices;
+                runs += line.runs;
+            }
+        }
+    CHECK(choices == 0x5acbce373d3bb9cdu && runs == 339785);
+}
+
+/* ---- divergence ---- */
+
+/* Fills a line with stretches of these lengths; the first one diverges, as does every second. */
+static void fill_stretches(struct line *line, const int64_t stretch[5])
+{
+    static const enum side sides[5] = {SIDE_DIVERGED, SIDE_ABOVE, SIDE_DIVERGED, SIDE_BELOW, SIDE_DIVERGED};
+
+    line->length = 0;
+    for (int i = 0; i < 5; i++)
+        for (int64_t j = 0; j < stretch[i]; j++)
+            line->side[line->length++] = sides[i];
+    line->place = stretch[0] + stretch[1]; /* what guesses aim at */
+}
+
+/* The runs on both sides of the last crossing from above to below, among those that were trained or all; runs
+ * that diverged, or were not trained, do not count. False: there is none. */
+static bool last_falling(const struct line *line, bool all, int64_t pair[2])
+{
+    int64_t above = -1, last = -1;
+
+    for (int64_t i = 0; i < line->length; i++) {
+        if (line->side[i] == SIDE_DIVERGED || !(all || line->trained[i]))
+            continue;
+        if (line->side[i] == SIDE_BELOW && last >= 0 && line->side[last] == SIDE_ABOVE) {
+            above = last;
+            pair[0] = last;
+            pair[1] = i;
+        }
+        last = i;
+    }
+    return above >= 0;
+}
+
+/* What a search of this line finds is what the whole line shows; every stretch of divergence that it has to
+ * pass costs it a halving. What begins and ends in divergence is taken to have diverged as a whole. */
+static void check_stretches(struct line *line, const int64_t stretch[5])
+{
+    int64_t found[2] = {-1, -1}, whole[2] = {-1, -1}, length, passes = 0;
+
+    fill_stretches(line, stretch);
+    length = line->length;
+    if (length == 0)
+        return;
+    const struct crossing c = search(line);
+    for (int i = 0; i < 5; i += 2)
+        passes += stretch[i] > 0;
+    CHECK(
+        line->runs <= runs_at_most(length, line->kind) + passes * (2 + (int64_t)ceil(log2((double)length))));
+    if (line->side[0] == SIDE_DIVERGED && line->side[length - 1] == SIDE_DIVERGED) {
+        CHECK(c.end == CROSSING_SAME && line->runs == (length > 1 ? 2 : 1));
+        return;
+    }
+    if (passes > 1) /* what is between them may be missed */
+        return;
+    CHECK(last_falling(line, false, found) == last_falling(line, true, whole));
+    CHECK(found[0] == whole[0] && found[1] == whole[1]);
+    if (whole[0] >= 0)
+        CHECK(c.end == CROSSING_FOUND && (stretch[4] > 0 || (c.low == whole[0] && c.high == whole[1])));
+    else if (line->side[0] != line->side[length - 1])
+        CHECK(c.end == CROSSING_FOUND && c.high == c.low + 1 && line->side[c.low] != line->side[c.high]);
+    else
+        CHECK(c.end == CROSSING_SAME);
+}
+
+/* At every length of each stretch: no, all and some runs diverge before growth, between growth and shrinking,
+ * and after it. */
+TEST(crossing_passes_divergence)
+{
+    enum { MOST = 6 };
+    int64_t stretch[5], lines = 0;
+
+    for (enum guess_kind kind = EXACT; kind < KINDS; kind++)
+        for (int i = 0; i < MOST * MOST * MOST * MOST * 3; i++) {
+            static const int64_t lengths[MOST] = {0, 1, 2, 3, 7, 20};
+            struct line line = {.kind = kind, .draws = (uint64_t)i * 1000};
+            int rest = i;
+            for (int part = 0; part < 4; part++, rest /= MOST)
+                stretch[part] = lengths[rest % MOST];
+            stretch[4] = lengths[rest];
+            check_stretches(&line, stretch);
+            lines++;
+        }
+    CHECK(lines == KINDS * 3888);
+}
+
 /* The sides need not be above and below, and there may be several changes: then it is one of them. */
 TEST(crossing_finds_a_change_of_side_where_there_are_several)
 {
     static const enum side sides[] = {SIDE_ABOVE, SIDE_BELOW, SIDE_DIVERGED};
+    int crossings = 0;
 
     for (uint64_t seed = 0; seed < 3000; seed++) {
         struct line line = {.draws = seed * 1000, .kind = (enum guess_kind)(seed % KINDS)};
@@ -174,14 +286,49 @@ TEST(crossing_finds_a_change_of_side_where_there_are_several)
         for (int64_t i = 0; i < line.length; i++)
             line.side[i] = i > 0 && drawn(&line) < 0.8 ? line.side[i - 1] : sides[(int)(3 * drawn(&line))];
         const struct crossing c = search(&line);
-        if (c.end == CROSSING_FOUND) {
-            CHECK(c.high == c.low + 1 && line.trained[c.low] && line.trained[c.high]);
-            CHECK(line.side[c.low] == line.side[0] && line.side[c.high] != line.side[0]);
-        } else {
-            CHECK(c.end == CROSSING_SAME && line.side[line.length - 1] == line.side[0]);
+        if (c.end == CROSSING_SAME) {
+            CHECK(line.side[line.length - 1] == line.side[0]);
             CHECK(line.trained[0] && line.trained[line.length - 1]);
+            continue;
         }
+        CHECK(c.end == CROSSING_FOUND && c.low < c.high && line.side[c.low] != line.side[c.high]);
+        CHECK(line.trained[c.low] && line.trained[c.high]);
+        for (int64_t i = c.low + 1; i < c.high; i++)
+            CHECK(!line.trained[i] || line.side[i] == SIDE_DIVERGED);
+        crossings +=
+            c.high == c.low + 1 && line.side[c.low] != SIDE_DIVERGED && line.side[c.high] != SIDE_DIVERGED;
     }
+    CHECK(crossings > 1000);
+}
+
+/* In a column of several falls, which may begin with runs that diverge, the pair is the last one between
+ * trained runs. */
+TEST(crossing_finds_the_last_fall_between_trained_runs)
+{
+    int several = 0;
+
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        struct line line = {.draws = seed * 1000, .kind = (enum guess_kind)(seed % KINDS)};
+        int64_t pair[2] = {-1, -1}, falls = 0;
+        line.length = 2 + (int64_t)(LENGTH_MOST * drawn(&line));
+        line.place = (int64_t)((double)line.length * drawn(&line));
+        for (int64_t i = 0; i < line.length; i++)
+            line.side[i] = i > 0 && drawn(&line) < 0.8 ? line.side[i - 1]
+                           : drawn(&line) < 0.5        ? SIDE_ABOVE
+                                                       : SIDE_BELOW;
+        int64_t begin = (int64_t)((double)(line.length - 1) * fmax(0, drawn(&line) - 0.5));
+        for (int64_t i = 0; i < begin; i++)
+            line.side[i] = SIDE_DIVERGED;
+        line.side[begin] = SIDE_ABOVE;
+        line.side[line.length - 1] = SIDE_BELOW;
+        const struct crossing c = search(&line);
+        CHECK(last_falling(&line, false, pair) && c.end == CROSSING_FOUND);
+        CHECK(pair[0] == c.low && pair[1] == c.high && c.high == c.low + 1);
+        for (int64_t i = 0; i + 1 < line.length; i++)
+            falls += line.side[i] == SIDE_ABOVE && line.side[i + 1] == SIDE_BELOW;
+        several += falls > 1;
+    }
+    CHECK(several > 1000);
 }
 
 /* Wherever the failed run is, the search finds the pair without it or ends there. */

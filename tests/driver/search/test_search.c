@@ -35,28 +35,44 @@ static void check_implied(struct world *w, double (*line)[2], int64_t count)
     }
 }
 
-/* The change of side on the line of a cell, found by looking at all runs: it is trained, the cells that are
- * left say where it is, and few were trained. */
+static int side_at(struct world *w, double (*line)[2], int64_t i)
+{
+    return world_side(w, (int64_t)line[i][1]);
+}
+
+/* The run after the change of side that a search has to find, by looking at all runs: the first change after
+ * runs that diverge at the beginning; or else the end of their divergence; `count`: there is none. */
+static int64_t place_of_change(struct world *w, double (*line)[2], int64_t count)
+{
+    int64_t begin = 0, place;
+
+    while (begin < count && side_at(w, line, begin) == 3)
+        begin++;
+    for (place = begin + 1; place < count && side_at(w, line, place) == side_at(w, line, begin); place++)
+        ;
+    return place >= count && begin > 0 ? begin : place;
+}
+
+/* The change of side on the line of a cell is trained, the cells that are left say where it is, and few were
+ * trained. */
 static void check_line(struct world *w, int64_t cell, int64_t most)
 {
     double line[LINE_MOST][2];
-    int64_t count = world_line(w, cell, line), place = 1, trained = 0;
+    int64_t count = world_line(w, cell, line), place = place_of_change(w, line, count), trained = 0;
     char expected[REASON_MOST];
     const char *axis = w->sweep.axis[w->sweep.refine.axis[0]].name;
     const char *variable = metric_table[w->sweep.refine.variable].name;
 
     if (count == 0)
         return;
-    while (place < count && world_side(w, (int64_t)line[place][1]) == world_side(w, (int64_t)line[0][1]))
-        place++;
-    bool diverges = place < count && (world_side(w, (int64_t)line[place - 1][1]) == 3 ||
-                                         world_side(w, (int64_t)line[place][1]) == 3);
-    if (diverges)
-        snprintf(expected, sizeof(expected), "not needed: divergence begins between %s %.12g and %.12g", axis,
-            line[place - 1][0], line[place][0]);
+    if (place < count && (side_at(w, line, place - 1) == 3 || side_at(w, line, place) == 3))
+        snprintf(expected, sizeof(expected), "not needed: divergence %s between %s %.12g and %.12g",
+            side_at(w, line, place) == 3 ? "begins" : "ends", axis, line[place - 1][0], line[place][0]);
     else if (place < count)
         snprintf(expected, sizeof(expected), "not needed: %s crosses %g between %s %.12g and %.12g", variable,
             w->sweep.refine.at, axis, line[place - 1][0], line[place][0]);
+    else if (side_at(w, line, 0) == 3)
+        snprintf(expected, sizeof(expected), "not needed: the first and the last run along %s diverge", axis);
     else
         snprintf(expected, sizeof(expected),
             "not needed: the first and the last run along %s are on one side of %s %g", axis, variable,
@@ -174,6 +190,23 @@ TEST(search_sees_where_runs_diverge)
         w.diverges = 1e-4 * pow(1.6, i);
         check_lines(&w, 9);
     }
+    world_end(&w);
+}
+
+/* At every length of the stretch that diverges, with the boundary before its end and behind. */
+TEST(search_goes_on_behind_runs_that_diverge)
+{
+    static const double boundaries[] = {0.0011, 0.0243, 7};
+    struct world w;
+
+    if (!world_begin(&w, BASE DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\nrefine: {axis: weight_decay}\n"))
+        return;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 24; j++) {
+            w.boundary = boundaries[i];
+            w.calms = 2.5e-4 * pow(1.259, j);
+            check_lines(&w, 11);
+        }
     world_end(&w);
 }
 

@@ -80,7 +80,8 @@ enum outcome world_outcome(const struct world *w, int64_t cell)
     sweep_cell(&w->sweep, cell, &run);
     if (cell == w->fails)
         return OUTCOME_FAILED;
-    return run.learning_rate * run.weight_decay > w->diverges ? OUTCOME_DIVERGED : OUTCOME_DONE;
+    double decay = run.learning_rate * run.weight_decay;
+    return decay > w->diverges || decay < w->calms ? OUTCOME_DIVERGED : OUTCOME_DONE;
 }
 
 static double on_value(void *context, int64_t cell, enum metric metric)

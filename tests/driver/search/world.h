@@ -17,6 +17,7 @@ struct world {
     struct sweep sweep;
     double boundary;
     double diverges; /* learning_rate * weight_decay above which a run diverges */
+    double calms; /* the same, below which a run diverges */
     int64_t fails; /* a cell; -1: none */
     bool timeless; /* no norms are known */
     int courses; /* that were asked for */
