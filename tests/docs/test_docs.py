@@ -22,6 +22,7 @@ from test_slurm import Slurm
 NOT_RUN = {
     r"make\b": "builds, and runs the tests, this one among them; that its targets are there is tested below",
     r"module load ": "the software of a site",
+    r"(docker|apptainer|NORMSWEEP=\S+contained) ": "containers",
     r"tests/speed_sweep ": "times sweeps; its own test is test_speed_sweep.py",
     r"build/tests-double ": "is what `make check` runs",
     r"(ncks|ncwa|ncap2|cdo) ": "test_readers.py runs them where NCO and CDO are installed",

@@ -26,13 +26,14 @@ seed: [0, 1]
 skip: [{seed: 1, learning_rate: 0.1}]
 """
 # 5 runs, of 10 hours on one worker.
-PLAN = {"cells": 6, "runs": 5, "workers": 3, "seconds": "14399.5", "core_seconds": "35999.5", "longest_seconds": "7199.5",
-        "checkpoint_seconds": "300.000", "output": "sweep.nc"}
+PLAN = {"cells": 6, "runs": 5, "workers": 3, "seconds": "14399.5", "core_seconds": "35999.5",
+        "longest_seconds": "7199.5", "checkpoint_seconds": "300.000", "output": "sweep.nc"}
 PARTITION = ("PartitionName={name} Default={default} DefaultTime={usual} MaxNodes=UNLIMITED MaxTime={most} "
              "TotalCPUs=64 TotalNodes=4")
 
 
-MPI_TYPES = "MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\nspecific pmix plugin versions available: pmix_v4"
+MPI_TYPES = ("MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\n"
+             "specific pmix plugin versions available: pmix_v4")
 
 
 class Slurm:
@@ -159,13 +160,13 @@ def test_a_node_that_may_not_submit(slurm):
     """The job trains; if the job that plans has found it out, the chain is refused, or submitted at once."""
     slurm.command("sbatch", "echo 'Access/permission denied' >&2; exit 1")
     lines = slurm.batch(75, NORMSWEEP_LEFT="2", NORMSWEEP_NEXT="x", NORMSWEEP=program(slurm, "exit 75"))
-    assert "submit again when this one has ended, with --at-once" in lines[0] and "status 75" in lines[-1]
+    assert "submit again when this one has ended, with --at-once if" in lines[0] and "status 75" in lines[-1]
     plan(slurm.folder, next="no")
     slurm.command("sbatch", "echo 1")
     _, err = slurm.submit("--chain=3", status=2)
     assert err == "submit: jobs on partition all cannot submit the next ones (plan): give --at-once\n"
     slurm.submit("--chain=3", "--at-once")
-    slurm.submit("--chain=1")
+    slurm.submit("--chain=1", "--plan-time=none")
 
 
 @slow
@@ -450,6 +451,13 @@ def test_a_slurm_that_does_not_answer(slurm):
     assert err == ("submit: Slurm does not answer: slurm_load_partitions error: Unable to contact slurm controller; "
                    "without Slurm: normsweep run sweep.yaml\n")
     assert slurm.called("sbatch") == []
+
+
+@slow
+def test_a_program_that_is_not_there(slurm):
+    """Is not replaced by another."""
+    err = slurm.run(SUBMIT, "sweep.yaml", status=3, NORMSWEEP="none/normsweep")[1]
+    assert err == "submit: none/normsweep: program not found; set NORMSWEEP to its path\n"
 
 
 @slow
