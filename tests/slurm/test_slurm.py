@@ -640,6 +640,15 @@ def test_srun_starts_the_tasks(slurm):
     assert "; srun, 4 tasks on " in lines[0]
 
 
+@slow
+@pytest.mark.parametrize("left, status", [(0, 134), (1, 1), (3, 134)])
+def test_an_mpi_that_aborts_under_srun_is_not_an_end(slurm, left, status):
+    """It ends with 1, which is also the status of a sweep whose runs have all ended."""
+    path = program(slurm, f'[[ $* != *--dry-run* ]] || exit {left}; exit 1')
+    lines = slurm.batch(status, NORMSWEEP=path, NORMSWEEP_MODE="srun", NORMSWEEP_LEFT="0")
+    assert ("lost; run the same command again" in lines[-1]) == (status == 134)
+
+
 OLDER = "srun: MPI types are...\nsrun: {}"
 OPEN_MPI_4, OPEN_MPI_5, MPICH = "Open MPI v4.1.4, package: Debian", "Open MPI v5.0.11, package", "MPICH Version:\t4.0.2"
 
