@@ -20,6 +20,14 @@ static void report_valid(const struct sweep *sweep, const struct corpus *corpus)
     putchar('\n');
 }
 
+/* Values for scripts. */
+static void print_values(const struct sweep *sweep)
+{
+    printf("cells=%" PRId64 "\n", sweep->cells);
+    printf("runs=%" PRId64 "\n", sweep->cells - sweep->skipped);
+    printf("output=%s\n", sweep->output);
+}
+
 int command_check(int argc, char **argv)
 {
     struct arguments arguments;
@@ -30,13 +38,17 @@ int command_check(int argc, char **argv)
 
     if (command_arguments(&arguments, argc, argv, &status))
         return status;
+    bool values = arguments_has(&arguments, OPTION_VALUES);
     status = arguments_load_sweep(&arguments, &sweep, &error);
     arguments_release(&arguments);
     if (status < 0)
         return command_fail(&error);
     status = sweep_load_corpus(&sweep, &corpus, &error);
     if (status == 0) {
-        report_valid(&sweep, &corpus);
+        if (values)
+            print_values(&sweep);
+        else
+            report_valid(&sweep, &corpus);
         fflush(stdout);
         remarks_print(&sweep, stderr);
         corpus_release(&corpus);

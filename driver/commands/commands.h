@@ -16,7 +16,8 @@
     X(verify,                                                                                                \
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(RUNS) | OPTION_BIT(VALUES),     \
         "SWEEP.yaml", 1, 1, "train a sample of the finished runs again and compare every value bit for bit") \
-    X(check, OPTION_BIT(SET), "SWEEP.yaml", 1, 1, "check that a sweep file is valid")                        \
+    X(check, OPTION_BIT(OUTPUT) | OPTION_BIT(SET) | OPTION_BIT(VALUES), "SWEEP.yaml", 1, 1,                  \
+        "check that a sweep file is valid")                                                                  \
     X(status, OPTION_BIT(WATCH) | OPTION_BIT(WAIT) | OPTION_BIT(LIMIT) | OPTION_BIT(JSON), "OUT.nc", 1, 1,   \
         "show the progress of a sweep, and whether its dataset is complete")                                 \
     X(show, OPTION_BIT(AT) | OPTION_BIT(OVER) | OPTION_BIT(SERIES), "OUT.nc [VARIABLE]", 1, 2,               \

@@ -285,6 +285,7 @@ static void print_values(
 {
     struct length length = {&sweep->measure, corpus->valid.token_count > 0};
 
+    printf("cells=%lld\n", (long long)sweep->cells);
     printf("runs=%lld\n", (long long)estimate->runs);
     printf("workers=%d\n", estimate->workers);
     printf("seconds=%.3f\n", estimate->makespan);

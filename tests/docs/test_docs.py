@@ -24,6 +24,7 @@ thorough = pytest.mark.thorough("does what every page says")
 NOT_RUN = {
     r"make\b": "builds, and runs the tests, this one among them; that its targets are there is tested below",
     r"module load ": "the software of a site",
+    r"(docker|apptainer|NORMSWEEP=\S+contained) ": "containers",
     r"tests/speed_sweep ": "times sweeps; its own test is test_speed_sweep.py",
     r"build/tests-double ": "is what `make check` runs",
     r"(ncks|ncwa|ncap2|cdo) ": "test_readers.py runs them where NCO and CDO are installed",
@@ -54,22 +55,17 @@ case $* in *corpus=bytes*) exec "{program}" "$@" ;; esac
 if grep -qs '^corpus: bytes' "$2"; then exec "{program}" "$@"; fi
 exec "{program}" "$@" --set corpus_tokens=20000
 """
-# Jobs are run at once: one that plans, and the first of each sweep.
+# Jobs are run at once: one that plans, and the first of each sweep, but not those that it submits.
 SBATCH = r"""
 number=$(grep -c ^sbatch "$CALLS")
 export SLURM_JOB_ID=$number SLURM_NTASKS=4 SLURM_JOB_NODELIST=n1
+output=slurm-$number.out
 for word; do
-    case $word in
-    --wrap=*) wrap=${word#*=} ;;
-    --output=*) output=${word#*=} ;;
-    --dependency=*) later=yes ;;
-    esac
+    [[ $word != --output=* ]] || output=${word#*=}
 done
-if [ "$wrap" ]; then
-    bash -c "$wrap" >"$output"
-elif [ -z "$later" ]; then
+if [ -z "$in_job" ]; then
     while [[ $1 != *.sbatch ]]; do shift; done
-    "$@" >"slurm-$number.out" 2>&1 || exit
+    in_job=yes "$@" >"$output" || exit
 fi
 echo "$number"
 """

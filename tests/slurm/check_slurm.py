@@ -19,6 +19,8 @@ if lacking():
 SUBMIT = PROJECT / "slurm" / "submit"
 PATIENCE = 900  # seconds to wait for anything without a time limit of its own
 RUNS = 16
+PLAN = (f"cells={RUNS}\nruns={RUNS}\nworkers=1\nseconds=30\ncore_seconds=30\nlongest_seconds=2\n"
+        "checkpoint_seconds=300\noutput=another.nc\n")
 SWEEP = """\
 corpus: markov
 vocabulary: 64
@@ -80,17 +82,24 @@ def sweeps(tmp_path_factory):
 
 
 class Chain:
-    """The jobs of one call of slurm/submit, in a folder of its own."""
+    """The jobs of one call of slurm/submit, in a folder of its own, and those that they submit."""
 
     def __init__(self, cluster, sweeps, folder, *options):
         folder.mkdir(exist_ok=True)
         self.cluster, self.folder = cluster, folder
         self.dataset = folder / "out.nc"
-        plan = folder / "plan"
-        plan.write_text(f"runs={RUNS}\nworkers=1\nseconds=30\ncore_seconds=30\nlongest_seconds=2\n"
-                        "checkpoint_seconds=300\noutput=out.nc\n")
-        done = cluster.run(SUBMIT, sweeps.path, "--dataset", "out.nc", "--calibrated", plan, *options, cwd=folder)
-        self.jobs = re.search(r"a chain of \d+: ([\d ]+)$", done.stdout, re.M)[1].split()
+        (folder / "plan").write_text(PLAN)
+        self.command = [SUBMIT, sweeps.path, "--dataset", "out.nc", "--calibrated", "plan", *options]
+        done = cluster.run(*self.command, cwd=folder)
+        self.name = self.shown(re.search(r": (\d+)[\d ]*$", done.stdout)[1], "JobName")
+
+    def shown(self, job, field):
+        """What Slurm says of a job."""
+        return re.search(rf"\b{field}=(\S+)", self.cluster.run("scontrol", "--oneliner", "show", "job", job).stdout)[1]
+
+    @property
+    def jobs(self):
+        return self.cluster.jobs_of(self.name)
 
     def log(self, job):
         path = self.folder / f"slurm-{job}.out"
@@ -100,8 +109,7 @@ class Chain:
         return [self.log(job) for job in self.jobs]
 
     def states(self):
-        shown = [self.cluster.run("scontrol", "--oneliner", "show", "job", job).stdout for job in self.jobs]
-        return [re.search(r" JobState=(\w+)", line)[1] for line in shown]
+        return [self.shown(job, "JobState") for job in self.jobs]
 
     def statuses(self):
         """The exit status in the last line of each job that has ended by itself."""
@@ -112,7 +120,7 @@ class Chain:
         return self.cluster.has_ended(self.jobs)
 
     def wait_over(self):
-        self.cluster.wait(self.is_over, f"the jobs {self.jobs} are over", PATIENCE)
+        self.cluster.wait(self.is_over, f"the jobs {self.name} are over", PATIENCE)
 
     def wait_trains(self):
         """Waits until a run trains while another has ended; False if the chain is over before."""
@@ -142,20 +150,19 @@ def disturbed(cluster, sweeps, tmp_path, disturb, *options):
 
 
 def test_time_limit(cluster, sweeps, tmp_path):
-    """Jobs of a minute stop shortly before their time limit; the last one cancels the rest of the chain."""
+    """Jobs of a minute stop shortly before their time limit, each continued by the one that it has submitted; the one
+    that completes the sweep cancels the next."""
     options = ["--ntasks-per-node=2", "--time=1", "--lead=20", "--chain=12"]
     while True:
         chain = Chain(cluster, sweeps, tmp_path / str(sweeps.steps), *options)
         chain.wait_over()
-        if 75 in chain.statuses():
+        if chain.statuses().count(75) >= 2:
             break
         sweeps.longer()
     statuses = chain.statuses()
     assert statuses == [75] * (len(statuses) - 1) + [0], "\n".join(chain.logs())
-    left = len(chain.jobs) - len(statuses)
-    assert chain.states() == ["FAILED"] * (len(statuses) - 1) + ["COMPLETED"] + ["CANCELLED"] * left
-    if left:
-        assert f"cancelling the rest of the chain, {chain.jobs[-left]}" in chain.log(chain.jobs[-left - 1])
+    assert chain.states() == ["FAILED"] * (len(statuses) - 1) + ["COMPLETED", "CANCELLED"]
+    assert f"cancelling the rest of the chain, {chain.jobs[-1]}" in chain.log(chain.jobs[-2])
     assert_complete(chain, sweeps)
 
 
@@ -206,10 +213,11 @@ def test_plans_by_itself_and_refuses(cluster, sweeps, tmp_path):
                           (["--partition=none"], "Slurm has no partition none")]:
         done = cluster.run(SUBMIT, sweep, *options, check=False, cwd=tmp_path)
         assert done.returncode == 2 and done.stdout == "" and said in done.stderr and done.stderr.count("\n") == 1
-    done = cluster.run(SUBMIT, sweep, "--partition=short", "--lead=30", "--job-name=mine", cwd=tmp_path)
+    done = cluster.run(SUBMIT, sweep, "--partition=short", "--lead=30", "--comment=mine", cwd=tmp_path)
     assert "plan in small.nc.plan" in done.stdout and "16 runs, 0 have ended" in done.stdout
     job = re.search(r"a chain of 1: (\d+)$", done.stdout, re.M)[1]
     cluster.wait(lambda: cluster.has_ended([job]), f"job {job} is over", PATIENCE)
+    assert "next=no" not in (tmp_path / "small.nc.plan").read_text()
     assert "status 0: every run has ended" in (tmp_path / f"slurm-{job}.out").read_text()
     done = cluster.run(SUBMIT, sweep, "--calibrated=small.nc.plan", cwd=tmp_path)
     assert done.stdout == "small.nc: nothing left to do: 16 runs have ended\n"
@@ -217,7 +225,59 @@ def test_plans_by_itself_and_refuses(cluster, sweeps, tmp_path):
 
 def test_a_refused_sweep_ends_its_chain(cluster, sweeps, tmp_path):
     (tmp_path / "out.nc").write_text("no dataset\n")
-    chain = Chain(cluster, sweeps, tmp_path, "--chain=3", "--ntasks-per-node=1")
+    chain = Chain(cluster, sweeps, tmp_path, "--chain=3", "--ntasks-per-node=1", "--at-once")
     chain.wait_over()
     assert chain.statuses() == [2] and chain.states() == ["FAILED", "CANCELLED", "CANCELLED"]
     assert "out.nc: " in chain.log(chain.jobs[0]) and "cancelling the rest of the chain" in chain.log(chain.jobs[0])
+
+
+def test_one_chain_for_a_dataset(cluster, sweeps, tmp_path):
+    """A second one is refused while the first waits and while it trains; the same name in another folder is another
+    dataset. Tasks have physical cores."""
+    for name in "a", "b":
+        (tmp_path / name).mkdir()
+    chain = Chain(cluster, sweeps, tmp_path / "a", "--chain=2", "--hold")
+
+    def refused(*options):
+        before = chain.jobs
+        done = cluster.run(*chain.command[:4], *options, cwd=chain.folder, check=False)
+        said = re.fullmatch(r"submit: out.nc: already submitted: ([\d ]+); wait, or scancel \1, or give another "
+                            r"--dataset\n", done.stderr)
+        assert done.returncode == 2 and sorted(said[1].split(), key=int) == before == chain.jobs, done.stderr
+
+    assert re.fullmatch(r"out.nc-[0-9a-f]{8}", chain.name) and len(chain.jobs) == 1
+    refused()
+    refused("--calibrated=plan", "--dry-run")
+    other = Chain(cluster, sweeps, tmp_path / "b", "--hold")
+    assert other.name != chain.name and len(other.jobs) == 1
+    cluster.run("scancel", f"--name={other.name}")
+    cluster.run("scontrol", "release", chain.jobs[0])
+    cluster.wait(lambda: len(chain.jobs) == 2, "the first job has submitted the next", PATIENCE)
+    assert chain.states() == ["RUNNING", "PENDING"] and chain.shown(chain.jobs[1], "Reason") == "Dependency"
+    assert [chain.shown(chain.jobs[0], field) for field in ("NumTasks", "NumCPUs")] == ["4", "8"]
+    refused()
+    chain.wait_over()
+    assert chain.states() == ["COMPLETED", "CANCELLED"]
+    assert_complete(chain, sweeps)
+
+
+def test_jobs_without_the_environment(cluster, sweeps, tmp_path):
+    """With --export=NONE jobs have what submit gives them, and what the file of --setup sets."""
+    setup = tmp_path / "set up.sh"
+    setup.write_text("".join(f"export {name}={value}\n" for name, value in cluster.environment.items()
+                             if name.startswith("OMPI_")))
+    chain = Chain(cluster, sweeps, tmp_path, "--chain=2", "--export=NONE", "--setup", setup, "--mode=srun",
+                  "--ntasks-per-node=3")
+    chain.wait_over()
+    assert chain.statuses() == [0] and chain.states() == ["COMPLETED", "CANCELLED"], "\n".join(chain.logs())
+    assert f": {NORMSWEEP} run " in chain.log(chain.jobs[0]) and "; srun, 3 tasks on " in chain.log(chain.jobs[0])
+    assert_complete(chain, sweeps)
+
+
+def test_a_requeued_job_comes_before_the_next(cluster, sweeps, tmp_path):
+    def requeue(chain):
+        return cluster.run("scontrol", "requeue", chain.jobs[0], check=False).returncode == 0
+
+    chain = disturbed(cluster, sweeps, tmp_path, requeue, "--ntasks-per-node=3", "--chain=3")
+    assert chain.states() == ["COMPLETED", "CANCELLED"] and "start 2" in chain.log(chain.jobs[0])
+    assert_complete(chain, sweeps)

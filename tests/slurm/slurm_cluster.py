@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -39,11 +40,11 @@ SlurmdLogFile={folder}/%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
+SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmdTimeout=15
-MinJobAge=600
+MinJobAge=86400
 KillWait=5
 MpiDefault=none
 """
@@ -100,11 +101,11 @@ def kill(pid):
 
 class Cluster:
     """with Cluster() as cluster: cluster.run("sbatch", ...). Partitions: `all` (default) of every node, `short` of
-    the first, where two minutes are the most."""
+    the first, where two minutes are the most. A core has two threads, each of which is a processor for Slurm."""
 
-    def __init__(self, nodes=4, cpus=4):
+    def __init__(self, nodes=4, cores=4):
         self.nodes = [f"n{i + 1}" for i in range(nodes)]
-        self.cpus = cpus
+        self.cores = cores
         self.daemon = {}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="slurm-"))
         self.folder.chmod(0o755)
@@ -134,7 +135,7 @@ class Cluster:
         conf = CONF.format(host=socket.gethostname(), ports=ports, folder=self.folder)
         for node, port in zip(self.nodes, ports[1:]):
             conf += (f"NodeName={node} NodeHostname={socket.gethostname()} NodeAddr=127.0.0.1 Port={port} "
-                     f"CPUs={self.cpus} State=UNKNOWN\n")
+                     f"CPUs={2 * self.cores} CoresPerSocket={self.cores} ThreadsPerCore=2 State=UNKNOWN\n")
             (self.folder / node).mkdir()
         conf += f"PartitionName=all Nodes={','.join(self.nodes)} Default=YES MaxTime=INFINITE State=UP\n"
         conf += f"PartitionName=short Nodes={self.nodes[0]} MaxTime=2 State=UP\n"
@@ -178,6 +179,11 @@ class Cluster:
                               capture_output=True, text=True, check=False, **options)
         assert not check or done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done
+
+    def jobs_of(self, name):
+        """The numbers of all jobs of this name, ended ones too, as they were submitted."""
+        said = self.run("scontrol", "--oneliner", "show", "job").stdout
+        return sorted(re.findall(rf"^JobId=(\d+) JobName={re.escape(name)} ", said, re.M), key=int)
 
     def has_ended(self, jobs):
         """Have all of them?"""

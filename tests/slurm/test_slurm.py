@@ -3,7 +3,9 @@
 Sweeps on a real one are in check_slurm.py.
 """
 
+import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -24,10 +26,14 @@ seed: [0, 1]
 skip: [{seed: 1, learning_rate: 0.1}]
 """
 # 5 runs, of 10 hours on one worker.
-PLAN = {"runs": 5, "workers": 3, "seconds": "14399.5", "core_seconds": "35999.5", "longest_seconds": "7199.5",
-        "checkpoint_seconds": "300.000", "output": "sweep.nc"}
+PLAN = {"cells": 6, "runs": 5, "workers": 3, "seconds": "14399.5", "core_seconds": "35999.5",
+        "longest_seconds": "7199.5", "checkpoint_seconds": "300.000", "output": "sweep.nc"}
 PARTITION = ("PartitionName={name} Default={default} DefaultTime={usual} MaxNodes=UNLIMITED MaxTime={most} "
              "TotalCPUs=64 TotalNodes=4")
+
+
+MPI_TYPES = ("MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\n"
+             "specific pmix plugin versions available: pmix_v4")
 
 
 class Slurm:
@@ -43,11 +49,12 @@ class Slurm:
         listed = "\n".join(lines)
         self.command("scontrol", '[[ $2 == hostnames ]] && exec echo n1\n'
                                  f'cat <<END | {{ [ -z "$4" ] && cat || grep "Name=$4 "; }}\n{listed}\nEND')
-        self.command("sinfo", "echo 16+; echo 8")
+        self.command("sinfo", "echo 2 8; echo 1 8")
         self.command("sbatch", 'grep -c ^sbatch "$CALLS"')
-        self.command("squeue", 'echo "7 normsweep-chain-5"; echo "8 other"; echo "9 normsweep-chain-5"')
+        self.command("squeue", "")
         self.command("scancel", "")
-        self.command("srun", 'while [[ $1 == --* ]]; do shift; done; exec "$@"')
+        self.command("srun", f'[[ $1 != --mpi=list ]] || exec echo "{MPI_TYPES}"\n'
+                             'while [[ $1 == --* ]]; do shift; done; exec "$@"')
         self.command("sleep", "")
         self.environment = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "CALLS": str(self.calls),
                             "NORMSWEEP": str(NORMSWEEP), "SLURM_JOB_ID": "5", "SLURM_NTASKS": "4"}
@@ -73,11 +80,14 @@ class Slurm:
         assert process.returncode == status, f"{process.returncode}\n{out}{err}"
         return out, err
 
-    def submit(self, *options, status=0):
-        return self.run(SUBMIT, "sweep.yaml", "--calibrated", "plan", *options, status=status)
+    def submit(self, *options, status=0, **variables):
+        return self.run(SUBMIT, "sweep.yaml", "--calibrated", "plan", *options, status=status, **variables)
 
     def batch(self, status, **variables):
         return self.run(BATCH, "sweep.yaml", "-o", "a b.nc", status=status, **variables)[0].splitlines()
+
+
+slow = pytest.mark.thorough("starts dozens of commands")
 
 
 @pytest.fixture
@@ -93,19 +103,149 @@ def plan(folder, **values):
 
 # ---- submit ----
 
+def name_of(dataset):
+    """The name of the dataset's jobs."""
+    digest = hashlib.sha256(os.path.realpath(dataset).encode() + b"\n").hexdigest()[:8]
+    return re.sub(rb"[^A-Za-z0-9._-]", b"_", dataset.name.encode()).decode() + f"-{digest}"
+
+
+def common(slurm, *options):
+    return ["--parsable", f"--job-name={name_of(slurm.folder / 'sweep.nc')}", "--dependency=singleton", *options,
+            "--partition=all", "--ntasks-per-node=4", "--nodes=1", "--time=1:02:00", "--signal=B:USR1@120"]
+
+
 def test_chain_is_as_long_as_the_plan_and_a_quarter(slurm):
     out, _ = slurm.submit("--ntasks-per-node=4", "--time=1:02:00")
     assert out == ("sweep.nc: 5 runs, 0 have ended; 4:00:01 expected on 3 workers, 1 x 4 tasks; plan in plan\n"
-                   "partition all, time 1:02:00, a chain of 6: 1 2 3 4 5 6\n")
-    common = ["--parsable", "--partition=all", "--ntasks-per-node=4", "--nodes=1", "--time=1:02:00",
-              "--signal=B:USR1@120"]
-    calls = slurm.called("sbatch")
-    assert calls[0] == [*common, str(BATCH), "sweep.yaml"] and len(calls) == 6
-    for last, call in enumerate(calls[1:], 1):
-        follows = [f"--dependency=afterany:{last}", "--comment=normsweep-chain-1"]
-        assert call == [*common, *follows, str(BATCH), "sweep.yaml"]
+                   "partition all, time 1:02:00, a chain of 6 at most, each of which submits the next: 1\n")
+    assert slurm.called("sbatch") == [[*common(slurm, "--threads-per-core=1"), str(BATCH), "sweep.yaml"]]
 
 
+@slow
+def test_all_jobs_at_once(slurm):
+    slurm.command("sbatch", 'echo "$NORMSWEEP_LEFT" >>left; grep -c ^sbatch "$CALLS"')
+    out, _ = slurm.submit("--ntasks-per-node=4", "--time=1:02:00", "--at-once", "--begin=20:00", "-d", "afterok:9")
+    assert out.endswith(", a chain of 6: 1 2 3 4 5 6\n")
+    options = common(slurm, "--threads-per-core=1")
+    script = [str(BATCH), "sweep.yaml"]
+    first = [*options, "--begin=20:00", "--dependency", "afterok:9", *script]
+    assert slurm.called("sbatch") == [first] + [[*options, *script]] * 5
+    assert (slurm.folder / "left").read_text() == "0\n" * 6
+
+
+def test_each_job_submits_the_next(slurm):
+    """The first one is delayed as its options say; a requeued job whose successor waits submits none."""
+    slurm.command("sbatch", 'echo "$NORMSWEEP_LEFT" >left; printf "%s" "$NORMSWEEP_NEXT" >next; echo 6')
+    odd = "it's $HOME \u00e9\t`x`"
+    slurm.submit("--chain=3", "--set", "seed=[0, 1]", "--notify", odd, "--hold", "--begin=20:00", LC_ALL="C")
+    left, following = (slurm.folder / "left").read_text().strip(), (slurm.folder / "next").read_text()
+    assert left == "2" and "--hold" not in following
+    job = {"NORMSWEEP": program(slurm, "exit 75"), "NORMSWEEP_NEXT": following, "SLURM_JOB_NAME": "name"}
+    lines = slurm.batch(75, NORMSWEEP_LEFT="2", SLURM_RESTART_COUNT="1", **job)
+    assert lines[0].endswith(" job 5: job 6 goes on when this one ends; 1 more may follow")
+    first, second = slurm.called("sbatch")
+    assert second == [word for word in first if word not in ("--hold", "--begin=20:00")]
+    assert second[-5:] == ["sweep.yaml", "--set", "seed=[0, 1]", "--notify", odd]
+    assert (slurm.folder / "left").read_text() == "1\n" and (slurm.folder / "next").read_text() == following
+    slurm.batch(75, NORMSWEEP_LEFT="0", **job)
+    slurm.command("squeue", "echo 6")
+    slurm.batch(75, NORMSWEEP_LEFT="2", **job)
+    assert len(slurm.called("sbatch")) == 2
+    assert slurm.called("squeue")[-1] == ["--noheader", f"--user={os.getuid()}", "--name=name", "--states=PENDING",
+                                          "--format=%i"]
+
+
+@slow
+def test_a_node_that_may_not_submit(slurm):
+    """The job trains; if the job that plans has found it out, the chain is refused, or submitted at once."""
+    slurm.command("sbatch", "echo 'Access/permission denied' >&2; exit 1")
+    lines = slurm.batch(75, NORMSWEEP_LEFT="2", NORMSWEEP_NEXT="x", NORMSWEEP=program(slurm, "exit 75"))
+    assert "submit again when this one has ended, with --at-once if" in lines[0] and "status 75" in lines[-1]
+    plan(slurm.folder, next="no")
+    slurm.command("sbatch", "echo 1")
+    _, err = slurm.submit("--chain=3", status=2)
+    assert err == "submit: jobs on partition all cannot submit the next ones (plan): give --at-once\n"
+    slurm.submit("--chain=3", "--at-once")
+    slurm.submit("--chain=1", "--plan-time=none")
+
+
+@slow
+def test_jobs_are_named_after_the_dataset(slurm):
+    """By its path, through symbolic links."""
+    def name_with(*options, folder=""):
+        slurm.run("bash", "-c", f'cd "./{folder}" && exec "$@"', "bash", SUBMIT, slurm.folder / "sweep.yaml",
+                  "--calibrated", slurm.folder / "plan", *options)
+        return next(word for word in slurm.called("sbatch")[-1] if word.startswith("--job-name="))[11:]
+
+    (slurm.folder / "a").mkdir()
+    (slurm.folder / "b").symlink_to("a")
+    assert name_with() == name_of(slurm.folder / "sweep.nc") == name_with("--dataset", slurm.folder / "sweep.nc")
+    assert name_with(folder="a") == name_of(slurm.folder / "a" / "sweep.nc") == name_with(folder="b")
+    odd = "a,b \u00e9.nc"
+    assert name_with("--dataset", odd) == name_of(slurm.folder / odd)
+    assert name_with("--dataset", odd).startswith("a_b___.nc-")
+
+
+def test_a_second_chain_is_refused(slurm):
+    """Before anything is submitted, the job that plans included."""
+    slurm.command("squeue", "echo 5; echo 6")
+    _, err = slurm.run(SUBMIT, "sweep.yaml", status=2)
+    assert err == "submit: sweep.nc: already submitted: 5 6; wait, or scancel 5 6, or give another --dataset\n"
+    assert slurm.called("squeue") == [["--noheader", f"--name={name_of(slurm.folder / 'sweep.nc')}", "--format=%i"]]
+    assert slurm.called("sbatch") == []
+
+
+@slow
+def test_a_queue_that_does_not_answer(slurm):
+    slurm.command("squeue", "echo no controller >&2; exit 1")
+    assert slurm.submit(status=3)[1] == "no controller\nsubmit: squeue does not answer, see above\n"
+    assert slurm.called("sbatch") == []
+
+
+@slow
+def test_the_dataset_is_the_command_lines(slurm):
+    """And not the plan's, which may have been made for another one."""
+    slurm.run(NORMSWEEP, "run", "sweep.yaml", "-j", "0")
+    assert slurm.submit()[0] == "sweep.nc: nothing left to do: 5 runs have ended\n"
+    assert slurm.called("sbatch") == []
+    assert slurm.submit("--dataset", "u.nc")[0].startswith("u.nc: 5 runs, 0 have ended; ")
+    assert slurm.called("sbatch")[0][-2:] == ["-o", "u.nc"]
+
+
+def test_dry_run_prints_what_would_be_submitted(slurm):
+    """As a script that every shell understands, whatever the locale."""
+    odd = "it's $HOME \u00e9\t`x`"
+    options = ["--notify", odd, "--chain=3", "--dry-run"]
+    out, _ = slurm.run(SUBMIT, "sweep.yaml", "--setup", "plan", *options, LC_ALL="C")
+    assert slurm.called("sbatch") == [] and [path.name for path in slurm.folder.glob("*plan*")] == ["plan"]
+    slurm.command("sbatch", 'echo "$NORMSWEEP_LEFT $NORMSWEEP_MODE $NORMSWEEP_SETUP"')
+    said = slurm.run("/bin/sh", "-c", out)[0].splitlines()
+    assert said == [f" mpirun {slurm.folder}/plan", f"2 mpirun {slurm.folder}/plan"]
+    planning, job = slurm.called("sbatch")
+    assert "--wait" in planning and planning[-6:] == [str(BATCH), "--plan", "sweep.yaml", "--values", "-j", "7"]
+    assert job[-4:] == [str(BATCH), "sweep.yaml", "--notify", odd]
+    out, _ = slurm.submit(*options, "--at-once")
+    assert out.count("sbatch") == 3 and out.startswith("# 3 times\nNORMSWEEP=") and " NORMSWEEP_LEFT=0 " in out
+
+
+OURS = "NORMSWEEP,NORMSWEEP_MODE,NORMSWEEP_SETUP,NORMSWEEP_LEFT,NORMSWEEP_NEXT"
+
+
+@slow
+@pytest.mark.parametrize("given, passed", [
+    ("NONE", OURS), ("ALL", f"ALL,{OURS}"), ("NAME,OTHER=a b", f"NAME,OTHER=a b,{OURS}"), (None, None)])
+def test_jobs_have_the_variables_that_they_need(slurm, given, passed):
+    def exported():
+        return [word for word in slurm.called("sbatch")[-1] if word.startswith("--export")]
+
+    expected = [f"--export={passed}"] if passed else []
+    slurm.submit(*(["--export", given] if given else []))
+    assert exported() == expected
+    slurm.run(SUBMIT, "sweep.yaml", "--calibrated", "plan", SBATCH_EXPORT=given or "")
+    assert exported() == expected
+
+
+@slow
 @pytest.mark.parametrize("options, workers, expected", [
     (["--nodes=2", "--ntasks-per-node=2"], 3, "4:00:01"),
     (["--nodes", "4"], 31, "2:19:22"),  # on other workers: at most their share and the longest run
@@ -115,7 +255,7 @@ def test_chain_is_as_long_as_the_plan_and_a_quarter(slurm):
     (["-N4", "-c4"], 7, "3:25:43"),
     (["-HN4"], 31, "2:19:22"),
     (["-HQN", "4"], 31, "2:19:22"),
-    (["-J", "-N2", "-N4"], 31, "2:19:22"),
+    (["-A", "-N2", "-N4"], 31, "2:19:22"),
     (["-n4"], 3, "4:00:01"),
     (["-N2", "--ntasks", "4"], 3, "4:00:01"),
     (["-N2", "-n4", "--tasks-per-node=2"], 3, "4:00:01"),
@@ -126,15 +266,29 @@ def test_workers_are_the_allocations(slurm, options, workers, expected):
     assert "time no limit, a chain of 1: 1" in out
 
 
+@slow
+@pytest.mark.parametrize("options, restricted", [
+    ([], True), (["-c2"], True), (["--ntasks-per-node=8"], True), (["--ntasks-per-node=9"], False),
+    (["--ntasks-per-node=5", "-c2"], False), (["--hint=multithread"], False), (["--hint", "x"], False),
+    (["-B", "1:1:2"], False), (["--ntasks-per-core=2"], False), (["--threads-per-core=2"], False)])
+def test_tasks_have_physical_cores(slurm, options, restricted):
+    """As long as there are enough, and unless options say otherwise; nodes have 8 cores at least."""
+    slurm.submit(*options)
+    assert ("--threads-per-core=1" in slurm.called("sbatch")[0]) == restricted
+    assert slurm.called("sinfo") == [["--noheader", "--exact", "--partition=all", "--format=%X %Y"]]
+
+
+@slow
 def test_other_options_are_of_sbatch(slurm):
     slurm.submit("--account", "us", "--dataset", "a b.nc", "-A", "x", "--set", "seed=[0, 1]", "-t", "20:00:00",
                  "--mem=4G", "--partition=short", "--lead", "60")
     call = slurm.called("sbatch")[0]
-    assert call[:6] == ["--parsable", "--account", "us", "-A", "x", "--mem=4G"]
+    assert call[3:8] == ["--account", "us", "-A", "x", "--mem=4G"]
     assert call[-6:] == [str(BATCH), "sweep.yaml", "-o", "a b.nc", "--set", "seed=[0, 1]"]
     assert {"--partition=short", "--time=20:00:00", "--signal=B:USR1@60"} <= set(call)
 
 
+@slow
 def test_what_is_of_run_alone(slurm):
     slurm.submit("--notify", "mail -s 'a b' me", "--set", "seed=[0, 1]", "--log=a b.jsonl")
     end = [str(BATCH), "sweep.yaml", "--set", "seed=[0, 1]", "--notify", "mail -s 'a b' me", "--log", "a b.jsonl"]
@@ -142,18 +296,20 @@ def test_what_is_of_run_alone(slurm):
     assert calls and all(call[-len(end):] == end for call in calls)
 
 
+@slow
 @pytest.mark.parametrize("options, passed", [
-    (["-Jname"], ["-J", "name"]), (["-J", "name"], ["-J", "name"]), (["-Hvo", "out"], ["-H", "-v", "-o", "out"]),
-    (["-Hkoff"], ["-H", "-koff"]),
-    (["-QJname", "-A", "-x"], ["-Q", "-J", "name", "-A", "-x"]), (["--hold", "-t20:00:00"], ["--hold"]),
+    (["-Aname"], ["-A", "name"]), (["-A", "name"], ["-A", "name"]), (["-Qvo", "out"], ["-Q", "-v", "-o", "out"]),
+    (["-Qkoff"], ["-Q", "-koff"]), (["--comment=mine"], ["--comment=mine"]),
+    (["-QAname", "-q", "-x"], ["-Q", "-A", "name", "-q", "-x"]), (["--exclusive", "-t20:00:00"], ["--exclusive"]),
     (["--mem", "4G", "--exclusive=user"], ["--mem", "4G", "--exclusive=user"]), (["-k"], ["-k"]),
-    (["--nice", "--requeue", "--begin", "now"], ["--nice", "--requeue", "--begin", "now"])])
+    (["--nice", "--requeue", "--qos", "low"], ["--nice", "--requeue", "--qos", "low"])])
 def test_what_is_of_sbatch_keeps_its_values(slurm, options, passed):
     slurm.submit(*options)
     call = slurm.called("sbatch")[0]
-    assert call[1:1 + len(passed)] == passed and call[1 + len(passed)] == "--partition=all"
+    assert call[3:4 + len(passed)] == [*passed, "--threads-per-core=1"]
 
 
+@slow
 @pytest.mark.parametrize("options", [["-pshort", "-t10:00:00", "-N4"], ["-t", "10:00:00", "-Hp", "short", "-N4"]])
 def test_letters_are_read(slurm, options):
     assert "partition short, time 10:00:00, a chain of 1" in slurm.submit(*options)[0]
@@ -162,6 +318,7 @@ def test_letters_are_read(slurm, options):
     assert not {"-N4", "-pshort", "-t10:00:00"} & set(call)
 
 
+@slow
 def test_variables_of_sbatch_are_read(slurm):
     variables = {"SBATCH_PARTITION": "short", "SBATCH_TIMELIMIT": "10:00:00"}
     out, _ = slurm.run(SUBMIT, "sweep.yaml", "--calibrated", "plan", "-N4", **variables)
@@ -170,6 +327,7 @@ def test_variables_of_sbatch_are_read(slurm):
     assert "partition all, time 20:00:00, a chain of 1" in out
 
 
+@slow
 @pytest.mark.parametrize("text, said", [
     ("300", "5:00:00"), ("300:30", "5:00:30"), ("5:00:30", "5:00:30"), ("0-5", "5:00:00"), ("0-08:09", "8:09:00"),
     ("1-00:00:00", "24:00:00")])
@@ -177,6 +335,7 @@ def test_times_are_slurms(slurm, text, said):
     assert f", time {said}, a chain of " in slurm.submit("--partition=short", "--time", text)[0]
 
 
+@slow
 def test_time_is_the_partitions_where_none_is_given(slurm):
     assert "partition short, time 1:00:00, a chain of 4" in slurm.submit("-p", "short", "--nodes=4")[0]
     assert not any(word.startswith("--time") for word in slurm.called("sbatch")[0])
@@ -191,7 +350,7 @@ REFUSED = {
     ("sweep.yaml", "-N2-4"): "--nodes must be an integer >= 1, not '2-4'",
     ("sweep.yaml", "--nodes=2-4"): "--nodes must be an integer >= 1, not '2-4'",
     ("sweep.yaml", "-N"): "a value is missing after --nodes",
-    ("sweep.yaml", "-HJ"): "a value is missing after -J",
+    ("sweep.yaml", "-HA"): "a value is missing after -A",
     ("sweep.yaml", "-N2", "-n5"): "--ntasks: 5 tasks cannot be divided equally among 2 nodes",
     ("sweep.yaml", "-N2", "-n8", "--ntasks-per-node=2"):
         "--ntasks: 8 tasks are not 2 on each of 2 nodes, as --ntasks-per-node says",
@@ -206,9 +365,16 @@ REFUSED = {
     ("sweep.yaml", "--signal=USR2@60"):
         "--signal cannot be given: --lead says how early runs are saved",
     ("sweep.yaml", "-Ha1-4"): "--array cannot be given: every job of the array would run the whole sweep",
-    ("sweep.yaml", "--dry-run"): "submit has no --dry-run: normsweep run sweep.yaml --dry-run",
-    ("a & b.yaml", "--nodes", "2", "--dry-run"): "submit has no --dry-run: normsweep run a & b.yaml --dry-run",
+    ("sweep.yaml", "--dry-run=no"): "--dry-run takes no value",
+    ("sweep.yaml", "--dry"): "--dry: sbatch's options are written in full here",
+    ("sweep.yaml", "--depend=singleton"): "--depend: sbatch's options are written in full here",
+    ("sweep.yaml", "--setup=none"): "--setup: none: not a file that can be read",
+    ("sweep.yaml", "--plan-time=soon"): "--plan-time: 'soon' is not a time, such as 10 or 0:10:00",
+    ("sweep.yaml", "-pshort", "--plan-time=2-0"):
+        "partition short ends jobs after 24:00:00, and --plan-time is 48:00:00",
     ("sweep.yaml", "--fresh"): "submit has no --fresh: rename the dataset, or give another one with --dataset",
+    ("a & b.yaml", "-N2", "--retry-failed"): "submit has no --retry-failed: normsweep run a & b.yaml --retry-failed, "
+                                             "in an allocation",
     ("sweep.yaml", "--retry-failed"): "submit has no --retry-failed: normsweep run sweep.yaml --retry-failed, in an "
                                       "allocation",
     ("sweep.yaml", "--jobs=4"): "submit has no --jobs: --ntasks-per-node says how many tasks a node has",
@@ -216,8 +382,9 @@ REFUSED = {
     ("sweep.yaml", "-W"): "--wait cannot be given: the jobs of a chain are submitted together",
     ("sweep.yaml", "--test-only"): "--test-only cannot be given: nothing would be submitted",
     ("sweep.yaml", "--wrap=true"): "--wrap cannot be given: what the jobs run is normsweep.sbatch",
-    ("sweep.yaml", "--comment", "mine"):
-        "--comment cannot be given: the comment names the chain that a job belongs to",
+    ("sweep.yaml", "-J", "mine"):
+        "--job-name cannot be given: jobs are named after their dataset, so that its chain is found",
+    ("sweep.yaml", "--export-file=x"): "--export-file cannot be given: --export names variables for the jobs",
     ("sweep.yaml", "--time-min=1"):
         "--time-min cannot be given: a chain of jobs that Slurm may shorten has no known length",
     ("sweep.yaml", "-D/tmp"):
@@ -233,11 +400,11 @@ REFUSED = {
     ("sweep.yaml", "--time=2"): "a job of 0:02:00 is not longer than --lead, 120 s",
     ("sweep.yaml", "-p", "none"): "Slurm has no partition none",
     ("sweep.yaml", "-p", "short", "-t", "2-0"): "partition short ends jobs after 24:00:00, and --time is 48:00:00",
-    ("sweep.yaml", "-c", "9"): "a node of partition all has fewer than 9 processors",
+    ("sweep.yaml", "-c", "9"): "a node of partition all has fewer than 9 cores",
     ("sweep.yaml", "--calibrated=none"): "--calibrated: none: no such file",
     ("sweep.yaml", "--calibrated=sweep.yaml"): "sweep.yaml: not the output of normsweep plan --values",
     ("sweep.yaml", "--calibrated=plan", "--set", "learning_rate=0.1"):
-        "plan: the plan is for 5 runs, but sweep.yaml has 1",
+        "plan: the plan is for 6 cells, but sweep.yaml has 2",
     ("sweep.yaml", "--calibrated=plan", "-t", "8:00:00", "--nodes=4", "--chain=1"): None,
     ("sweep.yaml", "--calibrated=plan", "-t", "1:02:00", "--ntasks-per-node=4", "--chain=5"):
         "4:00:01 of training do not fit in 5 jobs of 1:02:00 with a quarter to spare; give --chain 6",
@@ -249,6 +416,7 @@ REFUSED = {
 }
 
 
+@slow
 @pytest.mark.parametrize("arguments", REFUSED, ids=" ".join)
 def test_impossible_requests_are_refused(slurm, arguments):
     said = REFUSED[arguments]
@@ -267,7 +435,8 @@ def without(slurm, name):
     return str(folder)
 
 
-@pytest.mark.parametrize("name", ["sbatch", "scontrol", "sinfo", "scancel"])
+@slow
+@pytest.mark.parametrize("name", ["sbatch", "scontrol", "sinfo", "squeue", "scancel"])
 def test_no_slurm(slurm, name):
     _, err = slurm.run(SUBMIT, "sweep.yaml", status=3, PATH=without(slurm, name))
     assert err == (f"submit: {name} is not on the PATH: submit needs Slurm, on its login node; "
@@ -275,6 +444,7 @@ def test_no_slurm(slurm, name):
     assert slurm.called("sbatch") == []
 
 
+@slow
 def test_a_slurm_that_does_not_answer(slurm):
     slurm.command("scontrol", 'echo "slurm_load_partitions error: Unable to contact slurm controller" >&2; exit 1')
     _, err = slurm.submit(status=3)
@@ -283,12 +453,21 @@ def test_a_slurm_that_does_not_answer(slurm):
     assert slurm.called("sbatch") == []
 
 
+@slow
+def test_a_program_that_is_not_there(slurm):
+    """Is not replaced by another."""
+    err = slurm.run(SUBMIT, "sweep.yaml", status=3, NORMSWEEP="none/normsweep")[1]
+    assert err == "submit: none/normsweep: program not found; set NORMSWEEP to its path\n"
+
+
+@slow
 def test_check_speaks_of_the_sweep(slurm):
     err = slurm.submit("--set", "stepz=1", status=2)[1]
     assert err.count("\n") == 1 and "unknown key 'stepz'" in err
     assert not slurm.called("sbatch")
 
 
+@slow
 def test_what_has_ended_is_not_expected_again(slurm):
     slurm.run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", "--set", "learning_rate=[0.1, 0.01]")
     out, _ = slurm.submit("--ntasks-per-node=4")
@@ -298,6 +477,18 @@ def test_what_has_ended_is_not_expected_again(slurm):
     assert len(slurm.called("sbatch")) == 1
 
 
+@slow
+def test_a_search_trains_fewer_runs_than_it_has_cells(slurm):
+    (slurm.folder / "sweep.yaml").write_text(
+        "corpus: markov\nsteps: 10\nlearning_rate: {log: [1e-3, 1], points: 7}\n"
+        "weight_decay: {log: [1e-3, 0.1], points: 7}\nrefine: {axis: weight_decay}\n")
+    plan(slurm.folder, cells=49, runs=14)
+    assert slurm.submit()[0].startswith("sweep.nc: 14 runs, 0 have ended; ")
+    plan(slurm.folder, cells=48, runs=14)
+    assert slurm.submit(status=2)[1] == "submit: plan: the plan is for 48 cells, but sweep.yaml has 49\n"
+
+
+@slow
 def test_a_sweep_that_runs_is_not_submitted_again(slurm):
     command = [NORMSWEEP, "run", "sweep.yaml", "-j", "0", "--set", "steps=100000000", "--set", "measure={steps: [0]}"]
     with subprocess.Popen(command, cwd=slurm.folder) as sweep:
@@ -312,65 +503,114 @@ def test_a_sweep_that_runs_is_not_submitted_again(slurm):
     assert slurm.called("sbatch")
 
 
+@slow
 def test_a_chain_is_submitted_whole_or_not_at_all(slurm):
     slurm.command("sbatch", 'count=$(grep -c ^sbatch "$CALLS"); [ "$count" -eq 3 ] || exec echo "$count"\n'
                             'echo no >&2; exit 1')
-    err = slurm.submit("--ntasks-per-node=4", "--time=1:02:00", status=3)[1]
+    err = slurm.submit("--ntasks-per-node=4", "--time=1:02:00", "--at-once", status=3)[1]
     assert err == "no\nsubmit: sbatch refused job 3 of 6; the others are cancelled\n"
     assert slurm.called("scancel") == [["1", "2"]]
 
 
-def test_a_first_job_plans(slurm):
-    slurm.command("sbatch", '[[ $* == *--wait* ]] || exec echo 7\n'
-                            'for word; do [[ $word == --wrap=* ]] && wrap=${word#*=}; done\n'
-                            'for word; do [[ $word == --output=* ]] && bash -c "$wrap" >"${word#*=}"; done; :')
-    out, _ = slurm.run(SUBMIT, "sweep.yaml", "--nodes=2", "--ntasks-per-node=2", "--dataset", "a b.nc", "--qos=low",
-                       "--notify", "true", "--log=x")
-    assert not {"--notify", "--log"} & set(" ".join(slurm.called("sbatch")[0]).split())
-    assert "a b.nc: 5 runs" in out and "on 3 workers" in out and "plan in a b.nc.plan" in out
-    assert {"--qos=low", "--nodes=1", "--ntasks-per-node=2", "--wait"} <= set(slurm.called("sbatch")[0])
-    assert "workers=3\n" in (slurm.folder / "a b.nc.plan").read_text()
+PLANNING = r"""
+[[ $* == *--test-only* ]] && exit "$FAULT"
+[[ $* == *--wait* ]] || exec echo 7
+for word; do [[ $word == --output=* ]] && out=${word#*=}; done
+while [[ $1 != */normsweep.sbatch ]]; do shift; done
+"$@" >"$out"
+"""
+
+
+@slow
+@pytest.mark.parametrize("fault", [0, 1])
+def test_a_first_job_plans(slurm, fault):
+    """And finds out whether a job can submit the next one."""
+    slurm.command("sbatch", PLANNING)
+    dataset = "it's \u00e9.nc"
+    out, _ = slurm.run(SUBMIT, "sweep.yaml", "--nodes=2", "--ntasks-per-node=2", "--dataset", dataset, "--qos=low",
+                       "--notify", "true", "--log=x", "--plan-time=5", LC_ALL="C", FAULT=str(fault))
+    planning, probe = slurm.called("sbatch")[:2]
+    assert not {"--notify", "--log"} & set(planning) and probe[0] == "--test-only" and "--notify" in probe
+    assert {"--qos=low", "--nodes=1", "--ntasks-per-node=2", "--wait", "--time=5"} <= set(planning)
+    assert f"--job-name={name_of(slurm.folder / dataset)}" in planning
+    assert f"{dataset}: 5 runs" in out and "on 3 workers" in out and f"plan in {dataset}.plan" in out
+    text = (slurm.folder / f"{dataset}.plan").read_text()
+    assert "workers=3\n" in text and ("next=no\n" in text) == bool(fault)
     assert not list(slurm.folder.glob(".normsweep-plan-*"))
 
 
-def test_a_first_job_that_fails(slurm):
-    slurm.command("sbatch", "echo no partition >&2; exit 1")
+@slow
+@pytest.mark.parametrize("said, why", [
+    ("no partition", ", see above"), ("CANCELLED DUE TO TIME LIMIT", ": it takes longer than --plan-time 2")])
+def test_a_first_job_that_fails(slurm, said, why):
+    slurm.command("sbatch", f'for word; do [[ $word == --error=* ]] && echo {said} >"${{word#*=}}"; done; exit 1')
     err = slurm.run(SUBMIT, "sweep.yaml", status=3)[1]
-    assert err == "no partition\nsubmit: the job that plans the sweep failed, see above\n"
+    assert err == f"{said}\nsubmit: the job that plans the sweep failed{why}\n"
     assert not list(slurm.folder.glob(".normsweep-plan-*"))
 
 
 def test_help_names_every_option(slurm):
     said = slurm.run(SUBMIT, "--help")[0]
-    for option in ["nodes", "ntasks-per-node", "time", "partition", "chain", "calibrated", "mode", "dataset", "set",
-                   "notify", "log"]:
+    for option in ["nodes", "ntasks-per-node", "time", "partition", "chain", "at-once", "calibrated", "plan-time",
+                   "mode", "setup", "dataset", "set", "notify", "log", "dry-run"]:
         assert f"  --{option} " in said
 
 
 # ---- the batch script ----
 
-def program(slurm, body):
-    return str(slurm.command("program", body))
+def program(slurm, body, library="Open MPI v4.1.4, package: Debian"):
+    return str(slurm.command("program", f'[[ $1 != --version ]] || exec echo "MPI       {library}"\n{body}'))
 
 
-@pytest.mark.parametrize("status, chain_ends", [(0, True), (1, True), (2, True), (3, True), (75, False), (130, False),
-                                                (137, False)])
+RUN = ["run", "sweep.yaml", "-o", "a b.nc"]
+
+
+@pytest.mark.parametrize("status, chain_ends", [
+    (0, True), pytest.param(1, True, marks=slow), pytest.param(2, True, marks=slow), (3, True), (75, False),
+    pytest.param(130, False, marks=slow), pytest.param(137, False, marks=slow)])
 def test_exit_status_is_the_programs(slurm, status, chain_ends):
-    lines = slurm.batch(status, NORMSWEEP=program(slurm, f"echo speaks; exit {status}"))
+    slurm.command("squeue", "echo 7; echo 9")
+    lines = slurm.batch(status, NORMSWEEP=program(slurm, f"echo speaks; exit {status}"), NORMSWEEP_LEFT="0",
+                        SLURM_JOB_NAME="name")
     assert " job 5: " in lines[0] and "program run sweep.yaml -o a b.nc; mpirun, 4 tasks on " in lines[0]
     assert f" job 5: status {status}: " in lines[-1]
     assert slurm.called("scancel") == ([["7", "9"]] if chain_ends else [])
     assert any("cancelling the rest of the chain, 7 9" in line for line in lines) == chain_ends
-    assert slurm.called("program") == [["run", "sweep.yaml", "-o", "a b.nc"]] * (2 if status == 3 else 1)
-    assert slurm.called("sleep") == ([["65"]] if status == 3 else [])
+    assert [call for call in slurm.called("program") if "--dry-run" not in call] == [RUN]
+    assert slurm.called("sleep") == []
 
 
-def test_other_jobs_are_left_alone(slurm):
-    slurm.command("squeue", '[[ $* == *--jobs* ]] || echo "7 normsweep-chain-4"; echo "8 other"')
+@slow
+def test_a_lease_of_a_dead_node_is_waited_for(slurm):
+    """Other faults of the environment do not go away by themselves."""
+    body = '[[ $* == *--dry-run* ]] && echo "a b.nc: in use by process 5 on n1 (a b.nc.lease)" >&2; exit 3'
+    lines = slurm.batch(3, NORMSWEEP=program(slurm, body))
+    assert slurm.called("program") == [RUN, [*RUN, "--dry-run", "-j", "0"], RUN] and slurm.called("sleep") == [["65"]]
+    assert lines[1].endswith(" status 3: one more attempt in 65 s, when the lease of a dead node has expired")
+
+
+def test_a_job_without_a_chain_leaves_others_alone(slurm):
+    slurm.command("squeue", "echo 7")
     slurm.batch(0, NORMSWEEP=program(slurm, "exit 0"))
-    assert slurm.called("scancel") == []
+    assert slurm.called("scancel") == slurm.called("sbatch") == []
 
 
+@slow
+@pytest.mark.parametrize("setup, status", [
+    ("export LOADED=yes", 0), ("set -euo pipefail; declare LOADED=yes; export LOADED", 0), ("false", 2),
+    ("module load none", 2)])
+def test_setup_runs_in_the_jobs_shell(slurm, setup, status):
+    path = slurm.folder / "set up.sh"
+    path.write_text(setup + "\n")
+    slurm.command("squeue", "echo 7")
+    lines = slurm.batch(status, NORMSWEEP=program(slurm, 'echo "loaded: $LOADED $SLURM_EXPORT_ENV"'),
+                        NORMSWEEP_SETUP=str(path), NORMSWEEP_LEFT="1")
+    assert ("loaded: yes ALL" in lines) == (status == 0)
+    assert any(line.endswith(f"{path}: its last command has failed") for line in lines) == (status == 2)
+    assert slurm.called("scancel") == [["7"]]
+
+
+@slow
 @pytest.mark.parametrize("mode", ["mpirun", "srun"])
 @pytest.mark.parametrize("signals", [[signal.SIGUSR1], [signal.SIGTERM], [signal.SIGUSR1, signal.SIGUSR1]])
 def test_signals_are_passed_on_and_waited_for(slurm, signals, mode):
@@ -391,18 +631,61 @@ def test_signals_are_passed_on_and_waited_for(slurm, signals, mode):
     assert job.returncode == 75 and "status 75: stopped with all runs saved" in out, out + err
 
 
+@slow
 def test_srun_starts_the_tasks(slurm):
     path = program(slurm, "exit 0")
     lines = slurm.batch(0, NORMSWEEP=path, NORMSWEEP_MODE="srun", SLURM_CPUS_PER_TASK="2")
-    assert slurm.called("srun") == [["--mpi=pmix", "--cpus-per-task=2", path, "run", "sweep.yaml", "-o", "a b.nc"]]
+    assert slurm.called("srun") == [
+        ["--mpi=list"], ["--mpi=pmix", "--cpus-per-task=2", path, "run", "sweep.yaml", "-o", "a b.nc"]]
     assert "; srun, 4 tasks on " in lines[0]
 
 
+@slow
+@pytest.mark.parametrize("left, status", [(0, 134), (1, 1), (3, 134)])
+def test_an_mpi_that_aborts_under_srun_is_not_an_end(slurm, left, status):
+    """It ends with 1, which is also the status of a sweep whose runs have all ended."""
+    path = program(slurm, f'[[ $* != *--dry-run* ]] || exit {left}; exit 1')
+    lines = slurm.batch(status, NORMSWEEP=path, NORMSWEEP_MODE="srun", NORMSWEEP_LEFT="0")
+    assert ("lost; run the same command again" in lines[-1]) == (status == 134)
+
+
+OLDER = "srun: MPI types are...\nsrun: {}"
+OPEN_MPI_4, OPEN_MPI_5, MPICH = "Open MPI v4.1.4, package: Debian", "Open MPI v5.0.11, package", "MPICH Version:\t4.0.2"
+
+
+@slow
+@pytest.mark.parametrize("library, offered, chosen", [
+    (OPEN_MPI_4, MPI_TYPES, "pmix"),
+    (OPEN_MPI_4, OLDER.format("pmix_v2\nsrun: none\nsrun: pmix\nsrun: pmi2"), "pmix"),
+    (OPEN_MPI_4, OLDER.format("none\nsrun: pmix_v2\nsrun: pmix_v10\nsrun: pmi2"), "pmix_v10"),
+    (OPEN_MPI_4, "MPI plugin types are...\n\tcray_shasta\n\tpmi2\n\tnone", "pmi2"),
+    (OPEN_MPI_4, "MPI plugin types are...\n\tnone", None),
+    (OPEN_MPI_5, MPI_TYPES, "pmix"),
+    (OPEN_MPI_5, "types...\n\tnone\nspecific pmix plugin versions available: pmix_v3,pmix_v4", "pmix_v4"),
+    (OPEN_MPI_5, "MPI plugin types are...\n\tcray_shasta\n\tpmi2\n\tnone", None),
+    (MPICH, MPI_TYPES, "pmi2"), (MPICH, OLDER.format("none\nsrun: pmix"), "pmix"), (MPICH, OLDER.format("none"), None),
+    ("MPI VERSION    : CRAY MPICH version 8.1.29 (ANL base 3.4a2)", "types\n\tpmi2\n\tcray_shasta", "cray_shasta"),
+    ("MPI VERSION    : CRAY MPICH version 8.1.29 (ANL base 3.4a2)", MPI_TYPES, "pmi2"),
+    ("Intel(R) MPI Library 2021.9 for Linux* OS", MPI_TYPES, "pmi2"),
+    ("MVAPICH2 Version      :\t2.3.7", OLDER.format("pmix_v3"), "pmix_v3"),
+])
+def test_srun_connects_tasks_as_the_library_can(slurm, library, offered, chosen):
+    slurm.command("srun", f'[[ $1 != --mpi=list ]] || exec echo "{offered}"')
+    path = program(slurm, "exit 0", library)
+    lines = slurm.batch(0 if chosen else 2, NORMSWEEP=path, NORMSWEEP_MODE="srun")
+    assert [call[0] for call in slurm.called("srun")[1:]] == ([f"--mpi={chosen}"] if chosen else [])
+    assert bool(chosen) or re.search(r": srun --mpi=list offers none of pm.*, which .*; mode mpirun does ", lines[1])
+    slurm.batch(0, NORMSWEEP=path, NORMSWEEP_MODE="srun", SLURM_MPI_TYPE="sites")
+    assert slurm.called("srun")[-1][0] == "--mpi=sites"
+
+
+@slow
 def test_steps_of_mpirun_survive_a_node(slurm):
     lines = slurm.batch(0, NORMSWEEP=program(slurm, 'echo "no kill: $SLURM_NO_KILL"'))
     assert "no kill: set" in lines
 
 
+@slow
 def test_last_node_watches_the_first(slurm):
     """If the job has lost its first node, the guard on the last node requeues it, or cancels it."""
     slurm.command("scontrol", '[[ $2 == hostnames ]] && printf "%s\\n" ${3//,/ }; [[ $1 != requeue ]]')
@@ -416,11 +699,13 @@ def test_last_node_watches_the_first(slurm):
     assert ["requeue", "5"] in slurm.called("scontrol") and ["5"] in slurm.called("scancel")
 
 
+@slow
 def test_unknown_mode(slurm):
     lines = slurm.batch(2, NORMSWEEP_MODE="ssh")
     assert "NORMSWEEP_MODE must be mpirun or srun, not 'ssh'" in lines[1]
 
 
+@slow
 @pytest.mark.parametrize("option", ["-j4", "--jobs=4"])
 def test_workers_are_the_tasks_under_srun(slurm, option):
     path = program(slurm, "exit 0")
@@ -431,12 +716,15 @@ def test_workers_are_the_tasks_under_srun(slurm, option):
     assert slurm.called("program") == [["run", "sweep.yaml", option]]
 
 
+@slow
 def test_no_program(slurm):
-    lines = slurm.batch(2, NORMSWEEP="/nowhere/normsweep")
-    assert lines[1].endswith(": /nowhere/normsweep: program not found; set NORMSWEEP to its path")
-    assert slurm.called("scancel") == [["7", "9"]]
+    slurm.command("squeue", "echo 7")
+    lines = slurm.batch(2, NORMSWEEP="/nowhere/normsweep", NORMSWEEP_LEFT="1")
+    assert lines[0].endswith(": /nowhere/normsweep: program not found; set NORMSWEEP to its path")
+    assert slurm.called("scancel") == [["7"]]
 
 
+@slow
 def test_program_of_the_checkout(slurm):
     """Slurm runs a copy of the script, and says where the original is."""
     copy = slurm.folder / "spool" / "slurm_script"

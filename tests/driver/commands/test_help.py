@@ -256,6 +256,9 @@ def test_check_accepts(tmp_path):
     done = normsweep("check", "sweep.yaml", "--set", "layers=[1, 2, 3]", cwd=tmp_path)
     assert done.stdout == "sweep.yaml: valid: 2 seed x 2 bias x 3 layers, 12 cells, 3 skipped\n"
     assert done.returncode == 0 and done.stderr == ""
+    assert normsweep("check", "sweep.yaml", "--values", cwd=tmp_path).stdout == "cells=4\nruns=3\noutput=sweep.nc\n"
+    done = normsweep("check", "sweep.yaml", "-o", "a b.nc", "--values", cwd=tmp_path)
+    assert done.stdout == "cells=4\nruns=3\noutput=a b.nc\n"
 
 
 def test_check_says_how_many_words_are_unknown(tmp_path):
