@@ -111,7 +111,8 @@ static const struct refused rows[] = {
                   "three\n"},
             {"v", "two\n"}}},
     {CASE("pairs: a word outside the vocabulary", PAIRS "valid_text: [s, v]\n",
-         "sweep.yaml:6:13: valid_text: v:2: 'tow' is not in the vocabulary and there is no <unk>"),
+         "sweep.yaml:6:13: valid_text: v:2: 'tow' is not in the training text, which has no <unk>; set "
+         "min_count: 2 to make rare words <unk>"),
         .file = {{"s", "ein haus\n"
                        "zwei\n"
                        "drei\n"},
@@ -121,6 +122,19 @@ static const struct refused rows[] = {
             {"v", "two\n"
                   "tow\n"
                   "three\n"}}},
+    {CASE("pairs: all words are rare", PAIRS "min_count: 3\n",
+         "sweep.yaml:6:12: min_count: 3 is above 2, the count of the most frequent word"),
+        .file = {{"s", "ein haus\n"
+                       "zwei\n"
+                       "drei\n"},
+            {"t", "a house\n"
+                  "zwei two\n"
+                  "three\n"}}},
+    {CASE("pairs: counts on an axis", PAIRS "min_count: [1, 2]\n",
+        "sweep.yaml:6:12: min_count: takes one value, not a list")},
+    {CASE("pairs: a count of 0", PAIRS "min_count: 0\n", "sweep.yaml:6:12: min_count: 0 is below 1")},
+    {CASE("tokens: min_count", TOKENS "min_count: 2\n",
+        "sweep.yaml:5:12: min_count: corpus tokens does not use it")},
     {CASE("pairs: fewer than a batch",
          "corpus: pairs\n"
          "network: encoder_decoder\n"
