@@ -29,6 +29,7 @@ enum { OPTIONS_MOST = 20 };
 
 #define GAP_MOST 1 /* seconds between two looks that count, at most: the whole job may be suspended */
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; later ten times as long */
+#define TELL_SECONDS 15 /* without a new rank, before this process says what it waits for */
 #define GRACE_SECONDS 5 /* for mpirun to end after its coordinator */
 #define TERM_SECONDS 3 /* between SIGTERM and SIGKILL; mpirun needs one to remove its files */
 #define START_SECONDS 30 /* for ranks to start after a stop was requested */
@@ -40,6 +41,7 @@ enum { STARTS_IN_VAIN = 3 }; /* restarts in a row without a new result or checkp
 
 struct launcher {
     struct lease *lease;
+    const char *output;
     const struct mpirun *command;
     pid_t mpirun;
     struct pump out, error;
@@ -50,6 +52,7 @@ struct launcher {
     int ended; /* mpirun's wait status */
     double clock, now; /* clock_now() of this look; time that counts, frozen while this process is paused */
     double begun, looked, renewed;
+    int told; /* ranks that were there when this process said what it waits for; -1: it has not */
     double patience; /* seconds for a coordinator to join */
     double beaten; /* when the coordinator's beat last changed */
     double stopped; /* when a requested stop was first seen; 0: none is requested */
@@ -227,6 +230,21 @@ static bool is_gone(struct launcher *l, double now)
     return l->news.stage == STAGE_ENDED || l->news.dead || l->error.status >= 0;
 }
 
+/* Says that MPI_Init takes long, once for each number of ranks. */
+static void tell_wait(struct launcher *l, double now)
+{
+    char expected[32] = "";
+
+    if (l->news.stage != STAGE_NONE || l->ranks.most == l->told || now - l->ranks.grown < TELL_SECONDS)
+        return;
+    l->told = l->ranks.most;
+    if (l->expected)
+        snprintf(expected, sizeof(expected), " of %d", l->expected);
+    fprintf(stderr,
+        "%s: %s was started %.0f s ago, and MPI_Init has not returned yet; ranks on this machine: %d%s\n",
+        l->output, l->command->command, now - l->begun, l->told, expected);
+}
+
 static void look_at_ranks(struct launcher *l, double now)
 {
     bool starting = l->news.stage < STAGE_READY;
@@ -237,6 +255,7 @@ static void look_at_ranks(struct launcher *l, double now)
         hear(l);
         if (starting)
             rank_processes_look(&l->ranks, now);
+        tell_wait(l, now);
     }
     if (now - l->renewed >= LEASE_RENEW_SECONDS) {
         l->renewed = now;
@@ -450,7 +469,9 @@ static int run_lives(const struct launch *launch, const struct command_line *lin
 
     while (status == LOST) {
         struct launcher launcher = {.lease = launch->lease,
+            .output = launch->output,
             .command = launch->mpirun,
+            .told = -1,
             .expected = elsewhere ? 0 : launch->workers + 1,
             .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};
         launcher.clock = launcher.now = launcher.begun = launcher.renewed = clock_now();

@@ -88,8 +88,7 @@ static bool is_found_by_divergence(const struct crossing *crossing)
            (is_diverged(crossing, crossing->low) || is_diverged(crossing, crossing->high));
 }
 
-/* Begins a new search at `high`, in the range in which the runs known from there on last change their side.
- */
+/* Begins a new search at `high`, where the runs that are known from there on last change their side. */
 static void go_on(struct crossing *crossing)
 {
     int64_t known = crossing->high, divergence = crossing->low, length = crossing->length;

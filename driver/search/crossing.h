@@ -23,8 +23,7 @@ enum side {
 enum crossing_end {
     CROSSING_SEARCHES,
     CROSSING_FOUND, /* runs `low` and `high` are on different sides, and neighbours, or only runs that
-                     * diverged are between them; one of the two has diverged only if nothing else was found
-                     */
+                     * diverged are between them; one of the two has diverged if nothing else was found */
     CROSSING_SAME, /* the first and the last run are on the same side */
     CROSSING_LACKS, /* a run that it needs has no side */
 };

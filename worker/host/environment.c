@@ -20,6 +20,11 @@ extern void openblas_set_num_threads(int threads) __attribute__((weak));
 #define GUARD_VARIABLE "NORMSWEEP_BLAS"
 #define CORE_WIDE "SKYLAKEX"
 
+/* hwloc, inside mpirun and MPI_Init, would look for graphics cards: it asks the X servers 0 to 9 of this
+ * machine, and waits for as long as whatever listens at the ports 6000 to 6009 does not answer. */
+#define HWLOC_VARIABLE "HWLOC_COMPONENTS"
+#define HWLOC_WITHOUT_GRAPHICS "-gl,-opencl"
+
 enum { PROGRAM_SIZE = 4096 };
 
 static bool has_avx512(void)
@@ -71,6 +76,7 @@ void environment_prepare(char **argv)
     const char *chosen = getenv(GUARD_VARIABLE);
     bool again = false;
 
+    setenv(HWLOC_VARIABLE, HWLOC_WITHOUT_GRAPHICS, 0);
     if (!openblas_get_corename)
         return;
     if (chosen) {

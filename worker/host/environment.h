@@ -8,8 +8,8 @@
 /*
  * Makes the BLAS library start with one thread and with the kernels that suit the processor. The library
  * reads its variables when it is loaded, before main, so this function sets them and executes the program
- * again, once. Call it before MPI is started. It changes no variable that the user has set, and does nothing
- * with libraries other than OpenBLAS.
+ * again, once; with libraries other than OpenBLAS it does not. It also keeps MPI from looking for graphics
+ * cards. Call it before MPI is started. It changes no variable that the user has set.
  */
 void environment_prepare(char **argv);
 

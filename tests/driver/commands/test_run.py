@@ -434,6 +434,37 @@ def test_no_room_for_the_files_of_mpirun(normsweep, sweep, tmp_path):
                         "folder, or train without MPI (-j 0)\n" if why else "")
 
 
+# A clock that runs twenty times as fast: a wait of 15 s passes in one.
+FAST_CLOCK = """
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    static int (*next)(clockid_t, struct timespec *);
+    if (!next)
+        next = dlsym(RTLD_NEXT, "clock_gettime");
+    int status = next(clock, time);
+    long long now = 20 * (time->tv_sec * 1000000000LL + time->tv_nsec);
+    if (clock == CLOCK_MONOTONIC)
+        *time = (struct timespec){now / 1000000000, now % 1000000000};
+    return status;
+}
+"""
+
+
+def test_a_start_that_takes_long_says_what_it_waits_for(normsweep, sweep, tmp_path):
+    """An mpirun that starts no rank for a while. It must not wait for an X server either."""
+    script = tmp_path / "bin" / "mpirun"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\n[ $1 = --version ] || { echo $HWLOC_COMPONENTS >components; sleep 3; exit 1; }\n")
+    script.chmod(0o755)
+    environment = {**preload(tmp_path, FAST_CLOCK), "PATH": f"{script.parent}:{os.environ['PATH']}"}
+    told = normsweep("run", sweep, "-j", "2", status=3, env=environment).stderr
+    assert re.fullmatch(r"sweep.nc: mpirun was started (1[5-9]|[2-9]\d) s ago, and MPI_Init has not returned yet; "
+                        "ranks on this machine: 0 of 3\n"
+                        "mpirun: ended before the sweep could begin\n", told), told
+    assert (tmp_path / "components").read_text() == "-gl,-opencl\n"
+
+
 @pytest.mark.parametrize("jobs", ["0", "2"])
 def test_refused_before_anything_starts(normsweep, sweep, tmp_path, jobs):
     (tmp_path / "text.nc").write_text("no dataset\n")
