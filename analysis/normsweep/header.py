@@ -36,7 +36,7 @@ def check_length(path: Path) -> None:
 def extents(file: BinaryIO) -> dict[str, tuple[int, int]]:
     """{variable: (begin, bytes)} of an open file, positioned after the magic number."""
     header = Header(file)
-    header.number()  # number of records: a dataset has no record dimension
+    header.take(8)  # the number of records: a dataset has no record dimension
     lengths = [header.dimension() for _ in header.elements(DIMENSIONS)]
     header.attributes()
     return dict(header.variable(lengths) for _ in header.elements(VARIABLES))
@@ -79,7 +79,7 @@ class Header:
 
     def dimension(self) -> int:
         self.name()
-        return self.number(least=1)
+        return self.number()
 
     def attributes(self) -> None:
         for _ in self.elements(ATTRIBUTES):
@@ -92,5 +92,5 @@ class Header:
         values = math.prod(lengths[self.number(most=len(lengths) - 1)] for _ in range(self.number()))
         self.attributes()
         size = self.type_size()
-        self.number()  # the padded size, which follows from the shape
+        self.take(8)  # the padded size, which follows from the shape
         return name, (self.number(), values * size)

@@ -63,7 +63,7 @@ static int check_corpus_keys(struct reader *reader)
         enum corpus_use use;
     } keys[] = {{"vocabulary", USES_VOCABULARY}, {"train_text", USES_FILES}, {"valid_text", USES_FILES},
         {"corpus_tokens", USES_TOKENS}, {"train_share", USES_SHARE}, {"corpus_seed", USES_SEED},
-        {"sequences", USES_SEQUENCES}, {"min_count", USES_WORDS}};
+        {"sequences", USES_SEQUENCES}, {"min_count", USES_MIN_COUNT}};
     const struct sweep *sweep = reader->sweep;
     unsigned uses = corpus_kind_table[sweep->base.corpus].uses;
 

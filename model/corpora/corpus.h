@@ -16,18 +16,18 @@ enum corpus_use {
     USES_SHARE = 8,
     USES_SEED = 16,
     USES_SEQUENCES = 32, /* how a run cuts the text; other kinds consist of sequences */
-    USES_WORDS = 64, /* whose vocabulary is that of the training text */
+    USES_MIN_COUNT = 64,
 };
 
 /* The kinds of corpora: X(KIND, name, uses). The name is that of the sweep file and enters the digest. */
 #define CORPUS_KINDS(X)                                                                                      \
-    X(TEXT, text, USES_FILES | USES_SEQUENCES | USES_WORDS)                                                  \
+    X(TEXT, text, USES_FILES | USES_SEQUENCES | USES_MIN_COUNT)                                              \
     X(BYTES, bytes, USES_FILES | USES_SEQUENCES)                                                             \
     X(MARKOV, markov, USES_VOCABULARY | USES_TOKENS | USES_SEED | USES_SEQUENCES)                            \
     X(DYCK, dyck, USES_VOCABULARY | USES_TOKENS | USES_SEED | USES_SEQUENCES)                                \
     X(COUNTER, counter, USES_TOKENS | USES_SEED | USES_SEQUENCES)                                            \
     X(TOKENS, tokens, USES_FILES | USES_VOCABULARY | USES_SEQUENCES)                                         \
-    X(PAIRS, pairs, USES_FILES | USES_WORDS)                                                                 \
+    X(PAIRS, pairs, USES_FILES | USES_MIN_COUNT)                                                             \
     X(MODULAR, modular, USES_VOCABULARY | USES_SHARE | USES_SEED)
 
 enum corpus_kind {
@@ -77,7 +77,7 @@ struct corpus {
     struct token_file train_file, valid_file; /* of the kind tokens; zeros otherwise */
     struct text train;
     struct text valid; /* token_count 0: no validation text */
-    struct digest digest; /* of the kind and its parameters or the content of the files; not of their paths */
+    struct digest digest; /* of the kind, its parameters and the content of the files; not of their paths */
     void *block; /* the memory of all arrays; NULL: the corpus is empty */
     size_t block_size;
     int file; /* the file that the block maps; -1: the memory belongs to this process alone */
@@ -93,10 +93,9 @@ enum corpus_fault { CORPUS_FAULT_SOURCE, CORPUS_FAULT_TRAIN, CORPUS_FAULT_VALID 
  *
  * text: words are separated by ASCII white space. The vocabulary holds the words of the training text in
  * order of first appearance, then <eos>. A word "<eos>" in a text is that same token, wherever it stands. A
- * word outside the vocabulary becomes <unk>. Headings are lines whose first word begins with '='. With a
- * min_count above 1 the vocabulary is that of the training text in which every word that it has fewer times
- * is replaced by <unk>; a text without such words has <unk> as its last word before <eos>. So no word is
- * refused.
+ * word outside the vocabulary becomes <unk>. Headings are lines whose first word begins with '='. With
+ * min_count N above 1 the corpus is what it would be if <unk> replaced every word that the training text has
+ * fewer than N times; if there is none, <unk> is the last word before <eos>. So no word is refused.
  * bytes: any file; every byte is a token, and a newline ends a line (a last line without a newline gets one).
  * Bytes have no headings: '=' is a byte like any other.
  * tokens: llm.c's files (256 int32: 20240520, 1, the number of tokens, zeros; then the tokens as uint16) and

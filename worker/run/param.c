@@ -195,7 +195,7 @@ const struct param param_table[] = {
             "themselves"),
     NUMBER(min_count, .min = 1, .max = INT32_MAX, .initial.integer = 1, .unit = "1", .data = true,
         .long_name = "least count of a word",
-        .help = "words that the training text, or both texts of pairs together, have fewer times become "
+        .help = "words that occur fewer times in the training text, of pairs in both sides together, become "
                 "<unk>, in the validation text, too; from 2 on <unk> is always a word"),
     NUMBER(vocabulary, .min = 2, .max = INT32_MAX, .initial.integer = 129, .unit = "1",
         .long_name = "vocabulary",

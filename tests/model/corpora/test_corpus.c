@@ -1,8 +1,10 @@
+#include "tests/failing.h"
 #include "tests/test.h"
 
 #include "model/core/random.h"
 #include "model/corpora/corpus.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
@@ -350,6 +352,26 @@ TEST(corpus_of_rare_words_alone)
         CHECK(fault == CORPUS_FAULT_SOURCE && error.status == ERROR_INPUT);
         CHECK_TEXT(error.text, "min_count: 3 is above 2, the count of the most frequent word");
     }
+}
+
+/* Whichever allocation fails. */
+TEST(corpus_rare_words_without_memory)
+{
+    struct corpus corpus;
+    enum corpus_fault fault;
+    struct error error;
+    int count = 0;
+    bool failed = true;
+
+    for (; failed; count++) {
+        failing_after(count, "realloc", ENOMEM);
+        int status = load_frequent(&corpus, CORPUS_TEXT, 2, "a x a\n", "b\n", &fault, &error);
+        failed = failing_end();
+        CHECK(status == (failed ? -1 : 0));
+        CHECK(!failed || (error.status == ERROR_ENVIRONMENT && strstr(error.text, "no memory for ")));
+    }
+    corpus_release(&corpus);
+    CHECK(count > 6); /* the text, words, slots and bytes; the counts of words; the validation text */
 }
 
 static struct digest digest_of(enum corpus_kind kind, const char *train, const char *valid)
