@@ -348,15 +348,26 @@ static double model_error(const struct architecture *architecture)
     return error;
 }
 
-TEST(gradient_whole_models)
+/* Listed arrangements each `stride`th, and some of the drawn ones. test_tangents.c compares the
+ * gradients of all with exact derivatives along one direction. */
+static void check_models(int stride)
 {
-    /* test_tangents.c compares the gradients of all with exact derivatives along one direction. */
-    for (int bits = 0; bits < ARRANGEMENTS; bits += bits < LISTED_ARRANGEMENTS ? 1 : 8) {
+    for (int bits = 0; bits < ARRANGEMENTS; bits += bits < LISTED_ARRANGEMENTS ? stride : 8) {
         const struct architecture architecture = arrangement(bits);
         double error = model_error(&architecture);
         if (!(error < tolerance))
             arrangement_fail(__FILE__, __LINE__, &architecture, "gradient", error);
     }
+}
+
+TEST(gradient_whole_models)
+{
+    check_models(13); /* prime to all lengths of the list: each two choices meet */
+}
+
+THOROUGH(gradient_every_model, "takes a minute; gradient_whole_models has each choice")
+{
+    check_models(1);
 }
 
 TEST(gradient_check_can_fail)
