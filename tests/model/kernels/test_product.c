@@ -201,7 +201,7 @@ static void check_own_product(const struct team *team)
     check_symmetric(&same);
 }
 
-TEST(product_of_every_level)
+THOROUGH(product_of_every_level, "every vector level; gradients and parity have the processor's own")
 {
     with_team(1, "baseline", check_own_product);
     with_team(1, "avx2", check_own_product);
@@ -266,27 +266,27 @@ static void check_bfloat16(const char *level)
         with_precision(PRECISION_BFLOAT16, 1, level, check_own_product);
 }
 
-TEST(product_bfloat16_baseline)
+THOROUGH(product_bfloat16_baseline, "every vector level; gradients and parity have the processor's own")
 {
     check_bfloat16("baseline");
 }
 
-TEST(product_bfloat16_avx2)
+THOROUGH(product_bfloat16_avx2, "every vector level; gradients and parity have the processor's own")
 {
     check_bfloat16("avx2");
 }
 
-TEST(product_bfloat16_avx512)
+THOROUGH(product_bfloat16_avx512, "every vector level; gradients and parity have the processor's own")
 {
     check_bfloat16("avx512");
 }
 
-TEST(product_bfloat16_avx512_bf16)
+THOROUGH(product_bfloat16_avx512_bf16, "every vector level; gradients and parity have the processor's own")
 {
     check_bfloat16("avx512_bf16");
 }
 
-TEST(product_bfloat16_amx)
+THOROUGH(product_bfloat16_amx, "every vector level; gradients and parity have the processor's own")
 {
     check_bfloat16("amx");
 }

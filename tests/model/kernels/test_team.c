@@ -410,7 +410,8 @@ TEST(team_computes_what_one_thread_does)
 }
 
 /* The products are the BLAS library's there. */
-TEST(team_computes_what_one_thread_does_at_baseline)
+THOROUGH(team_computes_what_one_thread_does_at_baseline,
+    "every vector level; gradients and parity have the processor's own")
 {
     check_level("baseline");
 }
