@@ -3,11 +3,14 @@
 NORMSWEEP_BUILD names the folder of the programs to test (build/ by default, build/san under sanitizers).
 """
 
+import importlib
+import io
 import os
 import pathlib
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -56,6 +59,28 @@ def run(*arguments, status=0, timeout=120, **options):
                           timeout=timeout, **options)
     assert done.returncode == status, f"{arguments}: status {done.returncode}\n{done.stdout}{done.stderr}"
     return done
+
+
+def script(name, *arguments, status=0, cwd="."):
+    """Runs analysis/NAME as `run` does, but in this process: to import xarray takes longer than most scripts do."""
+    sys.path[:0] = [] if str(PROJECT / "analysis") in sys.path else [str(PROJECT / "analysis")]
+    entry = importlib.import_module("normsweep.entry")
+    streams = [io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(cwd)
+        patch.setattr(sys, "argv", [str(PROJECT / "analysis" / name), *map(str, arguments)])
+        patch.setattr(sys, "stdout", streams[0])
+        patch.setattr(sys, "stderr", streams[1])
+        try:
+            ended = entry.start(name)
+        except SystemExit as end:
+            ended = end.code
+        if isinstance(ended, str):
+            print(ended, file=sys.stderr)
+    out, err = (stream.buffer.getvalue().decode() for stream in streams)
+    code = ended if isinstance(ended, int) else int(ended is not None)
+    assert code == status, f"{name} {arguments}: status {code}\n{out}{err}"
+    return subprocess.CompletedProcess(arguments, code, out, err)
 
 
 @pytest.fixture

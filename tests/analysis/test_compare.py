@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from compared import RATES, end, made
-from conftest import PROJECT, run
+from conftest import PROJECT, script
 from drawn import DIVERGED, PENDING, SKIPPED, legend, near, panels, words
 from made_up import made_up
 from normsweep import NothingInCommon, compare, comparison_table, comparison_text
@@ -18,7 +18,6 @@ from normsweep.figures.comparison import comparison
 
 pytestmark = pytest.mark.thorough("compares many whole datasets and draws them")
 
-COMMAND = [sys.executable, PROJECT / "analysis" / "compare"]
 QUANTILE = 0.95 * (2 / (1 - 0.95 ** 2)) ** 0.5  # Student's, for two degrees of freedom
 
 
@@ -390,7 +389,7 @@ def folder(tmp_path):
 
 
 def test_script_compares_two_files(folder):
-    done = run(*COMMAND, "a.nc", "b.nc", "-o", "out", cwd=folder)
+    done = script("compare", "a.nc", "b.nc", "-o", "out", cwd=folder)
     stem = "compare-a-b"
     assert sorted(os.listdir(folder / "out")) == [f"{stem}.csv", f"{stem}.png", f"{stem}.svg"]
     assert done.stdout.endswith("".join(f"out/{stem}.{ending}\n" for ending in ("png", "svg", "csv")))
@@ -403,54 +402,54 @@ def test_script_compares_two_files(folder):
 
 
 def test_script_compares_parts(folder):
-    said = run(*COMMAND, "both.nc", "--at-a", "norm_placement=out", "--at-b", "norm_placement=pre", "--format", "none",
-               cwd=folder).stdout
+    said = script("compare", "both.nc", "--at-a", "norm_placement=out", "--at-b", "norm_placement=pre", "--format",
+                  "none", cwd=folder).stdout
     assert "They differ in norm_placement (out, pre)." in said and len(os.listdir(folder)) == 4
-    along = run(*COMMAND, "both.nc", "--along", "norm_placement", "--format", "csv", cwd=folder).stdout
+    along = script("compare", "both.nc", "--along", "norm_placement", "--format", "csv", cwd=folder).stdout
     assert said in along.replace("compare-both-norm_placement-out-pre.csv\n", "")
     assert along.count("A  both") == 3 and len([name for name in os.listdir(folder) if name.endswith(".csv")]) == 3
-    two = run(*COMMAND, "both.nc", "--along", "learning_rate=0.1,0.001", "--at", "norm_placement=post", "--cells", "0",
-              "--format", "none", cwd=folder).stdout
+    two = script("compare", "both.nc", "--along", "learning_rate=0.1,0.001", "--at", "norm_placement=post", "--cells",
+                 "0", "--format", "none", cwd=folder).stdout
     assert two.count("A  both") == 1 and "They differ in learning_rate (0.1, 0.001)." in two
     assert two.startswith("A  both, norm_placement=post, learning_rate=0.1\n")
     for place in ("out", "pre"):  # tables of different parts do not overwrite each other
-        run(*COMMAND, "both.nc", "--along", "learning_rate=0.1,0.001", "--at", f"norm_placement={place}", "--format",
-            "csv", cwd=folder)
+        script("compare", "both.nc", "--along", "learning_rate=0.1,0.001", "--at", f"norm_placement={place}",
+               "--format", "csv", cwd=folder)
         assert (folder / f"compare-both-norm_placement-{place}-learning_rate-0.1-0.001.csv").exists(), place
-    mixed = run(*COMMAND, "both.nc", "a.nc", "--at-a", "norm_placement=post", "--unpaired", "--format", "none",
+    mixed = script("compare", "both.nc", "a.nc", "--at-a", "norm_placement=post", "--unpaired", "--format", "none",
                 "--variables", "final_train_loss", cwd=folder).stdout
     assert "not in pairs" in mixed and "norm_growth  " not in mixed.partition("Boundary")[0]
 
 
 def test_script_compares_parts_of_several_values(folder):
     def said(*arguments):
-        return run(*COMMAND, "a.nc", "b.nc", *arguments, "--format", "none", cwd=folder).stdout
+        return script("compare", "a.nc", "b.nc", *arguments, "--format", "none", cwd=folder).stdout
     listed = said("--at", "learning_rate=0.1,0.001")
     assert "All 8 cells" in listed and "A  a, learning_rate=0.1,0.001" in listed
     assert "All 9 cells" in said("--at", "weight_decay=0.1..10") and "All 6 cells" in said("--at", "weight_decay=1..")
     both = said("--at-a", "weight_decay=..1,learning_rate=0.01..0.1,seed=0,2", "--at-b", "seed=0..1")
     assert "All 6 cells" in both and "not in pairs (seeds of A: 0, 2; of B: 0, 1)" in both
-    along = run(*COMMAND, "a.nc", "--along", "weight_decay=0.05..2", "--format", "none", cwd=folder).stdout
+    along = script("compare", "a.nc", "--along", "weight_decay=0.05..2", "--format", "none", cwd=folder).stdout
     assert along.count("A  a") == 1 and "They differ in weight_decay (1, 0.1)" in along
 
 
 def test_script_leaves_out_collapsed_runs(folder):
     collapse(made(), (0, 0, 0)).assign_attrs(source="normsweep").to_netcdf(folder / "c.nc")
-    said = [run(*COMMAND, "c.nc", "b.nc", *more, "--format", "none", cwd=folder).stdout
+    said = [script("compare", "c.nc", "b.nc", *more, "--format", "none", cwd=folder).stdout
             for more in ((), ("--without-collapsed",))]
     assert "A 1, B not measured; they count like the others." in said[0].replace("\n  ", " ")
     assert "A 1, B not measured; they are left out." in said[1].replace("\n  ", " ")
 
 
 def test_each_format_is_written_once_and_whole(folder):
-    done = run(*COMMAND, "a.nc", "b.nc", "-o", "out", "--format", "svg,csv,svg", cwd=folder)
+    done = script("compare", "a.nc", "b.nc", "-o", "out", "--format", "svg,csv,svg", cwd=folder)
     assert done.stdout.endswith("out/compare-a-b.svg\nout/compare-a-b.csv\n") and done.stdout.count("out/") == 2
     (folder / "out" / "compare-a-b.png").mkdir()
-    done = run(*COMMAND, "a.nc", "b.nc", "-o", "out", "--format", "png", cwd=folder, status=1)
+    done = script("compare", "a.nc", "b.nc", "-o", "out", "--format", "png", cwd=folder, status=1)
     assert done.stderr == "compare: out/compare-a-b.png: is a folder\n"
     assert sorted(os.listdir(folder / "out")) == [f"compare-a-b.{ending}" for ending in ("csv", "png", "svg")]
     for text, message in (("none,png", "none stands alone"), ("gif", "'gif' is not one of png, svg, pdf, csv")):
-        assert message in run(*COMMAND, "a.nc", "b.nc", "--format", text, cwd=folder, status=2).stderr
+        assert message in script("compare", "a.nc", "b.nc", "--format", text, cwd=folder, status=2).stderr
 
 
 def test_a_figure_that_fails_leaves_the_old_one(folder, monkeypatch):
@@ -488,6 +487,6 @@ def test_a_figure_that_fails_leaves_the_old_one(folder, monkeypatch):
 def test_errors_are_one_line(folder, arguments, message):
     (folder / "text.nc").write_text("no dataset\n")
     before = sorted(os.listdir(folder))
-    done = run(*COMMAND, *arguments, cwd=folder, status=1)
+    done = script("compare", *arguments, cwd=folder, status=1)
     assert done.stderr.startswith("compare: ") and message in done.stderr and done.stderr.count("\n") == 1
     assert sorted(os.listdir(folder)) == before

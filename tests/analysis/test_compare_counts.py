@@ -5,13 +5,12 @@ import sys
 import numpy as np
 import pytest
 from compared import end, made, uneven
-from conftest import PROJECT, run
+from conftest import PROJECT, script
 from drawn import DIVERGED, near
 from normsweep import NotASweep, NothingInCommon, compare, comparison_table, comparison_text, significance
 
 pytestmark = pytest.mark.thorough("compares many whole datasets")
 
-COMMAND = [sys.executable, PROJECT / "analysis" / "compare"]
 
 
 def numbers(part, name="norm_growth"):
@@ -110,7 +109,7 @@ def test_all_runs_diverged(tmp_path):
         assert set(table.quantity) <= {"boundary", "boundary_slope"} if "weight_decay" in part.dims else len(table) == 0
         assert ("learning_rate" in table.columns) == ("learning_rate" in part.dims)
     gone.isel(weight_decay=0).to_netcdf(tmp_path / "gone.nc")
-    done = run(*COMMAND, "gone.nc", "gone.nc", cwd=tmp_path)
+    done = script("compare", "gone.nc", "gone.nc", cwd=tmp_path)
     assert "No run has a finite value in both A and B." in done.stdout and not done.stderr
     assert done.stdout.endswith("/compare-gone-itself.csv\n")
 

@@ -6,7 +6,7 @@ import struct
 import netCDF4
 import numpy as np
 import pytest
-from conftest import PROJECT, run
+from conftest import PROJECT, script
 from drawn import (DECAYS, DIVERGED, DONE, PENDING, RATES, RUNNING, SKIPPED, dataset, drawing, keys, legend, near,
                    panels, words)
 from matplotlib.collections import QuadMesh
@@ -16,7 +16,6 @@ from normsweep.figures import line_looks, runs
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 
-SCRIPT = PROJECT / "analysis" / "figures"
 
 
 # ---- the script ----
@@ -38,7 +37,7 @@ def cells_of_every_kind(path):
 
 def test_script(tmp_path):
     cells_of_every_kind(tmp_path / "made up.nc")
-    drawn = run(SCRIPT, tmp_path / "made up.nc", "-o", tmp_path / "a b").stdout.splitlines()
+    drawn = script("figures", tmp_path / "made up.nc", "-o", tmp_path / "a b").stdout.splitlines()
     names = [f"made up-{name}.{ending}" for name in ("phase", "norms", "norms-fits") for ending in ("png", "svg")]
     assert [pathlib.Path(path).name for path in drawn] == names
     for path in drawn[::2]:
@@ -53,7 +52,7 @@ def test_script(tmp_path):
 def test_same_figure_is_the_same_file(tmp_path):
     cells_of_every_kind(tmp_path / "a.nc")
     for folder in ("one", "two"):
-        run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path / folder, "--only", "phase", "norms")
+        script("figures", tmp_path / "a.nc", "-o", tmp_path / folder, "--only", "phase", "norms")
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
     assert files == ["a-norms.png", "a-norms.svg", "a-phase.png", "a-phase.svg"]
     for name in files:
@@ -62,20 +61,22 @@ def test_same_figure_is_the_same_file(tmp_path):
 
 def test_script_draws_what_is_asked_for(tmp_path):
     cells_of_every_kind(tmp_path / "a.nc")
-    drawn = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--only", "norms").stdout
+    drawn = script("figures", tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--only", "norms").stdout
     assert drawn == f"{tmp_path}/a-norms.svg\n"
-    error = run(SCRIPT, tmp_path / "a.nc", "--only", "heads", status=1).stderr
+    error = script("figures", tmp_path / "a.nc", "--only", "heads", status=1).stderr
     there = "this dataset has boundaries, norms, norms-fits, phase"
     assert error == f"figures: no figure heads: it needs heads_histogram; {there}\n"
     for name, meant in (("phse", "phase"), ("normfits", "norms-fits"), ("norms_fits", "norms-fits")):
-        error = run(SCRIPT, tmp_path / "a.nc", "--only", name, status=1).stderr
+        error = script("figures", tmp_path / "a.nc", "--only", name, status=1).stderr
         assert error == f"figures: no figure {name}; did you mean {meant}?; {there}\n"
-    assert run(SCRIPT, tmp_path / "a.nc", "--only", "xyz", status=1).stderr == f"figures: no figure xyz; {there}\n"
-    assert "'gif' is not one of png, svg, pdf" in run(SCRIPT, tmp_path / "a.nc", "--format", "gif", status=2).stderr
+    error = script("figures", tmp_path / "a.nc", "--only", "xyz", status=1).stderr
+    assert error == f"figures: no figure xyz; {there}\n"
+    error = script("figures", tmp_path / "a.nc", "--format", "gif", status=2).stderr
+    assert "'gif' is not one of png, svg, pdf" in error
 
 
 def test_script_without_a_dataset(tmp_path):
-    error = run(SCRIPT, tmp_path / "none.nc", status=1).stderr
+    error = script("figures", tmp_path / "none.nc", status=1).stderr
     assert error == f"figures: {tmp_path}/none.nc: No such file or directory\n"
 
 
@@ -83,14 +84,14 @@ def test_script_with_a_foreign_file(tmp_path):
     netCDF4.Dataset(tmp_path / "foreign.nc", "w").close()
     (tmp_path / "text.nc").write_text("no netCDF")
     for name in ("foreign.nc", "text.nc"):
-        error = run(SCRIPT, tmp_path / name, status=1).stderr
+        error = script("figures", tmp_path / name, status=1).stderr
         assert error == f"figures: {tmp_path}/{name}: not a normsweep dataset\n"
 
 
 def test_script_where_nothing_can_be_written(tmp_path):
     cells_of_every_kind(tmp_path / "a.nc")
     for folder in ("a.nc", "a.nc/b/c"):
-        error = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path / folder, status=1).stderr
+        error = script("figures", tmp_path / "a.nc", "-o", tmp_path / folder, status=1).stderr
         assert error == f"figures: {tmp_path}/a.nc: is a file, not a folder\n"
 
 
@@ -98,7 +99,7 @@ def test_a_figure_that_fails_takes_no_other_down(tmp_path):
     made = dataset({"learning_rate": RATES}, param_norm=(["step"], lambda rate, step: 1 + rate * step), dynamics=1)
     made.dynamics.attrs["flag_meanings"] = "none aligned"  # without their numbers
     made.to_netcdf(tmp_path / "a.nc")
-    done = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path, status=1)
+    done = script("figures", tmp_path / "a.nc", "-o", tmp_path, status=1)
     assert done.stderr.startswith("figures: ") and "dynamics has no flag_meanings for its flag_values" in done.stderr
     assert done.stderr.count("\n") == 1
     drawn = []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import PROJECT, run
+from conftest import PROJECT, script
 from drawn import DECAYS, DIVERGED, DONE, RATES, SKIPPED, dataset, drawing, legend, near, panels, words
 from matplotlib.collections import QuadMesh
 from normsweep import plane
@@ -11,7 +11,6 @@ from normsweep.figures import equilibrium, runs
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 
-SCRIPT = PROJECT / "analysis" / "figures"
 
 
 def boundary_at(factors, **axes):
@@ -166,23 +165,26 @@ def test_values_of_another_kind_are_not_there():
 def test_script_draws_a_part(tmp_path):
     made = boundary_at([3, 30], steps=[10, 100])
     made.to_netcdf(tmp_path / "a.nc")
-    drawn = run(SCRIPT, tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--at", "steps=100", "--only", "phase")
+    drawn = script("figures", tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--at", "steps=100", "--only",
+                   "phase")
     assert drawn.stdout == f"{tmp_path}/a-steps=100-phase.svg\n"
     assert "Made up at steps=100" in (tmp_path / "a-steps=100-phase.svg").read_text()
     axes = "the axes are learning_rate, weight_decay, steps"
     for at, error in (("steps=7", "steps: no value 7; it has 10, 100"),
                       ("step=1", f"step=1: not NAME=VALUE of an axis; {axes}")):
-        assert run(SCRIPT, tmp_path / "a.nc", "--at", at, status=1).stderr == f"figures: {tmp_path}/a.nc: {error}\n"
+        said = script("figures", tmp_path / "a.nc", "--at", at, status=1).stderr
+        assert said == f"figures: {tmp_path}/a.nc: {error}\n"
 
 
 def test_script_says_why_a_figure_is_empty(tmp_path):
     made = dataset({}, dynamics=np.int8(1), param_norm=(["step"], lambda step: 1.0 + step))
     made.dynamics.attrs = {"flag_values": np.arange(2, dtype=np.int8), "flag_meanings": "none aligned"}
     made.to_netcdf(tmp_path / "one.nc")
-    done = run(SCRIPT, tmp_path / "one.nc", "-o", tmp_path, "--format", "svg", "--only", "dynamics,norms", status=1)
+    done = script("figures", tmp_path / "one.nc", "-o", tmp_path, "--format", "svg", "--only", "dynamics,norms",
+                  status=1)
     assert done.stderr == "figures: dynamics: nothing to draw: a single run is not enough for this figure\n"
     assert done.stdout == f"{tmp_path}/one-norms.svg\n"
-    run(SCRIPT, tmp_path / "one.nc", "-o", tmp_path, "--format", "svg")
+    script("figures", tmp_path / "one.nc", "-o", tmp_path, "--format", "svg")
 
 
 def test_a_value_may_be_rounded_as_long_as_it_means_one():

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from conftest import PROJECT, run
+from conftest import PROJECT, script
 from drawn import PENDING, dataset, drawing, legend, near, panels, words
 from normsweep import grokking
 from normsweep.figures import TOGETHER, names
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 
-SCRIPT = PROJECT / "analysis" / "figures"
 DECAYS = [1.0, 0.0, 0.1, 0.2, 0.5]  # in no order
 STEPS = np.arange(0, 10001, 100)
 
@@ -161,11 +160,11 @@ def test_script(tmp_path):
     for name in ("one", "two"):
         made().to_netcdf(tmp_path / f"{name}.nc")
     made([0.0, 0.01]).to_netcdf(tmp_path / "none.nc")
-    done = run(SCRIPT, "one.nc", "two.nc", "--format", "svg", cwd=tmp_path).stdout
+    done = script("figures", "one.nc", "two.nc", "--format", "svg", cwd=tmp_path).stdout
     assert done == "./one+two-grokking.svg\n"
     assert all(f">{name}</text>" in (tmp_path / "one+two-grokking.svg").read_text() for name in ("one", "two"))
-    assert run(SCRIPT, "one.nc", "two.nc", "--only", "grokking", "--at", "seed=0", "--format", "svg", cwd=tmp_path)
-    error = run(SCRIPT, "none.nc", "none.nc", "./none.nc", cwd=tmp_path, status=1).stderr
+    script("figures", "one.nc", "two.nc", "--only", "grokking", "--at", "seed=0", "--format", "svg", cwd=tmp_path)
+    error = script("figures", "none.nc", "none.nc", "./none.nc", cwd=tmp_path, status=1).stderr
     assert error.startswith("figures: grokking: nothing to draw: ") and error.count("\n") == 1
-    error = run(SCRIPT, "one.nc", "two.nc", "--only", "phase", cwd=tmp_path, status=1).stderr
+    error = script("figures", "one.nc", "two.nc", "--only", "phase", cwd=tmp_path, status=1).stderr
     assert error == "figures: no figure phase; several sweeps have grokking\n"

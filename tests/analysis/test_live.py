@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT, run, script
 from made_up import made_up
 from pages import EVIL, Reader, area, shapes
 
@@ -381,7 +381,7 @@ def test_what_never_comes_and_what_is_no_sweep(tmp_path):
     for arguments, message in ((["none.nc", "--wait", "1"], "none.nc: not there yet; waiting for up to 1 s\n"
                                 "report: none.nc: No such file or directory"),
                                (["text.nc"], "text.nc: not a normsweep dataset")):
-        error = run(*REPORT, *arguments, "--watch", "--every", "1", status=1, cwd=tmp_path).stderr
+        error = script("report", *arguments, "--watch", "--every", "1", status=1, cwd=tmp_path).stderr
         assert error == f"report: {message}\n"
     text = (tmp_path / "none.html").read_text()
     assert "cannot be read: none.nc: No such file" in text and "data-every" not in text
@@ -393,7 +393,7 @@ def test_what_never_comes_and_what_is_no_sweep(tmp_path):
     (["--every", "0", "--watch"], "0 is not a number from 1 to 3600"), (["--every", "nan", "--watch"], "nan is not"),
     (["--wait", "soon", "--watch"], "soon is not a number"), (["--every", "5"], "--every and --wait need --watch")])
 def test_options_that_are_refused(tmp_path, options, message):
-    assert message in run(*REPORT, "a.nc", *options, status=2, cwd=tmp_path).stderr
+    assert message in script("report", "a.nc", *options, status=2, cwd=tmp_path).stderr
     assert os.listdir(tmp_path) == []
 
 

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT, run, script
 from made_up import made_up
 from pages import EVIL, Reader
 
@@ -399,7 +399,7 @@ def test_a_terminated_command_says_nothing(sweep, tmp_path):
 def test_nothing_is_written_where_nothing_can_be(sweep, tmp_path):
     (tmp_path / "folder.html").mkdir()
     for output, message in (("folder.html", "is a folder"), ("none/a.html", "No such file or directory")):
-        error = run(*REPORT, sweep, "-o", output, status=1, cwd=tmp_path).stderr
+        error = script("report", sweep, "-o", output, status=1, cwd=tmp_path).stderr
         assert error == f"report: {output}: {message}\n"
     assert os.listdir(tmp_path) == ["folder.html"] and os.listdir(tmp_path / "folder.html") == []
 
@@ -421,7 +421,7 @@ def test_errors_are_one_line(tmp_path):
     (tmp_path / "text.nc").write_text("no dataset\n")
     for arguments, message in ((["none.nc"], "none.nc: No such file or directory"),
                                (["text.nc"], "text.nc: not a normsweep dataset")):
-        assert run(*REPORT, *arguments, status=1, cwd=tmp_path).stderr == f"report: {message}\n"
+        assert script("report", *arguments, status=1, cwd=tmp_path).stderr == f"report: {message}\n"
     assert os.listdir(tmp_path) == ["text.nc"]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import PROJECT, run
+from conftest import PROJECT, run, script
 from made_up import made_up
 
 pytestmark = pytest.mark.thorough("writes tables in every format")
@@ -66,14 +66,14 @@ def compare(frame, ds):
 
 @pytest.mark.filterwarnings("ignore:The 'float_precision' argument is deprecated")  # the default once it is gone
 def test_csv_through_pandas(path):
-    run(*COMMAND, path, "-o", path.with_suffix(".csv"))
+    script("table", path, "-o", path.with_suffix(".csv"))
     with xr.open_dataset(path) as ds:
         compare(pd.read_csv(path.with_suffix(".csv"), float_precision="round_trip"), ds)
     assert sorted(os.listdir(path.parent)) == ["made up.csv", "made up.nc"]
 
 
 def test_csv_through_csv(path):
-    lines = list(csv.DictReader(run(*COMMAND, path).stdout.splitlines(keepends=True)))
+    lines = list(csv.DictReader(script("table", path).stdout.splitlines(keepends=True)))
     with xr.open_dataset(path) as ds:
         same([float(line["seconds"]) for line in lines], rows(ds, "seconds"))
         for name, kind in (("norm_growth", float), ("last_step", int)):
@@ -84,7 +84,7 @@ def test_csv_through_csv(path):
 
 def test_parquet(path):
     missing.module("pyarrow", "tables in Parquet; those in CSV are", "pip install pyarrow")
-    run(*COMMAND, path, "-o", path.with_suffix(".parquet"))
+    script("table", path, "-o", path.with_suffix(".parquet"))
     frame = pd.read_parquet(path.with_suffix(".parquet"))
     with xr.open_dataset(path) as ds:
         compare(frame, ds)
@@ -105,7 +105,7 @@ def test_keys_of_a_together_axis_and_truth_values(tmp_path, normsweep):
         "corpus: markov\ncorpus_tokens: 4000\nsteps: 3\nmeasure: {every: 1}\nbias: [true, false]\n"
         "together: {model: {small: {width: 8, heads: 2}, large: {width: 12, heads: 3}}}\n")
     normsweep("run", "a.yaml", "-j", "0")
-    lines = list(csv.DictReader(run(*COMMAND, tmp_path / "a.nc").stdout.splitlines(keepends=True)))
+    lines = list(csv.DictReader(script("table", tmp_path / "a.nc").stdout.splitlines(keepends=True)))
     assert [tuple(list(line.items())[:5]) for line in lines] == [
         (("bias", bias), ("model", model), ("width", width), ("heads", heads), ("outcome", "done"))
         for bias in ("true", "false") for model, width, heads in (("small", "8", "2"), ("large", "12", "3"))]
@@ -118,7 +118,7 @@ def test_keys_of_a_together_axis_and_truth_values(tmp_path, normsweep):
 
 def test_one_run(tmp_path):
     made_up().isel(learning_rate=0, weight_decay=1, norm_placement=0, seed=0).to_netcdf(tmp_path / "one.nc")
-    lines = list(csv.DictReader(run(*COMMAND, tmp_path / "one.nc").stdout.splitlines()))
+    lines = list(csv.DictReader(script("table", tmp_path / "one.nc").stdout.splitlines()))
     assert len(lines) == 1 and lines[0]["outcome"] == "done"
     assert lines[0]["seconds"] == "0.3333333333333333" and "learning_rate" not in lines[0]
 
@@ -130,7 +130,7 @@ def test_errors_are_one_line(path, tmp_path):
                                ([path, "-o", path], f"{path}: the name must end in .csv or .parquet"),
                                ([path, "-o", "folder"], "folder: is a folder"),
                                ([path, "-o", "none/a.csv"], "none/a.csv: No such file or directory")):
-        assert run(*COMMAND, *arguments, status=1, cwd=tmp_path).stderr == f"table: {message}\n"
+        assert script("table", *arguments, status=1, cwd=tmp_path).stderr == f"table: {message}\n"
 
 
 def test_a_reader_that_goes_away(path):
