@@ -179,7 +179,7 @@ static double coverage(int64_t seeds)
 }
 
 /* A standard error of the share is 1.1 %. */
-TEST(slope_interval_covers_the_true_slope)
+THOROUGH(slope_interval_covers_the_true_slope, "simulates thousands of boundaries")
 {
     for (int64_t seeds = 1; seeds <= SEEDS; seeds++) {
         double share = coverage(seeds);

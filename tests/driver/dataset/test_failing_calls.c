@@ -208,7 +208,7 @@ TEST(failing_calls_of_a_dataset_that_is_continued)
     bench_release(&bench);
 }
 
-TEST(failing_calls_of_a_dataset_that_grows)
+THOROUGH(failing_calls_of_a_dataset_that_grows, "lets every call fail, one after the other")
 {
     struct bench bench;
 
