@@ -128,6 +128,11 @@ static void show_stop(struct job *job, double now)
     job_breathe(job, now);
 }
 
+static bool has_to_stop(const struct local *local)
+{
+    return signals_stop() || local->job->displaced;
+}
+
 static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct local *local = context;
@@ -140,9 +145,9 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
     obey(local);
     if (local->drop)
         return VERDICT_STOP;
-    if (signals_stop())
+    if (has_to_stop(local))
         show_stop(local->job, now);
-    return keeper_verdict(&local->keeper, step, signals_stop() || local->job->failed, now);
+    return keeper_verdict(&local->keeper, step, has_to_stop(local) || local->job->failed, now);
 }
 
 static bool on_resume(void *context, struct snapshot *snapshot)
@@ -266,7 +271,7 @@ void local_run(struct job *job)
     push_event(&local, EVENT_HELLO, 0, false);
     obey(&local);
     while (!local.finished && !job->failed) {
-        if (signals_stop() && !local.stopping)
+        if (has_to_stop(&local) && !local.stopping)
             stop_local(&local);
         else if (local.used > 0)
             train_next(&local);

@@ -103,7 +103,8 @@ static bool is_whole(const struct dispatch *d)
 static void send_quit(struct dispatch *d, int worker)
 {
     struct peer *peer = dispatch_peer(d, worker);
-    bool stopped = d->stopping && job_pending(d->job) > 0 && !d->job->failed && !getenv(LEASE_VARIABLE);
+    bool failed = d->job->failed || d->job->displaced;
+    bool stopped = d->stopping && job_pending(d->job) > 0 && !failed && !getenv(LEASE_VARIABLE);
 
     if (peer->dead || peer->quit)
         return;
@@ -375,7 +376,7 @@ static void stop_all(struct dispatch *d)
 
 static void watch_workers(struct dispatch *d)
 {
-    if (signals_stop())
+    if (signals_stop() || d->job->displaced)
         stop_all(d);
     if (!d->told_ready && (d->hellos >= d->peers.count || d->now > SIGNALS_SECONDS)) {
         lease_tell(d->job->lease, STAGE_READY, 0);
