@@ -3,13 +3,15 @@
 #include "driver/commands/commands.h"
 #include "driver/sweep/remarks.h"
 #include "driver/sweep/texts.h"
+#include "driver/text/lines.h"
 
 #include <inttypes.h>
 
 /* "sweep.yaml: valid: 20 learning_rate x 20 weight_decay, 400 cells, 3 skipped" */
 static void report_valid(const struct sweep *sweep)
 {
-    printf("%s: valid: ", sweep->path);
+    lines_put(stdout, sweep->path);
+    fputs(": valid: ", stdout);
     for (int64_t i = 0; i < sweep->axis_count; i++)
         printf("%s%" PRId64 " %s", i ? " x " : "", sweep->axis[i].length, sweep->axis[i].name);
     printf("%s%" PRId64 " cell%s", sweep->axis_count ? ", " : "", sweep->cells, sweep->cells == 1 ? "" : "s");

@@ -2,6 +2,7 @@
 
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
+#include "driver/text/lines.h"
 #include "model/core/check.h"
 #include "worker/checkpoint/keeper.h"
 #include "worker/host/clock.h"
@@ -194,7 +195,7 @@ static void print_line(void *context, const char *line)
     const struct local *local = context;
 
     progress_clear(local->job->progress);
-    fprintf(stderr, "%s\n", line);
+    lines_print(stderr, 0, "%s", line);
 }
 
 static void local_begin_run(struct local *local, const struct order *order, const struct run *run)

@@ -1,6 +1,6 @@
 #include "driver/text/json_writer.h"
 
-#include "driver/text/utf8.h"
+#include "model/core/printable.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -169,6 +169,8 @@ TEST(quoted_paths)
             "e.nc'"},
         {"~x.nc", "'~x.nc'"},
         {"", "''"},
+        {"\033[31m it's a\\b.nc", "$'\\x1b[31m it\\'s a\\\\b.nc'"},
+        {"-\n\xff\xe2\x80\xae", "$'./-\\x0a\\xff\\xe2\\x80\\xae'"},
     };
 
     for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
