@@ -114,8 +114,8 @@ static void complain(const char *script, const char *what, int number, const cha
 
     if (number >= 0)
         snprintf(digits, sizeof(digits), " %d", number);
-    lines_print(stderr, 0, "normsweep run: --notify '%s' %s%s%s", place_excerpt(script, excerpt), what,
-        digits, more);
+    lines_print(
+        stderr, 0, "normsweep run: --notify '%s' %s%s%s", place_excerpt(script, excerpt), what, digits, more);
 }
 
 static void report(const char *script, int status)

@@ -271,8 +271,8 @@ static void print_missing(const struct sample_of_runs *sample)
 static void print_summary(const struct sample_of_runs *sample, const struct tally_of_runs *tally)
 {
     lines_put(stdout, sample->view.name);
-    printf(": %" PRId64 " of %" PRId64 " finished run%s trained again: ", sample->count,
-        sample->finished, sample->finished == 1 ? "" : "s");
+    printf(": %" PRId64 " of %" PRId64 " finished run%s trained again: ", sample->count, sample->finished,
+        sample->finished == 1 ? "" : "s");
     if (tally->runs == 0)
         printf("%" PRId64 " equal in %" PRId64 " values\n", sample->count, tally->compared);
     else

@@ -29,8 +29,8 @@ static bool describe_variable(const struct view *view, int id, struct view_varia
     for (int i = 0; i < variable->dimension_count; i++) {
         char name[NC_MAX_NAME + 1];
         size_t length;
-        if (nc_inq_dim(view->file, dimensions[i], name, &length) != NC_NOERR ||
-            length < 1 || length > (size_t)(view->most / variable->size))
+        if (nc_inq_dim(view->file, dimensions[i], name, &length) != NC_NOERR || length < 1 ||
+            length > (size_t)(view->most / variable->size))
             return false;
         printable(name, variable->dimension[i], VIEW_NAME);
         variable->length[i] = (int64_t)length;

@@ -206,7 +206,8 @@ static bool find_axis(const struct view *view, struct axis *axis, int dimension)
         return false;
     axis->name = strdup(name);
     axis->length = (int64_t)length;
-    return axis->name && strcmp(printable(name, shown, sizeof(shown)), name) == 0 && find_params(view, axis, dimension);
+    return axis->name && strcmp(printable(name, shown, sizeof(shown)), name) == 0 &&
+           find_params(view, axis, dimension);
 }
 
 static int read_values(const struct view *view, struct axis *axis, struct error *error)

@@ -20,7 +20,8 @@ char *lines_clean(char *text)
     return clean;
 }
 
-/* The text made printable: in new memory, or if it is short, or for lack of memory its beginning, in usual. */
+/* The text made printable: in new memory, or if it is short, or for lack of memory its beginning, in usual.
+ */
 static char *show(const char *text, char usual[USUAL])
 {
     size_t size = PRINTABLE_MOST * strlen(text) + 1;

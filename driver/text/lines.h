@@ -5,7 +5,8 @@
 
 /* Lines of text for a terminal: no wider than it is, and without characters that move its cursor. */
 
-/* The text made printable (printable.h), in new memory. Frees the text, which may be NULL. NULL: no memory. */
+/* The text made printable (printable.h), in new memory. Frees the text, which may be NULL. NULL: no memory.
+ */
 char *lines_clean(char *text);
 
 /* Columns of a clean text: one for each UTF-8 character. */

@@ -37,7 +37,7 @@ char *quote_path(const char *path)
         else if (!shown && *path == '\\')
             end = stpcpy(end, "\\\\");
         else if (!shown && (*path < 0x20 || *path > 0x7e))
-            end += sprintf(end, "\\x%02x", (unsigned char)*path);
+            end += sprintf(end, "\\%03o", (unsigned char)*path);
         else
             *end++ = *path;
     strcpy(end, "'");
