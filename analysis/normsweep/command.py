@@ -9,6 +9,7 @@ import sys
 from .dataset import open_sweep
 from .plane import part_at
 from .verify import NotASweep
+from .words import shown
 
 
 DATASETS = (b"CDF", b"\x89HDF")  # how a netCDF file begins
@@ -16,12 +17,16 @@ DATASETS = (b"CDF", b"\x89HDF")  # how a netCDF file begins
 
 def fail(message):
     """Exits with one line on stderr and status 1."""
-    sys.exit(f"{os.path.basename(sys.argv[0])}: {message}")
+    sys.exit(line(message))
 
 
 def warn(message):
     """One line on stderr."""
-    print(f"{os.path.basename(sys.argv[0])}: {message}", file=sys.stderr, flush=True)
+    print(line(message), file=sys.stderr, flush=True)
+
+
+def line(message):
+    return f"{os.path.basename(sys.argv[0])}: {shown(message, kept='')}"
 
 
 def open_or_fail(path, opener=open_sweep):

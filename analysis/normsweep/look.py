@@ -20,6 +20,7 @@ from .letters import at_commas, inches, wrap
 from .scales import (
     MINUS, WIDE_RANGE, Room, apart, bar_ends, colour_scale, finite, has_room, logarithmic_words, number, power, scale_y,
     tick)
+from .words import shown
 
 __all__ = [
     "COLOURS", "DASHES", "DIVERGING", "DPI", "HEADING", "Keys", "MARKERS", "MINUS", "NO_UNIT_MARK", "ORDERED",
@@ -203,8 +204,8 @@ def save(figure, path):
 # ---- words ----
 
 def plain(text):
-    """A text from the dataset as matplotlib shows it: $ does not start a formula, unprintable characters become ?."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", str(text)).replace("$", r"\$")
+    """A text from the dataset as matplotlib shows it: $ does not start a formula, hidden letters become escapes."""
+    return shown(text, kept="").replace("$", r"\$")
 
 
 def name(variable):

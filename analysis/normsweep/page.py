@@ -11,7 +11,7 @@ import numbers
 
 from .page_script import SCRIPT
 from .page_style import STYLE
-from .words import number, value_text
+from .words import number, shown, value_text
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'"
 ITSELF = "; connect-src 'self'; frame-src 'self' file:"  # what a page that is rewritten may load
@@ -25,10 +25,14 @@ class Html(str):
     """A text that is HTML already. Every other text is escaped when it becomes part of an element."""
 
 
+def escape(text):
+    return html.escape(shown(text))
+
+
 def element(name, /, *children, **attributes):
     """An element. Children that are None are left out. Attribute names have _ for -, and a final _ if they are Python
     keywords."""
-    words = "".join(f' {key.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"'
+    words = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
                     for key, value in attributes.items())
     if name in EMPTY:
         return Html(f"<{name}{words}>")
@@ -36,7 +40,7 @@ def element(name, /, *children, **attributes):
 
 
 def join(children):
-    return Html("".join(child if isinstance(child, Html) else html.escape(str(child))
+    return Html("".join(child if isinstance(child, Html) else escape(child)
                         for child in children if child is not None))
 
 
@@ -57,7 +61,7 @@ def cell(value):
 def breakable(name):
     """A name that may be broken into lines after each underscore, and is copied without the breaks."""
     first, *others = name.split("_")
-    return join([first, *(Html(f"_<wbr>{html.escape(part)}") for part in others)])
+    return join([first, *(Html(f"_<wbr>{escape(part)}") for part in others)])
 
 
 def table(columns, rows, note=None, most=None, count=None):

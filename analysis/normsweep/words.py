@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numbers
+import re
 
 from .hints import Array
 
+# Controls, separators of lines and paragraphs, what changes the direction of the text after it, and halves of letters.
+HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 THIN_SPACE, MINUS = "\N{THIN SPACE}", "\N{MINUS SIGN}"
 
 
@@ -27,6 +30,11 @@ def fixed(value: float, digits: int = 2) -> str:
 def grouped(whole: int) -> str:
     """An integer with thin spaces between thousands, from five digits on."""
     return (f"{whole:,}" if abs(whole) >= 10_000 else str(whole)).replace(",", THIN_SPACE).replace("-", MINUS)
+
+
+def shown(text: object, kept: str = "\n\t") -> str:
+    """A text from a dataset, with an escape such as \\u202e for each letter that would be hidden, unless it is kept."""
+    return HIDDEN.sub(lambda found: found[0] if found[0] in kept else ascii(found[0])[1:-1], str(text))
 
 
 def texts(values: Array) -> Array:

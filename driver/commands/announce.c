@@ -1,6 +1,7 @@
 #include "driver/commands/announce.h"
 #include "driver/sweep/remarks.h"
 #include "driver/sweep/threads.h"
+#include "driver/text/lines.h"
 #include "model/kernels/levels.h"
 
 #include <inttypes.h>
@@ -57,7 +58,8 @@ void announce(const struct sweep *sweep, int workers, bool here)
 {
     struct threads threads = threads_of(sweep);
 
-    printf("%s: ", sweep->output);
+    lines_put(stdout, sweep->output);
+    fputs(": ", stdout);
     print_workers(workers, threads);
     print_shortage(workers, threads, here);
     if (environment_sets_threads())

@@ -49,8 +49,7 @@ static int misuse(struct scan *scan, const char *what, const char *about, const 
     char excerpt[EXCERPT_SIZE];
 
     place_excerpt(about, excerpt);
-    error_set(scan->error, ERROR_INPUT, "normsweep %s: %s '%s'%s", scan->command, what, excerpt, hint);
-    return place_clean(scan->error);
+    return error_set(scan->error, ERROR_INPUT, "normsweep %s: %s '%s'%s", scan->command, what, excerpt, hint);
 }
 
 /* A whole number within the option's bounds. */

@@ -3,6 +3,7 @@
 #include "driver/commands/commands.h"
 #include "driver/sweep/remarks.h"
 #include "driver/sweep/texts.h"
+#include "driver/text/lines.h"
 
 #include <inttypes.h>
 
@@ -10,7 +11,8 @@
  * are <unk>" */
 static void report_valid(const struct sweep *sweep, const struct corpus *corpus)
 {
-    printf("%s: valid: ", sweep->path);
+    lines_put(stdout, sweep->path);
+    fputs(": valid: ", stdout);
     for (int64_t i = 0; i < sweep->axis_count; i++)
         printf("%s%" PRId64 " %s", i ? " x " : "", sweep->axis[i].length, sweep->axis[i].name);
     printf("%s%" PRId64 " cell%s", sweep->axis_count ? ", " : "", sweep->cells, sweep->cells == 1 ? "" : "s");

@@ -115,11 +115,8 @@ void command_overview(FILE *file)
 
 int command_fail(const struct error *error)
 {
-    struct error line = *error;
-
-    place_clean(&line);
     if (starter_rank() <= 0) /* only one of the ranks prints it */
-        fprintf(stderr, "%s\n", line.text);
+        fprintf(stderr, "%s\n", error->text);
     return error->status;
 }
 
@@ -142,7 +139,6 @@ int command_unknown(const char *name)
         nearest_offer(&nearest, command->name);
     error_set(&error, ERROR_INPUT, "normsweep: unknown command '%s'%s", place_excerpt(name, excerpt),
         nearest.best ? nearest_hint(&nearest, hint) : "; see normsweep help");
-    place_clean(&error);
     return command_fail(&error);
 }
 

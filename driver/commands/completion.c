@@ -36,7 +36,6 @@ int command_completion(int argc, char **argv)
     }
     error_set(&error, ERROR_INPUT, "normsweep completion: takes bash or zsh and not '%s'",
         place_excerpt(shell, excerpt));
-    place_clean(&error);
     arguments_release(&arguments);
     return command_fail(&error);
 }

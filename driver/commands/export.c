@@ -1,6 +1,7 @@
 #include "driver/commands/export.h"
 
 #include "driver/commands/commands.h"
+#include "driver/text/lines.h"
 #include "driver/weights/export.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@ static char *name_folder(const char *weights)
 /* "0a1b: GPT2LMHeadModel, 25600 parameters, float32" */
 static void report(const struct saved *saved, const char *folder, const struct export_summary *summary)
 {
-    printf("%s: %s, %" PRId64 " parameters, %s\n", folder, home_table[summary->home].class,
+    lines_print(stdout, 0, "%s: %s, %" PRId64 " parameters, %s", folder, home_table[summary->home].class,
         summary->parameters, saved->is_double ? "float64" : "float32");
 }
 

@@ -101,7 +101,6 @@ static int refuse_topic(const char *topic)
     error_set(&error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", place_excerpt(topic, excerpt),
         nearest.best ? nearest_hint(&nearest, hint)
                      : "; see normsweep help params and normsweep help metrics");
-    place_clean(&error);
     return command_fail(&error);
 }
 

@@ -24,8 +24,7 @@ static char *last_part(const char *path, size_t length)
     size_t begin = length;
     while (begin > 0 && path[begin - 1] != '/')
         begin--;
-    char *name = strndup(path + begin, length - begin);
-    return name ? lines_clean(name) : NULL;
+    return lines_clean(strndup(path + begin, length - begin));
 }
 
 static char *name_of(const char *path)

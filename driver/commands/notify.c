@@ -110,13 +110,12 @@ static void end(pid_t child)
 
 static void complain(const char *script, const char *what, int number, const char *more)
 {
-    char excerpt[EXCERPT_SIZE];
+    char excerpt[EXCERPT_SIZE], digits[16] = "";
 
-    place_excerpt(script, excerpt);
-    fprintf(stderr, "normsweep run: --notify '%s' %s", lines_clean(excerpt), what);
     if (number >= 0)
-        fprintf(stderr, " %d", number);
-    fprintf(stderr, "%s\n", more);
+        snprintf(digits, sizeof(digits), " %d", number);
+    lines_print(
+        stderr, 0, "normsweep run: --notify '%s' %s%s%s", place_excerpt(script, excerpt), what, digits, more);
 }
 
 static void report(const char *script, int status)

@@ -16,6 +16,7 @@
 #include "driver/sweep/remarks.h"
 #include "driver/sweep/sweep.h"
 #include "driver/sweep/texts.h"
+#include "driver/text/lines.h"
 #include "model/core/limits.h"
 
 /* About as long as a user waits before wondering whether the program works. */
@@ -188,11 +189,11 @@ static void print_checkpoints(
     double each = span_of(estimate, checkpoint_bytes_of, &planned).high;
     char text[32];
 
-    printf("%-12sup to %s in %s.d while it runs\n", "checkpoints",
+    lines_print(stdout, 0, "%-12sup to %s in %s.d while it runs", "checkpoints",
         format_bytes(3 * each * estimate->workers, text), sweep->output);
     if (sweep->base.save_weights == SAVE_STATE) /* two are kept of each run that has grown more than once */
-        printf("%-12sup to %s in %s.d\n", "states", format_bytes(2 * each * (double)estimate->runs, text),
-            sweep->output);
+        lines_print(stdout, 0, "%-12sup to %s in %s.d", "states",
+            format_bytes(2 * each * (double)estimate->runs, text), sweep->output);
 }
 
 /* What `run` would refuse on this machine; the sweep may be for another. */
@@ -201,8 +202,11 @@ static void print_folder_fault(const char *output)
     char *folder = output_folder(output);
     int cause = folder ? output_folder_fault(folder) : 0;
 
-    if (cause)
-        printf("; the folder %s cannot be written here: %s", folder, strerror(cause));
+    if (cause) {
+        fputs("; the folder ", stdout);
+        lines_put(stdout, folder);
+        printf(" cannot be written here: %s", strerror(cause));
+    }
     putchar('\n');
     free(folder);
 }
@@ -237,11 +241,11 @@ static void print_sizes(
     print_memory(corpus, estimate);
     print_checkpoints(sweep, corpus, estimate);
     if (sweep->base.save_weights)
-        printf("%-12sup to %s in %s.d\n", "weights",
+        lines_print(stdout, 0, "%-12sup to %s in %s.d", "weights",
             format_bytes((double)estimate->runs * parameters.high * sizeof(scalar), text), sweep->output);
     double bytes = dataset_size(sweep, corpus);
-    printf("%-12s%s, %s", "dataset", isnan(bytes) ? "of unknown size" : format_bytes(bytes, text),
-        sweep->output);
+    printf("%-12s%s, ", "dataset", isnan(bytes) ? "of unknown size" : format_bytes(bytes, text));
+    lines_put(stdout, sweep->output);
     print_folder_fault(sweep->output);
 }
 
@@ -300,7 +304,8 @@ static void print_longer(const struct sweep *sweep, const struct longer *longer)
 {
     char *old = longer_old(sweep->output, longer->shorter);
 
-    printf("%-12sfrom %lld steps: %lld of %lld runs carry on; the dataset of the shorter sweep becomes %s\n",
+    lines_print(stdout, 0,
+        "%-12sfrom %lld steps: %lld of %lld runs carry on; the dataset of the shorter sweep becomes %s",
         "grows", (long long)longer->shorter, (long long)longer->kept, (long long)longer->runs,
         old ? old : "");
     free(old);

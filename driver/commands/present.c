@@ -8,7 +8,7 @@
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/variables.h"
 #include "driver/tables/version.h"
-#include "driver/text/lines.h"
+#include "model/core/printable.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/levels.h"
 #include "worker/host/environment.h"
@@ -36,14 +36,17 @@ static void add_named(char list[PRESENT_TEXT], enum session_variable variable, c
         session_variable_table[variable].name + strlen("session_"), text);
 }
 
+enum { SHOWN_SIZE = PRINTABLE_MOST * STRING_LONGEST + 1 };
+
 /* As a dataset would store it and view_string read it. */
-static void as_stored(char stored[STRING_LONGEST + 1], enum session_variable variable, const char *text)
+static void as_stored(char stored[SHOWN_SIZE], enum session_variable variable, const char *text)
 {
+    char field[STRING_LONGEST + 1];
     int width = session_variable_table[variable].width;
 
-    dataset_field(stored, (size_t)width, text);
-    stored[width] = '\0';
-    lines_clean(stored);
+    dataset_field(field, (size_t)width, text);
+    field[width] = '\0';
+    printable(field, stored, SHOWN_SIZE);
 }
 
 int present_compare(const struct view *view, int64_t session, char there[PRESENT_TEXT],
@@ -58,7 +61,7 @@ int present_compare(const struct view *view, int64_t session, char there[PRESENT
 
     there[0] = here[0] = '\0';
     for (enum session_variable i = 0; i < SESSION_VARIABLE_start; i++) {
-        char stored[STRING_LONGEST + 1];
+        char stored[SHOWN_SIZE];
         if (i == SESSION_VARIABLE_mpi || i == SESSION_VARIABLE_host) /* no number depends on them */
             continue;
         char *then = view_string(view, session_variable_table[i].name, session);

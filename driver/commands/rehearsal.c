@@ -9,6 +9,7 @@
 #include "driver/output/output.h"
 #include "driver/sweep/texts.h"
 #include "driver/text/exit_status.h"
+#include "driver/text/lines.h"
 
 #include <inttypes.h>
 #include <libgen.h>
@@ -52,7 +53,9 @@ static void print_dataset(const struct sweep *sweep, const struct prospect *pros
 {
     char *old = longer_old(sweep->output, prospect->longer.shorter);
 
-    printf("dataset   %s ", sweep->output);
+    fputs("dataset   ", stdout);
+    lines_put(stdout, sweep->output);
+    putchar(' ');
     switch (prospect->fate) {
     case PROSPECT_MADE:
         printf("does not exist and would be made, with %" PRId64 " cell%s", prospect->cells,
@@ -65,11 +68,15 @@ static void print_dataset(const struct sweep *sweep, const struct prospect *pros
         print_rewritten(prospect);
         break;
     case PROSPECT_SET_ASIDE:
-        printf("would become %s, and a new one would be made", old ? old : "");
+        fputs("would become ", stdout);
+        lines_put(stdout, old ? old : "");
+        fputs(", and a new one would be made", stdout);
         break;
     case PROSPECT_LONGER:
-        printf("would become %s, and a new one be made: steps grows from %" PRId64 " to %" PRId64,
-            old ? old : "", prospect->longer.shorter, sweep->base.steps);
+        fputs("would become ", stdout);
+        lines_put(stdout, old ? old : "");
+        printf(", and a new one be made: steps grows from %" PRId64 " to %" PRId64, prospect->longer.shorter,
+            sweep->base.steps);
         break;
     }
     putchar('\n');
@@ -192,7 +199,8 @@ static int tell(const struct launching *launching, const struct starter *starter
 {
     int64_t pending = forecast_pending(forecast);
 
-    printf("%s: a dry run: nothing is written, and nothing is trained\n", launching->sweep->output);
+    lines_print(
+        stdout, 0, "%s: a dry run: nothing is written, and nothing is trained", launching->sweep->output);
     print_dataset(launching->sweep, prospect);
     print_forecast(forecast);
     if (pending > 0) {

@@ -13,6 +13,7 @@
 #include "driver/ranks/mpirun.h"
 #include "driver/ranks/pump.h"
 #include "driver/ranks/starter.h"
+#include "driver/text/lines.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
 #include "worker/host/last_words.h"
@@ -35,8 +36,8 @@ static int status_of(const struct job *job, const struct dispatch_end *end)
     if (job_pending(job) > 0 && end->abandoned && getenv(LEASE_VARIABLE))
         return STATUS_ABANDONED; /* the launcher starts again */
     if (job_pending(job) > 0 && end->abandoned)
-        fprintf(
-            stderr, "%s: no worker is left; run the same command again to continue\n", job->sweep->output);
+        lines_print(
+            stderr, 0, "%s: no worker is left; run the same command again to continue", job->sweep->output);
     if (job_pending(job) > 0)
         return STATUS_STOPPED;
     return job->tally.failed > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;

@@ -78,7 +78,7 @@ enum { TOLD_SIZE = sizeof(((struct error *)0)->text) + 1 };
 static void put_told(char told[TOLD_SIZE], struct error *why, const struct start *start, const char *words)
 {
     error_set(why, ERROR_ENVIRONMENT, "%s: %s", start->sweep.output, words);
-    snprintf(told, TOLD_SIZE, "%s\n", lines_clean(why->text));
+    snprintf(told, TOLD_SIZE, "%s\n", why->text);
 }
 
 /* For a second SIGINT before this start has the dataset: another process may train it, so the log does not
@@ -194,8 +194,9 @@ static void say_longer(const struct sweep *sweep, const struct longer *longer)
 {
     char *old = longer_old(sweep->output, longer->shorter);
 
-    printf("%s: steps grows from %" PRId64 " to %" PRId64 ": %" PRId64 " of %" PRId64
-           " runs carry on from their states in %s.d; the dataset of the shorter sweep is now %s\n",
+    lines_print(stdout, 0,
+        "%s: steps grows from %" PRId64 " to %" PRId64 ": %" PRId64 " of %" PRId64
+        " runs carry on from their states in %s.d; the dataset of the shorter sweep is now %s",
         sweep->output, longer->shorter, sweep->base.steps, longer->kept, longer->runs, sweep->output,
         old ? old : "");
     free(old);

@@ -12,6 +12,7 @@
 #include "driver/picture/status.h"
 #include "driver/picture/status_json.h"
 #include "driver/text/exit_status.h"
+#include "driver/text/lines.h"
 #include "worker/host/clock.h"
 
 #include <errno.h>
@@ -150,7 +151,7 @@ int status_wait(const char *path, double limit, bool json, struct error *error)
     status_pause_begin();
     while ((result = look(&wait, error)) == WAIT_ON)
         if (status_pause(LOOK_SECONDS) == PAUSE_INTERRUPTED) {
-            fprintf(stderr, "%s: no longer waited for; the sweep itself is not stopped by this\n", path);
+            lines_print(stderr, 0, "%s: no longer waited for; the sweep itself is not stopped by this", path);
             return STATUS_INTERRUPTED;
         }
     return result;

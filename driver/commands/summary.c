@@ -6,6 +6,8 @@
 #include "driver/output/folder.h"
 #include "driver/sweep/label.h"
 #include "driver/text/duration.h"
+#include "driver/text/lines.h"
+#include "driver/text/quote.h"
 #include "worker/checkpoint/set.h"
 
 #include <errno.h> /* program_invocation_name: as the user has called it; it may not be on the PATH */
@@ -42,7 +44,7 @@ static void name_failed(
         if (outcome[cell] != OUTCOME_FAILED)
             continue;
         char *reason = view_string(view, "reason", cell);
-        fprintf(stderr, "failed: %s: %s\n", label_cell(sweep, cell, label), reason ? reason : "");
+        lines_print(stderr, 0, "failed: %s: %s", label_cell(sweep, cell, label), reason ? reason : "");
         free(reason);
         named++;
     }
@@ -75,11 +77,22 @@ static void print_way_on(const struct sweep *sweep)
     puts("run the same command again to continue");
 }
 
+static void print_suggestion(const struct sweep *sweep)
+{
+    char *program = quote_path(program_invocation_name), *output = quote_path(sweep->output);
+
+    if (program && output)
+        printf("to see the results: %s show %s\n", program, output);
+    free(program);
+    free(output);
+}
+
 static void print_counts(const struct sweep *sweep, const struct counts *counts, double seconds)
 {
     char time[32];
 
-    printf("%s: ", sweep->output);
+    lines_put(stdout, sweep->output);
+    fputs(": ", stdout);
     if (seconds < 0)
         printf("nothing left to do: ");
     if (counts->left > 0)
@@ -93,7 +106,7 @@ static void print_counts(const struct sweep *sweep, const struct counts *counts,
     if (counts->left > 0)
         print_way_on(sweep);
     else
-        printf("to see the results: %s show %s\n", program_invocation_name, sweep->output);
+        print_suggestion(sweep);
     if (counts->left == 0 && counts->of[OUTCOME_FAILED] > 0)
         puts("to repeat the failed runs, add --retry-failed");
 }

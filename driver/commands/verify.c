@@ -21,6 +21,7 @@
 #include "driver/sweep/threads.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/exit_status.h"
+#include "driver/text/lines.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -183,8 +184,8 @@ static void name_different(const struct sample_of_runs *sample, int64_t differen
         char label[LABEL_SIZE], text[DIFFERENCE_TEXT];
         if (repeat->difference.different == 0)
             continue;
-        fprintf(stderr, "different: %s: %s", label_cell(sample->sweep, repeat->cell, label),
-            difference_text(&repeat->difference, &sample->view, text));
+        fprintf(stderr, "different: %s: ", label_cell(sample->sweep, repeat->cell, label));
+        lines_put(stderr, difference_text(&repeat->difference, &sample->view, text));
         if (repeat->difference.different > 1)
             fprintf(stderr, "; and %" PRId64 " more", repeat->difference.different - 1);
         fputc('\n', stderr);
@@ -269,8 +270,9 @@ static void print_missing(const struct sample_of_runs *sample)
 
 static void print_summary(const struct sample_of_runs *sample, const struct tally_of_runs *tally)
 {
-    printf("%s: %" PRId64 " of %" PRId64 " finished run%s trained again: ", sample->view.name, sample->count,
-        sample->finished, sample->finished == 1 ? "" : "s");
+    lines_put(stdout, sample->view.name);
+    printf(": %" PRId64 " of %" PRId64 " finished run%s trained again: ", sample->count, sample->finished,
+        sample->finished == 1 ? "" : "s");
     if (tally->runs == 0)
         printf("%" PRId64 " equal in %" PRId64 " values\n", sample->count, tally->compared);
     else

@@ -165,3 +165,27 @@ int write_buffer_sync(struct write_buffer *buffer)
     /* fdatasync is enough, since the length of the file never changes. */
     return status == 0 && fdatasync(buffer->descriptor) != 0 ? errno : status;
 }
+
+int write_buffer_copy(struct write_buffer *buffer, int copy, const struct breath *breath)
+{
+    int status = 0;
+
+    write_buffer_flush(buffer); /* what it fails to write stays in the buffer, and goes to the copy later */
+    for (int64_t place = 0; status == 0 && place < buffer->end;) {
+        ssize_t count = pread(buffer->descriptor, buffer->joined, WRITE_BUFFER_BYTES, (off_t)place);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return count < 0 ? errno : EIO; /* cut short by another process */
+        status = write_all(copy, buffer->joined, (size_t)count, place);
+        place += count;
+        breathe(breath);
+    }
+    return status == 0 && fsync(copy) != 0 ? errno : status;
+}
+
+void write_buffer_turn_to(struct write_buffer *buffer, int copy)
+{
+    close(buffer->descriptor);
+    buffer->descriptor = copy;
+}

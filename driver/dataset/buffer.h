@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/core/breath.h"
+
 /*
  * A buffer for writes to a file. A flush writes the pieces in the order of their offsets and joins neighbours
  * into one write; where pieces overlap, the later one wins. A full buffer flushes itself, so its memory is
@@ -43,5 +45,12 @@ void write_buffer_forget(struct write_buffer *buffer);
 
 /* Flushes, and waits until the data is on disk. 0 or an errno. */
 int write_buffer_sync(struct write_buffer *buffer);
+
+/* Flushes, and copies the file to an empty one, onto the disk. The buffer stays with its file. 0 or an errno.
+ */
+int write_buffer_copy(struct write_buffer *buffer, int copy, const struct breath *breath);
+
+/* Closes the file, and writes from now on to this copy of it, which the buffer owns. */
+void write_buffer_turn_to(struct write_buffer *buffer, int copy);
 
 #endif

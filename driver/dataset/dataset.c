@@ -142,6 +142,7 @@ static void dispose(struct dataset *dataset)
     layout_release(&dataset->layout);
     free(dataset->name);
     free(dataset->path);
+    free(dataset->ours);
     free(dataset->outcome);
     free(dataset->attempts);
     free(dataset->deaths);

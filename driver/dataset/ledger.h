@@ -10,6 +10,8 @@
 struct dataset {
     char *name; /* as given, for messages */
     char *path; /* absolute, links followed */
+    const char *fate; /* what has become of the file at the path: see displaced.c */
+    char *ours; /* the copy that is written instead; NULL: none */
     struct layout layout;
     struct write_buffer buffer; /* values on their way into the file */
     struct longer longer; /* beyond the dataset that this start has set aside */

@@ -7,7 +7,6 @@
 #include "driver/dataset/view_attributes.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
-#include "driver/text/lines.h"
 #include "model/core/scalar.h"
 
 #include <errno.h>
@@ -173,7 +172,7 @@ static void compare_precision(struct differences *differences)
 
     if (there && strcmp(there, SCALAR_TYPE) != 0)
         fprintf(another(differences),
-            "it is of a program that trains in %s, and this one trains in " SCALAR_TYPE, lines_clean(there));
+            "it is of a program that trains in %s, and this one trains in " SCALAR_TYPE, there);
     free(there);
 }
 

@@ -6,6 +6,7 @@
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
 #include "model/core/check.h"
+#include "model/core/printable.h"
 
 #include <netcdf.h>
 
@@ -26,11 +27,12 @@ static bool describe_variable(const struct view *view, int id, struct view_varia
         return false;
     variable->size = 1;
     for (int i = 0; i < variable->dimension_count; i++) {
+        char name[NC_MAX_NAME + 1];
         size_t length;
-        if (nc_inq_dim(view->file, dimensions[i], variable->dimension[i], &length) != NC_NOERR ||
-            length < 1 || length > (size_t)(view->most / variable->size))
+        if (nc_inq_dim(view->file, dimensions[i], name, &length) != NC_NOERR || length < 1 ||
+            length > (size_t)(view->most / variable->size))
             return false;
-        lines_clean(variable->dimension[i]);
+        printable(name, variable->dimension[i], VIEW_NAME);
         variable->length[i] = (int64_t)length;
         variable->size *= (int64_t)length;
     }
@@ -133,7 +135,7 @@ static void split_words(struct view_flags *flags, const char *text)
 
 void view_flags(const struct view *view, const struct view_variable *variable, struct view_flags *flags)
 {
-    char text[VIEW_FLAGS_MAX * VIEW_FLAG] = "";
+    char text[VIEW_FLAGS_MAX * VIEW_FLAG] = "", shown[PRINTABLE_MOST * sizeof(text)];
     nc_type type;
     size_t length;
 
@@ -142,7 +144,7 @@ void view_flags(const struct view *view, const struct view_variable *variable, s
         type != NC_CHAR || length >= sizeof(text) ||
         nc_get_att_text(view->file, variable->id, "flag_meanings", text) != NC_NOERR)
         text[0] = '\0';
-    split_words(flags, lines_clean(text));
+    split_words(flags, printable(text, shown, sizeof(shown)));
 }
 
 static int read_outcomes(const struct view *view, signed char *outcome, struct error *error)
@@ -241,6 +243,5 @@ char *view_string(const struct view *view, const char *name, int64_t index)
         return NULL;
     if (count != 2 && !is_over_grid(view, count, dimensions))
         return NULL;
-    char *text = view_stored_text(view, variable, index);
-    return text ? lines_clean(text) : NULL;
+    return lines_clean(view_stored_text(view, variable, index));
 }

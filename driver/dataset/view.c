@@ -11,8 +11,8 @@
 #include "driver/dataset/view_inside.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
-#include "driver/text/lines.h"
 #include "model/core/check.h"
+#include "model/core/printable.h"
 
 #include <netcdf.h>
 
@@ -135,7 +135,7 @@ static int read_words(const struct view *view, const struct param *param, const 
     for (int64_t i = 0; result == 0 && i < axis->length; i++) {
         value[i].integer = word_index(param, text[i]);
         if (value[i].integer < 0)
-            result = verify_fault(error, view, "%s '%s' is unknown", param->name, lines_clean(text[i]));
+            result = verify_fault(error, view, "%s '%s' is unknown", param->name, text[i]);
     }
     free_texts(text, axis->length);
     return result;
@@ -198,7 +198,7 @@ static bool find_params(const struct view *view, struct axis *axis, int dimensio
 /* Reads name, length and parameters. */
 static bool find_axis(const struct view *view, struct axis *axis, int dimension)
 {
-    char name[NC_MAX_NAME + 1];
+    char name[NC_MAX_NAME + 1], shown[NC_MAX_NAME + 1];
     size_t length;
 
     if (nc_inq_dim(view->file, dimension, name, &length) != NC_NOERR || length < 1 ||
@@ -206,7 +206,8 @@ static bool find_axis(const struct view *view, struct axis *axis, int dimension)
         return false;
     axis->name = strdup(name);
     axis->length = (int64_t)length;
-    return axis->name && strcmp(lines_clean(axis->name), name) == 0 && find_params(view, axis, dimension);
+    return axis->name && strcmp(printable(name, shown, sizeof(shown)), name) == 0 &&
+           find_params(view, axis, dimension);
 }
 
 static int read_values(const struct view *view, struct axis *axis, struct error *error)

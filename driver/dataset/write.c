@@ -2,8 +2,8 @@
 #include "driver/dataset/ledger.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
-#include "driver/text/utf8.h"
 #include "model/core/check.h"
+#include "model/core/printable.h"
 
 #include <endian.h>
 #include <errno.h>

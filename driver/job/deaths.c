@@ -73,8 +73,8 @@ static int count_death(struct counting *counting, struct unseen_death *death)
     int deaths = dataset_deaths(job->dataset)[death->cell] + 1;
     char label[LABEL_SIZE];
 
-    fprintf(stderr, "%s: an earlier start lost worker %lld on %s, %s, in %s\n", job->sweep->output,
-        (long long)death->told.number, lines_clean(death->told.host), death->told.last,
+    lines_print(stderr, 0, "%s: an earlier start lost worker %lld on %s, %s, in %s", job->sweep->output,
+        (long long)death->told.number, death->told.host, death->told.last,
         label_cell(job->sweep, death->cell, label));
     if (dataset_put_earlier_deaths(
             job->dataset, death->cell, deaths, death->told.session, death->told.host, counting->error) != 0)

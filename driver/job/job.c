@@ -1,5 +1,6 @@
 #include "driver/job/job.h"
 
+#include "driver/dataset/displaced.h"
 #include "driver/dataset/write.h"
 #include "driver/job/boundary.h"
 #include "driver/job/deaths.h"
@@ -236,8 +237,13 @@ int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, 
 {
     double now = clock_now();
 
-    *job = (struct job){
-        .sweep = sweep, .corpus = corpus, .lease = lease, .flushed = now, .renewed = now, .told = now};
+    *job = (struct job){.sweep = sweep,
+        .corpus = corpus,
+        .lease = lease,
+        .flushed = now,
+        .renewed = now,
+        .looked = now,
+        .told = now};
     if (dataset_open(&job->dataset, sweep->output, sweep, corpus, session, options, error) != 0)
         return -1;
     lease_beat(lease);
@@ -300,11 +306,46 @@ void job_break_off(struct job *job, const struct error *error)
     job_fail(job, error);
 }
 
+static void beat(void *context)
+{
+    lease_beat(context);
+}
+
+/* Looks once in a while whether the dataset's path still leads to the open file. If it does not, the caller
+ * first stops the workers; the next look copies the file if that is necessary, which may take a while. If
+ * that fails it is tried again, and job_close tells of it. */
+static void look(struct job *job, double now)
+{
+    const struct breath breath = {beat, job->lease};
+    struct error ignored;
+
+    if (now - job->looked < FLUSH_SECONDS)
+        return;
+    job->looked = now;
+    if (job->displaced)
+        dataset_keep(job->dataset, &breath, &ignored);
+    else
+        job->displaced = dataset_is_displaced(job->dataset);
+}
+
+/* Ends with the dataset at its path, or with the line of a displaced one, which is more than any other error.
+ * An output that belongs to another process is left alone. */
+static void look_last(struct job *job, struct error *line)
+{
+    const struct breath breath = {beat, job->lease};
+
+    if (job->dataset && !job->lost)
+        job->displaced = job->displaced || dataset_is_displaced(job->dataset);
+    if (job->displaced)
+        dataset_keep(job->dataset, &breath, line);
+}
+
 int job_close(struct job *job, struct error *error)
 {
-    struct error closing;
+    struct error closing, line;
 
     commit(job, clock_now());
+    look_last(job, &line);
     if (job->mark[0] && job->folder) {
         mark_remove(job->folder, job->mark);
         rmdir(job->folder); /* succeeds only if it is empty */
@@ -312,9 +353,13 @@ int job_close(struct job *job, struct error *error)
     bool ended = !job->failed && job->coordinator && job_pending(job) == 0;
     if (ended)
         keep_error(job, boundary_update(job->sweep, job->dataset, job->lease, true, &closing), &closing);
-    if (ended)
+    if (ended && !job->displaced)
         keep_error(job, folder_clear(job->sweep->output, &closing), &closing);
     keep_error(job, dataset_close(job->dataset, &closing), &closing);
+    if (job->displaced) {
+        job->failed = true;
+        job->error = line;
+    }
     if (job->progress)
         progress_clear(job->progress);
     progress_free(job->progress);
@@ -431,7 +476,8 @@ void job_settle(
     }
 }
 
-/* If the lease is lost, the dataset belongs to another process: drop what is not yet written. */
+/* If the lease is lost, the dataset belongs to another process: drop what is not yet written. A displaced one
+ * does not, and its lease may be gone together with its name. */
 static void renew(struct job *job, double now)
 {
     struct error error;
@@ -443,7 +489,10 @@ static void renew(struct job *job, double now)
         job_renew_mark(job);
         return;
     }
+    if (job->displaced)
+        return;
     dataset_forget(job->dataset);
+    job->lost = true;
     job_fail(job, &error);
 }
 
@@ -466,8 +515,10 @@ void job_breathe(struct job *job, double now)
     struct coordinator_state state;
     struct error error;
 
-    if (!job->failed)
+    if (!job->failed) {
+        look(job, now);
         renew(job, now);
+    }
     if (job->failed)
         return;
     if (job->waiting > 0 && now - job->committed >= job->pause)

@@ -37,6 +37,8 @@ struct job {
     bool had_folder; /* the folder existed before this start */
     bool failed;
     struct error error; /* set if failed */
+    bool lost; /* the lease, and so the dataset, belongs to another process */
+    bool displaced; /* the dataset's path leads elsewhere: the caller stops the sweep as after a signal */
     struct unseen_death *unseen; /* [unseen_count] of an earlier start: see deaths.h */
     int64_t unseen_count;
     int64_t waiting; /* results that are not committed yet */
@@ -44,7 +46,7 @@ struct job {
     bool *saved; /* [cells] the run may have checkpoints of this start */
     int64_t *spent; /* [spent_count] ended cells whose files the next commit removes */
     int64_t spent_count, spent_size;
-    double committed, flushed, renewed, told; /* when each was last done */
+    double committed, flushed, renewed, looked, told; /* when each was last done */
     double pause; /* seconds between two commits */
 };
 
@@ -69,7 +71,8 @@ int job_mark(struct job *job, struct error *error);
  * once the job has failed. So does job_breathe, with each renewal of the lease. */
 void job_renew_mark(const struct job *job);
 
-/* Commits waiting results and closes the job, once. Returns 0, or -1 with the job's first error. */
+/* Commits waiting results and closes the job, once. Returns 0, or -1 with the job's first error, or if the
+ * dataset was displaced, with the line that says where its results are. */
 int job_close(struct job *job, struct error *error);
 
 /* Marks the job as failed; the first error is kept. */
@@ -111,7 +114,8 @@ void job_checkpoint(struct job *job, int64_t cell);
 void job_settle(
     struct job *job, const struct order *order, const struct result *result, const char *last_words);
 
-/* Does periodic work if due: lease, commits, flushes, progress. Cheap; call it often. */
+/* Does periodic work if due: lease, commits, flushes, progress, a look at the dataset's path. Cheap; call it
+ * often. */
 void job_breathe(struct job *job, double now);
 
 /* The number of runs that were chosen and have not ended; 0: nothing is left to train. */

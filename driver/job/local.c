@@ -2,6 +2,7 @@
 
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
+#include "driver/text/lines.h"
 #include "model/core/check.h"
 #include "worker/checkpoint/keeper.h"
 #include "worker/host/clock.h"
@@ -128,6 +129,11 @@ static void show_stop(struct job *job, double now)
     job_breathe(job, now);
 }
 
+static bool has_to_stop(const struct local *local)
+{
+    return signals_stop() || local->job->displaced;
+}
+
 static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct local *local = context;
@@ -140,9 +146,9 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
     obey(local);
     if (local->drop)
         return VERDICT_STOP;
-    if (signals_stop())
+    if (has_to_stop(local))
         show_stop(local->job, now);
-    return keeper_verdict(&local->keeper, step, signals_stop() || local->job->failed, now);
+    return keeper_verdict(&local->keeper, step, has_to_stop(local) || local->job->failed, now);
 }
 
 static bool on_resume(void *context, struct snapshot *snapshot)
@@ -189,7 +195,7 @@ static void print_line(void *context, const char *line)
     const struct local *local = context;
 
     progress_clear(local->job->progress);
-    fprintf(stderr, "%s\n", line);
+    lines_print(stderr, 0, "%s", line);
 }
 
 static void local_begin_run(struct local *local, const struct order *order, const struct run *run)
@@ -266,7 +272,7 @@ void local_run(struct job *job)
     push_event(&local, EVENT_HELLO, 0, false);
     obey(&local);
     while (!local.finished && !job->failed) {
-        if (signals_stop() && !local.stopping)
+        if (has_to_stop(&local) && !local.stopping)
             stop_local(&local);
         else if (local.used > 0)
             train_next(&local);

@@ -4,7 +4,6 @@
  */
 #include "driver/output/mapped_file.h"
 
-#include "driver/text/lines.h"
 #include "model/corpora/regular.h"
 
 #include <errno.h>
@@ -68,12 +67,11 @@ void mapped_file_unguard(void)
 /* "<path>: changed while it was read", with the end of the line; NULL: no memory. */
 static char *line_of(const char *path)
 {
+    struct error told;
     char *line;
 
-    if (asprintf(&line, "%s: " CHANGED " ", path) < 0)
-        return NULL;
-    lines_clean(line)[strlen(line) - 1] = '\n';
-    return line;
+    error_set(&told, ERROR_INPUT, "%s: " CHANGED, path);
+    return asprintf(&line, "%s\n", told.text) < 0 ? NULL : line;
 }
 
 /* Maps a file that is not empty. 0 or an errno. */

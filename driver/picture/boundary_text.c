@@ -69,7 +69,7 @@ static int rule_read(char rule[RULE_TEXT], const struct view *view, struct error
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     bool known = variable && view_variable_number(view, &boundary, "at", &at);
     if (known && (at != 1 || strcmp(variable, growth) != 0))
-        snprintf(rule, RULE_TEXT, " of %.*s at %g", RULE_TEXT / 2, lines_clean(variable), at);
+        snprintf(rule, RULE_TEXT, " of %.*s at %g", RULE_TEXT / 2, variable, at);
     free(variable);
     return 0;
 }

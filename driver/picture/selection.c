@@ -1,6 +1,7 @@
 #include "driver/picture/selection.h"
 
 #include "driver/tables/dataset_tables.h"
+#include "driver/text/lines.h"
 #include "driver/text/nearest.h"
 
 #include <math.h>
@@ -174,12 +175,18 @@ static bool is_number(const struct dimension *dimension, int64_t index, const ch
     return strcmp(dimension_label(dimension, index, dimension_digits(dimension), label), value) == 0;
 }
 
+/* A word may be given as it is, or as pictures show it. */
 static int64_t find_value(const struct dimension *dimension, const char *value)
 {
-    for (int64_t i = 0; i < dimension->length; i++)
-        if (dimension->word ? strcmp(dimension->word[i], value) == 0 : is_number(dimension, i, value))
-            return i;
-    return -1;
+    char *shown = lines_clean(strdup(value));
+    int64_t i = 0;
+
+    for (; i < dimension->length; i++)
+        if (dimension->word ? strcmp(dimension->word[i], shown ? shown : value) == 0
+                            : is_number(dimension, i, value))
+            break;
+    free(shown);
+    return i < dimension->length ? i : -1;
 }
 
 /* Fixes one "seed=0"; overwrites the '='. */

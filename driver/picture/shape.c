@@ -2,7 +2,6 @@
 
 #include "driver/dataset/variables.h"
 #include "driver/sweep/label.h"
-#include "driver/text/lines.h"
 
 #include <errno.h>
 #include <math.h>
@@ -48,7 +47,7 @@ static bool take_axis(struct dimension *dimension, const struct axis *axis)
     }
     dimension->word = calloc(length, sizeof(*dimension->word));
     for (size_t i = 0; dimension->word && i < length; i++) {
-        dimension->word[i] = strdup(lines_clean(label_axis_value(axis, (int64_t)i, text, sizeof(text))));
+        dimension->word[i] = strdup(label_axis_value(axis, (int64_t)i, text, sizeof(text)));
         if (!dimension->word[i])
             return false;
     }
@@ -98,7 +97,6 @@ static int read_words(struct dimension *dimension, const struct view *view, stru
             dimension_release(dimension);
             return 0;
         }
-        lines_clean(dimension->word[i]);
     }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/duration.h"
 #include "driver/text/lines.h"
+#include "model/core/printable.h"
 #include "worker/host/clock.h"
 
 #include <inttypes.h>
@@ -131,8 +132,7 @@ static void describe_run(const struct survey_run *run, struct run_line *line)
 
     *line = (struct run_line){
         .cell = run->cell, .step = run->step, .last_step = run->last_step, .loss = run->loss};
-    snprintf(line->head, sizeof(line->head), "%s", run->host);
-    label_shorten(lines_clean(line->head), HOST_MOST);
+    label_shorten(printable(run->host, line->head, sizeof(line->head)), HOST_MOST);
     if (silent >= QUIET_SECONDS)
         snprintf(line->note, sizeof(line->note), "heard %s ago", duration_format(silent, time, sizeof(time)));
 }

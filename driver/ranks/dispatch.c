@@ -7,6 +7,7 @@
 #include "driver/sweep/texts.h"
 #include "driver/sweep/threads.h"
 #include "driver/text/exit_status.h"
+#include "driver/text/lines.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
 #include "worker/host/signals.h"
@@ -30,14 +31,14 @@ enum { MESSAGES_AT_ONCE = 1000 };
 
 void dispatch_say(const struct dispatch *d, const char *format, ...)
 {
+    char text[REASON_SIZE + 128];
     va_list arguments;
 
-    progress_clear(d->job->progress);
-    fprintf(stderr, "%s: ", d->job->sweep->output);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    progress_clear(d->job->progress);
+    lines_print(stderr, 0, "%s: %s", d->job->sweep->output, text);
 }
 
 struct peer *dispatch_peer(struct dispatch *d, int worker)
@@ -103,7 +104,8 @@ static bool is_whole(const struct dispatch *d)
 static void send_quit(struct dispatch *d, int worker)
 {
     struct peer *peer = dispatch_peer(d, worker);
-    bool stopped = d->stopping && job_pending(d->job) > 0 && !d->job->failed && !getenv(LEASE_VARIABLE);
+    bool failed = d->job->failed || d->job->displaced;
+    bool stopped = d->stopping && job_pending(d->job) > 0 && !failed && !getenv(LEASE_VARIABLE);
 
     if (peer->dead || peer->quit)
         return;
@@ -375,7 +377,7 @@ static void stop_all(struct dispatch *d)
 
 static void watch_workers(struct dispatch *d)
 {
-    if (signals_stop())
+    if (signals_stop() || d->job->displaced)
         stop_all(d);
     if (!d->told_ready && (d->hellos >= d->peers.count || d->now > SIGNALS_SECONDS)) {
         lease_tell(d->job->lease, STAGE_READY, 0);

@@ -10,6 +10,7 @@
 #include "driver/ranks/pump.h"
 #include "driver/ranks/rank_processes.h"
 #include "driver/text/exit_status.h"
+#include "driver/text/lines.h"
 #include "worker/host/clock.h"
 #include "worker/host/signals.h"
 
@@ -443,7 +444,7 @@ static int judge_loss(const struct launcher *l, const struct launch *launch, int
             "%s: %s, %d times in a row without progress; all results are kept, run the same command again to "
             "continue",
             launch->output, what_was_lost(l), vain);
-    fprintf(stderr, "%s: %s; starting again\n", launch->output, what_was_lost(l));
+    lines_print(stderr, 0, "%s: %s; starting again", launch->output, what_was_lost(l));
     log_restart(l, launch->journal);
     return LOST;
 }

@@ -6,6 +6,7 @@
 #include "driver/ranks/starter.h"
 
 #include "driver/ranks/mpirun.h"
+#include "driver/text/lines.h"
 #include "worker/wire/message.h"
 
 #include <errno.h>
@@ -92,7 +93,7 @@ void starter_warn_of_jobs(const char *output, int asked, int workers)
     struct starter starter = starter_find();
 
     if (asked > 0 && asked != workers && starter.variable)
-        fprintf(stderr, "%s: -j %d has no effect: %d process%s started before (%s is set)\n", output, asked,
-            starter.size ? starter.size : workers + 1, starter.size == 1 ? " was" : "es were",
+        lines_print(stderr, 0, "%s: -j %d has no effect: %d process%s started before (%s is set)", output,
+            asked, starter.size ? starter.size : workers + 1, starter.size == 1 ? " was" : "es were",
             starter.variable);
 }

@@ -1,7 +1,7 @@
 #include "driver/sweep/label.h"
 
 #include "driver/text/lines.h"
-#include "driver/text/utf8.h"
+#include "model/core/printable.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,8 +49,7 @@ char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_
         return label_real(axis->value[index].real, text, size);
     if (!axis->label)
         return param_format(axis->param[0], axis->value[index], text, size);
-    snprintf(text, size, "%s", axis->label[index]);
-    return lines_clean(label_cut(text));
+    return printable(axis->label[index], text, size);
 }
 
 /* "lr" for "learning_rate"; a name of one word stays, since a single letter explains nothing. */

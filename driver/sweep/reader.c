@@ -7,12 +7,13 @@
 
 int reader_fault(struct reader *reader, struct place place, const char *format, ...)
 {
+    char text[sizeof(reader->error->text)];
     va_list arguments;
 
-    reader->error->status = ERROR_INPUT;
     va_start(arguments, format);
-    vsnprintf(reader->error->text, sizeof(reader->error->text), format, arguments);
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
+    error_set(reader->error, ERROR_INPUT, "%s", text);
     return place_prefix(reader->error, reader->sweep->path, place);
 }
 
@@ -57,8 +58,7 @@ int reader_unknown(struct reader *reader, const struct node *key)
     bool setting = key->place.line == 0;
     error_set(reader->error, ERROR_INPUT, "%sunknown key '%s'%s", setting ? "--set: " : "",
         place_excerpt(key->text, excerpt), key_hint(key->text, hint));
-    return setting ? place_clean(reader->error)
-                   : place_prefix(reader->error, reader->sweep->path, key->place);
+    return setting ? -1 : place_prefix(reader->error, reader->sweep->path, key->place);
 }
 
 struct spot *reader_spot(const struct sweep *sweep, const struct param *param)

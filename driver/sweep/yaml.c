@@ -1,6 +1,7 @@
 #include "driver/sweep/yaml.h"
 
 #include "driver/text/utf8.h"
+#include "model/core/printable.h"
 
 #include <yaml.h>
 

@@ -1,6 +1,6 @@
 #include "driver/text/json_writer.h"
 
-#include "driver/text/utf8.h"
+#include "model/core/printable.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,10 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-/* Writes one character of `length` bytes, or 0 for a byte that is not UTF-8. */
+/* Writes one character of `length` bytes, or 0 for a byte that is not UTF-8. What is not printable is
+ * escaped, as \u202e: a JSON text with it is the same, and may be shown on a terminal. */
 static void put_character(FILE *out, const char *text, size_t length)
 {
     unsigned char first = (unsigned char)*text;
+    char escape[sizeof("\\u202e")];
 
     if (length == 0)
         fputs("\xef\xbf\xbd", out);
@@ -19,6 +21,8 @@ static void put_character(FILE *out, const char *text, size_t length)
         fprintf(out, "\\%c", first);
     else if (first < 0x20 || first == 0x7f)
         fprintf(out, "\\u%04x", first);
+    else if (printable_length(text) == 0)
+        fputs(printable(text, escape, sizeof(escape)), out);
     else
         fwrite(text, 1, length, out);
 }

@@ -1,33 +1,42 @@
 #include "driver/text/lines.h"
 
-#include "driver/text/utf8.h"
-
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/core/printable.h"
+
 enum { USUAL = 1024 }; /* bytes of a text that needs no memory */
-
-/* Bytes of the UTF-8 character that a text begins with; 0: not UTF-8, or a control character. */
-static int character(const unsigned char *text)
-{
-    bool control = text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0);
-
-    return control ? 0 : (int)utf8_length((const char *)text, strnlen((const char *)text, UTF8_MOST));
-}
 
 char *lines_clean(char *text)
 {
-    unsigned char *byte = (unsigned char *)text;
+    size_t size = text ? PRINTABLE_MOST * strlen(text) + 1 : 0;
+    char *clean = text ? malloc(size) : NULL;
 
-    while (*byte) {
-        int length = character(byte);
-        if (length == 0)
-            *byte = '?';
-        byte += length ? length : 1;
-    }
-    return text;
+    if (clean)
+        printable(text, clean, size);
+    free(text);
+    return clean;
+}
+
+/* The text made printable: in new memory, or if it is short, or for lack of memory its beginning, in usual.
+ */
+static char *show(const char *text, char usual[USUAL])
+{
+    size_t size = PRINTABLE_MOST * strlen(text) + 1;
+    char *shown = size > USUAL ? malloc(size) : NULL;
+
+    return shown ? printable(text, shown, size) : printable(text, usual, USUAL);
+}
+
+void lines_put(FILE *out, const char *text)
+{
+    char usual[USUAL], *shown = show(text, usual);
+
+    fputs(shown, out);
+    if (shown != usual)
+        free(shown);
 }
 
 static bool begins(char byte)
@@ -81,21 +90,23 @@ static void print_broken(FILE *out, int columns, const char *text)
 
 void lines_print(FILE *out, int columns, const char *format, ...)
 {
-    char usual[USUAL], *text = usual;
+    char raw[USUAL], usual[USUAL], *text = raw;
     va_list arguments, again;
 
     va_start(arguments, format);
     va_copy(again, arguments);
-    if (vsnprintf(usual, sizeof(usual), format, arguments) >= (int)sizeof(usual) &&
+    if (vsnprintf(raw, sizeof(raw), format, arguments) >= (int)sizeof(raw) &&
         vasprintf(&text, format, again) < 0)
-        text = usual;
+        text = raw;
     va_end(again);
     va_end(arguments);
-    lines_clean(text);
+    char *shown = show(text, usual);
     if (columns > 0)
-        print_broken(out, columns, text);
+        print_broken(out, columns, shown);
     else
-        fprintf(out, "%s\n", text);
-    if (text != usual)
+        fprintf(out, "%s\n", shown);
+    if (shown != usual)
+        free(shown);
+    if (text != raw)
         free(text);
 }

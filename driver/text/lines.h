@@ -5,7 +5,8 @@
 
 /* Lines of text for a terminal: no wider than it is, and without characters that move its cursor. */
 
-/* Replaces control characters and bytes that are not UTF-8 by question marks. Returns text. */
+/* The text made printable (printable.h), in new memory. Frees the text, which may be NULL. NULL: no memory.
+ */
 char *lines_clean(char *text);
 
 /* Columns of a clean text: one for each UTF-8 character. */
@@ -17,7 +18,10 @@ int lines_count(const char *text);
 /* Bytes of the longest prefix of a clean text that fits in `columns`. */
 int lines_fit(const char *text, int columns);
 
-/* Prints a text from a printf format, cleaned, as lines of at most `columns`, broken at spaces where
+/* Prints a text, made printable, without the end of its line. */
+void lines_put(FILE *out, const char *text);
+
+/* Prints a text from a printf format, made printable, as lines of at most `columns`, broken at spaces where
  * possible; 0 columns: as one line. Without memory for a long text prints its beginning. */
 void lines_print(FILE *out, int columns, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

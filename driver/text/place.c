@@ -1,40 +1,30 @@
 #include "driver/text/place.h"
 
-#include "driver/text/lines.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-int place_clean(struct error *error)
-{
-    lines_clean(error->text);
-    return -1;
-}
-
 int place_prefix(struct error *error, const char *file, struct place place)
 {
     const char *name = place.file ? place.file : file;
-    char text[sizeof(error->text)];
+    struct error fault = *error;
 
-    memcpy(text, error->text, sizeof(text));
     if (place.line > 0)
-        error_prefix(error, "%s:%d:%d", name, place.line, place.column);
-    else if (place.column > 0)
-        snprintf(error->text, sizeof(error->text), "--set %.*s", (int)sizeof(text) - 8, text);
-    else
-        error_prefix(error, "%s:1:1", name);
-    return place_clean(error);
+        return error_prefix(error, "%s:%d:%d", name, place.line, place.column);
+    if (place.column > 0)
+        return error_set(error, fault.status, "--set %s", fault.text);
+    return error_prefix(error, "%s:1:1", name);
 }
 
 int place_error(struct error *error, const char *file, struct place place, const char *format, ...)
 {
+    char text[sizeof(error->text)];
     va_list arguments;
 
-    error->status = ERROR_INPUT;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
+    error_set(error, ERROR_INPUT, "%s", text);
     return place_prefix(error, file, place);
 }
 

@@ -14,17 +14,13 @@ struct place {
 
 /*
  * Puts the place of a fault before the message in `error`: "sweep.yaml:12:18: ", "--set " or, for
- * PLACE_DEFAULT, "sweep.yaml:1:1: ". `file` is the sweep file. Cleans the message as place_clean does. Always
- * -1.
+ * PLACE_DEFAULT, "sweep.yaml:1:1: ". `file` is the sweep file. Always -1.
  */
 int place_prefix(struct error *error, const char *file, struct place place);
 
 /* The same with an ERROR_INPUT message from a printf format. */
 int place_error(struct error *error, const char *file, struct place place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-
-/* Replaces control characters and bytes that are not UTF-8 in the message by question marks. Always -1. */
-int place_clean(struct error *error);
 
 #define EXCERPT_SIZE 64
 

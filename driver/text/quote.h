@@ -2,8 +2,9 @@
 #define NORMSWEEP_DRIVER_TEXT_QUOTE_H
 
 /*
- * Quotes a path for a shell: unchanged if it is safe, else in single quotes; "./" goes before a leading '-',
- * so that commands do not take the path for an option. The caller frees it; NULL: no memory.
+ * Quotes a path for a shell, so that it can be shown and pasted: unchanged if it is safe; in single quotes;
+ * or if it is not printable, as $'\033', which bash, zsh and ksh read. "./" goes before a leading '-', so
+ * that commands do not take the path for an option. The caller frees it; NULL: no memory.
  */
 char *quote_path(const char *path);
 

@@ -3,23 +3,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-size_t utf8_length(const char *text, size_t size)
-{
-    const unsigned char *byte = (const unsigned char *)text;
-
-    if (size == 0 || byte[0] > 0xf4 || (byte[0] >= 0x80 && byte[0] < 0xc2))
-        return 0;
-    size_t length = byte[0] < 0x80 ? 1 : byte[0] < 0xe0 ? 2 : byte[0] < 0xf0 ? 3 : 4;
-    if (length > size)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((byte[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (byte[0] == 0xe0 && byte[1] < 0xa0) || (byte[0] == 0xf0 && byte[1] < 0x90);
-    bool surrogate = byte[0] == 0xed && byte[1] > 0x9f, beyond = byte[0] == 0xf4 && byte[1] > 0x8f;
-    return overlong || surrogate || beyond ? 0 : length;
-}
-
 /* Detects UTF-16 and UTF-32 by the byte order mark, or by the zero bytes of an ASCII character at the start;
  * NULL: neither. */
 static const char *wider_encoding(const char *text, size_t size)

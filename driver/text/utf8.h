@@ -5,11 +5,6 @@
 
 #include "model/core/error.h"
 
-/* Bytes of the character that `size` bytes of text begin with; 0: not valid UTF-8, or cut off. */
-size_t utf8_length(const char *text, size_t size);
-
-enum { UTF8_MOST = 4 }; /* bytes of a character */
-
 /*
  * Skips the byte order mark that some editors put at the start of a file. -1 if the text is UTF-16 or UTF-32,
  * with or without such a mark; the message does not name the file.

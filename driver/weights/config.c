@@ -67,7 +67,6 @@ void config_fail(struct config *config, const char *format, ...)
     config->failed = true;
     error_set(config->error, ERROR_INPUT, "%s: %s%s%s", config->path, config->within ? config->within : "",
         config->within ? ": " : "", text);
-    place_clean(config->error);
 }
 
 void config_refuse(struct config *config, const char *key, const char *taken)

@@ -220,8 +220,7 @@ int safetensors_parse(
     if (parse(file, bytes, size, error) == 0)
         return 0;
     safetensors_release(file);
-    error_prefix(error, "%s", path);
-    return place_clean(error);
+    return error_prefix(error, "%s", path);
 }
 
 void safetensors_release(struct safetensors *file)

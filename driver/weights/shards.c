@@ -277,10 +277,8 @@ int shards_open(struct shards *shards, const char *path, struct error *error)
     int status = find_file(shards, path, error);
     if (status == 0)
         status = is_index(shards->path) ? open_index(shards, error) : open_one(shards, error);
-    if (status < 0) {
-        place_clean(error);
+    if (status < 0)
         shards_close(shards);
-    }
     return status;
 }
 

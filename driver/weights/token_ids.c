@@ -65,11 +65,8 @@ static int read_tokens(struct text *text, const struct bytes *file, const char *
         size_t end = at;
         while (end < file->size && !is_blank(file->at[end]))
             end++;
-        if (end > at &&
-            read_token(file->at + at, end - at, how, &text->tokens[text->token_count], error) < 0) {
-            error_prefix(error, "%s:%" PRId64, path, line);
-            return place_clean(error);
-        }
+        if (end > at && read_token(file->at + at, end - at, how, &text->tokens[text->token_count], error) < 0)
+            return error_prefix(error, "%s:%" PRId64, path, line);
         text->token_count += end > at;
         if (end < file->size && file->at[end] == '\n') {
             end_line(text, how, first);

@@ -214,10 +214,8 @@ int trained_open(struct trained *trained, const char *path, int64_t heads, struc
         status = open_model(trained, &config, heads, error);
         config_close(&config);
     }
-    if (status < 0) {
-        place_clean(error);
+    if (status < 0)
         trained_close(trained);
-    }
     return status;
 }
 

@@ -5,6 +5,7 @@
  * One failure: the line that the user reads and the exit status that it leads to.
  * A function that can fail takes a struct error last, returns 0 or -1, and fills the error only on failure:
  *     return error_set(error, ERROR_INPUT, "%s: %s", path, strerror(errno));
+ * What the text quotes of others becomes printable here (printable.h), once for all who pass the text on.
  */
 enum error_status {
     ERROR_INPUT = 2, /* the sweep file, its texts, an output path: for the user to correct */
@@ -13,7 +14,7 @@ enum error_status {
 
 struct error {
     enum error_status status;
-    char text[1024]; /* without a newline; truncated to fit */
+    char text[1024]; /* printable, so without a newline; truncated to fit */
 };
 
 /* Fills `error` from a printf format. Returns -1. */

@@ -11,7 +11,7 @@ from normsweep.figures.drawing import reason
 pytestmark = pytest.mark.thorough("draws figures with hostile texts")
 
 
-@pytest.mark.parametrize("title", ["x_$ and y_{$", "budget $5 or $10", "a\x1b[2J b"])
+@pytest.mark.parametrize("title", ["x_$ and y_{$", "budget $5 or $10", "a\x1b[2J b", "a\u202eb\u2069"])
 def test_titles_and_labels_are_no_formulas(title):
     made = made_up().assign_attrs(title=title)
     made = made.assign_coords(norm_placement=("norm_placement", [title, "post"]))

@@ -156,6 +156,17 @@ def test_long_names_may_be_broken_and_stay_escaped():
     assert page.breakable("<i>_<b>") == "&lt;i&gt;_<wbr>&lt;b&gt;"
 
 
+def test_hidden_letters_are_shown():
+    """Direction, controls and halves of letters, in the title, the notes, labels, and the figures of the page."""
+    hidden = "a\u202eb\u2069\x1b[31m\u2028\udc9b"
+    shown = r"a\u202eb\u2069\x1b[31m\u2028\udc9b"
+    made = made_up().assign_attrs(title=hidden, notes=f"{hidden}\nmore", tags=hidden)
+    text = report(made.assign_coords(norm_placement=("norm_placement", [hidden, "post"])))
+    assert not words.HIDDEN.search(text.replace("\n", "").replace("\t", "")) and text.count(shown) > 5
+    assert Reader(text).names and f"{shown}\nmore" in text
+    assert words.shown("a\nb\tc\rd") == "a\nb\tc\\rd" and words.shown("a\nb\tc", kept="") == "a\\nb\\tc"
+
+
 def test_lost_processes():
     ds = made_up()
     ds["deaths"][0, 0, 0, 0], ds["deaths"][1, 0, 0, 0] = 2, 1

@@ -21,7 +21,7 @@ from ..comparison_text import CELLS, comparison_table, comparison_text
 from ..figures.comparison import comparison
 from ..plane import places_of
 from ..shared_grid import NothingInCommon
-from ..words import value_text
+from ..words import shown, value_text
 from .table import write as write_table
 
 FIGURES, TABLES = ("png", "svg", "pdf"), ("csv", "parquet")
@@ -141,7 +141,7 @@ def at_of(dataset, axis, value):
 def say(text):
     """Writes to stdout. A reader that closes the pipe early is not an error: the files are written all the same."""
     try:
-        print(text, end="", flush=True)
+        print(shown(text), end="", flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -238,7 +238,7 @@ USAGE = {
     ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, exits, params, "
                                      "lists, keys, dimensions, groups, natures, metrics, runs, boundary, sessions, "
                                      "attributes",
-    ("help", "a\nb"): "normsweep help: unknown name 'a?b'; see normsweep help params and normsweep help metrics",
+    ("help", "a\nb"): "normsweep help: unknown name 'a\\nb'; see normsweep help params and normsweep help metrics",
 }
 
 

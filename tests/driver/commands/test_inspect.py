@@ -209,7 +209,7 @@ CHANGED = {
                        "h.99999999999999999999.ln_1.weight: GPT-2 has no such tensor"),
     "prefix on one": (added("transformer.wte.weight"),
                       "transformer.wte.weight: shape [2] is not that of a matrix of GPT-2"),
-    "control characters": (added("a\nb\x1b"), "a?b?: GPT-2 has no such tensor"),
+    "control characters": (added("a\nb\x1b"), "a\\nb\\x1b: GPT-2 has no such tensor"),
     "shape of c_attn": (replaced("h.0.attn.c_attn.weight", [2, 4]), "h.0.attn.c_attn.weight: shape [2, 4], not [2, 6]"),
     "turned": (replaced("h.1.mlp.c_proj.weight", [2, 6]), "h.1.mlp.c_proj.weight: shape [2, 6], not [6, 2]"),
     "vector as matrix": (replaced("ln_f.bias", [1, 2]), "ln_f.bias: shape [1, 2], not [2]"),
@@ -302,7 +302,7 @@ IDS_REFUSED = {
     "nan": "ids.txt:1: 'nan' is not a token id",
     "[1, 2]": "ids.txt:1: '[1,' is not a token id; separate ids by white space alone",
     "0 1,2": "ids.txt:1: '1,2' is not a token id; separate ids by white space alone",
-    "0\n1\x1b[2J\n": "ids.txt:2: '1?[2J' is not a token id",
+    "0\n1\x1b[2J\n": "ids.txt:2: '1\\x1b[2J' is not a token id",
     "1": "ids.txt: a text needs a token and its target, but has one token",
     "0 1 2": "ids.txt: 3 tokens do not fill one window of 4 and its target; give a smaller --context",
 }

@@ -358,7 +358,7 @@ def test_many_arguments(normsweep, sweep):
 @thorough
 def test_name_with_a_newline(normsweep, sweep):
     refused = normsweep("run", sweep, "-j", "0", "-o", "a\nb/c.nc", status=2)
-    assert refused.stderr == "a?b/c.nc: the folder a?b cannot be written: No such file or directory\n"
+    assert refused.stderr == "a\\nb/c.nc: the folder a\\nb cannot be written: No such file or directory\n"
 
 
 @thorough

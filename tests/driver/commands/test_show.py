@@ -225,7 +225,7 @@ REFUSED = [
      "saturation was not measured; to measure it, add 'saturation' to the metrics of measure in the sweep file"),
     (["positions_attended"],
      "positions_attended was not measured; to measure it, add 'heads' to the metrics of measure in the sweep file"),
-    (["param_norm", "--at", "seed=\033[31m"], "param_norm: no seed '?[31m'; it is one of 0, 1, 2"),
+    (["param_norm", "--at", "seed=\033[31m"], "param_norm: no seed '\\x1b[31m'; it is one of 0, 1, 2"),
 ]
 
 

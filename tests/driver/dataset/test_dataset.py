@@ -316,7 +316,7 @@ def test_show_and_status_refuse(path, tmp_path, normsweep):
             (("show", path, "dynamcs"), f"{path}: no variable dynamcs; did you mean 'dynamics'?"),
             (("show", path, "saturation"), f"{path}: saturation was not measured; to measure it, add 'saturation' "
                                            "to the metrics of measure in the sweep file\n"),
-            (("show", path, "a\nb"), f"{path}: no variable a?b; see normsweep help metrics\n"),
+            (("show", path, "a\nb"), f"{path}: no variable a\\nb; see normsweep help metrics\n"),
             (("show", path, "reason"), f"{path}: reason is a text; analysis/table lists texts for each "
                                        "run, ncdump -v reason prints it\n"),
             (("show", path, "session_host"), f"{path}: session_host is a text; "),

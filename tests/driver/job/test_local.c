@@ -1,8 +1,10 @@
-/* A job in one process whose owner withdraws runs while one of them trains. */
+/* A job in one process whose owner withdraws runs, or whose dataset is replaced, while one of them trains. */
 #include "driver/job/local.h"
+#include "driver/output/folder.h"
 #include "driver/output/lease.h"
 #include "driver/sweep/texts.h"
 #include "tests/driver/dataset/bench.h"
+#include "tests/failing.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -37,16 +39,16 @@ static ssize_t decide(void *context, const char *text, size_t size)
 }
 
 /* Replaces the display of the job. */
-static FILE *watch_job(struct job *job, struct owner *owner)
+static FILE *watch_job(struct job *job, cookie_write_function_t *write, void *context)
 {
-    const cookie_io_functions_t functions = {.write = decide};
+    const cookie_io_functions_t functions = {.write = write};
     const struct terminal terminal = {.columns = 80, .rows = 24};
     const struct diagram_runs runs = {.axis_count = job->sweep->axis_count,
         .axis = job->sweep->axis,
         .cells = job->sweep->cells,
         .outcome = dataset_outcomes(job->dataset),
         .live = true};
-    FILE *file = fopencookie(owner, "w", functions);
+    FILE *file = fopencookie(context, "w", functions);
 
     progress_free(job->progress);
     job->progress = file ? progress_new(file, &terminal, 1, &runs, 0) : NULL;
@@ -79,7 +81,7 @@ static void check_file(const struct bench *bench)
 static void run_job(struct bench *bench, struct job *job)
 {
     struct owner owner = {.job = job};
-    FILE *file = watch_job(job, &owner);
+    FILE *file = watch_job(job, decide, &owner);
 
     alarm(UNSTOPPED_SECONDS); /* ends the program if the run trains on */
     local_run(job);
@@ -91,27 +93,140 @@ static void run_job(struct bench *bench, struct job *job)
     check_file(bench);
 }
 
-TEST(local_ends_a_run_that_is_withdrawn_while_it_trains)
+/* Opens a job of a sweep in a new folder; false: that failed. */
+static bool open_job(struct bench *bench, struct job *job, struct lease **lease, const char *yaml)
 {
     static const struct session session = {"1", "c", "c", "b", "k", "l", "m", "h"};
     static const struct dataset_options options;
+
+    bench_init(bench);
+    CHECK(sweep_parse(&bench->sweep, "a.yaml", ".", yaml, strlen(yaml), NULL, 0, &bench->error) == 0);
+    free(bench->sweep.output);
+    bench->sweep.output = strdup(bench->path);
+    CHECK(sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error) == 0);
+    CHECK(lease_take(lease, bench->path, &bench->error) == 0);
+    bool opened =
+        job_open(job, &bench->sweep, &bench->corpus, *lease, &session, &options, 1, &bench->error) == 0;
+    CHECK(opened);
+    return opened;
+}
+
+static void release(struct bench *bench, struct lease *lease)
+{
+    lease_release(lease);
+    corpus_release(&bench->corpus);
+    sweep_release(&bench->sweep);
+    bench_release(bench);
+}
+
+TEST(local_ends_a_run_that_is_withdrawn_while_it_trains)
+{
     struct lease *lease = NULL;
     struct bench bench;
     struct job job;
 
-    bench_init(&bench);
-    CHECK(sweep_parse(&bench.sweep, "a.yaml", ".", ENDLESS, strlen(ENDLESS), NULL, 0, &bench.error) == 0);
-    free(bench.sweep.output);
-    bench.sweep.output = strdup(bench.path);
-    CHECK(sweep_load_corpus(&bench.sweep, &bench.corpus, &bench.error) == 0);
-    CHECK(lease_take(&lease, bench.path, &bench.error) == 0);
-    bool opened =
-        job_open(&job, &bench.sweep, &bench.corpus, lease, &session, &options, 1, &bench.error) == 0;
-    CHECK(opened);
-    if (opened)
+    if (open_job(&bench, &job, &lease, ENDLESS))
         run_job(&bench, &job);
-    lease_release(lease);
-    corpus_release(&bench.corpus);
-    sweep_release(&bench.sweep);
-    bench_release(&bench);
+    release(&bench, lease);
+}
+
+/* Somebody copies the dataset while a run trains, and puts the copy in its place. */
+struct stranger {
+    struct bench *bench;
+    struct job *job;
+    char other[128];
+    bool done;
+};
+
+static ssize_t replace(void *context, const char *text, size_t size)
+{
+    struct stranger *stranger = context;
+
+    (void)text;
+    if (stranger->done || stranger->job->tally.running == 0)
+        return (ssize_t)size;
+    stranger->done = true;
+    FILE *file = fopen(stranger->other, "w");
+    CHECK(file && fputs("a stranger", file) >= 0 && fclose(file) == 0);
+    CHECK(rename(stranger->other, stranger->bench->path) == 0);
+    failing_clock(2); /* the next look is due */
+    return (ssize_t)size;
+}
+
+/* The file at the path is still the stranger's; the copy has the results that are `done`, and as many runs as
+ * `saved` have checkpoints. */
+static void check_kept(struct bench *bench, int done, int saved)
+{
+    struct checkpoint_set set = {0};
+    char text[16] = "", path[128];
+    FILE *file = fopen(bench->path, "r");
+    int ended = 0;
+
+    CHECK(file && fgets(text, sizeof(text), file) && fclose(file) == 0);
+    CHECK_TEXT(text, "a stranger");
+    snprintf(path, sizeof(path), "%s.ours", bench->path);
+    CHECK(rename(path, bench->path) == 0);
+    for (int64_t cell = 0; cell < bench->sweep.cells; cell++)
+        ended += bench_read_value(bench, "outcome", cell) == OUTCOME_DONE;
+    snprintf(path, sizeof(path), "%s.d", bench->path);
+    CHECK(ended == done && checkpoint_set_init(&set, path, &bench->error) == 0 && set.count == saved);
+    checkpoint_set_release(&set);
+    CHECK(folder_clear(bench->path, &bench->error) == 0);
+}
+
+static void check_told(const struct bench *bench)
+{
+    char line[384];
+
+    snprintf(line, sizeof(line),
+        "%s: was replaced by another file while its sweep ran, so the sweep has stopped; all results are in "
+        "%s.ours; ",
+        bench->path, bench->path);
+    CHECK(bench->error.status == ERROR_ENVIRONMENT);
+    CHECK(strncmp(bench->error.text, line, strlen(line)) == 0);
+}
+
+TEST(local_stops_and_saves_when_its_dataset_is_replaced)
+{
+    struct lease *lease = NULL;
+    struct bench bench;
+    struct job job;
+
+    if (open_job(&bench, &job, &lease, ENDLESS)) {
+        struct stranger stranger = {.bench = &bench, .job = &job};
+        snprintf(stranger.other, sizeof(stranger.other), "%s/b.nc", bench.folder);
+        FILE *file = watch_job(&job, replace, &stranger);
+        alarm(UNSTOPPED_SECONDS);
+        local_run(&job);
+        alarm(0);
+        CHECK(stranger.done && job.displaced && job_pending(&job) == CELLS);
+        CHECK(job_close(&job, &bench.error) != 0);
+        fclose(file);
+        check_told(&bench);
+        check_kept(&bench, 0, 1);
+    }
+    release(&bench, lease);
+}
+
+/* After the last look and before the end, too. */
+TEST(local_tells_at_its_end_that_its_dataset_was_replaced)
+{
+    static const char yaml[] = "corpus: markov\nvocabulary: 9\ncorpus_tokens: 400\ncontext: 4\nbatch: 2\n"
+                               "layers: 1\nwidth: 8\nheads: 1\nsteps: 3\nseed: [1, 2]\n";
+    struct lease *lease = NULL;
+    struct bench bench;
+    struct job job;
+
+    if (open_job(&bench, &job, &lease, yaml)) {
+        struct stranger stranger = {.bench = &bench, .job = &job};
+        snprintf(stranger.other, sizeof(stranger.other), "%s/b.nc", bench.folder);
+        local_run(&job);
+        CHECK(job_pending(&job) == 0);
+        job.tally.running = 1;
+        replace(&stranger, NULL, 0);
+        CHECK(job_close(&job, &bench.error) != 0);
+        check_told(&bench);
+        check_kept(&bench, 2, 0);
+    }
+    release(&bench, lease);
 }

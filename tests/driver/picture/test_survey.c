@@ -169,6 +169,8 @@ TEST(quoted_paths)
             "e.nc'"},
         {"~x.nc", "'~x.nc'"},
         {"", "''"},
+        {"\033[31m it's a\\b.nc", "$'\\033[31m it\\'s a\\\\b.nc'"},
+        {"-\n\xff\xe2\x80\xae", "$'./-\\012\\377\\342\\200\\256'"},
     };
 
     for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {

@@ -7,6 +7,7 @@ is to follow: statuses that are allowed beside 0, things to do later, things to 
 
 import os
 import resource
+import shutil
 import signal
 import time
 import typing
@@ -149,6 +150,35 @@ def take_folder(back):
     return inject
 
 
+def displace(how):
+    """Renames, replaces or removes the dataset while runs train. Afterwards the file that has all results gets the name
+    back: the copy that was made, or the file itself, also if the sweep had ended by then."""
+    def inject(case, command):
+        if not case.before or not (case.here or command.of("coordinator")):
+            return None
+        away, stranger, ours = (case.output.with_name(name) for name in ("away.nc", "other.nc", "sweep.nc.ours"))
+        os.link(case.output, away)
+        if how == "replaced":
+            shutil.copy(away, stranger)
+            os.rename(stranger, case.output)
+        elif how == "removed":
+            os.unlink(case.output)
+        else:
+            os.unlink(away)
+            os.rename(case.output, away)
+        text = case.output.read_bytes() if how == "replaced" else b""
+
+        def restore():
+            if ours.exists() and how == "replaced":
+                assert case.output.read_bytes() == text, "a file that has replaced the dataset was written"
+            os.rename(ours if ours.exists() else away, case.output)
+            away.unlink(missing_ok=True)
+        case.afterwards(restore)
+        case.causes = [f"sweep.nc: was {how}"]
+        return str(away.name)
+    return inject
+
+
 def checkpoints(folder):
     """{run: its checkpoints, oldest first} in OUT.nc.d."""
     found = {}
@@ -210,6 +240,9 @@ KINDS = [
     Kind("writes refused", limit_writes, {3}, here=True),
     Kind("folder away", take_folder(False), {3}, here=True),
     Kind("folder away and back", take_folder(True), {3}, here=True),
+    Kind("dataset renamed", displace("renamed"), {2, 3}, here=True),  # 2: after its last run
+    Kind("dataset replaced", displace("replaced"), {2, 3}, here=True),
+    Kind("dataset removed", displace("removed"), {2, 3}, here=True),
     Kind("cut checkpoint", damage(cut), {75, *KILLED}, here=True, weight=2),
     Kind("flip checkpoint", damage(flip), {75, *KILLED}, here=True, weight=2),
 ]

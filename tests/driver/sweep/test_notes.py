@@ -30,7 +30,7 @@ REFUSED = {
     "tags in one text": ("tags: a, b\n", "3:7: tags: 'a, b' has a comma; write a list: [one, two]"),
     "a tag twice": ("tags: [a, ab, a]\n", "3:15: tags: 'a' appears twice"),
     "a space before a tag": ("tags: [' a']\n", "3:8: tags: ' a' begins or ends with a space"),
-    "a line break in a tag": ('tags: ["a\\nb"]\n', "3:8: tags: a control character in 'a?b'"),
+    "a line break in a tag": ('tags: ["a\\nb"]\n', "3:8: tags: a control character in 'a\\nb'"),
     "a long tag": (f"tags: [{'é' * 33}]\n", f"3:8: tags: '{'é' * 20}...' is longer than 64 bytes"),
     "many tags": (f"tags: [{', '.join(f't{i}' for i in range(65))}]\n", "3:7: tags: more than 64 tags"),
     "notes in skip": ("notes: a\nskip: [{notes: a}]\n", "4:9: skip: 'notes' is neither an axis nor a parameter"),

@@ -223,7 +223,7 @@ CASES = {
     ),
     "together: label with a line break": (
         BASE + 'together: {a: {"x\\ny": {width: 64}}}\n',
-        "sweep.yaml:3:16: a: a control character in label 'x?y'",
+        "sweep.yaml:3:16: a: a control character in label 'x\\ny'",
     ),
     # skip
     "skip: no list": (BASE + "skip: {seed: 1}\n", "sweep.yaml:3:7: skip: takes a list of {key: value, ...}"),

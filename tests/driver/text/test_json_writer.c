@@ -44,6 +44,7 @@ TEST(json_texts_are_escaped)
     check_text("", "\"\"");
     check_text("a \"b\" \\ / \xc3\xa4 \xf0\x9f\x98\x80", "\"a \\\"b\\\" \\\\ / \xc3\xa4 \xf0\x9f\x98\x80\"");
     check_text("\n\t\x01\x1f\x7f", "\"\\u000a\\u0009\\u0001\\u001f\\u007f\"");
+    check_text("\xc2\x9b\xe2\x80\xae.c", "\"\\u009b\\u202e.c\"");
     check_text("\xff\xc3", "\"\xef\xbf\xbd\xef\xbf\xbd\"");
     check_text("\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""); /* half of a surrogate pair */
 }

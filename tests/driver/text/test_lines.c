@@ -7,25 +7,11 @@
 
 TEST(lines_are_clean)
 {
-    static const char *const cases[][2] = {
-        {"plain \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "plain \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
-        {"a\tb\nc\033[31m\177", "a?b?c?[31m?"},
-        {"\x9b"
-         "31m",
-            "?31m"}, /* an escape of terminals that do not read UTF-8 */
-        {"\xc2\x9b"
-         "31m\xc2\xa0",
-            "??31m\xc2\xa0"},
-        {"\xc3", "?"},
-        {"\xe2\x82", "??"},
-        {"\xc0\x80\xff", "???"},
-    };
+    char *clean = lines_clean(strdup("a\tb\033[31m\xff"));
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        char text[64];
-        strcpy(text, cases[i][0]);
-        CHECK_TEXT(lines_clean(text), cases[i][1]);
-    }
+    CHECK_TEXT(clean, "a\\tb\\x1b[31m\\xff");
+    free(clean);
+    CHECK(lines_clean(NULL) == NULL);
 }
 
 TEST(lines_are_as_wide_as_their_characters)
@@ -37,6 +23,7 @@ TEST(lines_are_as_wide_as_their_characters)
           lines_fit(text, 9) == 9);
 }
 
+/* Columns below 0: put, not printed. */
 static void check_broken(int columns, const char *text, const char *expected)
 {
     char *printed = NULL;
@@ -46,7 +33,10 @@ static void check_broken(int columns, const char *text, const char *expected)
     CHECK(memory != NULL);
     if (!memory)
         return;
-    lines_print(memory, columns, "%s", text);
+    if (columns >= 0)
+        lines_print(memory, columns, "%s", text);
+    else
+        lines_put(memory, text);
     fclose(memory);
     CHECK_TEXT(printed, expected);
     free(printed);
@@ -65,4 +55,20 @@ TEST(lines_are_counted)
 {
     CHECK(lines_count(NULL) == 0 && lines_count("") == 0 && lines_count("begun") == 0);
     CHECK(lines_count("one\n") == 1 && lines_count("\ntwo\nbegun") == 2);
+}
+
+/* Long texts, too, whose escapes need memory. */
+TEST(lines_are_printed_with_escapes)
+{
+    char text[2000], expected[2 * sizeof(text)];
+
+    check_broken(5, "abc\ndef\n", "abc\\n\ndef\\n\n");
+    check_broken(-1, "\xe2\x80\xae \033", "\\u202e \\x1b");
+    memset(text, '\n', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    for (size_t i = 0; i < sizeof(text) - 1; i++)
+        memcpy(expected + 2 * i, "\\n", 3);
+    check_broken(-1, text, expected);
+    strcat(expected, "\n");
+    check_broken(0, text, expected);
 }
