@@ -63,12 +63,6 @@ def environment_of(pid):
     return dict(item.partition("=")[::2] for item in text.split("\0") if "=" in item)
 
 
-def is_first_job(environment):
-    """Of those that an mpirun starts; later ones are spawned. Open MPI counts them at the end of the name."""
-    name = environment.get("PMIX_NAMESPACE", "")
-    return name.endswith("@1") or (name.isdigit() and int(name) & 0xffff == 1)
-
-
 def role_of(pid, launcher, environment):
     try:
         program = os.path.basename(os.readlink(f"/proc/{pid}/exe"))
@@ -80,7 +74,7 @@ def role_of(pid, launcher, environment):
     if program in MPIRUN and b"--version" not in arguments:
         return "mpirun"
     if program.startswith("normsweep") and "PMIX_RANK" in environment:
-        return "coordinator" if environment["PMIX_RANK"] == "0" and is_first_job(environment) else "worker"
+        return "coordinator" if environment["PMIX_RANK"] == "0" else "worker"
     if program.startswith("normsweep") and "PMI_RANK" in environment:  # of MPICH's mpiexec
         return "coordinator" if environment["PMI_RANK"] == "0" else "worker"
     return "other"

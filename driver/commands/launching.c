@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { SPARES = 1 };
+
 int launching_workers(const struct launching *launching, int64_t pending)
 {
     int asked = launching->arguments->jobs;
@@ -27,14 +29,23 @@ static int find_mpirun(struct launching *launching, struct error *error)
     return 0;
 }
 
-/* Descriptors for the workers on this machine; in an allocation, one worker per processor. */
+int launching_spares(const struct launching *launching)
+{
+    int asked = launching->arguments->spares;
+
+    if (launching->mpirun.release == 0)
+        return 0;
+    return asked >= 0 ? asked : SPARES;
+}
+
+/* Descriptors for the ranks on this machine; in an allocation, one worker per processor. */
 int launching_prepare(struct launching *launching, int64_t pending, struct error *error)
 {
     int workers = launching_workers(launching, pending);
 
-    if (descriptors_reserve(workers > 0 ? workers : processors_count(), error) != 0)
+    if (find_mpirun(launching, error) != 0)
         return -1;
-    return find_mpirun(launching, error);
+    return descriptors_reserve(workers > 0 ? workers : processors_count(), launching_spares(launching), error);
 }
 
 /* Have all runs of the sweep ended? False if its dataset cannot be read. */

@@ -65,7 +65,7 @@ def files(folder):
 
 
 def test_a_folder_that_is_not_shared_is_refused(sweep, tmp_path, normsweep):
-    refused = normsweep("run", sweep, "-j", "2", status=2, env=preload(tmp_path, ELSEWHERE))
+    refused = normsweep("run", sweep, "-j", "2", status=3, env=preload(tmp_path, ELSEWHERE))
     lines = refused.stderr.splitlines()
     assert len(lines) == 1, lines
     assert "sweep.nc.d is not the folder that the coordinator on " in lines[0] and "hosts share" in lines[0]
