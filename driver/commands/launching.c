@@ -45,7 +45,8 @@ int launching_prepare(struct launching *launching, int64_t pending, struct error
 
     if (find_mpirun(launching, error) != 0)
         return -1;
-    return descriptors_reserve(workers > 0 ? workers : processors_count(), launching_spares(launching), error);
+    return descriptors_reserve(
+        workers > 0 ? workers : processors_count(), launching_spares(launching), error);
 }
 
 /* Have all runs of the sweep ended? False if its dataset cannot be read. */

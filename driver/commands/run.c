@@ -84,7 +84,8 @@ static int64_t begin_job(struct start *start, const char *token, struct error *e
     return token ? 1 : start_open_output(start, error);
 }
 
-/* How many ranks of each host are spares: as the launcher says, or the user who has started them otherwise. */
+/* How many ranks of each host are spares: as the launcher says, or the user who has started them otherwise.
+ */
 static int count_spares(const struct start *start)
 {
     const char *text = getenv(LEASE_VARIABLE) ? getenv(SPARES_VARIABLE) : NULL;
@@ -101,8 +102,10 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
     int status = pending < 0 ? -1 : 0;
     struct peers peers = {0};
 
-    if (pending > 0 && peers_muster(&peers, wire, count_spares(start), 0) != 0)
+    if (pending > 0 && peers_init(&peers, wire_size(wire) - 1, count_spares(start), 0) != 0)
         pending = status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
+    if (pending > 0)
+        peers_muster(&peers, wire, 0);
     if (pending > 0 && !token) {
         starter_warn_of_jobs(start->sweep.output, start->arguments.jobs, peers.workers);
         announce(&start->sweep, peers.workers > 0 ? peers.workers : 1, false);

@@ -29,8 +29,8 @@ enum { MESSAGES_AT_ONCE = 1000 };
 
 /*
  * For all workers to be ready before the first run is handed out: time enough for one on a host without the
- * output's folder to say so (see worker/wire/loop_setup.c), before anything is trained in vain. Workers of one
- * host read a long text together; those of other hosts do not wait longer for it.
+ * output's folder to say so (see worker/wire/loop_setup.c), before anything is trained in vain. Workers of
+ * one host read a long text together; those of other hosts do not wait longer for it.
  */
 #define BEGIN_SECONDS 30
 
@@ -172,7 +172,8 @@ static void take_hello(struct dispatch *d, int worker, const struct hello *hello
     struct peer *peer = dispatch_peer(d, worker);
 
     if (peer->said_hello || !plausible_hello(hello)) {
-        dispatch_distrust(d, worker, peer->said_hello ? "a second hello" : "a hello that no process can send");
+        dispatch_distrust(
+            d, worker, peer->said_hello ? "a second hello" : "a hello that no process can send");
         return;
     }
     peers_hello(d->peers, peer, hello, d->now);
@@ -312,7 +313,8 @@ static void take_message(struct dispatch *d, int worker)
     }
 }
 
-/* False if nothing has arrived. Ignores what a worker sent before it died; a spare only says that it is alive. */
+/* False if nothing has arrived. Ignores what a worker sent before it died; a spare only says that it is
+ * alive. */
 static bool listen(struct dispatch *d)
 {
     int address;
@@ -330,8 +332,7 @@ static bool listen(struct dispatch *d)
 
 /* ---- watching ---- */
 
-/* A silent worker may be waiting for a slow disk; when it returns, it has measured the disk's pace. */
-static bool may_come_back(const struct dispatch *d, const struct peer *peer)
+bool dispatch_may_come_back(const struct dispatch *d, const struct peer *peer)
 {
     return peer->silent && peer->here && d->now - peer->asked < WAKE_SECONDS &&
            process_lives(&peer->process) && !process_is_stopped(&peer->process);
@@ -344,7 +345,7 @@ static bool is_abandoned(const struct dispatch *d)
 
     for (int i = 0; i < d->peers->workers; i++) {
         const struct peer *peer = dispatch_peer(d, i);
-        if (!peer->dead && (!peer->ready || may_come_back(d, peer)))
+        if (!peer->dead && (!peer->ready || dispatch_may_come_back(d, peer)))
             return false;
     }
     coordinator_state(d->job->coordinator, &state);

@@ -12,9 +12,9 @@ struct dispatch_end {
 };
 
 /*
- * Runs a job on the mustered ranks behind the wire: their messages become the coordinator's events, its orders
- * become messages and writes. Returns when every run has ended, a signal has stopped all, or the job has failed;
- * by then every rank has been told to quit.
+ * Runs a job on the mustered ranks behind the wire: their messages become the coordinator's events, its
+ * orders become messages and writes. Returns when every run has ended, a signal has stopped all, or the job
+ * has failed; by then every rank has been told to quit.
  */
 struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peers *peers);
 

@@ -107,7 +107,8 @@ void dispatch_replace(struct dispatch *d)
         return;
     for (int i = 0; i < d->peers->workers && d->peers->spares > 0; i++) {
         struct peer *old = dispatch_peer(d, i);
-        const struct peer *new = old->dead || old->silent ? peers_replace(d->peers, i, d->now) : NULL;
+        bool gone = old->dead || (old->silent && !dispatch_may_come_back(d, old));
+        const struct peer *new = gone ? peers_replace(d->peers, i, d->now) : NULL;
         if (!new)
             continue;
         if (!old->dead) {

@@ -39,7 +39,8 @@ struct hosts hosts_parse(const char *text)
     int slots;
 
     for (const char *at = text; (at = strstr(at, "Data for node: ")); at++)
-        if (sscanf(at, "Data for node: %63s Num slots: %d", name, &slots) == 2 && slots > 0) // NOLINT(cert-err34-c)
+        if (sscanf(at, "Data for node: %63s Num slots: %d", name, &slots) == 2 &&
+            slots > 0) // NOLINT(cert-err34-c)
             add_host(&hosts, name, slots);
     return hosts;
 }
@@ -88,7 +89,8 @@ static int count_workers(const struct hosts *hosts, int ranks, int spares)
     return workers;
 }
 
-/* One rank more is one worker more at most, so the largest number of ranks with no more workers has them all. */
+/* One rank more is one worker more at most, so the largest number of ranks with no more workers has them all.
+ */
 int hosts_ranks(const struct hosts *hosts, int workers, int spares)
 {
     if (hosts->count == 0)
@@ -110,8 +112,8 @@ static uint32_t ipv4_of(const struct sockaddr *address)
 
 static bool is_usable(const struct ifaddrs *one)
 {
-    return one->ifa_addr && one->ifa_netmask && one->ifa_addr->sa_family == AF_INET && one->ifa_flags & IFF_UP &&
-           !(one->ifa_flags & IFF_LOOPBACK);
+    return one->ifa_addr && one->ifa_netmask && one->ifa_addr->sa_family == AF_INET &&
+           one->ifa_flags & IFF_UP && !(one->ifa_flags & IFF_LOOPBACK);
 }
 
 /* Does the name stand for this host? It may be in its hosts file with an address of loopback. */
@@ -120,11 +122,12 @@ static bool is_self(const struct host *host, const struct addrinfo *found, const
     char name[64];
 
     environment_host(name, sizeof(name));
-    if (strncmp(name, host->name, strcspn(host->name, ".")) == 0 && strcspn(name, ".") == strcspn(host->name, "."))
+    if (strncmp(name, host->name, strcspn(host->name, ".")) == 0 &&
+        strcspn(name, ".") == strcspn(host->name, "."))
         return true;
     for (const struct ifaddrs *one = interfaces; one; one = one->ifa_next)
         for (const struct addrinfo *at = found; at && one->ifa_addr && one->ifa_addr->sa_family == AF_INET;
-            at = at->ai_next)
+             at = at->ai_next)
             if (ipv4_of(at->ai_addr) == ipv4_of(one->ifa_addr))
                 return true;
     return false;

@@ -445,10 +445,10 @@ static bool has_allocation(void)
 }
 
 /*
- * Ranks of one host need no network: each would listen on all interfaces, where ranks of other jobs reach it by
- * mistake. On several hosts they listen on the network that the hosts share. What the user has set stays, for one
- * host only what is set in the environment, since it is always right there. Open MPI 5 has other names for most of
- * it, and is left alone on several hosts.
+ * Ranks of one host need no network: each would listen on all interfaces, where ranks of other jobs reach it
+ * by mistake. On several hosts they listen on the network that the hosts share. What the user has set stays,
+ * for one host only what is set in the environment, since it is always right there. Open MPI 5 has other
+ * names for most of it, and is left alone on several hosts.
  */
 static void choose_transport(const struct hosts *hosts, int release)
 {
@@ -463,8 +463,8 @@ static void choose_transport(const struct hosts *hosts, int release)
     }
 }
 
-/* Finds the hosts, and prepares the environment for them. Returns the number of ranks to start; 0: as many as the
- * allocation has slots. */
+/* Finds the hosts, and prepares the environment for them. Returns the number of ranks to start; 0: as many as
+ * the allocation has slots. */
 static int prepare_hosts(const struct launch *launch)
 {
     bool open_mpi = launch->mpirun->release > 0;

@@ -94,7 +94,8 @@ static char *read_text(int from)
     return text;
 }
 
-/* What a command prints on stdout, "" if it cannot be run now; NULL: there is no such command. The caller frees it. */
+/* What a command prints on stdout, "" if it cannot be run now; NULL: there is no such command. The caller
+ * frees it. */
 static char *output_of(char *const argument[])
 {
     int out[2], status = 0;

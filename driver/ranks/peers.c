@@ -1,8 +1,8 @@
 /*
- * A rank tells its number among those of its machine, as mpirun has set it, in its hello. The coordinator decides
- * which ones are spares, since only it knows whether it is itself on that machine; no call of MPI could be used
- * for it in which all ranks take part, because such a call never returns if a rank has died. So the hellos are
- * awaited before the job is opened, which needs the number of workers.
+ * A rank tells its number among those of its machine, as mpirun has set it, in its hello. The coordinator
+ * decides which ones are spares, since only it knows whether it is itself on that machine; no call of MPI
+ * could be used for it in which all ranks take part, because such a call never returns if a rank has died. So
+ * the hellos are awaited before the job is opened, which needs the number of workers.
  */
 #include "driver/ranks/peers.h"
 
@@ -49,10 +49,8 @@ static void await_hellos(struct peers *peers, struct wire *wire, double now)
     }
 }
 
-int peers_muster(struct peers *peers, struct wire *wire, int spares_each, double now)
+int peers_init(struct peers *peers, int ranks, int spares_each, double now)
 {
-    int ranks = wire_size(wire) - 1;
-
     *peers = (struct peers){.ranks = ranks, .spares_each = spares_each, .nodes_size = 2 * ranks + 1};
     environment_host(peers->host, sizeof(peers->host));
     peers->peer = calloc((size_t)ranks + 1, sizeof(*peers->peer));
@@ -66,16 +64,20 @@ int peers_muster(struct peers *peers, struct wire *wire, int spares_each, double
         peers->node[i] = -1;
     for (int i = 0; i < ranks; i++)
         peers->peer[i] = (struct peer){.address = i + 1, .worker = -1, .asked = now, .host = "?"};
-    if (spares_each > 0)
+    return 0;
+}
+
+void peers_muster(struct peers *peers, struct wire *wire, double now)
+{
+    if (peers->spares_each > 0)
         await_hellos(peers, wire, now);
-    for (int i = 0; i < ranks; i++) {
+    for (int i = 0; i < peers->ranks; i++) {
         peers->spares += peers->peer[i].spare;
         if (peers->peer[i].spare)
             continue;
         peers->peer[i].worker = peers->workers;
         peers->rank[peers->workers++] = i;
     }
-    return 0;
 }
 
 void peers_release(struct peers *peers)
@@ -114,8 +116,8 @@ static int find_node(struct peers *peers, const struct peer *peer)
     }
 }
 
-/* Turns a place among all ranks of a machine into one among its workers. True: it is a spare's. The coordinator is
- * the first rank of its machine. */
+/* Turns a place among all ranks of a machine into one among its workers. True: it is a spare's. The
+ * coordinator is the first rank of its machine. */
 static bool take_seat(struct seat *seat, bool beside, int spares_each)
 {
     int64_t workers = seat->count - beside, spares = workers - 1 < spares_each ? workers - 1 : spares_each;

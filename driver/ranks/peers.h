@@ -7,9 +7,9 @@
 #include "worker/wire/message.h"
 
 /*
- * The ranks of a job besides the coordinator: the machine of each, whether it is alive, and which worker it is.
- * Workers are numbered from 0. A worker keeps its number when a spare, a rank that waits for this, takes its
- * place.
+ * The ranks of a job besides the coordinator: the machine of each, whether it is alive, and which worker it
+ * is. Workers are numbered from 0. A worker keeps its number when a spare, a rank that waits for this, takes
+ * its place.
  */
 struct peer {
     int address; /* on the wire */
@@ -40,13 +40,17 @@ struct peers {
     int nodes_size, nodes;
 };
 
-/*
- * Tells workers from spares: the last `spares_each` ranks of a machine are spares, except its only worker. With
- * spares it waits some seconds for the hellos of all ranks; a rank that is late is a worker. `now`: of the
- * clock that the functions below are given. -1: no memory.
- */
-int peers_muster(struct peers *peers, struct wire *wire, int spares_each, double now);
+/* `ranks` besides the coordinator, of which nothing is known yet. `now`: of any clock, that of all functions
+ * here. -1: no memory. */
+int peers_init(struct peers *peers, int ranks, int spares_each, double now);
 void peers_release(struct peers *peers);
+
+/*
+ * Tells workers from spares: the last `spares_each` ranks of a machine are spares, but one of its ranks is
+ * always a worker. With spares it first waits some seconds for the hellos of all ranks; a rank that is late
+ * is a worker.
+ */
+void peers_muster(struct peers *peers, struct wire *wire, double now);
 
 /* The rank at an address; NULL: none. */
 struct peer *peers_at(const struct peers *peers, int address);
@@ -60,8 +64,8 @@ void peers_hello(struct peers *peers, struct peer *peer, const struct hello *hel
 /* Records that a rank has sent a message. */
 void peers_hear(struct peer *peer, double now);
 
-/* Lets a spare of the same machine that is alive take the place of a worker; its old rank is no worker any more.
- * NULL: there is none. */
+/* Lets a spare of the same machine that is alive take the place of a worker; its old rank is no worker any
+ * more. NULL: there is none. */
 struct peer *peers_replace(struct peers *peers, int worker, double now);
 
 /*

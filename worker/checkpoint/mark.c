@@ -58,8 +58,8 @@ int mark_look(const char *folder, const char *mark)
     return 0;
 }
 
-/* Makes a client of a network file system ask the server what is in the folder, and whether there is one, rather
- * than its cache: it does so when a folder is opened. */
+/* Makes a client of a network file system ask the server what is in the folder, and whether there is one,
+ * rather than its cache: it does so when a folder is opened. */
 static void refresh(const char *folder)
 {
     char path[PATH_MAX];

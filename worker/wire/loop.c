@@ -18,8 +18,8 @@ enum { UNDER_WAY_MOST = 256 };
 #define PROGRESS_SECONDS 0.25 /* between two reports of progress */
 #define IDLE_SECONDS 5 /* between two messages of an idle worker or of a spare: see driver/ranks/peers.c */
 
-/* Between two polls of a spare. It polls more often in its first seconds, so that the end of a short sweep does
- * not wait for it. */
+/* Between two polls of a spare. It polls more often in its first seconds, so that the end of a short sweep
+ * does not wait for it. */
 #define SPARE_SECONDS 1
 #define SPARE_PART 0.05 /* of the time that it has waited */
 

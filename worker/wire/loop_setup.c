@@ -12,9 +12,10 @@
 #include "worker/host/processors.h"
 
 /*
- * How long a worker on another host than the coordinator waits for its mark. A client of a network file system
- * asks the server anew whenever a folder is opened, as mark_await does, so this is the time that a busy server may
- * take. No run begins before (BEGIN_SECONDS in driver/ranks/dispatch.c), so it must not be long.
+ * How long a worker on another host than the coordinator waits for its mark. A client of a network file
+ * system asks the server anew whenever a folder is opened, as mark_await does, so this is the time that a
+ * busy server may take. No run begins before (BEGIN_SECONDS in driver/ranks/dispatch.c), so it must not be
+ * long.
  */
 #define MARK_SECONDS 10
 

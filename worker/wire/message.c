@@ -279,8 +279,8 @@ bool wire_receive(struct wire *wire, int *address, struct message *message)
     MPI_Get_count(&status, MPI_BYTE, &size);
     *address = status.MPI_SOURCE;
     bool fits = size >= 0 && (size_t)size <= sizeof(*message);
-    int received = MPI_Recv(
-        message, (int)sizeof(*message), MPI_BYTE, status.MPI_SOURCE, TAG, MPI_COMM_WORLD, &status);
+    int received =
+        MPI_Recv(message, (int)sizeof(*message), MPI_BYTE, status.MPI_SOURCE, TAG, MPI_COMM_WORLD, &status);
     if (fits && received != MPI_SUCCESS)
         return false;
     if (!fits || !message_is_whole(message, (size_t)size)) /* MPI cuts what does not fit */

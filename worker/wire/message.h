@@ -35,8 +35,8 @@ enum message_kind {
 
 enum { PIECE_BYTES = 3072, PIECE_VALUES = 384 };
 
-/* A place among the ranks of a machine (in a hello) or among its workers (in a setup), which selects processors.
- * Negative: unknown. */
+/* A place among the ranks of a machine (in a hello) or among its workers (in a setup), which selects
+ * processors. Negative: unknown. */
 struct seat {
     int64_t number, count;
 };

@@ -209,7 +209,7 @@ def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
         logs = Logs(tmp_path / "sweep.nc.d")
         while command.wait(0.001):
             for pid, run_digest, cell in logs.news():
-                worker = [process for process in command.of("worker") if process.pid == pid]
+                worker = [process for process in command.of("worker", "spare") if process.pid == pid]
                 if cell == poison and worker and worker[0].kill(signal.SIGKILL):
                     deaths, digest = deaths + 1, run_digest
         assert ends(command) == 1, command.text
