@@ -23,9 +23,8 @@
     X(JOBS, 'j', "jobs", "N", NUMBER(jobs, "a number of workers", 0, 1000000),                               \
         "number of workers (default: as many as the available cores allow); 0 runs without MPI")             \
     X(SPARES, 0, "spares", "N", NUMBER(spares, "a number of spares", 0, 1000),                               \
-        "number of ranks that each host starts besides its workers, to take the place of lost ones "         \
-        "(default: "                                                                                         \
-        "1, under an mpirun of your own 0)")                                                                 \
+        "ranks that each host starts besides its workers, to take the place of lost ones (default: 1; "      \
+        "under an mpirun of your own: 0)")                                                                   \
     X(SET, 0, "set", "KEY=VALUE", TEXTS(setting), "override a key with any YAML value; null removes it")     \
     X(FRESH, 0, "fresh", NULL, FLAG, "start over; an existing dataset is renamed to OUT.nc.old")             \
     X(DRY_RUN, 0, "dry-run", NULL, FLAG, "say what would be done, and write and train nothing")              \
