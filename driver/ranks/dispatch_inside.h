@@ -38,7 +38,8 @@ void dispatch_distrust(struct dispatch *d, int worker, const char *what);
 /* A worker has been silent for too long; an order about its run follows. */
 void dispatch_note_silence(struct dispatch *d, const struct order *order);
 
-/* Is a worker silent that may be waiting for a slow disk? When it returns, it has measured the disk's pace. */
+/* Is a worker silent that may be waiting for a slow disk? When it returns, it has measured the disk's pace.
+ */
 bool dispatch_may_come_back(const struct dispatch *d, const struct peer *peer);
 
 /* Looks for dead workers; their runs go to others. */

@@ -34,8 +34,9 @@ static bool is_dashed(const char *line, size_t length)
 
 /* Parts of lines that mpirun, or libevent inside it, prints about itself; then those of MPICH's mpiexec. */
 static const char *const noise[] = {"PMIX ERROR", "ORTE_ERROR_LOG", "PRTE ERROR", "mpirun: Forwarding signal",
-    "[warn] Epoll ", "sent help message", "orte_base_help_aggregate", "YOUR APPLICATION TERMINATED WITH", "This typically refers to a problem with your",
-    "Please see the FAQ page for debugging", "[mpiexec@", "[proxy:"};
+    "[warn] Epoll ", "sent help message", "orte_base_help_aggregate", "YOUR APPLICATION TERMINATED WITH",
+    "This typically refers to a problem with your", "Please see the FAQ page for debugging", "[mpiexec@",
+    "[proxy:"};
 
 static bool tells_noise(const char *line)
 {
