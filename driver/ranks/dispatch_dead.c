@@ -1,4 +1,4 @@
-/* Workers that die or fall silent, and their replacement. */
+/* Ranks that die or fall silent, and the spares that take their places. */
 #include "driver/ranks/dispatch_inside.h"
 
 #include "driver/job/events.h"
@@ -131,6 +131,6 @@ void dispatch_bury(struct dispatch *d)
         }
         d->peers->spares--;
         write_off(d, peer);
-        dispatch_say(d, "rank %d on %s was lost, which was a spare", peer->address, peer->host);
+        dispatch_say(d, "the spare rank %d on %s was lost", peer->address, peer->host);
     }
 }

@@ -1,3 +1,12 @@
+/*
+ * How many ranks mpirun has to start, and on which network they talk. The launcher asks once, before mpirun
+ * starts.
+ *
+ * A host has so many ranks as slots, and its spares beyond them. Only mpirun knows the slots: Slurm, PBS,
+ * LSF, SGE and hostfiles each tell them in another way. So it is asked for its map, and none of these is read
+ * here. It is not asked on a single host without an allocation. If its answer is not understood, as that of
+ * Open MPI 5, there are no spares, and mpirun has its own ways.
+ */
 #include "driver/ranks/hosts.h"
 
 #include <arpa/inet.h>
