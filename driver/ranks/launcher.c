@@ -26,6 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define HOSTFILE_VARIABLE "OMPI_MCA_orte_default_hostfile"
+
 enum { OPTIONS_MOST = 24 };
 
 #define GAP_MOST 1 /* seconds between two looks that count, at most: the whole job may be suspended */
@@ -436,7 +438,7 @@ static int judge_loss(const struct launcher *l, const struct launch *launch, int
 static bool has_allocation(void)
 {
     static const char *const told_by[] = {
-        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile"};
+        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", HOSTFILE_VARIABLE};
 
     for (size_t i = 0; i < sizeof(told_by) / sizeof(*told_by); i++)
         if (getenv(told_by[i]))
@@ -446,9 +448,9 @@ static bool has_allocation(void)
 
 /*
  * Ranks of one host need no network: each would listen on all interfaces, where ranks of other jobs reach it
- * by mistake. On several hosts they listen on the network that the hosts share. What the user has set stays,
- * for one host only what is set in the environment, since it is always right there. Open MPI 5 has other
- * names for most of it, and is left alone on several hosts.
+ * by mistake. On several hosts they connect on the network that the hosts share. What the user has set stays,
+ * for one host only what is set in the environment, since shared memory is always right there. Open MPI 5 has
+ * other names for most of it, and is left alone on several hosts.
  */
 static void choose_transport(const struct hosts *hosts, int release)
 {
@@ -465,7 +467,7 @@ static void choose_transport(const struct hosts *hosts, int release)
 
 /* Finds the hosts, and prepares the environment for them. Returns the number of ranks to start; 0: as many as
  * the allocation has slots. */
-static int prepare_hosts(const struct launch *launch)
+static int prepare_hosts(const struct launch *launch, bool allocation)
 {
     bool open_mpi = launch->mpirun->release > 0;
     int ranks = launch->workers > 0 ? launch->workers + 1 : 0, spares = 0;
@@ -473,7 +475,9 @@ static int prepare_hosts(const struct launch *launch)
     char text[16];
 
     if (open_mpi)
-        hosts = has_allocation() ? hosts_allocated(launch->mpirun) : hosts_here();
+        hosts = allocation ? hosts_allocated(launch->mpirun) : hosts_here();
+    if (open_mpi && launch->mpirun->release < 5 && !allocation)
+        setenv(HOSTFILE_VARIABLE, "none", 1); /* one in a file of parameters would lead to other machines */
     if (hosts.count > 0) {
         spares = launch->spares;
         ranks = hosts_ranks(&hosts, launch->workers, spares);
@@ -487,10 +491,9 @@ static int prepare_hosts(const struct launch *launch)
 
 /* Starts mpirun, and again as long as it is lost; not at all if a stop was requested while the output was
  * made. */
-static int run_lives(
-    const struct launch *launch, const struct command_line *line, int ranks, struct error *error)
+static int run_lives(const struct launch *launch, const struct command_line *line, int ranks, bool elsewhere,
+    struct error *error)
 {
-    bool elsewhere = launch->workers == 0 || has_allocation();
     int status = signals_stop() ? STATUS_STOPPED : LOST, vain = 0;
 
     while (status == LOST) {
@@ -512,12 +515,13 @@ static int run_lives(
 int launcher_run(const struct launch *launch, struct error *error)
 {
     struct command_line line = {.count = 0};
-    int ranks = prepare_hosts(launch);
+    bool allocation = has_allocation();
+    int ranks = prepare_hosts(launch, allocation);
     int status = compose(&line, launch, ranks, error);
 
     signals_end_at_second(false);
     if (status == 0)
-        status = run_lives(launch, &line, ranks, error);
+        status = run_lives(launch, &line, ranks, launch->workers == 0 || allocation, error);
     free((void *)line.argument);
     free(line.program);
     return status;
