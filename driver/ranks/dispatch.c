@@ -383,14 +383,6 @@ static void stop_all(struct dispatch *d)
     dispatch_tell(d, (struct event){.kind = EVENT_STOP});
 }
 
-static bool all_said_hello(const struct dispatch *d)
-{
-    for (int i = 0; i < d->peers->ranks; i++)
-        if (!d->peers->peer[i].said_hello)
-            return false;
-    return true;
-}
-
 static bool all_are_ready(const struct dispatch *d)
 {
     for (int i = 0; i < d->peers->workers; i++)
@@ -414,7 +406,7 @@ static void watch_workers(struct dispatch *d)
 {
     if (signals_stop())
         stop_all(d);
-    if (!d->told_ready && (d->now > SIGNALS_SECONDS || all_said_hello(d))) {
+    if (!d->told_ready && (d->now > SIGNALS_SECONDS || peers_are_there(d->peers))) {
         lease_tell(d->job->lease, STAGE_READY, 0);
         d->told_ready = true;
     }

@@ -20,7 +20,7 @@ enum { HELLO_SECONDS = 100, READY_SECONDS = 100 };
 #define MUSTER_SECONDS 5 /* for the hellos of all ranks if some are spares */
 #define SPARE_SECONDS 15 /* since a spare's last message: three times as long as between two of them */
 
-static bool all_said_hello(const struct peers *peers)
+bool peers_are_there(const struct peers *peers)
 {
     for (int i = 0; i < peers->ranks; i++)
         if (!peers->peer[i].said_hello && !peers->peer[i].misspoke)
@@ -35,7 +35,7 @@ static void await_hellos(struct peers *peers, struct wire *wire, double now)
     struct message message;
     int address;
 
-    while (!all_said_hello(peers) && clock_now() < end) {
+    while (!peers_are_there(peers) && clock_now() < end) {
         if (!wire_receive(wire, &address, &message)) {
             patience_wait(&patience);
             continue;

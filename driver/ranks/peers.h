@@ -52,6 +52,9 @@ void peers_release(struct peers *peers);
  */
 void peers_muster(struct peers *peers, struct wire *wire, double now);
 
+/* Has every rank sent its first message? */
+bool peers_are_there(const struct peers *peers);
+
 /* The rank at an address; NULL: none. */
 struct peer *peers_at(const struct peers *peers, int address);
 
