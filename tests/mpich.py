@@ -1,5 +1,5 @@
 """The program linked with MPICH, where MPICH is installed beside the MPI of this build. Only the wire depends on the
-MPI library, so that two files are compiled and all other objects of the build are used."""
+MPI library, so that one file is compiled and all other objects of the build are used."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import subprocess
 import missing
 from conftest import BUILD, NORMSWEEP, PROJECT
 
-WIRE = ("message", "spawn")  # the files of worker/wire that include mpi.h
+WIRE = ("message",)  # the files of worker/wire that include mpi.h
 UNCHECKED = "the program linked with MPICH"
 
 

@@ -20,7 +20,7 @@ MPIRUN = {"mpirun", "orterun", "prterun", "mpiexec.hydra"}
 class Process(typing.NamedTuple):
     pid: int
     started: int  # in clock ticks since boot
-    role: str  # launcher, mpirun, coordinator, worker, other
+    role: str  # launcher, mpirun, coordinator, worker, spare, other
 
     def kill(self, number):
         """Sends a signal; False if the process was gone before."""
@@ -63,10 +63,11 @@ def environment_of(pid):
     return dict(item.partition("=")[::2] for item in text.split("\0") if "=" in item)
 
 
-def is_first_job(environment):
-    """Of those that an mpirun starts; later ones are spawned. Open MPI counts them at the end of the name."""
-    name = environment.get("PMIX_NAMESPACE", "")
-    return name.endswith("@1") or (name.isdigit() and int(name) & 0xffff == 1)
+def is_spare(environment):
+    """Is it one of the last ranks of its host, which takes the place of a lost worker? It stays one by this name."""
+    rank, size, spares = (int(environment.get(name, default)) for name, default in (
+        ("OMPI_COMM_WORLD_LOCAL_RANK", "0"), ("OMPI_COMM_WORLD_LOCAL_SIZE", "1"), ("NORMSWEEP_SPARES", "0")))
+    return rank >= size - spares
 
 
 def role_of(pid, launcher, environment):
@@ -80,7 +81,7 @@ def role_of(pid, launcher, environment):
     if program in MPIRUN and b"--version" not in arguments:
         return "mpirun"
     if program.startswith("normsweep") and "PMIX_RANK" in environment:
-        return "coordinator" if environment["PMIX_RANK"] == "0" and is_first_job(environment) else "worker"
+        return "coordinator" if environment["PMIX_RANK"] == "0" else "spare" if is_spare(environment) else "worker"
     if program.startswith("normsweep") and "PMI_RANK" in environment:  # of MPICH's mpiexec
         return "coordinator" if environment["PMI_RANK"] == "0" else "worker"
     return "other"
@@ -129,8 +130,8 @@ class Watched:
         self.looked = time.monotonic()
         return found
 
-    def of(self, role):
-        return [process for process in self.look() if process.role == role]
+    def of(self, *roles):
+        return [process for process in self.look() if process.role in roles]
 
     def alive(self):
         """All processes seen so far that are still alive, and any other process with the mark."""

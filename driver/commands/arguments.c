@@ -211,7 +211,7 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
         .least = least,
         .most = most};
 
-    *arguments = (struct arguments){.jobs = -1};
+    *arguments = (struct arguments){.jobs = -1, .spares = -1};
     if (make_room(arguments, argc) < 0) {
         arguments_release(arguments);
         return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
@@ -230,7 +230,7 @@ void arguments_release(struct arguments *arguments)
     for (enum option option = 0; option < OPTION_COUNT; option++)
         if (option_table[option].store.kind == STORE_TEXTS)
             free((void *)((struct texts *)place_of(arguments, &option_table[option]))->text);
-    *arguments = (struct arguments){.jobs = -1};
+    *arguments = (struct arguments){.jobs = -1, .spares = -1};
 }
 
 int arguments_load_sweep(const struct arguments *arguments, struct sweep *sweep, struct error *error)

@@ -22,6 +22,9 @@
         "weights)")                                                                                          \
     X(JOBS, 'j', "jobs", "N", NUMBER(jobs, "a number of workers", 0, 1000000),                               \
         "number of workers (default: as many as the available cores allow); 0 runs without MPI")             \
+    X(SPARES, 0, "spares", "N", NUMBER(spares, "a number of spares", 0, 1000),                               \
+        "ranks that each host starts besides its workers, to take the place of lost ones (default: 1; "      \
+        "under an mpirun of your own: 0)")                                                                   \
     X(SET, 0, "set", "KEY=VALUE", TEXTS(setting), "override a key with any YAML value; null removes it")     \
     X(FRESH, 0, "fresh", NULL, FLAG, "start over; an existing dataset is renamed to OUT.nc.old")             \
     X(DRY_RUN, 0, "dry-run", NULL, FLAG, "say what would be done, and write and train nothing")              \
@@ -118,7 +121,7 @@ struct arguments {
     int operand_count;
     const char *output; /* -o; NULL: not given */
     const char *folder; /* -o of export; NULL: not given */
-    int jobs; /* -j; -1: not given */
+    int jobs, spares; /* -1: not given */
     int runs; /* -n; 0: not given */
     const char *tokens, *names; /* NULL: not given */
     int heads, context, threads; /* 0: not given */

@@ -8,7 +8,7 @@
 /* The commands: X(name, options, operands, least, most, help). Only main.c refers to their functions. */
 #define COMMANDS(X)                                                                                          \
     X(run,                                                                                                   \
-        OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |                        \
+        OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SPARES) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |   \
             OPTION_BIT(RETRY_FAILED) | OPTION_BIT(DRY_RUN) | OPTION_BIT(NOTIFY) | OPTION_BIT(LOG),           \
         "SWEEP.yaml", 1, 1, "train every run of a sweep, or continue where it stopped")                      \
     X(plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(VALUES), "SWEEP.yaml", 1,   \

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { SPARES = 1 };
+
 int launching_workers(const struct launching *launching, int64_t pending)
 {
     int asked = launching->arguments->jobs;
@@ -27,6 +29,15 @@ static int find_mpirun(struct launching *launching, struct error *error)
     return 0;
 }
 
+int launching_spares(const struct launching *launching)
+{
+    int asked = launching->arguments->spares;
+
+    if (launching->mpirun.release == 0)
+        return 0;
+    return asked >= 0 ? asked : SPARES;
+}
+
 /* Workers on this machine; in an allocation, one per processor. */
 static int workers_here(const struct launching *launching, int64_t pending)
 {
@@ -37,9 +48,9 @@ static int workers_here(const struct launching *launching, int64_t pending)
 
 int launching_prepare(struct launching *launching, int64_t pending, struct error *error)
 {
-    if (descriptors_reserve(workers_here(launching, pending), error) != 0)
+    if (find_mpirun(launching, error) != 0)
         return -1;
-    return find_mpirun(launching, error);
+    return descriptors_reserve(workers_here(launching, pending), launching_spares(launching), error);
 }
 
 /* Have all runs of the sweep ended? False if its dataset cannot be read. */
@@ -74,6 +85,6 @@ int launching_check(struct launching *launching, bool look, struct error *error)
     int64_t pending = sweep->cells - sweep->skipped;
     if (launching_prepare(launching, pending, error) != 0)
         return -1;
-    int ranks = workers_here(launching, pending) + 1;
+    int ranks = workers_here(launching, pending) + launching_spares(launching) + 1;
     return launching->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(ranks, look, error) : 0;
 }

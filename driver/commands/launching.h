@@ -16,7 +16,11 @@ struct launching {
  * has. */
 int launching_workers(const struct launching *launching, int64_t pending);
 
-/* Prepares for so many runs: finds mpirun, and reserves descriptors for the workers. -1 with the error set.
+/* The ranks that each host starts besides its workers. Only where one that dies leaves the others alone:
+ * MPICH's mpiexec would end them all. Valid once launching_prepare has found mpirun. */
+int launching_spares(const struct launching *launching);
+
+/* Prepares for so many runs: finds mpirun, and reserves descriptors for the ranks. -1 with the error set.
  */
 int launching_prepare(struct launching *launching, int64_t pending, struct error *error);
 

@@ -142,7 +142,7 @@ static void print_workers(
     const struct launching *launching, const struct starter *starter, bool ranks, int64_t pending)
 {
     bool here = !ranks && launching->arguments->jobs == 0;
-    int workers = starter->size > 1 ? starter->size - 1 : 1;
+    int workers = starter->size > 1 ? starter->size - 1 : 1, spares = launching_spares(launching);
 
     if (ranks)
         printf("ranks     %d, started by others (%s is set)\n", starter->size, starter->variable);
@@ -151,8 +151,8 @@ static void print_workers(
     else if (getenv("SLURM_JOB_ID") && launching->arguments->jobs < 0)
         printf("ranks     as many as the allocation has, by %s\n", launching->mpirun.command);
     else
-        printf("ranks     %d and a coordinator, on this machine, by %s\n",
-            launching_workers(launching, pending), launching->mpirun.command);
+        printf("ranks     %d, a coordinator and %d spare%s, on this machine, by %s\n",
+            launching_workers(launching, pending), spares, spares == 1 ? "" : "s", launching->mpirun.command);
     if (!ranks)
         workers = here ? 1 : launching_workers(launching, pending);
     announce(launching->sweep, workers, !ranks && (here || !getenv("SLURM_JOB_ID")));

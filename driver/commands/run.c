@@ -17,7 +17,6 @@
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
 #include "worker/host/last_words.h"
-#include "worker/host/process.h"
 #include "worker/wire/loop.h"
 
 #include <signal.h>
@@ -43,34 +42,12 @@ static int status_of(const struct job *job, const struct dispatch_end *end)
     return job->tally.failed > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
 }
 
-/* This program's command line, for a new worker; ends with NULL. NULL: no memory. */
-static char **command_line(int argc, char **argv)
-{
-    char **argument = calloc((size_t)argc + 2, sizeof(*argument));
-
-    if (!argument)
-        return NULL;
-    argument[0] = process_program();
-    memcpy((void *)(argument + 1), (void *)argv, (size_t)argc * sizeof(*argv));
-    return argument;
-}
-
-static struct dispatch_end run_on_ranks(struct start *start, struct job *job, struct wire *wire)
-{
-    char **argument = command_line(start->argc, start->argv);
-    struct dispatch_end end = dispatch_run(job, wire, argument && argument[0] ? argument : NULL);
-
-    if (argument)
-        free(argument[0]);
-    free((void *)argument);
-    return end;
-}
-
 /* Opens the job and runs it on the other ranks, or here if there are none. -1: error. */
-static int coordinate_job(struct start *start, struct wire *wire, bool *together, struct error *error)
+static int coordinate_job(
+    struct start *start, struct wire *wire, struct peers *peers, bool *together, struct error *error)
 {
     struct dataset_options options = {0};
-    int workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
+    int workers = peers->workers > 0 ? peers->workers : 1;
     struct dispatch_end end = {.together = true};
     char host[HOST_SIZE];
     struct session session = present_session(wire_library(), environment_host(host, sizeof(host)));
@@ -85,7 +62,7 @@ static int coordinate_job(struct start *start, struct wire *wire, bool *together
     if (wire_size(wire) == 1) {
         local_run(&job);
     } else if (job_mark(&job, error) == 0) {
-        end = run_on_ranks(start, &job, wire);
+        end = dispatch_run(&job, wire, peers);
     } else {
         job_fail(&job, error);
         dispatch_dismiss(wire);
@@ -108,20 +85,37 @@ static int64_t begin_job(struct start *start, const char *token, struct error *e
     return token ? 1 : start_open_output(start, error);
 }
 
+/* How many ranks of each host are spares: as the launcher says, or the user who has started them otherwise.
+ */
+static int count_spares(const struct start *start)
+{
+    const char *text = getenv(LEASE_VARIABLE) ? getenv(SPARES_VARIABLE) : NULL;
+
+    if (text)
+        return (int)strtol(text, NULL, 10);
+    return start->arguments.spares > 0 && mpirun_is_open_mpi(wire_library()) ? start->arguments.spares : 0;
+}
+
 static int coordinate(struct start *start, struct wire *wire, bool *together, struct error *error)
 {
     const char *token = getenv(LEASE_VARIABLE);
     int64_t pending = begin_job(start, token, error);
-    int status = pending < 0 ? -1 : 0, workers = wire_size(wire) > 1 ? wire_size(wire) - 1 : 1;
+    int status = pending < 0 ? -1 : 0;
+    struct peers peers = {0};
 
+    if (pending > 0 && peers_init(&peers, wire_size(wire) - 1, count_spares(start), 0) != 0)
+        pending = status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
+    if (pending > 0)
+        peers_muster(&peers, wire, 0);
     if (pending > 0 && !token) {
-        starter_warn_of_jobs(start->sweep.output, start->arguments.jobs, workers);
-        announce(&start->sweep, workers, false);
+        starter_warn_of_jobs(start->sweep.output, start->arguments.jobs, peers.workers);
+        announce(&start->sweep, peers.workers > 0 ? peers.workers : 1, false);
     }
     if (pending > 0)
-        status = coordinate_job(start, wire, together, error);
+        status = coordinate_job(start, wire, &peers, together, error);
     else
         dispatch_dismiss(wire);
+    peers_release(&peers);
     if (status >= 0 && !token)
         status = summary_print(&start->sweep, pending > 0 ? clock_now() - start->begun : -1, error);
     if (status < 0)
@@ -254,6 +248,7 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
         .mpirun = &start->launching.mpirun,
         .argv = argv,
         .workers = workers,
+        .spares = launching_spares(&start->launching),
         .journal = start->journal};
     while (argv[launch.argc])
         launch.argc++;

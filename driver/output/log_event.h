@@ -11,7 +11,7 @@
     X(RUN_ENDED, "run_ended", "a run has ended, and its result is on the disk")                              \
     X(RUN_RETURNED, "run_returned", "a run did not end, and is pending again or no longer needed")           \
     X(WORKER_LOST, "worker_lost", "a worker died or was given up")                                           \
-    X(WORKER_REPLACED, "worker_replaced", "another process has the number of a lost worker")                 \
+    X(WORKER_REPLACED, "worker_replaced", "a spare has the number of a lost worker now")                     \
     X(COORDINATOR_RESTARTED, "coordinator_restarted", "the ranks were lost, and mpirun is started again")    \
     X(SWEEP_ENDED, "sweep_ended", "run has ended, and with it every run of the sweep")                       \
     X(SWEEP_STOPPED, "sweep_stopped", "run has ended, runs are left, all saved")                             \

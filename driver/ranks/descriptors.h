@@ -5,8 +5,9 @@
 
 /*
  * Raises this process's limit of file descriptors, which mpirun inherits, if it is too low for `workers`
- * workers and a coordinator on this machine. -1 with a message in error: the limit cannot be raised that far.
+ * workers, `spares` spares and a coordinator on this machine. -1 with a message in error: the limit cannot be
+ * raised that far.
  */
-int descriptors_reserve(int workers, struct error *error);
+int descriptors_reserve(int workers, int spares, struct error *error);
 
 #endif

@@ -21,12 +21,20 @@
 enum { MESSAGES_AT_ONCE = 1000 };
 
 #define LOOK_SECONDS 1 /* between two checks whether workers are alive */
-#define ALIVE_SECONDS 5 /* between two ALIVE messages to every worker: see worker/wire/loop.c */
+#define ALIVE_SECONDS 5 /* between two ALIVE messages to every rank: see worker/wire/loop.c */
 #define MUTE_SECONDS 30 /* without ALIVE messages, after which workers may be ending themselves */
 #define WAKE_SECONDS 110 /* to wait for silent workers with live processes if there are no others */
 #define PAUSE_LEAST 100e-6 /* between two checks for messages */
 #define PAUSE_MOST 5e-3
 #define SIGNALS_SECONDS 5 /* after which signals are passed on even if some ranks have not said hello */
+
+/*
+ * For all workers to be ready before the first run is handed out: time enough for one on a host without the
+ * output's folder to say so (see worker/wire/loop_setup.c), before anything is trained in vain. Workers of
+ * one host read a long text together; those of other hosts do not wait longer for it.
+ */
+#define BEGIN_SECONDS 30
+
 #define GAP_MOST 1 /* seconds between two checks that count as listening, at most */
 
 void dispatch_say(const struct dispatch *d, const char *format, ...)
@@ -41,9 +49,9 @@ void dispatch_say(const struct dispatch *d, const char *format, ...)
     lines_print(stderr, 0, "%s: %s", d->job->sweep->output, text);
 }
 
-struct peer *dispatch_peer(struct dispatch *d, int worker)
+struct peer *dispatch_peer(const struct dispatch *d, int worker)
 {
-    return &d->peers.peer[worker];
+    return peers_worker(d->peers, worker);
 }
 
 /* ---- orders out ---- */
@@ -59,18 +67,19 @@ static void send(struct dispatch *d, int worker)
     wire_send(d->wire, dispatch_peer(d, worker)->address, &d->out);
 }
 
-static void send_setup(struct dispatch *d, int worker)
+void dispatch_set_up(struct dispatch *d, const struct peer *peer)
 {
+    job_renew_mark(d->job);
     for (size_t offset = 0; offset < d->setup_size; offset += PIECE_BYTES) {
         struct setup_piece *piece = &blank(d, MESSAGE_SETUP)->as.setup;
         size_t left = d->setup_size - offset;
-        piece->seat = dispatch_peer(d, worker)->seat;
-        piece->worker = dispatch_peer(d, worker)->address;
+        piece->seat = peer->seat;
+        piece->number = peer->address;
         piece->total = (int64_t)d->setup_size;
         piece->offset = (int64_t)offset;
         piece->count = (int64_t)(left < PIECE_BYTES ? left : PIECE_BYTES);
         memcpy(piece->bytes, d->setup + offset, (size_t)piece->count);
-        send(d, worker);
+        wire_send(d->wire, peer->address, &d->out);
     }
 }
 
@@ -101,9 +110,8 @@ static bool is_whole(const struct dispatch *d)
 
 /* After a signal MPICH's mpiexec ends with the status of any rank, so all have the coordinator's. The
  * launcher has it from the lease; mpirun would comment on it. */
-static void send_quit(struct dispatch *d, int worker)
+static void send_quit(struct dispatch *d, struct peer *peer)
 {
-    struct peer *peer = dispatch_peer(d, worker);
     bool failed = d->job->failed || d->job->displaced;
     bool stopped = d->stopping && job_pending(d->job) > 0 && !failed && !getenv(LEASE_VARIABLE);
 
@@ -112,7 +120,7 @@ static void send_quit(struct dispatch *d, int worker)
     blank(d, MESSAGE_QUIT)->as.quit = (struct quit){.together = is_whole(d),
         .save = d->job->failed && !peer->silent,
         .status = stopped ? STATUS_STOPPED : STATUS_DONE};
-    send(d, worker);
+    wire_send(d->wire, peer->address, &d->out);
     peer->quit = true;
 }
 
@@ -163,14 +171,15 @@ void dispatch_tell(struct dispatch *d, struct event event)
 
 static void take_hello(struct dispatch *d, int worker, const struct hello *hello)
 {
-    if (!plausible_hello(hello)) {
-        dispatch_distrust(d, worker, "a hello that no process can send");
+    struct peer *peer = dispatch_peer(d, worker);
+
+    if (peer->said_hello || !plausible_hello(hello)) {
+        dispatch_distrust(
+            d, worker, peer->said_hello ? "a second hello" : "a hello that no process can send");
         return;
     }
-    d->hellos += !dispatch_peer(d, worker)->said_hello;
-    peers_hello(&d->peers, worker, hello, d->now);
-    job_renew_mark(d->job);
-    send_setup(d, worker);
+    peers_hello(d->peers, peer, hello, d->now);
+    dispatch_set_up(d, peer);
 }
 
 /* An error that ends the sweep: a full disk, other texts. But a worker that was given up may wake to find
@@ -258,12 +267,12 @@ static void take_ready(struct dispatch *d, int worker)
         return;
     }
     peer->ready = true;
-    if (peer->address > d->peers.count) {
-        d->replacements.vain = 0;
+    if (peer->was_spare) {
         dispatch_say(d, "worker %d on %s has been replaced", worker + 1, peer->host);
         events_worker_replaced(d->job, worker, peer->host, peer->address);
     }
-    dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
+    if (d->begun)
+        dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
 }
 
 /* Takes the message in d->in. */
@@ -306,25 +315,26 @@ static void take_message(struct dispatch *d, int worker)
     }
 }
 
-/* False if nothing has arrived. Ignores what a worker sent before it died. */
+/* False if nothing has arrived. Ignores what a worker sent before it died; a spare only says that it is
+ * alive. */
 static bool listen(struct dispatch *d)
 {
     int address;
 
     if (!wire_receive(d->wire, &address, &d->in))
         return false;
-    int worker = peers_worker(&d->peers, address);
-    if (worker < 0 || dispatch_peer(d, worker)->dead)
+    struct peer *peer = peers_at(d->peers, address);
+    if (!peer || peer->dead)
         return true;
-    peers_hear(&d->peers, worker, d->now);
-    take_message(d, worker);
+    peers_hear(peer, d->now);
+    if (peer->worker >= 0)
+        take_message(d, peer->worker);
     return true;
 }
 
 /* ---- watching ---- */
 
-/* A silent worker may be waiting for a slow disk; when it returns, it has measured the disk's pace. */
-static bool may_come_back(const struct dispatch *d, const struct peer *peer)
+bool dispatch_may_come_back(const struct dispatch *d, const struct peer *peer)
 {
     return peer->silent && peer->here && d->now - peer->asked < WAKE_SECONDS &&
            process_lives(&peer->process) && !process_is_stopped(&peer->process);
@@ -335,24 +345,24 @@ static bool is_abandoned(const struct dispatch *d)
 {
     struct coordinator_state state;
 
-    for (int i = 0; i < d->peers.count; i++) {
-        const struct peer *peer = &d->peers.peer[i];
-        if (!peer->dead && (!peer->ready || may_come_back(d, peer)))
+    for (int i = 0; i < d->peers->workers; i++) {
+        const struct peer *peer = dispatch_peer(d, i);
+        if (!peer->dead && (!peer->ready || dispatch_may_come_back(d, peer)))
             return false;
     }
     coordinator_state(d->job->coordinator, &state);
-    return state.workers == 0 && d->replacements.worker < 0;
+    return d->begun && state.workers == 0;
 }
 
 static void send_alive(struct dispatch *d)
 {
     blank(d, MESSAGE_ALIVE);
-    for (int i = 0; i < d->peers.count; i++)
-        if (d->peers.peer[i].said_hello && !d->peers.peer[i].dead)
-            send(d, i);
+    for (int i = 0; i < d->peers->ranks; i++)
+        if (d->peers->peer[i].said_hello && !d->peers->peer[i].dead)
+            wire_send(d->wire, d->peers->peer[i].address, &d->out);
 }
 
-/* Sends ALIVE to every worker. If this process was paused or waited for a disk, workers may have ended
+/* Sends ALIVE to every rank. If this process was paused or waited for a disk, workers may have ended
  * themselves for lack of this message, which is not the fault of their runs. */
 static void speak(struct dispatch *d)
 {
@@ -375,14 +385,35 @@ static void stop_all(struct dispatch *d)
     dispatch_tell(d, (struct event){.kind = EVENT_STOP});
 }
 
+static bool all_are_ready(const struct dispatch *d)
+{
+    for (int i = 0; i < d->peers->workers; i++)
+        if (!dispatch_peer(d, i)->ready && !dispatch_peer(d, i)->dead)
+            return false;
+    return true;
+}
+
+/* From now on every worker that is ready gets runs. */
+static void begin_runs(struct dispatch *d)
+{
+    d->begun = true;
+    for (int i = 0; i < d->peers->workers; i++) {
+        const struct peer *peer = dispatch_peer(d, i);
+        if (peer->ready && !peer->dead)
+            dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = i, .node = peer->node});
+    }
+}
+
 static void watch_workers(struct dispatch *d)
 {
     if (signals_stop() || d->job->displaced)
         stop_all(d);
-    if (!d->told_ready && (d->hellos >= d->peers.count || d->now > SIGNALS_SECONDS)) {
+    if (!d->told_ready && (d->now > SIGNALS_SECONDS || peers_are_there(d->peers))) {
         lease_tell(d->job->lease, STAGE_READY, 0);
         d->told_ready = true;
     }
+    if (!d->begun && (d->now > BEGIN_SECONDS || all_are_ready(d)))
+        begin_runs(d);
     if (d->now - d->looked < LOOK_SECONDS)
         return;
     d->looked = d->now;
@@ -415,7 +446,7 @@ static int prepare_dispatch(struct dispatch *d)
     environment_host(setup.host, sizeof(setup.host));
     memcpy(setup.mark, job->mark, sizeof(setup.mark));
     d->setup = setup_encode(&setup, &d->setup_size);
-    return d->setup && peers_init(&d->peers, wire_size(d->wire) - 1, d->now) == 0 ? 0 : -1;
+    return d->setup ? 0 : -1;
 }
 
 /*
@@ -460,29 +491,39 @@ static void work_until_finished(struct dispatch *d)
     }
 }
 
-struct dispatch_end dispatch_run(struct job *job, struct wire *wire, char **argument)
+/* Takes what ranks have said before there was a job: spares are told that they are ones. */
+static void greet(struct dispatch *d)
+{
+    for (int i = 0; i < d->peers->workers; i++)
+        if (dispatch_peer(d, i)->misspoke)
+            dispatch_distrust(d, i, "a first message that no process can send");
+        else if (dispatch_peer(d, i)->said_hello)
+            dispatch_set_up(d, dispatch_peer(d, i));
+    send_alive(d);
+}
+
+struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peers *peers)
 {
     struct dispatch *d = calloc(1, sizeof(*d));
     struct dispatch_end end = {.together = true};
     struct error error;
 
     if (d)
-        *d = (struct dispatch){.job = job, .wire = wire, .clock = clock_now(), .told_alive = clock_now()};
+        *d = (struct dispatch){
+            .job = job, .wire = wire, .peers = peers, .clock = clock_now(), .told_alive = clock_now()};
     if (!d || prepare_dispatch(d) != 0) {
         error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
         job_fail(job, &error);
         dispatch_dismiss(wire);
     } else {
-        replacements_init(&d->replacements, wire, argument);
+        greet(d);
         work_until_finished(d);
-        for (int i = 0; i < d->peers.count; i++)
-            send_quit(d, i);
+        for (int i = 0; i < peers->ranks; i++)
+            send_quit(d, &peers->peer[i]);
         end = (struct dispatch_end){.together = is_whole(d), .abandoned = d->abandoned};
     }
-    if (d) {
-        peers_release(&d->peers);
+    if (d)
         free(d->setup);
-    }
     free(d);
     return end;
 }

@@ -1,4 +1,4 @@
-/* Workers that die or fall silent, and their replacement. */
+/* Ranks that die or fall silent, and the spares that take their places. */
 #include "driver/ranks/dispatch_inside.h"
 
 #include "driver/job/events.h"
@@ -23,8 +23,8 @@ static int count_dead(const struct dispatch *d)
 {
     int dead = 0;
 
-    for (int i = 0; i < d->peers.count; i++)
-        dead += d->peers.peer[i].dead;
+    for (int i = 0; i < d->peers->workers; i++)
+        dead += dispatch_peer(d, i)->dead;
     return dead;
 }
 
@@ -44,11 +44,9 @@ static void keep_log(struct dispatch *d, int worker)
         sizeof(d->last_words));
 }
 
-/* Nothing is sent to the worker's process any more, and what it sends is ignored. */
-static void write_off(struct dispatch *d, int worker)
+/* Nothing is sent to the rank any more, and what it sends is ignored. */
+static void write_off(struct dispatch *d, struct peer *peer)
 {
-    struct peer *peer = dispatch_peer(d, worker);
-
     peer->dead = true;
     d->lost++;
     wire_forget(d->wire, peer->address);
@@ -65,53 +63,74 @@ static void note_loss(struct dispatch *d, int worker, const char *why)
 
 static void handle_death(struct dispatch *d, int worker)
 {
-    const struct peer *peer = dispatch_peer(d, worker);
-    int left = d->peers.count - count_dead(d) - 1;
+    struct peer *peer = dispatch_peer(d, worker);
+    int left = d->peers->workers - count_dead(d) - 1;
 
-    write_off(d, worker);
+    write_off(d, peer);
     keep_log(d, worker);
     dispatch_say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
-        d->last_words[0] ? ", " : "", d->last_words, left, d->peers.count, left == 1 ? "is" : "are");
+        d->last_words[0] ? ", " : "", d->last_words, left, d->peers->workers, left == 1 ? "is" : "are");
     note_loss(d, worker, d->last_words[0] ? d->last_words : "died");
     bool blame = peer->here && !d->stopping && d->now >= d->forgiving;
     dispatch_tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
     d->last_words[0] = '\0';
 }
 
-void dispatch_distrust(struct dispatch *d, int worker, const char *what)
+/* A worker that may still run must neither train nor write. */
+static void dismiss(struct dispatch *d, struct peer *peer)
 {
     const struct message quit = {.kind = MESSAGE_QUIT};
-    const struct peer *peer = dispatch_peer(d, worker);
+
+    wire_send(d->wire, peer->address, &quit);
+    write_off(d, peer);
+}
+
+void dispatch_distrust(struct dispatch *d, int worker, const char *what)
+{
+    struct peer *peer = dispatch_peer(d, worker);
     char why[REASON_SIZE];
 
     snprintf(why, sizeof(why), "sent %s", what);
     dispatch_say(d, "worker %d on %s %s; it gets no more runs", worker + 1, peer->host, why);
     note_loss(d, worker, why);
-    wire_send(d->wire, peer->address, &quit);
-    write_off(d, worker);
+    dismiss(d, peer);
     dispatch_tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = !d->stopping});
 }
 
+/* A worker that was given up would find its place taken when it wakes: it is told to quit. */
 void dispatch_replace(struct dispatch *d)
 {
     struct coordinator_state state;
-    int worker;
 
-    if (replacements_look(&d->replacements, &d->peers, &worker, d->now) && dispatch_peer(d, worker)->dead)
-        dispatch_say(d, "worker %d could not be replaced", worker + 1);
     coordinator_state(d->job->coordinator, &state);
-    if (d->stopping || state.pending == 0 || !replacements_ready(&d->replacements))
+    if (d->stopping || state.pending == 0)
         return;
-    for (int i = 0; i < d->peers.count; i++)
-        if (d->peers.peer[i].dead && d->peers.peer[i].here) {
-            replacements_begin(&d->replacements, &d->peers, i, d->now);
-            return;
+    for (int i = 0; i < d->peers->workers && d->peers->spares > 0; i++) {
+        struct peer *old = dispatch_peer(d, i);
+        bool gone = old->dead || (old->silent && !dispatch_may_come_back(d, old));
+        const struct peer *new = gone ? peers_replace(d->peers, i, d->now) : NULL;
+        if (!new)
+            continue;
+        if (!old->dead) {
+            dismiss(d, old);
+            dispatch_tell(d, (struct event){.kind = EVENT_LOST, .worker = i});
         }
+        dispatch_set_up(d, new);
+    }
 }
 
 void dispatch_bury(struct dispatch *d)
 {
-    for (int i = 0; i < d->peers.count; i++)
-        if (!d->peers.peer[i].dead && peer_is_dead(&d->peers.peer[i], d->now))
-            handle_death(d, i);
+    for (int i = 0; i < d->peers->ranks; i++) {
+        struct peer *peer = &d->peers->peer[i];
+        if (peer->dead || !peer_is_dead(peer, d->now))
+            continue;
+        if (peer->worker >= 0) {
+            handle_death(d, peer->worker);
+            continue;
+        }
+        d->peers->spares--;
+        write_off(d, peer);
+        dispatch_say(d, "the spare rank %d on %s was lost", peer->address, peer->host);
+    }
 }

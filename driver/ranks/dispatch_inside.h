@@ -2,23 +2,20 @@
 #define NORMSWEEP_DRIVER_RANKS_DISPATCH_INSIDE_H
 
 #include "driver/ranks/dispatch.h"
-#include "driver/ranks/peers.h"
-#include "driver/ranks/replace.h"
 
 /* The state of a dispatch, shared by its files. */
 struct dispatch {
     struct job *job;
     struct wire *wire;
-    struct peers peers;
-    struct replacements replacements;
-    int hellos, lost; /* lost: workers that ever died or were given up */
+    struct peers *peers; /* borrowed */
+    int lost; /* ranks that ever died or were given up */
     unsigned char *setup;
     size_t setup_size;
     struct message in, out;
     const struct result *result; /* of the event being handled */
     char last_words[REASON_SIZE]; /* last log line of the worker that died in this event; "": none */
     int64_t waits; /* how often workers had to wait, when last checked */
-    bool told_ready, stopping, finished, abandoned;
+    bool told_ready, begun, stopping, finished, abandoned; /* begun: runs are handed out */
     double looked, forgiving; /* forgiving: until this time no run is blamed for a death */
     double clock; /* clock_now() of this round */
     double told_alive; /* clock of the last ALIVE message to every worker */
@@ -32,7 +29,7 @@ void dispatch_say(const struct dispatch *d, const char *format, ...) __attribute
 /* Passes an event to the coordinator, with the present time, and carries out its orders. */
 void dispatch_tell(struct dispatch *d, struct event event);
 
-struct peer *dispatch_peer(struct dispatch *d, int worker);
+struct peer *dispatch_peer(const struct dispatch *d, int worker);
 
 /* Ends a worker that has sent `what`, which cannot be true, and ignores what it still sends. Its runs go to
  * others; the one in training may have done the damage, and is blamed as for a death. */
@@ -41,10 +38,17 @@ void dispatch_distrust(struct dispatch *d, int worker, const char *what);
 /* A worker has been silent for too long; an order about its run follows. */
 void dispatch_note_silence(struct dispatch *d, const struct order *order);
 
+/* Is a worker silent that may be waiting for a slow disk? When it returns, it has measured the disk's pace.
+ */
+bool dispatch_may_come_back(const struct dispatch *d, const struct peer *peer);
+
 /* Looks for dead workers; their runs go to others. */
 void dispatch_bury(struct dispatch *d);
 
-/* Starts a new process for a dead worker if there are runs that no worker is training. */
+/* Gives the places of lost workers to spares if there are runs that no worker is training. */
 void dispatch_replace(struct dispatch *d);
+
+/* Sends a rank what it needs before its first order. */
+void dispatch_set_up(struct dispatch *d, const struct peer *peer);
 
 #endif

@@ -7,6 +7,7 @@
 #include "driver/ranks/launcher.h"
 
 #include "driver/job/progress.h"
+#include "driver/ranks/hosts.h"
 #include "driver/ranks/pump.h"
 #include "driver/ranks/rank_processes.h"
 #include "driver/text/exit_status.h"
@@ -26,7 +27,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPTIONS_MOST = 20 };
+#define HOSTFILE_VARIABLE "OMPI_MCA_orte_default_hostfile"
+
+enum { OPTIONS_MOST = 24 };
 
 #define GAP_MOST 1 /* seconds between two looks that count, at most: the whole job may be suspended */
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; later ten times as long */
@@ -70,7 +73,7 @@ static bool is_hydra(const struct launcher *l)
 struct command_line {
     char **argument; /* ends with NULL */
     int count;
-    char workers[16], *program;
+    char ranks[16], *program;
 };
 
 static void add_argument(struct command_line *line, const char *argument)
@@ -83,7 +86,7 @@ static void add_argument(struct command_line *line, const char *argument)
  * mpiexec has neither: it ends all ranks when one dies, and -disable-auto-cleanup makes it break down itself;
  * it lets ranks share processors, binds none and hands the environment on, all by default.
  */
-static void add_options(struct command_line *line, const struct mpirun *mpirun, int workers)
+static void add_options(struct command_line *line, const struct mpirun *mpirun, int ranks)
 {
     add_argument(line, mpirun->command);
     if (mpirun->release >= 5) {
@@ -100,15 +103,17 @@ static void add_options(struct command_line *line, const struct mpirun *mpirun, 
         add_argument(line, LEASE_VARIABLE);
         add_argument(line, "-x");
         add_argument(line, SCREEN_VARIABLE);
+        add_argument(line, "-x");
+        add_argument(line, SPARES_VARIABLE);
     }
-    if (workers > 0) {
-        snprintf(line->workers, sizeof(line->workers), "%d", workers + 1);
+    if (ranks > 0) {
+        snprintf(line->ranks, sizeof(line->ranks), "%d", ranks);
         add_argument(line, "-n");
-        add_argument(line, line->workers);
+        add_argument(line, line->ranks);
     }
 }
 
-static int compose(struct command_line *line, const struct launch *launch, struct error *error)
+static int compose(struct command_line *line, const struct launch *launch, int ranks, struct error *error)
 {
     line->program = process_program();
     line->argument = calloc((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
@@ -116,7 +121,7 @@ static int compose(struct command_line *line, const struct launch *launch, struc
         error_set(error, ERROR_ENVIRONMENT, "%s: %s", launch->mpirun->command, strerror(errno));
         return -1;
     }
-    add_options(line, launch->mpirun, launch->workers);
+    add_options(line, launch->mpirun, ranks);
     add_argument(line, line->program);
     for (int i = 0; i < launch->argc; i++)
         add_argument(line, launch->argv[i]);
@@ -453,7 +458,7 @@ static int judge_loss(const struct launcher *l, const struct launch *launch, int
 static bool has_allocation(void)
 {
     static const char *const told_by[] = {
-        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile"};
+        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", HOSTFILE_VARIABLE};
 
     for (size_t i = 0; i < sizeof(told_by) / sizeof(*told_by); i++)
         if (getenv(told_by[i]))
@@ -461,11 +466,54 @@ static bool has_allocation(void)
     return false;
 }
 
+/*
+ * Ranks of one host need no network: each would listen on all interfaces, where ranks of other jobs reach it
+ * by mistake. On several hosts they connect on the network that the hosts share. What the user has set stays,
+ * for one host only what is set in the environment, since shared memory is always right there. Open MPI 5 has
+ * other names for most of it, and is left alone on several hosts.
+ */
+static void choose_transport(const struct hosts *hosts, int release)
+{
+    char network[NETWORK_SIZE];
+
+    if (hosts->count == 1 && !getenv("OMPI_MCA_btl") && !getenv("OMPI_MCA_pml")) {
+        setenv("OMPI_MCA_btl", release >= 5 ? "self,sm" : "self,vader", 1);
+        setenv("OMPI_MCA_pml", "ob1", 1);
+    } else if (hosts->count > 1 && release < 5 && hosts_network(hosts, network) && mpirun_may_set_network()) {
+        setenv("OMPI_MCA_btl_tcp_if_include", network, 1);
+        setenv("OMPI_MCA_oob_tcp_if_include", network, 1);
+    }
+}
+
+/* Finds the hosts, and prepares the environment for them. Returns the number of ranks to start; 0: as many as
+ * the allocation has slots. */
+static int prepare_hosts(const struct launch *launch, bool allocation)
+{
+    bool open_mpi = launch->mpirun->release > 0;
+    int ranks = launch->workers > 0 ? launch->workers + 1 : 0, spares = 0;
+    struct hosts hosts = {0};
+    char text[16];
+
+    if (open_mpi)
+        hosts = allocation ? hosts_allocated(launch->mpirun) : hosts_here();
+    if (open_mpi && launch->mpirun->release < 5 && !allocation)
+        setenv(HOSTFILE_VARIABLE, "none", 1); /* one in a file of parameters would lead to other machines */
+    if (hosts.count > 0) {
+        spares = launch->spares;
+        ranks = hosts_ranks(&hosts, launch->workers, spares);
+        choose_transport(&hosts, launch->mpirun->release);
+    }
+    snprintf(text, sizeof(text), "%d", spares);
+    setenv(SPARES_VARIABLE, text, 1);
+    hosts_release(&hosts);
+    return ranks;
+}
+
 /* Starts mpirun, and again as long as it is lost; not at all if a stop was requested while the output was
  * made. */
-static int run_lives(const struct launch *launch, const struct command_line *line, struct error *error)
+static int run_lives(const struct launch *launch, const struct command_line *line, int ranks, bool elsewhere,
+    struct error *error)
 {
-    bool elsewhere = launch->workers == 0 || has_allocation();
     int status = signals_stop() ? STATUS_STOPPED : LOST, vain = 0;
 
     while (status == LOST) {
@@ -473,7 +521,7 @@ static int run_lives(const struct launch *launch, const struct command_line *lin
             .output = launch->output,
             .command = launch->mpirun,
             .told = -1,
-            .expected = elsewhere ? 0 : launch->workers + 1,
+            .expected = elsewhere ? 0 : ranks,
             .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};
         launcher.clock = launcher.now = launcher.begun = launcher.renewed = clock_now();
         status = run_once(&launcher, line, error);
@@ -489,11 +537,13 @@ static int run_lives(const struct launch *launch, const struct command_line *lin
 int launcher_run(const struct launch *launch, struct error *error)
 {
     struct command_line line = {.count = 0};
-    int status = compose(&line, launch, error);
+    bool allocation = has_allocation();
+    int ranks = prepare_hosts(launch, allocation);
+    int status = compose(&line, launch, ranks, error);
 
     signals_end_at_second(false);
     if (status == 0)
-        status = run_lives(launch, &line, error);
+        status = run_lives(launch, &line, ranks, launch->workers == 0 || allocation, error);
     free((void *)line.argument);
     free(line.program);
     return status;

@@ -6,6 +6,9 @@
 #include "driver/ranks/mpirun.h"
 #include "model/core/error.h"
 
+/* For the coordinator: how many of the ranks of a host are spares. */
+#define SPARES_VARIABLE "NORMSWEEP_SPARES"
+
 /* What is started. */
 struct launch {
     struct lease *lease; /* held by this process */
@@ -14,6 +17,7 @@ struct launch {
     int argc; /* the ranks' command line; argv[0] is the command's name */
     char **argv;
     int workers; /* besides a coordinator; 0: as many as the allocation has */
+    int spares; /* that each host starts besides its workers */
     struct journal *journal; /* NULL: there is no log */
 };
 

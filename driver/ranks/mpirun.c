@@ -68,10 +68,9 @@ int mpirun_check_root(struct error *error)
         "environment");
 }
 
-/* In the child: runs `COMMAND --version` with its output in `out`. */
-static void become_version(const char *command, int out)
+/* In the child: runs a command with its output in `out`. */
+static void become(char *const argument[], int out)
 {
-    char *argument[] = {(char *)command, (char[]){"--version"}, NULL};
     int nothing = open("/dev/null", O_RDWR);
 
     dup2(nothing, STDIN_FILENO);
@@ -81,38 +80,75 @@ static void become_version(const char *command, int out)
     _exit(STATUS_NOT_FOUND);
 }
 
-/* Reads to the end, keeping what fits. */
-static void read_text(int from, char *text, size_t size)
+/* Reads to the end. The caller frees the text; NULL: no memory. */
+static char *read_text(int from)
 {
-    char rest[256] = {0};
-    size_t length = 0;
+    size_t length = 0, size = 0;
+    char *text = NULL;
     ssize_t count;
 
     do {
-        bool full = length + 1 == size;
-        count = read(from, full ? rest : text + length, full ? sizeof(rest) : size - 1 - length);
-        length += count > 0 && !full ? (size_t)count : 0;
+        if (size - length < 2) {
+            char *more = realloc(text, size = 2 * size + 4096);
+            if (!more)
+                break;
+            text = more;
+        }
+        count = read(from, text + length, size - 1 - length);
+        length += count > 0 ? (size_t)count : 0;
     } while (count > 0 || (count < 0 && errno == EINTR));
-    text[length] = '\0';
+    if (text)
+        text[length] = '\0';
+    return text;
 }
 
-/* What the command prints for --version; false: there is no such command. */
-static bool says(const char *command, char *text, size_t size)
+/* What a command prints on stdout, "" if it cannot be run now; NULL: there is no such command. The caller
+ * frees it. */
+static char *output_of(char *const argument[])
 {
     int out[2], status = 0;
 
-    text[0] = '\0';
     if (pipe2(out, O_CLOEXEC) != 0)
-        return true;
+        return strdup("");
     pid_t child = fork();
     if (child == 0)
-        become_version(command, out[1]);
+        become(argument, out[1]);
     close(out[1]);
-    read_text(out[0], text, size);
+    char *text = child > 0 ? read_text(out[0]) : NULL;
     close(out[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return child > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND);
+    if (child > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND))
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *mpirun_map(const struct mpirun *mpirun)
+{
+    char *argument[] = {(char *)mpirun->command, (char[]){"--oversubscribe"}, (char[]){"--do-not-launch"},
+        (char[]){"--display-map"}, (char[]){"true"}, NULL};
+
+    return output_of(argument);
+}
+
+/* The lines are "mca:oob:tcp:param:oob_tcp_if_include:source:default". */
+bool mpirun_may_set_network(void)
+{
+    static const char *const names[] = {
+        "btl_tcp_if_include", "btl_tcp_if_exclude", "oob_tcp_if_include", "oob_tcp_if_exclude"};
+    char *argument[] = {(char[]){"ompi_info"}, (char[]){"--parsable"}, (char[]){"--level"}, (char[]){"9"},
+        (char[]){"--param"}, (char[]){"all"}, (char[]){"tcp"}, NULL};
+    char *text = output_of(argument);
+    bool may = text != NULL;
+
+    for (size_t i = 0; may && i < sizeof(names) / sizeof(*names); i++) {
+        char line[64];
+        snprintf(line, sizeof(line), ":%s:source:default\n", names[i]);
+        may = strstr(text, line) != NULL;
+    }
+    free(text);
+    return may;
 }
 
 /* The MPI whose command has printed this; the last one, of other MPIs, if it is unknown. */
@@ -139,19 +175,21 @@ int mpirun_find(struct mpirun *mpirun, struct error *error)
 {
     const struct mpi *own = mpi_of(wire_library()), *owner = NULL;
     const char *foreign = NULL;
-    char text[4096];
 
     if (!getenv("PATH")) /* execvp would find mpirun all the same, and mpirun then not what it needs */
         return error_set(error, ERROR_ENVIRONMENT,
             "%s: PATH is not set in the environment; set it, or train without MPI (-j 0)", own->command[0]);
     for (int i = 0; own->command[i]; i++) {
-        if (!says(own->command[i], text, sizeof(text)))
+        char *text = output_of((char *[]){(char *)own->command[i], (char[]){"--version"}, NULL});
+        if (!text)
             continue;
         const struct mpi *mpi = mpi_that_says(text);
-        if (mpi->kind == own->kind || mpi->kind == MPIRUN_OTHER) {
+        bool fits = mpi->kind == own->kind || mpi->kind == MPIRUN_OTHER;
+        if (fits)
             take(mpirun, mpi, own->command[i], text);
+        free(text);
+        if (fits)
             return 0;
-        }
         foreign = foreign ? foreign : own->command[i];
         owner = mpi;
     }

@@ -30,6 +30,14 @@ int mpirun_check_folder(int ranks, bool look, struct error *error);
  * none, or no PATH. */
 int mpirun_find(struct mpirun *mpirun, struct error *error);
 
+/* What Open MPI's mpirun prints of the ranks that it would start with no number of them given: one for each
+ * slot of an allocation. Starts nothing. The caller frees it; NULL: nothing. */
+char *mpirun_map(const struct mpirun *mpirun);
+
+/* Has nobody chosen the networks of Open MPI, in the environment or in a file of parameters? A choice of ours
+ * beside one of theirs could be an error for it. Takes a third of a second. */
+bool mpirun_may_set_network(void);
+
 /* The folder in which Open MPI creates its session folders. Sets *variable to the name of the environment
  * variable that chooses it, "" if none does. Borrowed. */
 const char *mpirun_folder(const char **variable);

@@ -1,4 +1,14 @@
+/*
+ * A rank tells its number among those of its machine, as mpirun has set it, in its hello. The coordinator
+ * decides which ones are spares, since only it knows whether it is itself on that machine; no call of MPI
+ * could be used for it in which all ranks take part, because such a call never returns if a rank has died. So
+ * the hellos are awaited before the job is opened, which needs the number of workers.
+ */
 #include "driver/ranks/peers.h"
+
+#include "driver/ranks/plausible.h"
+#include "worker/host/clock.h"
+#include "worker/host/environment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,118 +17,169 @@
 /* All ranks return from MPI_Init together, and a worker that is reading texts reports every few seconds. */
 enum { HELLO_SECONDS = 100, READY_SECONDS = 100 };
 
-static bool grow_addresses(struct peers *peers, int address)
+#define MUSTER_SECONDS 5 /* for the hellos of all ranks if some are spares */
+#define SPARE_SECONDS 15 /* since a spare's last message: three times as long as between two of them */
+
+bool peers_are_there(const struct peers *peers)
 {
-    if (address < peers->addresses)
-        return true;
-    int *more = realloc(peers->worker, ((size_t)address + 1) * sizeof(*more));
-    if (!more)
-        return false;
-    while (peers->addresses <= address)
-        more[peers->addresses++] = -1;
-    peers->worker = more;
+    for (int i = 0; i < peers->ranks; i++)
+        if (!peers->peer[i].said_hello && !peers->peer[i].misspoke)
+            return false;
     return true;
 }
 
-int peers_init(struct peers *peers, int count, double now)
+static void await_hellos(struct peers *peers, struct wire *wire, double now)
 {
-    *peers = (struct peers){.count = count, .nodes_size = 2 * count + 1};
-    peers->peer = calloc((size_t)count + 1, sizeof(*peers->peer));
+    double end = clock_now() + MUSTER_SECONDS;
+    struct patience patience = {0};
+    struct message message;
+    int address;
+
+    while (!peers_are_there(peers) && clock_now() < end) {
+        if (!wire_receive(wire, &address, &message)) {
+            patience_wait(&patience);
+            continue;
+        }
+        struct peer *peer = peers_at(peers, address);
+        if (peer && message.kind == MESSAGE_HELLO && plausible_hello(&message.as.hello))
+            peers_hello(peers, peer, &message.as.hello, now);
+        else if (peer)
+            peer->misspoke = true;
+        patience_renew(&patience);
+    }
+}
+
+int peers_init(struct peers *peers, int ranks, int spares_each, double now)
+{
+    *peers = (struct peers){.ranks = ranks, .spares_each = spares_each, .nodes_size = 2 * ranks + 1};
+    environment_host(peers->host, sizeof(peers->host));
+    peers->peer = calloc((size_t)ranks + 1, sizeof(*peers->peer));
+    peers->rank = malloc(((size_t)ranks + 1) * sizeof(*peers->rank));
     peers->node = malloc((size_t)peers->nodes_size * sizeof(*peers->node));
-    if (!peers->peer || !peers->node || !grow_addresses(peers, count)) {
+    if (!peers->peer || !peers->rank || !peers->node) {
         peers_release(peers);
         return -1;
     }
     for (int i = 0; i < peers->nodes_size; i++)
         peers->node[i] = -1;
-    for (int i = 0; i < count; i++) {
-        peers->peer[i] = (struct peer){.address = i + 1, .asked = now, .host = "?"};
-        peers->worker[i + 1] = i;
-    }
+    for (int i = 0; i < ranks; i++)
+        peers->peer[i] = (struct peer){.address = i + 1, .worker = -1, .asked = now, .host = "?"};
     return 0;
+}
+
+void peers_muster(struct peers *peers, struct wire *wire, double now)
+{
+    if (peers->spares_each > 0)
+        await_hellos(peers, wire, now);
+    for (int i = 0; i < peers->ranks; i++) {
+        peers->spares += peers->peer[i].spare;
+        if (peers->peer[i].spare)
+            continue;
+        peers->peer[i].worker = peers->workers;
+        peers->rank[peers->workers++] = i;
+    }
 }
 
 void peers_release(struct peers *peers)
 {
     free(peers->peer);
-    free(peers->worker);
+    free(peers->rank);
     free(peers->node);
     *peers = (struct peers){0};
 }
 
-int peers_worker(const struct peers *peers, int address)
+struct peer *peers_at(const struct peers *peers, int address)
 {
-    return address >= 0 && address < peers->addresses ? peers->worker[address] : -1;
+    return address >= 1 && address <= peers->ranks ? &peers->peer[address - 1] : NULL;
 }
 
-/* The number of the worker's machine: that of an earlier worker on it, or a new one. */
-static int find_node(struct peers *peers, int worker)
+struct peer *peers_worker(const struct peers *peers, int worker)
 {
-    const char *place = peers->peer[worker].process.place;
+    return &peers->peer[peers->rank[worker]];
+}
+
+/* The number of the rank's machine: that of an earlier rank on it, or a new one. */
+static int find_node(struct peers *peers, const struct peer *peer)
+{
     struct digest digest;
 
     digest_init(&digest);
-    digest_add_string(&digest, place);
+    digest_add_string(&digest, peer->process.place);
     for (int at = (int)(digest.low % (uint64_t)peers->nodes_size);; at = (at + 1) % peers->nodes_size) {
         int first = peers->node[at];
-        if (first < 0) { /* the table never fills up: it has more entries than there are workers */
-            peers->node[at] = worker;
+        if (first < 0) { /* the table never fills up: it has more entries than there are ranks */
+            peers->node[at] = peer->address - 1;
             return peers->nodes++;
         }
-        if (strcmp(peers->peer[first].process.place, place) == 0)
+        if (strcmp(peers->peer[first].process.place, peer->process.place) == 0)
             return peers->peer[first].node;
     }
 }
 
-void peers_hello(struct peers *peers, int worker, const struct hello *hello, double now)
+/* Turns a place among all ranks of a machine into one among its workers. True: it is a spare's. The
+ * coordinator is the first rank of its machine. */
+static bool take_seat(struct seat *seat, bool beside, int spares_each)
 {
-    struct peer *peer = &peers->peer[worker];
-    bool known = peer->process.pid > 0;
+    int64_t workers = seat->count - beside, spares = workers - 1 < spares_each ? workers - 1 : spares_each;
 
-    if (!known) { /* a replacement is on the same machine */
-        peer->process = hello->process;
-        peer->process.place[PROCESS_PLACE - 1] = '\0';
-        peer->seat = hello->seat;
-        snprintf(peer->host, sizeof(peer->host), "%.*s", process_host_length(peer->process.place),
-            peer->process.place);
-        peer->node = find_node(peers, worker);
+    if (seat->number < beside || seat->number >= seat->count) {
+        *seat = (struct seat){-1, -1};
+        return false;
     }
-    peer->process.pid = hello->process.pid;
-    peer->process.start = hello->process.start;
-    peer->here = process_is_here(&peer->process);
-    peer->said_hello = true;
-    peer->silent = false;
-    peer->asked = now;
+    *seat = (struct seat){seat->number - beside, workers - spares};
+    return seat->number >= seat->count;
 }
 
-void peers_hear(struct peers *peers, int worker, double now)
+void peers_hello(struct peers *peers, struct peer *peer, const struct hello *hello, double now)
 {
-    struct peer *peer = &peers->peer[worker];
+    if (peer->said_hello)
+        return;
+    peer->process = hello->process;
+    peer->process.place[PROCESS_PLACE - 1] = '\0';
+    snprintf(peer->host, sizeof(peer->host), "%.*s", process_host_length(peer->process.place),
+        peer->process.place);
+    peer->node = find_node(peers, peer);
+    peer->here = process_is_here(&peer->process);
+    peer->seat = hello->seat;
+    bool spare = take_seat(&peer->seat, strcmp(peer->host, peers->host) == 0, peers->spares_each);
+    peer->spare = spare && peer->worker < 0;
+    peer->said_hello = true;
+    peers_hear(peer, now);
+}
 
+void peers_hear(struct peer *peer, double now)
+{
     peer->silent = false;
     if (peer->said_hello)
         peer->asked = now;
 }
 
-int peers_replace(struct peers *peers, int worker, int address, double now)
+struct peer *peers_replace(struct peers *peers, int worker, double now)
 {
-    struct peer *peer = &peers->peer[worker];
+    struct peer *old = peers_worker(peers, worker);
 
-    if (!grow_addresses(peers, address))
-        return -1;
-    peers->worker[peer->address] = -1;
-    peers->worker[address] = worker;
-    peer->address = address;
-    peer->said_hello = peer->ready = peer->dead = peer->silent = false;
-    peer->asked = now;
-    return 0;
+    for (int i = 0; i < peers->ranks && old->said_hello; i++) {
+        struct peer *new = &peers->peer[i];
+        if (!new->spare || new->dead || new->node != old->node || now - new->asked > SPARE_SECONDS)
+            continue;
+        old->worker = -1;
+        new->worker = worker;
+        new->seat = old->seat;
+        new->spare = false;
+        new->was_spare = true;
+        new->asked = now;
+        peers->rank[worker] = i;
+        peers->spares--;
+        return new;
+    }
+    return NULL;
 }
 
 bool peer_is_dead(const struct peer *peer, double now)
 {
     if (!peer->said_hello)
         return now - peer->asked > HELLO_SECONDS;
-    if (!peer->ready && now - peer->asked > READY_SECONDS)
+    if (!peer->ready && !peer->spare && now - peer->asked > READY_SECONDS)
         return true;
     return peer->here && !process_lives(&peer->process);
 }

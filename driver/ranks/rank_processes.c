@@ -2,8 +2,7 @@
  * mpirun removes its files when it ends, unless it is killed with SIGKILL. Then a folder of locks and shared
  * memory stays in the folder of temporary files, and a segment of shared memory for each rank stays in
  * /dev/shm. Their names are in the environment of every rank: the path of the folder, and the number of the
- * job, whose upper 16 bits are the same for all jobs of one mpirun. (Open MPI 4.1; only files with exactly
- * these names are removed.)
+ * job. (Open MPI 4.1; only files with exactly these names are removed.)
  */
 #include "driver/ranks/rank_processes.h"
 
@@ -24,7 +23,7 @@
 #define SEGMENTS "/dev/shm"
 #define SEGMENTS_VARIABLE "OMPI_MCA_btl_vader_backing_directory"
 
-enum { JOB_BITS = 16, FOLDERS_MOST = 16 };
+enum { FOLDERS_MOST = 16 };
 
 void rank_processes_init(struct rank_processes *ranks, pid_t command, bool proxied, double now)
 {
@@ -42,11 +41,11 @@ static void learn(struct rank_processes *ranks, long pid)
 {
     if (!ranks->session)
         ranks->session = process_variable(pid, "OMPI_MCA_orte_jobfam_session_dir");
-    if (ranks->family)
+    if (ranks->job)
         return;
     char *job = process_variable(pid, "OMPI_MCA_ess_base_jobid");
     if (job)
-        ranks->family = strtoul(job, NULL, 10) >> JOB_BITS;
+        ranks->job = strtoul(job, NULL, 10);
     free(job);
 }
 
@@ -133,7 +132,7 @@ static bool is_segment(const struct rank_processes *ranks, const char *name)
     if (strncmp(name, prefix, strlen(prefix)) != 0)
         return false;
     unsigned long job = strtoul(name + strlen(prefix), &end, 16);
-    return *end == '.' && job >> JOB_BITS == ranks->family;
+    return *end == '.' && job == ranks->job;
 }
 
 static void remove_segments(const struct rank_processes *ranks)
@@ -184,6 +183,6 @@ void rank_processes_tidy(struct rank_processes *ranks)
     if (!is_session(ranks) || access(ranks->session, F_OK) != 0)
         return; /* mpirun has removed its files itself */
     remove_session(ranks);
-    if (ranks->family)
+    if (ranks->job)
         remove_segments(ranks);
 }

@@ -19,7 +19,7 @@ struct rank_processes {
     int most; /* largest number of ranks seen at once */
     double grown; /* clock: when `most` last grew */
     char *session; /* path of mpirun's folder; NULL: unknown */
-    unsigned long family; /* upper bits of its job numbers; 0: unknown */
+    unsigned long job; /* its number; 0: unknown */
 };
 
 void rank_processes_init(struct rank_processes *ranks, pid_t command, bool proxied, double now);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "worker/host/clock.h"
+
 #define PREFIX "coordinator-"
 #define SUFFIX ".mark"
+#define PAUSE 0.1 /* seconds between two looks */
 
 static int path_of(char path[PATH_MAX], const char *folder, const char *mark)
 {
@@ -52,6 +56,34 @@ int mark_look(const char *folder, const char *mark)
         return status ? status : errno;
     close(file);
     return 0;
+}
+
+/* Makes a client of a network file system ask the server what is in the folder, and whether there is one,
+ * rather than its cache: it does so when a folder is opened. */
+static void refresh(const char *folder)
+{
+    char path[PATH_MAX];
+    int above;
+
+    snprintf(path, sizeof(path), "%s", folder);
+    above = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (above >= 0)
+        close(above);
+    DIR *inside = opendir(folder);
+    if (inside)
+        closedir(inside);
+}
+
+int mark_await(const char *folder, const char *mark, double seconds)
+{
+    double end = clock_now() + seconds;
+    int status;
+
+    while ((status = mark_look(folder, mark)) != 0 && clock_now() < end) {
+        refresh(folder);
+        clock_pause(PAUSE);
+    }
+    return status;
 }
 
 /* The folder is not made again: where it is gone, so is what the workers have saved. */

@@ -20,6 +20,9 @@ int mark_leave(const char *folder, int64_t session, char mark[MARK_SIZE], struct
 /* 0 if the mark exists, ENOENT if not, or another errno. */
 int mark_look(const char *folder, const char *mark);
 
+/* The same, but waits so many seconds for a mark that cannot be seen yet. */
+int mark_await(const char *folder, const char *mark, double seconds);
+
 /* Writes the mark again if it was removed, and renews its time stamp, so that cleaners of old files spare it.
  */
 void mark_renew(const char *folder, const char *mark);

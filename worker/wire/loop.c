@@ -16,7 +16,12 @@ enum { UNDER_WAY_MOST = 256 };
 
 #define POLL_SECONDS 1e-3 /* between two polls for messages while a run trains */
 #define PROGRESS_SECONDS 0.25 /* between two reports of progress */
-#define IDLE_SECONDS 5 /* between two messages of an idle worker */
+#define IDLE_SECONDS 5 /* between two messages of an idle worker or of a spare: see driver/ranks/peers.c */
+
+/* Between two polls of a spare. It polls more often in its first seconds, so that the end of a short sweep
+ * does not wait for it. */
+#define SPARE_SECONDS 1
+#define SPARE_PART 0.05 /* of the time that it has waited */
 
 /*
  * The coordinator sends a message every few seconds: see dispatch.c. A worker that was itself stopped for a
@@ -124,6 +129,7 @@ static bool listen(struct loop *loop)
     if (!wire_receive(loop->wire, &address, &loop->message))
         return false;
     loop->heard = clock_now();
+    loop->greeted = true;
     if (message->kind == MESSAGE_SETUP) {
         loop_take_piece(loop, &message->as.setup);
     } else if (message->kind == MESSAGE_ORDER) {
@@ -147,7 +153,7 @@ static void look_for_coordinator(struct loop *loop)
     struct patience patience = {0};
     double begin = clock_now();
 
-    if (begin - loop->heard < (loop->pieces_come > 0 ? ORPHAN_SECONDS : FIRST_SECONDS))
+    if (begin - loop->heard < (loop->greeted ? ORPHAN_SECONDS : FIRST_SECONDS))
         return;
     while (!listen(loop)) {
         if (clock_now() - begin > GRACE_SECONDS)
@@ -380,17 +386,22 @@ static void say_hello(struct loop *loop)
 
 static void wait_a_moment(struct loop *loop, struct patience *patience)
 {
+    bool spare = loop->greeted && loop->pieces_come == 0;
+
     look_for_coordinator(loop);
-    if (loop->ready && clock_now() - loop->spoken > IDLE_SECONDS)
+    if ((loop->ready || spare) && clock_now() - loop->spoken > IDLE_SECONDS)
         loop_progress(loop, PATIENCE_LEAST);
-    patience_wait(patience);
+    if (spare)
+        clock_pause(fmin(SPARE_PART * (clock_now() - loop->begun), SPARE_SECONDS));
+    else
+        patience_wait(patience);
 }
 
 static void live_until_quit(struct loop *loop)
 {
     struct patience patience = {0};
 
-    loop->heard = clock_now();
+    loop->begun = loop->heard = clock_now();
     say_hello(loop);
     while (!loop->quit) {
         if (signals_stop())

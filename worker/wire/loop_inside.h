@@ -13,6 +13,7 @@ struct loop {
     struct setup setup;
     struct seat seat;
     int64_t number;
+    bool greeted; /* the coordinator has sent something. Before its first setup: this rank is a spare */
     unsigned char *pieces; /* of the setup, while it arrives */
     int64_t pieces_come, pieces_total; /* bytes */
     struct corpus corpus;
@@ -30,7 +31,7 @@ struct loop {
     struct breath breath; /* called while files are read and written */
     double breathed, longest_breath; /* time of the last breath; longest time between two, over all files */
     double polled, reported; /* time of the last poll for messages, and of the last report of progress */
-    double spoken, heard; /* time of the last message sent, and of the last one received */
+    double begun, spoken, heard; /* times of the hello, the last message sent and the last one received */
     struct message message; /* room for one message, sent or received */
 };
 

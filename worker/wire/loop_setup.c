@@ -12,12 +12,12 @@
 #include "worker/host/processors.h"
 
 /*
- * How long to wait for the coordinator's mark. On its machine the mark appears at once; elsewhere a network
- * file system may cache for a minute that the folder does not exist.
+ * How long a worker on another host than the coordinator waits for its mark. A client of a network file
+ * system asks the server anew whenever a folder is opened, as mark_await does, so this is the time that a
+ * busy server may take. No run begins before (BEGIN_SECONDS in driver/ranks/dispatch.c), so it must not be
+ * long.
  */
-#define MARK_SECONDS_HERE 5
-#define MARK_SECONDS 70
-#define MARK_PAUSE 0.1
+#define MARK_SECONDS 10
 
 void loop_say(struct loop *loop, const char *line)
 {
@@ -34,17 +34,6 @@ void loop_refuse(struct loop *loop, enum error_status status, const char *why)
     failure->status = status;
     snprintf(failure->text, sizeof(failure->text), "%.*s", REASON_SIZE - 1, why);
     loop_send(loop);
-}
-
-/* The coordinator gets no processor, as it sleeps. */
-static void pin(const struct loop *loop)
-{
-    char host[HOST_SIZE];
-
-    if (loop->seat.number < 0 || loop->setup.threads == 0)
-        return;
-    int beside = strcmp(environment_host(host, sizeof(host)), loop->setup.host) == 0;
-    processors_pin((int)loop->seat.number - beside, (int)loop->seat.count - beside, loop->setup.threads);
 }
 
 static bool load_corpus(struct loop *loop)
@@ -77,19 +66,14 @@ static bool sees_mark(struct loop *loop)
     const struct setup *setup = &loop->setup;
     char why[REASON_SIZE], host[HOST_SIZE];
     bool here = strcmp(environment_host(host, sizeof(host)), setup->host) == 0;
-    double end = clock_now() + (here ? MARK_SECONDS_HERE : MARK_SECONDS);
-    int status;
+    int status = mark_await(setup->folder, setup->mark, here ? 0 : MARK_SECONDS);
 
-    while ((status = mark_look(setup->folder, setup->mark)) != 0 && clock_now() < end) {
-        clock_pause(MARK_PAUSE);
-        breathe(&loop->breath);
-    }
     if (status == 0)
         return true;
     snprintf(why, sizeof(why),
         "%.100s is not the folder that the coordinator on %s writes (%s); use an -o that all hosts share",
         setup->folder, setup->host, strerror(status));
-    loop_refuse(loop, ERROR_INPUT, why);
+    loop_refuse(loop, ERROR_ENVIRONMENT, why);
     return false;
 }
 
@@ -118,7 +102,8 @@ static void set_up(struct loop *loop, size_t size)
     loop->pieces = NULL;
     if (!sees_mark(loop))
         return;
-    pin(loop);
+    if (loop->seat.number >= 0 && loop->setup.threads > 0)
+        processors_pin((int)loop->seat.number, (int)loop->seat.count, loop->setup.threads);
     prepare_keeping(loop);
     loop->ready = load_corpus(loop);
     if (loop->ready) {
@@ -141,7 +126,7 @@ void loop_take_piece(struct loop *loop, const struct setup_piece *piece)
         loop_leave("the coordinator has sent a setup in pieces that do not fit");
     loop->pieces_total = piece->total;
     loop->seat = piece->seat;
-    loop->number = piece->worker;
+    loop->number = piece->number;
     loop->pieces_come += piece->count;
     if (piece->offset == 0) {
         loop->pieces = malloc((size_t)piece->total);

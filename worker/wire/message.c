@@ -9,7 +9,6 @@
 
 #include "model/core/check.h"
 #include "worker/host/clock.h"
-#include "worker/wire/spawn.h"
 
 enum { TAG = 1, MESSAGE_MOST = 3584, TESTS_AT_ONCE = 16, FINALIZE_SECONDS = 60 };
 
@@ -28,20 +27,9 @@ struct parcel {
     struct message message;
 };
 
-/* The MPI address of a process. */
-struct address {
-    MPI_Comm comm;
-    int rank; /* in comm, or in comm's remote group */
-    bool dead;
-};
-
 struct wire {
     int rank, size;
-    struct address *address; /* [addresses] */
-    int addresses;
-    bool can_spawn;
-    int looked; /* the communicator that was probed last: the world, or that of a spawned worker */
-    struct spawn *spawn; /* NULL before the first */
+    bool *dead; /* [size] */
     struct parcel *first, **end; /* under way, in the order of sending */
     size_t under_way;
     struct parcel *spare;
@@ -103,24 +91,6 @@ bool message_is_whole(const struct message *message, size_t size)
     return message_size(message) == size;
 }
 
-/* Fills in the addresses: the world, or for a spawned process its parent. */
-static int find_addresses(struct wire *wire)
-{
-    MPI_Comm parent;
-
-    MPI_Comm_get_parent(&parent);
-    if (parent != MPI_COMM_NULL)
-        MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
-    wire->addresses = parent != MPI_COMM_NULL ? 1 : wire->size;
-    wire->address = malloc((size_t)wire->addresses * sizeof(*wire->address));
-    for (int i = 0; wire->address && i < wire->addresses; i++)
-        wire->address[i] =
-            (struct address){.comm = parent != MPI_COMM_NULL ? parent : MPI_COMM_WORLD, .rank = i};
-    if (parent != MPI_COMM_NULL)
-        wire->rank = 1; /* a spawned process is a worker, whatever its rank in its own world */
-    return wire->address ? 0 : -1;
-}
-
 /*
  * The coordinator shares a processor with a worker, so Open MPI would give up the processor at each look for
  * messages that finds none. Beside another busy process that costs a time slice, and a run of milliseconds
@@ -138,17 +108,16 @@ struct wire *wire_open(int *argc, char ***argv)
     int level;
 
     keep_processor();
-    if (!wire || MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) {
+    if (!wire || MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) {
         free(wire);
         return NULL;
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &wire->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &wire->size);
-    wire->can_spawn = level >= MPI_THREAD_MULTIPLE;
+    wire->dead = calloc((size_t)wire->size, sizeof(*wire->dead));
     wire->end = &wire->first;
-    if (find_addresses(wire) == 0)
+    if (wire->dead)
         return wire;
     free(wire);
     return NULL;
@@ -183,8 +152,7 @@ void wire_close(struct wire *wire, bool together, int status)
     alarm(0);
     release_parcels(wire->first);
     release_parcels(wire->spare);
-    spawn_free(wire->spawn);
-    free(wire->address);
+    free(wire->dead);
     free(wire);
 }
 
@@ -268,22 +236,21 @@ static void collect(struct wire *wire)
         struct parcel *parcel = take_first(wire);
         if (has_left(parcel))
             keep_parcel(wire, parcel);
-        else if (!wire->address[parcel->address].dead) /* else MPI keeps the parcel's memory */
+        else if (!wire->dead[parcel->address]) /* else MPI keeps the parcel's memory */
             append_parcel(wire, parcel);
     }
 }
 
 void wire_send(struct wire *wire, int address, const struct message *message)
 {
-    const struct address *to = &wire->address[address];
     struct parcel *parcel;
     size_t size = message_size(message);
 
     INVARIANT(
         message_is_whole(message, size), "message of kind %lld, %zu bytes", (long long)message->kind, size);
-    INVARIANT(address >= 0 && address < wire->addresses, "address %d of %d", address, wire->addresses);
+    INVARIANT(address >= 0 && address < wire->size, "address %d of %d", address, wire->size);
     collect(wire);
-    if (to->dead)
+    if (wire->dead[address])
         return;
     parcel = wire->spare;
     if (parcel)
@@ -294,55 +261,26 @@ void wire_send(struct wire *wire, int address, const struct message *message)
         abort(); /* dropping a message silently would lose a run */
     memcpy(&parcel->message, message, size);
     parcel->address = address;
-    if (MPI_Isend(&parcel->message, (int)size, MPI_BYTE, to->rank, TAG, to->comm, &parcel->request) ==
+    if (MPI_Isend(&parcel->message, (int)size, MPI_BYTE, address, TAG, MPI_COMM_WORLD, &parcel->request) ==
         MPI_SUCCESS)
         append_parcel(wire, parcel);
     else
         keep_parcel(wire, parcel); /* MPI knows that the process is dead; the program finds out elsewhere */
 } // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): collect() waits for it
 
-/* The number of communicators: one, and one for each spawned worker. */
-static int communicators(const struct wire *wire)
-{
-    return wire->addresses > wire->size ? 1 + wire->addresses - wire->size : 1;
-}
-
-/* The first address of communicator `number`. */
-static int address_of(const struct wire *wire, int number)
-{
-    return number == 0 ? 0 : wire->size + number - 1;
-}
-
-/* Probes the communicators in turn, beginning after the one that had the last message. */
-static bool probe(struct wire *wire, int *first, MPI_Status *status)
-{
-    int count = communicators(wire), there = 0;
-
-    for (int i = 0; i < count; i++) {
-        wire->looked = (wire->looked + 1) % count;
-        *first = address_of(wire, wire->looked);
-        if (wire->looked > 0 && wire->address[*first].dead)
-            continue;
-        if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, wire->address[*first].comm, &there, status) == MPI_SUCCESS &&
-            there)
-            return true;
-    }
-    return false;
-}
-
 bool wire_receive(struct wire *wire, int *address, struct message *message)
 {
     MPI_Status status;
-    int first, size = 0;
+    int there = 0, size = 0;
 
     collect(wire);
-    if (!probe(wire, &first, &status))
+    if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS || !there)
         return false;
     MPI_Get_count(&status, MPI_BYTE, &size);
-    *address = first + status.MPI_SOURCE; /* a spawned worker is the only rank of its group */
+    *address = status.MPI_SOURCE;
     bool fits = size >= 0 && (size_t)size <= sizeof(*message);
-    int received = MPI_Recv(
-        message, (int)sizeof(*message), MPI_BYTE, status.MPI_SOURCE, TAG, wire->address[first].comm, &status);
+    int received =
+        MPI_Recv(message, (int)sizeof(*message), MPI_BYTE, status.MPI_SOURCE, TAG, MPI_COMM_WORLD, &status);
     if (fits && received != MPI_SUCCESS)
         return false;
     if (!fits || !message_is_whole(message, (size_t)size)) /* MPI cuts what does not fit */
@@ -362,36 +300,5 @@ bool wire_drain(struct wire *wire, size_t most, double seconds)
 
 void wire_forget(struct wire *wire, int address)
 {
-    wire->address[address].dead = true;
-}
-
-/* ---- spawning ---- */
-
-bool wire_spawn(struct wire *wire, const char *host, char **argument)
-{
-    if (!wire->can_spawn || (wire->spawn && spawn_state(wire->spawn) == SPAWN_UNDER_WAY))
-        return false;
-    spawn_free(wire->spawn);
-    wire->spawn = spawn_begin(host, argument);
-    return wire->spawn != NULL;
-}
-
-enum wire_spawned wire_spawned(struct wire *wire, int *address)
-{
-    enum wire_spawned state = wire->spawn ? spawn_state(wire->spawn) : SPAWN_NONE;
-    MPI_Comm comm;
-
-    if (state == SPAWN_NONE || state == SPAWN_UNDER_WAY)
-        return state;
-    comm = spawn_take(wire->spawn);
-    wire->spawn = NULL;
-    struct address *more = NULL;
-    if (state == SPAWN_DONE)
-        more = realloc(wire->address, ((size_t)wire->addresses + 1) * sizeof(*more));
-    if (!more)
-        return SPAWN_FAILED;
-    wire->address = more;
-    *address = wire->addresses++;
-    wire->address[*address] = (struct address){.comm = comm, .rank = 0};
-    return SPAWN_DONE;
+    wire->dead[address] = true;
 }

@@ -26,7 +26,7 @@ enum message_kind {
     MESSAGE_ORDER, /* coordinator: train this run after those you have */
     MESSAGE_STOP, /* coordinator: hand back an order, or everything */
     MESSAGE_QUIT, /* coordinator: end */
-    MESSAGE_ALIVE, /* coordinator: is alive */
+    MESSAGE_ALIVE, /* coordinator: is alive. Before the first MESSAGE_SETUP: the rank is a spare */
     MESSAGE_PROGRESS, /* worker: the step of its run; ticket 0: is alive */
     MESSAGE_CHECKPOINT, /* worker: has saved its run */
     MESSAGE_ROW, /* worker: a piece of a row of measurements */
@@ -35,7 +35,8 @@ enum message_kind {
 
 enum { PIECE_BYTES = 3072, PIECE_VALUES = 384 };
 
-/* A worker's place among the workers of its machine, which selects its processors. */
+/* A place among the ranks of a machine (in a hello) or among its workers (in a setup), which selects
+ * processors. Negative: unknown. */
 struct seat {
     int64_t number, count;
 };
@@ -46,8 +47,8 @@ struct hello {
 };
 
 struct setup_piece {
-    struct seat seat; /* to take: its own, or that of the dead worker that it replaces */
-    int64_t worker; /* its number in messages to users */
+    struct seat seat; /* to take: its own, or that of the lost worker that it replaces */
+    int64_t number; /* of its rank, for its log */
     int64_t total, offset, count; /* bytes */
     unsigned char bytes[PIECE_BYTES]; /* `count` of them are sent */
 };
@@ -124,10 +125,7 @@ bool message_is_whole(const struct message *message, size_t size);
 
 struct wire;
 
-/*
- * The other end of a message: 0 is the coordinator, 1 .. wire_size - 1 are the workers started with it,
- * larger numbers are the workers that it has spawned.
- */
+/* The other end of a message is a rank: 0 is the coordinator, 1 .. wire_size - 1 are workers and spares. */
 enum { ADDRESS_COORDINATOR = 0 };
 
 /* Starts MPI. NULL if that fails. */
@@ -139,7 +137,7 @@ struct wire *wire_open(int *argc, char ***argv);
 void wire_close(struct wire *wire, bool together, int status);
 
 bool wire_is_coordinator(const struct wire *wire);
-int wire_size(const struct wire *wire); /* the coordinator and the workers that were started with it */
+int wire_size(const struct wire *wire); /* all ranks */
 
 /* "Open MPI v4.1.4, ..." or "MPICH 4.0.2", in static memory. May be called before wire_open, and without it.
  */
@@ -159,16 +157,5 @@ bool wire_drain(struct wire *wire, size_t most, double seconds);
 
 /* The process is dead: nothing more is sent to it, and nothing waits for messages under way to it. */
 void wire_forget(struct wire *wire, int address);
-
-/*
- * For the coordinator: begins to start one more process on a host, of the program `argument[0]` (a path) with
- * the arguments after it [ends with NULL]. Does not wait. One at a time; false if it cannot begin.
- */
-bool wire_spawn(struct wire *wire, const char *host, char **argument);
-
-enum wire_spawned { SPAWN_NONE, SPAWN_UNDER_WAY, SPAWN_DONE, SPAWN_FAILED };
-
-/* The state of the last wire_spawn. Returns SPAWN_DONE once, with the address of the new process. */
-enum wire_spawned wire_spawned(struct wire *wire, int *address);
 
 #endif

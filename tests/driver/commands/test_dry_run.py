@@ -125,7 +125,7 @@ def test_a_new_sweep(place, jobs):
     told = agree(place, jobs=jobs)
     assert told["dataset"] == "sweep.nc does not exist and would be made, with 4 cells"
     assert told["train"] == "4 runs, from the first step"
-    assert told["ranks"].startswith("none" if jobs == "0" else "2 and a coordinator, on this machine, by mpi")
+    assert told["ranks"].startswith("none" if jobs == "0" else "2, a coordinator and 1 spare, on this machine, by mpi")
 
 
 def test_it_names_the_workers_as_run_does(place):

@@ -117,7 +117,7 @@ def limit_writes(case, command):
     logs, because before that Open MPI writes files of its own."""
     if not case.here and not list(case.place.glob("sweep.nc.d/worker-*.log")):
         return None
-    found = command.of("launcher") if case.here else command.of("coordinator") + command.of("worker")
+    found = command.of("launcher") if case.here else command.of("coordinator", "worker", "spare")
     hit = []
     for process in found:
         try:
@@ -222,11 +222,13 @@ def damage(how):
 
 KINDS = [
     Kind("kill worker", kill("worker"), set(), weight=4),
+    Kind("kill spare", kill("spare"), set()),
     Kind("kill coordinator", kill("coordinator"), set(), weight=2),
     Kind("kill mpirun", kill("mpirun"), set(), weight=2),
     Kind("kill launcher", kill_launcher, KILLED, here=True, weight=2),
     Kind("kill all", kill_all, KILLED, here=True, weight=2),
     Kind("pause worker", pause("worker"), set(), here=True),
+    Kind("pause spare", pause("spare"), set()),
     Kind("pause coordinator", pause("coordinator"), set()),
     Kind("pause mpirun", pause("mpirun"), set()),
     Kind("pause launcher", pause("launcher"), set()),

@@ -211,7 +211,7 @@ def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
         logs = Logs(tmp_path / "sweep.nc.d")
         while command.wait(0.001):
             for pid, run_digest, cell in logs.news():
-                worker = [process for process in command.of("worker") if process.pid == pid]
+                worker = [process for process in command.of("worker", "spare") if process.pid == pid]
                 if cell == poison and worker and worker[0].kill(signal.SIGKILL):
                     deaths, digest = deaths + 1, run_digest
         assert ends(command) == 1, command.text
@@ -234,6 +234,33 @@ def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
     normsweep("run", sweep, "-j", "0", *long, "-o", "whole.nc")
     assert same.differences(same.read(tmp_path / "sweep.nc"), same.read(tmp_path / "whole.nc")) == []
     assert not list(tmp_path.glob("sweep.nc.d/*")) and not list(tmp_path.glob("*.lease"))
+
+
+# ---- spares ----
+
+def events(folder, name):
+    return [line for line in schemas.lines(folder / "log") if line["event"] == name]
+
+
+@pytest.mark.parametrize("spares", [0, 1])
+def test_spares_take_the_places_of_lost_workers(sweep, tmp_path, spares):
+    """Each once; when none is left, the pool shrinks and the sweep goes on."""
+    with start(sweep, "-j", "2", "--spares", str(spares), "--log", tmp_path / "log", *ENDLESS) as command:
+        wait_until(command, lambda: len(events(tmp_path, "run_started")) == 2, "two workers train")
+        assert len(command.of("worker")) == 2 and len(command.of("spare")) == spares
+        victim = command.of("worker")[0]
+        for lost in range(1, spares + 2):
+            assert victim.kill(signal.SIGKILL)
+            wait_until(command, lambda: len(events(tmp_path, "worker_lost")) == lost, "its death is noticed")
+            if lost <= spares:
+                wait_until(command, lambda: len(events(tmp_path, "run_started")) == 2 + lost, "a spare trains its run")
+                victim, = command.of("spare")
+        assert command.text["err"].count("was lost; 1 of 2 is left") == spares + 1
+        command.process.send_signal(signal.SIGTERM)
+        assert ends(command) == 75, command.text
+    lost, replaced = events(tmp_path, "worker_lost"), events(tmp_path, "worker_replaced")
+    assert len(replaced) == spares and {line["worker"] for line in lost + replaced} == {lost[0]["worker"]}
+    assert [line["rank"] for line in replaced] == [3] * spares
 
 
 # ---- two sweeps with one output ----

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+import schemas
 from conftest import NORMSWEEP
 from preloaded import preload
 from watched import Watched
@@ -28,17 +29,19 @@ measure: {every: 1000}
 checkpoint_minutes: 0.002
 """
 
-# Simulates a host that does not share the output's folder: files of the coordinator are missing there.
+# Simulates a host that does not share the output's folder: the coordinator's file is missing for rank 2, which is slow
+# to notice.
 ELSEWHERE = """
 static int is_elsewhere(const char *path)
 {
     const char *rank = getenv("PMIX_RANK");
-    return rank && strcmp(rank, "0") != 0 && ends(path, ".mark");
+    return rank && strcmp(rank, "2") == 0 && ends(path, ".mark");
 }
 int open(const char *path, int flags, ...)
 {
     static int (*next)(const char *, int, int);
     if (is_elsewhere(path)) {
+        usleep(500000);
         errno = ENOENT;
         return -1;
     }
@@ -67,11 +70,13 @@ def files(folder):
 
 
 def test_a_folder_that_is_not_shared_is_refused(sweep, tmp_path, normsweep):
-    refused = normsweep("run", sweep, "-j", "2", status=2, env=preload(tmp_path, ELSEWHERE))
+    """Before any worker has a run, as all of them would be in vain if the sweep needs this host."""
+    refused = normsweep("run", sweep, "-j", "2", "--log", "log", status=3, env=preload(tmp_path, ELSEWHERE))
+    assert [line["event"] for line in schemas.lines(tmp_path / "log")] == ["sweep_started", "sweep_failed"]
     lines = refused.stderr.splitlines()
     assert len(lines) == 1, lines
     assert "sweep.nc.d is not the folder that the coordinator on " in lines[0] and "hosts share" in lines[0]
-    assert not (tmp_path / "sweep.nc.d").exists() and not list(tmp_path.glob("*.lease*"))
+    assert not list(tmp_path.glob("sweep.nc.d/*")) and not list(tmp_path.glob("*.lease*"))
     normsweep("run", sweep, "-j", "2")
 
 

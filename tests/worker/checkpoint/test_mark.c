@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "worker/checkpoint/mark.h"
+#include "worker/host/clock.h"
 
 TEST(mark_is_left_again_where_it_was_removed)
 {
@@ -39,4 +41,33 @@ TEST(mark_is_left_again_where_it_was_removed)
     CHECK(rmdir(folder) == 0);
     mark_renew(folder, mark);
     CHECK(mark_look(folder, mark) == ENOENT); /* nor does a folder come back */
+}
+
+static void *leave_later(void *path)
+{
+    clock_pause(0.15);
+    int file = open(path, O_WRONLY | O_CREAT, 0666);
+    CHECK(file >= 0);
+    close(file);
+    return NULL;
+}
+
+TEST(mark_that_comes_late_is_waited_for)
+{
+    const char *temporary = getenv("TMPDIR"), *mark = "coordinator-late.mark";
+    char folder[96], path[192];
+    pthread_t other;
+
+    snprintf(folder, sizeof(folder), "%.60s/normsweep-mark-XXXXXX", temporary ? temporary : "/tmp");
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof(path), "%s/%s", folder, mark);
+    double begin = clock_now();
+    CHECK(mark_await(folder, mark, 0) == ENOENT);
+    CHECK(mark_await(folder, mark, 0.1) == ENOENT && clock_now() - begin >= 0.1);
+    CHECK(pthread_create(&other, NULL, leave_later, path) == 0);
+    CHECK(mark_await(folder, mark, 60) == 0);
+    CHECK(pthread_join(other, NULL) == 0);
+    CHECK(mark_await(folder, mark, 0) == 0);
+    CHECK(unlink(path) == 0 && rmdir(folder) == 0);
+    CHECK(mark_await(folder, mark, 0) == ENOENT);
 }

@@ -1,0 +1,188 @@
+/*
+ * How many ranks mpirun has to start, and on which network they talk. The launcher asks once, before mpirun
+ * starts.
+ *
+ * A host has so many ranks as slots, and its spares beyond them. Only mpirun knows the slots: Slurm, PBS,
+ * LSF, SGE and hostfiles each tell them in another way. So it is asked for its map, and none of these is read
+ * here. It is not asked on a single host without an allocation. If its answer is not understood, as that of
+ * Open MPI 5, there are no spares, and mpirun has its own ways.
+ */
+#include "driver/ranks/hosts.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/host/environment.h"
+
+static void add_host(struct hosts *hosts, const char *name, int slots)
+{
+    struct host *more = realloc(hosts->host, ((size_t)hosts->count + 1) * sizeof(*more));
+
+    if (!more)
+        return;
+    hosts->host = more;
+    hosts->host[hosts->count].slots = slots;
+    snprintf(hosts->host[hosts->count++].name, sizeof(more->name), "%s", name);
+}
+
+struct hosts hosts_here(void)
+{
+    struct hosts hosts = {0};
+    char name[64];
+
+    add_host(&hosts, environment_host(name, sizeof(name)), INT_MAX);
+    return hosts;
+}
+
+/* The lines of the map: "Data for node: n1	Num slots: 2	Max slots: 0	Num procs: 2". */
+struct hosts hosts_parse(const char *text)
+{
+    struct hosts hosts = {0};
+    char name[64];
+    int slots;
+
+    for (const char *at = text; (at = strstr(at, "Data for node: ")); at++)
+        if (sscanf(at, "Data for node: %63s Num slots: %d", name, &slots) == 2 &&
+            slots > 0) // NOLINT(cert-err34-c)
+            add_host(&hosts, name, slots);
+    return hosts;
+}
+
+struct hosts hosts_allocated(const struct mpirun *mpirun)
+{
+    char *text = mpirun_map(mpirun);
+    struct hosts hosts = hosts_parse(text ? text : "");
+
+    free(text);
+    return hosts;
+}
+
+void hosts_release(struct hosts *hosts)
+{
+    free(hosts->host);
+    *hosts = (struct hosts){0};
+}
+
+static long long count_slots(const struct hosts *hosts)
+{
+    long long slots = 0;
+
+    for (int i = 0; i < hosts->count; i++)
+        slots += hosts->host[i].slots;
+    return slots;
+}
+
+static int smaller(long long a, long long b)
+{
+    return (int)(a < b ? a : b);
+}
+
+/* The workers among so many ranks. A host keeps a worker before it has a spare: see driver/ranks/peers.c. */
+static int count_workers(const struct hosts *hosts, int ranks, int spares)
+{
+    int left = smaller(ranks, count_slots(hosts)), more = ranks - left, workers = 0;
+
+    for (int i = 0; i < hosts->count; i++) {
+        int here = smaller(left, hosts->host[i].slots);
+        left -= here;
+        here += more / hosts->count + (i < more % hosts->count) - (i == 0);
+        if (here > 0)
+            workers += here - smaller(spares, here - 1);
+    }
+    return workers;
+}
+
+/* One rank more is one worker more at most, so the largest number of ranks with no more workers has them all.
+ */
+int hosts_ranks(const struct hosts *hosts, int workers, int spares)
+{
+    if (hosts->count == 0)
+        return 0;
+    if (workers == 0)
+        return smaller(count_slots(hosts) + (long long)spares * hosts->count, INT_MAX);
+    int ranks = smaller(1 + workers + (long long)spares * hosts->count, INT_MAX);
+    while (count_workers(hosts, ranks, spares) > workers)
+        ranks--;
+    return ranks;
+}
+
+/* ---- the network ---- */
+
+static uint32_t ipv4_of(const struct sockaddr *address)
+{
+    return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr);
+}
+
+static bool is_usable(const struct ifaddrs *one)
+{
+    return one->ifa_addr && one->ifa_netmask && one->ifa_addr->sa_family == AF_INET &&
+           one->ifa_flags & IFF_UP && !(one->ifa_flags & IFF_LOOPBACK);
+}
+
+/* Does the name stand for this host? It may be in its hosts file with an address of loopback. */
+static bool is_self(const struct host *host, const struct addrinfo *found, const struct ifaddrs *interfaces)
+{
+    char name[64];
+
+    environment_host(name, sizeof(name));
+    if (strncmp(name, host->name, strcspn(host->name, ".")) == 0 &&
+        strcspn(name, ".") == strcspn(host->name, "."))
+        return true;
+    for (const struct ifaddrs *one = interfaces; one; one = one->ifa_next)
+        for (const struct addrinfo *at = found; at && one->ifa_addr && one->ifa_addr->sa_family == AF_INET;
+             at = at->ai_next)
+            if (ipv4_of(at->ai_addr) == ipv4_of(one->ifa_addr))
+                return true;
+    return false;
+}
+
+static bool is_in(const struct addrinfo *found, const struct ifaddrs *one)
+{
+    uint32_t mask = ipv4_of(one->ifa_netmask);
+
+    for (; found; found = found->ai_next)
+        if ((ipv4_of(found->ai_addr) & mask) == (ipv4_of(one->ifa_addr) & mask))
+            return true;
+    return false;
+}
+
+bool hosts_network(const struct hosts *hosts, char network[NETWORK_SIZE])
+{
+    const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo **found = calloc((size_t)hosts->count + 1, sizeof(*found));
+    struct ifaddrs *interfaces = NULL, *one = NULL;
+    bool known = found && hosts->count > 0 && getifaddrs(&interfaces) == 0;
+
+    for (int i = 0; known && i < hosts->count; i++)
+        known = getaddrinfo(hosts->host[i].name, NULL, &hints, &found[i]) == 0;
+    for (one = known ? interfaces : NULL; one; one = one->ifa_next) {
+        bool all = is_usable(one), others = false;
+        for (int i = 0; all && i < hosts->count; i++)
+            if (!is_self(&hosts->host[i], found[i], interfaces)) {
+                others = true;
+                all = is_in(found[i], one);
+            }
+        if (all && others)
+            break;
+    }
+    if (one) {
+        uint32_t mask = ipv4_of(one->ifa_netmask);
+        struct in_addr base = {htonl(ipv4_of(one->ifa_addr) & mask)};
+        char text[INET_ADDRSTRLEN];
+        snprintf(network, NETWORK_SIZE, "%s/%d", inet_ntop(AF_INET, &base, text, sizeof(text)),
+            __builtin_popcount(mask));
+    }
+    for (int i = 0; found && i < hosts->count; i++)
+        if (found[i])
+            freeaddrinfo(found[i]);
+    free(found);
+    if (interfaces)
+        freeifaddrs(interfaces);
+    return one != NULL;
+}
