@@ -9,6 +9,8 @@ import numpy as np
 import xarray as xr
 
 ds = xr.open_dataset("quickstart.nc")
+single = [key for key in ("learning_rate", "weight_decay") if key not in ds.dims]  # the same in all runs
+ds = ds.expand_dims({key: [ds.attrs[key]] for key in single})
 
 # 1. How did the runs end? Outcomes are numbers; the attribute flag_meanings has the word for each.
 words = ds.outcome.attrs["flag_meanings"].split()
@@ -53,7 +55,7 @@ print(" 9. mean cosine of update and parameters\n", angles.to_series().round(3).
 ratios = [0.4, 0.5, 0.7, 1, 1.5, 2, 2.5]
 bar = {"label": "norm growth, end over start", "ticks": np.log(ratios), "format": lambda log, _: f"{np.exp(log):.3g}"}
 scales = {"x": "learning_rate", "xscale": "log", "yscale": "log", "vmin": -1, "vmax": 1}
-np.log(ds.norm_growth).plot(**scales, cmap="PuOr_r", cbar_kwargs=bar)
+np.log(ds.norm_growth).plot.pcolormesh(**scales, cmap="PuOr_r", cbar_kwargs=bar)
 plt.savefig("oneliners-phase.png")
 plt.figure()
 norms = ds.param_norm.isel(weight_decay=0, learning_rate=slice(None, None, 2))  # seven of thirteen rates

@@ -18,7 +18,7 @@ from .boundary import phase_boundary
 from .collapse import collapsed
 from .grokking import LEVEL, grokking
 from .hints import Numbers, Path
-from .join import join
+from .join import as_axes, join
 from .names import OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE, TEXTS
 from .plane import as_words, pivot
 from .verify import NotASweep
@@ -258,6 +258,18 @@ class Sweep:
             if axis in self._outcome.dims and name != axis:
                 keys.setdefault(str(axis), []).append(str(name))
         return {axis: tuple(names) for axis, names in keys.items()}
+
+    def with_axes(self, *keys: str) -> xr.Dataset:
+        """The dataset with these keys as axes: one that is the same in all runs becomes an axis of a single value,
+        behind the others. So the same lines of a script work for one run and for a grid of any axes.
+
+        >>> one = ds.sel(seed=0)
+        >>> one.sweep.with_axes("seed", "weight_decay").sweep.axes
+        ('learning_rate', 'weight_decay', 'norm_placement', 'seed')
+
+        Raises KeyError for what is not a key of the sweep, or changes together with other keys along an axis.
+        """
+        return as_axes(self._dataset, keys)
 
     @property
     def plane(self) -> tuple[str, ...]:

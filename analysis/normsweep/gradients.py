@@ -21,7 +21,7 @@ def gradient_slopes(dataset: xr.Dataset, tensor: str = "w2", over: str | None = 
     """How the gradients of untrained networks depend on depth, as a Dataset over the other axes.
 
     `over` names the axis of repeats; None if there is none. `tensor` is one of ds.tensor. All values are of step 0,
-    however the run ended. Without an axis `layers` of two values, `last` and what follows from it are missing.
+    however the run ended. Without an axis `layers`, `last` and what follows from it are missing.
 
     depth               slope of ln mean_gradient_norm over layer, per layer from the input on: the mean over repeats
                         (gradient_depth_slope; NaN with fewer than 4 layers); along `layers`, too
@@ -30,7 +30,8 @@ def gradient_slopes(dataset: xr.Dataset, tensor: str = "w2", over: str | None = 
     last                mean_gradient_norm of the last layer: the geometric mean over repeats, along `layers`
     last_error          standard error of ln last over the repeats, likewise
     each                slope of ln last over ln layers of each repeat, along `over`
-    slope, slope_error  their mean and its standard error over the repeats; that of the line if there is only one
+    slope, slope_error  their mean and its standard error over the repeats; that of the line if there is only one;
+                        NaN with a single number of layers
     theory              what the theory says: 0 for post, -1/2 for pre, else NaN
 
     Raises ValueError if the dataset has no mean_gradient_norm or no such tensor.
@@ -45,13 +46,13 @@ def gradient_slopes(dataset: xr.Dataset, tensor: str = "w2", over: str | None = 
     along = [over] if over is not None and over in fresh[SLOPE].dims else []
     found = {"depth": fresh[SLOPE].mean(along), "depth_error": error_of_mean(fresh[SLOPE], along),
              "depth_theory": fresh[THEORY].mean(along)}
-    if "layers" in fresh[SLOPE].dims and dataset.sizes["layers"] > 1:
+    if "layers" in fresh[SLOPE].dims:
         found |= over_depth(fresh, along)
     return xr.Dataset(found)
 
 
 def over_depth(fresh: xr.Dataset, along: list[str]) -> dict[str, xr.DataArray]:
-    """The variables that need networks of several depths."""
+    """The variables that tell the depths of networks apart; with one depth there is no slope."""
     layer = xr.DataArray(np.arange(fresh.sizes["layer"]), dims="layer")
     ends = fresh[NORM].isel(layer=xr.where(fresh[NORM].notnull(), layer, 0).max("layer"))
     ends = ends.drop_vars("layer", errors="ignore")

@@ -165,6 +165,22 @@ def with_axes(part: xr.Dataset, axes: Sequence[str], keys: dict[str, dict[str, N
     return part.transpose(*axes, ...)
 
 
+def as_axes(dataset: xr.Dataset, keys: Sequence[str]) -> xr.Dataset:
+    """Sweep.with_axes."""
+    axes = dict.fromkeys([*dataset.sweep.axes, *keys])
+    for name in axes:
+        if name not in dataset.sweep.axes and name not in fixed(dataset):
+            along = next((axis for axis, names in dataset.sweep.together.items() if name in names), "")
+            raise KeyError(f"{name}: changes along {along}, so it is not an axis" if along else
+                           f"{name}: not a key of this sweep")
+    found = with_axes(dataset, [*axes], {}, "")
+    describe(found, [dataset])
+    found.attrs = {name: value for name, value in dataset.attrs.items() if name not in axes}
+    found.encoding = dataset.encoding
+    found.set_close(dataset.close)
+    return found
+
+
 def shared_dims(parts: Iterable[xr.Dataset]) -> list[str]:
     return [dim for dim in dict.fromkeys(str(dim) for part in parts for dim in part.dims) if dim != SESSIONS]
 

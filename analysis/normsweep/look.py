@@ -54,6 +54,7 @@ STYLE = {
     "hatch.linewidth": 0.5, "savefig.dpi": DPI,
     "svg.fonttype": "none",  # text stays text, so that it can be searched and copied
     "svg.hashsalt": "normsweep",  # the same figure gives the same file
+    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
 }
 
 CAPTIONED = contextvars.ContextVar("captioned", default=False)

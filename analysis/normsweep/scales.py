@@ -1,7 +1,8 @@
 """Scales of axes and of colours, and the ticks on them. The label of a tick is plain text, with a real minus sign."""
 
+import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize, SymLogNorm
@@ -12,12 +13,15 @@ from .letters import inches
 from .words import MINUS
 
 WIDE_RANGE = 30  # largest over smallest value above which a scale is logarithmic
-LEAST_TICKS = 3  # that a logarithmic axis should have
+LEAST_TICKS = 3  # that an axis should have
 BETWEEN = ((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 3, 5, 7), (1, 2, 5), (1, 3))  # digits of ticks within a decade
 MANY_DECADES = 4  # above so many, ticks are decades only
 OPEN_END = 0.25  # share of a logarithmic axis that should not be without a label
 GAP, HEIGHT = 0.09, 0.17  # inches between labels beside each other, from one to the next above each other
-STEPS = {"x": [1, 1.5, 2, 2.5, 3, 5, 10], "y": [1, 2, 2.5, 5, 10]}  # between ticks of a linear axis
+# Steps between the ticks of a linear axis, times a power of ten.
+ROUND, LESS_ROUND = [1, 2, 2.5, 5, 10], [1, 1.5, 2, 2.5, 3, 4, 5, 6, 10]
+LEAST_ROUND = sorted({*LESS_ROUND, 1.2, 8})
+CLOSER = 1.25  # times as much room that ticks may be given where there would be too few
 ROOM = {"x": 0.48, "y": 0.26}  # inches from one label to the next
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PLAIN = (1e-3, 1e4)  # numbers from here to there are written in full
@@ -69,12 +73,14 @@ class Room:
     is_wide: bool  # do labels stand beside each other?
     most: int = 7
 
-    def fits(self, ticks, low, high):
-        """Do the labels of these ticks of a logarithmic axis have room beside each other?"""
+    def fits(self, ticks, low, high, is_log=True):
+        """Do the labels of these ticks have room beside each other?"""
         if len(ticks) > self.most:
             return False
-        places = [self.size * math.log(tick / low) / math.log(high / low) for tick in ticks]
-        needs = [inches(word) + GAP if self.is_wide else HEIGHT for word in logarithmic_words(ticks)]
+        places = [self.size * (math.log(tick / low) / math.log(high / low) if is_log else (tick - low) / (high - low))
+                  for tick in ticks]
+        words = logarithmic_words(ticks) if is_log else linear_words(ticks)
+        needs = [inches(word) + GAP if self.is_wide else HEIGHT for word in words]
         return all(other - one >= (a + b) / 2 for one, other, a, b in zip(places, places[1:], needs, needs[1:]))
 
 
@@ -91,7 +97,7 @@ def logarithmic_ticks(low, high, room):
     if len(found) >= LEAST_TICKS:
         return found
     for count in range(room.most - 1, 1, -1):
-        even = within(MaxNLocator(count, steps=STEPS["y"]).tick_values(low, high), low, high)
+        even = within(MaxNLocator(count, steps=ROUND).tick_values(low, high), low, high)
         if even and even[0] > 0 and room.fits(even, low, high):
             return even if len(even) > len(found) else found
     return found
@@ -131,7 +137,32 @@ def signed_ticks(low, high, near, most):
         found = within([*(-size for size in sizes), 0.0, *sizes[::-1]], low, high)
         if len(found) <= most:
             break
-    return found if len(found) > 1 else within(MaxNLocator(most, steps=STEPS["y"]).tick_values(low, high), low, high)
+    return found if len(found) > 1 else within(MaxNLocator(most, steps=ROUND).tick_values(low, high), low, high)
+
+
+@functools.lru_cache(maxsize=256)  # each axis asks several times while a figure is laid out
+def linear_ticks(low, high, room, is_whole):
+    """Ticks between low and high at multiples of a round number, as many as there is room for; of a less round one, or
+    closer to each other, if there would be fewer than LEAST_TICKS. is_whole: integers only."""
+    found = []
+    for steps, closer in ((ROUND, 1), (LESS_ROUND, 1), (ROUND, CLOSER), (LEAST_ROUND, CLOSER)):
+        wide = replace(room, size=closer * room.size)
+        for count in range(room.most - 1, 0, -1):
+            locator = MaxNLocator(count, steps=steps, integer=is_whole, min_n_ticks=1)
+            ticks = within(locator.tick_values(low, high), low, high)
+            if wide.fits(ticks, low, high, is_log=False):
+                found = max(found, ticks, key=len)
+                break
+        if len(found) >= LEAST_TICKS:
+            break
+    return found
+
+
+def is_whole(axes):
+    """Are the lines of a panel drawn over integers, such as steps or layers?"""
+    places = [finite([line.get_xdata()]) for line in axes.lines]
+    places = np.concatenate(places) if places else np.zeros(0)
+    return bool(len(places) and np.ptp(places) > 1 and (places == np.rint(places)).all())
 
 
 class Ticks(Locator):
@@ -182,6 +213,13 @@ def room_of(axis):
     return Room(max(0.5, 0.8 * width / columns - 0.4 if is_wide else (height - 0.4) / rows - 0.4), is_wide)
 
 
+def drawn_room(axis):
+    """The room for the labels of an axis of a panel that has its place."""
+    box, is_wide = axis.axes.bbox, axis.axis_name == "x"
+    size = (box.width if is_wide else box.height) / axis.axes.figure.dpi
+    return Room(size, is_wide, 7 if is_wide else int(np.clip(size / ROOM["y"] + 2, LEAST_TICKS + 1, 7)))
+
+
 def has_room(axis, words):
     """Do these labels have room, evenly spaced along the axis?"""
     needs = [inches(word) + GAP if axis.axis_name == "x" else HEIGHT for word in words]
@@ -205,9 +243,12 @@ def tick(axis, room=None):
         axis.set_major_formatter(Words(logarithmic_words))
         axis.set_minor_locator(NullLocator())
     elif scale == "linear":
-        if isinstance(axis.get_major_locator(), AutoLocator):
-            least = 3 if axis.axes.get_label() == "<colorbar>" else 2
-            axis.set_major_locator(MaxNLocator(max(2, most - 1), steps=STEPS[axis.axis_name], min_n_ticks=least))
+        if axis.axes.get_label() == "<colorbar>":
+            if isinstance(axis.get_major_locator(), AutoLocator):
+                axis.set_major_locator(MaxNLocator(max(2, most - 1), steps=ROUND, min_n_ticks=LEAST_TICKS))
+        else:
+            whole = room.is_wide and is_whole(axis.axes)
+            axis.set_major_locator(Ticks(lambda low, high: linear_ticks(low, high, drawn_room(axis), whole)))
         axis.set_major_formatter(Words(linear_words))
 
 

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 from compared import end, made, uneven
 from drawn import DIVERGED, PENDING, legend, near, panels, words
+from matplotlib.collections import QuadMesh
 from normsweep import compare, look
 from normsweep.figures.comparison import (
     BOUNDARIES, FEWER, NOT_SURE, NOT_TESTED, SIGNIFICANT, SURE, VERDICTS, comparison)
@@ -51,29 +52,60 @@ def test_dots_are_cells_with_a_small_q(paired):
         assert len(marks(axes, SIGNIFICANT)) == int((q <= 0.05).sum())
 
 
+@pytest.mark.parametrize("rates", [[1e-1, 1e-2, 1e-3], [1e-1, 3e-2, 1e-3]])
+def test_dots_are_in_the_middle_of_their_cells(rates):
+    """Also of cells of unequal widths, in which the value is not in the middle."""
+    shown = panels(comparison(compare(made(rates=rates), made(rates=rates, boundary=2.0, loss=3.0, own=0.01))))
+    mesh = next(artist for artist in shown[0].collections if isinstance(artist, QuadMesh))
+    corners = np.asarray(mesh.get_coordinates())
+    middles = (corners[:-1, :-1] + corners[1:, 1:]).reshape(-1, 2) / 2
+    for axes in shown:
+        assert near(sorted(marks(axes, SIGNIFICANT)), sorted(map(tuple, middles)))
+
+
+def test_two_seeds_have_no_dots():
+    one, two = made(seeds=[0, 1]), made(seeds=[0, 1], boundary=2.0, own=1e-6)
+    found = compare(one, two)
+    assert (found.norm_growth_q <= 0.05).all()
+    for part in (slice(None), 0):
+        shown = comparison(compare(one.isel(learning_rate=part), two.isel(learning_rate=part)))
+        assert not any(marks(axes, SIGNIFICANT) for axes in panels(shown)) or part == 0
+        assert not any("significant" in word for word in legend(shown))
+        assert "Significance is not marked with fewer than 3 seeds." in shown.caption
+    assert "not tested, or fewer than 3 seeds" in legend(shown) and "95 % intervals" in shown.caption
+
+
+def test_a_cell_of_two_pairs_has_no_dot():
+    one, two = made(), made(boundary=2.0, own=1e-6)
+    two = end(two, PENDING, learning_rate=0.01, weight_decay=1.0, seed=2)
+    found = compare(one, two)
+    assert (found.norm_growth_q <= 0.05).all() and int(found.norm_growth_runs.min()) == 2
+    assert len(marks(panels(comparison(found))[0], SIGNIFICANT)) == found.norm_growth_q.size - 1
+
+
 def test_faces_of_single_cells():
-    """Filled if q is small, white if not, another mark without a test: a cell with one pair, say."""
+    """Filled if q is small, white if not, another mark without a test or with fewer than three pairs."""
     one, two, _ = uneven()
-    one, two = one.isel(learning_rate=2), two.isel(learning_rate=2)
-    two.outcome[0, 2] = PENDING  # all three of its q stay unlike p
+    one, two = one.isel(learning_rate=1), two.isel(learning_rate=1)
+    two.outcome[0, 1:] = PENDING  # another cell has two
     found = compare(one, two, ["norm_growth", "final_train_loss"])
     shown = comparison(found)
     expected = {SURE: 0, NOT_SURE: 0, NOT_TESTED: 0}
     for axes, name in zip(panels(shown), ("norm_growth", "final_train_loss")):
         drawn = [line for line in axes.lines if line.get_marker() in ("o", "D")]
         for line, q, runs in zip(drawn, found[f"{name}_q"].values, found[f"{name}_runs"].values):
-            verdict = NOT_TESTED if np.isnan(q) else SURE if q <= 0.05 else NOT_SURE
+            verdict = NOT_TESTED if runs < 3 else SURE if q <= 0.05 else NOT_SURE
             assert line.get_marker() == VERDICTS[verdict]["marker"] and np.isnan(q) == (runs == 1)
             assert (line.get_markerfacecolor() != "white") == (verdict == SURE)
             expected[verdict] += 1
     assert min(expected.values()) > 0
-    assert legend(shown) == ["significant: q ≤ 0.05", "not significant", "not tested"]
+    assert legend(shown) == ["significant: q ≤ 0.05", "not significant", NOT_TESTED]
     assert "n = 1 to 3 pairs of runs in a cell." in words(shown)
 
 
 def test_one_seed_is_not_tested():
     shown = comparison(compare(*(made(seeds=[0], boundary=boundary).isel(learning_rate=0) for boundary in (1.0, 2.0))))
-    assert legend(shown) == ["not tested"] and "95 %" not in words(shown)
+    assert legend(shown) == [NOT_TESTED] and "95 %" not in words(shown)
     assert "n = 1 pair of runs in a cell." in words(shown)
 
 

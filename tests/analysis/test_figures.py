@@ -252,16 +252,42 @@ def test_ticks_of_a_short_logarithmic_axis_are_readable():
 
 # ---- what is measured in depth ----
 
-def test_layers_of_representative_runs():
-    made = dataset({"learning_rate": np.logspace(-9, -1, 9)}, other={"layer": [0, 1]},
-                   layer_norm=(["step", "layer"], lambda rate, step, layer: 2 + step * (1 + layer)),
-                   norm_growth=np.arange(9) + 1)
+def test_layers_have_a_row_for_each_value_in_the_order_of_the_axis():
+    """Of many rates some; each at the decay that is closest to the defaults."""
+    made = dataset({"learning_rate": np.logspace(-9, -1, 9)[::-1], "weight_decay": [1.0, 0.1]},
+                   other={"layer": [0, 1]}, norm_growth=np.arange(18).reshape(9, 2)[::-1] % 7,
+                   layer_norm=(["step", "layer"], lambda rate, decay, step, layer: 2 + step * (1 + layer) * decay))
     found = drawing(made, "norms-by-layer")
     axes = panels(found)
-    assert "6 of 9 runs, evenly spaced by norm growth." in found.caption
-    assert (axes[0].get_title(), axes[-1].get_title()) == ("learning rate 10⁻⁹", "learning rate 0.1")
+    assert "n = 6 of 18 runs: for each of 6 learning rates, the one closest to PyTorch's defaults." in found.caption
+    assert "6 of 9 learning rates are shown" in found.caption and "All with weight decay 0.1." in found.caption
+    assert [panel.get_title() for panel in axes] == [
+        f"learning rate {look.number(rate)}" for rate in made.learning_rate.values[[0, 2, 3, 5, 6, 8]]]
+    assert len({panel.get_subplotspec().colspan.start for panel in axes}) == 1
     assert near([line[:, 1] for line in line_data(axes[3])],
-                [[1 + t * (1 + layer) / 2 for t in (0, 1, 2, 4)] for layer in (0, 1)])
+                [[1 + 0.1 * t * (1 + layer) / 2 for t in (0, 1, 2, 4)] for layer in (0, 1)])
+    assert not axes[0].collections and "band" not in found.caption
+
+
+def test_layers_have_a_row_for_each_optimiser_and_a_band_over_seeds():
+    """A rate that is not the closest to the defaults where that one has no run."""
+    kinds = ["sgd", "adamw", "lion", "adafactor"]
+    made = dataset({"learning_rate": [1e-2, 1e-3], "optimiser": kinds, "seed": [0, 1, 2]}, other={"layer": [0, 1]},
+                   layer_norm=(["step", "layer"], lambda rate, kind, seed, step, layer: 1 + step * (layer + 1) * (
+                       2 + seed ** 2)))
+    made.outcome[1, 2] = SKIPPED
+    made["layer_norm"] = made.layer_norm.where(made.outcome == DONE)
+    found = drawing(made, "norms-by-layer")
+    assert [axes.get_title().partition(",")[0] for axes in panels(found)] == kinds
+    assert "learning rate 0.01" in panels(found)[2].get_title().replace("\n", " ")
+    for axes in panels(found):
+        low, high = (np.array([band.get_paths()[0].vertices[:, 1] for band in axes.collections]).min(axis=1),
+                     np.array([band.get_paths()[0].vertices[:, 1] for band in axes.collections]).max(axis=1))
+        assert near(low, 1) and near(high, [1 + 4 * 6, 1 + 4 * 12])
+        assert near([line[:, 1] for line in line_data(axes)[:2]], [[1 + t * (layer + 1) * 3 for t in (0, 1, 2, 4)]
+                                                                 for layer in (0, 1)])
+    assert "n = 12 of 21 runs" in found.caption
+    assert "Lines are medians over up to 3 seeds; bands are the range over them." in found.caption
 
 
 def test_notes_say_how_runs_were_chosen():

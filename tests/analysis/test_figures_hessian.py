@@ -2,7 +2,7 @@
 
 import pytest
 import numpy as np
-from drawn import DIVERGED, DONE, dataset, drawing, legend, near, panels, words
+from drawn import DIVERGED, DONE, FAILED, dataset, drawing, legend, near, panels, words
 from matplotlib.patches import StepPatch
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
@@ -91,6 +91,29 @@ def at_the_edge(height):
 
     return dataset({"learning_rate": [0.1, 1.0]}, step=range(0, 50, 10), hessian_stability=(["step"], stability),
                    hessian_largest=(["step"], stability))
+
+
+def test_edge_says_which_runs_are_left_out():
+    """Those whose optimiser has no bound, those that failed, and what goes beyond the cut."""
+    kinds = ["sgd", "lion", "adamw", "normalized_sgd"]
+
+    def stability(optimiser, rate, step):
+        ratio = np.where((optimiser == "sgd") & (rate > 1), 3.0, 0.1)
+        return np.where(np.isin(optimiser, ("sgd", "adamw")), ratio, np.nan) + 0 * step
+
+    made = dataset({"optimiser": kinds, "learning_rate": [0.1, 2.0]}, step=range(0, 50, 10),
+                   hessian_stability=(["step"], stability))
+    made.outcome[1, 0] = FAILED
+    made["hessian_stability"] = made.hessian_stability.where(made.outcome == DONE)
+    found = drawing(made, "hessian-edge")
+    assert "Left out: 3 runs of lion, normalized_sgd, whose optimiser has no known bound." in found.caption
+    assert "The ratio is cut at 2; 1 line goes beyond." in found.caption and "n = 4 runs." in found.caption
+    assert "1 failed run is not shown." in found.caption
+    assert legend(found)[:2] == ["sgd", "adamw"]
+    together = made.isel(learning_rate=0).rename(optimiser="recipe").assign_coords(optimiser=("recipe", kinds))
+    assert "Left out: 1 run of normalized_sgd, whose" in drawing(together, "hessian-edge").caption
+    known = drawing(made.isel(optimiser=[2]), "hessian-edge").caption
+    assert "eft out" not in known and "cut" not in known
 
 
 def test_edge_of_stability_is_a_line_at_1():

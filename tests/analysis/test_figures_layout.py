@@ -6,7 +6,8 @@ import re
 import layout
 import numpy as np
 import pytest
-from drawn import DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, dataset, drawing, figures, legend, panels
+from drawn import (DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, dataset, drawing, figures, legend, near,
+                   panels)
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from normsweep import look, scales
@@ -282,6 +283,31 @@ def test_logarithmic_ticks_are_two_at_least_and_reach_both_ends(low, high, size,
     assert max(places[1], 1 - places[-2]) < 0.45 and np.diff(places).min() > -1e-9
 
 
+@pytest.mark.parametrize("low, high, size, expected", [
+    (-14.5, 304.5, 1.65, [0, 100, 200, 300]), (-14.5, 304.5, 3.5, [0, 100, 200, 300]),
+    (-14.5, 304.5, 0.75, [0, 150, 300]), (-5.75, 120.75, 1.65, [0, 25, 50, 75, 100]), (-0.1, 2.1, 3.5, [0, 1, 2]),
+    (-250, 5250, 1.65, [0, 2000, 4000]), (-0.6, 12.6, 1.65, [0, 5, 10]), (-23, 483, 0.75, [0, 200, 400])])
+def test_steps_have_round_ticks(low, high, size, expected):
+    assert scales.linear_ticks(low, high, scales.Room(size, True), True) == expected
+
+
+def test_linear_ticks_are_three_where_there_is_room():
+    high, low = scales.Room(0.85, False, 5), scales.Room(0.2, False, 4)
+    assert near(scales.linear_ticks(0.9966, 1.0001, high, False), [0.997, 0.998, 0.999, 1.0])
+    assert near(scales.linear_ticks(0.995, 1.07, high, False), [1.0, 1.02, 1.04, 1.06])
+    assert near(scales.linear_ticks(0.98, 1.2, low, False), [1.0, 1.2])
+
+
+def test_figures_over_steps_have_more_than_two_ticks():
+    """Also in four panels beside each other."""
+    for made, expected in ((full_grid(), ["0", "120", "240"]), (full_grid().isel(weight_decay=0), ["0", "100", "200"])):
+        found = drawing(made, "alignment")
+        layout.drawn(found)
+        labels = [[label.get_text() for _, label in layout.tick_labels(axes.xaxis)] for axes in panels(found)
+                  if axes.get_xlabel()]
+        assert labels and all(one == expected for one in labels)
+
+
 def test_labels_of_ticks():
     assert scales.logarithmic_words([0.01, 1, 5]) == ["0.01", "1", "5"]
     assert scales.logarithmic_words([1e-5, 3e-4, 1, 10]) == ["10⁻⁵", "3·10⁻⁴", "1", "10"]
@@ -291,6 +317,13 @@ def test_labels_of_ticks():
     assert scales.linear_words([0, 2e5]) == ["0", "2·10⁵"] and scales.linear_words([-1e-5, 0.0]) == ["−10⁻⁵", "0"]
     assert [scales.number(value) for value in (-1.5, 0.00316, 3.16e-4, 1000, 54321, 2e5, 0, np.nan)] == [
         "−1.5", "0.00316", "3.16·10⁻⁴", "1000", "54321", "2·10⁵", "0", "nan"]
+
+
+def test_fonts_of_pdf_are_truetype(tmp_path):
+    made = dataset({"learning_rate": RATES}, param_norm=(["step"], lambda rate, step: 1 + rate * step))
+    look.save(drawing(made, "norms").figure, tmp_path / "norms.pdf")
+    written = (tmp_path / "norms.pdf").read_bytes()
+    assert b"/Type0" in written and b"/CIDFontType2" in written and b"/Type3" not in written
 
 
 def test_labels_say_their_unit():

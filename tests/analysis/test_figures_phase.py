@@ -84,9 +84,15 @@ def test_phase_spread_over_seeds():
     found = drawing(made, "phase")
     axes = panels(found)[0]
     assert "range over seeds" in legend(found) and "Geometric mean over seeds." in found.caption
-    band = next(artist for artist in axes.collections if artist.get_hatch())
-    x, y = np.concatenate([path.vertices for path in band.get_paths()]).T
-    assert near((y - x).min(), np.log10(3)) and near((y - x).max(), np.log10(3) + 0.2)
+    low, high = (line for line in axes.lines if line.get_marker() == "_")
+    (x, down), (_, up) = (np.asarray(line.get_xydata(), float).T for line in (low, high))
+    known = np.isfinite(down)
+    assert known.sum() == 3 and near((down - x)[known], np.log10(3)) and near((up - x)[known], np.log10(3) + 0.2)
+    assert low.get_markersize() > 8, "beside the dots of the line"
+    assert low.get_zorder() > 3 and low.get_path_effects(), "above the line, on any colour"
+    one = drawing(made.isel(seed=[0]), "phase")
+    assert "range over seeds" not in legend(one) and not any(
+        line.get_marker() == "_" for line in panels(one)[0].lines)
 
 
 def test_phase_line_is_the_boundary_of_the_module():

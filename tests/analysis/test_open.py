@@ -388,3 +388,31 @@ def test_keys_that_cannot_be_axes_are_the_programs():
     assert tuple(truths) == names.TRUTHS
     attributes = set(re.findall(r"^\| `(\w+)` \|", run(NORMSWEEP, "help", "--markdown", "attributes").stdout, re.M))
     assert attributes <= {*names.FIXED, *FREE}
+
+
+# ---- axes of single values ----
+
+def test_keys_of_all_runs_become_axes():
+    """Selected values and attributes; what has been an axis is as it was, but for the order."""
+    made = made_up()
+    found = made.sel(seed=1, weight_decay=0.1).sweep.with_axes("weight_decay", "bias", "seed", "learning_rate")
+    assert found.sweep.axes == ("learning_rate", "norm_placement", "weight_decay", "bias", "seed")
+    assert found.bias.values.tolist() == [True] and "bias" not in found.attrs and made.attrs["bias"] == 1
+    xr.testing.assert_identical(found.isel(bias=0, drop=True).norm_growth.transpose(*made.norm_growth.dims),
+                                made.sel(seed=[1], weight_decay=[0.1]).norm_growth)
+    xr.testing.assert_identical(made.sweep.with_axes("seed"), made)
+
+
+def test_one_run_has_a_boundary_without_a_number():
+    one = made_up().sel(learning_rate=0.01, weight_decay=0.001, norm_placement="pre", seed=0)
+    found = one.sweep.with_axes("learning_rate", "weight_decay").sweep.phase_boundary()
+    assert found.boundary.isnull().all() and found.side.values.tolist() == ["growing"]
+    assert found.expand_dims("sweep").slope.isnull().all() and found.slope.ndim == 0
+
+
+def test_what_cannot_be_an_axis():
+    with pytest.raises(KeyError, match="width: not a key of this sweep"):
+        made_up().sweep.with_axes("seed", "width")
+    together = made_up().assign_coords(heads=("norm_placement", [1, 2]))
+    with pytest.raises(KeyError, match="heads: changes along norm_placement, so it is not an axis"):
+        together.sweep.with_axes("heads")

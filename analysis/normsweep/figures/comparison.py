@@ -22,7 +22,8 @@ SIGNIFICANT = {"marker": "o", "markersize": 3.2, "color": "white", "markeredgeco
                "linestyle": "none", "zorder": 3}
 FEWER = {"marker": "v", "markersize": 3.2, "color": "0.2", "markerfacecolor": "none", "markeredgewidth": 0.7,
          "linestyle": "none", "zorder": 3}
-SURE, NOT_SURE, NOT_TESTED = "significant: q ≤ {level}", "not significant", "not tested"
+LEAST = 3  # seeds from which on significance is marked
+SURE, NOT_SURE, NOT_TESTED = "significant: q ≤ {level}", "not significant", f"not tested, or fewer than {LEAST} seeds"
 VERDICTS = {  # on the change of one cell, without a plane
     SURE: {"marker": "o", "markersize": 4}, NOT_SURE: {"marker": "o", "markersize": 4, "markerfacecolor": "white"},
     NOT_TESTED: {"marker": "D", "markersize": 3.5, "markerfacecolor": "white", "linestyle": "none"}}
@@ -39,7 +40,7 @@ EMPTY = {  # why a cell has no change: how it looks
 RATIOS = (1e6, 1000, 100, 30, 10, 5, 3, 2, 1.5, 1.2, 1.1, 1.05, 1.02, 1.01, 1.005, 1.002, 1.001, 1.0001, 1.00001)
 UNDER = {5: 0.2, 3: 0.33, 2: 0.5, 1.5: 0.67, 1.2: 0.83, 1.1: 0.91, 1.05: 0.95, 1.02: 0.98, 1.01: 0.99, 1.005: 0.995,
          1.002: 0.998, 1.001: 0.999, 1.0001: 0.9999, 1.00001: 0.99999}
-CORNER = 0.2  # of a cell, from its border to a mark
+CORNER, MIDDLE = 0.2, 0.5  # of a cell, from its border to a mark
 APART = 0.09  # of a bar, between two of its ticks
 
 
@@ -192,8 +193,8 @@ def draw_plane(axes, part, name, plane, normaliser, legend):
     cells.set_axis(axes.xaxis, x)
     cells.set_axis(axes.yaxis, y)
     mark_empty(axes, part, np.isnan(values.values), plane, legend)
-    dots(axes, x, y, (part[f"{name}_q"] <= part.attrs["level"]).transpose(*plane[::-1]).values, SIGNIFICANT,
-         f"significant: q ≤ {part.attrs['level']:g}", legend)
+    dots(axes, x, y, is_sure(part, name).transpose(*plane[::-1]).values, SIGNIFICANT,
+         SURE.format(level=f"{part.attrs['level']:g}"), legend, MIDDLE, MIDDLE)
     fewer = (part[f"{name}_runs"] < part.attrs["most_runs"]).transpose(*plane[::-1]).values & ~np.isnan(values.values)
     dots(axes, x, y, fewer, FEWER, fewer_text(part), legend, 1 - CORNER, 1 - CORNER)
     some = ((part.diverged_a > 0) | (part.diverged_b > 0)).transpose(*plane[::-1]).values & ~np.isnan(values.values)
@@ -222,9 +223,13 @@ def fewer_text(found):
     return f"fewer than {found.attrs['most_runs']} {what}"
 
 
-def dots(axes, x, y, mask, style, label, legend, share=CORNER, height=CORNER):
-    """Marks in a corner of cells, `share` of their width from the left and `height` of theirs from below: boundaries
-    pass through their middles."""
+def is_sure(found, name):
+    """Mask of the cells whose change is significant, and has LEAST runs on either side."""
+    return (found[f"{name}_q"] <= found.attrs["level"]) & (found[f"{name}_runs"] >= LEAST)
+
+
+def dots(axes, x, y, mask, style, label, legend, share, height=CORNER):
+    """Marks in cells, `share` of their width from the left and `height` of theirs from below."""
     rows, columns = np.nonzero(mask)
     if len(rows):
         axes.plot(x.edges[columns] + share * np.diff(x.edges)[columns],
@@ -246,7 +251,9 @@ def notes_of(found, legend=()):
     """What is compared, and what the marks mean."""
     said = found.attrs
     notes = [said["notes"].replace("\n", " ")]
-    if min(said["seeds_a"], said["seeds_b"]) > 1:
+    if min(said["seeds_a"], said["seeds_b"]) < LEAST:
+        notes.append(f"Significance is not marked with fewer than {LEAST} seeds.")
+    else:
         test = "Student's test of pairs" if said["pairing"] == "paired" else "Welch's test"
         notes.append(f"Significance: {test} in each cell, over {said['seeds_a']} seeds"
                      + ("" if said["seeds_a"] == said["seeds_b"] else f" of A and {said['seeds_b']} of B")
@@ -276,7 +283,7 @@ def forest(found, shown):
     panels[0, 0].set_ylim(len(kept) - 0.5, -0.5)
     handles = [Line2D([], [], color=look.COLOURS[0], **style, label=verdict.format(level=f"{found.attrs['level']:g}"))
                for verdict, style in VERDICTS.items() if verdict in drawn]
-    lines = "Lines: 95 % intervals over seeds." if drawn - {NOT_TESTED} else ""
+    lines = "Lines: 95 % intervals over seeds." if found.attrs["most_runs"] > 1 else ""
     return figure, handles, [counted(found, shown), *notes_of(found), lines, runs.left_out(found, kept, combinations)]
 
 
@@ -285,15 +292,15 @@ def draw_lines(axes, found, name, combinations):
     ratio, drawn = f"{name}_ratio" in found, set()
     change = f"{name}_{'ratio' if ratio else 'difference'}"
     for place, at in enumerate(combinations):
-        value, low, high, q = (found[key].isel(at).item() for key in
-                               (change, f"{change}_low", f"{change}_high", f"{name}_q"))
+        value, low, high, q, count = (found[key].isel(at).item() for key in
+                                      (change, f"{change}_low", f"{change}_high", f"{name}_q", f"{name}_runs"))
         if np.isnan(value):
             continue
-        verdict = NOT_TESTED if np.isnan(q) else SURE if q <= found.attrs["level"] else NOT_SURE
+        is_tested = count >= LEAST and np.isfinite(q)
+        verdict = NOT_TESTED if not is_tested else SURE if is_sure(found.isel(at), name) else NOT_SURE
         axes.plot([low, high], [place, place], color=look.COLOURS[0], linewidth=1.2)
         axes.plot([value], [place], color=look.COLOURS[0], **VERDICTS[verdict])
         drawn.add(verdict)
     look.grid(axes, "x")
     axes.axvline(1 if ratio else 0, color="black", linewidth=0.8, linestyle=":")
-    axes.locator_params(axis="x", nbins=5)
     return drawn

@@ -9,7 +9,7 @@ from .. import colours, look
 from ..plane import is_linear
 from . import runs
 from .drawing import finished
-from .lines import has_steps
+from .lines import draw_group, has_steps, seeds_note
 from .norms import relative
 from .panels import OWN_RANGES, same_scale
 
@@ -29,38 +29,35 @@ def layer_looks(count):
 
 def over_layers(dataset, name, variables, caption, prepare=None, labels=None, mark=None, count=6,
                 shared=False):
-    """A drawing of variables over the steps, one line for each layer, one row of panels for each run, one column for
-    each variable; None if nothing was measured.
+    """A drawing of variables over the steps, one line for each layer, one row of panels for each optimiser or other
+    word, or else for each learning rate; one column for each variable; None if nothing was measured.
 
-    prepare(values) turns the values of one layer into the line. labels: {variable: label of its axis}. mark: y of a
-    dotted line. count: at most so many runs for one variable, half of them for several. shared: all panels have the
-    same y axis.
+    A line is the median over seeds, and a band their range. prepare(values) turns the values of one layer into the
+    line. labels: {variable: label of its axis}. mark: y of a dotted line. count: at most so many rows for one variable,
+    half of them for several. shared: all panels have the same y axis.
     """
     variables = [variable for variable in variables if has_steps(dataset, variable, "layer")]
     if not variables:
         return None
     with look.style():
-        chosen, note = runs.representatives(dataset, variables[0], count if len(variables) == 1 else count // 2)
+        rows, note = runs.one_each(dataset, variables[0], count if len(variables) == 1 else count // 2)
         looks = layer_looks(dataset.sizes["layer"])
-        shape = look.crowd(len(chosen)) if len(variables) == 1 else (len(chosen), len(variables))
-        figure, panels = look.sheet(*shape, height=1.4 if len(chosen) > 1 else 2.3, sharex=True, sharey=shared)
-        used, (texts, common) = 0, runs.titles(dataset, chosen)
-        for run, text in zip(chosen, texts):
-            for variable in variables:
-                axes = panels.ravel()[used]
-                draw_layers(axes, dataset, variable, run, looks, prepare)
+        figure, panels = look.sheet(len(rows), len(variables), height=1.2 if len(rows) > 1 else 2.3, sharex=True,
+                                    sharey=shared)
+        texts, common = runs.titles(dataset, [runs.without_seed(row[0]) for row in rows])
+        for i, (row, text) in enumerate(zip(rows, texts)):
+            for j, variable in enumerate(variables):
+                draw_layers(panels[i, j], dataset, variable, row, looks, prepare)
                 words = (labels or {}).get(variable) or look.label(dataset[variable])
-                title(axes, text, words, used % shape[1], used // shape[1], len(variables), shape[1])
-                used += 1
-        for i in range(len(variables)):
-            scale_alike(panels.ravel()[i:used:len(variables)], dataset[variables[i]])
-        for axes in panels.ravel()[:used] if mark is not None else ():
+                title(panels[i, j], text, words, j, i, len(variables), len(variables))
+        for column, variable in zip(panels.T, variables):
+            scale_alike(column, dataset[variable])
+        for axes in panels.ravel() if mark is not None else ():
             look.reference_line(axes, mark)
-        look.clear_rest(panels, used)
-        look.name_axes(panels, used, look.label(dataset.step))
-        handles = layer_legend(figure, panels.ravel()[:used].tolist(), dataset, looks)
+        look.name_axes(panels, panels.size, look.label(dataset.step))
+        handles = layer_legend(figure, panels.ravel().tolist(), dataset, looks)
         return finished(name, caption, figure, dataset, handles, [
-            note, common, "" if shared or used == 1 else OWN_PANELS])
+            note, common, seeds_note(max(map(len, rows))), "" if shared or panels.size == 1 else OWN_PANELS])
 
 
 def scale_alike(panels, variable):
@@ -83,12 +80,11 @@ def title(axes, run, words, column, row, variables, columns):
     axes.set_ylabel(look.side_title(run) if column == 0 else "")
 
 
-def draw_layers(axes, dataset, variable, run, looks, prepare):
-    values = dataset[variable].isel(run).transpose("layer", "step").values
-    for layer, style in zip(values, looks):
-        line = prepare(layer) if prepare else layer
-        seen = np.isfinite(line)
-        axes.plot(dataset.step.values[seen], line[seen], **style)
+def draw_layers(axes, dataset, variable, row, looks, prepare):
+    """The lines of the layers of runs that differ in the seed alone."""
+    values = [dataset[variable].isel(run).transpose("layer", "step").values for run in row]
+    for lines, style in zip(zip(*values), looks):
+        draw_group(axes, dataset.step.values, style, [prepare(line) if prepare else line for line in lines])
 
 
 def layer_legend(figure, panels, dataset, looks):

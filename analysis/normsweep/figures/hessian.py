@@ -2,14 +2,14 @@
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from .. import colours, look
 from ..colours import FIRST, LAST
 from ..plane import last
+from ..words import several
 from . import runs
 from .drawing import finished
-from .lines import over_steps
+from .lines import lines_text, over_steps
 from .residual import first_and_last
 from .saturation import ends
 
@@ -158,7 +158,6 @@ def layer_ends(dataset):
             values = part[name].mean([dim for dim in part[name].dims if dim in dataset.sweep.axes])
             for step, style in zip(ends(values) or (), (FIRST, LAST)):
                 axes.plot(dataset.layer.values, values.isel(step=step).values, **{**style, **ENDS[name]})
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
     with look.style():
         figure, panels, note = panels_of_means(dataset, names, draw, look.label(dataset.layer),
@@ -178,24 +177,43 @@ def layer_ends(dataset):
 def edge(dataset):
     """The largest eigenvalue over its bound, and the eigenvalue itself, over the steps."""
     return over_steps(dataset, "hessian-edge", EDGE, "The largest eigenvalue over its bound, 1 at the edge of "
-                      f"stability, and the eigenvalue itself. The ratio is cut at {BEYOND}.",
-                      decorate=mark_edge(dataset), labels=LABELS)
+                      "stability, and the eigenvalue itself.", decorate=Edge(dataset), labels=LABELS)
 
 
-def mark_edge(dataset):
-    """A function that sets the scale of a panel of ratios to the bound, unless most are beyond its end, and draws the
-    edge."""
-    values = look.finite([dataset.hessian_stability.values]) if "hessian_stability" in dataset else []
-    is_cut = len(values) and np.median(values) < BEYOND
+class Edge:
+    """Draws the edge into a panel of ratios, and cuts it unless most ratios are far beyond; says what is not shown."""
 
-    def mark(axes, variable, _runs):
+    def __init__(self, dataset):
+        self.dataset = dataset
+        values = look.finite([dataset.hessian_stability.values]) if "hessian_stability" in dataset else []
+        self.is_cut = len(values) and np.median(values) < BEYOND
+        self.beyond = 0
+
+    def __call__(self, axes, variable, _runs):
         if variable != "hessian_stability":
             return
-        if is_cut:
+        if self.is_cut:
+            self.beyond += sum(bool((line.get_ydata() > BEYOND).any()) for line in axes.lines)
             axes.set_yscale("linear")
             axes.set_ylim(0, BEYOND)
         look.reference_line(axes, 1)
-    return mark
+
+    def notes(self):
+        cut = f"The ratio is cut at {BEYOND}; {lines_text(self.beyond)} beyond." if self.beyond else ""
+        return [cut, self.without_bound()]
+
+    def without_bound(self):
+        """A note on the runs whose optimiser has no bound; "" if there are none."""
+        stands = self.dataset.sweep
+        lost = (stands.done | stands.running) & ~sum(
+            runs.has_number(self.dataset, name) for name in EDGE if name in self.dataset).astype(bool)
+        count = int(lost.sum())
+        if not count:
+            return ""
+        words = self.dataset["optimiser"].broadcast_like(lost).where(lost, "") if "optimiser" in self.dataset else None
+        named = dict.fromkeys(str(word) for word in np.ravel(words.values) if word) if words is not None else ()
+        of = f" of {', '.join(map(look.plain, named))}" if named else ""
+        return f"Left out: {several(count, 'run')}{of}, whose optimiser has no known bound."
 
 
 def steps(dataset):

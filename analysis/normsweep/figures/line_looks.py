@@ -116,11 +116,12 @@ class Looks:
         count = len({run[self.colour_axis] for run in drawn if run[self.colour_axis] in self.grey}) if self.grey else 0
         if not count:
             return ""
+        grey = "Grey, without bands" if runs.REPEAT in runs.axes_of(self.dataset) else "Grey"
         if self.is_of_words() and count <= runs.NAMED:
-            return f"Grey: {', '.join(look.plain(self.dataset[self.colour_axis].values[i]) for i in self.grey)}."
+            return f"{grey}: {', '.join(look.plain(self.dataset[self.colour_axis].values[i]) for i in self.grey)}."
         missing = len(self.there) - len(self.coloured) - len(self.grey)
         more = f" ({missing} more are left out)" if missing else ""
-        return f"Grey: {count} other {runs.plural(self.colour_axis, count)}{more}."
+        return f"{grey}: {count} other {runs.plural(self.colour_axis, count)}{more}."
 
 
 def colour_axis(dataset, ordered):

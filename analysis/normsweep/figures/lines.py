@@ -20,7 +20,8 @@ BAND = {"alpha": 0.15, "linewidth": 0}  # around a line, the range over its seed
 class Style:
     """What a figure of lines may have of its own.
 
-    prepare(values) turns one run's values [steps] into its line. decorate(axes, variable, run list) adds to a panel.
+    prepare(values) turns one run's values [steps] into its line. decorate(axes, variable, run list) adds to a panel; it
+    may have methods legend() and notes(), for handles and sentences on what it has added.
     labels: {variable: its label}. whole: the label of the y axis of all variables, if they have one; then `labels` are
     titles. most: cut a panel at this multiple of the median start value, if few values lie beyond. alike: variables
     whose panels share their range, as those of one variable do. alike_scale: if that of one is logarithmic, so are all.
@@ -90,6 +91,7 @@ def draw(dataset, name, variables, caption, style):
     dress(panels, layout, dataset, style, variables)
     drawn = [run for panel in shown for run in panel.runs]
     handles = looks.legend(drawn) + (style.decorate.legend() if hasattr(style.decorate, "legend") else [])
+    notes += style.decorate.notes() if hasattr(style.decorate, "notes") else []
     notes = [*notes_on(dataset, masks, looks, drawn), layout.note, looks.common_note(drawn),
              runs.left_out(dataset, layout.kept, layout.every), *notes, *style.notes]
     return finished(name, caption, figure, dataset, handles, notes)
@@ -120,6 +122,11 @@ def draw_group(axes, step, style, lines):
     axes.plot(step[seen], np.nanmedian(table, axis=0), **style, marker="." if seen.sum() == 1 else "")
     if len(lines) > 1 and style is not OTHERS:
         axes.fill_between(step[seen], np.nanmin(table, axis=0), np.nanmax(table, axis=0), color=style["color"], **BAND)
+
+
+def seeds_note(seeds):
+    """What draw_group draws of so many seeds."""
+    return f"Lines are medians over up to {seeds} seeds; bands are the range over them." if seeds > 1 else ""
 
 
 def say_empty(axes):
@@ -237,8 +244,9 @@ def notes_on(dataset, masks, looks, drawn):
     notes = [f"{runs.count_text(count, int(sum(masks.values()).astype(bool).sum()))}."]
     if runs.REPEAT in runs.axes_of(dataset):
         seeds = int(mask.sum(runs.REPEAT).max())
-        notes.append(f"Lines are medians over up to {seeds} seeds; bands are the range over them." if seeds > 1 else "")
+        notes.append(seeds_note(seeds))
     notes.append(looks.grey_note(drawn))
-    diverged = int((dataset.sweep.diverged & ~mask).sum())
-    notes.append(f"{diverged} diverged {'run is' if diverged == 1 else 'runs are'} not shown." if diverged else "")
+    for word in ("diverged", "failed"):
+        lost = int((getattr(dataset.sweep, word) & ~mask).sum())
+        notes.append(f"{lost} {word} {'run is' if lost == 1 else 'runs are'} not shown." if lost else "")
     return notes

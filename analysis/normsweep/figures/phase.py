@@ -5,7 +5,6 @@ import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.patheffects import Normal, Stroke
 
 from .. import colours, look
@@ -21,7 +20,7 @@ LABEL = look.with_unit("norm growth $|\\theta_{end}| / |\\theta_0|$")
 MOST_PANELS = 18
 BAR_GAP = 0.15  # inches from one label of the colour bar to the next
 LONG = 0.04  # share of a panel's height below which a bar is hidden by the mark on it
-SEEN = 0.01  # share of a panel's height below which a band is hidden by its line
+CAP = 0.5  # of a column, at most so wide is the end of a range
 ONE_SEED = ", one seed"  # behind a slope
 
 
@@ -42,7 +41,7 @@ SLOPES = {  # log-log slope of the boundary: style of its line, its name
     slope: ({"color": colours.colour(colours.place("dynamics", name)), "linestyle": dash, **set_off(1.3)},
             f"{name}: slope {slope}")
     for slope, dash, name in ((0, "--", "aligned"), (1, "-.", "misaligned"))}
-BAND = {"facecolor": "none", "edgecolor": "0.25", "hatch": "/////", "linewidth": 0.4}
+RANGE = {"color": "black", "linestyle": "none", "zorder": 3.2}  # over repeats: a bar with an end on either side
 DEFAULT, SOME = colours.DEFAULT, colours.SOME
 
 
@@ -168,14 +167,12 @@ class Phase:
         known = np.isfinite(middle)
         if not known.any():
             return ""
-        axes.plot(x.centres, middle, **BOUNDARY)  # the line has a gap at a learning rate without a boundary
+        axes.plot(x.centres, middle, **{**BOUNDARY, "marker": ""})  # a gap at a learning rate without a boundary
+        axes.plot(x.centres, middle, **{**BOUNDARY, "linestyle": "none", "zorder": 3.4})  # above the range
         self.legend.setdefault("no growth", Line2D([], [], label="no growth", **BOUNDARY))
         self.add_brackets(axes, part, x)
-        spread = (logs.max(others) - logs.min(others)).where(each.notnull().sum(others) > 1).values
-        if others and is_seen(spread, np.ptp(axes.get_ylim())):
-            axes.fill_between(x.centres, logs.min(others).values, logs.max(others).values, **BAND)
-            label = f"range over {runs.plurals(others)}"
-            self.legend.setdefault("band", Patch(label=label, **BAND))
+        if others and int(each.notnull().sum(others).max()) > 1:
+            self.add_range(axes, x, logs.where(each.notnull().sum(others) > 1), others)
         self.add_predicted(axes, part, x)
         slope, error, _, points = straight_line(rates, middle)
         if points < 2:
@@ -189,6 +186,17 @@ class Phase:
             return f"measured slope {fixed(slope)}{ONE_SEED}"
         return f"measured slope {fixed(slope)}" + (interval_of(part, slope) or (
             f" ± {error:.2f}" if points > 2 else " from two points"))
+
+    def add_range(self, axes, x, logs, others):
+        """Draws the range over the repeats at each learning rate, where there are several."""
+        low, middle, high = (part.values for part in (logs.min(others), logs.mean(others), logs.max(others)))
+        column = 72 * axes.bbox.width / axes.figure.dpi * np.diff(x.edges).min() / np.ptp(x.edges)
+        bars = axes.errorbar(x.centres, middle, [middle - low, high - middle], capsize=min(5, CAP * column / 2),
+                             **RANGE, elinewidth=1.1, capthick=1.1)
+        for part in (*bars[1], *bars[2]):
+            part.set_path_effects(set_off(1.1)["path_effects"])
+        bars.set_label(f"range over {runs.plurals(others)}")
+        self.legend.setdefault("range", bars)
 
     def add_brackets(self, axes, part, x):
         """Draws a bar between the two runs beside each boundary; over repeats, between the geometric means."""
@@ -242,12 +250,6 @@ def panel_text(slope, columns):
     """The text on the slope above one of several panels; shorter where there are three beside each other."""
     slope = slope.removeprefix("measured ")
     return slope if columns < 3 else slope.replace("95 % interval ", "").replace(ONE_SEED, "")
-
-
-def is_seen(spread, height):
-    """Is a band anywhere between two neighbouring columns higher than SEEN of a panel of this height?"""
-    both = np.minimum(spread[:-1], spread[1:])
-    return bool((np.maximum(spread[:-1], spread[1:])[np.isfinite(both)] > SEEN * height).any())
 
 
 def interval_of(part, slope):

@@ -2,7 +2,6 @@
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from .. import look
 from ..plane import is_linear
@@ -43,7 +42,6 @@ def by_depth(dataset, name, variable, caption, words, log=False):
             axes.set_yscale("log")
         else:
             look.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(dataset[variable]))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         look.grid(axes)
 
     with look.style():

@@ -249,9 +249,35 @@ def representatives(dataset, variable, count=6):
     return chosen, f"{some}: {each_group('for', words, kept, groups)}, {closest_text(dataset)}."
 
 
-def closest_text(dataset):
-    """What spread_by_growth chooses if it chooses one run."""
-    numbers = numbers_of(dataset)
+def one_each(dataset, variable, count):
+    """(at most `count` lists of runs that differ in the seed alone, a note that says how they were chosen).
+
+    One list for each combination of words, or without words for each value of the first axis of numbers, in the order
+    of the axes; of its other values the closest to PyTorch's defaults.
+    """
+    axes, groups = words_of(dataset) or numbers_of(dataset)[:1], {}
+    runs = [{axis: run[axis] for axis in dict.fromkeys([*axes, *run])} for run in listed(measured(dataset, variable))]
+    for run in runs:
+        groups.setdefault(tuple(run[axis] for axis in axes), []).append(run)
+    every = [groups[key] for key in sorted(groups)]
+    chosen = []
+    for group in thinned(every, count):
+        near = without_seed(min(group, key=lambda run: from_default(dataset, run)))
+        chosen.append([run for run in group if without_seed(run) == near])
+    note = count_text(sum(map(len, chosen)), len(runs))
+    if others_of(dataset, *axes):
+        note += f": {each_group('for', axes, chosen, every)}, {closest_text(dataset, axes)}"
+    at = [[{axis: group[0][axis] for axis in axes} for group in groups] for groups in (chosen, every)]
+    return chosen, " ".join(filter(None, [f"{note}.", left_out(dataset, *at)]))
+
+
+def without_seed(run):
+    return {axis: i for axis, i in run.items() if axis != REPEAT}
+
+
+def closest_text(dataset, rows=()):
+    """What is chosen if one run is. rows: axes of which each value has a run."""
+    numbers = [axis for axis in numbers_of(dataset) if axis not in rows]
     axes = [axis for axis in PHASE_AXES if axis in numbers]
     if not axes:
         return "one run"
