@@ -43,10 +43,11 @@ LIBRARY = $(filter-out $(KERNEL_SOURCES) worker/wire/%,$(wildcard model/*/*.c wo
 PROGRAM = $(wildcard worker/wire/*.c driver/*/*.c)
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 counted = $(if $(filter coverage,$(VARIANT)),tests/counted.c)
-# C tests of what computes in the scalar are built with either; the others, which never see it, once.
+# C tests of what computes in the scalar are built with either; the others once, in float.
 TESTED = tests/test_main.c tests/failing.c
 SCALAR_TESTS = $(wildcard $(patsubst %,tests/%/test_*.c,model/kernels model/layers model/network model/optimisers \
-	model/instruments worker/run worker/train worker/checkpoint))
+	model/instruments worker/run worker/train worker/checkpoint driver/weights))
+WEIGHTS = $(wildcard driver/weights/*.c driver/output/*.c driver/text/*.c)
 PLAIN_TESTS = $(filter-out tests/test_main.c $(SCALAR_TESTS),$(shell find tests -name "test_*.c"))
 # The functions whose calls tests let fail (tests/failing.h).
 WRAPPED = $(shell grep -ohE '^FAILS[A-Z_]*.[a-z]\w+|__wrap_[a-z]\w+' tests/failing.c | \
@@ -96,8 +97,8 @@ all: $(BUILD)/normsweep
 $(BUILD)/normsweep: $(call objects,float,$(PROGRAM) driver/main.c)
 $(BUILD)/normsweep-double: $(call objects,double,$(PROGRAM) driver/main.c)
 $(BUILD)/tests-plain: $(call objects,float,$(PROGRAM) $(TESTED) $(PLAIN_TESTS))
-$(BUILD)/tests-float: $(call objects,float,$(TESTED) $(SCALAR_TESTS))
-$(BUILD)/tests-double: $(call objects,double,$(TESTED) $(SCALAR_TESTS))
+$(BUILD)/tests-float: $(call objects,float,$(TESTED) $(SCALAR_TESTS) $(WEIGHTS))
+$(BUILD)/tests-double: $(call objects,double,$(TESTED) $(SCALAR_TESTS) $(WEIGHTS))
 $(BUILD)/tests-float: $(MODELLED:%=$(BUILD)/float/model/kernels/%-amx_model.o)
 $(test_programs:%=$(BUILD)/%): private LINK += $(WRAPPED:%=-Wl,--wrap=%)
 $(BUILD)/replay-float: $(call objects,float,tests/replay.c tests/dump.c)
@@ -169,7 +170,8 @@ FORCE:
 # A sub-make with all cores, for use after the set-up has installed what was missing.
 MAKE_ALL = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 ifeq ($(shell id -u),0)
-RUNS_MPI = quickstart check check-thorough check-dist check-python check-slurm faults inject fuzz coverage bench bench-sweeps
+RUNS_MPI = quickstart check check-thorough check-dist check-python check-slurm faults inject fuzz coverage \
+	bench bench-sweeps
 $(RUNS_MPI): export OMPI_ALLOW_RUN_AS_ROOT = 1
 $(RUNS_MPI): export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 SAY_ROOT = @echo "As root: OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set for Open MPI"
@@ -335,6 +337,6 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check check-thorough check-all check-dist check-python check-slurm dist faults simulate parity parity-trained inject \
-	lint fuzz coverage bench bench-sweeps setup programs flags install uninstall clean help FORCE
+.PHONY: all quickstart check check-thorough check-all check-dist check-python check-slurm dist faults simulate \
+	parity parity-trained inject lint fuzz coverage bench bench-sweeps setup programs flags install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -63,7 +64,8 @@ def run(*arguments, status=0, timeout=120, **options):
 
 def script(name, *arguments, status=0, cwd="."):
     """Runs analysis/NAME as `run` does, but in this process: to import xarray takes longer than most scripts do."""
-    sys.path[:0] = [] if str(PROJECT / "analysis") in sys.path else [str(PROJECT / "analysis")]
+    if str(PROJECT / "analysis") not in sys.path:
+        sys.path.insert(0, str(PROJECT / "analysis"))
     entry = importlib.import_module("normsweep.entry")
     streams = [io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2)]
     with pytest.MonkeyPatch.context() as patch:
@@ -72,7 +74,10 @@ def script(name, *arguments, status=0, cwd="."):
         patch.setattr(sys, "stdout", streams[0])
         patch.setattr(sys, "stderr", streams[1])
         try:
-            ended = entry.start(name)
+            with warnings.catch_warnings():  # they would be further lines on stderr
+                warnings.simplefilter("error", UserWarning)
+                warnings.simplefilter("error", RuntimeWarning)
+                ended = entry.start(name)
         except SystemExit as end:
             ended = end.code
         if isinstance(ended, str):

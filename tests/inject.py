@@ -3,7 +3,7 @@
 and the first allocation from each call stack (--every: each allocation), of the program and of the libraries it calls.
 Each time the program must say so in one line, leave nothing behind, lose nothing, and the same command must then end
 with the same bits. With --lasting all calls that follow fail, too: a disk that stays full. On a program built with
-VARIANT=san a leak is a fault. `make check` does the same with a few of the calls (test_injected.py).
+VARIANT=san a leak is a fault. `make check-thorough` does the same with a few of the calls (test_injected.py).
 
 inject.py [CASE...] [-f FAMILY] [--every | --distinct] [--lasting]
 """

@@ -230,8 +230,8 @@ static int try_folder(const char *folder, bool look)
     return cause;
 }
 
-/* Writes what the folder has too little of: "8 KiB are free, 9228 KiB are needed"; false: nothing, or that is
- * unknown. */
+/* If the folder has too little room, writes how much is free, "8 KiB are free, 9228 KiB are needed", and
+ * returns true; false also if that is unknown. */
 static bool lacks_room(const char *folder, int ranks, char *text, size_t size)
 {
     unsigned long long bytes = SESSION_BYTES + SESSION_RANK_BYTES * (unsigned long long)ranks;
@@ -259,7 +259,8 @@ int mpirun_check_folder(int ranks, bool look, struct error *error)
     char why[128];
 
     snprintf(why, sizeof(why), "%s", strerror(cause));
-    if ((cause == 0 || cause == ENOSPC) && !lacks_room(folder, ranks, why, sizeof(why)) && cause == 0)
+    bool full = (cause == 0 || cause == ENOSPC) && lacks_room(folder, ranks, why, sizeof(why));
+    if (cause == 0 && !full)
         return 0;
     return error_set(error, ERROR_ENVIRONMENT,
         "mpirun cannot write its files into %s%s%s%s: %s; set %s to another folder, or train without MPI (-j "

@@ -6,7 +6,7 @@
  * outside of it, as where runs diverge before growth ends. So with a useless guess a search takes up to
  * log2(length) runs outward, and three for each halving afterwards.
  *
- * Where it finds neighbours of which one has diverged, the search goes on from the higher one in the same
+ * Where it finds neighbours, one of which diverged, the search goes on from the higher one in the same
  * way. If runs beyond it are known to be on different sides, it takes up their last change of side, so that
  * the crossing that is found is the last one between runs that were trained.
  */
@@ -81,7 +81,7 @@ static bool is_diverged(const struct crossing *crossing, int64_t run)
     return crossing->side[run] == SIDE_DIVERGED;
 }
 
-/* Are `low` and `high` neighbours of which one has diverged? */
+/* Are `low` and `high` neighbours, one of which diverged? */
 static bool is_found_by_divergence(const struct crossing *crossing)
 {
     return is_found(crossing) &&

@@ -249,7 +249,7 @@ void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct
     digest_init(digest);
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
-        if (param->data || axis_find(sweep->axis_count, sweep->axis, param))
+        if (axis_find(sweep->axis_count, sweep->axis, param))
             continue;
         digest_add_string(digest, param->name);
         digest_add_string(digest, param_format(param, param_get(param, &sweep->base), text, sizeof(text)));

@@ -89,7 +89,7 @@ enum corpus_fault { CORPUS_FAULT_SOURCE, CORPUS_FAULT_TRAIN, CORPUS_FAULT_VALID 
 /*
  * Reads or draws the whole corpus. On failure returns -1, holds no memory, sets *fault, and sets error to
  * "<path>: why" or "<path>:<line>: why" (no such file; empty; a NUL byte; a word outside a vocabulary without
- * <unk>), or to "<parameter>: why" for a built-in kind, and for a min_count of which all words fall short.
+ * <unk>), or to "<parameter>: why" for a built-in kind, and if all words are rarer than min_count.
  *
  * text: words are separated by ASCII white space. The vocabulary holds the words of the training text in
  * order of first appearance, then <eos>. A word "<eos>" in a text is that same token, wherever it stands. A

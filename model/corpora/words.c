@@ -257,8 +257,9 @@ static int drop_rare(
     if (kept > 1)
         return 0;
     return error_set(error, ERROR_INPUT,
-        "min_count: %" PRId64 " is above %" PRId64 ", the count of the most frequent word", source->min_count,
-        most);
+        "min_count: %" PRId64 " leaves no word but <unk>; the training text has no other more than %" PRId64
+        " times",
+        source->min_count, most);
 }
 
 int vocabulary_close(struct vocabulary *vocabulary, struct corpus *corpus, const struct corpus_source *source,

@@ -193,10 +193,11 @@ const struct param param_table[] = {
             "stream: consecutive windows of the whole text, of context tokens each; lines: each line is one "
             "sequence, cut to context tokens; the pairs and sums of those corpora are sequences by "
             "themselves"),
-    NUMBER(min_count, .min = 1, .max = INT32_MAX, .initial.integer = 1, .unit = "1", .data = true,
+    NUMBER(min_count, .min = 1, .max = INT32_MAX, .initial.integer = 1, .unit = "1",
         .long_name = "least count of a word",
-        .help = "words that occur fewer times in the training text, of pairs in both sides together, become "
-                "<unk>, in the validation text, too; from 2 on <unk> is always a word"),
+        .help =
+            "a word that the training text has fewer times than this is <unk> in all texts; pairs count both "
+            "sides together; from 2 on, <unk> is always a word"),
     NUMBER(vocabulary, .min = 2, .max = INT32_MAX, .initial.integer = 129, .unit = "1",
         .long_name = "vocabulary",
         .help =

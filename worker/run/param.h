@@ -23,7 +23,6 @@ struct param {
     enum param_kind kind;
     bool cost; /* does a step's time or memory depend on it? */
     bool axis; /* may it be an axis? */
-    bool data; /* the digest of the corpus has it, so that the digest of a run need not */
     bool min_open; /* the value must be above min */
     bool max_open; /* the value must be below max */
     double min, max; /* -INFINITY, INFINITY: no bound */

@@ -345,8 +345,6 @@ void run_digest(const struct run *run, struct digest *digest)
 {
     for (size_t i = 0; i < param_count; i++) {
         union param_value value = param_get(&param_table[i], run);
-        if (param_table[i].data)
-            continue;
         digest_add_string(digest, param_table[i].name);
         if (param_table[i].kind == PARAM_WORD)
             digest_add_string(digest, param_table[i].words[value.integer]);

@@ -40,7 +40,7 @@ DONE, DIVERGED, RUNNING, SKIPPED = 2, 3, 1, 5
 
 def sample(path, sweep=SWEEP):
     path.with_suffix(".yaml").write_text(sweep)
-    run(BUILD / "tests-float", "dataset_sample", env={**os.environ, "NORMSWEEP_SAMPLE": str(path),
+    run(BUILD / "tests-plain", "dataset_sample", env={**os.environ, "NORMSWEEP_SAMPLE": str(path),
                                                       "NORMSWEEP_SAMPLE_SWEEP": str(path.with_suffix(".yaml"))})
     if LISTED in sweep:  # as in older datasets, which have the order of the list
         with netCDF4.Dataset(path, "r+") as ds:

@@ -20,7 +20,7 @@ def sample(path, sweep=None, **environment):
         file = path.with_suffix(".yaml")
         file.write_text(sweep)
         environment["NORMSWEEP_SAMPLE_SWEEP"] = str(file)
-    run(BUILD / "tests-float", "dataset_sample", env={**os.environ, "NORMSWEEP_SAMPLE": str(path), **environment})
+    run(BUILD / "tests-plain", "dataset_sample", env={**os.environ, "NORMSWEEP_SAMPLE": str(path), **environment})
     return path
 
 
@@ -146,7 +146,7 @@ def test_while_it_is_written(tmp_path):
     """Opened repeatedly during writes, the file is always complete, and a run that is done has its values."""
     path = tmp_path / "live.nc"
     environment = {**os.environ, "NORMSWEEP_SAMPLE": str(path), "NORMSWEEP_SAMPLE_FOREVER": "1"}
-    writer = subprocess.Popen([BUILD / "tests-float", "dataset_sample"], env=environment, stdin=subprocess.DEVNULL)
+    writer = subprocess.Popen([BUILD / "tests-plain", "dataset_sample"], env=environment, stdin=subprocess.DEVNULL)
     seen = set()
     try:
         deadline = time.monotonic() + 60

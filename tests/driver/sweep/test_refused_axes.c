@@ -159,7 +159,7 @@ static const struct refused rows[] = {
              "llllllllllllllll: {width: 64}}}\n",
         "sweep.yaml:3:16: a: label 'llllllllllllllllllllllllllllllllllllllll...' is longer than 255 bytes")},
     {CASE("together: label with a line break", BASE "together: {a: {\"x\\ny\": {width: 64}}}\n",
-        "sweep.yaml:3:16: a: a control character in label 'x?y'")},
+        "sweep.yaml:3:16: a: a control character in label 'x\\ny'")},
     {CASE("skip: no list", BASE "skip: {seed: 1}\n",
         "sweep.yaml:3:7: skip: takes a list of {key: value, ...}")},
     {CASE("skip: no entry", BASE "skip: [seed]\n", "sweep.yaml:3:8: skip: an entry takes {key: value, ...}")},

@@ -13,8 +13,8 @@ def test_draws_of_validations(tmp_path, context):
     path, draw = tmp_path / "text", random.Random(3)
     path.write_text(" ".join(str(draw.randrange(50)) for _ in range(1500)))
     keys = {"train_text": path, "valid_text": path, "context": context, "batch": 4, "steps": 1, "batches": 1}
-    windows = [words for _, words, _ in sequences(replay("float", **keys), "validated_")]
-    masked, spans = replay("float", **MASKED, **keys), replay("float", **SPANS, **keys)
+    windows = [words for _, words, _ in sequences(replay("double", **keys), "validated_")]
+    masked, spans = replay("double", **MASKED, **keys), replay("double", **SPANS, **keys)
     V = int(masked["vocabulary"][0])
     assert [(tokens, [None if word < 0 else word for word in target])
             for _, tokens, target in sequences(masked, "validated_")] == [
