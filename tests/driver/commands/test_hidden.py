@@ -59,7 +59,8 @@ def test_nothing_hidden_reaches_the_terminal(told, normsweep, tmp_path):
     for label in ("s\u202em", r"s\u202em"):
         assert any(r"model=s\u202em" in line for line in told("show", OUTPUT, "--series", "--at", f"model={label}"))
     assert told(*run, "--set", "steps=3", status=2)[0].startswith(f"{SHOWN}: holds another sweep: ")
-    assert told("show", OUTPUT, "a\u202e\n", status=2) == [rf"{SHOWN}: no variable a\u202e\n; see normsweep help metrics"]
+    refused = told("show", OUTPUT, "a\u202e\n", status=2)
+    assert refused == [rf"{SHOWN}: no variable a\u202e\n; see normsweep help metrics"]
     assert told("check", "a\u202e\n.yaml", status=2) == [r"a\u202e\n.yaml: No such file or directory"]
 
 
