@@ -14,8 +14,8 @@ from normsweep.figures import equilibrium, fits
 
 thorough = pytest.mark.thorough("draws figures again and again")
 
-AXES_OF_THEIR_OWN = {"gradients-last", "warmup", "boundaries"}  # test_gradients.py, test_figures_phase.py draw them
-STACKS = {"norms-stack", "direction-stack"}  # test_figures_stacks.py
+AXES_OF_THEIR_OWN = {"gradients-last", "warmup", "boundaries"} 
+STACKS = {"norms-stack", "direction-stack"}
 
 
 @pytest.fixture(scope="session")
@@ -24,13 +24,24 @@ def measured(tmp_path_factory):
         yield made
 
 
-def test_every_metric_has_a_figure(measured):
+def test_every_metric_has_a_figure(measured, tmp_path):
     found = {figure.name: figure for figure in figures.draw_all(measured)}
     assert figures.undrawn(measured) == []
     assert set(found) == {figure.name for figure in figures.FIGURES} - AXES_OF_THEIR_OWN - STACKS
     for name, figure in found.items():
+        look.save(figure.figure, tmp_path / f"{name}.png")
         assert "Everything" in words(figure) and figure.caption.endswith("."), name
         assert figure.figure.get_size_inches()[0] == look.WIDTH and figure.figure.get_size_inches()[1] < 13, name
+
+
+@pytest.mark.parametrize("sweep, names", [(everything.OTHER_AXES, AXES_OF_THEIR_OWN), (everything.STACKS, STACKS)],
+                         ids=["other axes", "stacks"])
+def test_figures_of_other_sweeps(tmp_path, sweep, names):
+    with open_sweep(everything.trained(tmp_path, sweep)) as made:
+        for figure in figures.draw_all(made, names):
+            assert figure.caption.endswith("."), figure.name
+            look.save(figure.figure, tmp_path / f"{figure.name}.png")
+    assert {path.stem for path in tmp_path.glob("*.png")} == names
 
 
 @thorough
