@@ -34,7 +34,7 @@ FORMS = {  # how a dataset comes: what it takes, (path of the dataset, path of i
     "xarray's store": (("zarr",), lambda path, store: xr.open_zarr(store, chunks=None, consolidated=False)),
     "xarray's store in pieces": (("dask", "zarr"), lambda path, store: xr.open_zarr(store, consolidated=False)),
 }
-ARGUMENTS = {"words": ("phase",), "pivot": ("norm_growth",)}
+ARGUMENTS = {"words": ("phase",), "pivot": ("norm_growth",), "with_axes": ("seed", "norm_placement")}
 NEEDS = {"grokking": "accuracy", "gradient_slopes": "mean_gradient_norm"}  # variables that not every sweep has
 
 
@@ -87,7 +87,8 @@ def public():
 
 def value_of(dataset, name, is_method):
     found = getattr(dataset.sweep, name)
-    return found(*ARGUMENTS.get(name, ())) if is_method else found
+    found = found(*ARGUMENTS.get(name, ())) if is_method else found
+    return found[["norm_growth", "param_norm"]] if name == "with_axes" else found  # the rest depends on who opens it
 
 
 def same(found, expected, what):

@@ -266,17 +266,19 @@ def test_the_last_line_is_there_once_the_dataset_is_free(folder):
 
 
 def test_a_dataset_that_is_gone_at_the_end(folder):
-    """The error of the summary is told, too."""
+    """Also to a sweep that is just being stopped; the file in its place is none of its own."""
     with Background(folder, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log", "--notify", "cat >told") as sweep:
         wait_until(lambda: events(folder, "run_started"), "a run trains")
         (folder / "a.nc").rename(folder / "b.nc")
         (folder / "a.nc").write_text("not a dataset")
         sweep.send(signal.SIGTERM)
-        err = sweep.ended(2)[1]
+        err = sweep.ended(3)[1]
     last = events(folder)[-1]
     told = schemas.read((folder / "told").read_text(), "status")
     for found in (last, told):
-        assert found["event"] == "sweep_failed" and found["exit_status"] == 2 and found["message"] in err.splitlines()
+        assert found["event"] == "sweep_failed" and found["exit_status"] == 3 and found["message"] in err.splitlines()
+        assert found["message"].startswith(f"a.nc: was renamed to {folder.resolve()}/b.nc while its sweep ran")
+    assert (folder / "a.nc").read_text() == "not a dataset"
 
 
 def test_events_are_named_alike_everywhere():
