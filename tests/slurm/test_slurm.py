@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from conftest import NORMSWEEP, PROJECT
+from slurm_cluster import die_with_parent
 
 SUBMIT = PROJECT / "slurm" / "submit"
 BATCH = PROJECT / "slurm" / "normsweep.sbatch"
@@ -74,12 +74,10 @@ class Slurm:
 
     @contextlib.contextmanager
     def running(self, *command, **variables):
-        """A process; it ends, with all that it has started, at the end of the block. Should pytest be killed before,
-        none of them stays busy for long."""
+        """A process. It and all that it has started end with the block; if pytest is killed, it gets SIGTERM."""
         with subprocess.Popen([str(each) for each in command], cwd=self.folder, text=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**self.environment, **variables},
-                              start_new_session=True,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60))) as process:
+                              start_new_session=True, preexec_fn=die_with_parent) as process:
             try:
                 yield process
             finally:
