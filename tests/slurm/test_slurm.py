@@ -3,6 +3,7 @@
 Sweeps on a real one are in check_slurm.py.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from conftest import NORMSWEEP, PROJECT
+from slurm_cluster import die_with_parent
 
 SUBMIT = PROJECT / "slurm" / "submit"
 BATCH = PROJECT / "slurm" / "normsweep.sbatch"
@@ -70,13 +72,21 @@ class Slurm:
         lines = [line.split(" [") for line in self.calls.read_text().splitlines()]
         return [[word[:-1] for word in line[1:]] for line in lines if line[0] == name]
 
-    def start(self, *command, **variables):
-        return subprocess.Popen([str(each) for each in command], cwd=self.folder, text=True, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**self.environment, **variables})
+    @contextlib.contextmanager
+    def running(self, *command, **variables):
+        """A process. It and all that it has started end with the block; if pytest is killed, it gets SIGTERM."""
+        with subprocess.Popen([str(each) for each in command], cwd=self.folder, text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**self.environment, **variables},
+                              start_new_session=True, preexec_fn=die_with_parent) as process:
+            try:
+                yield process
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
 
     def run(self, *command, status=0, **variables):
-        process = self.start(*command, **variables)
-        out, err = process.communicate(timeout=60)
+        with self.running(*command, **variables) as process:
+            out, err = process.communicate(timeout=60)
         assert process.returncode == status, f"{process.returncode}\n{out}{err}"
         return out, err
 
@@ -164,7 +174,7 @@ def test_a_node_that_may_not_submit(slurm):
     plan(slurm.folder, next="no")
     slurm.command("sbatch", "echo 1")
     _, err = slurm.submit("--chain=3", status=2)
-    assert err == "submit: jobs on partition all cannot submit the next ones (plan): give --at-once\n"
+    assert err == "submit: plan: the plan says that jobs cannot submit the next ones: give --at-once\n"
     slurm.submit("--chain=3", "--at-once")
     slurm.submit("--chain=1", "--plan-time=none")
 
@@ -232,16 +242,18 @@ OURS = "NORMSWEEP,NORMSWEEP_MODE,NORMSWEEP_SETUP,NORMSWEEP_LEFT,NORMSWEEP_NEXT"
 
 
 @slow
-@pytest.mark.parametrize("given, passed", [
-    ("NONE", OURS), ("ALL", f"ALL,{OURS}"), ("NAME,OTHER=a b", f"NAME,OTHER=a b,{OURS}"), (None, None)])
-def test_jobs_have_the_variables_that_they_need(slurm, given, passed):
+@pytest.mark.parametrize("given, passed, variables", [
+    ("NONE", OURS, {}), ("ALL", f"ALL,{OURS}", {}), ("NAME,OTHER=a b", f"NAME,OTHER=a b,{OURS}", {}), (None, None, {}),
+    ("NONE", f"{OURS},SBATCH_ACCOUNT,SBATCH_QOS", {"SBATCH_QOS": "low", "SBATCH_ACCOUNT": "us"})])
+def test_jobs_have_the_variables_that_they_need(slurm, given, passed, variables):
+    """Those of sbatch among them, as a job submits the next one."""
     def exported():
         return [word for word in slurm.called("sbatch")[-1] if word.startswith("--export")]
 
     expected = [f"--export={passed}"] if passed else []
-    slurm.submit(*(["--export", given] if given else []))
+    slurm.submit(*(["--export", given] if given else []), **variables)
     assert exported() == expected
-    slurm.run(SUBMIT, "sweep.yaml", "--calibrated", "plan", SBATCH_EXPORT=given or "")
+    slurm.run(SUBMIT, "sweep.yaml", "--calibrated", "plan", SBATCH_EXPORT=given or "", **variables)
     assert exported() == expected
 
 
@@ -385,6 +397,8 @@ REFUSED = {
     ("sweep.yaml", "-J", "mine"):
         "--job-name cannot be given: jobs are named after their dataset, so that its chain is found",
     ("sweep.yaml", "--export-file=x"): "--export-file cannot be given: --export names variables for the jobs",
+    ("sweep.yaml", "--export=NIL"):
+        "--export=NIL cannot be given: jobs need variables of submit; give --export=NONE",
     ("sweep.yaml", "--time-min=1"):
         "--time-min cannot be given: a chain of jobs that Slurm may shorten has no known length",
     ("sweep.yaml", "-D/tmp"):
@@ -477,6 +491,39 @@ def test_what_has_ended_is_not_expected_again(slurm):
     assert len(slurm.called("sbatch")) == 1
 
 
+SEARCH = """\
+corpus: markov
+steps: 1
+batch: 1
+context: 8
+width: 8
+layers: 1
+learning_rate: 0.1
+weight_decay: {log: [1e-3, 0.1], points: 7}
+refine: {axis: weight_decay}
+"""
+
+
+@pytest.mark.parametrize("grown", [False, pytest.param(True, marks=slow)])
+def test_a_search_that_has_ended_is_not_submitted_again(slurm, grown):
+    """Though most of its cells never had a run; unless it has grown."""
+    (slurm.folder / "sweep.yaml").write_text(SEARCH)
+    slurm.run(NORMSWEEP, "run", "sweep.yaml", "-j", "0")
+    plan(slurm.folder, cells=14)
+    out, _ = slurm.submit(*(["--set", "learning_rate=[0.1, 0.2]"] if grown else []))
+    assert grown or re.fullmatch(r"sweep\.nc: nothing left to do: [2-5] runs have ended\n", out)
+    assert len(slurm.called("sbatch")) == grown
+
+
+@slow
+def test_a_dataset_of_another_sweep_is_refused(slurm):
+    """Before a job plans it."""
+    slurm.run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", "--set", "steps=1", "--set", "batch=1")
+    _, err = slurm.run(SUBMIT, "sweep.yaml", status=2)
+    assert err.startswith("submit: the jobs would refuse: sweep.nc: holds another sweep: batch is 1 in sweep.nc and ") and err.count("\n") == 1
+    assert slurm.called("sbatch") == []
+
+
 @slow
 def test_a_search_trains_fewer_runs_than_it_has_cells(slurm):
     (slurm.folder / "sweep.yaml").write_text(
@@ -490,16 +537,14 @@ def test_a_search_trains_fewer_runs_than_it_has_cells(slurm):
 
 @slow
 def test_a_sweep_that_runs_is_not_submitted_again(slurm):
-    command = [NORMSWEEP, "run", "sweep.yaml", "-j", "0", "--set", "steps=100000000", "--set", "measure={steps: [0]}"]
-    with subprocess.Popen(command, cwd=slurm.folder) as sweep:
-        try:
-            while not (slurm.folder / "sweep.nc").exists():
-                time.sleep(0.01)
-            assert "sweep.nc: another sweep is writing to it" in slurm.submit(status=2)[1]
-        finally:
-            sweep.kill()
+    options = ["--set", "steps=100000000", "--set", "measure={steps: [0]}"]
+    with slurm.running(NORMSWEEP, "run", "sweep.yaml", "-j", "0", *options) as sweep:
+        while not (slurm.folder / "sweep.nc").exists():
+            assert sweep.poll() is None
+            time.sleep(0.01)
+        assert "sweep.nc: another sweep is writing to it" in slurm.submit(status=2)[1]
     assert slurm.called("sbatch") == []
-    slurm.submit()
+    slurm.submit(*options)
     assert slurm.called("sbatch")
 
 
@@ -559,7 +604,7 @@ def test_help_names_every_option(slurm):
 # ---- the batch script ----
 
 def program(slurm, body, library="Open MPI v4.1.4, package: Debian"):
-    return str(slurm.command("program", f'[[ $1 != --version ]] || exec echo "MPI       {library}"\n{body}'))
+    return str(slurm.command("program", f'[[ $1 != --version ]] || {{ echo "MPI       {library}" && exit; }}\n{body}'))
 
 
 RUN = ["run", "sweep.yaml", "-o", "a b.nc"]
@@ -610,14 +655,27 @@ def test_setup_runs_in_the_jobs_shell(slurm, setup, status):
     assert slurm.called("scancel") == [["7"]]
 
 
+@pytest.mark.parametrize("arguments, submitted", [
+    pytest.param(["--plan", "sweep.yaml"], ["--test-only", "x"], marks=slow), (["sweep.yaml", "-o", "a b.nc"], ["x"])])
+def test_setup_is_apart_from_arguments_and_chain(slurm, arguments, submitted):
+    """A job submits the next one, or finds out whether it could, before the setup, which does not see its arguments."""
+    path = slurm.folder / "setup"
+    path.write_text('echo "setup [$#]" >>"$CALLS"\nset -- other arguments\nshift\n')
+    slurm.run(BATCH, *arguments, NORMSWEEP=program(slurm, ""), NORMSWEEP_SETUP=str(path), NORMSWEEP_LEFT="1",
+              NORMSWEEP_NEXT="x")
+    called = [line.split(" [")[0] for line in slurm.calls.read_text().splitlines()]
+    assert [name for name in called if name in ("sbatch", "setup", "program")] == ["sbatch", "setup", "program"]
+    assert slurm.called("sbatch") == [submitted] and slurm.called("setup") == [["0"]]
+    assert slurm.called("program") == [["plan", "sweep.yaml"] if arguments[0] == "--plan" else ["run", *arguments]]
+
+
 @slow
 @pytest.mark.parametrize("mode", ["mpirun", "srun"])
 @pytest.mark.parametrize("signals", [[signal.SIGUSR1], [signal.SIGTERM], [signal.SIGUSR1, signal.SIGUSR1]])
 def test_signals_are_passed_on_and_waited_for(slurm, signals, mode):
-    slurm.command("pause", 'read -rt "$1" <> <(:); :')
-    body = 'trap "stop=yes" USR1; touch ready; until [ "$stop" ]; do pause 0.05; done; pause 0.5; exit 75'
-    job = slurm.start(BATCH, "sweep.yaml", NORMSWEEP=program(slurm, body), NORMSWEEP_MODE=mode)
-    try:
+    body = ('trap "stop=yes" USR1; touch ready; end=$((SECONDS + 120))\n'
+            'until [[ $stop || $SECONDS -ge end ]]; do command -p sleep 0.05; done; command -p sleep 0.5; exit 75')
+    with slurm.running(BATCH, "sweep.yaml", NORMSWEEP=program(slurm, body), NORMSWEEP_MODE=mode) as job:
         end = time.monotonic() + 60
         while not (slurm.folder / "ready").exists():
             assert time.monotonic() < end
@@ -626,8 +684,6 @@ def test_signals_are_passed_on_and_waited_for(slurm, signals, mode):
             job.send_signal(number)
             time.sleep(0.05)
         out, err = job.communicate(timeout=60)
-    finally:
-        job.kill()
     assert job.returncode == 75 and "status 75: stopped with all runs saved" in out, out + err
 
 
