@@ -123,8 +123,8 @@ static const struct refused rows[] = {
                   "tow\n"
                   "three\n"}}},
     {CASE("pairs: all words are rare", PAIRS "min_count: 3\n",
-        "sweep.yaml:6:12: min_count: 3 leaves no word but <unk>; the training text has no other more than 2 "
-        "times"),
+         "sweep.yaml:6:12: min_count: 3 leaves no word but <unk>; the training text has no other more than 2 "
+         "times"),
         .file = {{"s", "ein haus\n"
                        "zwei\n"
                        "drei\n"},
