@@ -14,8 +14,9 @@ from normsweep.figures import equilibrium, fits
 
 thorough = pytest.mark.thorough("draws figures again and again")
 
-AXES_OF_THEIR_OWN = {"gradients-last", "warmup", "boundaries"} 
+AXES_OF_THEIR_OWN = {"gradients-last", "warmup", "boundaries"}
 STACKS = {"norms-stack", "direction-stack"}
+OF_EACH_STACK = {f"{name}-{stack}" for name in STACKS for stack in ("encoder", "decoder")}
 
 
 @pytest.fixture(scope="session")
@@ -34,14 +35,14 @@ def test_every_metric_has_a_figure(measured, tmp_path):
         assert figure.figure.get_size_inches()[0] == look.WIDTH and figure.figure.get_size_inches()[1] < 13, name
 
 
-@pytest.mark.parametrize("sweep, names", [(everything.OTHER_AXES, AXES_OF_THEIR_OWN), (everything.STACKS, STACKS)],
+@pytest.mark.parametrize("sweep, names", [(everything.OTHER_AXES, AXES_OF_THEIR_OWN), (everything.STACKS, OF_EACH_STACK)],
                          ids=["other axes", "stacks"])
 def test_figures_of_other_sweeps(tmp_path, sweep, names):
     with open_sweep(everything.trained(tmp_path, sweep)) as made:
         for figure in figures.draw_all(made, names):
             assert figure.caption.endswith("."), figure.name
             look.save(figure.figure, tmp_path / f"{figure.name}.png")
-    assert {path.stem for path in tmp_path.glob("*.png")} == names
+    assert names <= {path.stem for path in tmp_path.glob("*.png")}
 
 
 @thorough

@@ -91,6 +91,7 @@ def test_welch_is_wrong_in_at_most_so_many(n, m, spread, most):
     assert np.mean((null.low <= 0) & (0 <= null.high)) > 1 - most - WIDTH
 
 
+@pytest.mark.thorough("simulates thousands of sweeps")
 @pytest.mark.parametrize("n", [2, 3, 5])
 @pytest.mark.parametrize("shared", [0, 0.9])
 def test_corrected_tests_of_many_cells_find_nothing_where_nothing_is(n, shared):

@@ -423,11 +423,11 @@ int statvfs(const char *path, struct statvfs *disk)
 
 
 def test_no_room_for_the_files_of_mpirun(normsweep, sweep, tmp_path):
-    """Three ranks need 9228 KiB and 23 files; a disk that does not count files has 0 of 0."""
+    """Four ranks need 9232 KiB and 24 files; a disk that does not count files has 0 of 0."""
     environment = {**preload(tmp_path, DISK), "TMPDIR": str(tmp_path)}
-    for kib, files, free, why in [(9227, 100, 23, "9227 KiB are free, 9228 KiB are needed"),
-                                  (9228, 100, 22, "there is room for 22 more files, 23 are needed"),
-                                  (9228, 100, 23, None), (9228, 0, 0, None)]:
+    for kib, files, free, why in [(9231, 100, 24, "9231 KiB are free, 9232 KiB are needed"),
+                                  (9232, 100, 23, "there is room for 23 more files, 24 are needed"),
+                                  (9232, 100, 24, None), (9232, 0, 0, None)]:
         environment |= {"KIB": str(kib), "FILES": str(files), "FREE_FILES": str(free)}
         told = normsweep("run", sweep, "-j", "2", "--dry-run", status=3 if why else 0, env=environment).stderr
         assert told == (f"mpirun cannot write its files into {tmp_path} ($TMPDIR): {why}; set TMPDIR to another "
