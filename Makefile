@@ -248,6 +248,12 @@ parity:
 	@$(MAKE_ALL) $(BUILD)/replay-double
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy torch)" tests/parity.py $(N:%=-n %) $(SEED:%=-s %)
 
+## early-ends: look for runs that end early with another phase, on sweeps drawn at random (N=30, SEED=1)
+early-ends:
+	@.ci/setup build tests
+	@$(MAKE_ALL) $(BUILD)/normsweep
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/early_search.py $(N:%=-n %) $(SEED:%=-s %)
+
 ## parity-trained: measure networks of others beside the library that defines them: the worst differences
 parity-trained:
 	@.ci/setup build tests
@@ -338,5 +344,6 @@ help:
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, PREFIX, DESTDIR"
 
 .PHONY: all quickstart check check-thorough check-all check-dist check-python check-slurm dist faults simulate \
-	parity parity-trained inject lint fuzz coverage bench bench-sweeps setup programs flags install uninstall clean help FORCE
+	parity parity-trained early-ends inject lint fuzz coverage bench bench-sweeps setup programs flags install \
+	uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -221,7 +221,15 @@ static const struct {
 } conditional[] = {
     {"decoder_layers", "network encoder_decoder", has_decoder_layers},
     {"init_deviation", "init normal", has_init_deviation},
-    {"stop_when", "a decay of all weights alike and steps of bounded length", run_may_end_early},
+    {"stop_when",
+        "steps with a bound: sgd needs gradient_clip; adam, adamw and muon need beta1 * beta1 < beta2",
+        run_has_bounded_steps},
+    {"stop_when",
+        "a decay that is the same share of every weight; that of adam, fixed_norm, decay_rule cautious, "
+        "decay_on matrices and weights bfloat16 is not",
+        run_decays_by_share},
+    {"stop_when", "both steps with a bound and a decay that is the same share of every weight",
+        run_may_end_early},
     {"base_width", "parametrization mup", has_base_width},
     {"decay_on", "a weight_decay above 0", has_decay},
     {"decay_rule", "a weight_decay above 0", has_decay},

@@ -93,7 +93,7 @@ extern const struct attribute_row attribute_table[ATTRIBUTE_COUNT];
         "fewer than planned if the run diverged or ended early")                                             \
     X(diverged_step, STORED_INTEGER, 0, true, "1", "step of divergence", "its loss or norm is not finite")   \
     X(ended_early, STORED_BYTE, 0, false, "1", "why the run ended before its last step",                     \
-        "phase: stop_when, as its phase was certain at last_step; its final values are of that step")        \
+        "phase: stop_when, as its phase was forecast at last_step; its final values are of that step")       \
     X(seconds, STORED_REAL, 0, true, "s", "duration of the run", "including measuring and validating")       \
     X(tokens_per_second, STORED_REAL, 0, true, "s-1", "training speed",                                      \
         "tokens divided by the time spent in training steps")                                                \

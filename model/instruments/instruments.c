@@ -131,6 +131,23 @@ void measure_gradient(struct instruments *i, const struct optimiser *optimiser, 
     measures->update_alignment_null = cosine(update.by_chance, i->kept_square, update.square);
 }
 
+double measure_reach(const struct instruments *i, const struct optimiser *optimiser, const scalar *weights,
+    const scalar *gradient, double clip, int64_t step, double rate)
+{
+    double whole = sqrt(i->kept_square), taken = 0, full = 0;
+
+    for (int64_t at = 0; at < i->blocks * LAYER_TENSOR_COUNT; at++) {
+        double norm = i->tensor_norm[at];
+        if (layer_tensor(i, at)->size == 0)
+            continue;
+        struct stride stride = optimiser_stride(
+            optimiser, layer_tensor(i, at), norm, whole, weights, gradient, clip, step, rate);
+        taken += norm * stride.taken;
+        full += norm * stride.full;
+    }
+    return taken / full;
+}
+
 void measure_equilibrium(struct instruments *i, const struct optimiser *optimiser, double rate)
 {
     for (int64_t at = 0; at < i->blocks * LAYER_TENSOR_COUNT; at++) {

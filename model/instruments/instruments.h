@@ -60,6 +60,14 @@ void measure_gradient(struct instruments *instruments, const struct optimiser *o
     const scalar *weights, const scalar *gradient, double clip, int64_t step, double rate,
     struct step_measures *measures);
 
+/*
+ * How far the step reaches: sum |theta_T| |u_T| over the tensors T, over what it is in full steps (struct
+ * stride in optimiser.h). An update adds at most 2 eta sum |theta_T| |u_T| to |theta|^2, to first order in
+ * eta. 0: it stands still; NaN if theta is 0. Call it after measure_state of the same theta_t.
+ */
+double measure_reach(const struct instruments *instruments, const struct optimiser *optimiser,
+    const scalar *weights, const scalar *gradient, double clip, int64_t step, double rate);
+
 /* The balance of each tensor at this rate. */
 void measure_equilibrium(struct instruments *instruments, const struct optimiser *optimiser, double rate);
 

@@ -103,11 +103,19 @@ static void adafactor_step(struct optimiser *o, const struct tensor *tensor, con
     optimiser_descend(o, step, weights, update, tensor->size, scale);
 }
 
+static double adafactor_full(
+    const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole)
+{
+    (void)options, (void)whole;
+    return fmax(norm, 1e-3 * sqrt((double)tensor->size));
+}
+
 const struct optimiser_row adafactor_row = {.second = true,
     .whole = true,
     .scratch = 2,
     .second_size = adafactor_state,
     .step = adafactor_step,
     .sums = adafactor_sums,
+    .full = adafactor_full,
     .memory = optimiser_no_memory,
     .balance = optimiser_no_balance};

@@ -90,6 +90,15 @@ static struct sums sgd_sums(const struct optimiser *o, const struct tensor *tens
     return o->team.kernels->sgd_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
+/* Clipping bounds the gradient as a whole: the part of it that this tensor has if all of it lies along theta.
+ */
+static double sgd_full(
+    const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole)
+{
+    (void)tensor;
+    return options->gradient_clip > 0 ? options->gradient_clip * norm / whole : INFINITY;
+}
+
 /* The decay of its weights is a part of what by_chance() in optimiser.c takes off. */
 static double sgd_memory(const struct optimiser_options *options, const struct step *step, double steps)
 {
@@ -132,6 +141,13 @@ static struct sums normalized_sums(const struct optimiser *o, const struct tenso
     (void)step;
     double scale = inverse_root(sums.square);
     return (struct sums){.square = scale * scale * sums.square, .product = scale * sums.product};
+}
+
+static double normalized_full(
+    const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole)
+{
+    (void)options, (void)tensor, (void)norm, (void)whole;
+    return 1;
 }
 
 static struct equilibrium normalized_balance(
@@ -185,14 +201,24 @@ const struct optimiser_row adam_row = {.first = true,
     .second = true,
     .step = adam_step,
     .sums = adam_sums,
+    .full = optimiser_full_of_elements,
     .memory = adam_memory,
     .balance = adam_balance};
-const struct optimiser_row sgd_row = {
-    .first = true, .step = sgd_step, .sums = sgd_sums, .memory = sgd_memory, .balance = sgd_balance};
+const struct optimiser_row sgd_row = {.first = true,
+    .step = sgd_step,
+    .sums = sgd_sums,
+    .full = sgd_full,
+    .memory = sgd_memory,
+    .balance = sgd_balance};
 const struct optimiser_row normalized_row = {.whole = true,
     .step = normalized_step,
     .sums = normalized_sums,
+    .full = normalized_full,
     .memory = optimiser_no_memory,
     .balance = normalized_balance};
-const struct optimiser_row lion_row = {
-    .first = true, .step = lion_step, .sums = lion_sums, .memory = lion_memory, .balance = lion_balance};
+const struct optimiser_row lion_row = {.first = true,
+    .step = lion_step,
+    .sums = lion_sums,
+    .full = optimiser_full_of_elements,
+    .memory = lion_memory,
+    .balance = lion_balance};

@@ -202,6 +202,15 @@ static struct sums muon_sums(const struct optimiser *o, const struct tensor *ten
     return (struct sums){.square = factor * factor * sums.square, .product = factor * sums.product};
 }
 
+/* All singular values are 1. */
+static double muon_full(
+    const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole)
+{
+    (void)options, (void)norm, (void)whole;
+    return factor_of(tensor) *
+           sqrt((double)(tensor->rows < tensor->columns ? tensor->rows : tensor->columns));
+}
+
 /* The arithmetic of the products: 20 n^3 of a square matrix, of a longer one 14 n^3 and two products each
  * with X, one of them symmetric, in both parts. */
 static int64_t muon_work(const struct tensor *tensor)
@@ -232,5 +241,6 @@ const struct optimiser_row muon_row = {.first = true,
     .second_size = no_second,
     .step = muon_step,
     .sums = muon_sums,
+    .full = muon_full,
     .memory = muon_memory,
     .balance = optimiser_no_balance};

@@ -383,6 +383,28 @@ struct update optimiser_update(const struct optimiser *optimiser, const scalar *
     return update;
 }
 
+struct stride optimiser_stride(const struct optimiser *optimiser, const struct tensor *tensor, double norm,
+    double whole, const scalar *weights, const scalar *gradient, double scale, int64_t number, double rate)
+{
+    const struct portion portion = portion_of(optimiser, tensor);
+    int64_t begin = tensor->offset, end = begin + tensor->size;
+    const scalar *g = gradient + begin;
+    double taken =
+        portion.row == &sgd_row
+            ? scale * sqrt(optimiser->team.kernels->dot(g, g, tensor->size))
+            : sqrt(optimiser_update(optimiser, weights, gradient, scale, number, rate, begin, end).square);
+
+    return (struct stride){
+        .taken = taken, .full = portion.rate * portion.row->full(&optimiser->options, tensor, norm, whole)};
+}
+
+double optimiser_full_of_elements(
+    const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole)
+{
+    (void)options, (void)norm, (void)whole;
+    return sqrt((double)tensor->size);
+}
+
 double optimiser_no_memory(const struct optimiser_options *options, const struct step *step, double steps)
 {
     (void)options, (void)step, (void)steps;

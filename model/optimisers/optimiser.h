@@ -106,6 +106,21 @@ struct update {
 struct update optimiser_update(const struct optimiser *optimiser, const scalar *weights,
     const scalar *gradient, double scale, int64_t number, double rate, int64_t begin, int64_t end);
 
+/*
+ * |u| of one tensor beside that of a full step, which the optimiser takes while gradients keep their
+ * direction and epsilon is small beside them: each element is 1 (adamw, lion), the tensor (normalized_sgd) or
+ * each of its singular values (muon, but for its factor), or the tensor moves by its own norm (adafactor).
+ * sgd's bound is that of clipping, INFINITY without it, and its |u| that of the clipped gradient alone: its
+ * momentum holds past decay, too. Changes no state. norm: the tensor's; whole: that of all tensors that are
+ * asked about.
+ */
+struct stride {
+    double taken, full;
+};
+
+struct stride optimiser_stride(const struct optimiser *optimiser, const struct tensor *tensor, double norm,
+    double whole, const scalar *weights, const scalar *gradient, double scale, int64_t number, double rate);
+
 /* The balance in which a tensor stays at this rate if gradients are white noise; NaN where it does not decay,
  * or where the formula is not known. */
 struct equilibrium optimiser_equilibrium(

@@ -32,6 +32,9 @@ struct optimiser_row {
     /* |u|^2 and theta.u of the step's update, without decay; changes no state. */
     struct sums (*sums)(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
         const scalar *weights, const scalar *gradient);
+    /* |u| of a full step of a tensor of this norm, of a theta of the norm `whole`; see optimiser_stride(). */
+    double (*full)(
+        const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole);
     /* The memory (equilibrium.h) of the step's update after `steps` steps, NaN if it is not known. */
     double (*memory)(const struct optimiser_options *options, const struct step *step, double steps);
     /* The balance of a decaying tensor at the step's rate and decay. */
@@ -42,6 +45,10 @@ struct optimiser_row {
 /* theta -= rate (decay theta + scale update), for kinds that compute their update first. */
 void optimiser_descend(const struct optimiser *optimiser, const struct step *step, scalar *weights,
     const scalar *update, int64_t count, double scale);
+
+/* full() where each element of u is 1 in a full step. */
+double optimiser_full_of_elements(
+    const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole);
 
 /* memory() of updates without momentum, and balance() where none is known. */
 double optimiser_no_memory(const struct optimiser_options *options, const struct step *step, double steps);

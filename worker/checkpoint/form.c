@@ -263,6 +263,12 @@ static void visit_history(struct form *form)
         .dimension = {MEASURED_STEP},
         .long_name = "parameter norms that the law of growth is fitted to",
         .unit = "1"};
+    const struct array reach = {.name = "measured_reach",
+        .type = NC_DOUBLE,
+        .rank = 1,
+        .dimension = {MEASURED_STEP},
+        .long_name = "how far steps reach, by which a run may end early",
+        .unit = "1"};
     const struct history *history = form->snapshot->history;
 
     visit_array(form, &step, history->step);
@@ -271,6 +277,7 @@ static void visit_history(struct form *form)
             visit_metric(form, metric);
     visit_array(form, &norm_step, history->norm_step);
     visit_array(form, &norm, history->norm);
+    visit_array(form, &reach, history->reach);
     visit_tensor_names(form);
 }
 

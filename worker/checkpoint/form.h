@@ -16,7 +16,7 @@
 
 /* The version of the form, and the two kinds of files, as the attributes format_version and title have them.
  */
-enum { FORM_VERSION = 8 };
+enum { FORM_VERSION = 9 };
 #define FORM_TITLE_CHECKPOINT "checkpoint of a run"
 #define FORM_TITLE_WEIGHTS "final weights of a run"
 

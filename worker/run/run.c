@@ -287,7 +287,7 @@ double run_decay(const struct run *run)
 }
 
 /* Those of adam with beta1^2 >= beta2 grow without a bound when gradients shrink; sgd's are the gradients. */
-static bool has_bounded_steps(const struct run *run)
+bool run_has_bounded_steps(const struct run *run)
 {
     switch ((enum optimiser_kind)run->optimiser) {
     case OPTIMISER_SGD:
@@ -305,11 +305,16 @@ static bool has_bounded_steps(const struct run *run)
     return true;
 }
 
+bool run_decays_by_share(const struct run *run)
+{
+    bool decays = decays_in_proportion(run) && run_even_decay_factor(run) > 0;
+
+    return !run->fixed_norm && (decays || run->weight_decay == 0);
+}
+
 bool run_may_end_early(const struct run *run)
 {
-    bool follows = run->weight_decay == 0 || (decays_in_proportion(run) && run_even_decay_factor(run) > 0);
-
-    return run->stop_when == STOP_PHASE && follows && !run->fixed_norm && has_bounded_steps(run);
+    return run->stop_when == STOP_PHASE && run_decays_by_share(run) && run_has_bounded_steps(run);
 }
 
 struct schedule run_schedule(const struct run *run, int64_t last_step)

@@ -49,7 +49,7 @@ struct run {
     int64_t seed, threads, save_weights;
 };
 
-/* When a run ends: at its last step, or as soon as its phase is certain (model/instruments/certainty.h). */
+/* When a run ends: at its last step, or as soon as its phase is forecast (model/instruments/outlook.h). */
 enum stop_when { STOP_NEVER, STOP_PHASE };
 
 /* What is kept of a run that is done: nothing, its final weights, or also what a longer run carries on from.
@@ -92,11 +92,15 @@ double run_decay_time(const struct run *run, double rate);
  * is not in proportion to its rate. */
 double run_decay(const struct run *run);
 
-/*
- * May the run end before its last step, as soon as its phase is certain? Only with stop_when: phase, if every
- * weight of the layers decays by the share of run_decay, and if steps have a bound, whatever the gradient is:
- * a run whose steps have none can diverge at any moment, and diverged is a phase, too.
- */
+/* Do all weights of the layers lose the share that run_decay says in a step, or nothing? */
+bool run_decays_by_share(const struct run *run);
+
+/* Have steps a bound, whatever the gradient is? A run without can diverge at any moment, and diverged is a
+ * phase, too. */
+bool run_has_bounded_steps(const struct run *run);
+
+/* May the run end before its last step, as soon as its phase is forecast? Only with stop_when: phase, and if
+ * both of the above hold. */
 bool run_may_end_early(const struct run *run);
 
 struct schedule run_schedule(const struct run *run, int64_t last_step);

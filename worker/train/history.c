@@ -16,6 +16,7 @@ void history_layout(
         .values = arena_take(arena, most, form->row_size * sizeof(double)),
         .norm_step = arena_take(arena, most, sizeof(int64_t)),
         .norm = arena_take(arena, most, sizeof(double)),
+        .reach = arena_take(arena, most, sizeof(double)),
         .scratch = arena_take(arena, 2 * most, sizeof(double)),
         .fitted = arena_take(arena, 3 * most, sizeof(double)),
     };
@@ -49,6 +50,7 @@ void history_add_norm(struct history *history, int64_t step, double norm)
     INVARIANT(history->norm_count < history->rows_most, "norm %lld of %lld at step %lld",
         (long long)history->norm_count, (long long)history->rows_most, (long long)step);
     history->norm_step[history->norm_count] = step;
+    history->reach[history->norm_count] = NAN;
     history->norm[history->norm_count++] = norm;
 }
 

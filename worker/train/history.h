@@ -17,6 +17,7 @@ struct history {
     int64_t norm_count;
     int64_t *norm_step; /* [rows_most] the measured steps */
     double *norm; /* [rows_most] |theta_t| at these steps */
+    double *reach; /* [rows_most] of the steps from there (measure_reach); NaN: not measured */
     double *scratch; /* [2 * rows_most] for the fits */
     double *fitted; /* [3 * rows_most] norms of the fitted recursions */
 };

@@ -79,8 +79,6 @@ size_t train_memory(const struct run *run, const struct corpus *corpus, const st
 static bool take_step(struct trainer *t, int64_t step, bool measured)
 {
     double begin = clock_now(), measuring = 0;
-    bool wanted = measured && train_measures_steps(t);
-
     double loss = train_gradient(t, step + 1);
 
     if (measured)
@@ -88,13 +86,13 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
     if (!isfinite(loss))
         return false;
     double clip = optimiser_clip(&t->optimiser, t->gradient), pause = clock_now();
-    if (wanted)
+    if (measured)
         train_before_step(t, clip, step + 1);
     measuring += clock_now() - pause;
     optimiser_step(
         &t->optimiser, t->weights, t->gradient, clip, step + 1, schedule_rate(&t->schedule, step + 1));
     pause = clock_now();
-    if (wanted)
+    if (measured)
         train_after_step(t);
     measuring += clock_now() - pause;
     t->result->tokens += t->batch.rows + t->batch.source_rows;
@@ -118,7 +116,7 @@ static void advance_to(struct trainer *t, int64_t step)
 {
     bool measured = measure_at(t->measure, step, t->last_step);
 
-    if (measured && train_is_certain(t))
+    if (measured && train_ends_early(t))
         t->end = step;
     bool validated = t->can_validate && validate_at(t->measure, step, t->end);
     bool row = measured || validated, last = step == t->end, finite = true;

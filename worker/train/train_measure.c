@@ -10,19 +10,19 @@
 #include "worker/host/clock.h"
 
 /* In passing, the history's room for the measured steps holds them; it is empty yet. */
-static void lay_out_certainty(struct trainer *t, struct arena *arena)
+static void lay_out_outlook(struct trainer *t, struct arena *arena)
 {
     const struct schedule schedule = run_schedule(t->run, t->last_step);
     int64_t *step = t->history.norm_step, count = 0;
 
-    certainty_layout(&t->certainty, t->history.rows_most, arena);
+    outlook_layout(&t->outlook, t->history.rows_most, arena);
     if (!step) /* only counting bytes */
         return;
     int64_t rows = measure_rows(t->measure, t->last_step, step);
     for (int64_t i = 0; i < rows; i++)
         if (measure_at(t->measure, step[i], t->last_step))
             step[count++] = step[i];
-    certainty_begin(&t->certainty, &schedule, run_decay(t->run), step, count);
+    outlook_begin(&t->outlook, &schedule, run_decay(t->run), step, count);
 }
 
 void train_measure_layout(struct trainer *t, struct arena *arena)
@@ -42,7 +42,7 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
     history_layout(&t->history, &form, measure_rows(t->measure, t->last_step, NULL), arena);
     t->run_row = arena_take(arena, form.run_size, sizeof(*t->run_row));
     if (run_may_end_early(t->run))
-        lay_out_certainty(t, arena);
+        lay_out_outlook(t, arena);
 }
 
 /* ---- rows ---- */
@@ -199,7 +199,7 @@ void train_end_row(struct trainer *t, int64_t step)
 
 /* ---- the end ---- */
 
-bool train_is_certain(const struct trainer *t)
+bool train_ends_early(const struct trainer *t)
 {
     const struct history *history = &t->history;
     int64_t count = history->norm_count;
@@ -207,24 +207,23 @@ bool train_is_certain(const struct trainer *t)
     if (!run_may_end_early(t->run))
         return false;
     history->norm[count] = measure_norm(&t->instruments, t->weights); /* its place in the row to come */
-    return certainty_of(&t->certainty, history->norm, count + 1) != CERTAIN_NOTHING;
+    return outlook_of(&t->outlook, history->norm, history->reach, count + 1) != OUTLOOK_OPEN;
 }
 
 /* ---- steps ---- */
 
-bool train_measures_steps(const struct trainer *t)
-{
-    return t->measure->group[GROUP_ALIGNMENT] || t->measure->group[GROUP_EQUILIBRIUM];
-}
-
 void train_before_step(struct trainer *t, double clip, int64_t number)
 {
+    struct history *history = &t->history;
+    double rate = schedule_rate(&t->schedule, number);
     struct step_measures measures;
 
+    if (run_may_end_early(t->run))
+        history->reach[history->norm_count - 1] =
+            measure_reach(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number, rate);
     if (!t->measure->group[GROUP_ALIGNMENT])
         return;
-    measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number,
-        schedule_rate(&t->schedule, number), &measures);
+    measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number, rate, &measures);
     trainer_put_blocks(t, METRIC_layer_gradient_alignment, t->instruments.layer_gradient_alignment, 1);
     ROW(t, grad_norm) = measures.grad_norm;
     ROW(t, gradient_alignment) = measures.gradient_alignment;
@@ -237,6 +236,8 @@ void train_after_step(struct trainer *t)
 {
     struct step_measures measures;
 
+    if (!t->measure->group[GROUP_ALIGNMENT] && !t->measure->group[GROUP_EQUILIBRIUM])
+        return;
     measure_step(&t->instruments, t->weights, &measures);
     trainer_put_blocks(t, METRIC_layer_step_size, t->instruments.layer_step_size, 1);
     trainer_put_blocks(t, METRIC_layer_alignment, t->instruments.layer_alignment, 1);

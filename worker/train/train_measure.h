@@ -8,9 +8,9 @@
 /* Lays out everything that measurements need, after the model. */
 void train_measure_layout(struct trainer *t, struct arena *arena);
 
-void train_after_step(struct trainer *t);
-
+/* Measure before and after the optimiser's step from theta_t of a measured step. */
 void train_before_step(struct trainer *t, double clip, int64_t number);
+void train_after_step(struct trainer *t);
 
 /*
  * Begins the row of step t, which train_end_row ends, with the measures of theta_t: `validated`, or NULL if
@@ -26,16 +26,13 @@ void train_emit_run(const struct trainer *t);
 void train_end_row(struct trainer *t, int64_t step);
 
 /*
- * Is the phase certain at theta_t, of a measured step, from the norms of the rows before and its own? Nothing
- * of the step was done yet, so a run that is resumed there has the same answer.
+ * Does the run end at theta_t, of a measured step, as its phase is forecast from the rows before and its own
+ * norm? Nothing of the step was done yet, so a run that is resumed there has the same answer.
  */
-bool train_is_certain(const struct trainer *t);
+bool train_ends_early(const struct trainer *t);
 
 /* The learning rate of the step from theta_t; at the end of the run, where none follows, of the last one. */
 double train_next_rate(const struct trainer *t, int64_t step);
-
-/* Measure before and after the optimiser's step, if train_measures_steps and the step is a measured one. */
-bool train_measures_steps(const struct trainer *t);
 
 /* Measures what depends on the run's configuration only; repeated whenever the run is resumed. */
 void train_put_givens(struct trainer *t);

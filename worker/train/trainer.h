@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "model/corpora/batches.h"
-#include "model/instruments/certainty.h"
 #include "model/instruments/collapse.h"
 #include "model/instruments/gradients.h"
 #include "model/instruments/hessian.h"
 #include "model/instruments/homogeneity.h"
 #include "model/instruments/instruments.h"
 #include "model/instruments/lyapunov.h"
+#include "model/instruments/outlook.h"
 #include "model/instruments/residual.h"
 #include "model/instruments/saturation.h"
 #include "worker/run/run_reading.h"
@@ -46,7 +46,7 @@ struct trainer {
     struct lyapunov lyapunov; /* if its group is measured */
     struct transformer single; /* takes tangents of one sequence, if residual or lyapunov are measured */
     struct history history;
-    struct certainty certainty; /* if the run may end early */
+    struct outlook outlook; /* if the run may end early */
     scalar *weights, *gradient; /* planes */
     double *row; /* in the history: the row under way, or the last one */
     double *run_row; /* [history.form.run_size] of the whole run */

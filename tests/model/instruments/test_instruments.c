@@ -117,3 +117,32 @@ TEST(instruments_measure_one_stack)
     CHECK(state.stack_direction_cosine[0] == state.direction_cosine);
     arena_release(&b.arena);
 }
+
+/* Gradients of one kind of tensor alone: only these move, and lion's move whole. */
+TEST(instruments_measure_reach)
+{
+    struct optimiser_options options = {.kind = OPTIMISER_LION, .beta1 = 0.9, .beta2 = 0.99};
+    struct optimiser optimiser;
+    struct state_measures state;
+    struct arena arena = {0};
+    double taken = 0, full = 0;
+    struct bench b;
+
+    bench_init(&b, NETWORK_ENCODER_DECODER);
+    optimiser_layout(&optimiser, &options, &b.layout, 1, &arena);
+    CHECK(arena_init(&arena, arena.used) == 0);
+    optimiser_layout(&optimiser, &options, &b.layout, 1, &arena);
+    for (int64_t t = 0; t < b.layout.tensor_count; t++) {
+        const struct tensor *tensor = &b.layout.tensor[t];
+        bool moves = tensor->kind == TENSOR_W1;
+        double norm = norm_of(&b, tensor->layer, tensor->layer + 1, (int)tensor->kind);
+        for (int64_t i = tensor->offset; i < tensor->offset + tensor->size; i++)
+            b.before[i] = moves ? (scalar)1e-9 : 0;
+        taken += moves ? norm * sqrt((double)tensor->size) : 0;
+        full += tensor->layer >= 0 ? norm * sqrt((double)tensor->size) : 0;
+    }
+    measure_state(&b.instruments, b.after, &state);
+    CHECK_CLOSE(measure_reach(&b.instruments, &optimiser, b.after, b.before, 1, 1, 1e-3), taken / full, 1e-5);
+    arena_release(&arena);
+    arena_release(&b.arena);
+}

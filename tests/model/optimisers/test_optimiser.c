@@ -103,6 +103,50 @@ TEST(optimiser_update_is_the_step)
     }
 }
 
+static struct stride stride_of(const struct subject *s, int i, int64_t number)
+{
+    double square[2] = {0};
+
+    for (int at = 0; at < COUNT; at++)
+        square[at >= s->tensor[1].offset] += (double)s->weights[at] * (double)s->weights[at];
+    return optimiser_stride(&s->optimiser, &s->tensor[i], sqrt(square[i]), sqrt(square[0] + square[1]),
+        s->weights, s->gradient, optimiser_clip(&s->optimiser, s->gradient), number, 1e-3);
+}
+
+/* Gradients that keep their direction, here that of theta, make full steps; muon's singular values are
+ * between 0.7 and 1.2. Gradients far below clipping, or below epsilon, do not. */
+TEST(optimiser_full_steps)
+{
+    static struct subject s;
+    const double apart[OPTIMISER_COUNT] = {[OPTIMISER_ADAFACTOR] = 0.01, [OPTIMISER_MUON] = 0.2};
+
+    for (int kind = 0; kind < OPTIMISER_COUNT; kind++) {
+        subject_init(&s, kind, 0, 1);
+        s.optimiser.options.gradient_clip = 2;
+        draw(s.gradient, 10, 1); /* as theta is drawn */
+        for (int64_t number = 1; number <= 20; number++) {
+            for (int i = 0; i < 2; i++) {
+                struct stride stride = stride_of(&s, i, number);
+                CHECK_CLOSE(stride.taken / stride.full, 1, apart[kind] + 2e-3);
+            }
+            optimiser_step(
+                &s.optimiser, s.weights, s.gradient, optimiser_clip(&s.optimiser, s.gradient), number, 1e-5);
+        }
+        for (int i = 0; i < COUNT; i++)
+            s.gradient[i] *= (scalar)1e-6;
+        if (kind == OPTIMISER_SGD || kind == OPTIMISER_ADAMW)
+            CHECK(stride_of(&s, 0, 21).taken < 0.95 * stride_of(&s, 0, 21).full);
+        s.optimiser.options.gradient_clip = 0;
+        CHECK(isinf(stride_of(&s, 1, 21).full) == (kind == OPTIMISER_SGD));
+        arena_release(&s.arena);
+    }
+    subject_init(&s, OPTIMISER_ADAMW, 0, 1);
+    s.optimiser.options.epsilon = 1;
+    draw(s.gradient, 1e-3, 1);
+    CHECK(stride_of(&s, 0, 1).taken < 2e-3 * stride_of(&s, 0, 1).full);
+    arena_release(&s.arena);
+}
+
 /* The steps that a longer run takes at the same rates, bit for bit; and not one fewer. */
 TEST(schedule_lasting_steps)
 {

@@ -327,7 +327,7 @@ TEST(saved_refuses_other_contents)
         const char *why; /* behind the path; "": it is read */
     } cases[] = {
         {remove_output_bias, ""},
-        {alter_version, "format version 9 is of another version of this program, which reads 8"},
+        {alter_version, "format version 10 is of another version of this program, which reads 9"},
         {remove_version, OTHER},
         {remove_title, OTHER},
         {alter_title, OTHER},

@@ -1,5 +1,6 @@
 """`stop_when: phase`: runs that end early have the phase that all their steps give, and the same values until then."""
 
+import json
 import math
 import sys
 
@@ -107,7 +108,7 @@ def test_pictures_say_that_runs_ended_early(grid, tmp_path):
 
 
 def test_equilibrium_is_at_the_rate_of_the_last_step(tmp_path):
-    settings = ["stop_when=phase", "schedule=linear", "schedule_end=0", "learning_rate=0.1", "weight_decay=1",
+    settings = ["stop_when=phase", "schedule=linear", "schedule_end=0", "learning_rate=0.03", "weight_decay=3",
                 "measure={every: 1, metrics: [norms, equilibrium]}"]
     with train(tmp_path, "early", settings) as early:
         last = int(early["last_step"][...])
@@ -131,15 +132,47 @@ def test_workers_and_verify(tmp_path):
         cwd=tmp_path)
 
 
-@pytest.mark.parametrize("settings", [
-    ["optimiser=sgd"], ["optimiser=adam", "weight_decay=0.1"], ["decay_rule=cautious", "weight_decay=0.1"],
-    ["fixed_norm=true"], ["beta1=0.999", "beta2=0.9"], ["decay_on=matrices", "weight_decay=0.1"],
-    ["weights=bfloat16", "weight_decay=0.1"]])
-def test_refused_where_nothing_is_ever_certain(tmp_path, settings):
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
-    options = [part for setting in ["stop_when=phase", *settings] for part in ("--set", setting)]
+# Runs that shrink at first, in steps far below full ones, and grow in the end.
+PLATEAUS = {
+    "gradients far below clipping": {
+        "layers": 2, "width": 16, "heads": 2, "feedforward": 32, "context": 3, "batch": 30, "bias": False,
+        "corpus": "modular", "vocabulary": 12, "train_share": 0.6, "init_scale": 0.01, "optimiser": "sgd",
+        "momentum": 0.9, "gradient_clip": 3, "learning_rate": 0.0574, "weight_decay": 1.94e-4, "schedule": "linear",
+        "steps": 1500, "measure": {"every": 30, "metrics": ["norms"]}, "seed": 1914},
+    "gradients far below epsilon, of the tensors that are most of the norm": {
+        "layers": 1, "width": 8, "heads": 2, "feedforward": 16, "context": 8, "batch": 4, "bias": False,
+        "corpus": "markov", "vocabulary": 33, "corpus_tokens": 4000, "norm_placement": "out", "norm": "rmsnorm",
+        "init": "normal", "init_deviation": 0.1, "init_scale": 1e-3, "precision": "bfloat16", "optimiser": "muon",
+        "epsilon": 1e-4, "gradient_clip": 0.01, "learning_rate": 4.12e-4, "weight_decay": 0.172, "schedule": "wsd",
+        "schedule_decay": 0.05, "warmup_steps": 40, "steps": 400, "measure": {"every": 8, "metrics": ["norms"]},
+        "seed": 516},
+}
+
+
+@pytest.mark.parametrize("name", PLATEAUS)
+def test_a_plateau_goes_on(name, tmp_path):
+    (tmp_path / "sweep.yaml").write_text(json.dumps(PLATEAUS[name] | {"stop_when": ["never", "phase"]}))
+    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", cwd=tmp_path)
+    with netCDF4.Dataset(tmp_path / "sweep.nc") as file:
+        assert (file["phase"][:] == 1).all() and (file["norm_growth"][:] > 1.001).all()
+
+
+UNBOUNDED, UNEVEN = "steps with a bound: sgd needs gradient_clip", "a decay that is the same share of every weight;"
+
+
+@pytest.mark.parametrize("settings, needs", [
+    (["optimiser=sgd"], UNBOUNDED), (["beta1=0.999", "beta2=0.9"], UNBOUNDED),
+    (["optimiser=adam", "weight_decay=0.1"], UNEVEN), (["decay_rule=cautious", "weight_decay=0.1"], UNEVEN),
+    (["fixed_norm=true"], UNEVEN), (["decay_on=matrices", "weight_decay=0.1"], UNEVEN),
+    (["weights=bfloat16", "weight_decay=0.1"], UNEVEN),
+    (["together={arm: {a: {optimiser: sgd, decay_rule: scaled}, b: {optimiser: adamw, decay_rule: cautious}}}",
+      "weight_decay=0.1"], "both steps with a bound and a decay"),
+])
+def test_refused_where_no_run_can_end_early(tmp_path, settings, needs):
+    (tmp_path / "sweep.yaml").write_text(SWEEP.replace("[never, phase]", "phase"))
+    options = [part for setting in settings for part in ("--set", setting)]
     said = run(NORMSWEEP, "check", "sweep.yaml", *options, cwd=tmp_path, status=2).stderr
-    assert "stop_when: has no effect: no cell has a decay of all weights alike and steps of bounded length" in said
+    assert f"sweep.yaml:13:12: stop_when: has no effect: no cell has {needs}" in said
 
 
 def test_refused_beside_refine(tmp_path):
