@@ -34,7 +34,8 @@ def draw_network(draw):
     corpus = sums if draw.random() < 0.8 else words | {"corpus": draw.choice(["markov", "dyck"])}
     return corpus | {
         "layers": draw.choice([1, 2, 2]), "width": 16, "heads": 2, "feedforward": 32,
-        "norm_placement": draw.choice(["pre", "pre", "pre", "post", "out"]), "norm": draw.choice(["layernorm", "rmsnorm"]),
+        "norm_placement": draw.choice(["pre", "pre", "pre", "post", "out"]),
+        "norm": draw.choice(["layernorm", "rmsnorm"]),
         "bias": draw.random() < 0.4, "gated": draw.random() < 0.1, "qk_norm": draw.random() < 0.1,
         "init_scale": draw.choice([1e-3, 0.01, 0.01, 0.03, 0.03, 0.03, 0.1, 0.1, 1, 30]),
         **maybe(draw, 0.2, init="normal", init_deviation=0.002), **maybe(draw, 0.15, zero_query_key=True),

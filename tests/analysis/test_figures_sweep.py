@@ -35,8 +35,8 @@ def test_every_metric_has_a_figure(measured, tmp_path):
         assert figure.figure.get_size_inches()[0] == look.WIDTH and figure.figure.get_size_inches()[1] < 13, name
 
 
-@pytest.mark.parametrize("sweep, names", [(everything.OTHER_AXES, AXES_OF_THEIR_OWN), (everything.STACKS, OF_EACH_STACK)],
-                         ids=["other axes", "stacks"])
+@pytest.mark.parametrize("sweep, names", [
+    (everything.OTHER_AXES, AXES_OF_THEIR_OWN), (everything.STACKS, OF_EACH_STACK)], ids=["other axes", "stacks"])
 def test_figures_of_other_sweeps(tmp_path, sweep, names):
     with open_sweep(everything.trained(tmp_path, sweep)) as made:
         for figure in figures.draw_all(made, names):

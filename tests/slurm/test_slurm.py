@@ -520,7 +520,8 @@ def test_a_dataset_of_another_sweep_is_refused(slurm):
     """Before a job plans it."""
     slurm.run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", "--set", "steps=1", "--set", "batch=1")
     _, err = slurm.run(SUBMIT, "sweep.yaml", status=2)
-    assert err.startswith("submit: the jobs would refuse: sweep.nc: holds another sweep: batch is 1 in sweep.nc and ") and err.count("\n") == 1
+    said = "submit: the jobs would refuse: sweep.nc: holds another sweep: batch is 1 in sweep.nc and "
+    assert err.startswith(said) and err.count("\n") == 1
     assert slurm.called("sbatch") == []
 
 

@@ -103,8 +103,8 @@ def test_values_for_scripts(tmp_path, normsweep):
     sweep.write_text(SWEEP)
     lines = normsweep("plan", sweep, "--values", "-j", "2", "-o", "a=b.nc").stdout.splitlines()
     said = dict(line.split("=", 1) for line in lines)
-    assert list(said) == ["cells", "runs", "workers", "seconds", "core_seconds", "longest_seconds", "checkpoint_seconds",
-                          "memory_bytes", "output"]
+    assert list(said) == ["cells", "runs", "workers", "seconds", "core_seconds", "longest_seconds",
+                          "checkpoint_seconds", "memory_bytes", "output"]
     assert (said["runs"], said["workers"], said["checkpoint_seconds"]) == ("3", "2", "300.000")
     assert said["output"] == "a=b.nc" and int(said["memory_bytes"]) > 0
     whole, every, longest = (float(said[key]) for key in ["seconds", "core_seconds", "longest_seconds"])

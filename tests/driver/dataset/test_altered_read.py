@@ -95,8 +95,8 @@ def test_a_name_that_is_not_utf_8(whole, tmp_path, name):
     (tmp_path / "a.nc").write_bytes(whole.read_bytes().replace(old, new))
     with pytest.raises(NotASweep) as caught:
         open_sweep(tmp_path / "a.nc")
-    assert str(caught.value) == (f"{tmp_path}/a.nc: the name or text {new!r} is not UTF-8; normsweep did not write this: "
-                                 "write it in UTF-8, or open the dataset that run wrote")
+    assert str(caught.value) == (f"{tmp_path}/a.nc: the name or text {new!r} is not UTF-8; normsweep did not write "
+                                 "this: write it in UTF-8, or open the dataset that run wrote")
 
 
 def words(name, value):

@@ -1,4 +1,5 @@
-"""Datasets follow the CF conventions, as two checkers see it: `make check-thorough` installs them where pip has an index."""
+"""Datasets follow the CF conventions, as two checkers see it: `make check-thorough` installs them where pip has an
+index."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""SIGKILL at fixed moments: of a worker, the coordinator and mpirun when a step is measured, and of a whole sweep before
-each of its syncs; and a disk that is full from a write on. Afterwards the same command ends with the bits of an
+"""SIGKILL at fixed moments: of a worker, the coordinator and mpirun when a step is measured, and of a whole sweep
+before each of its syncs; and a disk that is full from a write on. Afterwards the same command ends with the bits of an
 undisturbed sweep.
 
 tests/driver/ranks/test_faults.py has faults of more kinds, at random moments."""

@@ -1,6 +1,6 @@
 /* Runs that are added to a coordinator at work, and runs that are withdrawn from it. */
-#include "tests/test.h"
 #include "tests/driver/schedule/trial.h"
+#include "tests/test.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Single decisions of the coordinator, one test for each rule; test_silence.c has the rules about silence. */
-#include "tests/test.h"
 #include "tests/driver/schedule/trial.h"
+#include "tests/test.h"
 
 #include <stddef.h>
 

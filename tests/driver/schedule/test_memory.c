@@ -1,8 +1,8 @@
 /* A coordinator without memory: it is not made, adds nothing, or ends the process rather than lose an order.
  */
+#include "tests/driver/schedule/trial.h"
 #include "tests/failing.h"
 #include "tests/test.h"
-#include "tests/driver/schedule/trial.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Which workers the coordinator gives up for silence, and what then happens to them. */
-#include "tests/test.h"
 #include "tests/driver/schedule/trial.h"
+#include "tests/test.h"
 
 #include <stddef.h>
 

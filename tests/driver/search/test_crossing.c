@@ -51,7 +51,8 @@ static double guess(void *context, int64_t a, int64_t b)
     struct line *line = context;
     double exact = (double)line->place - 0.5, last = (double)line->length - 1;
 
-    CHECK(line->trained[a] && (b == -1 || line->trained[b]) && a >= 0 && b < line->length && a != b);
+    CHECK(a >= 0 && b < line->length && a != b);
+    CHECK(line->trained[a] && (b == -1 || line->trained[b]));
     if (line->side[a] == SIDE_DIVERGED) /* it says nothing */
         return NAN;
     switch (line->kind) {

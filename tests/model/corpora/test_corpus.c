@@ -350,7 +350,8 @@ TEST(corpus_of_rare_words_alone)
     for (int i = 0; i < 2; i++) {
         CHECK(load_frequent(&corpus, CORPUS_TEXT, 3, texts[i], "a\n", &fault, &error) == -1);
         CHECK(fault == CORPUS_FAULT_SOURCE && error.status == ERROR_INPUT);
-        CHECK_TEXT(error.text, "min_count: 3 leaves no word but <unk>; the training text has no other more than 2 times");
+        CHECK_TEXT(error.text,
+            "min_count: 3 leaves no word but <unk>; the training text has no other more than 2 times");
     }
 }
 
