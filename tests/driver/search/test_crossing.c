@@ -52,6 +52,8 @@ static double guess(void *context, int64_t a, int64_t b)
     double exact = (double)line->place - 0.5, last = (double)line->length - 1;
 
     CHECK(a >= 0 && b < line->length && a != b);
+    if (a < 0)
+        return NAN;
     CHECK(line->trained[a] && (b == -1 || line->trained[b]));
     if (line->side[a] == SIDE_DIVERGED) /* it says nothing */
         return NAN;
