@@ -19,7 +19,9 @@
     X(TRAIN_TEXT, train_text, "path | [path, path]", "",                                                     \
         "file to train on, for corpus text, bytes and tokens; for pairs the source and its translation, "    \
         "line by line; relative to the sweep file, with --set to the current directory")                     \
-    X(VALID_TEXT, valid_text, "path | [path, path]", "none", "file or files for valid_loss, likewise")       \
+    X(VALID_TEXT, valid_text, "path | [path, path]", "none",                                                 \
+        "file for valid_loss, for corpus text, bytes and tokens; for pairs the source and its translation, " \
+        "line by line; relative to the sweep file, with --set to the current directory")                     \
     X(TOGETHER, together, "{axis: {label: {key: value}}}", "none",                                           \
         "axes along which several keys change together; every label of an axis sets the same keys")          \
     X(SKIP, skip, "[{key: value}]", "none",                                                                  \
