@@ -221,7 +221,7 @@ check-slurm:
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy xarray netCDF4)" -m pytest -q -p no:cacheprovider \
 		--color=no -rs tests/slurm/check_slurm.py
 
-## lint: folder borders, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck
+## lint: which room may include which, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck
 lint:
 	@.ci/setup build lint
 	@MAKE_ALL="$(MAKE_ALL)" .ci/lint
@@ -254,7 +254,7 @@ early-ends:
 	@$(MAKE_ALL) $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/early_search.py $(N:%=-n %) $(SEED:%=-s %)
 
-## parity-trained: measure networks of others beside the library that defines them: the worst differences
+## parity-trained: measure networks published by others beside the library that defines them: the worst differences
 parity-trained:
 	@.ci/setup build tests
 	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/normsweep-double
