@@ -221,7 +221,7 @@ check-slurm:
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy xarray netCDF4)" -m pytest -q -p no:cacheprovider \
 		--color=no -rs tests/slurm/check_slurm.py
 
-## lint: which room may include which, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck
+## lint: what rooms include, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck
 lint:
 	@.ci/setup build lint
 	@MAKE_ALL="$(MAKE_ALL)" .ci/lint
