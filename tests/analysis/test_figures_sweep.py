@@ -14,7 +14,7 @@ from normsweep.figures import equilibrium, fits
 
 thorough = pytest.mark.thorough("draws figures again and again")
 
-AXES_OF_THEIR_OWN = {"gradients-last", "warmup", "boundaries"} 
+AXES_OF_THEIR_OWN = {"gradients-last", "warmup", "boundaries"}
 STACKS = {"norms-stack", "direction-stack"}
 
 
