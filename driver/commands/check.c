@@ -4,6 +4,7 @@
 #include "driver/sweep/remarks.h"
 #include "driver/sweep/texts.h"
 #include "driver/text/lines.h"
+#include "driver/text/quote.h"
 
 #include <inttypes.h>
 
@@ -27,7 +28,7 @@ static void print_values(const struct sweep *sweep)
 {
     printf("cells=%" PRId64 "\n", sweep->cells);
     printf("runs=%" PRId64 "\n", sweep->cells - sweep->skipped);
-    printf("output=%s\n", sweep->output);
+    quote_put_output(sweep->output);
 }
 
 int command_check(int argc, char **argv)

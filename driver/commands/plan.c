@@ -17,6 +17,7 @@
 #include "driver/sweep/sweep.h"
 #include "driver/sweep/texts.h"
 #include "driver/text/lines.h"
+#include "driver/text/quote.h"
 #include "model/core/limits.h"
 
 /* About as long as a user waits before wondering whether the program works. */
@@ -297,7 +298,7 @@ static void print_values(
     printf("longest_seconds=%.3f\n", span_of(estimate, run_seconds_of, &length).high);
     printf("checkpoint_seconds=%.3f\n", 60 * sweep->checkpoint_minutes);
     printf("memory_bytes=%.0f\n", span_of(estimate, memory_of, NULL).high);
-    printf("output=%s\n", sweep->output);
+    quote_put_output(sweep->output);
 }
 
 static void print_longer(const struct sweep *sweep, const struct longer *longer)

@@ -6,6 +6,7 @@
 #include "driver/commands/rehearsal.h"
 #include "driver/commands/start.h"
 #include "driver/commands/summary.h"
+#include "driver/dataset/displaced.h"
 #include "driver/job/local.h"
 #include "driver/output/folder.h"
 #include "driver/ranks/dispatch.h"
@@ -46,7 +47,8 @@ static int status_of(const struct job *job, const struct dispatch_end *end)
 static int coordinate_job(
     struct start *start, struct wire *wire, struct peers *peers, bool *together, struct error *error)
 {
-    struct dataset_options options = {0};
+    struct output_file file = lease_file(start->lease);
+    struct dataset_options options = {.known = &file};
     int workers = peers->workers > 0 ? peers->workers : 1;
     struct dispatch_end end = {.together = true};
     char host[HOST_SIZE];
@@ -193,7 +195,8 @@ static int run_rank(struct start *start, const struct starter *starter)
 
 static int run_here(struct start *start, struct error *error)
 {
-    struct dataset_options options = {0};
+    struct output_file file = lease_file(start->lease);
+    struct dataset_options options = {.known = &file};
     char host[HOST_SIZE];
     struct session session = present_session("", environment_host(host, sizeof(host)));
     struct job job;
@@ -257,12 +260,15 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
     return status;
 }
 
-/* Prints the summary. If all runs have ended, removes files that a worker which was given up may have
- * left. */
+/* Prints the summary, of the dataset at its path. If all runs have ended, removes files that a worker which
+ * was given up may have left. */
 static int conclude(const struct start *start, bool ended, double seconds, struct error *error)
 {
     struct error ignored;
+    mode_t kind;
 
+    if (output_exists(start->sweep.output, &kind) == 0)
+        return dataset_gone(start->sweep.output, false, error);
     if (ended)
         folder_clear(start->sweep.output, &ignored);
     return summary_print(&start->sweep, seconds, error);

@@ -22,15 +22,10 @@ static int load_sweep(struct start *start, struct error *error)
     return 0;
 }
 
-static void on_breath(void *context)
-{
-    lease_beat(context);
-}
-
 int start_load_corpus(struct start *start, struct error *error)
 {
     if (start->lease) {
-        start->breath = (struct breath){on_breath, start->lease};
+        start->breath = lease_breath(start->lease);
         start->sweep.source.breath = &start->breath;
     }
     if (sweep_load_corpus(&start->sweep, &start->corpus, error) != 0)

@@ -22,6 +22,7 @@
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/exit_status.h"
 #include "driver/text/lines.h"
+#include "driver/text/quote.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -288,7 +289,7 @@ static void print_values(const struct sample_of_runs *sample, const struct tally
     printf("values=%" PRId64 "\n", tally->compared);
     printf("values_different=%" PRId64 "\n", tally->values);
     printf("trained_otherwise=%" PRId64 "\n", tally->otherwise);
-    printf("output=%s\n", sample->view.name);
+    quote_put_output(sample->view.name);
 }
 
 /* Returns the exit status, or -1. */

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "driver/dataset/longer.h"
+#include "driver/output/output.h"
 #include "driver/sweep/sweep.h"
 #include "model/core/error.h"
 #include "worker/train/train.h"
@@ -28,6 +29,8 @@ struct session {
 struct dataset_options {
     bool fresh; /* rename it to OUT.nc.old and create a new one */
     bool retry_failed; /* make failed runs pending */
+    const struct output_file *known; /* refuse a missing output, and another file; NULL: this start has not
+                                      * opened it before */
 };
 
 /*

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,8 +69,8 @@ static int name_copy(const char *new, const char *path, char **ours)
  * errno, and the open file is still the old one. */
 static int copy_beside(struct dataset *dataset, const struct breath *breath, char **ours)
 {
-    char *new = output_fresh(dataset->path), *folder = strdup(dataset->path);
-    int copy = new &&folder ? open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    char *new = output_fresh(dataset->path), *folder = new ? output_folder(new) : NULL;
+    int copy = folder ? open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     int status = copy < 0 ? errno : write_buffer_copy(&dataset->buffer, copy, breath);
     struct stat old;
 
@@ -80,7 +79,7 @@ static int copy_beside(struct dataset *dataset, const struct breath *breath, cha
     if (status == 0)
         status = name_copy(new, dataset->path, ours);
     if (status == 0) {
-        sync_folder(dirname(folder)); /* if this fails, the copy has its name all the same */
+        sync_folder(folder); /* if this fails, the copy has its name all the same */
         write_buffer_turn_to(&dataset->buffer, copy);
     } else if (copy >= 0) {
         close(copy);
@@ -110,11 +109,18 @@ int dataset_keep(struct dataset *dataset, const struct breath *breath, struct er
 
     if (!dataset->ours && find_path(dataset->buffer.descriptor, path)) {
         bool in_place = strcmp(path, dataset->path) == 0; /* a link was changed */
-        error_set(line, ERROR_ENVIRONMENT,
-            "%s: %s %s while its sweep ran, so the sweep has stopped; all results are there; to continue, "
-            "%s and run the same command again",
-            dataset->name, in_place ? "was led away from" : "was renamed to", path,
-            in_place ? "let it lead there" : "rename it back");
+        if (leads_to(dataset->name, dataset->buffer.descriptor) == 1)
+            error_set(line, ERROR_ENVIRONMENT,
+                "%s: its path changed while its sweep ran, so the sweep has stopped; all results are there; "
+                "run the same command again to continue",
+                dataset->name);
+        else
+            error_set(line, ERROR_ENVIRONMENT,
+                "%s: %s %s while its sweep ran, so the sweep has stopped; all results are there; to "
+                "continue, "
+                "%s and run the same command again",
+                dataset->name, in_place ? "was led away from" : "was renamed to", path,
+                in_place ? "let it lead there" : "rename it back");
         return 0;
     }
     if (!dataset->ours) {
@@ -122,13 +128,21 @@ int dataset_keep(struct dataset *dataset, const struct breath *breath, struct er
         int status = copy_beside(dataset, breath, &ours);
         if (status != 0)
             return error_set(line, ERROR_ENVIRONMENT,
-                "%s: was %s while its sweep ran, and its results cannot be copied to %s.ours: %s",
-                dataset->name, dataset->fate, dataset->path, strerror(status));
+                "%s: was %s while its sweep ran, and its results cannot be copied to a file beside it: %s",
+                dataset->name, dataset->fate, strerror(status));
         dataset->ours = as_written(dataset, ours);
     }
     error_set(line, ERROR_ENVIRONMENT,
         "%s: was %s while its sweep ran, so the sweep has stopped; all results are in %s; to continue, "
-        "rename that file to %s and run the same command again",
-        dataset->name, dataset->fate, dataset->ours, dataset->name);
+        "rename that file to the output's path and run the same command again",
+        dataset->name, dataset->fate, dataset->ours);
     return 0;
+}
+
+int dataset_gone(const char *name, bool another, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT,
+        "%s: was %s while its sweep ran, so the sweep has stopped; to continue, put %s back and run the same "
+        "command again",
+        name, another ? "replaced by another file" : "renamed or removed", another ? "the first one" : "it");
 }

@@ -20,4 +20,8 @@ bool dataset_is_displaced(const struct dataset *dataset);
  */
 int dataset_keep(struct dataset *dataset, const struct breath *breath, struct error *line);
 
+/* The same where no process has the file any more, between the steps of a start or at its end. `another`: a
+ * file is at the path, but not the one that this start has opened. Always -1, with the error set. */
+int dataset_gone(const char *name, bool another, struct error *error);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "driver/dataset/boundary_variables.h"
 #include "driver/dataset/create.h"
+#include "driver/dataset/displaced.h"
 #include "driver/dataset/foreign.h"
 #include "driver/dataset/longer.h"
 #include "driver/dataset/lookup.h"
@@ -300,6 +301,16 @@ static int carry_on(
     return result;
 }
 
+static bool is_known(const struct dataset *dataset, const struct output_file *known)
+{
+    struct stat status;
+
+    if (stat(dataset->path, &status) != 0)
+        return errno != ENOENT && errno != ENOTDIR;
+    return known->inode == 0 ||
+           (known->device == (long long)status.st_dev && known->inode == (long long)status.st_ino);
+}
+
 int dataset_settle(
     struct dataset *dataset, struct sweep *sweep, const struct dataset_options *options, struct error *error)
 {
@@ -311,6 +322,8 @@ int dataset_settle(
         return refuse_unseen(dataset, "", error);
     if (S_ISDIR(kind))
         return dataset_error(dataset, EISDIR, error);
+    if (options->known && !is_known(dataset, options->known))
+        return dataset_gone(dataset->name, there, error);
     if (!there)
         return write_file(dataset, SUCCESSOR_OF_NONE, NULL, NULL, error);
     if (options->fresh)

@@ -306,9 +306,29 @@ void job_break_off(struct job *job, const struct error *error)
     job_fail(job, error);
 }
 
-static void beat(void *context)
+/* If the lease is lost, the dataset and its folder belong to another process: drop what is not yet written.
+ * But the lease of a displaced dataset may be gone with its folder; only an owner in it is another process.
+ */
+static void renew(struct job *job, double now)
 {
-    lease_beat(context);
+    struct error error;
+
+    if (now - job->renewed < LEASE_RENEW_SECONDS)
+        return;
+    job->renewed = now;
+    int status = lease_renew(job->lease, &error);
+    if (status == 0) {
+        job_renew_mark(job);
+        return;
+    }
+    job->displaced = status != LEASE_TAKEN && (job->displaced || dataset_is_displaced(job->dataset));
+    if (job->displaced) {
+        job->looked = now; /* the workers stop first, as after a look */
+        return;
+    }
+    dataset_forget(job->dataset);
+    job->lost = true;
+    job_fail(job, &error);
 }
 
 /* Looks once in a while whether the dataset's path still leads to the open file. If it does not, the caller
@@ -316,7 +336,7 @@ static void beat(void *context)
  * that fails it is tried again, and job_close tells of it. */
 static void look(struct job *job, double now)
 {
-    const struct breath breath = {beat, job->lease};
+    const struct breath breath = lease_breath(job->lease);
     struct error ignored;
 
     if (now - job->looked < FLUSH_SECONDS)
@@ -328,11 +348,12 @@ static void look(struct job *job, double now)
         job->displaced = dataset_is_displaced(job->dataset);
 }
 
-/* Ends with the dataset at its path, or with the line of a displaced one, which is more than any other error.
- * An output that belongs to another process is left alone. */
+/* The last look. If the dataset is displaced, `line` says where its results are; it replaces an earlier
+ * error, because without it the user would not find them. An output that belongs to another process is left
+ * alone. */
 static void look_last(struct job *job, struct error *line)
 {
-    const struct breath breath = {beat, job->lease};
+    const struct breath breath = lease_breath(job->lease);
 
     if (job->dataset && !job->lost)
         job->displaced = job->displaced || dataset_is_displaced(job->dataset);
@@ -343,8 +364,10 @@ static void look_last(struct job *job, struct error *line)
 int job_close(struct job *job, struct error *error)
 {
     struct error closing, line;
+    double now = clock_now();
 
-    commit(job, clock_now());
+    renew(job, now); /* this process may have been paused */
+    commit(job, now);
     look_last(job, &line);
     if (job->mark[0] && job->folder) {
         mark_remove(job->folder, job->mark);
@@ -476,26 +499,6 @@ void job_settle(
     }
 }
 
-/* If the lease is lost, the dataset belongs to another process: drop what is not yet written. A displaced one
- * does not, and its lease may be gone together with its name. */
-static void renew(struct job *job, double now)
-{
-    struct error error;
-
-    if (now - job->renewed < LEASE_RENEW_SECONDS)
-        return;
-    job->renewed = now;
-    if (lease_renew(job->lease, &error) == 0) {
-        job_renew_mark(job);
-        return;
-    }
-    if (job->displaced)
-        return;
-    dataset_forget(job->dataset);
-    job->lost = true;
-    job_fail(job, &error);
-}
-
 /* Writes the time left into the dataset, for its readers. */
 static void tell_pace(struct job *job, int workers, double now)
 {
@@ -516,8 +519,9 @@ void job_breathe(struct job *job, double now)
     struct error error;
 
     if (!job->failed) {
-        look(job, now);
-        renew(job, now);
+        renew(job, now); /* first: after a pause the file at the path may be that of another process */
+        if (!job->lost)
+            look(job, now);
     }
     if (job->failed)
         return;

@@ -4,11 +4,13 @@
 #include "driver/output/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,9 +28,10 @@ struct lease {
     struct lease_record owner; /* as it must be in the file */
     struct lease_record self;
     enum lease_place which; /* this process's own record */
+    int file; /* of a launcher: holds the file at the output, so that no other gets its inode; -1: none */
     bool unwritten; /* the last write failed; if the disk is full, the dataset reports it */
     double sure; /* clock: when the lease was last seen to be ours */
-    pthread_mutex_t lock; /* of all fields above except path and output */
+    pthread_mutex_t lock; /* of all fields above except path, output and file */
     pthread_cond_t ended;
     pthread_t keeper; /* while `kept` */
     bool kept, ending;
@@ -83,6 +86,8 @@ static void lease_free(struct lease *lease)
 {
     pthread_cond_destroy(&lease->ended);
     pthread_mutex_destroy(&lease->lock);
+    if (lease->file >= 0)
+        close(lease->file);
     free(lease->path);
     free(lease->output);
     free(lease);
@@ -96,6 +101,7 @@ static struct lease *lease_new(const char *output, struct error *error)
     int cause = errno;
 
     if (lease) {
+        lease->file = -1;
         pthread_mutex_init(&lease->lock, NULL);
         pthread_condattr_t attributes;
         pthread_condattr_init(&attributes);
@@ -239,7 +245,7 @@ static bool is_unsure(const struct lease *lease, int cause)
     return !gone && clock_now() - lease->sure < UNSURE_SECONDS;
 }
 
-/* Does the owner still hold the lease in `file`? *seen: it was read there. -1 with the error set if not. */
+/* Does the owner still hold the lease in `file`? *seen: it was read there. As lease_renew, if not. */
 static int check_ours(const struct lease *lease, int file, bool *seen, struct error *error)
 {
     struct lease_record owner;
@@ -248,7 +254,10 @@ static int check_ours(const struct lease *lease, int file, bool *seen, struct er
     *seen = lease_record_get(file, LEASE_OWNER, &owner);
     if (!*seen)
         return errno && is_unsure(lease, errno) ? 0 : lost(lease, error);
-    return is_ours(lease, &owner) ? 0 : lost(lease, error);
+    if (is_ours(lease, &owner))
+        return 0;
+    lost(lease, error);
+    return LEASE_TAKEN;
 }
 
 /* Opens the lease, checks that it is still the owner's, and writes this process's own record. */
@@ -294,12 +303,12 @@ int lease_join(struct lease **lease, const char *output, const char *token, stru
 
     if (!joined)
         return -1;
-    int failed = join_lease(joined, token, error);
-    if (failed)
+    if (join_lease(joined, token, error) != 0) {
         lease_free(joined);
-    else
-        *lease = joined;
-    return failed;
+        return -1;
+    }
+    *lease = joined;
+    return 0;
 }
 
 static int write_locked(struct lease *lease, struct error *error)
@@ -315,6 +324,16 @@ void lease_beat(struct lease *lease)
     pthread_mutex_lock(&lease->lock);
     lease->self.beat++;
     pthread_mutex_unlock(&lease->lock);
+}
+
+static void on_breath(void *context)
+{
+    lease_beat(context);
+}
+
+struct breath lease_breath(struct lease *lease)
+{
+    return (struct breath){on_breath, lease};
 }
 
 int lease_renew(struct lease *lease, struct error *error)
@@ -423,6 +442,26 @@ struct coordinator_news lease_news(const struct lease *lease)
     return news;
 }
 
+struct output_file lease_file(const struct lease *lease)
+{
+    static const struct output_file unknown;
+
+    return process_is_here(&lease->owner.process) ? lease->owner.file : unknown;
+}
+
+/* Takes hold of the file at the output, if there is one, and returns which it is. */
+static struct output_file hold_output(struct lease *lease)
+{
+    struct stat status = {0};
+
+    if (lease->file >= 0)
+        close(lease->file);
+    lease->file = open(lease->output, O_PATH | O_CLOEXEC);
+    if (lease->file >= 0 && fstat(lease->file, &status) != 0)
+        status = (struct stat){0};
+    return (struct output_file){(long long)status.st_dev, (long long)status.st_ino};
+}
+
 /* Writes the next life into the owner's record; without it, the lease stays in the life that it has. 0 or an
  * errno. */
 static int write_life(struct lease *lease, int file)
@@ -430,6 +469,7 @@ static int write_life(struct lease *lease, int file)
     struct lease_record next = lease->self;
 
     next.life = lease->owner.life + 1;
+    next.file = hold_output(lease);
     if (lease_record_put(file, LEASE_OWNER, &next) != 0) {
         int cause = errno;
         lease_record_put(file, LEASE_OWNER, &lease->self); /* a part may be written */

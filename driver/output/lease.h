@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "driver/output/output.h"
+#include "model/core/breath.h"
 #include "model/core/error.h"
 #include "worker/host/process.h"
 
@@ -50,7 +52,8 @@ bool lease_is_held(const char *output);
 
 /*
  * For the launcher, before it starts a coordinator: clears the record of an earlier coordinator, which can no
- * longer renew the lease even if it is still alive. -1: the lease was lost, or cannot be written.
+ * longer renew the lease even if it is still alive, and notes which file is at the output. -1: the lease was
+ * lost, or cannot be written.
  */
 int lease_begin_life(struct lease *lease, struct error *error);
 
@@ -58,6 +61,10 @@ int lease_begin_life(struct lease *lease, struct error *error);
  * the life that lease_begin_life began last. */
 #define LEASE_VARIABLE "NORMSWEEP_LEASE"
 const char *lease_token(const struct lease *lease);
+
+/* The file that the launcher found at the output when it began the life of this coordinator. Unknown without
+ * a launcher, and if the launcher is on another machine, where files may have other numbers. */
+struct output_file lease_file(const struct lease *lease);
 
 /* Joins the lease that a launcher has taken. On failure -1: ERROR_ENVIRONMENT if the launcher no longer holds
  * it or the life is over. */
@@ -72,8 +79,15 @@ void lease_keep(struct lease *lease);
 /* Counts a sign of progress, which the next renewal writes. Cheap. */
 void lease_beat(struct lease *lease);
 
-/* Checks and renews the lease. Call it at least every LEASE_RENEW_SECONDS, and after a pause before writing
- * anything. -1: another process has taken the lease; nothing may be written any more. */
+/* Slow work that calls lease_beat. */
+struct breath lease_breath(struct lease *lease);
+
+/*
+ * Checks and renews the lease. Call it at least every LEASE_RENEW_SECONDS, and after a pause before writing
+ * anything. If it fails, nothing may be written any more: LEASE_TAKEN: another process holds the lease; -1:
+ * its file is gone or cannot be reached.
+ */
+enum { LEASE_TAKEN = -2 };
 int lease_renew(struct lease *lease, struct error *error);
 
 /* For the coordinator that joined: tells its launcher how it stands. -1: it could not be written. */

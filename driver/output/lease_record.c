@@ -35,10 +35,10 @@ int lease_record_put(int file, enum lease_place place, const struct lease_record
     char text[RECORD_SIZE + 1];
 
     memset(text, ' ', sizeof(text));
-    int length =
-        snprintf(text, sizeof(text), "pid %ld start %llu on %s stage %d status %d life %ld kept %d beat %ld",
-            record->process.pid, record->process.start, record->process.place, record->stage, record->status,
-            record->life, record->kept, record->beat);
+    int length = snprintf(text, sizeof(text),
+        "pid %ld start %llu on %s stage %d status %d life %ld kept %d beat %ld device %lld inode %lld",
+        record->process.pid, record->process.start, record->process.place, record->stage, record->status,
+        record->life, record->kept, record->beat, record->file.device, record->file.inode);
     text[length] = ' ';
     text[RECORD_SIZE - 1] = '\n';
     ssize_t written = pwrite(file, text, RECORD_SIZE, (off_t)place * RECORD_SIZE);
@@ -85,6 +85,8 @@ bool lease_record_get(int file, enum lease_place place, struct lease_record *rec
     record->life = (long)number_after(skip_words(stage, 4), "life ");
     record->kept = (int)number_after(skip_words(stage, 6), "kept ");
     record->beat = (long)number_after(skip_words(stage, 8), "beat ");
+    record->file.device = number_after(skip_words(stage, 10), "device ");
+    record->file.inode = number_after(skip_words(stage, 12), "inode ");
     return process->pid > 0 && record->stage >= 0 && record->status >= 0;
 }
 

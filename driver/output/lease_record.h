@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "driver/output/output.h"
 #include "worker/host/process.h"
 
 /*
@@ -19,6 +20,7 @@ struct lease_record {
     long life; /* the number of coordinators started so far; in a coordinator's record, its own number */
     int stage, status, kept;
     long beat; /* see struct coordinator_news */
+    struct output_file file; /* of an owner: see lease_file */
 };
 
 /* A record of this process, all else 0. */

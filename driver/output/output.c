@@ -140,8 +140,10 @@ int output_name(const char *new, const char *path)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
-    if (link(new, path) == 0)
-        return unlink(new) == 0 ? 0 : errno;
+    if (link(new, path) == 0) {
+        unlink(new); /* if this fails, the file has its name all the same */
+        return 0;
+    }
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
         return errno;
     if (lstat(path, &status) == 0)

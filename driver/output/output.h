@@ -4,6 +4,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* Which file lies at a path, for processes of one machine; inode 0: unknown. Signed, for records of text. */
+struct output_file {
+    long long device, inode;
+};
+
 /*
  * The absolute path of an output, with all links followed, so that the dataset and its lease have one name
  * however they are reached. The output need not exist, nor the target of the last link. The caller frees the

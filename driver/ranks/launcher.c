@@ -246,8 +246,8 @@ static void tell_wait(struct launcher *l, double now)
     l->told = l->ranks.most;
     if (l->expected)
         snprintf(expected, sizeof(expected), " of %d", l->expected);
-    fprintf(stderr,
-        "%s: %s was started %.0f s ago, and MPI_Init has not returned yet; ranks on this machine: %d%s\n",
+    lines_print(stderr, 0,
+        "%s: %s was started %.0f s ago, and MPI_Init has not returned yet; ranks on this machine: %d%s",
         l->output, l->command->command, now - l->begun, l->told, expected);
 }
 

@@ -43,3 +43,11 @@ char *quote_path(const char *path)
     strcpy(end, "'");
     return quoted;
 }
+
+void quote_put_output(const char *path)
+{
+    char *shown = strchr(path, '\n') ? quote_path(path) : strdup(path);
+
+    printf("output=%s\n", shown ? shown : "");
+    free(shown);
+}

@@ -8,4 +8,8 @@
  */
 char *quote_path(const char *path);
 
+/* Prints a path as "output=PATH" for scripts, which read lines; quoted if it has a line break, after which it
+ * could pass for another value. */
+void quote_put_output(const char *path);
+
 #endif

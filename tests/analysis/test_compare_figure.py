@@ -75,6 +75,12 @@ def test_two_seeds_have_no_dots():
     assert "not tested, or fewer than 3 seeds" in legend(shown) and "95 % intervals" in shown.caption
 
 
+def test_three_seeds_without_a_cell_of_three_pairs_are_as_two():
+    shown = comparison(compare(made(), end(made(boundary=2.0, own=1e-6), PENDING, seed=2)))
+    assert "n = 2 pairs" in words(shown) and not marks(panels(shown)[0], SIGNIFICANT)
+    assert "Significance is not marked with fewer than 3 seeds." in shown.caption
+
+
 def test_a_cell_of_two_pairs_has_no_dot():
     one, two = made(), made(boundary=2.0, own=1e-6)
     two = end(two, PENDING, learning_rate=0.01, weight_decay=1.0, seed=2)

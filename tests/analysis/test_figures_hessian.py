@@ -2,7 +2,7 @@
 
 import pytest
 import numpy as np
-from drawn import DIVERGED, DONE, FAILED, dataset, drawing, legend, near, panels, words
+from drawn import DIVERGED, DONE, FAILED, RUNNING, dataset, drawing, legend, near, panels, words
 from matplotlib.patches import StepPatch
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
@@ -94,7 +94,8 @@ def at_the_edge(height):
 
 
 def test_edge_says_which_runs_are_left_out():
-    """Those whose optimiser has no bound, those that failed, and what goes beyond the cut."""
+    """Those whose optimiser has no bound, those that failed, and what goes beyond the cut; not those that have not
+    measured yet."""
     kinds = ["sgd", "lion", "adamw", "normalized_sgd"]
 
     def stability(optimiser, rate, step):
@@ -104,10 +105,11 @@ def test_edge_says_which_runs_are_left_out():
     made = dataset({"optimiser": kinds, "learning_rate": [0.1, 2.0]}, step=range(0, 50, 10),
                    hessian_stability=(["step"], stability))
     made.outcome[1, 0] = FAILED
+    made.outcome[2, 0] = RUNNING
     made["hessian_stability"] = made.hessian_stability.where(made.outcome == DONE)
     found = drawing(made, "hessian-edge")
     assert "Left out: 3 runs of lion, normalized_sgd, whose optimiser has no known bound." in found.caption
-    assert "The ratio is cut at 2; 1 line goes beyond." in found.caption and "n = 4 runs." in found.caption
+    assert "The ratio is cut at 2; 1 line goes beyond." in found.caption and "n = 3 runs." in found.caption
     assert "1 failed run is not shown." in found.caption
     assert legend(found)[:2] == ["sgd", "adamw"]
     together = made.isel(learning_rate=0).rename(optimiser="recipe").assign_coords(optimiser=("recipe", kinds))

@@ -120,7 +120,7 @@ def planes(found, shown, plane):
         used[-2][-1].set_xlabel(panels[-1, 0].get_xlabel())
         used[-2][-1].tick_params(labelbottom=True)
     return figure, [legend[word] for word in sorted(legend, key=order_of)], [
-        counted(found, shown), *notes_of(found, legend), runs.left_out(found, kept, combinations)]
+        counted(found, shown), *notes_of(found, shown, legend), runs.left_out(found, kept, combinations)]
 
 
 def arranged(rows, variables):
@@ -136,10 +136,15 @@ def arranged(rows, variables):
     return figure, panels, used
 
 
-def counted(found, shown):
-    """"n = 1 to 3 pairs of runs in a cell.": over the cells that have a change of any of these variables."""
+def counts_of(found, shown):
+    """(least, most) runs, or pairs of runs, of the cells that have a change of any of these variables."""
     counts = np.concatenate([found[f"{name}_runs"].values[np.isfinite(changes(found, name).values)] for name in shown])
-    least, most = int(counts.min()), int(counts.max())
+    return int(counts.min()), int(counts.max())
+
+
+def counted(found, shown):
+    """"n = 1 to 3 pairs of runs in a cell."."""
+    least, most = counts_of(found, shown)
     number = f"{least} to {most}" if least < most else str(most)
     if found.attrs["pairing"] == "paired":
         return f"n = {number} pair{'' if most == 1 else 's'} of runs in a cell."
@@ -247,11 +252,11 @@ def draw_boundaries(axes, part, x, legend):
             legend.setdefault(label, Line2D([], [], label=label, **style))
 
 
-def notes_of(found, legend=()):
+def notes_of(found, shown, legend=()):
     """What is compared, and what the marks mean."""
     said = found.attrs
     notes = [said["notes"].replace("\n", " ")]
-    if min(said["seeds_a"], said["seeds_b"]) < LEAST:
+    if counts_of(found, shown)[1] < LEAST:
         notes.append(f"Significance is not marked with fewer than {LEAST} seeds.")
     else:
         test = "Student's test of pairs" if said["pairing"] == "paired" else "Welch's test"
@@ -284,7 +289,8 @@ def forest(found, shown):
     handles = [Line2D([], [], color=look.COLOURS[0], **style, label=verdict.format(level=f"{found.attrs['level']:g}"))
                for verdict, style in VERDICTS.items() if verdict in drawn]
     lines = "Lines: 95 % intervals over seeds." if found.attrs["most_runs"] > 1 else ""
-    return figure, handles, [counted(found, shown), *notes_of(found), lines, runs.left_out(found, kept, combinations)]
+    return figure, handles, [counted(found, shown), *notes_of(found, shown), lines,
+                             runs.left_out(found, kept, combinations)]
 
 
 def draw_lines(axes, found, name, combinations):

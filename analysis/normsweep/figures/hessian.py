@@ -204,8 +204,7 @@ class Edge:
 
     def without_bound(self):
         """A note on the runs whose optimiser has no bound; "" if there are none."""
-        stands = self.dataset.sweep
-        lost = (stands.done | stands.running) & ~sum(
+        lost = self.dataset.sweep.done & ~sum(
             runs.has_number(self.dataset, name) for name in EDGE if name in self.dataset).astype(bool)
         count = int(lost.sum())
         if not count:

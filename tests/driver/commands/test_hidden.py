@@ -64,6 +64,14 @@ def test_nothing_hidden_reaches_the_terminal(told, normsweep, tmp_path):
     assert told("check", "a\u202e\n.yaml", status=2) == [r"a\u202e\n.yaml: No such file or directory"]
 
 
+def test_a_line_break_makes_no_value_for_scripts(normsweep, tmp_path):
+    (tmp_path / "s.yaml").write_text(SWEEP)
+    for name in ("a\noutput=b.nc", "it's \x1b.nc"):
+        said = normsweep("check", "s.yaml", "--values", "-o", name).stdout
+        shown = name if "\n" not in name else r"$'a\012output=b.nc'"
+        assert said == f"cells=4\nruns=4\noutput={shown}\n"
+
+
 def test_the_command_is_quoted_as_it_was_called(normsweep, tmp_path):
     """From a folder whose name has a blank."""
     (tmp_path / "s.yaml").write_text(SWEEP)

@@ -461,12 +461,12 @@ def test_a_start_that_takes_long_says_what_it_waits_for(sweep, tmp_path):
     script.chmod(0o755)
     environment = {**preload(tmp_path, FAST_CLOCK), "PATH": f"{script.parent}:{os.environ['PATH']}"}
     with open(tmp_path / "told", "w", encoding="utf-8") as file:
-        done = subprocess.run([NORMSWEEP, "run", sweep, "-j", "2"], stdin=subprocess.DEVNULL, stderr=file,
-                              cwd=tmp_path, env=environment, timeout=120)
+        done = subprocess.run([NORMSWEEP, "run", sweep, "-j", "2", "-o", "a\x1b.nc"], stdin=subprocess.DEVNULL,
+                              stderr=file, cwd=tmp_path, env=environment, timeout=120)
     assert done.returncode == 3
     told = (tmp_path / "told").read_text()
-    assert re.fullmatch(r"sweep.nc: mpirun was started (1[5-9]|[2-9]\d) s ago, and MPI_Init has not returned yet; "
-                        "ranks on this machine: 0 of 4\n"
+    assert re.fullmatch(r"a\\x1b.nc: mpirun was started (1[5-9]|[2-9]\d) s ago, and MPI_Init has not returned yet; "
+                        "ranks on this machine: 0 of 3\n"
                         "mpirun: ended before the sweep could begin\n", told), told
     assert (tmp_path / "components").read_text() == "-gl,-opencl\n"
 

@@ -110,7 +110,7 @@ def test_a_name_that_is_not_utf_8_is_not_lost(dataset, tmp_path, normsweep):
     (tmp_path / "a.yaml").write_text(LONGER)
     before = dataset.read_bytes()
     said = normsweep("run", "a.yaml", "-j", "0", status=2).stderr
-    assert said == ("a.nc: gr??e, which normsweep did not write, cannot be kept: NetCDF: Name contains illegal "
+    assert said == ("a.nc: gr\\xf6\\xdfe, which normsweep did not write, cannot be kept: NetCDF: Name contains illegal "
                     "characters; save it elsewhere and take it out, or use another -o\n")
     assert dataset.read_bytes() == before
     assert normsweep("show", "a.nc").stdout

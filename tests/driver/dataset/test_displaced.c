@@ -230,3 +230,44 @@ TEST(dataset_behind_a_link_is_found_or_copied)
     bench_write_run(&bench, 1, OUTCOME_DONE, 1000);
     finish(&bench, "b.nc.ours");
 }
+
+/* Between the steps of a start no process has the file. A start that has had it makes no other, and writes to
+ * no other. */
+TEST(dataset_that_a_start_knows_is_not_made_again)
+{
+    struct output_file known = {0}, unseen = {0};
+    const struct dataset_options of_it = {.known = &known}, of_any = {.known = &unseen};
+    char copy[PATH_SIZE], shell[3 * PATH_SIZE], line[PATH_SIZE + 256];
+    struct bench bench;
+    struct stat status;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, SEEDS))
+        return;
+    bench_close(&bench);
+    CHECK(stat(bench.path, &status) == 0);
+    known = (struct output_file){(long long)status.st_dev, (long long)status.st_ino};
+    CHECK(bench_open(&bench, SEEDS, &of_it) == 0);
+    bench_close(&bench);
+    rename_file(&bench, "a.nc", "b.nc");
+    for (int i = 0; i < 2; i++) {
+        CHECK(bench_open(&bench, SEEDS, i ? &of_any : &of_it) == -1);
+        snprintf(line, sizeof(line),
+            "%s: was renamed or removed while its sweep ran, so the sweep has stopped; to continue, put it "
+            "back and run the same command again",
+            bench.path);
+        CHECK(bench.error.status == ERROR_ENVIRONMENT);
+        CHECK_TEXT(bench.error.text, line);
+        CHECK(!bench_exists(&bench, "a.nc") && !bench_exists(&bench, "a.nc.new"));
+    }
+    snprintf(shell, sizeof(shell), "cp %s %s", path_of(&bench, "b.nc", copy), bench.path);
+    CHECK(system(shell) == 0);
+    CHECK(bench_open(&bench, SEEDS, &of_it) == -1);
+    CHECK(strstr(bench.error.text, ": was replaced by another file while its sweep ran") != NULL);
+    CHECK(bench_open(&bench, SEEDS, &of_any) == 0);
+    bench_close(&bench);
+    rename_file(&bench, "b.nc", "a.nc");
+    CHECK(bench_open(&bench, SEEDS, &of_it) == 0);
+    bench_close(&bench);
+    bench_release(&bench);
+}

@@ -1,12 +1,14 @@
 /* A job in one process whose owner withdraws runs, or whose dataset is replaced, while one of them trains. */
 #include "driver/job/local.h"
 #include "driver/output/folder.h"
-#include "driver/output/lease.h"
+#include "driver/output/lease_record.h"
 #include "driver/sweep/texts.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
 #include "tests/test.h"
+#include "worker/host/clock.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,4 +231,62 @@ TEST(local_tells_at_its_end_that_its_dataset_was_replaced)
         check_kept(&bench, 2, 0);
     }
     release(&bench, lease);
+}
+
+/* The owner of the lease is now a process on another machine. */
+static void lend(const char *path)
+{
+    const struct lease_record other = {.process = {.pid = 77, .start = 5, .place = "elsewhere/pid:[1]"}};
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+    CHECK(file >= 0 && lease_record_put(file, LEASE_OWNER, &other) == 0 && close(file) == 0);
+}
+
+/* The job knows that all is another process's, and leaves it alone. */
+static void check_lost(struct bench *bench, struct job *job, struct lease *lease)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s.lease", bench->path);
+    lend(path);
+    failing_clock(2 * LEASE_RENEW_SECONDS + 2);
+    job_breathe(job, clock_now());
+    CHECK(job->lost && job->failed && !job->displaced);
+    CHECK(job_close(job, &bench->error) != 0);
+    failing_clock(0);
+    CHECK(strstr(bench->error.text, ": the lease was lost to another process") != NULL);
+    CHECK(!bench_exists(bench, "a.nc.ours"));
+    CHECK(unlink(path) == 0);
+    release(bench, lease);
+}
+
+/* While this process was paused, another start took its lease and put a new file at the path. */
+TEST(job_whose_lease_was_taken_does_not_keep_its_dataset)
+{
+    struct lease *lease = NULL;
+    struct bench bench;
+    struct job job;
+
+    if (!open_job(&bench, &job, &lease, ENDLESS))
+        return;
+    CHECK(unlink(bench.path) == 0);
+    check_lost(&bench, &job, lease);
+}
+
+/* Somebody removes the dataset with its lease, so that another start can begin. */
+TEST(job_whose_lease_is_gone_with_its_dataset_keeps_it_until_another_has_it)
+{
+    struct lease *lease = NULL;
+    struct bench bench;
+    struct job job;
+    char path[128];
+
+    if (!open_job(&bench, &job, &lease, ENDLESS))
+        return;
+    snprintf(path, sizeof(path), "%s.lease", bench.path);
+    CHECK(unlink(bench.path) == 0 && unlink(path) == 0);
+    failing_clock(LEASE_RENEW_SECONDS + 1);
+    job_breathe(&job, clock_now());
+    CHECK(job.displaced && !job.failed);
+    check_lost(&bench, &job, lease);
 }

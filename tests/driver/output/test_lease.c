@@ -216,8 +216,9 @@ TEST(lease_that_was_lost_is_noticed)
 
     place_init(&place);
     CHECK(lease_take(&lease, place.output, &error) == 0);
+    CHECK(unlink(place.file) == 0 && lease_renew(lease, &error) == -1);
     place_lend(&place, 77, 0);
-    CHECK(lease_renew(lease, &error) == -1);
+    CHECK(lease_renew(lease, &error) == LEASE_TAKEN);
     CHECK(error.status == ERROR_ENVIRONMENT);
     lease_release(lease);
     CHECK(exists(place.file)); /* the file belongs to another process */
@@ -310,7 +311,7 @@ TEST(lease_shuts_out_a_coordinator_of_an_earlier_life)
     CHECK(lease_join(&old, place.output, token, &error) == 0);
     CHECK(lease_begin_life(launcher, &error) == 0);
     CHECK(lease_news(launcher).stage == STAGE_NONE);
-    CHECK(lease_renew(old, &error) == -1 && error.status == ERROR_ENVIRONMENT);
+    CHECK(lease_renew(old, &error) == LEASE_TAKEN && error.status == ERROR_ENVIRONMENT);
     CHECK(lease_news(launcher).stage == STAGE_NONE);
     lease_release(old);
     CHECK(lease_join(&old, place.output, token, &error) == -1);
@@ -318,6 +319,34 @@ TEST(lease_shuts_out_a_coordinator_of_an_earlier_life)
     CHECK(lease_renew(launcher, &error) == 0 && lease_renew(new, &error) == 0);
     lease_release(new);
     lease_release(launcher);
+    place_release(&place);
+}
+
+/* A file that replaces the output has other numbers, although the first one is gone. */
+TEST(lease_tells_a_coordinator_of_the_output)
+{
+    struct lease *launcher = NULL, *coordinator = NULL;
+    struct place place = {0};
+    struct error error;
+    struct stat status;
+
+    place_init(&place);
+    CHECK(lease_take(&launcher, place.output, &error) == 0 && lease_file(launcher).inode == 0);
+    for (int life = 0; life < 3; life++) {
+        CHECK(lease_begin_life(launcher, &error) == 0);
+        CHECK(lease_join(&coordinator, place.output, lease_token(launcher), &error) == 0);
+        struct output_file file = lease_file(coordinator);
+        bool there = stat(place.output, &status) == 0;
+        CHECK(there == (life > 0) && (file.inode != 0) == there);
+        CHECK(!there || (file.inode == (long long)status.st_ino && file.device == (long long)status.st_dev));
+        lease_release(coordinator);
+        CHECK(!there || unlink(place.output) == 0);
+        int made = open(place.output, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        CHECK(made >= 0 && fstat(made, &status) == 0 && close(made) == 0);
+        CHECK(!there || file.inode != (long long)status.st_ino);
+    }
+    lease_release(launcher);
+    CHECK(unlink(place.output) == 0);
     place_release(&place);
 }
 
