@@ -74,7 +74,8 @@ void dispatch_set_up(struct dispatch *d, const struct peer *peer)
         struct setup_piece *piece = &blank(d, MESSAGE_SETUP)->as.setup;
         size_t left = d->setup_size - offset;
         piece->seat = peer->seat;
-        piece->number = peer->address;
+        piece->rank = peer->address;
+        piece->worker = peer->worker + 1;
         piece->total = (int64_t)d->setup_size;
         piece->offset = (int64_t)offset;
         piece->count = (int64_t)(left < PIECE_BYTES ? left : PIECE_BYTES);

@@ -12,7 +12,7 @@ struct loop {
     struct wire *wire;
     struct setup setup;
     struct seat seat;
-    int64_t number;
+    int64_t rank, worker;
     bool greeted; /* the coordinator has sent something. Before its first setup: this rank is a spare */
     unsigned char *pieces; /* of the setup, while it arrives */
     int64_t pieces_come, pieces_total; /* bytes */
