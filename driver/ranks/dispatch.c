@@ -330,6 +330,8 @@ static bool listen(struct dispatch *d)
     peers_hear(peer, d->now);
     if (peer->worker >= 0)
         take_message(d, peer->worker);
+    else if (d->in.kind == MESSAGE_HELLO && plausible_hello(&d->in.as.hello))
+        peers_hello(d->peers, peer, &d->in.as.hello, d->now); /* it is late: a spare from now on */
     return true;
 }
 
@@ -353,6 +355,15 @@ static bool is_abandoned(const struct dispatch *d)
     }
     coordinator_state(d->job->coordinator, &state);
     return d->begun && state.workers == 0;
+}
+
+/* Is a worker dead or silent now? One that a spare has replaced does not count. */
+static bool lacks_a_worker(const struct dispatch *d)
+{
+    for (int i = 0; i < d->peers->workers; i++)
+        if (dispatch_peer(d, i)->dead || dispatch_peer(d, i)->silent)
+            return true;
+    return false;
 }
 
 static void send_alive(struct dispatch *d)
@@ -386,11 +397,14 @@ static void stop_all(struct dispatch *d)
     dispatch_tell(d, (struct event){.kind = EVENT_STOP});
 }
 
+/* Workers whose hello is late are not awaited. */
 static bool all_are_ready(const struct dispatch *d)
 {
-    for (int i = 0; i < d->peers->workers; i++)
-        if (!dispatch_peer(d, i)->ready && !dispatch_peer(d, i)->dead)
+    for (int i = 0; i < d->peers->workers; i++) {
+        const struct peer *peer = dispatch_peer(d, i);
+        if (peer->said_hello && !peer->ready && !peer->dead)
             return false;
+    }
     return true;
 }
 
@@ -424,7 +438,7 @@ static void watch_workers(struct dispatch *d)
     dispatch_bury(d);
     dispatch_replace(d);
     if (is_abandoned(d)) {
-        d->abandoned = !d->stopping && d->lost > 0;
+        d->abandoned = !d->stopping && lacks_a_worker(d);
         stop_all(d);
     }
     dispatch_tell(d, (struct event){.kind = EVENT_TICK});
@@ -496,7 +510,7 @@ static void work_until_finished(struct dispatch *d)
 static void greet(struct dispatch *d)
 {
     for (int i = 0; i < d->peers->workers; i++)
-        if (dispatch_peer(d, i)->misspoke)
+        if (dispatch_peer(d, i)->bad_hello)
             dispatch_distrust(d, i, "a first message that no process can send");
         else if (dispatch_peer(d, i)->said_hello)
             dispatch_set_up(d, dispatch_peer(d, i));
