@@ -100,13 +100,13 @@ static void send_order(struct dispatch *d, const struct order *order)
     send(d, order->worker);
 }
 
-/* Are all ranks alive, so that they can end together? */
+/* Are all ranks alive, so that they can end together? Nothing waits for one that has not said hello. */
 static bool is_whole(const struct dispatch *d)
 {
     struct coordinator_state state;
 
     coordinator_state(d->job->coordinator, &state);
-    return d->lost == 0 && state.silent == 0;
+    return d->lost == 0 && state.silent == 0 && peers_are_there(d->peers);
 }
 
 /* After a signal MPICH's mpiexec ends with the status of any rank, so all have the coordinator's. The
