@@ -506,8 +506,9 @@ static void work_until_finished(struct dispatch *d)
     }
 }
 
-/* Takes what ranks have said before there was a job: spares are told that they are ones. */
-static void greet(struct dispatch *d)
+/* Sets up the workers that have said hello before there was a job. A rank that gets ALIVE and no setup learns
+ * that it is a spare. */
+static void set_up_all(struct dispatch *d)
 {
     for (int i = 0; i < d->peers->workers; i++)
         if (dispatch_peer(d, i)->bad_hello)
@@ -531,7 +532,7 @@ struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peer
         job_fail(job, &error);
         dispatch_dismiss(wire);
     } else {
-        greet(d);
+        set_up_all(d);
         work_until_finished(d);
         for (int i = 0; i < peers->ranks; i++)
             send_quit(d, &peers->peer[i]);

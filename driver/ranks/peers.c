@@ -1,8 +1,8 @@
 /*
- * A rank tells its number among those of its machine, as mpirun has set it, in its hello. The coordinator
- * decides which ones are spares, since only it knows whether it is itself on that machine; no call of MPI
- * could be used for it in which all ranks take part, because such a call never returns if a rank has died. So
- * the hellos are awaited before the job is opened, which needs the number of workers.
+ * In its hello a rank tells its number among those of its machine, as mpirun has set it. The coordinator
+ * decides which ranks are spares, since only it knows whether it is itself on that machine. A collective call
+ * of MPI would never return if a rank has died. The job needs the number of workers when it is opened, so
+ * the coordinator waits for the hellos before that.
  */
 #include "driver/ranks/peers.h"
 
@@ -17,7 +17,7 @@
 /* All ranks return from MPI_Init together, and a worker that is reading texts reports every few seconds. */
 enum { HELLO_SECONDS = 100, READY_SECONDS = 100 };
 
-#define ROLES_SECONDS 5 /* for the hellos of all ranks */
+#define ROLES_SECONDS 5 /* for the hellos of all ranks, before workers are told from spares */
 #define SPARE_SECONDS 15 /* since a spare's last message: three times as long as between two of them */
 
 bool peers_are_there(const struct peers *peers)

@@ -255,7 +255,7 @@ def test_spares_take_the_places_of_lost_workers(sweep, tmp_path, spares):
             if lost <= spares:
                 wait_until(command, lambda: len(events(tmp_path, "run_started")) == 2 + lost, "a spare trains its run")
                 victim, = command.of("spare")
-        assert command.text["err"].count("was lost; 1 of 2 is left") == spares + 1
+        wait_until(command, lambda: command.text["err"].count("was lost; 1 of 2 is left") == spares + 1, "it is said")
         command.process.send_signal(signal.SIGTERM)
         assert ends(command) == 75, command.text
     lost, replaced = events(tmp_path, "worker_lost"), events(tmp_path, "worker_replaced")
