@@ -3,6 +3,7 @@
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 #include "driver/ranks/descriptors.h"
+#include "driver/ranks/starter.h"
 #include "driver/sweep/threads.h"
 #include "worker/host/processors.h"
 
@@ -33,7 +34,7 @@ int launching_spares(const struct launching *launching)
 {
     int asked = launching->arguments->spares;
 
-    if (launching->mpirun.release == 0)
+    if (launching->mpirun.release == 0 || (launching->mpirun.release >= 5 && mpirun_has_allocation()))
         return 0;
     return asked >= 0 ? asked : SPARES;
 }
@@ -85,6 +86,10 @@ int launching_check(struct launching *launching, bool look, struct error *error)
     int64_t pending = sweep->cells - sweep->skipped;
     if (launching_prepare(launching, pending, error) != 0)
         return -1;
-    int ranks = workers_here(launching, pending) + launching_spares(launching) + 1;
+    int spares = launching_spares(launching), ranks = workers_here(launching, pending) + spares + 1;
+    if (spares == 0)
+        starter_warn_of_spares(sweep->output, arguments->spares,
+            launching->mpirun.release ? "Open MPI 5 does not tell the hosts of an allocation"
+                                      : "spares need Open MPI's mpirun");
     return launching->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(ranks, look, error) : 0;
 }

@@ -16,8 +16,9 @@ struct launching {
  * has. */
 int launching_workers(const struct launching *launching, int64_t pending);
 
-/* The ranks that each host starts besides its workers. Only where one that dies leaves the others alone:
- * MPICH's mpiexec would end them all. Valid once launching_prepare has found mpirun. */
+/* The ranks that each host starts besides its workers. 0 with MPICH, whose mpiexec ends all ranks if one
+ * dies, and with Open MPI 5 in an allocation, whose hosts it does not tell. Valid once launching_prepare has
+ * found mpirun. */
 int launching_spares(const struct launching *launching);
 
 /* Prepares for so many runs: finds mpirun, and reserves descriptors for the ranks. -1 with the error set.

@@ -108,7 +108,7 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
     if (pending > 0 && peers_init(&peers, wire_size(wire) - 1, count_spares(start), 0) != 0)
         pending = status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
     if (pending > 0)
-        peers_muster(&peers, wire, 0);
+        peers_await(&peers, wire, 0);
     if (pending > 0 && !token) {
         starter_warn_of_jobs(start->sweep.output, start->arguments.jobs, peers.workers);
         announce(&start->sweep, peers.workers > 0 ? peers.workers : 1, false);

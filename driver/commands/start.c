@@ -4,10 +4,13 @@
 #include "driver/job/chooser.h"
 #include "driver/job/deaths.h"
 #include "driver/picture/status_json.h"
+#include "driver/ranks/mpirun.h"
+#include "driver/ranks/starter.h"
 #include "driver/sweep/texts.h"
 #include "driver/text/lines.h"
 #include "worker/host/clock.h"
 #include "worker/host/last_words.h"
+#include "worker/wire/message.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -111,6 +114,20 @@ static void prepare_last_words(struct start *start)
     journal_end_last(start->journal, told);
 }
 
+/* Where no mpirun is started; launching_check does the rest. */
+static void warn_of_spares(const struct start *start)
+{
+    struct starter starter = starter_find();
+    int asked = start->arguments.spares;
+
+    if (getenv(LEASE_VARIABLE))
+        return;
+    if (start->arguments.jobs == 0 && (starter.rank < 0 || starter.size == 1))
+        starter_warn_of_spares(start->sweep.output, asked, "-j 0 starts no ranks");
+    else if (starter.rank >= 0 && !mpirun_is_open_mpi(wire_library()))
+        starter_warn_of_spares(start->sweep.output, asked, "spares need Open MPI's mpirun");
+}
+
 int start_begin(struct start *start, struct error *error)
 {
     struct error ignored;
@@ -121,6 +138,7 @@ int start_begin(struct start *start, struct error *error)
     }
     if (open_log(start, error) != 0)
         return -1;
+    warn_of_spares(start);
     prepare_first_words(start);
     return 0;
 }

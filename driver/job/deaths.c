@@ -74,7 +74,7 @@ static int count_death(struct counting *counting, struct unseen_death *death)
     char label[LABEL_SIZE];
 
     lines_print(stderr, 0, "%s: an earlier start lost worker %lld on %s, %s, in %s", job->sweep->output,
-        (long long)death->told.number, death->told.host, death->told.last,
+        (long long)death->told.worker, death->told.host, death->told.last,
         label_cell(job->sweep, death->cell, label));
     if (dataset_put_earlier_deaths(
             job->dataset, death->cell, deaths, death->told.session, death->told.host, counting->error) != 0)
@@ -160,8 +160,9 @@ void deaths_tell(struct job *job)
 {
     for (int64_t i = 0; i < job->unseen_count; i++) {
         const struct unseen_death *death = &job->unseen[i];
-        int worker = (int)death->told.number - 1;
-        events_worker_lost(job, worker, death->told.host, worker + 1, death->cell, death->told.last);
+        int worker = (int)death->told.worker - 1;
+        events_worker_lost(
+            job, worker, death->told.host, (int)death->told.rank, death->cell, death->told.last);
         if (!death->failed)
             continue;
         struct result failed = deaths_result(job, death->cell, death->told.last);

@@ -19,11 +19,6 @@ enum {
     USUAL = 1024, /* a message proposes a multiple of this */
 };
 
-static rlim_t smaller(rlim_t a, rlim_t b)
-{
-    return a < b ? a : b;
-}
-
 int descriptors_reserve(int workers, int spares, struct error *error)
 {
     rlim_t least = LEAST + LEAST_RANK * ((rlim_t)workers + (rlim_t)spares),
@@ -39,7 +34,7 @@ int descriptors_reserve(int workers, int spares, struct error *error)
             "%llu; have it raised to %llu, take fewer workers (-j), or train without MPI (-j 0)",
             (unsigned long long)least, workers, workers == 1 ? "" : "s", spares, spares == 1 ? "" : "s",
             (unsigned long long)limit.rlim_max, (unsigned long long)usual);
-    limit.rlim_cur = smaller(ROOM * least, limit.rlim_max);
+    limit.rlim_cur = limit.rlim_max < ROOM * least ? limit.rlim_max : ROOM * least;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         return error_set(
             error, ERROR_ENVIRONMENT, "the limit of file descriptors cannot be raised: %s", strerror(errno));

@@ -74,7 +74,8 @@ void dispatch_set_up(struct dispatch *d, const struct peer *peer)
         struct setup_piece *piece = &blank(d, MESSAGE_SETUP)->as.setup;
         size_t left = d->setup_size - offset;
         piece->seat = peer->seat;
-        piece->number = peer->address;
+        piece->rank = peer->address;
+        piece->worker = peer->worker + 1;
         piece->total = (int64_t)d->setup_size;
         piece->offset = (int64_t)offset;
         piece->count = (int64_t)(left < PIECE_BYTES ? left : PIECE_BYTES);
@@ -99,13 +100,13 @@ static void send_order(struct dispatch *d, const struct order *order)
     send(d, order->worker);
 }
 
-/* Are all ranks alive, so that they can end together? */
+/* Are all ranks alive, so that they can end together? Nothing waits for one that has not said hello. */
 static bool is_whole(const struct dispatch *d)
 {
     struct coordinator_state state;
 
     coordinator_state(d->job->coordinator, &state);
-    return d->lost == 0 && state.silent == 0;
+    return d->lost == 0 && state.silent == 0 && peers_are_there(d->peers);
 }
 
 /* After a signal MPICH's mpiexec ends with the status of any rank, so all have the coordinator's. The
@@ -329,6 +330,8 @@ static bool listen(struct dispatch *d)
     peers_hear(peer, d->now);
     if (peer->worker >= 0)
         take_message(d, peer->worker);
+    else if (d->in.kind == MESSAGE_HELLO && plausible_hello(&d->in.as.hello))
+        peers_hello(d->peers, peer, &d->in.as.hello, d->now); /* it is late: a spare from now on */
     return true;
 }
 
@@ -352,6 +355,15 @@ static bool is_abandoned(const struct dispatch *d)
     }
     coordinator_state(d->job->coordinator, &state);
     return d->begun && state.workers == 0;
+}
+
+/* Is a worker dead or silent now? One that a spare has replaced does not count. */
+static bool lacks_a_worker(const struct dispatch *d)
+{
+    for (int i = 0; i < d->peers->workers; i++)
+        if (dispatch_peer(d, i)->dead || dispatch_peer(d, i)->silent)
+            return true;
+    return false;
 }
 
 static void send_alive(struct dispatch *d)
@@ -385,11 +397,14 @@ static void stop_all(struct dispatch *d)
     dispatch_tell(d, (struct event){.kind = EVENT_STOP});
 }
 
+/* Workers whose hello is late are not awaited. */
 static bool all_are_ready(const struct dispatch *d)
 {
-    for (int i = 0; i < d->peers->workers; i++)
-        if (!dispatch_peer(d, i)->ready && !dispatch_peer(d, i)->dead)
+    for (int i = 0; i < d->peers->workers; i++) {
+        const struct peer *peer = dispatch_peer(d, i);
+        if (peer->said_hello && !peer->ready && !peer->dead)
             return false;
+    }
     return true;
 }
 
@@ -423,7 +438,7 @@ static void watch_workers(struct dispatch *d)
     dispatch_bury(d);
     dispatch_replace(d);
     if (is_abandoned(d)) {
-        d->abandoned = !d->stopping && d->lost > 0;
+        d->abandoned = !d->stopping && lacks_a_worker(d);
         stop_all(d);
     }
     dispatch_tell(d, (struct event){.kind = EVENT_TICK});
@@ -491,11 +506,12 @@ static void work_until_finished(struct dispatch *d)
     }
 }
 
-/* Takes what ranks have said before there was a job: spares are told that they are ones. */
-static void greet(struct dispatch *d)
+/* Sets up the workers that have said hello before there was a job. A rank that gets ALIVE and no setup learns
+ * that it is a spare. */
+static void set_up_all(struct dispatch *d)
 {
     for (int i = 0; i < d->peers->workers; i++)
-        if (dispatch_peer(d, i)->misspoke)
+        if (dispatch_peer(d, i)->bad_hello)
             dispatch_distrust(d, i, "a first message that no process can send");
         else if (dispatch_peer(d, i)->said_hello)
             dispatch_set_up(d, dispatch_peer(d, i));
@@ -516,7 +532,7 @@ struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peer
         job_fail(job, &error);
         dispatch_dismiss(wire);
     } else {
-        greet(d);
+        set_up_all(d);
         work_until_finished(d);
         for (int i = 0; i < peers->ranks; i++)
             send_quit(d, &peers->peer[i]);

@@ -12,7 +12,7 @@ struct dispatch_end {
 };
 
 /*
- * Runs a job on the mustered ranks behind the wire: their messages become the coordinator's events, its
+ * Runs a job on the assigned ranks behind the wire: their messages become the coordinator's events, its
  * orders become messages and writes. Returns when every run has ended, a signal has stopped all, or the job
  * has failed; by then every rank has been told to quit.
  */

@@ -129,7 +129,7 @@ void dispatch_bury(struct dispatch *d)
             handle_death(d, peer->worker);
             continue;
         }
-        d->peers->spares--;
+        d->peers->spares -= peer->spare;
         write_off(d, peer);
         dispatch_say(d, "the spare rank %d on %s was lost", peer->address, peer->host);
     }

@@ -8,7 +8,7 @@ struct dispatch {
     struct job *job;
     struct wire *wire;
     struct peers *peers; /* borrowed */
-    int lost; /* ranks that ever died or were given up */
+    int lost; /* ranks that ever died or were given up, also those that a spare has replaced */
     unsigned char *setup;
     size_t setup_size;
     struct message in, out;
@@ -38,8 +38,8 @@ void dispatch_distrust(struct dispatch *d, int worker, const char *what);
 /* A worker has been silent for too long; an order about its run follows. */
 void dispatch_note_silence(struct dispatch *d, const struct order *order);
 
-/* Is a worker silent that may be waiting for a slow disk? When it returns, it has measured the disk's pace.
- */
+/* Is the worker silent, and may it still be waiting for a slow disk? When it comes back, it has measured how
+ * slow the disk is. */
 bool dispatch_may_come_back(const struct dispatch *d, const struct peer *peer);
 
 /* Looks for dead workers; their runs go to others. */

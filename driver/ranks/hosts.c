@@ -20,37 +20,44 @@
 
 #include "worker/host/environment.h"
 
-static void add_host(struct hosts *hosts, const char *name, int slots)
+static bool add_host(struct hosts *hosts, const struct host *host)
 {
     struct host *more = realloc(hosts->host, ((size_t)hosts->count + 1) * sizeof(*more));
 
     if (!more)
-        return;
+        return false;
     hosts->host = more;
-    hosts->host[hosts->count].slots = slots;
-    snprintf(hosts->host[hosts->count++].name, sizeof(more->name), "%s", name);
+    hosts->host[hosts->count++] = *host;
+    return true;
 }
 
 struct hosts hosts_here(void)
 {
+    struct host here = {.slots = INT_MAX};
     struct hosts hosts = {0};
-    char name[64];
 
-    add_host(&hosts, environment_host(name, sizeof(name)), INT_MAX);
+    environment_host(here.name, sizeof(here.name));
+    add_host(&hosts, &here);
     return hosts;
 }
 
-/* The lines of the map: "Data for node: n1	Num slots: 2	Max slots: 0	Num procs: 2". */
+_Static_assert(HOST_SIZE == 64, "the width of %63s");
+
+/* The lines of the map: "Data for node: n1	Num slots: 2	Max slots: 0	Num procs: 2". Part of a map
+ * would be wrong, so one line that is not understood, or does not fit, makes all unknown. */
 struct hosts hosts_parse(const char *text)
 {
     struct hosts hosts = {0};
-    char name[64];
-    int slots;
+    struct host host;
 
-    for (const char *at = text; (at = strstr(at, "Data for node: ")); at++)
-        if (sscanf(at, "Data for node: %63s Num slots: %d", name, &slots) == 2 &&
-            slots > 0) // NOLINT(cert-err34-c)
-            add_host(&hosts, name, slots);
+    for (const char *at = text; (at = strstr(at, "Data for node: ")); at++) {
+        int found = sscanf(at, "Data for node: %63s Num slots: %d", // NOLINT(cert-err34-c)
+            host.name, &host.slots);
+        if (found != 2 || host.slots <= 0 || !add_host(&hosts, &host)) {
+            hosts_release(&hosts);
+            break;
+        }
+    }
     return hosts;
 }
 
@@ -98,8 +105,8 @@ static int count_workers(const struct hosts *hosts, int ranks, int spares)
     return workers;
 }
 
-/* One rank more is one worker more at most, so the largest number of ranks with no more workers has them all.
- */
+/* With each rank more there are as many workers or one more. So the largest number of ranks that gives no
+ * more than `workers` gives exactly so many. */
 int hosts_ranks(const struct hosts *hosts, int workers, int spares)
 {
     if (hosts->count == 0)
@@ -128,7 +135,7 @@ static bool is_usable(const struct ifaddrs *one)
 /* Does the name stand for this host? It may be in its hosts file with an address of loopback. */
 static bool is_self(const struct host *host, const struct addrinfo *found, const struct ifaddrs *interfaces)
 {
-    char name[64];
+    char name[HOST_SIZE];
 
     environment_host(name, sizeof(name));
     if (strncmp(name, host->name, strcspn(host->name, ".")) == 0 &&

@@ -3,13 +3,15 @@
 
 #include "driver/ranks/mpirun.h"
 
+#include "worker/wire/setup.h"
+
 #include <netinet/in.h>
 
 /* The hosts on which mpirun starts ranks, in its order. */
 struct hosts {
     int count; /* 0: unknown */
     struct host {
-        char name[64];
+        char name[HOST_SIZE];
         int slots;
     } * host; /* [count], owned */
 };

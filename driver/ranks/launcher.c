@@ -12,6 +12,7 @@
 #include "driver/ranks/rank_processes.h"
 #include "driver/text/exit_status.h"
 #include "driver/text/lines.h"
+#include "model/core/check.h"
 #include "worker/host/clock.h"
 #include "worker/host/signals.h"
 
@@ -27,9 +28,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HOSTFILE_VARIABLE "OMPI_MCA_orte_default_hostfile"
+enum { OPTIONS_MOST = 24, VARIABLES_MOST = 8, VALUE_SIZE = 64 };
 
-enum { OPTIONS_MOST = 24 };
+_Static_assert((int)TERMINAL_TEXT <= VALUE_SIZE && (int)NETWORK_SIZE <= VALUE_SIZE, "values of variables");
 
 #define GAP_MOST 1 /* seconds between two looks that count, at most: the whole job may be suspended */
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; later ten times as long */
@@ -74,7 +75,28 @@ struct command_line {
     char **argument; /* ends with NULL */
     int count;
     char ranks[16], *program;
+    /* For mpirun's environment alone: the script of --notify, which may start another MPI job, gets this
+     * process's. */
+    struct variable {
+        const char *name;
+        char value[VALUE_SIZE];
+    } variable[VARIABLES_MOST];
+    int variables;
 };
+
+/* Sets a variable for mpirun. */
+static void set_variable(struct command_line *line, const char *name, const char *value)
+{
+    int i = 0;
+
+    while (i < line->variables && strcmp(line->variable[i].name, name) != 0)
+        i++;
+    INVARIANT(i < VARIABLES_MOST && strlen(value) < VALUE_SIZE, "%s=%s", name, value);
+    line->variable[i].name = name;
+    snprintf(line->variable[i].value, VALUE_SIZE, "%s", value);
+    if (i == line->variables)
+        line->variables++;
+}
 
 static void add_argument(struct command_line *line, const char *argument)
 {
@@ -128,17 +150,17 @@ static int compose(struct command_line *line, const struct launch *launch, int r
     return 0;
 }
 
-static void hand_over(const struct lease *lease)
+static void hand_over(struct command_line *line, const struct lease *lease)
 {
     struct terminal terminal = progress_terminal();
     char text[TERMINAL_TEXT];
 
-    setenv(SCREEN_VARIABLE, terminal_format(&terminal, text, sizeof(text)), 1);
-    setenv(LEASE_VARIABLE, lease_token(lease), 1);
+    set_variable(line, SCREEN_VARIABLE, terminal_format(&terminal, text, sizeof(text)));
+    set_variable(line, LEASE_VARIABLE, lease_token(lease));
 }
 
 /* In the child: runs mpirun, which ends when this process dies. */
-static void become_mpirun(char **argument, int out, int error, pid_t parent)
+static void become_mpirun(const struct command_line *line, int out, int error, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
 
@@ -149,11 +171,13 @@ static void become_mpirun(char **argument, int out, int error, pid_t parent)
     dup2(nothing, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(error, STDERR_FILENO);
-    execvp(argument[0], argument);
+    for (int i = 0; i < line->variables; i++)
+        setenv(line->variable[i].name, line->variable[i].value, 1);
+    execvp(line->argument[0], line->argument);
     _exit(ERROR_ENVIRONMENT);
 }
 
-static int start_mpirun(struct launcher *l, char **argument, struct error *error)
+static int start_mpirun(struct launcher *l, const struct command_line *line, struct error *error)
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1};
     pid_t self = getpid();
@@ -167,7 +191,7 @@ static int start_mpirun(struct launcher *l, char **argument, struct error *error
         return error_set(error, ERROR_ENVIRONMENT, "mpirun: %s", strerror(cause));
     }
     if (l->mpirun == 0)
-        become_mpirun(argument, out[1], err[1], self);
+        become_mpirun(line, out[1], err[1], self);
     setpgid(l->mpirun, l->mpirun);
     close(out[1]);
     close(err[1]);
@@ -389,12 +413,12 @@ static void end_orphan(struct launcher *l)
 }
 
 /* One life of mpirun, from its start to its end. */
-static int run_once(struct launcher *l, const struct command_line *line, struct error *error)
+static int run_once(struct launcher *l, struct command_line *line, struct error *error)
 {
     if (lease_begin_life(l->lease, error) != 0)
         return -1;
-    hand_over(l->lease);
-    if (start_mpirun(l, line->argument, error) != 0)
+    hand_over(line, l->lease);
+    if (start_mpirun(l, line, error) != 0)
         return -1;
     rank_processes_init(&l->ranks, l->mpirun, is_hydra(l), l->now);
     watch_mpirun(l);
@@ -454,40 +478,28 @@ static int judge_loss(const struct launcher *l, const struct launch *launch, int
     return LOST;
 }
 
-/* Does a scheduler or a host file tell mpirun which machines to use? */
-static bool has_allocation(void)
-{
-    static const char *const told_by[] = {
-        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE", HOSTFILE_VARIABLE};
-
-    for (size_t i = 0; i < sizeof(told_by) / sizeof(*told_by); i++)
-        if (getenv(told_by[i]))
-            return true;
-    return false;
-}
-
 /*
  * Ranks of one host need no network: each would listen on all interfaces, where ranks of other jobs reach it
  * by mistake. On several hosts they connect on the network that the hosts share. What the user has set stays,
  * for one host only what is set in the environment, since shared memory is always right there. Open MPI 5 has
  * other names for most of it, and is left alone on several hosts.
  */
-static void choose_transport(const struct hosts *hosts, int release)
+static void choose_transport(struct command_line *line, const struct hosts *hosts, int release)
 {
     char network[NETWORK_SIZE];
 
     if (hosts->count == 1 && !getenv("OMPI_MCA_btl") && !getenv("OMPI_MCA_pml")) {
-        setenv("OMPI_MCA_btl", release >= 5 ? "self,sm" : "self,vader", 1);
-        setenv("OMPI_MCA_pml", "ob1", 1);
+        set_variable(line, "OMPI_MCA_btl", release >= 5 ? "self,sm" : "self,vader");
+        set_variable(line, "OMPI_MCA_pml", "ob1");
     } else if (hosts->count > 1 && release < 5 && hosts_network(hosts, network) && mpirun_may_set_network()) {
-        setenv("OMPI_MCA_btl_tcp_if_include", network, 1);
-        setenv("OMPI_MCA_oob_tcp_if_include", network, 1);
+        set_variable(line, "OMPI_MCA_btl_tcp_if_include", network);
+        set_variable(line, "OMPI_MCA_oob_tcp_if_include", network);
     }
 }
 
-/* Finds the hosts, and prepares the environment for them. Returns the number of ranks to start; 0: as many as
- * the allocation has slots. */
-static int prepare_hosts(const struct launch *launch, bool allocation)
+/* Finds the hosts, and sets the variables for them. Returns the number of ranks to start; 0: as many as the
+ * allocation has slots. */
+static int prepare_hosts(struct command_line *line, const struct launch *launch, bool allocation)
 {
     bool open_mpi = launch->mpirun->release > 0;
     int ranks = launch->workers > 0 ? launch->workers + 1 : 0, spares = 0;
@@ -497,22 +509,22 @@ static int prepare_hosts(const struct launch *launch, bool allocation)
     if (open_mpi)
         hosts = allocation ? hosts_allocated(launch->mpirun) : hosts_here();
     if (open_mpi && launch->mpirun->release < 5 && !allocation)
-        setenv(HOSTFILE_VARIABLE, "none", 1); /* one in a file of parameters would lead to other machines */
+        set_variable(line, HOSTFILE_VARIABLE, "none"); /* one in a file of parameters may name other hosts */
     if (hosts.count > 0) {
         spares = launch->spares;
         ranks = hosts_ranks(&hosts, launch->workers, spares);
-        choose_transport(&hosts, launch->mpirun->release);
+        choose_transport(line, &hosts, launch->mpirun->release);
     }
     snprintf(text, sizeof(text), "%d", spares);
-    setenv(SPARES_VARIABLE, text, 1);
+    set_variable(line, SPARES_VARIABLE, text);
     hosts_release(&hosts);
     return ranks;
 }
 
 /* Starts mpirun, and again as long as it is lost; not at all if a stop was requested while the output was
  * made. */
-static int run_lives(const struct launch *launch, const struct command_line *line, int ranks, bool elsewhere,
-    struct error *error)
+static int run_lives(
+    const struct launch *launch, struct command_line *line, int ranks, bool elsewhere, struct error *error)
 {
     int status = signals_stop() ? STATUS_STOPPED : LOST, vain = 0;
 
@@ -537,8 +549,8 @@ static int run_lives(const struct launch *launch, const struct command_line *lin
 int launcher_run(const struct launch *launch, struct error *error)
 {
     struct command_line line = {.count = 0};
-    bool allocation = has_allocation();
-    int ranks = prepare_hosts(launch, allocation);
+    bool allocation = mpirun_has_allocation();
+    int ranks = prepare_hosts(&line, launch, allocation);
     int status = compose(&line, launch, ranks, error);
 
     signals_end_at_second(false);

@@ -68,6 +68,17 @@ int mpirun_check_root(struct error *error)
         "environment");
 }
 
+bool mpirun_has_allocation(void)
+{
+    static const char *const schedulers[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"};
+    const char *file = getenv(HOSTFILE_VARIABLE);
+
+    for (size_t i = 0; i < sizeof(schedulers) / sizeof(*schedulers); i++)
+        if (getenv(schedulers[i]))
+            return true;
+    return file && strcmp(file, "none") != 0;
+}
+
 /* In the child: runs a command with its output in `out`. */
 static void become(char *const argument[], int out)
 {

@@ -8,6 +8,9 @@
 /* The commands that start ranks, for the MPI library with which this program is built. */
 enum mpirun_kind { MPIRUN_OPEN_MPI, MPIRUN_HYDRA /* MPICH and what derives from it */, MPIRUN_OTHER };
 
+/* A file of hosts for Open MPI's mpirun; "none": none. */
+#define HOSTFILE_VARIABLE "OMPI_MCA_orte_default_hostfile"
+
 struct mpirun {
     enum mpirun_kind kind;
     const char *command; /* "mpirun" */
@@ -29,6 +32,9 @@ int mpirun_check_folder(int ranks, bool look, struct error *error);
 /* Finds the command on the PATH that belongs to this program's MPI. -1 with a message in error: there is
  * none, or no PATH. */
 int mpirun_find(struct mpirun *mpirun, struct error *error);
+
+/* Does a scheduler or a host file tell mpirun which machines to use? */
+bool mpirun_has_allocation(void);
 
 /* What Open MPI's mpirun prints of the ranks that it would start with no number of them given: one for each
  * slot of an allocation. Starts nothing. The caller frees it; NULL: nothing. */

@@ -1,8 +1,8 @@
 /*
- * A rank tells its number among those of its machine, as mpirun has set it, in its hello. The coordinator
- * decides which ones are spares, since only it knows whether it is itself on that machine; no call of MPI
- * could be used for it in which all ranks take part, because such a call never returns if a rank has died. So
- * the hellos are awaited before the job is opened, which needs the number of workers.
+ * In its hello a rank tells its number among those of its machine, as mpirun has set it. The coordinator
+ * decides which ranks are spares, since only it knows whether it is itself on that machine. A collective call
+ * of MPI would never return if a rank has died. The job needs the number of workers when it is opened, so
+ * the coordinator waits for the hellos before that.
  */
 #include "driver/ranks/peers.h"
 
@@ -17,20 +17,20 @@
 /* All ranks return from MPI_Init together, and a worker that is reading texts reports every few seconds. */
 enum { HELLO_SECONDS = 100, READY_SECONDS = 100 };
 
-#define MUSTER_SECONDS 5 /* for the hellos of all ranks if some are spares */
+#define ROLES_SECONDS 5 /* for the hellos of all ranks, before workers are told from spares */
 #define SPARE_SECONDS 15 /* since a spare's last message: three times as long as between two of them */
 
 bool peers_are_there(const struct peers *peers)
 {
     for (int i = 0; i < peers->ranks; i++)
-        if (!peers->peer[i].said_hello && !peers->peer[i].misspoke)
+        if (!peers->peer[i].said_hello && !peers->peer[i].bad_hello)
             return false;
     return true;
 }
 
-static void await_hellos(struct peers *peers, struct wire *wire, double now)
+void peers_await(struct peers *peers, struct wire *wire, double now)
 {
-    double end = clock_now() + MUSTER_SECONDS;
+    double end = clock_now() + ROLES_SECONDS;
     struct patience patience = {0};
     struct message message;
     int address;
@@ -44,9 +44,10 @@ static void await_hellos(struct peers *peers, struct wire *wire, double now)
         if (peer && message.kind == MESSAGE_HELLO && plausible_hello(&message.as.hello))
             peers_hello(peers, peer, &message.as.hello, now);
         else if (peer)
-            peer->misspoke = true;
+            peer->bad_hello = true;
         patience_renew(&patience);
     }
+    peers_assign(peers);
 }
 
 int peers_init(struct peers *peers, int ranks, int spares_each, double now)
@@ -54,9 +55,9 @@ int peers_init(struct peers *peers, int ranks, int spares_each, double now)
     *peers = (struct peers){.ranks = ranks, .spares_each = spares_each, .nodes_size = 2 * ranks + 1};
     environment_host(peers->host, sizeof(peers->host));
     peers->peer = calloc((size_t)ranks + 1, sizeof(*peers->peer));
-    peers->rank = malloc(((size_t)ranks + 1) * sizeof(*peers->rank));
+    peers->worker = malloc(((size_t)ranks + 1) * sizeof(struct peer *));
     peers->node = malloc((size_t)peers->nodes_size * sizeof(*peers->node));
-    if (!peers->peer || !peers->rank || !peers->node) {
+    if (!peers->peer || !peers->worker || !peers->node) {
         peers_release(peers);
         return -1;
     }
@@ -67,23 +68,42 @@ int peers_init(struct peers *peers, int ranks, int spares_each, double now)
     return 0;
 }
 
-void peers_muster(struct peers *peers, struct wire *wire, double now)
+/* How many of the ranks that have not said hello must be workers: as many as the known hosts lack, and all on
+ * hosts of which no rank has said hello. */
+static int64_t count_late_workers(const struct peers *peers)
 {
-    if (peers->spares_each > 0)
-        await_hellos(peers, wire, now);
+    int64_t late = peers->host_workers + peers->ranks - peers->host_ranks;
+
+    for (int i = 0; i < peers->ranks; i++)
+        late -= peers->peer[i].said_hello && !peers->peer[i].spare;
+    return late;
+}
+
+void peers_assign(struct peers *peers)
+{
+    int64_t late = count_late_workers(peers);
+
     for (int i = 0; i < peers->ranks; i++) {
-        peers->spares += peers->peer[i].spare;
-        if (peers->peer[i].spare)
+        struct peer *peer = &peers->peer[i];
+        bool works = peer->said_hello ? !peer->spare : late-- > 0 || peer->bad_hello;
+        if (i == peers->ranks - 1 &&
+            peers->workers == 0) { /* damaged ranks may all say that they are spares */
+            peer->spare = false;
+            works = true;
+        }
+        peers->spares += peer->spare;
+        if (!works)
             continue;
-        peers->peer[i].worker = peers->workers;
-        peers->rank[peers->workers++] = i;
+        peer->worker = peers->workers;
+        peers->worker[peers->workers++] = peer;
     }
+    peers->assigned = true;
 }
 
 void peers_release(struct peers *peers)
 {
     free(peers->peer);
-    free(peers->rank);
+    free((void *)peers->worker);
     free(peers->node);
     *peers = (struct peers){0};
 }
@@ -95,7 +115,7 @@ struct peer *peers_at(const struct peers *peers, int address)
 
 struct peer *peers_worker(const struct peers *peers, int worker)
 {
-    return &peers->peer[peers->rank[worker]];
+    return peers->worker[worker];
 }
 
 /* The number of the rank's machine: that of an earlier rank on it, or a new one. */
@@ -116,18 +136,17 @@ static int find_node(struct peers *peers, const struct peer *peer)
     }
 }
 
-/* Turns a place among all ranks of a machine into one among its workers. True: it is a spare's. The
- * coordinator is the first rank of its machine. */
-static bool take_seat(struct seat *seat, bool beside, int spares_each)
+/* Turns a place among all ranks of a machine into one among its workers. Returns how many spares the machine
+ * has. On the coordinator's machine, `skipped` is 1: its first rank is the coordinator. */
+static int64_t take_seat(struct seat *seat, int skipped, int spares_each)
 {
-    int64_t workers = seat->count - beside, spares = workers - 1 < spares_each ? workers - 1 : spares_each;
-
-    if (seat->number < beside || seat->number >= seat->count) {
+    if (seat->number < skipped || seat->number >= seat->count) {
         *seat = (struct seat){-1, -1};
-        return false;
+        return 0;
     }
-    *seat = (struct seat){seat->number - beside, workers - spares};
-    return seat->number >= seat->count;
+    int64_t others = seat->count - skipped - 1, spares = others < spares_each ? others : spares_each;
+    *seat = (struct seat){seat->number - skipped, others + 1 - spares};
+    return spares;
 }
 
 void peers_hello(struct peers *peers, struct peer *peer, const struct hello *hello, double now)
@@ -138,11 +157,18 @@ void peers_hello(struct peers *peers, struct peer *peer, const struct hello *hel
     peer->process.place[PROCESS_PLACE - 1] = '\0';
     snprintf(peer->host, sizeof(peer->host), "%.*s", process_host_length(peer->process.place),
         peer->process.place);
+    int nodes = peers->nodes;
     peer->node = find_node(peers, peer);
     peer->here = process_is_here(&peer->process);
     peer->seat = hello->seat;
-    bool spare = take_seat(&peer->seat, strcmp(peer->host, peers->host) == 0, peers->spares_each);
-    peer->spare = spare && peer->worker < 0;
+    int64_t spares = take_seat(&peer->seat, strcmp(peer->host, peers->host) == 0, peers->spares_each);
+    if (peers->nodes > nodes && peer->seat.count > 0) {
+        peers->host_workers += peer->seat.count;
+        peers->host_ranks += peer->seat.count + spares;
+    }
+    bool last = peer->seat.count > 0 && peer->seat.number >= peer->seat.count;
+    peer->spare = peer->worker < 0 && (last || peers->assigned);
+    peers->spares += peers->assigned && peer->spare;
     peer->said_hello = true;
     peers_hear(peer, now);
 }
@@ -168,7 +194,7 @@ struct peer *peers_replace(struct peers *peers, int worker, double now)
         new->spare = false;
         new->was_spare = true;
         new->asked = now;
-        peers->rank[worker] = i;
+        peers->worker[worker] = new;
         peers->spares--;
         return new;
     }

@@ -13,7 +13,7 @@
  */
 struct peer {
     int address; /* on the wire */
-    int worker; /* -1: a spare, or a rank whose place a spare has taken */
+    int worker; /* -1: a spare, a late rank that will be one, or a rank whose place a spare has taken */
     struct process process; /* valid once said_hello */
     char host[HOST_SIZE]; /* "?" before said_hello */
     struct seat seat; /* among the workers of its host; a spare has the one of the worker that it replaces */
@@ -21,7 +21,7 @@ struct peer {
     bool said_hello, ready, here; /* here: on the coordinator's machine */
     bool spare; /* waits for the place of a worker */
     bool was_spare;
-    bool misspoke; /* its first message was not a hello that a process can send */
+    bool bad_hello; /* its first message was not a hello that a process can send */
     bool dead, silent; /* silent: given up, although it may come back */
     bool quit; /* has been told to quit */
     double asked; /* clock of its last message, or since when its hello or its readiness is expected */
@@ -33,24 +33,30 @@ struct peers {
     int ranks;
     struct peer *peer; /* [ranks], by address; the first one is rank 1 */
     int workers, spares; /* spares: that still wait */
-    int *rank; /* [workers] index of the worker's peer */
+    struct peer **worker; /* [workers] the rank of each */
+    bool assigned; /* workers and spares are told apart */
     int spares_each; /* that each machine has started with, if it has so many ranks besides a worker */
     char host[HOST_SIZE]; /* the coordinator's */
     int *node; /* [nodes_size] hash table by place: a peer on that machine; -1: free */
     int nodes_size, nodes;
+    int64_t host_workers,
+        host_ranks; /* on the machines of those that have said hello, without the coordinator */
 };
 
-/* `ranks` besides the coordinator, of which nothing is known yet. `now`: of any clock, that of all functions
- * here. -1: no memory. */
+/* For the `ranks` besides the coordinator. They have not said hello yet. All functions here take `now` from
+ * one clock. -1: no memory. */
 int peers_init(struct peers *peers, int ranks, int spares_each, double now);
 void peers_release(struct peers *peers);
 
+/* Waits some seconds for the hellos of all ranks, then assigns them. */
+void peers_await(struct peers *peers, struct wire *wire, double now);
+
 /*
  * Tells workers from spares: the last `spares_each` ranks of a machine are spares, but one of its ranks is
- * always a worker. With spares it first waits some seconds for the hellos of all ranks; a rank that is late
- * is a worker.
+ * always a worker. Ranks that have not said hello become workers until each machine has its number of
+ * workers; the rest become spares when they say hello.
  */
-void peers_muster(struct peers *peers, struct wire *wire, double now);
+void peers_assign(struct peers *peers);
 
 /* Has every rank sent its first message? */
 bool peers_are_there(const struct peers *peers);

@@ -3,6 +3,7 @@
 #include "driver/dataset/write.h"
 #include "driver/sweep/grid.h"
 
+#include <limits.h>
 #include <string.h>
 
 static bool is_within(int64_t value, int64_t least, int64_t most)
@@ -20,7 +21,8 @@ static int64_t last_step_of(const struct job *job, int64_t cell)
 
 bool plausible_hello(const struct hello *hello)
 {
-    return hello->process.pid > 0 && memchr(hello->process.place, '\0', PROCESS_PLACE);
+    return hello->process.pid > 0 && memchr(hello->process.place, '\0', PROCESS_PLACE) &&
+           is_within(hello->seat.number, -1, INT_MAX) && is_within(hello->seat.count, -1, INT_MAX);
 }
 
 /* Seconds: more than any step takes; a worker with more patience would never be given up. */

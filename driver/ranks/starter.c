@@ -97,3 +97,9 @@ void starter_warn_of_jobs(const char *output, int asked, int workers)
             asked, starter.size ? starter.size : workers + 1, starter.size == 1 ? " was" : "es were",
             starter.variable);
 }
+
+void starter_warn_of_spares(const char *output, int asked, const char *why)
+{
+    if (asked > 0)
+        lines_print(stderr, 0, "%s: --spares %d has no effect: %s", output, asked, why);
+}

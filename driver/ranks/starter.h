@@ -29,4 +29,7 @@ int starter_check(const struct starter *starter, int size, struct error *error);
  * decided on, perhaps long ago, before the shell in which this process runs. */
 void starter_warn_of_jobs(const char *output, int asked, int workers);
 
+/* Says on stderr why `asked` spares (--spares; not positive: none were asked for) have no effect. */
+void starter_warn_of_spares(const char *output, int asked, const char *why);
+
 #endif

@@ -23,6 +23,7 @@ enum { LINE_SIZE = 512, TAIL_BYTES = 65536, EXCERPT_BYTES = 4096 };
 #define FATAL "killed by signal "
 #define IN_RUN "in run "
 #define HOST " host "
+#define WORKER "worker "
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { FATAL_COUNT = sizeof(fatal) / sizeof(*fatal) };
@@ -34,10 +35,10 @@ static struct {
     struct sigaction before[FATAL_COUNT];
 } log_ = {.file = -1};
 
-static int path_of(char path[PATH_MAX], const char *folder, int64_t session, int64_t number)
+static int path_of(char path[PATH_MAX], const char *folder, int64_t session, int64_t rank)
 {
     int length = snprintf(
-        path, PATH_MAX, "%s/" PREFIX "%06lld-%lld" SUFFIX, folder, (long long)session, (long long)number);
+        path, PATH_MAX, "%s/" PREFIX "%06lld-%lld" SUFFIX, folder, (long long)session, (long long)rank);
 
     return length < PATH_MAX ? 0 : -1;
 }
@@ -77,9 +78,9 @@ static void catch_fatal(void)
         sigaction(fatal[i], &action, &log_.before[i]);
 }
 
-void log_open(const char *folder, int64_t session, int64_t number)
+void log_open(const char *folder, int64_t session, int64_t rank, int64_t worker)
 {
-    if (path_of(log_.path, folder, session, number) != 0)
+    if (path_of(log_.path, folder, session, rank) != 0)
         return;
     log_.file = open(log_.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (log_.file < 0)
@@ -87,6 +88,7 @@ void log_open(const char *folder, int64_t session, int64_t number)
     fflush(stderr);
     dup2(log_.file, STDERR_FILENO);
     catch_fatal();
+    log_line(WORKER "%lld", (long long)worker);
 }
 
 void log_line(const char *format, ...)
@@ -218,12 +220,12 @@ static void append_excerpt(const char *folder, const char *name, const char *tai
     append_to_log(folder, name, from, (size_t)(tail + length - from));
 }
 
-void log_bequeath(const char *folder, int64_t session, int64_t number, const char *name, char *last, int size)
+void log_bequeath(const char *folder, int64_t session, int64_t rank, const char *name, char *last, int size)
 {
     char path[PATH_MAX], tail[TAIL_BYTES + 1] = "";
 
     last[0] = '\0';
-    if (path_of(path, folder, session, number) != 0)
+    if (path_of(path, folder, session, rank) != 0)
         return;
     size_t length = read_tail(path, tail);
     find_fatal(tail, last, size);
@@ -234,22 +236,37 @@ void log_bequeath(const char *folder, int64_t session, int64_t number, const cha
     }
 }
 
-/* The host in the last line of log_line before `end`. */
-static void find_host(const char *tail, const char *end, char host[LOG_HOST])
+/* Reads the host and the number of the worker from the first line of a log. Leaves what it does not find. */
+static void read_head(const char *path, struct log_death *death)
 {
-    char line[LINE_SIZE], found[LOG_HOST];
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    char line[LINE_SIZE];
+    long long worker;
 
-    snprintf(host, LOG_HOST, "?");
-    for (const char *at = tail; at && at < end; at = next_line(at)) {
-        copy_line(at, line);
-        if (sscanf(line, "%*[0-9TZ:-] pid %*d" HOST "%63s", found) == 1)
-            snprintf(host, LOG_HOST, "%s", found);
-    }
+    if (file < 0)
+        return;
+    ssize_t length = pread(file, line, sizeof(line) - 1, 0);
+    close(file);
+    line[length > 0 ? length : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    int found = sscanf(line, "%*[0-9TZ:-] pid %*d" HOST "%63s " WORKER "%lld", death->host, &worker);
+    if (found == 2 && worker >= 1 && worker <= INT_MAX)
+        death->worker = worker;
 }
 
+/* The logs of workers in a folder. */
+struct logs {
+    DIR *entries;
+    const char *folder;
+    char path[PATH_MAX], tail[TAIL_BYTES + 1]; /* of the log at hand */
+    size_t length;
+    int64_t session, rank;
+};
+
 /* Reads what a log tells of its worker's death; false: nothing of a run. */
-static bool read_death(const char *tail, struct log_death *death)
+static bool read_death(const struct logs *logs, struct log_death *death)
 {
+    const char *tail = logs->tail;
     const char *found = fatal_line(tail);
     char line[LINE_SIZE];
     long long cell;
@@ -262,33 +279,27 @@ static bool read_death(const char *tail, struct log_death *death)
         sscanf(line, FATAL "%d", &death->signal) != 1)
         return false;
     death->cell = cell;
+    death->session = logs->session;
+    death->rank = death->worker = logs->rank;
+    snprintf(death->host, sizeof(death->host), "?");
     find_fatal(tail, death->last, sizeof(death->last));
-    find_host(tail, found, death->host);
+    read_head(logs->path, death);
     return true;
 }
-
-/* The logs of workers in a folder. */
-struct logs {
-    DIR *entries;
-    const char *folder;
-    char path[PATH_MAX], tail[TAIL_BYTES + 1]; /* of the log at hand */
-    size_t length;
-    int64_t session, number;
-};
 
 /* Reads the next log; false: there are no more. */
 static bool next_log(struct logs *logs)
 {
     const struct dirent *entry;
-    long long session, number;
+    long long session, rank;
 
     while (logs->entries && (entry = readdir(logs->entries))) {
-        if (sscanf(entry->d_name, PREFIX "%lld-%lld", &session, &number) != 2 || number < 1 ||
+        if (sscanf(entry->d_name, PREFIX "%lld-%lld", &session, &rank) != 2 || rank < 1 || rank > INT_MAX ||
             fnmatch(PREFIX "*" SUFFIX, entry->d_name, 0) != 0 ||
-            path_of(logs->path, logs->folder, session, number) != 0)
+            path_of(logs->path, logs->folder, session, rank) != 0)
             continue;
         logs->session = session;
-        logs->number = number;
+        logs->rank = rank;
         logs->length = read_tail(logs->path, logs->tail);
         return true;
     }
@@ -314,10 +325,8 @@ void log_each_death(
     if (logs.entries)
         rewinddir(logs.entries);
     while (next_log(&logs)) {
-        if (logs.length == 0 || !read_death(logs.tail, &death) || unlink(logs.path) != 0)
+        if (logs.length == 0 || !read_death(&logs, &death) || unlink(logs.path) != 0)
             continue;
-        death.session = logs.session;
-        death.number = logs.number;
         death.alone = crashes == 1;
         if (take(context, &death))
             append_excerpt(folder, death.run, logs.tail, logs.length);

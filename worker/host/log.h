@@ -7,13 +7,14 @@
 enum { LOG_HOST = 64, LOG_RUN = 64, LOG_LAST = 40 };
 
 /*
- * The log of a worker, for the case that it dies: FOLDER/worker-<session>-<number>.log with a line for
- * everything that it begins, the stderr of libraries, and the signal that killed it. A worker that ends
- * normally removes its log.
+ * The log of a worker, for the case that it dies: FOLDER/worker-<session>-<rank>.log with a line for
+ * everything that it begins, the stderr of libraries, and the signal that killed it. The first line has the
+ * number of the worker, which is another one than its rank's. A worker that ends normally removes its log.
  */
 
-/* Opens the log in an existing folder and redirects stderr to it; if that fails, stderr stays as it is. */
-void log_open(const char *folder, int64_t session, int64_t number);
+/* Opens the log in an existing folder, writes its first line and redirects stderr to it; if that fails,
+ * stderr stays as it is. `worker` counts from 1. */
+void log_open(const char *folder, int64_t session, int64_t rank, int64_t worker);
 
 /* Writes "2026-11-21T13:40:00Z pid 1234 host n1 " and the line. Does nothing if no log is open. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -29,12 +30,12 @@ void log_close(void);
  * FOLDER/<name>.log unless `name` is NULL. `last`, of `size` characters, receives "killed by signal 11" if
  * the log says so, else "".
  */
-void log_bequeath(
-    const char *folder, int64_t session, int64_t number, const char *name, char *last, int size);
+void log_bequeath(const char *folder, int64_t session, int64_t rank, const char *name, char *last, int size);
 
 /* What the log of a worker tells of its death. */
 struct log_death {
-    int64_t session, number; /* of the worker, as in log_open */
+    int64_t session, rank; /* of the worker, as in log_open */
+    int64_t worker; /* its number; its rank if the log's first line does not tell the number */
     char host[LOG_HOST];
     char run[LOG_RUN]; /* the run in which it died, as it was given to log_run */
     int64_t cell;

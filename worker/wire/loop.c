@@ -129,7 +129,7 @@ static bool listen(struct loop *loop)
     if (!wire_receive(loop->wire, &address, &loop->message))
         return false;
     loop->heard = clock_now();
-    loop->greeted = true;
+    loop->contacted = true;
     if (message->kind == MESSAGE_SETUP) {
         loop_take_piece(loop, &message->as.setup);
     } else if (message->kind == MESSAGE_ORDER) {
@@ -153,7 +153,7 @@ static void look_for_coordinator(struct loop *loop)
     struct patience patience = {0};
     double begin = clock_now();
 
-    if (begin - loop->heard < (loop->greeted ? ORPHAN_SECONDS : FIRST_SECONDS))
+    if (begin - loop->heard < (loop->contacted ? ORPHAN_SECONDS : FIRST_SECONDS))
         return;
     while (!listen(loop)) {
         if (clock_now() - begin > GRACE_SECONDS)
@@ -386,7 +386,7 @@ static void say_hello(struct loop *loop)
 
 static void wait_a_moment(struct loop *loop, struct patience *patience)
 {
-    bool spare = loop->greeted && loop->pieces_come == 0;
+    bool spare = loop->contacted && loop->pieces_come == 0;
 
     look_for_coordinator(loop);
     if ((loop->ready || spare) && clock_now() - loop->spoken > IDLE_SECONDS)

@@ -12,8 +12,8 @@ struct loop {
     struct wire *wire;
     struct setup setup;
     struct seat seat;
-    int64_t number;
-    bool greeted; /* the coordinator has sent something. Before its first setup: this rank is a spare */
+    int64_t rank, worker;
+    bool contacted; /* the coordinator has sent something. Before its first setup: this rank is a spare */
     unsigned char *pieces; /* of the setup, while it arrives */
     int64_t pieces_come, pieces_total; /* bytes */
     struct corpus corpus;

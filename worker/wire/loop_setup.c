@@ -81,8 +81,7 @@ static void prepare_keeping(struct loop *loop)
 {
     const struct setup *setup = &loop->setup;
 
-    log_open(setup->folder, setup->session, loop->number);
-    log_line("worker %lld", (long long)loop->number);
+    log_open(setup->folder, setup->session, loop->rank, loop->worker);
     loop->keeper = (struct keeper){.folder = setup->folder,
         .session = setup->session,
         .interval = setup->checkpoint_seconds,
@@ -126,7 +125,8 @@ void loop_take_piece(struct loop *loop, const struct setup_piece *piece)
         loop_leave("the coordinator has sent a setup in pieces that do not fit");
     loop->pieces_total = piece->total;
     loop->seat = piece->seat;
-    loop->number = piece->number;
+    loop->rank = piece->rank;
+    loop->worker = piece->worker;
     loop->pieces_come += piece->count;
     if (piece->offset == 0) {
         loop->pieces = malloc((size_t)piece->total);

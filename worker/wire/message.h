@@ -48,7 +48,7 @@ struct hello {
 
 struct setup_piece {
     struct seat seat; /* to take: its own, or that of the lost worker that it replaces */
-    int64_t number; /* of its rank, for its log */
+    int64_t rank, worker; /* its numbers for its log, both from 1 */
     int64_t total, offset, count; /* bytes */
     unsigned char bytes[PIECE_BYTES]; /* `count` of them are sent */
 };

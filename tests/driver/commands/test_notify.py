@@ -190,6 +190,14 @@ def test_the_script_may_start_the_next_sweep(folder):
     assert re.search(r"^a.nc: 16 runs: 16 done", (folder / "said").read_text(), re.M)
 
 
+def test_the_script_gets_no_variables_of_mpirun(folder):
+    """With them a job on several hosts, started by the script, would not connect its ranks."""
+    run(NORMSWEEP, "run", "a.yaml", "-j", "1", "--notify", "env >variables", cwd=folder)
+    lines = (folder / "variables").read_text().splitlines()
+    names = {line.partition("=")[0] for line in lines} - set(os.environ)
+    assert lines and {name for name in names if name.startswith(("OMPI_", "NORMSWEEP_"))} <= {"NORMSWEEP_BLAS"}
+
+
 def test_ranks_do_not_get_the_script(folder):
     with Background(folder, "run", "a.yaml", "-j", "1", "--notify", "true a-secret", *ENDLESS) as sweep:
         wait_until(lambda: "stage 2" in lease(folder), "the coordinator is ready")

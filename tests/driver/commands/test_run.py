@@ -434,7 +434,7 @@ def test_no_room_for_the_files_of_mpirun(normsweep, sweep, tmp_path):
                         "folder, or train without MPI (-j 0)\n" if why else "")
 
 
-# A clock that runs twenty times as fast: a wait of 15 s passes in one.
+# A clock that runs ten times as fast: a wait of 15 s passes in one and a half.
 FAST_CLOCK = """
 #include <time.h>
 int clock_gettime(clockid_t clock, struct timespec *time)
@@ -469,6 +469,24 @@ def test_a_start_that_takes_long_says_what_it_waits_for(sweep, tmp_path):
                         "ranks on this machine: 0 of 3\n"
                         "mpirun: ended before the sweep could begin\n", told), told
     assert (tmp_path / "components").read_text() == "-gl,-opencl\n"
+
+
+def test_spares_that_have_no_effect(normsweep, sweep, tmp_path):
+    """One line says why. The fake is an Open MPI 5, which does not tell the hosts of an allocation."""
+    line = "sweep.nc: --spares 3 has no effect: "
+    assert normsweep("run", sweep, "-j", "0", "--spares", "3").stderr == f"{line}-j 0 starts no ranks\n"
+    assert normsweep("run", sweep, "-j", "0", "--spares", "0", "--fresh").stderr == ""
+    script = tmp_path / "bin" / "mpirun"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 5.0.3'\n")
+    script.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{script.parent}:{os.environ['PATH']}"}
+    command = "run", sweep, "-j", "2", "--spares", "3", "--dry-run", "--fresh"
+    done = normsweep(*command, env=environment)
+    assert "a coordinator and 3 spares" in done.stdout and done.stderr == ""
+    done = normsweep(*command, env=environment | {"PE_HOSTFILE": "hosts"})
+    assert "a coordinator and 0 spares" in done.stdout
+    assert done.stderr == f"{line}Open MPI 5 does not tell the hosts of an allocation\n"
 
 
 @pytest.mark.parametrize("jobs", ["0", "2"])

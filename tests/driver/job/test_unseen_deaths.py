@@ -18,8 +18,8 @@ def events(folder, *names):
     return [line for line in schemas.lines(folder / "log") if line["event"] in names]
 
 
-def fatal(number, run_, cell, killed_by=11):
-    return (f"2026-11-23T06:10:02Z pid 25351 host n7 worker {number}\n"
+def fatal(worker, run_, cell, killed_by=11):
+    return (f"2026-11-23T06:10:02Z pid 25351 host n7 worker {worker}\n"
             f"2026-11-23T06:10:02Z pid 25351 host n7 begins run {run_} cell {cell}\n"
             f"killed by signal {killed_by}, in run {run_}, cell {cell}\n")
 
@@ -104,6 +104,15 @@ def test_logs_that_tell_nothing(stopped, text):
     err = start_and_stop(folder)
     assert "earlier start lost" not in err and not any(deaths(folder)) and not events(folder, "worker_lost")
     assert not list((folder / "a.nc.d").glob("worker-*"))
+
+
+def test_a_worker_whose_rank_has_another_number(stopped):
+    """As that of a spare has, or of a second host."""
+    folder, cell, digest = stopped
+    (folder / "a.nc.d/worker-000000-5.log").write_text(fatal(2, digest, cell))
+    assert start_and_stop(folder).startswith("a.nc: an earlier start lost worker 2 on n7, killed by signal 11, in ")
+    lost, = events(folder, "worker_lost")
+    assert (lost["worker"], lost["rank"]) == (2, 5)
 
 
 def test_a_death_is_counted_once(stopped):

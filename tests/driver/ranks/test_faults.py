@@ -255,12 +255,22 @@ def test_spares_take_the_places_of_lost_workers(sweep, tmp_path, spares):
             if lost <= spares:
                 wait_until(command, lambda: len(events(tmp_path, "run_started")) == 2 + lost, "a spare trains its run")
                 victim, = command.of("spare")
-        assert command.text["err"].count("was lost; 1 of 2 is left") == spares + 1
+        wait_until(command, lambda: command.text["err"].count("was lost; 1 of 2 is left") == spares + 1, "it is said")
         command.process.send_signal(signal.SIGTERM)
         assert ends(command) == 75, command.text
     lost, replaced = events(tmp_path, "worker_lost"), events(tmp_path, "worker_replaced")
     assert len(replaced) == spares and {line["worker"] for line in lost + replaced} == {lost[0]["worker"]}
     assert [line["rank"] for line in replaced] == [3] * spares
+
+
+def test_a_worker_that_is_stopped_ends_the_sweep_also_if_a_spare_has_died(sweep, tmp_path):
+    with start(sweep, "-j", "1", "--log", tmp_path / "log", *ENDLESS) as command:
+        wait_until(command, lambda: events(tmp_path, "run_started") and command.of("spare"), "a worker trains")
+        command.of("spare")[0].kill(signal.SIGKILL)
+        wait_until(command, lambda: "the spare rank 2 on" in command.text["err"], "the death is noticed")
+        command.of("worker")[0].kill(signal.SIGTERM)
+        assert ends(command, 60) == 75, command.text
+    assert "starting again" not in command.text["err"]
 
 
 # ---- two sweeps with one output ----

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define LINE(name, slots) " Data for node: " name "\tNum slots: " slots "\tMax slots: 0\tNum procs: 1\n"
+#define NAME_OF_64 "n123456789-123456789-123456789-123456789-123456789-123456789.org"
 #define RANK " \tProcess OMPI jobid: [13067,1] App: 0 Process rank: 0 Bound: N/A\n\n"
 
 TEST(hosts_are_those_of_the_map)
@@ -22,8 +23,9 @@ TEST(hosts_are_those_of_the_map)
     CHECK(strcmp(hosts.host[0].name, "a") == 0 && hosts.host[0].slots == 3);
     CHECK(strcmp(hosts.host[1].name, "b.site.org") == 0 && hosts.host[1].slots == 1);
     hosts_release(&hosts);
-    static const char *const nothing[] = {
-        "", "mpirun: no", "Data for node: ", LINE("a", "x"), LINE("a", "-3")};
+    static const char *const nothing[] = {"", "mpirun: no", "Data for node: ", LINE("a", "x"),
+        LINE("a", "-3"), LINE("a", "2") LINE(NAME_OF_64, "2"), LINE(NAME_OF_64, "2") LINE("a", "2"),
+        LINE("a", "2") LINE("b", "x")};
     for (size_t i = 0; i < sizeof(nothing) / sizeof(*nothing); i++)
         CHECK(hosts_parse(nothing[i]).count == 0);
 }

@@ -7,15 +7,21 @@
 
 static struct peers peers;
 
+/* The hello of a rank that has a number among the `count` ranks of its host. */
+static void say_hello_of(int address, const char *host, int number, int count)
+{
+    struct hello hello = {.process = process_self(), .seat = {number, count}};
+
+    snprintf(hello.process.place, sizeof(hello.process.place), "%s/pid:[1]", host);
+    peers_hello(&peers, peers_at(&peers, address), &hello, 1);
+}
+
 /* The hellos of `count` ranks of a host from an address on. Its first rank is number `first`: 1 beside the
  * coordinator. */
-static void greet(int address, const char *host, int first, int count)
+static void say_hello(int address, const char *host, int first, int count)
 {
-    for (int i = 0; i < count; i++) {
-        struct hello hello = {.process = process_self(), .seat = {first + i, first + count}};
-        snprintf(hello.process.place, sizeof(hello.process.place), "%s/pid:[1]", host);
-        peers_hello(&peers, peers_at(&peers, address + i), &hello, 1);
-    }
+    for (int i = 0; i < count; i++)
+        say_hello_of(address + i, host, first + i, first + count);
 }
 
 /* The workers by address, "1 2 5", and their places on their hosts. */
@@ -45,10 +51,10 @@ static void begin(int ranks, int spares_each)
 TEST(peers_the_last_ranks_of_each_host_are_spares)
 {
     begin(7, 1); /* a: the coordinator, two workers, a spare; b and c: a worker and a spare */
-    greet(1, "a", 1, 3);
-    greet(4, "b", 0, 2);
-    greet(6, "c", 0, 2);
-    peers_muster(&peers, NULL, 0);
+    say_hello(1, "a", 1, 3);
+    say_hello(4, "b", 0, 2);
+    say_hello(6, "c", 0, 2);
+    peers_assign(&peers);
     check_workers("1:0/2 2:1/2 4:0/1 6:0/1");
     peers_release(&peers);
 }
@@ -56,10 +62,10 @@ TEST(peers_the_last_ranks_of_each_host_are_spares)
 TEST(peers_each_host_keeps_a_worker)
 {
     begin(4, 3); /* three are more than any host can spare */
-    greet(1, "a", 1, 1);
-    greet(2, "b", 0, 1);
-    greet(3, "c", 0, 2);
-    peers_muster(&peers, NULL, 0);
+    say_hello(1, "a", 1, 1);
+    say_hello(2, "b", 0, 1);
+    say_hello(3, "c", 0, 2);
+    peers_assign(&peers);
     check_workers("1:0/1 2:0/1 3:0/1");
     peers_release(&peers);
 }
@@ -67,32 +73,71 @@ TEST(peers_each_host_keeps_a_worker)
 TEST(peers_without_numbers_are_workers)
 {
     begin(2, 1);
-    greet(1, "a", -1, 1);
-    greet(2, "a", 7, -5);
-    peers.peer[1].said_hello = peers.peer[1].misspoke = true;
-    peers_muster(&peers, NULL, 0);
+    say_hello(1, "a", -1, 1);
+    say_hello(2, "a", 7, -5);
+    peers.peer[1].said_hello = peers.peer[1].bad_hello = true;
+    peers_assign(&peers);
     check_workers("1:-1/-1 2:0/0");
     peers_release(&peers);
 }
 
-TEST(peers_a_late_rank_is_a_worker)
+/* A sweep gets no more workers for it. */
+TEST(peers_a_late_rank_is_a_spare_if_all_workers_are_there)
+{
+    begin(3, 1);
+    say_hello_of(1, "a", 1, 4);
+    say_hello_of(2, "a", 2, 4);
+    peers_assign(&peers);
+    check_workers("1:0/2 2:1/2");
+    CHECK(peers.spares == 0);
+    say_hello_of(3, "a", 2, 4); /* by its number a worker */
+    check_workers("1:0/2 2:1/2");
+    CHECK(peers.peer[2].spare && peers.spares == 1);
+    peers_release(&peers);
+}
+
+TEST(peers_a_late_rank_is_a_worker_if_one_is_missing)
+{
+    begin(3, 1);
+    say_hello_of(1, "a", 1, 4);
+    say_hello_of(3, "a", 3, 4);
+    peers_assign(&peers);
+    CHECK(peers.workers == 2 && peers.spares == 1);
+    say_hello_of(2, "a", 2, 4);
+    check_workers("1:0/2 2:1/2");
+    peers_release(&peers);
+}
+
+/* A rank that says something else takes the place of a late one. */
+TEST(peers_a_host_that_is_late_has_workers)
+{
+    begin(5, 1);
+    say_hello_of(1, "a", 1, 3);
+    say_hello_of(2, "a", 2, 3);
+    peers.peer[3].bad_hello = true;
+    peers_assign(&peers);
+    CHECK(peers.workers == 4 && peers.spares == 1);
+    say_hello(3, "b", 0, 3); /* the last one is a spare by its number, but a worker by now */
+    check_workers("1:0/1 3:0/2 4:1/2 5:2/2");
+    peers_release(&peers);
+}
+
+TEST(peers_one_rank_is_a_worker_whatever_they_say)
 {
     begin(2, 1);
-    greet(1, "a", 1, 1);
-    peers.peer[1].misspoke = true; /* not waited for */
-    peers_muster(&peers, NULL, 0);
-    greet(2, "a", 2, 1); /* by its number a spare */
-    check_workers("1:0/1 2:1/1");
-    CHECK(!peers.peer[1].spare);
+    say_hello_of(1, "a", 2, 3);
+    say_hello_of(2, "a", 2, 3);
+    peers_assign(&peers);
+    CHECK(peers.workers == 1 && peers.spares == 1);
     peers_release(&peers);
 }
 
 TEST(peers_a_spare_of_the_same_host_takes_a_place_once)
 {
     begin(6, 2);
-    greet(1, "a", 1, 3);
-    greet(4, "b", 0, 3);
-    peers_muster(&peers, NULL, 0);
+    say_hello(1, "a", 1, 3);
+    say_hello(4, "b", 0, 3);
+    peers_assign(&peers);
     check_workers("1:0/1 4:0/1");
     struct peer *old = peers_worker(&peers, 1), *new = peers_replace(&peers, 1, 2);
     CHECK(new == peers_at(&peers, 5) && new->was_spare && !new->ready && old->worker < 0);
@@ -106,8 +151,8 @@ TEST(peers_a_spare_of_the_same_host_takes_a_place_once)
 TEST(peers_a_spare_that_is_dead_or_silent_takes_no_place)
 {
     begin(3, 2);
-    greet(1, "a", 1, 3);
-    peers_muster(&peers, NULL, 0);
+    say_hello(1, "a", 1, 3);
+    peers_assign(&peers);
     check_workers("1:0/1");
     peers_at(&peers, 2)->dead = true;
     CHECK(!peers_replace(&peers, 0, 17)); /* the other one's last message was at 1 */

@@ -46,6 +46,24 @@ TEST(plausible_is_a_row_that_the_run_has)
     close_job(&bench);
 }
 
+/* A place among the ranks of a machine is a small number, -1 if it is unknown. */
+TEST(plausible_is_a_hello_with_a_possible_seat)
+{
+    static const struct seat good[] = {{-1, -1}, {0, 1}, {7, 2}, {INT_MAX, INT_MAX}};
+    static const struct seat bad[] = {
+        {-2, 1}, {0, -2}, {0, INT64_MIN}, {INT64_MIN, 1}, {INT64_MAX, 1}, {0, 1LL << 31}};
+    struct hello hello = {.process = process_self()};
+
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+        hello.seat = good[i];
+        CHECK(plausible_hello(&hello));
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        hello.seat = bad[i];
+        CHECK(!plausible_hello(&hello));
+    }
+}
+
 TEST(plausible_is_progress_within_the_run)
 {
     static const struct run_progress good[] = {{.step = -1, .last_step = 10}, {.step = 10, .last_step = 10},

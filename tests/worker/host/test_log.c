@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BEGUN "2026-11-23T06:10:02Z pid 25351 host n7 begins run 0a1b cell 3\n"
+#define LINE "2026-11-23T06:10:02Z pid 25351 host n7 "
+#define BEGUN LINE "worker 5\n" LINE "begins run 0a1b cell 3\n"
 #define CRASHED "killed by signal 11, in run 0a1b, cell 3\n"
 #define ABORTED "killed by signal 6, in run 0a1b, cell 3\n"
 #define OWN "/worker-000004-2.log"
@@ -65,7 +66,7 @@ static bool hear(void *context, const struct log_death *death)
     char path[192];
 
     snprintf(path, sizeof(path), "%s/worker-%06lld-%lld.log", heard->folder, (long long)death->session,
-        (long long)death->number);
+        (long long)death->rank);
     heard->removed = access(path, F_OK) != 0;
     if (heard->count < MOST)
         heard->death[heard->count] = *death;
@@ -94,7 +95,8 @@ TEST(log_death_before_a_long_backtrace)
         CHECK_TEXT(heard.death[0].run, "0a1b");
         CHECK_TEXT(heard.death[0].host, "n7");
         CHECK_TEXT(heard.death[0].last, "killed by signal 11");
-        CHECK(heard.death[0].cell == 3 && heard.death[0].number == 2 && heard.death[0].session == 4);
+        CHECK(heard.death[0].cell == 3 && heard.death[0].rank == 2 && heard.death[0].session == 4);
+        CHECK(heard.death[0].worker == 5);
         CHECK(heard.death[0].signal == SIGSEGV && heard.death[0].alone);
         read_kept(folder, kept, sizeof(kept));
         CHECK(strstr(kept, CRASHED) != NULL && strlen(kept) < 4096 + BACKTRACE_LINE);
@@ -133,6 +135,7 @@ TEST(log_death_between_two_runs)
     struct heard heard = hear_all(folder);
     CHECK(heard.count == 1);
     CHECK_TEXT(heard.death[0].host, "?");
+    CHECK(heard.death[0].worker == 2);
     log_forget(folder, "0a1b");
     CHECK(rmdir(folder) == 0);
 }
