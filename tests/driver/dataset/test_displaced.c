@@ -111,7 +111,12 @@ TEST(dataset_that_is_renamed_stays_where_it_is)
     }
     CHECK(!bench_exists(&bench, "a.nc.ours"));
     check_text(&bench, "a.nc", "a stranger");
-    finish(&bench, "b.nc");
+    rename_file(&bench, "b.nc", "a.nc");
+    CHECK(dataset_keep(bench.dataset, NULL, &bench.error) == 0);
+    CHECK(strstr(bench.error.text,
+              ": its path changed while its sweep ran, so the sweep has stopped; all results "
+              "are there; run the same command again to continue") != NULL);
+    finish(&bench, "a.nc");
 }
 
 static void count_breath(void *context)
