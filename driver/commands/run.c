@@ -267,11 +267,12 @@ static int conclude(const struct start *start, bool ended, double seconds, struc
     struct error ignored;
     mode_t kind;
 
-    if (output_exists(start->sweep.output, &kind) == 0)
-        return dataset_gone(start->sweep.output, false, error);
     if (ended)
         folder_clear(start->sweep.output, &ignored);
-    return summary_print(&start->sweep, seconds, error);
+    int status = summary_print(&start->sweep, seconds, error);
+    if (status < 0 && output_exists(start->sweep.output, &kind) == 0)
+        return dataset_gone(start->sweep.output, false, error);
+    return status;
 }
 
 static int run_plainly(struct start *start, struct error *error)

@@ -174,7 +174,7 @@ def displace(how):
             os.rename(ours if ours.exists() else away, case.output)
             away.unlink(missing_ok=True)
         case.afterwards(restore)
-        case.causes = [f"sweep.nc: was {how}"]
+        case.causes = [f"sweep.nc: was {how}", "sweep.nc: was renamed or removed"]
         return str(away.name)
     return inject
 
@@ -242,9 +242,9 @@ KINDS = [
     Kind("writes refused", limit_writes, {3}, here=True),
     Kind("folder away", take_folder(False), {3}, here=True),
     Kind("folder away and back", take_folder(True), {3}, here=True),
-    Kind("dataset renamed", displace("renamed"), {2, 3}, here=True),  # 2: after its last run
-    Kind("dataset replaced", displace("replaced"), {2, 3}, here=True),
-    Kind("dataset removed", displace("removed"), {2, 3}, here=True),
+    Kind("dataset renamed", displace("renamed"), {3}, here=True),
+    Kind("dataset replaced", displace("replaced"), {3}, here=True),
+    Kind("dataset removed", displace("removed"), {3}, here=True),
     Kind("cut checkpoint", damage(cut), {75, *KILLED}, here=True, weight=2),
     Kind("flip checkpoint", damage(flip), {75, *KILLED}, here=True, weight=2),
 ]
