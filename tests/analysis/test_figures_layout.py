@@ -23,7 +23,7 @@ NAME = "a rule with a rather long name"
 def full_grid():
     """A plane with seeds, every kind of cell, norms that range from small to large, and losses."""
     made = dataset({"learning_rate": np.logspace(-4, 0, 13), "weight_decay": np.logspace(-3, 1, 9), "seed": [0, 1]},
-                   step=range(0, 300, 20), param_norm=(["step"], lambda rate, decay, seed, step: 1 + (
+                   step=range(0, 300, 10), param_norm=(["step"], lambda rate, decay, seed, step: 1 + (
                        3 * rate * (1 + seed) / decay) ** 0.3 * step / 100))
     made["norm_growth"] = made.param_norm.isel(step=-1) / made.param_norm.isel(step=0) * 0.5
     made["train_loss"] = 1 + 3 / made.param_norm
@@ -94,7 +94,8 @@ def drawings(request):
     return [(one, layout.drawn(one)) for one in found]
 
 
-@pytest.mark.parametrize("flaw", ["outside", "overlapping", "few_ticks", "without_unit", "hyphens", "unseen_in_legend"])
+@pytest.mark.parametrize("flaw", ["outside", "overlapping", "touching", "few_ticks", "without_unit", "hyphens",
+                                  "unseen_in_legend"])
 def test_no_figure_has(drawings, flaw):
     for found, figure in drawings:
         assert getattr(layout, flaw)(figure) == [], found.name
