@@ -28,7 +28,7 @@ __all__ = [
     "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "has_room", "inches", "label",
     "logarithmic_words",
     "name", "name_axes", "name_rows", "number", "parts", "plain", "power", "progress", "reference_line", "save",
-    "scale_y", "sheet", "side_title", "side_titles", "style", "title", "with_unit", "wrap"]
+    "scale_y", "sheet", "side_titles", "style", "title", "with_unit", "wrap"]
 
 WIDTH = 4.5  # inches
 PRINTED = 8 / 2.54  # inches: half the width of a page
@@ -247,18 +247,14 @@ def column_title(text, columns):
     return "\n".join(wrap(text, 0.84 * WIDTH / columns - 0.38))
 
 
-def side_title(text, height=1.3):
-    """The title beside a row of panels of this height in inches."""
-    return "\n".join(at_commas(text, height))
-
-
 def side_titles(texts, height):
     """The titles beside rows of panels, `height` inches from one row to the next, with room between them; all in as
     many lines, as far as their words allow it."""
     found = [at_commas(text, height - BETWEEN) for text in texts]
     most = max(map(len, found), default=0)
-    return ["\n".join(next((lines for lines in (at_commas(text, part * height) for part in SHARES)
-                            if len(lines) == most), text_lines)) for text, text_lines in zip(texts, found)]
+    narrower = [[at_commas(text, part * height) for part in SHARES] for text in texts]
+    return ["\n".join(next((lines for lines in (one, *others) if len(lines) == most), one))
+            for one, others in zip(found, narrower)]
 
 
 def progress(dataset):

@@ -9,11 +9,10 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
-from normsweep.look import inches
 
 SLACK = 1.5  # pixels
 LETTER = 8 / 72  # inches
-SPACE = inches(" ")
+SPACE = 0.318 * LETTER  # the width of DejaVu's space
 HYPHEN = re.compile(r"(?<![\w.·\])])-\d")  # before a number, where a minus sign belongs
 UNIT = re.compile(r"\([^()]+\)(\)|$|\n)")  # at the end of a label, or of its first line
 OF_WORDS = ("kind of tensor", "law of growth", "class of growth")  # labels of axes that have words as ticks

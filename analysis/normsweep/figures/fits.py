@@ -67,7 +67,7 @@ def laws(dataset):
         figure, panels = look.sheet(len(chosen), 2, height=2.1, sharey="row")
         titles, common = runs.titles(dataset, chosen)
         covered = [draw_run(left, right, dataset, run, title) for (left, right), run, title in zip(
-            panels, chosen, look.side_titles(titles, 1.5))]
+            panels, chosen, look.side_titles(titles, 1.7))]
         look.name_axes(panels, panels.size, look.label(dataset.step))
         notes = [text for text in (note, common, points_note(dataset, chosen)) if text]
         if any(lacks_recursions(dataset, run) for run in chosen):
@@ -163,7 +163,7 @@ def quality(dataset):
     and a bar at the median."""
     names = {name: formula for name, (_, formula) in STRAIGHT.items()}
     names.update(RECURSIONS)
-    names = {f"fit_{name}_r2": word for name, word in names.items()} | {"growth_exponent_r2": "$t^{p}$"}
+    names = {f"fit_{name}_r2": word for name, word in names.items()} | {"growth_exponent_r2": "$t^p$"}
     names = {name: word for name, word in names.items() if runs.is_measured(dataset, name)}
     if not names or int(dataset.sweep.done.sum()) < 2:
         return None
