@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from .colours import COLOURS, DASHES, DIVERGING, MARKERS, ORDERED
 from .letters import at_commas, inches, wrap
 from .scales import (
-    MINUS, WIDE_RANGE, Layout, Room, apart, bar_ends, colour_scale, finite, has_room, logarithmic_words, number, power, scale_y,
-    tick)
+    MINUS, WIDE_RANGE, Layout, Room, apart, bar_ends, colour_scale, finite, has_room, logarithmic_words, number, power,
+    scale_y, tick)
 from .words import shown
 
 __all__ = [
@@ -41,7 +41,7 @@ BAR = 0.11  # inches: the width of a colour bar
 HANDLE = 0.42  # inches of a legend's line and the room beside it
 GAP = 0.08  # inches above a legend
 BETWEEN = 0.2  # inches from the title beside a row to that of the next row
-SHARES = (0.8, 0.6, 0.4, 0.2)  # of a row's height, in which a title may be broken to have as many lines as others
+SHARES = [share / 40 for share in range(40, 8, -1)]  # of a row's height, for a title to have as many lines as others
 NO_UNIT = "–"
 NO_UNIT_MARK = f"({NO_UNIT})"
 IN_NAME = re.compile(r"(.*\S) \(([^()]*)\)")  # a long name that has its unit: training loss (nats)

@@ -124,7 +124,7 @@ def test_the_checks_find_what_they_look_for():
         axes.yaxis.set_major_formatter(lambda value, _: "4.15" if value == 4.15 else "")
         axes.set_yticks([4.15])
         axes.set_xlabel("a label without")
-        axes.set_xticks([1, 1.17, 2], ["1000", "2000", "3000"])
+        axes.set_xticks([1, 1.1, 2], ["1000", "2000", "3000"])
         figure.text(0.5, 0.5, "one -0.5")
         figure.text(0.5, 0.5, "other")
         figure.text(0.9, 0.2, "a text that leaves the canvas")
@@ -303,7 +303,8 @@ def test_linear_ticks_are_three_where_there_is_room():
 
 def test_figures_over_steps_have_more_than_two_ticks():
     """Also in four panels beside each other."""
-    for made, expected in ((full_grid(), ["0", "150", "300"]), (full_grid().isel(weight_decay=0), ["0", "100", "200"])):
+    for made, expected in ((full_grid(), ["0", "150", "300"]),
+                           (full_grid().isel(weight_decay=0), ["0", "100", "200", "300"])):
         found = drawing(made, "alignment")
         layout.drawn(found)
         labels = [[label.get_text() for _, label in layout.tick_labels(axes.xaxis)] for axes in panels(found)
@@ -324,7 +325,8 @@ def test_labels_of_ticks():
 
 def test_titles_beside_rows_have_as_many_lines():
     assert look.side_titles(["decay 1", "decay 0.01"], 1.3) == ["decay 1", "decay 0.01"]
-    assert look.side_titles(["weight decay 1", "weight decay 0.0215"], 1.2) == ["weight decay\n1", "weight decay\n0.0215"]
+    assert look.side_titles(["weight decay 1", "weight decay 0.0215"], 1.2) == [
+        "weight decay\n1", "weight decay\n0.0215"]
     assert look.side_titles(["learning rate 4.64·10⁻⁴, weight decay 1", "learning rate 1, weight decay 1"], 1.6) == [
         "learning rate 4.64·10⁻⁴,\nweight decay 1", "learning rate 1,\nweight decay 1"]
     assert look.side_titles(["pre", "a word too long for one row of panels"], 1)[0] == "pre"
