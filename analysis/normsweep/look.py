@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from .colours import COLOURS, DASHES, DIVERGING, MARKERS, ORDERED
 from .letters import at_commas, inches, wrap
 from .scales import (
-    MINUS, WIDE_RANGE, Room, apart, bar_ends, colour_scale, finite, has_room, logarithmic_words, number, power, scale_y,
-    tick)
+    MINUS, WIDE_RANGE, Layout, Room, apart, bar_ends, colour_scale, finite, has_room, logarithmic_words, number, power,
+    scale_y, tick)
 from .words import shown
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "has_room", "inches", "label",
     "logarithmic_words",
     "name", "name_axes", "name_rows", "number", "parts", "plain", "power", "progress", "reference_line", "save",
-    "scale_y", "sheet", "side_title", "style", "title", "with_unit", "wrap"]
+    "scale_y", "sheet", "side_titles", "style", "title", "with_unit", "wrap"]
 
 WIDTH = 4.5  # inches
 PRINTED = 8 / 2.54  # inches: half the width of a page
@@ -40,6 +40,8 @@ LINE = 0.135  # inches from one line of text to the next
 BAR = 0.11  # inches: the width of a colour bar
 HANDLE = 0.42  # inches of a legend's line and the room beside it
 GAP = 0.08  # inches above a legend
+BETWEEN = 0.2  # inches from the title beside a row to that of the next row
+SHARES = [share / 40 for share in range(40, 8, -1)]  # of a row's height, for a title to have as many lines as others
 NO_UNIT = "–"
 NO_UNIT_MARK = f"({NO_UNIT})"
 IN_NAME = re.compile(r"(.*\S) \(([^()]*)\)")  # a long name that has its unit: training loss (nats)
@@ -77,7 +79,7 @@ def style():
 
 def sheet(rows, columns, height=1.6, width=WIDTH, **options):
     """A figure of rows x columns panels, `height` inches each, and its panels as an array."""
-    figure = Figure(figsize=(width, rows * height + HEAD), layout="constrained")
+    figure = Figure(figsize=(width, rows * height + HEAD), layout=Layout())
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
@@ -142,6 +144,7 @@ def frame(figure, heading, handles=(), notes=()):
     height += foot + LINE * max(0, len(head) - 1)
     figure.set_size_inches(width, height)
     figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))
+    figure.align_ylabels()
     if head:
         figure.suptitle("\n".join(head))
     if text:
@@ -244,9 +247,14 @@ def column_title(text, columns):
     return "\n".join(wrap(text, 0.84 * WIDTH / columns - 0.38))
 
 
-def side_title(text, height=1.3):
-    """The title beside a row of panels of this height in inches."""
-    return "\n".join(at_commas(text, height))
+def side_titles(texts, height):
+    """The titles beside rows of panels, `height` inches from one row to the next, with room between them; all in as
+    many lines, as far as their words allow it."""
+    found = [at_commas(text, height - BETWEEN) for text in texts]
+    most = max(map(len, found), default=0)
+    narrower = [[at_commas(text, part * height) for part in SHARES] for text in texts]
+    return ["\n".join(next((lines for lines in (one, *others) if len(lines) == most), one))
+            for one, others in zip(found, narrower)]
 
 
 def progress(dataset):

@@ -105,9 +105,11 @@ def part_at(dataset: xr.Dataset, pairs: Sequence[str]) -> xr.Dataset:
     for pair in pairs:
         name, sign, text = pair.partition("=")
         if not sign or name not in dataset.sweep.axes:
-            only = f"; {name} is {value_text(dataset.attrs[name])} in all runs" if name in dataset.attrs else ""
-            axes = ", ".join(dataset.sweep.axes) or "none"
-            raise KeyError(f"{pair}: not NAME=VALUE of an axis; the axes are {axes}{only}")
+            axes = f"the axes are {', '.join(dataset.sweep.axes) or 'none'}"
+            if name in dataset.attrs:
+                same = value_text(dataset.attrs[name])
+                raise KeyError(f"{name} is not an axis: it is {same} in all runs; {axes}")
+            raise KeyError(f"{pair}: not NAME=VALUE of an axis; {axes}")
         if name in at:
             raise KeyError(f"{pair}: {name} is selected twice")
         at[name] = places_of(dataset[name], text)

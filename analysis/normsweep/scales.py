@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize, SymLogNorm
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import AutoLocator, FixedLocator, Formatter, Locator, MaxNLocator, NullFormatter, NullLocator
 
 from .colours import DIVERGING, ORDERED
@@ -178,6 +179,31 @@ class Ticks(Locator):
         return np.asarray(self.function(low, high))
 
 
+class PanelTicks(Ticks):
+    """linear_ticks by the room that a panel has; once `room` is set, by that."""
+
+    def __init__(self, axis, whole):
+        super().__init__(lambda low, high: linear_ticks(low, high, self.room or drawn_room(axis), whole))
+        self.panel, self.room = axis, None
+
+
+class Layout(ConstrainedLayoutEngine):
+    """A constrained layout around the ticks that are drawn.
+
+    Which ticks have room depends on the places of the panels, and these depend on how far labels reach beyond them. So
+    the ticks are chosen after a first layout, and stay while a second one makes room for their labels.
+    """
+
+    def execute(self, fig):
+        super().execute(fig)
+        free = [ticks for axes in fig.axes for axis in (axes.xaxis, axes.yaxis)
+                if isinstance(ticks := axis.get_major_locator(), PanelTicks) and ticks.room is None]
+        for ticks in free:
+            ticks.room = drawn_room(ticks.panel)
+        if free:
+            super().execute(fig)
+
+
 class Words(Formatter):
     """Labels of all ticks together: logarithmic_words, or linear_words."""
 
@@ -248,7 +274,7 @@ def tick(axis, room=None):
                 axis.set_major_locator(MaxNLocator(max(2, most - 1), steps=ROUND, min_n_ticks=LEAST_TICKS))
         else:
             whole = room.is_wide and is_whole(axis.axes)
-            axis.set_major_locator(Ticks(lambda low, high: linear_ticks(low, high, drawn_room(axis), whole)))
+            axis.set_major_locator(PanelTicks(axis, whole))
         axis.set_major_formatter(Words(linear_words))
 
 

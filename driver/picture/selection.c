@@ -88,8 +88,8 @@ static int known_key(const struct view *view, const struct shape *shape, const c
             axis->name, option);
     if (!view_param(view, param, &value))
         return 0;
-    return error_set(error, ERROR_INPUT, "%s: %s is %s in all runs, and no axis; leave it out of %s", about,
-        name, param_format(param, value, text, sizeof(text)), option);
+    return error_set(error, ERROR_INPUT, "%s: %s is %s in all runs, and is not an axis; leave it out of %s",
+        about, name, param_format(param, value, text, sizeof(text)), option);
 }
 
 static int unknown_name(const struct selection *selection, const struct shape *shape, const char *name,

@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 SLACK = 1.5  # pixels
 LETTER = 8 / 72  # inches
+SPACE = 0.318 * LETTER  # the width of DejaVu's space
 HYPHEN = re.compile(r"(?<![\w.·\])])-\d")  # before a number, where a minus sign belongs
 UNIT = re.compile(r"\([^()]+\)(\)|$|\n)")  # at the end of a label, or of its first line
 OF_WORDS = ("kind of tensor", "law of growth", "class of growth")  # labels of axes that have words as ticks
@@ -76,6 +77,15 @@ def overlapping(figure):
             if min(a.x1, b.x1) - max(a.x0, b.x0) > SLACK and min(a.y1, b.y1) - max(a.y0, b.y0) > SLACK
             and not (slope and slope == other_slope and abs(a.x1 - b.x1) * np.sin(np.radians(slope))
                      + abs(a.y1 - b.y1) * np.cos(np.radians(slope)) > 0.8 * LETTER * figure.dpi)]
+
+
+def touching(figure):
+    """Pairs of labels of ticks, of one panel or of neighbours, that stand in one line nearer than a space: 300 and 0
+    read 3000."""
+    boxes = [(label.get_text(), label.get_window_extent()) for axes in axes_of(figure)
+             for _, label in tick_labels(axes.xaxis) if not label.get_rotation()]
+    return [(one, other) for (one, a), (other, b) in itertools.combinations(boxes, 2)
+            if abs(a.y0 - b.y0) < SLACK and max(a.x0, b.x0) - min(a.x1, b.x1) < SPACE * figure.dpi]
 
 
 def few_ticks(figure):

@@ -159,7 +159,9 @@ def test_lines_are_medians_over_the_seeds_in_bands():
     assert near(sorted(line[-1, 1] for line in line_data(axes)), [1 + 2 * 4e-3, 1 + 2 * 4e-2])
     band = axes.collections[0].get_paths()[0].vertices
     assert near([band[:, 1].min(), band[:, 1].max()], [1, 1 + 5 * 4e-2])
-    assert "Lines are medians over up to 3 seeds; bands are the range over them." in found.caption
+    assert "Lines are medians over 3 seeds; bands are the range over them." in found.caption
+    made["param_norm"] = made.param_norm.where((made.learning_rate > 1e-3) | (made.seed > 0))
+    assert "Lines are medians over up to 3 seeds;" in drawing(made, "norms").caption
 
 
 def test_colours_ascend_with_the_numbers():
@@ -174,7 +176,7 @@ def test_many_runs_are_thinned_and_medians_are_of_all():
     made = dataset(axes, param_norm=(["step"], lambda rate, decay, seed, step: 1 + step * rate),
                    alignment=(["step"], lambda rate, decay, seed, step: rate * decay * (1 + seed) * (1 + step)))
     shown = drawing(made, "alignment")
-    assert "Lines are medians over up to 3 seeds; bands are the range over them." in shown.caption
+    assert "Lines are medians over 3 seeds; bands are the range over them." in shown.caption
     assert "n = 360 of 1200 runs." in shown.caption
     assert "6 of 20 weight decays are shown; others with --at weight_decay=VALUE." in shown.caption
     for axes_of_decay, decay in zip(panels(shown), runs.thinned(axes["weight_decay"], 6)):
@@ -287,7 +289,7 @@ def test_layers_have_a_row_for_each_optimiser_and_a_band_over_seeds():
         assert near([line[:, 1] for line in line_data(axes)[:2]], [[1 + t * (layer + 1) * 3 for t in (0, 1, 2, 4)]
                                                                  for layer in (0, 1)])
     assert "n = 12 of 21 runs" in found.caption
-    assert "Lines are medians over up to 3 seeds; bands are the range over them." in found.caption
+    assert "Lines are medians over 3 seeds; bands are the range over them." in found.caption
 
 
 def test_notes_say_how_runs_were_chosen():
@@ -415,6 +417,10 @@ def test_notes_of_fits_are_of_what_is_there():
     made["fit_aligned_r2"], made["fit_misaligned_r2"] = made.fit_sqrt_r2, made.fit_sqrt_r2 + [0.1, 0, 0.1, 0.1]
     assert "one curve" in drawing(made, "fits").caption
     assert "one curve" not in drawing(made.isel(seed=[0, 2, 3]), "fits").caption
+    assert "has a fit in" not in drawing(made, "fits").caption
+    made["growth_exponent_r2"] = made.fit_sqrt_r2.where(made.seed > 0)
+    found = drawing(made, "fits").caption
+    assert "t^p has a fit in 3 of the 4 runs; its median is over these alone." in found and "n = 4 runs." in found
 
 
 def test_fits_worse_than_a_constant_are_counted_beside_the_dots():
@@ -456,8 +462,10 @@ def test_runs_that_have_not_ended_are_of_no_class():
     mesh = [artist for artist in panels(found)[1].collections if isinstance(artist, QuadMesh)][0]
     assert near(np.ma.filled(mesh.get_array(), np.nan).ravel(), [2, 1, np.nan, np.nan])
     assert [text.split(":")[0] for text in legend(found)] == ["aligned", "misaligned", "diverged", "no value"]
-    assert "Mean over seeds; for classes, the most frequent." in found.caption
-    assert "The most frequent class over seeds." in drawing(made.drop_vars("growth_exponent"), "dynamics").caption
+    equals = "of equally frequent ones, the alphabetically first."
+    assert f"Mean over seeds; for classes, the most frequent; {equals}" in found.caption
+    assert f"The most frequent class over seeds; {equals}" in drawing(
+        made.drop_vars("growth_exponent"), "dynamics").caption
     curve = drawing(made.isel(weight_decay=0, seed=0), "dynamics")
     assert near(panels(curve)[1].lines[0].get_ydata(), [2, np.nan])
 

@@ -23,7 +23,7 @@ NAME = "a rule with a rather long name"
 def full_grid():
     """A plane with seeds, every kind of cell, norms that range from small to large, and losses."""
     made = dataset({"learning_rate": np.logspace(-4, 0, 13), "weight_decay": np.logspace(-3, 1, 9), "seed": [0, 1]},
-                   step=range(0, 300, 20), param_norm=(["step"], lambda rate, decay, seed, step: 1 + (
+                   step=range(0, 300, 10), param_norm=(["step"], lambda rate, decay, seed, step: 1 + (
                        3 * rate * (1 + seed) / decay) ** 0.3 * step / 100))
     made["norm_growth"] = made.param_norm.isel(step=-1) / made.param_norm.isel(step=0) * 0.5
     made["train_loss"] = 1 + 3 / made.param_norm
@@ -94,7 +94,8 @@ def drawings(request):
     return [(one, layout.drawn(one)) for one in found]
 
 
-@pytest.mark.parametrize("flaw", ["outside", "overlapping", "few_ticks", "without_unit", "hyphens", "unseen_in_legend"])
+@pytest.mark.parametrize("flaw", ["outside", "overlapping", "touching", "few_ticks", "without_unit", "hyphens",
+                                  "unseen_in_legend"])
 def test_no_figure_has(drawings, flaw):
     for found, figure in drawings:
         assert getattr(layout, flaw)(figure) == [], found.name
@@ -123,6 +124,7 @@ def test_the_checks_find_what_they_look_for():
         axes.yaxis.set_major_formatter(lambda value, _: "4.15" if value == 4.15 else "")
         axes.set_yticks([4.15])
         axes.set_xlabel("a label without")
+        axes.set_xticks([1, 1.1, 2], ["1000", "2000", "3000"])
         figure.text(0.5, 0.5, "one -0.5")
         figure.text(0.5, 0.5, "other")
         figure.text(0.9, 0.2, "a text that leaves the canvas")
@@ -132,6 +134,7 @@ def test_the_checks_find_what_they_look_for():
     assert ("one -0.5", "other") in layout.overlapping(figure)
     assert [axis for _, axis, _ in layout.few_ticks(figure)] == ["y"]
     assert ("x", "a label without") in layout.without_unit(figure)
+    assert layout.touching(figure) == [("1000", "2000")]
     assert layout.hyphens(figure) == ["one -0.5"] and layout.unseen_in_legend(figure) == ["not there"]
 
 
@@ -300,7 +303,8 @@ def test_linear_ticks_are_three_where_there_is_room():
 
 def test_figures_over_steps_have_more_than_two_ticks():
     """Also in four panels beside each other."""
-    for made, expected in ((full_grid(), ["0", "120", "240"]), (full_grid().isel(weight_decay=0), ["0", "100", "200"])):
+    for made, expected in ((full_grid(), ["0", "150", "300"]),
+                           (full_grid().isel(weight_decay=0), ["0", "100", "200", "300"])):
         found = drawing(made, "alignment")
         layout.drawn(found)
         labels = [[label.get_text() for _, label in layout.tick_labels(axes.xaxis)] for axes in panels(found)
@@ -317,6 +321,18 @@ def test_labels_of_ticks():
     assert scales.linear_words([0, 2e5]) == ["0", "2·10⁵"] and scales.linear_words([-1e-5, 0.0]) == ["−10⁻⁵", "0"]
     assert [scales.number(value) for value in (-1.5, 0.00316, 3.16e-4, 1000, 54321, 2e5, 0, np.nan)] == [
         "−1.5", "0.00316", "3.16·10⁻⁴", "1000", "54321", "2·10⁵", "0", "nan"]
+
+
+def test_titles_beside_rows_have_as_many_lines():
+    assert look.side_titles(["decay 1", "decay 0.01"], 1.3) == ["decay 1", "decay 0.01"]
+    assert look.side_titles(["weight decay 1", "weight decay 0.0215"], 1.2) == [
+        "weight decay\n1", "weight decay\n0.0215"]
+    assert look.side_titles(["learning rate 4.64·10⁻⁴, weight decay 1", "learning rate 1, weight decay 1"], 1.6) == [
+        "learning rate 4.64·10⁻⁴,\nweight decay 1", "learning rate 1,\nweight decay 1"]
+    assert look.side_titles(["pre", "a word too long for one row of panels"], 1)[0] == "pre"
+    found = drawing(full_grid(), "alignment")
+    layout.drawn(found)
+    assert len({round(axes.yaxis.label.get_window_extent().x0) for axes in panels(found)[::4]}) == 1
 
 
 def test_fonts_of_pdf_are_truetype(tmp_path):

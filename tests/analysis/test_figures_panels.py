@@ -141,7 +141,7 @@ def test_parts_of_several_values(text, places):
     ("rule=a..b", "rule: a..b: a range is LOW..HIGH of an axis of numbers"),
     ("rule=a,c", "rule: no value c; it has a, a,b..c"),
     ("learning_rate=0.1,", "learning_rate: no value ; it has"), ("learning_rate=0.1,x", "learning_rate: no value x"),
-    ("width=8", "width=8: not NAME=VALUE of an axis; the axes are learning_rate, rule; width is 8 in all runs"),
+    ("width=8", "width is not an axis: it is 8 in all runs; the axes are learning_rate, rule"),
     ("rule", "rule: not NAME=VALUE of an axis; the axes are learning_rate, rule")])
 def test_parts_that_are_not_there(pair, message):
     made = dataset({"learning_rate": RATES, "rule": ["a", "a,b..c"]}, norm_growth=1.5).assign_attrs(width=8)

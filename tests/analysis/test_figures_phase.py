@@ -233,6 +233,12 @@ def test_boundaries_of_all_rules_are_in_one_panel():
     assert "range over them" in words(found)
 
 
+def test_boundaries_have_a_note_on_gaps_if_there_are_any():
+    """At the least learning rate there is no boundary."""
+    assert "A line has a gap at learning rates where" in drawing(two_rules(), "boundaries").caption
+    assert "A line has a gap" not in drawing(two_rules().isel(learning_rate=slice(3)), "boundaries").caption
+
+
 def test_boundaries_need_several_kinds_of_runs():
     assert drawing(two_rules().isel(rule=[0]), "boundaries") is None
     assert drawing(two_rules().isel(learning_rate=[0]), "boundaries") is None

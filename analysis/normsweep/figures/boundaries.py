@@ -10,6 +10,7 @@ from .drawing import finished
 
 FEW = 16  # lines
 ERROR = {"linestyle": "none", "capsize": 2, "linewidth": 0.8}
+GAP = "A line has a gap at learning rates where all runs grow, or all shrink, so that there is no boundary."
 
 
 def boundaries(dataset):
@@ -39,7 +40,7 @@ def boundaries(dataset):
                    for i, at in enumerate(shown)]
         repeated = dataset.sizes.get(runs.REPEAT, 1) > 1
         notes = [runs.counted(dataset, "norm_growth"),
-                 "A line has a gap where all runs of a learning rate grow until they diverge, or all shrink.",
+                 GAP if any(has_gap(logs[tuple(at.values())]) for at in shown) else "",
                  "Geometric means over seeds; bars are the range over them." if repeated else "",
                  runs.left_out(dataset, shown, combinations)]
         return finished("boundaries", f"The boundary between growing and shrinking norms by {runs.names_text(others)}.",
@@ -50,6 +51,11 @@ def logs_of(dataset, at):
     """log(boundary) of one combination: [learning_rate] ascending, with a dimension of seeds if there is one."""
     part = runs.part(dataset[["norm_growth", "outcome"]], at)
     return np.log(part.sweep.phase_boundary().each.sortby("learning_rate"))
+
+
+def has_gap(logs):
+    """Is there a learning rate without a boundary in any seed?"""
+    return bool(logs.isnull().all([dim for dim in logs.dims if dim != "learning_rate"]).any())
 
 
 def draw_line(axes, logs, style):

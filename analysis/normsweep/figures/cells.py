@@ -24,6 +24,7 @@ CLASSES = {  # of dynamics, for those who meet the words for the first time
     "misaligned": "misaligned: steps across θ, longer as |θ| grows",
     "relative": "relative: aligned or misaligned, which are one curve at a constant rate",
     "adam_like": "Adam-like: steps across θ, of a length that does not depend on |θ|"}
+EQUALS = "of equally frequent ones, the alphabetically first"
 
 
 @dataclass(frozen=True)
@@ -239,10 +240,10 @@ def reduction_note(dataset, variables):
     numbers = "Geometric mean" if len(ratios) == len(variables) - len(classes) else "Mean"
     over = f" over {runs.plurals([runs.REPEAT])}"
     if len(classes) == len(variables):
-        text = f"The most frequent class{over}."
+        text = f"The most frequent class{over}; {EQUALS}."
     else:
         notes = ["; for ratios, the geometric mean" if ratios and numbers == "Mean" else "",
-                 "; for classes, the most frequent" if classes else ""]
+                 f"; for classes, the most frequent; {EQUALS}" if classes else ""]
         text = f"{numbers}{over}{''.join(notes)}."
     return " ".join(filter(None, [text, fewer_note(dataset)]))
 

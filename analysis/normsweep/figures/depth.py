@@ -10,7 +10,7 @@ from ..plane import is_linear
 from . import runs
 from .drawing import finished
 from .lines import draw_group, has_steps, seeds_note
-from .norms import relative
+from .norms import BEFORE, relative
 from .panels import OWN_RANGES, same_scale
 
 NAMED = 8  # layers with a line in the legend
@@ -45,6 +45,8 @@ def over_layers(dataset, name, variables, caption, prepare=None, labels=None, ma
         figure, panels = look.sheet(len(rows), len(variables), height=1.2 if len(rows) > 1 else 2.3, sharex=True,
                                     sharey=shared)
         texts, common = runs.titles(dataset, [runs.without_seed(row[0]) for row in rows])
+        if len(variables) > 1:
+            texts = look.side_titles(texts, 1.2)
         for i, (row, text) in enumerate(zip(rows, texts)):
             for j, variable in enumerate(variables):
                 draw_layers(panels[i, j], dataset, variable, row, looks, prepare)
@@ -57,7 +59,7 @@ def over_layers(dataset, name, variables, caption, prepare=None, labels=None, ma
         look.name_axes(panels, panels.size, look.label(dataset.step))
         handles = layer_legend(figure, panels.ravel().tolist(), dataset, looks)
         return finished(name, caption, figure, dataset, handles, [
-            note, common, seeds_note(max(map(len, rows))), "" if shared or panels.size == 1 else OWN_PANELS])
+            note, common, seeds_note([len(row) for row in rows]), "" if shared or panels.size == 1 else OWN_PANELS])
 
 
 def scale_alike(panels, variable):
@@ -77,7 +79,7 @@ def title(axes, run, words, column, row, variables, columns):
             look.name_rows(axes.figure, words, axes.get_gridspec().nrows, axes)
         return
     axes.set_title(look.column_title(words.replace("\n", " "), columns) if row == 0 else "")
-    axes.set_ylabel(look.side_title(run) if column == 0 else "")
+    axes.set_ylabel(run if column == 0 else "")
 
 
 def draw_layers(axes, dataset, variable, row, looks, prepare):
@@ -103,7 +105,8 @@ def norms(dataset):
 
 def directions(dataset):
     return over_layers(dataset, "direction-by-layer", ["layer_direction_cosine"],
-                       "The cosine between each layer's parameters at successive measured steps.")
+                       "The cosine between each layer's parameters at successive measured steps.",
+                       labels={"layer_direction_cosine": look.with_unit(f"cosine of a layer's θ {BEFORE}")})
 
 
 def steps(dataset):
@@ -125,7 +128,7 @@ def tensors(dataset):
         figure, panels = look.sheet(len(chosen), len(layers), height=1.6 if len(chosen) > 1 else 2.4, sharex=True,
                                     sharey="row")
         texts, common = runs.titles(dataset, chosen)
-        for row, (run, text) in enumerate(zip(chosen, texts)):
+        for row, (run, text) in enumerate(zip(chosen, look.side_titles(texts, 1.6))):
             for column, layer in enumerate(layers):
                 axes = panels[row, column]
                 values = dataset.tensor_norm.isel(run).isel(layer=layer).transpose("tensor", "step").values[kinds]

@@ -67,7 +67,7 @@ def laws(dataset):
         figure, panels = look.sheet(len(chosen), 2, height=2.1, sharey="row")
         titles, common = runs.titles(dataset, chosen)
         covered = [draw_run(left, right, dataset, run, title) for (left, right), run, title in zip(
-            panels, chosen, titles)]
+            panels, chosen, look.side_titles(titles, 1.7))]
         look.name_axes(panels, panels.size, look.label(dataset.step))
         notes = [text for text in (note, common, points_note(dataset, chosen)) if text]
         if any(lacks_recursions(dataset, run) for run in chosen):
@@ -147,7 +147,7 @@ def draw_run(left, right, dataset, run, title):
                         handlelength=2, handletextpad=0.5, labelspacing=0.2, alignment="left",
                         title=HEADS[kind] + (" and $R^2$" if known else ""))
     frame(left, norm)
-    left.set_ylabel("\n".join(filter(None, [look.side_title(title), look.label(dataset.param_norm)])))
+    left.set_ylabel("\n".join(filter(None, [title, look.label(dataset.param_norm)])))
     return covered
 
 
@@ -163,7 +163,7 @@ def quality(dataset):
     and a bar at the median."""
     names = {name: formula for name, (_, formula) in STRAIGHT.items()}
     names.update(RECURSIONS)
-    names = {f"fit_{name}_r2": word for name, word in names.items()} | {"growth_exponent_r2": "$t^{p}$"}
+    names = {f"fit_{name}_r2": word for name, word in names.items()} | {"growth_exponent_r2": "$t^p$"}
     names = {name: word for name, word in names.items() if runs.is_measured(dataset, name)}
     if not names or int(dataset.sweep.done.sum()) < 2:
         return None
@@ -179,16 +179,26 @@ def quality(dataset):
         axes.set_ylabel("law of growth")
         look.grid(axes, "x")
         dots.add_bar(figure, axes)
-        notes = [f"{runs.counted(dataset, next(iter(names)))} {dots.note} Bars are medians."]
+        notes = [f"{runs.counted(dataset, *names)} {dots.note} Bars are medians."]
         if any(below):
             notes.append("Grey strip: the number of runs with an R² below 0, which a constant norm would fit better.")
         if "growth_exponent_r2" in names:
             notes.append("$t^p$ is fitted in the logs, the others are not.")
+        notes += missing_notes(dataset, names)
         if same_quality(dataset):
             notes.append("Aligned and misaligned are one curve wherever the learning rate is constant.")
         look.close(figure, dataset, (), notes)
         return Drawing("fits", f"How well each law of growth fits the norms of the runs. {' '.join(notes)}".replace(
             "$", ""), figure)
+
+
+def missing_notes(dataset, names):
+    """A sentence on each law that has a fit in some of the runs only. names: {variable: word of the law}."""
+    has = {word: runs.has_number(dataset, name) for name, word in names.items()}
+    every = int(sum(has.values()).astype(bool).sum())
+    counts = {word: int(mask.sum()) for word, mask in has.items()}
+    return [f"{word[0].upper()}{word[1:]} has a fit in {count} of the {every} runs; its median is over these alone."
+            for word, count in counts.items() if count < every]
 
 
 class Dots:

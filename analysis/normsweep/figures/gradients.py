@@ -57,8 +57,7 @@ def by_layer(dataset):
                  for i, row in enumerate(rows) for j, column in enumerate(columns)]
         for shared in panels:
             limit(shared)
-        for axes, row in zip(panels[:, 0], rows):
-            side = look.side_title(runs.text(dataset, row))
+        for axes, side in zip(panels[:, 0], look.side_titles([runs.text(dataset, row) for row in rows], 1.5)):
             axes.set_ylabel(f"{side}\n{look.with_unit('gradient norm')}".strip())
         look.name_axes(panels, panels.size, look.with_unit("layers before the last"))
         handles = depth_handles(dataset, figure, panels, looks)

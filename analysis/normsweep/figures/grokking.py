@@ -90,7 +90,8 @@ def draw(rows):
     shades = {decay: scale(rank / max(len(decays) - 1, 1)) for rank, decay in enumerate(decays)}
     figure, panels = look.sheet(len(rows), 3, height=1.9 if len(rows) == 1 else 1.5, sharex="col",
                                 sharey="col")
-    for i, (line, (title, dataset, found)) in enumerate(zip(panels, rows)):
+    sides = look.side_titles([title for title, _, _ in rows], 1.5)
+    for i, (line, (_, dataset, found)) in enumerate(zip(panels, rows)):
         draw_steps(line[0], dataset, "accuracy", named, shades)
         look.reference_line(line[0], LEVEL)
         draw_steps(line[1], dataset, "train_loss", named, shades)
@@ -98,7 +99,7 @@ def draw(rows):
             if i != j:
                 draw_decays(line[2], other, there, decays, None)
         draw_decays(line[2], dataset, found, decays, shades)
-        line[0].set_ylabel(look.side_title(title) if title else "")
+        line[0].set_ylabel(sides[i])
     dress(panels, rows[0][1], rows[0][2], decays)
     label = look.name(rows[0][1][DECAY])[0]
     handles = [Line2D([], [], color=shades[decay], label=f"{label} {look.number(decay)}") for decay in named]

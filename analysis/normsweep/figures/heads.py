@@ -58,12 +58,12 @@ def by_layer(dataset):
         figure, panels = look.sheet(len(chosen), len(variables), height=1.3 if len(chosen) > 1 else 2.1, sharex=True,
                                     sharey="col")
         titles, common = runs.titles(dataset, chosen)
-        for row, run, title in zip(panels, chosen, titles):
+        for row, run, title in zip(panels, chosen, look.side_titles(titles, 1.3)):
             for axes, variable in zip(row, variables):
                 draw_heads(axes, dataset[variable].isel(run))
                 axes.set_xticks(runs.thinned(range(dataset.sizes["layer"]), 4))
                 look.grid(axes, "y")
-            row[0].set_ylabel(look.side_title(title, 1.1))
+            row[0].set_ylabel(title)
         for axes, variable in zip(panels[0], variables):
             axes.set_title(look.column_title(look.label(dataset[variable]), len(variables)))
             if variable == "positions_attended":

@@ -1,6 +1,7 @@
 """Curves over the steps: one per run, or the median over its seeds, distinguished by colour, dashes and panels as far
 as possible."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -125,8 +126,10 @@ def draw_group(axes, step, style, lines):
 
 
 def seeds_note(seeds):
-    """What draw_group draws of so many seeds."""
-    return f"Lines are medians over up to {seeds} seeds; bands are the range over them." if seeds > 1 else ""
+    """What draw_group draws. seeds: how many each line has."""
+    most = max(seeds, default=1)
+    some = f"{most}" if min(seeds) == most else f"up to {most}"
+    return f"Lines are medians over {some} seeds; bands are the range over them." if most > 1 else ""
 
 
 def say_empty(axes):
@@ -220,13 +223,14 @@ def dress(panels, layout, dataset, style, variables):
     """Titles and labels of the panels."""
     rows, columns = layout.shape
     several = len(layout.places) > 1 and len({variable for _, variable in layout.places}) > 1
+    sides = look.side_titles(layout.sides, layout.height)
     for place, (at, variable) in enumerate(layout.places):
         axes = panels.ravel()[place]
         look.grid(axes)
         if layout.heads and place < columns:
             axes.set_title(look.column_title(layout.heads[place], columns))
-        if layout.sides and place % columns == 0:
-            axes.set_ylabel(look.side_title(layout.sides[place // columns], layout.height - 0.2))
+        if sides and place % columns == 0:
+            axes.set_ylabel(sides[place // columns])
         if layout.titles and (at or style.whole and several):
             axes.set_title(look.title(layout.titles[place], columns))
         elif layout.titles and several:
@@ -240,11 +244,11 @@ def dress(panels, layout, dataset, style, variables):
 def notes_on(dataset, masks, looks, drawn):
     """Notes on the number of runs, and on those without a line of their own."""
     mask = next(iter(masks.values()))
-    count = len({tuple(run.values()) for run in drawn})
-    notes = [f"{runs.count_text(count, int(sum(masks.values()).astype(bool).sum()))}."]
+    shown = {tuple(run.items()) for run in drawn}
+    notes = [f"{runs.count_text(len(shown), int(sum(masks.values()).astype(bool).sum()))}."]
     if runs.REPEAT in runs.axes_of(dataset):
-        seeds = int(mask.sum(runs.REPEAT).max())
-        notes.append(seeds_note(seeds))
+        seeds = Counter(tuple(place for place in run if place[0] != runs.REPEAT) for run in shown)
+        notes.append(seeds_note(seeds.values()))
     notes.append(looks.grey_note(drawn))
     for word in ("diverged", "failed"):
         lost = int((getattr(dataset.sweep, word) & ~mask).sum())

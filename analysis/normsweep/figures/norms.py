@@ -6,6 +6,7 @@ from .. import look
 from .lines import over_steps
 
 PARTS = {"total_norm": "all parameters", "embedding_norm": "embeddings", "output_norm": "output layer"}
+BEFORE = "with θ at the measured step before"
 RELATIVE = "$|\\theta_t| / |\\theta_0|$"
 
 
@@ -40,9 +41,10 @@ def parts(dataset):
 def direction(dataset):
     return over_steps(dataset, "direction", ["direction_cosine"],
                       "The cosine between the parameters at successive measured steps; 1 means that their direction "
-                      "does not change.")
+                      "does not change.", labels={"direction_cosine": look.with_unit(f"cosine of θ {BEFORE}")})
 
 
 def stack_direction(dataset):
     return over_steps(dataset, "direction-stack", ["stack_direction_cosine"],
-                      "The cosine between a stack's parameters at successive measured steps.")
+                      "The cosine between a stack's parameters at successive measured steps.",
+                      labels={"stack_direction_cosine": look.with_unit(f"cosine of a stack's θ {BEFORE}")})

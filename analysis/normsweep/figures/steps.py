@@ -15,7 +15,8 @@ def mark_zero(axes, _variable, _runs):
 def alignment(dataset):
     labels = {"alignment": "whole step", "update_alignment": "update", "update_alignment_null": "by chance",
               "gradient_alignment": "descent direction"}
-    chance = "By chance: the update's, if gradients were white noise."
+    chance = ("By chance: the update's, if gradients were white noise; this formula can exceed 1 where updates are "
+              "large against θ, as no cosine can.")
     return over_steps(dataset, "alignment", list(labels), "The cosine of the parameters with the whole step (decay "
                       "included), with the step without decay, what that is by chance, and with the descent direction "
                       "of the loss; 0 means orthogonal to the parameters.", decorate=mark_zero, alike=COSINES,

@@ -189,10 +189,10 @@ def test_layers_and_tensors(path, normsweep):
 REFUSED = [
     (["param_norm", "--at", "sed=1"], "param_norm has no dimension 'sed'; did you mean 'seed'?"),
     (["param_norm", "--at", "steps=40"], "param_norm has no dimension 'steps'; did you mean 'step'?"),
-    (["--at", "steps=40"], "the phase diagram: steps is 40 in all runs, and no axis; leave it out of --at"),
-    (["--at", "optimiser=adamw"], "the phase diagram: optimiser is adamw in all runs, and no axis; leave it out of "
-                                  "--at"),
-    (["param_norm", "--over", "seed,batch"], "param_norm: batch is 16 in all runs, and no axis; leave it out of "
+    (["--at", "steps=40"], "the phase diagram: steps is 40 in all runs, and is not an axis; leave it out of --at"),
+    (["--at", "optimiser=adamw"], "the phase diagram: optimiser is adamw in all runs, and is not an axis; leave it out "
+                                  "of --at"),
+    (["param_norm", "--over", "seed,batch"], "param_norm: batch is 16 in all runs, and is not an axis; leave it out of "
                                              "--over"),
     (["--at", "width=16"], "the phase diagram: width changes along model; --at takes that name"),
     (["--at", "lr=1e-3"], "the phase diagram has no dimension 'lr'; did you mean 'learning_rate'?"),
