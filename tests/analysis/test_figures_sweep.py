@@ -25,6 +25,7 @@ def measured(tmp_path_factory):
         yield made
 
 
+@pytest.mark.long(20)
 def test_every_metric_has_a_figure(measured, tmp_path):
     found = {figure.name: figure for figure in figures.draw_all(measured)}
     assert figures.undrawn(measured) == []
