@@ -224,8 +224,10 @@ def test_plans_by_itself_and_refuses(cluster, sweeps, tmp_path):
 
 
 def test_a_refused_sweep_ends_its_chain(cluster, sweeps, tmp_path):
+    """The dataset is spoilt after it was submitted; before, submit would refuse."""
+    chain = Chain(cluster, sweeps, tmp_path, "--chain=3", "--ntasks-per-node=1", "--at-once", "--hold")
     (tmp_path / "out.nc").write_text("no dataset\n")
-    chain = Chain(cluster, sweeps, tmp_path, "--chain=3", "--ntasks-per-node=1", "--at-once")
+    cluster.run("scontrol", "release", chain.jobs[0])
     chain.wait_over()
     assert chain.statuses() == [2] and chain.states() == ["FAILED", "CANCELLED", "CANCELLED"]
     assert "out.nc: " in chain.log(chain.jobs[0]) and "cancelling the rest of the chain" in chain.log(chain.jobs[0])
