@@ -10,7 +10,7 @@ from ..plane import is_linear
 from . import runs
 from .drawing import finished
 from .lines import draw_group, has_steps, seeds_note
-from .norms import BEFORE, relative
+from .norms import relative
 from .panels import OWN_RANGES, same_scale
 
 NAMED = 8  # layers with a line in the legend
@@ -106,7 +106,7 @@ def norms(dataset):
 def directions(dataset):
     return over_layers(dataset, "direction-by-layer", ["layer_direction_cosine"],
                        "The cosine between each layer's parameters at successive measured steps.",
-                       labels={"layer_direction_cosine": look.with_unit(f"cosine of a layer's θ {BEFORE}")})
+                       labels={"layer_direction_cosine": look.with_unit("cosine with θ before")})
 
 
 def steps(dataset):

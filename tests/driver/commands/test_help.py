@@ -273,7 +273,8 @@ def test_check_says_how_many_words_are_unknown(tmp_path):
         done = normsweep("check", "sweep.yaml", "--set", f"min_count={count}", cwd=tmp_path)
         assert done.stdout == (f"sweep.yaml: valid: 1 cell; {share} % of the validation tokens are <unk>\n"
                                if share else "")
-    assert done.stderr == "--set min_count: 1001 is above 1000, the count of the most frequent word\n"
+    assert done.stderr == ("--set min_count: 1001 leaves no word but <unk>; the training text has no other more "
+                           "than 1000 times\n")
     planned = normsweep("plan", "sweep.yaml", "--set", "min_count=2", cwd=tmp_path)
     assert ("\ncorpus      4 words; 3002 training tokens, 250 for validation; 40 % of the validation tokens are <unk>\n"
             in planned.stdout)

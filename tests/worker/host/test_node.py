@@ -53,13 +53,12 @@ def is_ours(pid):
 
 
 def holders(sweep):
-    """{rank: inode} of the processes of a sweep; the launcher is rank -1."""
-    return {rank(pid): copy(pid) for pid in processes(sweep) if is_ours(pid)}
+    """{rank: inode} of the processes of a sweep that hold a copy; the launcher is rank -1. A spare holds none."""
+    return {rank(pid): copy(pid) for pid in processes(sweep) if is_ours(pid) and copy(pid)}
 
 
 def all_hold(sweep, ranks):
-    held = holders(sweep)
-    return set(held) == set(ranks) and None not in held.values()
+    return set(holders(sweep)) == set(ranks)
 
 
 def test_all_ranks_share_one_copy(sweep):
