@@ -79,7 +79,7 @@ def processes(path):
 
 def said(err):
     """Stderr without the plain lines of progress that a long sweep writes."""
-    return "".join(line for line in err.splitlines(True) if not re.match(r"(stopping, saving, )?\d+/\d+ done, ", line))
+    return "".join(line for line in err.splitlines(True) if not re.match(r"(stopping, saving, )?\d+/(about )?\d+ done, ", line))
 
 
 def outcomes(path):
