@@ -31,8 +31,6 @@
     X(RETRY_FAILED, 0, "retry-failed", NULL, FLAG, "repeat failed runs")                                     \
     X(RUNS, 'n', "runs", "N", NUMBER(runs, "a number of runs", 1, 1000000000),                               \
         "number of finished runs to train again (default: one in a hundred, at least one)")                  \
-    X(NOTIFY, 0, "notify", "SCRIPT", TEXT(notify),                                                           \
-        "run SCRIPT with /bin/sh when the sweep ends, stops or fails; its input is the status as JSON")      \
     X(LOG, 0, "log", "FILE", TEXT(log), "append what happens to FILE: one JSON object a line")               \
     X(WATCH, 0, "watch", NULL, FLAG, "keep showing the status until the sweep has ended")                    \
     X(WAIT, 0, "wait", NULL, FLAG, "wait until the sweep has ended; the exit status says how")               \
@@ -128,7 +126,7 @@ struct arguments {
     int mask, sentinel; /* valid if given */
     struct texts setting, at;
     const char *over; /* NULL: not given */
-    const char *notify, *log; /* NULL: not given */
+    const char *log; /* NULL: not given */
     int limit; /* valid if given */
 };
 

@@ -26,8 +26,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define DRAIN_SECONDS 5 /* for the last orders to workers, before a script keeps this process */
-
 /* ---- as a rank ---- */
 
 /* The exit status of a job on ranks. */
@@ -178,10 +176,8 @@ static int run_rank(struct start *start, const struct starter *starter)
     if (starter_check(starter, wire_size(wire), &error) != 0)
         return refuse_starter(start, wire, starter->rank, &error);
     int status = flush(coordinate(start, wire, &together, &error), &error);
-    if (!getenv(LEASE_VARIABLE)) { /* else the launcher tells */
-        wire_drain(wire, 0, DRAIN_SECONDS);
-        start_tell_end(start, status, &error); /* an alarm may end wire_close */
-    }
+    if (!getenv(LEASE_VARIABLE)) /* else the launcher tells */
+        start_tell_end(start, status, &error); /* before wire_close, which an alarm may end */
     lease_release(start->lease);
     start->lease = NULL;
     wire_close(wire, together, status);
@@ -212,26 +208,6 @@ static int run_here(struct start *start, struct error *error)
     return stopped ? STATUS_STOPPED : STATUS_DONE; /* failed runs are reported by the summary */
 }
 
-/* The command line for the ranks, ending with NULL: without --notify, which is this process's own, and may
- * hold what others on a machine should not read. The caller frees it; NULL: no memory. */
-static char **ranks_line(const struct start *start)
-{
-    const char *script = start->arguments.notify;
-    char **line = calloc((size_t)start->argc + 1, sizeof(*line));
-    int count = 0;
-
-    for (int i = 0; line && i < start->argc; i++) {
-        char *word = start->argv[i];
-        bool apart = script && i + 1 < start->argc && start->argv[i + 1] == script;
-        bool attached = script && script > word && script <= word + strlen(word);
-        if (apart)
-            i++;
-        else if (!attached)
-            line[count++] = word;
-    }
-    return line;
-}
-
 static int run_launched(struct start *start, int64_t pending, struct error *error)
 {
     int workers = launching_workers(&start->launching, pending);
@@ -243,21 +219,15 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
         start->has_corpus = false;
     }
     announce(&start->sweep, workers, !getenv("SLURM_JOB_ID"));
-    char **argv = ranks_line(start);
-    if (!argv)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
     struct launch launch = {.lease = start->lease,
         .output = start->sweep.output,
         .mpirun = &start->launching.mpirun,
-        .argv = argv,
+        .argc = start->argc,
+        .argv = start->argv,
         .workers = workers,
         .spares = launching_spares(&start->launching),
         .journal = start->journal};
-    while (argv[launch.argc])
-        launch.argc++;
-    int status = launcher_run(&launch, error);
-    free((void *)argv);
-    return status;
+    return launcher_run(&launch, error);
 }
 
 /* Prints the summary, of the dataset at its path. If all runs have ended, removes files that a worker which

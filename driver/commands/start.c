@@ -7,6 +7,7 @@
 #include "driver/ranks/mpirun.h"
 #include "driver/ranks/starter.h"
 #include "driver/sweep/texts.h"
+#include "driver/text/exit_status.h"
 #include "driver/text/lines.h"
 #include "worker/host/clock.h"
 #include "worker/host/last_words.h"
@@ -154,24 +155,54 @@ int start_join(struct start *start, const char *token, struct error *error)
     return 0;
 }
 
+/* If this process has the lease, it must still hold it: another's numbers would be told. */
+static int read_end(const struct start *start, const char *output, struct status *status)
+{
+    double now = clock_now();
+    struct error ignored;
+
+    if (start->lease && lease_renew(start->lease, &ignored) == 0)
+        return status_read_own(status, output, now, &ignored);
+    return status_read(status, output, NULL, now, &ignored);
+}
+
+/* Surveys the dataset and writes the last line of the log. */
+static void log_end(const struct start *start, int status, const struct error *error)
+{
+    const char *output = start->has_sweep ? start->sweep.output : start->arguments.output;
+    bool failed = status == ERROR_INPUT || status == ERROR_ENVIRONMENT;
+    enum log_event event = status == STATUS_STOPPED ? LOG_SWEEP_STOPPED : LOG_SWEEP_ENDED;
+    if (failed)
+        event = start->held ? LOG_SWEEP_FAILED : LOG_START_REFUSED;
+    struct json_writer *writer = journal_begin(start->journal, event);
+    struct status found;
+    struct error lost;
+
+    if (!writer)
+        return;
+    status_json_path(writer, output);
+    json_writer_whole(writer, "exit_status", status);
+    json_writer_text(writer, "message", failed ? error->text : NULL);
+    json_writer_real(writer, "seconds", clock_now() - start->begun);
+    if (output && read_end(start, output, &found) == 0) {
+        json_writer_whole(writer, "cells", found.survey.cells);
+        json_writer_whole(writer, "runs", found.survey.runs);
+        json_writer_whole(writer, "ended", found.survey.ended);
+        status_json_counts(writer, found.survey.count);
+        status_release(&found);
+    }
+    journal_end(start->journal, false);
+    if (journal_complains(start->journal, false, &lost))
+        fprintf(stderr, "%s\n", lost.text);
+}
+
 void start_tell_end(struct start *start, int status, const struct error *error)
 {
-    struct error ignored;
-    bool failed = status == ERROR_INPUT || status == ERROR_ENVIRONMENT;
-    struct ending ending = {.script = start->arguments.notify,
-        .journal = start->journal,
-        .output = start->has_sweep ? start->sweep.output : start->arguments.output,
-        .status = status,
-        .refused = failed && !start->held,
-        .own = start->lease && lease_renew(start->lease, &ignored) == 0,
-        .message = failed ? error->text : "",
-        .seconds = clock_now() - start->begun};
-
     last_words_drop();
-    ending_log(&ending);
+    if (status != STATUS_INTERRUPTED)
+        log_end(start, status, error);
     lease_release(start->lease);
     start->lease = NULL;
-    ending_notify(&ending);
 }
 
 void start_tell_refusal(struct start *start, int status, const struct error *error)

@@ -1,8 +1,8 @@
 #ifndef NORMSWEEP_DRIVER_COMMANDS_START_H
 #define NORMSWEEP_DRIVER_COMMANDS_START_H
 
-#include "driver/commands/ending.h"
 #include "driver/commands/launching.h"
+#include "driver/output/journal.h"
 #include "driver/output/lease.h"
 
 /* Resources of one start of `run`. */
@@ -35,10 +35,8 @@ int start_load_corpus(struct start *start, struct error *error);
  * or -1. */
 int64_t start_open_output(struct start *start, struct error *error);
 
-/*
- * Tells how it has ended: writes the last line of the log while the lease is still held, so that the next
- * start finds it written; then gives the lease up and runs the script, which may start the next sweep.
- */
+/* Writes the last line of the log while the lease is still held, so that the next start finds it written;
+ * none after a second Ctrl-C. Then gives the lease up. */
 void start_tell_end(struct start *start, int status, const struct error *error);
 
 /* The same for a start that ends with an error before it has read its sweep. */

@@ -36,15 +36,6 @@ void status_json_path(struct json_writer *writer, const char *path)
     free(whole);
 }
 
-void status_json_head(struct json_writer *writer, const char *path)
-{
-    char time[JSON_TIME];
-
-    json_writer_whole(writer, "version", STATUS_JSON_VERSION);
-    json_writer_text(writer, "time", json_time(time));
-    status_json_path(writer, path);
-}
-
 void status_json_counts(struct json_writer *writer, const int64_t count[OUTCOME_COUNT])
 {
     json_writer_open(writer, "counts", '{');
@@ -207,40 +198,33 @@ static void put_failures(struct json_writer *writer, const struct status *status
 
 /* ---- the whole ---- */
 
-int status_json(struct json_writer *writer, const struct status *status, struct error *error)
-{
-    int cause = 0;
-
-    put_file(writer, status, &cause);
-    put_grid(writer, &status->view);
-    put_progress(writer, status);
-    put_session(writer, status, &cause);
-    put_runs(writer, status);
-    put_failures(writer, status, &cause);
-    if (cause == 0)
-        return 0;
-    return error_set(error, ERROR_ENVIRONMENT, "%s: %s", status->view.name, strerror(cause));
-}
-
 int status_json_print(const struct status *status, struct error *error)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct json_writer writer = {.out = out};
-    int result = -1;
+    char time[JSON_TIME];
+    int cause = 0;
 
     if (out) {
         json_writer_open(&writer, NULL, '{');
-        status_json_head(&writer, status->view.name);
-        result = status_json(&writer, status, error);
+        json_writer_whole(&writer, "version", STATUS_JSON_VERSION);
+        json_writer_text(&writer, "time", json_time(time));
+        status_json_path(&writer, status->view.name);
+        put_file(&writer, status, &cause);
+        put_grid(&writer, &status->view);
+        put_progress(&writer, status);
+        put_session(&writer, status, &cause);
+        put_runs(&writer, status);
+        put_failures(&writer, status, &cause);
         json_writer_close(&writer, '}');
         fputc('\n', out);
     }
     if (!out || fclose(out) != 0 || !text) /* fclose may fail without saying so */
-        result = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", status->view.name);
-    if (result == 0)
+        cause = ENOMEM;
+    if (cause == 0)
         fputs(text, stdout);
     free(text);
-    return result;
+    return cause == 0 ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: %s", status->view.name, strerror(cause));
 }

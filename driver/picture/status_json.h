@@ -13,12 +13,6 @@ enum { STATUS_JSON_VERSION = 1 };
 /* "path": the absolute path of a dataset, which need not exist; NULL: unknown. */
 void status_json_path(struct json_writer *writer, const char *path);
 
-/* Version, time and path. */
-void status_json_head(struct json_writer *writer, const char *path);
-
-/* All else, into the same open object. -1: some could not be read, and the object is not to be used. */
-int status_json(struct json_writer *writer, const struct status *status, struct error *error);
-
 /* The whole object and a line feed, written at once to stdout. */
 int status_json_print(const struct status *status, struct error *error);
 

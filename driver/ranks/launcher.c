@@ -75,8 +75,7 @@ struct command_line {
     char **argument; /* ends with NULL */
     int count;
     char ranks[16], *program;
-    /* For mpirun's environment alone: the script of --notify, which may start another MPI job, gets this
-     * process's. */
+    /* For mpirun's environment alone: they tell a process that it is a rank of a launcher. */
     struct variable {
         const char *name;
         char value[VALUE_SIZE];

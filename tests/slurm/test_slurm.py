@@ -147,7 +147,7 @@ def test_each_job_submits_the_next(slurm):
     """The first one is delayed as its options say; a requeued job whose successor waits submits none."""
     slurm.command("sbatch", 'echo "$NORMSWEEP_LEFT" >left; printf "%s" "$NORMSWEEP_NEXT" >next; echo 6')
     odd = "it's $HOME \u00e9\t`x`"
-    slurm.submit("--chain=3", "--set", "seed=[0, 1]", "--notify", odd, "--hold", "--begin=20:00", LC_ALL="C")
+    slurm.submit("--chain=3", "--set", "seed=[0, 1]", "--log", odd, "--hold", "--begin=20:00", LC_ALL="C")
     left, following = (slurm.folder / "left").read_text().strip(), (slurm.folder / "next").read_text()
     assert left == "2" and "--hold" not in following
     job = {"NORMSWEEP": program(slurm, "exit 75"), "NORMSWEEP_NEXT": following, "SLURM_JOB_NAME": "name"}
@@ -155,7 +155,7 @@ def test_each_job_submits_the_next(slurm):
     assert lines[0].endswith(" job 5: job 6 goes on when this one ends; 1 more may follow")
     first, second = slurm.called("sbatch")
     assert second == [word for word in first if word not in ("--hold", "--begin=20:00")]
-    assert second[-5:] == ["sweep.yaml", "--set", "seed=[0, 1]", "--notify", odd]
+    assert second[-5:] == ["sweep.yaml", "--set", "seed=[0, 1]", "--log", odd]
     assert (slurm.folder / "left").read_text() == "1\n" and (slurm.folder / "next").read_text() == following
     slurm.batch(75, NORMSWEEP_LEFT="0", **job)
     slurm.command("squeue", "echo 6")
@@ -225,7 +225,7 @@ def test_the_dataset_is_the_command_lines(slurm):
 def test_dry_run_prints_what_would_be_submitted(slurm):
     """As a script that every shell understands, whatever the locale."""
     odd = "it's $HOME \u00e9\t`x`"
-    options = ["--notify", odd, "--chain=3", "--dry-run"]
+    options = ["--log", odd, "--chain=3", "--dry-run"]
     out, _ = slurm.run(SUBMIT, "sweep.yaml", "--setup", "plan", *options, LC_ALL="C")
     assert slurm.called("sbatch") == [] and [path.name for path in slurm.folder.glob("*plan*")] == ["plan"]
     slurm.command("sbatch", 'echo "$NORMSWEEP_LEFT $NORMSWEEP_MODE $NORMSWEEP_SETUP"')
@@ -233,7 +233,7 @@ def test_dry_run_prints_what_would_be_submitted(slurm):
     assert said == [f" mpirun {slurm.folder}/plan", f"2 mpirun {slurm.folder}/plan"]
     planning, job = slurm.called("sbatch")
     assert "--wait" in planning and planning[-6:] == [str(BATCH), "--plan", "sweep.yaml", "--values", "-j", "7"]
-    assert job[-4:] == [str(BATCH), "sweep.yaml", "--notify", odd]
+    assert job[-4:] == [str(BATCH), "sweep.yaml", "--log", odd]
     out, _ = slurm.submit(*options, "--at-once")
     assert out.count("sbatch") == 3 and out.startswith("# 3 times\nNORMSWEEP=") and " NORMSWEEP_LEFT=0 " in out
 
@@ -302,8 +302,8 @@ def test_other_options_are_of_sbatch(slurm):
 
 @slow
 def test_what_is_of_run_alone(slurm):
-    slurm.submit("--notify", "mail -s 'a b' me", "--set", "seed=[0, 1]", "--log=a b.jsonl")
-    end = [str(BATCH), "sweep.yaml", "--set", "seed=[0, 1]", "--notify", "mail -s 'a b' me", "--log", "a b.jsonl"]
+    slurm.submit("--log=a b.jsonl", "--set", "seed=[0, 1]")
+    end = [str(BATCH), "sweep.yaml", "--set", "seed=[0, 1]", "--log", "a b.jsonl"]
     calls = slurm.called("sbatch")
     assert calls and all(call[-len(end):] == end for call in calls)
 
@@ -574,9 +574,9 @@ def test_a_first_job_plans(slurm, fault):
     slurm.command("sbatch", PLANNING)
     dataset = "it's \u00e9.nc"
     out, _ = slurm.run(SUBMIT, "sweep.yaml", "--nodes=2", "--ntasks-per-node=2", "--dataset", dataset, "--qos=low",
-                       "--notify", "true", "--log=x", "--plan-time=5", LC_ALL="C", FAULT=str(fault))
+                       "--log=x", "--plan-time=5", LC_ALL="C", FAULT=str(fault))
     planning, probe = slurm.called("sbatch")[:2]
-    assert not {"--notify", "--log"} & set(planning) and probe[0] == "--test-only" and "--notify" in probe
+    assert "--log" not in planning and probe[0] == "--test-only" and "--log" in probe
     assert {"--qos=low", "--nodes=1", "--ntasks-per-node=2", "--wait", "--time=5"} <= set(planning)
     assert f"--job-name={name_of(slurm.folder / dataset)}" in planning
     assert f"{dataset}: 5 runs" in out and "on 3 workers" in out and f"plan in {dataset}.plan" in out
@@ -598,7 +598,7 @@ def test_a_first_job_that_fails(slurm, said, why):
 def test_help_names_every_option(slurm):
     said = slurm.run(SUBMIT, "--help")[0]
     for option in ["nodes", "ntasks-per-node", "time", "partition", "chain", "at-once", "calibrated", "plan-time",
-                   "mode", "setup", "dataset", "set", "notify", "log", "dry-run"]:
+                   "mode", "setup", "dataset", "set", "log", "dry-run"]:
         assert f"  --{option} " in said
 
 

@@ -86,7 +86,7 @@ def test_bash_files_by_kind(scripts, files):
     every = {"a.nc", "b c.nc", "a.yaml", "gpt2.safetensors", "ids.txt", "folder"}
     for line in ("inspect gpt2.safetensors --tokens ", "run --log "):
         assert ends(scripts, files, "normsweep " + line) == every
-    for line in ("run -j ", "run a.yaml ", "inspect --heads ", "run --notify ", "status --limit "):
+    for line in ("run -j ", "run a.yaml ", "inspect --heads ", "status --limit "):
         assert ends(scripts, files, "normsweep " + line) == set()
 
 

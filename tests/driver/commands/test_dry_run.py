@@ -356,9 +356,9 @@ def test_a_folder_that_cannot_be_written(place):
         place.chmod(0o700)
 
 
-def test_neither_log_nor_notice_nor_ranks(place):
+def test_neither_log_nor_ranks(place):
     """A dry run is no start: nothing is told about it, and no rank trains."""
-    told = said(place, "--log", "log", "--notify", "touch noticed", "-j", "2")
+    told = said(place, "--log", "log", "-j", "2")
     assert runs(told, "train") == 4
 
 
