@@ -4,7 +4,6 @@
 #include "driver/commands/commands.h"
 #include "driver/commands/launching.h"
 #include "driver/job/forecast.h"
-#include "driver/output/journal.h"
 #include "driver/output/lease.h"
 #include "driver/output/output.h"
 #include "driver/sweep/texts.h"
@@ -161,12 +160,10 @@ static void print_workers(
 /* ---- the whole ---- */
 
 /* Could the log be written? */
-static int check_log(const char *path, const char *output, struct error *error)
+static int check_log(const char *path, struct error *error)
 {
     mode_t kind;
 
-    if (path && journal_check(path, output, error) != 0)
-        return -1;
     char *folder = path && output_exists(path, &kind) == 0 ? output_folder(path) : NULL;
     int cause = folder ? output_folder_fault(folder) : 0;
 
@@ -241,7 +238,7 @@ int rehearsal(const struct arguments *arguments, const struct starter *starter)
     if (arguments_load_sweep(arguments, &sweep, &error) != 0)
         return command_fail(&error);
     launching.sweep = &sweep;
-    int status = check_log(arguments->log, sweep.output, &error);
+    int status = check_log(arguments->log, &error);
     if (status == 0)
         status = rehearse(&launching, starter, &error);
     sweep_release(&sweep);

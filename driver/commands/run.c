@@ -17,7 +17,7 @@
 #include "driver/text/lines.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
-#include "worker/host/last_words.h"
+#include "worker/host/signals.h"
 #include "worker/wire/loop.h"
 
 #include <signal.h>
@@ -285,7 +285,7 @@ int command_run(int argc, char **argv)
     if (status < 0)
         status = command_fail(&error);
     if (status == STATUS_INTERRUPTED)
-        last_words_say();
+        signals_tell_last();
     status = flush(status, &error);
     start_tell_end(&start, status, &error);
     start_release(&start);

@@ -10,7 +10,7 @@
 #include "driver/text/exit_status.h"
 #include "driver/text/lines.h"
 #include "worker/host/clock.h"
-#include "worker/host/last_words.h"
+#include "worker/host/signals.h"
 #include "worker/wire/message.h"
 
 #include <inttypes.h>
@@ -49,70 +49,20 @@ void start_release(struct start *start)
     arguments_release(&start->arguments);
 }
 
-/* The output as far as it is known; a sweep file that cannot be read may name another one. The caller frees
- * it; NULL: no memory. */
-static char *likely_output(const struct start *start)
-{
-    const char *output = start->has_sweep ? start->sweep.output : start->arguments.output;
-
-    return output ? strdup(output) : sweep_default_output(start->arguments.operand[0]);
-}
-
 static int open_log(struct start *start, struct error *error)
 {
-    const char *path = start->arguments.log;
-
-    if (!path)
-        return 0;
-    char *output = likely_output(start);
-    int status = output ? journal_check(path, output, error)
-                        : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
-    free(output);
-    return status == 0 ? journal_open(&start->journal, path, error) : -1;
+    return start->arguments.log ? journal_open(&start->journal, start->arguments.log, error) : 0;
 }
 
-enum { TOLD_SIZE = sizeof(((struct error *)0)->text) + 1 };
-
-/* The line of a second SIGINT; why->text is the same without its end. */
-static void put_told(char told[TOLD_SIZE], struct error *why, const struct start *start, const char *words)
+/* The line of a second SIGINT. Ranks of a launcher get none; it tells for them. */
+static void prepare_last_line(const struct start *start, const char *words)
 {
-    error_set(why, ERROR_ENVIRONMENT, "%s: %s", start->sweep.output, words);
-    snprintf(told, TOLD_SIZE, "%s\n", why->text);
-}
-
-/* For a second SIGINT before this start has the dataset: another process may train it, so the log does not
- * say that the sweep was interrupted. */
-static void prepare_first_words(const struct start *start)
-{
-    char told[TOLD_SIZE];
-    struct error why;
+    struct error line;
 
     if (getenv(LEASE_VARIABLE))
         return;
-    put_told(told, &why, start,
-        "interrupted before the start had the dataset, nothing is lost; run the same command again");
-    last_words_prepare(told, -1, "", 0);
-}
-
-/* For a second SIGINT. Ranks of a launcher get none, and it tells of its own. */
-static void prepare_last_words(struct start *start)
-{
-    char told[TOLD_SIZE];
-    struct error why;
-
-    if (getenv(LEASE_VARIABLE))
-        return;
-    put_told(told, &why, start,
-        "interrupted: runs under way may lose their steps since their last checkpoints, all else is kept; "
-        "run the same command again to continue");
-    struct json_writer *writer = journal_begin(start->journal, LOG_SWEEP_INTERRUPTED);
-    if (!writer) {
-        last_words_prepare(told, -1, "", 0);
-        return;
-    }
-    status_json_path(writer, start->sweep.output);
-    json_writer_text(writer, "message", why.text);
-    journal_end_last(start->journal, told);
+    error_set(&line, ERROR_ENVIRONMENT, "%s: %s", start->sweep.output, words);
+    signals_last_line(line.text);
 }
 
 /* Where no mpirun is started; launching_check does the rest. */
@@ -140,7 +90,8 @@ int start_begin(struct start *start, struct error *error)
     if (open_log(start, error) != 0)
         return -1;
     warn_of_spares(start);
-    prepare_first_words(start);
+    prepare_last_line(
+        start, "interrupted before the start had the dataset, nothing is lost; run the same command again");
     return 0;
 }
 
@@ -198,7 +149,7 @@ static void log_end(const struct start *start, int status, const struct error *e
 
 void start_tell_end(struct start *start, int status, const struct error *error)
 {
-    last_words_drop();
+    signals_last_line(NULL);
     if (status != STATUS_INTERRUPTED)
         log_end(start, status, error);
     lease_release(start->lease);
@@ -254,7 +205,9 @@ int64_t start_open_output(struct start *start, struct error *error)
     if (lease_take(&start->lease, start->sweep.output, error) != 0)
         return -1;
     start->held = true;
-    prepare_last_words(start);
+    prepare_last_line(start,
+        "interrupted: runs under way may lose their steps since their last checkpoints, all else is kept; "
+        "run the same command again to continue");
     lease_keep(start->lease); /* creating a large dataset takes minutes */
     if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
         0)

@@ -1,7 +1,6 @@
 #include "driver/output/journal.h"
 
 #include "driver/output/output.h"
-#include "worker/host/last_words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +10,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define JOURNAL_TIME "time"
 #define FIRST_BYTES "{\"version\": " /* of every line */
+
+const char *const log_event_name[LOG_EVENT_COUNT] = {
+#define X(event, name) name,
+    LOG_EVENTS(X)
+#undef X
+};
 
 struct waiting_line {
     char *text;
@@ -39,70 +43,25 @@ static void lose(struct journal *journal, int cause)
         journal->lost = cause ? cause : EIO;
 }
 
-/* Refuses a file that holds something else, such as the sweep file or a dataset. Finds out whether its last
- * line is complete. */
-static int look_at_file(struct journal *journal, struct error *error)
+/* Refuses what is not a regular file, and one that holds something else, such as the sweep file or a dataset.
+ * Finds out whether its last line is complete. */
+static int open_file(struct journal *journal, struct error *error)
 {
     char first[sizeof(FIRST_BYTES) - 1], last = '\n';
     struct stat status;
-    int file = open(journal->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool whole = true;
 
-    if (file < 0)
-        return 0; /* a file that can be written, and not read */
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-        size_t size = (size_t)status.st_size < sizeof(first) ? (size_t)status.st_size : sizeof(first);
-        whole = pread(file, first, size, 0) == (ssize_t)size && memcmp(first, FIRST_BYTES, size) == 0;
-        journal->torn = pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n';
-        last_words_torn(journal->torn);
-    }
-    close(file);
-    return whole ? 0 : error_set(error, ERROR_INPUT, "%s: is not a log of normsweep", journal->path);
-}
-
-/* A pipe without a reader is an error, and one whose reader is slow loses lines, because a sweep must not
- * wait for it. */
-static int open_file(struct journal *journal, struct error *error)
-{
-    if (look_at_file(journal, error) != 0)
-        return -1;
-    journal->file = open(journal->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (journal->file >= 0)
-        return 0;
-    return error_set(error, output_is_at_fault(errno) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s",
-        journal->path, errno == ENXIO ? "nobody reads from this pipe" : strerror(errno));
-}
-
-/* What the file of an output, or a path beside it that begins alike, is to the sweep. NULL: nothing. */
-static const char *own_file(const char *rest)
-{
-    static const struct {
-        const char *end, *what;
-    } files[] = {{"", "dataset"}, {".lease", "lease"}, {".new", "next dataset"}, {".old", "earlier dataset"}};
-    static const char *const folders[] = {".d", ".old.d"};
-
-    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-        if (strcmp(rest, files[i].end) == 0)
-            return files[i].what;
-    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
-        size_t length = strlen(folders[i]);
-        if (strncmp(rest, folders[i], length) == 0 && (!rest[length] || rest[length] == '/'))
-            return "folder";
-    }
-    return NULL;
-}
-
-int journal_check(const char *path, const char *output, struct error *error)
-{
-    char *log = output_resolve(path), *whole = output_resolve(output);
-    size_t length = whole ? strlen(whole) : 0;
-    const char *what = log && whole && strncmp(log, whole, length) == 0 ? own_file(log + length) : NULL;
-
-    free(log);
-    free(whole);
-    if (!what)
-        return 0; /* nor if a folder is missing, which others say */
-    return error_set(error, ERROR_INPUT, "--log: %s is this sweep's %s; give another file", path, what);
+    /* O_NONBLOCK: a named pipe is refused below and not waited for */
+    journal->file = open(journal->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (journal->file < 0 || fstat(journal->file, &status) != 0)
+        return error_set(error, output_is_at_fault(errno) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s",
+            journal->path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return error_set(error, ERROR_INPUT, "%s: is not a regular file, as a log must be", journal->path);
+    size_t size = (size_t)status.st_size < sizeof(first) ? (size_t)status.st_size : sizeof(first);
+    if (pread(journal->file, first, size, 0) != (ssize_t)size || memcmp(first, FIRST_BYTES, size) != 0)
+        return error_set(error, ERROR_INPUT, "%s: is not a log of normsweep", journal->path);
+    journal->torn = size > 0 && pread(journal->file, &last, 1, status.st_size - 1) == 1 && last != '\n';
+    return 0;
 }
 
 int journal_open(struct journal **journal, const char *path, struct error *error)
@@ -138,7 +97,6 @@ static void write_line(struct journal *journal, const char *text)
     while (written < 0 && errno == EINTR);
     if (written > 0) /* of the newline alone nothing is torn */
         journal->torn = (size_t)written != length && (size_t)written != part[0].iov_len;
-    last_words_torn(journal->torn);
     if (written != (ssize_t)length)
         lose(journal, written > 0 ? ENOSPC : errno);
 }
@@ -195,8 +153,8 @@ struct json_writer *journal_begin(struct journal *journal, enum log_event event)
     }
     json_writer_open(&journal->writer, NULL, '{');
     json_writer_whole(&journal->writer, "version", JOURNAL_VERSION);
-    json_writer_text(&journal->writer, JOURNAL_TIME, json_time(time));
-    json_writer_text(&journal->writer, "event", log_event_table[event].name);
+    json_writer_text(&journal->writer, "time", json_time(time));
+    json_writer_text(&journal->writer, "event", log_event_name[event]);
     put_process(&journal->writer, &journal->process);
     return &journal->writer;
 }
@@ -231,17 +189,6 @@ static char *finish_line(struct journal *journal)
     lose(journal, ENOMEM);
     free(text);
     return NULL;
-}
-
-void journal_end_last(struct journal *journal, const char *told)
-{
-    static const char before[] = "\"" JOURNAL_TIME "\": \"";
-    char *text = finish_line(journal);
-    const char *time = text ? strstr(text, before) : NULL;
-
-    if (time)
-        last_words_prepare(told, journal->file, text, (size_t)(time - text) + strlen(before));
-    free(text);
 }
 
 void journal_end(struct journal *journal, bool waits)

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 
-#include "driver/output/log_event.h"
 #include "driver/text/json_writer.h"
 #include "model/core/error.h"
 #include "worker/host/process.h"
@@ -17,12 +16,34 @@ struct journal;
 
 enum { JOURNAL_VERSION = 1 };
 
-/* Refuses a path that is an output's own: the dataset, its lease, or in its folder. The log need not exist.
- * -1 with a message in error. */
-int journal_check(const char *path, const char *output, struct error *error);
+/* The events, the only place of these names. docs/scripts.md explains them, and docs/log.schema.json has
+ * their fields; a test compares. */
+#define LOG_EVENTS(X)                                                                                        \
+    X(SWEEP_STARTED, "sweep_started")                                                                        \
+    X(SWEEP_RESUMED, "sweep_resumed")                                                                        \
+    X(RUN_STARTED, "run_started")                                                                            \
+    X(RUN_RESUMED, "run_resumed")                                                                            \
+    X(RUN_ENDED, "run_ended")                                                                                \
+    X(RUN_RETURNED, "run_returned")                                                                          \
+    X(WORKER_LOST, "worker_lost")                                                                            \
+    X(WORKER_REPLACED, "worker_replaced")                                                                    \
+    X(COORDINATOR_RESTARTED, "coordinator_restarted")                                                        \
+    X(SWEEP_ENDED, "sweep_ended")                                                                            \
+    X(SWEEP_STOPPED, "sweep_stopped")                                                                        \
+    X(SWEEP_FAILED, "sweep_failed")                                                                          \
+    X(START_REFUSED, "start_refused")
 
-/* Opens or creates the file; refuses one that holds something else. -1 with a message in error, ERROR_INPUT
- * if the path is at fault. */
+enum log_event {
+#define X(event, ...) LOG_##event,
+    LOG_EVENTS(X)
+#undef X
+        LOG_EVENT_COUNT
+};
+
+extern const char *const log_event_name[LOG_EVENT_COUNT];
+
+/* Opens or creates the file; refuses one that is not regular or holds something else. -1 with a message in
+ * error, ERROR_INPUT if the path is at fault. */
 int journal_open(struct journal **journal, const char *path, struct error *error);
 
 /* The process that lines name: that which the user has started, by default this one. */
@@ -38,9 +59,6 @@ struct json_writer *journal_begin(struct journal *journal, enum log_event event)
 /* Ends and writes the line. If `waits`, it waits for journal_commit, and so do all that follow, which keeps
  * the lines in order. */
 void journal_end(struct journal *journal, bool waits);
-
-/* Ends a line that is not written now, but by last_words_say, which also writes `told` to standard error. */
-void journal_end_last(struct journal *journal, const char *told);
 
 /* Writes the lines that wait, if what they tell is safe now; otherwise drops those that waited for that. */
 void journal_commit(struct journal *journal, bool safe);

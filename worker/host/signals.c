@@ -1,10 +1,14 @@
 #include "worker/host/signals.h"
 
-#include "worker/host/last_words.h"
+#include "model/core/check.h"
+#include "model/core/error.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +23,11 @@ static const int stopping[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 /* While signals are held: the thread that has them blocked, and that an exec keeps. */
 static volatile sig_atomic_t held;
 static pthread_t holder;
+
+/* Not changed once it waits: a handler in another thread may be reading it. */
+static char line_text[2][sizeof(((struct error *)0)->text) + 1];
+static int lines;
+static _Atomic(char *) last_line;
 
 static struct timespec interrupted; /* time of the last SIGINT that counts */
 
@@ -44,6 +53,25 @@ static bool hand_on(int number)
     return held && !pthread_equal(pthread_self(), holder) && pthread_kill(holder, number) == 0;
 }
 
+void signals_last_line(const char *line)
+{
+    atomic_store(&last_line, NULL);
+    if (!line)
+        return;
+    INVARIANT(lines < 2, "a third last line: %s", line);
+    snprintf(line_text[lines], sizeof(line_text[lines]), "%s\n", line);
+    atomic_store(&last_line, line_text[lines++]);
+}
+
+void signals_tell_last(void)
+{
+    const char *line = atomic_exchange(&last_line, NULL);
+
+    if (line && write(STDERR_FILENO, line, strlen(line)) < 0) {
+        /* there is nobody left to tell */
+    }
+}
+
 static void on_signal(int number)
 {
     if (hand_on(number))
@@ -54,7 +82,7 @@ static void on_signal(int number)
     interrupts = interrupts + (interrupts < 2);
     if (interrupts < 2 || !end_at_second)
         return;
-    last_words_say();
+    signals_tell_last();
     _exit(STATUS_INTERRUPTED);
 }
 

@@ -16,12 +16,19 @@ void signals_install(void);
 bool signals_stop(void);
 
 /*
- * A second SIGINT ends the process at once with status 130, after its last words; the echo of the first that
+ * A second SIGINT ends the process at once with status 130, after its last line; the echo of the first that
  * a process group gets from timeout(1) does not count. A process with children turns that off and asks
  * signals_second.
  */
 void signals_end_at_second(bool end);
 bool signals_second(void);
+
+/* The last line, for standard error: it is copied, with a line feed. At most twice in a process; NULL, as
+ * often as wanted: from now on there is none. */
+void signals_last_line(const char *line);
+
+/* Writes it, once. Safe in a signal handler. */
+void signals_tell_last(void);
 
 /*
  * Blocks installed signals, with one that has already come, during an exec of this program, until the new

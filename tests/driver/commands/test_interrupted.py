@@ -1,6 +1,5 @@
-"""Ctrl-C: what run says at the first and at the second, and its log."""
+"""Ctrl-C: what run says at the first and at the second."""
 
-import datetime
 import os
 import pathlib
 import re
@@ -99,24 +98,10 @@ def stop_workers(folder):
             os.kill(int(entry.name), signal.SIGSTOP)
 
 
-def is_interrupted(folder, process, before):
-    """The last line tells it, and all lines fit their schema."""
-    last = events(folder)[-1]
-    assert last["event"] == "sweep_interrupted" and last["message"] == TOLD
-    assert last["process"]["pid"] == process.pid and last["path"] == str(folder / "a.nc")
-    then = datetime.datetime.strptime(last["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
-    assert before - datetime.timedelta(seconds=0.01) <= then <= now()
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
-
-
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_a_second_interrupt_is_told(folder, workers):
-    """In one line, and in the log, and the same command goes on."""
+    """In one line; the log has none, as after any other kill."""
     environment = preload(folder, HOLD) if workers == "0" else dict(os.environ)
-    before = now()
     with Background(folder, "run", "a.yaml", "-j", workers, *ENDLESS, "--log", "log", env=environment) as sweep:
         wait_until(lambda: trains(folder), "a run trains")
         (folder / "hold").touch()
@@ -127,25 +112,10 @@ def test_a_second_interrupt_is_told(folder, workers):
     first, last = err.splitlines()
     assert re.fullmatch(rf"stopping, saving, 0/{RUNS} done, \d running, 0 diverged, 0 failed", first)
     assert last == TOLD and "stopped" not in out
-    is_interrupted(folder, sweep.process, before)
+    assert not any(line["event"].startswith("sweep_s") for line in events(folder)[1:])
 
 
-def test_after_a_torn_line(folder):
-    """The line stands alone even if it is the first that this start writes."""
-    (folder / "log").write_text('{"version": 1, "ti')
-    with Background(folder, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log",
-                    env=preload(folder, HOLD)) as sweep:
-        (folder / "hold").touch()
-        wait_until((folder / "a.nc.lease").exists, "the start is under way")
-        interrupt_until_ended(sweep.process)
-        sweep.ended(130)
-    lines = (folder / "log").read_text().splitlines()
-    assert lines[0] == '{"version": 1, "ti' and "" not in lines
-    assert schemas.read(lines[-1], "log")["event"] == "sweep_interrupted"
-
-
-def test_without_a_log(folder):
-    """Before anything trains."""
+def test_before_anything_trains(folder):
     (folder / "hold").touch()
     with Background(folder, "run", "a.yaml", "-j", "0", *ENDLESS, env=preload(folder, HOLD)) as sweep:
         wait_until((folder / "a.nc.lease").exists, "the start is under way")
@@ -154,7 +124,7 @@ def test_without_a_log(folder):
 
 
 def test_before_the_start_has_the_dataset(folder):
-    """Another process may train it: the log has no line that the sweep was interrupted."""
+    """Nothing is lost then."""
     (folder / "hold").touch()
     with Background(folder, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log",
                     env=preload(folder, HOLD_LEASE)) as sweep:

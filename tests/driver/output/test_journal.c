@@ -49,7 +49,7 @@ static char letter_of(const char *text)
     size_t length = strcspn(text, "\"");
 
     for (int i = 0; i < LOG_EVENT_COUNT; i++)
-        if (strlen(log_event_table[i].name) == length && strncmp(log_event_table[i].name, text, length) == 0)
+        if (strlen(log_event_name[i]) == length && strncmp(log_event_name[i], text, length) == 0)
             return (char)('a' + i);
     return '?';
 }
@@ -136,6 +136,25 @@ TEST(journal_refuses_a_file_of_something_else)
         if (fine[i])
             CHECK_TEXT(told(&place), "|m"); /* the torn line is left alone */
         journal_close(journal);
+    }
+    place_end(&place);
+}
+
+/* Neither is waited for. */
+TEST(journal_refuses_what_is_not_a_regular_file)
+{
+    struct journal *journal;
+    struct log_place place;
+    struct error error;
+
+    if (!place_begin(&place))
+        return;
+    unlink(place.path);
+    CHECK(mkfifo(place.path, 0600) == 0);
+    const char *const paths[] = {place.path, "/dev/null"};
+    for (int i = 0; i < 2; i++) {
+        CHECK(journal_open(&journal, paths[i], &error) < 0 && error.status == ERROR_INPUT && !journal);
+        CHECK(strstr(error.text, ": is not a regular file") != NULL);
     }
     place_end(&place);
 }
