@@ -230,7 +230,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size)
     write_file(file, length);
     look(command_status, "status", NULL, NULL);
     look(command_show, "show", NULL, NULL);
-    look(command_show, "show", "--series", "param_norm");
+    look(command_show, "show", "train_loss", NULL);
     start(kind, file, length);
     return 0;
 }

@@ -172,7 +172,7 @@ CASES = [
     Case("status", ("status", "sweep.nc"), stopped, looks=True),
     Case("json", ("status", "sweep.nc", "--json"), stopped, looks=True),
     Case("show", ("show", "sweep.nc"), whole, looks=True),
-    Case("series", ("show", "sweep.nc", "--series", "param_norm"), whole, looks=True),
+    Case("plane", ("show", "sweep.nc", "param_norm"), whole, looks=True),
     Case("plan", ("plan", "../sweep.yaml", "-o", "sweep.nc"), nothing, looks=True, measures=True),
     Case("verify", ("verify", "../sweep.yaml", "-o", "sweep.nc", "-j", "1"), whole, looks=True),
     Case("check", ("check", "../sweep.yaml"), nothing, looks=True),

@@ -40,9 +40,7 @@
         "print values for scripts: key=value, times in seconds; for inspect: a table with tabs")             \
     X(AT, 0, "at", "NAME=VALUE", TEXTS(at),                                                                  \
         "draw one value of an axis, or of step, layer, head...; separate several by commas")                 \
-    X(OVER, 0, "over", "X[,Y]", TEXT(over),                                                                  \
-        "the axes to draw; with --series, the axis whose values are the lines")                              \
-    X(SERIES, 0, "series", NULL, FLAG, "draw a variable over steps, as lines (default: param_norm)")         \
+    X(OVER, 0, "over", "X[,Y]", TEXT(over), "the axes to draw")                                              \
     X(TOKENS, 0, "tokens", "IDS", TEXT(tokens), "file of token ids; also measure what needs a text")         \
     X(HEADS, 0, "heads", "N", NUMBER(heads, "a number of heads", 1, 1 << 20),                                \
         "number of attention heads of a GPT-2 that has no config.json beside it")                            \

@@ -20,8 +20,8 @@
         "check that a sweep file is valid")                                                                  \
     X(status, OPTION_BIT(WATCH) | OPTION_BIT(WAIT) | OPTION_BIT(LIMIT) | OPTION_BIT(JSON), "OUT.nc", 1, 1,   \
         "show the progress of a sweep, and whether its dataset is complete")                                 \
-    X(show, OPTION_BIT(AT) | OPTION_BIT(OVER) | OPTION_BIT(SERIES), "OUT.nc [VARIABLE]", 1, 2,               \
-        "draw the phase diagram, or a variable over two axes or over steps, in the terminal")                \
+    X(show, OPTION_BIT(AT) | OPTION_BIT(OVER), "OUT.nc [VARIABLE]", 1, 2,                                    \
+        "draw the phase diagram, or a variable over two axes, in the terminal")                              \
     X(inspect,                                                                                               \
         OPTION_BIT(TOKENS) | OPTION_BIT(LINES) | OPTION_BIT(CONTEXT) | OPTION_BIT(MASK) |                    \
             OPTION_BIT(SENTINEL) | OPTION_BIT(OUTPUT) | OPTION_BIT(STATES) | OPTION_BIT(VALUES) |            \

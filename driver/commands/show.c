@@ -1,4 +1,4 @@
-/* normsweep show: draws the phase diagram, or a variable over two axes or over steps. */
+/* normsweep show: draws the phase diagram, or a variable over two axes. */
 #include "driver/commands/show.h"
 
 #include "driver/commands/commands.h"
@@ -7,8 +7,6 @@
 #include "driver/output/lease.h"
 #include "driver/picture/field.h"
 #include "driver/picture/picture.h"
-#include "driver/picture/series.h"
-#include "driver/tables/dataset_tables.h"
 
 static int draw_picture(const struct arguments *arguments, const struct view *view, struct error *error)
 {
@@ -20,8 +18,6 @@ static int draw_picture(const struct arguments *arguments, const struct view *vi
         .selection = {view, arguments->at.text, arguments->at.count, arguments->over},
     };
 
-    if (arguments_has(arguments, OPTION_SERIES))
-        return picture_series(&picture, name ? name : metric_table[METRIC_param_norm].name, error);
     return name ? picture_field(&picture, name, error) : picture_diagram(&picture, error);
 }
 

@@ -63,6 +63,10 @@ def test_script_draws_what_is_asked_for(tmp_path):
     cells_of_every_kind(tmp_path / "a.nc")
     drawn = script("figures", tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--only", "norms").stdout
     assert drawn == f"{tmp_path}/a-norms.svg\n"
+    drawn = script("figures", tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--only", "param_norm,norm_growth")
+    assert drawn.stdout.splitlines() == [f"{tmp_path}/a-{name}.svg" for name in ("param_norm", "norm_growth")]
+    over_steps = (tmp_path / "a-param_norm.svg").read_text()
+    assert ">param norm (–)<" in over_steps and ">step (–)<" in over_steps
     error = script("figures", tmp_path / "a.nc", "--only", "heads", status=1).stderr
     there = "this dataset has boundaries, norms, norms-fits, phase"
     assert error == f"figures: no figure heads: it needs heads_histogram; {there}\n"

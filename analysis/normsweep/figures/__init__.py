@@ -5,7 +5,7 @@
 ...     look.save(drawing.figure, f"first-{drawing.name}.svg")
 
 A new figure is a row in FIGURES and a function from a dataset to a Drawing, or to None if the dataset lacks what the
-figure needs. rest.plot draws every variable that no row names, under its own name.
+figure needs. rest.plot draws every variable that no row names, under its own name, and any other that is asked for.
 """
 
 from dataclasses import dataclass, replace
@@ -103,12 +103,12 @@ BOOKKEEPING = frozenset((
 
 def why_empty(dataset, name):
     """Why a figure that a dataset may have was not drawn, in words."""
-    shown = [variable for figure in table(dataset) if figure.name == name for variable in figure.variables]
+    shown = [variable for figure in table(dataset, [name]) if figure.name == name for variable in figure.variables]
     if not any(runs.is_measured(dataset, variable) for variable in shown):
         return "nothing was measured yet"
     if not runs.axes_of(dataset):
         return "a single run is not enough for this figure"
-    return "it needs " + next(figure.needs for figure in table(dataset) if figure.name == name)
+    return "it needs " + next(figure.needs for figure in table(dataset, [name]) if figure.name == name)
 
 
 class NotDrawn(Exception):
@@ -121,11 +121,15 @@ def undrawn(dataset):
     return [name for name in map(str, dataset.data_vars) if name not in drawn and rest.is_drawable(dataset, name)]
 
 
-def table(dataset):
-    """The rows for a dataset, including one for each variable without a figure of its own, and one for each stack of
-    encoder-decoders."""
+def table(dataset, wanted=()):
+    """The rows for a dataset, including one for each variable without a figure of its own or with a name in `wanted`,
+    and one for each stack of encoder-decoders."""
     rows = [figure for figure in FIGURES if any(name in dataset for name in figure.variables)]
-    rows += [Figure(name, lambda dataset, name=name: rest.plot(dataset, name), (name,)) for name in undrawn(dataset)]
+    named = {figure.name for figure in rows}
+    plain = [name for name in wanted if name in dataset.data_vars and name not in named
+             and rest.is_drawable(dataset, name)]
+    rows += [Figure(name, lambda dataset, name=name: rest.plot(dataset, name), (name,))
+             for name in dict.fromkeys([*undrawn(dataset), *plain])]
     return [one for figure in rows for one in by_stack(dataset, figure)]
 
 
@@ -135,13 +139,14 @@ def by_stack(dataset, figure):
             ] or [figure]
 
 
-def names(dataset):
-    """The names of the figures that a dataset may have."""
-    return [figure.name for figure in table(dataset)]
+def names(dataset, wanted=()):
+    """The names of the figures that a dataset may have, and of the variables in `wanted` that can be drawn."""
+    return [figure.name for figure in table(dataset, wanted)]
 
 
 def draw_all(dataset, only=None, failed=None, captioned=False):
-    """Yields a Drawing for each figure that the dataset has data for, or for those whose names are in `only`.
+    """Yields a Drawing for each figure that the dataset has data for, or for those whose names are in `only`; the name
+    of a variable stands for a plain plot of it.
     captioned: its notes stand in the caption alone, otherwise in the image, too.
 
     A figure that fails does not stop the others: failed(name, exception) is called; without `failed`, NotDrawn is
@@ -149,7 +154,7 @@ def draw_all(dataset, only=None, failed=None, captioned=False):
     """
     lost = []
     dataset = loaded(dataset, of_runs(dataset))
-    for figure in table(dataset):
+    for figure in table(dataset, only or ()):
         if only is not None and figure.name not in only:
             continue
         try:

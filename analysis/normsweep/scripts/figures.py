@@ -4,7 +4,7 @@ Several files of `normsweep inspect -o`, or one, are drawn together: saturation 
 Several sweeps are drawn together, too: grokking. Each figure is written to FOLDER/DATASET-NAME.png and .svg, that of a
 part to FOLDER/DATASET-AXIS=VALUE-NAME.png, that of several files to FOLDER/ONE+OTHER-NAME.png, and its path is printed.
 A sweep that still runs can be drawn at any moment; runs that have not ended are blank. A variable without a figure of
-its own gets a plain plot under its own name.
+its own gets a plain plot under its own name, and so does any other that --only names.
 """
 
 import argparse
@@ -32,7 +32,8 @@ def main():
     if more:
         return draw_sweeps(arguments)
     with open_or_fail(path) as dataset:
-        wanted = check_names(arguments.only, names(select_or_fail(dataset, arguments.at, path)), known=FIGURES)
+        wanted = check_names(arguments.only, names(select_or_fail(dataset, arguments.at, path), arguments.only),
+                             known=FIGURES)
     make_folder(arguments.output)
     return draw([(path, name, stem_of(arguments, path), arguments.format, arguments.at, bool(arguments.only))
                  for name in wanted])
@@ -86,7 +87,7 @@ def parse():
     parser.add_argument("dataset", metavar="DATASET.nc", nargs="+")
     parser.add_argument("-o", "--output", metavar="FOLDER", default=".", help="folder for the files (default: .)")
     parser.add_argument("--only", metavar="NAME", nargs="+", default=[], type=lambda text: text.split(","),
-                        help="draw only these figures, separated by commas or blanks: phase,norms")
+                        help="draw only these figures or variables, separated by commas or blanks: phase,train_loss")
     parser.add_argument("--at", metavar="NAME=VALUE", action="append", default=[],
                         type=lambda text: re.split(r",(?=\w+=)", text),
                         help="draw only the part of the sweep at one value of an axis, at several (NAME=VALUE,VALUE), "

@@ -57,7 +57,7 @@ def test_nothing_hidden_reaches_the_terminal(told, normsweep, tmp_path):
     assert json.loads("\n".join(told("status", "--json", OUTPUT)))["title"] == "t\u202ex\u2069"
     assert any(line.lstrip().startswith(r"s\u202em") for line in told("show", OUTPUT))
     for label in ("s\u202em", r"s\u202em"):
-        assert any(r"model=s\u202em" in line for line in told("show", OUTPUT, "--series", "--at", f"model={label}"))
+        assert any(r"model=s\u202em" in line for line in told("show", OUTPUT, "--at", f"model={label}"))
     assert told(*run, "--set", "steps=3", status=2)[0].startswith(f"{SHOWN}: holds another sweep: ")
     refused = told("show", OUTPUT, "a\u202e\n", status=2)
     assert refused == [rf"{SHOWN}: no variable a\u202e\n; see normsweep help metrics"]

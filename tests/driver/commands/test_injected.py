@@ -12,7 +12,7 @@ CALLS = [("new", "write", 9), ("new", "sync", 1), ("new", "rename", 1), ("new", 
          ("weights", "rename", 1), ("more", "write", 9), ("more", "memory", 41), ("fresh", "rename", 1),
          ("fresh", "sync", 1), ("fresh", "open", 9), ("status", "memory", 5), ("show", "memory", 7),
          ("variable", "memory", 9), ("variable", "rename", 1), ("check", "memory", 5), ("done", "memory", 9),
-         ("series", "memory", 7), ("done", "library", 19), ("variable", "library", 99), ("show", "library", 9),
+         ("plane", "memory", 7), ("done", "library", 19), ("variable", "library", 99), ("show", "library", 9),
          ("status", "library", 9), ("check", "library", 5), ("status", "open", 1), ("show", "read", 1),
          ("plan", "memory", 29), ("verify", "memory", 9), ("verify", "library", 29), ("verify", "read", 3),
          ("json", "memory", 5), ("json", "library", 9), ("log", "write", 3), ("log", "open", 3), ("log", "memory", 49)]

@@ -215,13 +215,7 @@ REFUSED = [
     (["param_norm", "--over", "step,step"], "param_norm: --over names step twice"),
     (["param_norm", "--over", "step,seed,model"], "param_norm: --over takes one or two names here"),
     (["param_norm", "--over", "seed", "--at", "seed=1"], "param_norm: seed is both in --at and in --over"),
-    (["param_norm", "--series", "--over", "seed,model"], "param_norm: --over takes one name here"),
-    (["param_norm", "--series", "--over", "step"],
-     "param_norm: --series draws over step, which --at and --over cannot name"),
-    (["param_norm", "--series", "--at", "step=0"],
-     "param_norm: --series draws over step, which --at and --over cannot name"),
-    (["norm_growth", "--series"], "norm_growth has one value per run and no steps, so --series cannot draw it"),
-    (["saturation", "--series"],
+    (["saturation"],
      "saturation was not measured; to measure it, add 'saturation' to the metrics of measure in the sweep file"),
     (["positions_attended"],
      "positions_attended was not measured; to measure it, add 'heads' to the metrics of measure in the sweep file"),
@@ -251,147 +245,6 @@ def test_the_diagram_of_one_run_says_its_number(path, tmp_path, norms, normsweep
     word = "growing" if growth > 1 else "shrinking"
     assert normsweep("show", path, *at).stdout.splitlines()[-1] == f"norm_growth {growth:.4g}, {word}"
     assert "norm_growth" not in normsweep("show", path).stdout.replace("mean of norm_growth", "")
-
-
-def legend(shown):
-    line = next(line for line in shown.splitlines() if re.match(r"\w+  a ", line))
-    return [part.split(" ", 1)[1] for part in line.split("  ")[1:]]
-
-
-def heading(shown):
-    """What is between the title of a series and its picture: which mean the lines are."""
-    lines = shown.splitlines()[1:]
-    return " ".join(lines[:next(i for i, line in enumerate(lines) if re.match(r" *[-\d.e+]* [|+]", line))])
-
-
-def test_series_of_every_rate(path, normsweep):
-    shown = normsweep("show", path, "--series").stdout
-    assert shown.splitlines()[0] == f"{path}: param_norm: A sweep"
-    assert legend(shown) == ["0.0001", "0.001", "0.01"]
-    assert heading(shown) == (
-        "each line: arithmetic mean over weight_decay (2 values), norm_placement (2 values), seed (3 values), "
-        "model (2 values) of the runs that are done; --at chooses one value")
-    one = normsweep("show", path, "--series", "--at", "weight_decay=0,norm_placement=pre,seed=0,model=small").stdout
-    assert "mean" not in one
-    assert normsweep("show", path, "param_norm", "--series").stdout == shown
-    assert legend(normsweep("show", path, "--series", "--over", "seed").stdout) == ["0", "1", "2"]
-    assert legend(normsweep("show", path, "--series", "--at", "learning_rate=1e-4").stdout) == ["0", "0.1"]
-
-
-def dots(shown):
-    """The marks of a chart's lines, by letter: columns and rows, counted from the lower left."""
-    rows = [line[2] for line in (re.match(r" *([-\d.e+]*) [|+]([^-+]*)$", line) for line in shown.splitlines()) if line]
-    found = {}
-    for y, row in enumerate(reversed(rows)):
-        for x, mark in enumerate(row):
-            found.setdefault(mark, []).append((x, y))
-    return found, len(rows)
-
-
-def test_series_goes_through_its_values(path, tmp_path, norms, normsweep):
-    """Each line ends at its mean, on rows scaled from the smallest to the largest value of all lines."""
-    shown = normsweep("show", path, "--series", "--over", "seed").stdout
-    means = norms.mean(axis=(0, 1, 2, 4))
-    found, rows = dots(shown)
-    low, high = means.min(), means.max()
-    last = max(x for mark in "abc" for x, _ in found[mark])
-    for end, column in ((0, 0), (-1, last)):
-        expected = {round((m - low) / (high - low) * (rows - 1)) for m in means[:, end]}
-        assert {y for mark in "abc" for x, y in found[mark] if x == column} >= expected
-
-
-@pytest.mark.parametrize("name", ["accuracy", "param_norm"])
-def test_series_of_shares_are_never_logarithmic(path, tmp_path, normsweep, name):
-    file = tmp_path / "shares.nc"
-    file.write_bytes(path.read_bytes())
-    with netCDF4.Dataset(file, "r+") as ds:
-        ds[name][:] = np.geomspace(0.01, 1, STEPS)
-    ticks = [line.split("+")[0].strip() for line in normsweep("show", file, name, "--series").stdout.splitlines()
-             if re.match(r" *[\d.]+ \+", line)]
-    assert float(ticks[0]) == 1
-    steps = np.diff([float(tick) for tick in ticks])
-    assert (np.ptp(steps) < 1e-9) == (name == "accuracy"), ticks
-
-
-def test_series_of_factors_are_geometric_means(path, tmp_path, normsweep):
-    """The means of 4 and 1/4 are 1 at every step; their arithmetic ones would rise to 2.1."""
-    file = tmp_path / "factors.nc"
-    file.write_bytes(path.read_bytes())
-    with netCDF4.Dataset(file, "r+") as ds:
-        factors = np.geomspace(1, 4, STEPS)
-        ds["param_norm"].nature = "ratio"
-        ds["param_norm"][:, 0] = factors
-        ds["param_norm"][:, 1] = 1 / factors
-    shown = normsweep("show", file, "--series").stdout
-    assert heading(shown).startswith("each line: geometric mean over weight_decay (2 values), ")
-    ticks = [float(tick) for tick in re.findall(r"^ *([\d.]+) \+", shown, flags=re.M)]
-    assert 0.98 < min(ticks) <= 1 <= max(ticks) < 1.02, shown
-
-
-def test_series_without_what_diverged(path, tmp_path, norms, normsweep):
-    file = tmp_path / "d.nc"
-    file.write_bytes(path.read_bytes())
-    with netCDF4.Dataset(file, "r+") as ds:
-        ds["outcome"][0, :, :, 1] = DIVERGED
-        ds["param_norm"][0, :, :, 1, :, 2] = 1e30
-        ds["param_norm"][0, :, :, 1, :, 3:] = np.inf
-    shown = normsweep("show", file, "--series").stdout
-    assert "e+" not in shown and legend(shown) == ["0.0001", "0.001", "0.01"]
-    assert "of the runs that are done, without 8 runs that diverged; --at" in heading(shown)
-    assert shown.splitlines()[-1] == "infinite values are left out"
-    with netCDF4.Dataset(file, "r+") as ds:
-        ds["outcome"][0] = DIVERGED
-    shown = normsweep("show", file, "--series").stdout
-    assert legend(shown) == ["0.0001", "0.001", "0.01 (diverged)"]
-    assert "e+" not in shown and "infinite values are left out" in shown and ", without" not in shown
-    with netCDF4.Dataset(file, "r+") as ds:
-        ds["outcome"][1, 0, 0, 0, 0] = DIVERGED
-    assert "without 1 run that diverged;" in heading(normsweep("show", file, "--series").stdout)
-    with netCDF4.Dataset(file, "r+") as ds:
-        ds["outcome"][1, 0, 0, 0, 0] = RUNNING
-    assert "1 of 72 runs has not ended" in normsweep("show", file, "--series").stdout
-
-
-def test_series_under_way(path, tmp_path, normsweep):
-    """One of two seeds is done; runs of the third have different lengths, runs of the fourth have not begun."""
-    file = sample(tmp_path / "u.nc", SWEEP.replace("seed: [0, 1, 2]", "seed: [0, 1, 2, 3]"))
-    with netCDF4.Dataset(file, "r+") as ds:
-        ds["outcome"][:] = DONE
-        ds["param_norm"][:] = np.nan
-        ds["param_norm"][:, :, :, 0] = 1 + np.arange(STEPS)
-        ds["param_norm"][:, :, :, 1] = 2
-        ds["outcome"][0, 0, 0, :2, 0] = RUNNING
-        ds["param_norm"][0, 0, 0, :2, 0, 1:] = np.nan
-        ds["param_norm"][0, 0, 0, :2, 0, 0] = 1e6
-        ds["outcome"][:, :, :, 2] = RUNNING
-        ds["param_norm"][:, :, :, 2, :, :3] = 3
-        ds["param_norm"][0, :, :, 2, :, 3] = 1e6
-        ds["outcome"][:, :, :, 3] = 0
-    shown = normsweep("show", file, "--series", "--over", "seed").stdout
-    assert legend(shown) == ["0", "1", "2 (under way)"]
-    assert heading(shown).startswith("each line: arithmetic mean over learning_rate (3 values), weight_decay (2 ")
-    assert shown.splitlines()[-2:] == ["3 of 4 values of seed", "50 of 96 runs have not ended"]
-    found, rows = dots(shown)
-    last = max(x for x, _ in found["a"])
-    assert (last, rows - 1) in found["a"]
-    assert len({y for _, y in found["b"]}) == len({y for _, y in found["c"]}) == 1  # values left out are 1e6
-    assert max(x for x, _ in found["c"]) in (last // 2, last // 2 + 1)
-
-
-def test_series_of_one_step(path, tmp_path, normsweep):
-    def keep_last(ds):
-        ds["valid_loss"][:] = np.nan
-        ds["valid_loss"][..., 3] = 2
-    file = changed(path, tmp_path, keep_last)
-    shown = normsweep("show", file, "valid_loss", "--series").stdout
-    assert shown.splitlines()[1:] == ["measured at step 30 only; the keys measure and validate set when"]
-
-
-def test_series_of_at_most_eight_lines(tmp_path, normsweep):
-    file = sample(tmp_path / "m.nc", SWEEP.replace("seed: [0, 1, 2]", "seed: {range: [1, 15]}"))
-    shown = normsweep("show", file, "--series", "--over", "seed").stdout
-    assert legend(shown) == ["1", "3", "5", "7", "9", "11", "13", "15"]
-    assert "8 of 15 values of seed" in shown.splitlines()
 
 
 WILD = "a\tb\x1b[31m\x9b1m\x07 é\u0085 träumerisch " + "lang " * 30
@@ -424,8 +277,7 @@ def bare(text):
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-PICTURES = [[], ["param_norm"], ["outcome"], ["tensor_norm", "--over", "tensor,seed"], ["--series"],
-            ["tensor_norm", "--series", "--over", "tensor"]]
+PICTURES = [[], ["param_norm"], ["outcome"], ["tensor_norm", "--over", "tensor,seed"]]
 
 
 @pytest.fixture(scope="module")
@@ -438,10 +290,10 @@ def wild(tmp_path_factory):
 
 
 def has_colours(environment, arguments, shown):
-    """Numbers and shades are coloured only with 256 colours; marks, classes and lines also with 16."""
+    """Numbers and shades are coloured only with 256 colours; marks and classes also with 16."""
     if environment["TERM"] == "dumb" or "NO_COLOR" in environment:
         return False
-    marks = arguments in ([], ["outcome"]) or "--series" in arguments or ". no value" in shown
+    marks = arguments in ([], ["outcome"]) or ". no value" in shown
     return marks or "256" in environment["TERM"]
 
 

@@ -123,7 +123,7 @@ def test_an_unknown_outcome_is_a_fault(ended, tmp_path, outcome):
     assert found["state"] == "altered" and f"outcome is {outcome} at " in found["fault"]
     assert found["counts"]["pending"] == 1 and sum(found["counts"].values()) == RUNS
     assert "altered   " in run(NORMSWEEP, "status", path).stdout
-    for arguments in [], ["final_train_loss"], ["--series"]:
+    for arguments in [], ["final_train_loss"]:
         done = run(NORMSWEEP, "show", path, *arguments)
         assert done.stdout and done.stderr == found["fault"] + "\n"
 

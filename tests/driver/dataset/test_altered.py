@@ -248,7 +248,7 @@ def test_fill_values_of_any_length(whole, tmp_path, normsweep, value):
         content[name].attributes["_FillValue"] = value
     content.write(tmp_path / "a.nc")
     assert "6 of 8 runs" in normsweep("status", "a.nc").stdout
-    for arguments in ([], ["train_loss"], ["seconds"], ["--series", "train_loss"]):
+    for arguments in ([], ["train_loss"], ["seconds"]):
         assert normsweep("show", "a.nc", *arguments).stdout
 
 
@@ -326,7 +326,7 @@ def test_whatever_is_altered_is_survived(whole, tmp_path, seed):
     path = content.write(tmp_path / "a.nc")
     before = path.read_bytes()
     (tmp_path / "a.yaml").write_text(MORE)
-    for arguments in (["status", "a.nc"], ["show", "a.nc", name], ["show", "a.nc", "--series", "train_loss"],
+    for arguments in (["status", "a.nc"], ["show", "a.nc", name], ["show", "a.nc", "train_loss"],
                       ["run", "a.yaml", "-j", "0"]):
         done = survived(tmp_path, *arguments)
         assert done.returncode != 2 or (done.stderr.count("\n") == 1 and path.read_bytes() == before)

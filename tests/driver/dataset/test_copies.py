@@ -48,7 +48,7 @@ def shown(folder, name, *arguments):
 
 
 @pytest.mark.parametrize("arguments", [[], ["norm_growth"], ["tensor_norm"], ["outcome"], ["homogeneity"],
-                                       ["--series", "train_loss"], ["train_loss", "--over", "step,model"]])
+                                       ["train_loss", "--over", "step,model"]])
 def test_show_draws_the_same(folder, arguments):
     assert shown(folder, "a-small.nc", "show", *arguments) == shown(folder, "a.nc", "show", *arguments)
 
