@@ -11,8 +11,9 @@ from .figures.cells import class_text
 from .figures.drawing import reason
 from .page import element, facts, figure as page_figure, join, page, table
 from .picture import picture
-from .words import fixed, number, several, value_text
+from .words import duration, fixed, number, several, value_text
 
+STATES = {"running": "Running", "stopped": "Stopped: the same command, or the next job, continues it"}
 MOST_RUNS = 20  # rows in a table of runs
 MOST_VALUES = 30  # of an axis
 MOST_SESSIONS = 20
@@ -26,13 +27,18 @@ SIDES = {
     "mixed": "differs between seeds", "unknown": "no run is done"}
 
 
-def report(dataset, drawings=(), source=""):
-    """The page as text. drawings: (name, caption, figure or exception); source: the dataset's name and date."""
+def report(dataset, drawings=(), source="", status=None, every=0):
+    """The page as text. drawings: (name, caption, figure or exception); source: the dataset's name and date.
+
+    status, every: of a sweep that has not ended, the object of `normsweep status --json`, and the seconds until the
+    page is rewritten.
+    """
     title = dataset.sweep.title or "Untitled sweep"
     drawn = [(name, drawn_figure(name, caption, figure)) for name, caption, figure in drawings]
     first, others = ([html for name, html in drawn if (name == FIRST) == is_first] for is_first in (True, False))
     sections = [
         ("top", None, told(summary, dataset, source)),
+        ("now", "Now", now(status, every) if status else None),
         ("diagram", "Phase diagram", join(first) if first else None),
         ("result", "Results", results(dataset)),
         ("figures", "Figures" if not first else "More figures", join(others) if others else None),
@@ -41,7 +47,7 @@ def report(dataset, drawings=(), source=""):
         ("where", "Machines", told(machines, dataset)),
         ("file", "The sweep file", element("pre", dataset.sweep.sweep_file)),
     ]
-    return page(title, [section for section in sections if section[2] is not None])
+    return page(title, sections, every)
 
 
 def told(part, *arguments):
@@ -72,6 +78,27 @@ def summary(dataset, source):
     if open_runs:
         text += " The sweep has not ended; this page shows its state so far."
     return join([*notes(dataset), paragraph(text), told(headlines, dataset), quiet(source) if source else None])
+
+
+def now(status, every):
+    """How far the sweep is, and the runs under way."""
+    ended, expected, under_way = status["ended"], status["expected_runs"], status["under_way"]
+    about = "about " if expected < status["runs"] else ""
+    text = f": {number(ended)} of {about}{several(expected, 'run')} ended ({ended / max(expected, 1):.1%})"
+    if status["tokens_per_second"]:
+        text += f", {number(float(format(status['tokens_per_second'], '.3g')))} tokens per second"
+    if status["seconds_left"] is not None:
+        text += f", about {duration(round(status['seconds_left']))} left"
+    if status["saved"]:
+        text += f", {several(status['saved'], 'run')} saved under way"
+    columns = ["step", "of", "loss", "host"]
+    rows = [[*run["axes"].values(), *(run[name] if run[name] is not None else "" for name in (
+        "step", "last_step", "loss", "host"))] for run in under_way]
+    return join([
+        paragraph(element("b", STATES[status["state"]]), text, "."), element("progress", max=expected, value=ended),
+        table([*under_way[0]["axes"], *columns], rows, "Runs under way.", most=MOST_RUNS) if rows else None,
+        quiet(f"As of {status['time'].replace('T', ' ')[:19]} UTC; rewritten every {every:g} s, and loaded again by "
+              "itself.")])
 
 
 def headlines(dataset):
@@ -295,7 +322,8 @@ def drawn_figure(name, caption, figure):
     if isinstance(figure, Exception):
         return undrawn(name, figure)
     try:
-        image = element("img", src=picture(figure), alt=first_sentence(caption))
+        width, height = (round(96 * inches) for inches in figure.get_size_inches())
+        image = element("img", src=picture(figure), alt=first_sentence(caption), width=width, height=height)
     except Exception as error:  # one broken figure must not stop the others
         return undrawn(name, error)
     return page_figure(name, image, join([element("b", name), " ", element("span", caption)]))

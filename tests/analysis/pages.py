@@ -2,7 +2,6 @@
 
 import html.parser
 import pathlib
-import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "analysis"))
@@ -45,13 +44,3 @@ class Reader(html.parser.HTMLParser):
             self.heading += text
         if {"td", "th"} & set(self.open):
             self.tables[self.heading][-1][-1][-1] += text
-
-
-def shapes(text, kind):
-    """The rectangles of the paths with an attribute: (left, bottom, right, height)."""
-    return [tuple(map(int, found)) for path in re.findall(rf'<path d="([^"]*)"[^>]*{kind}', text)
-            for found in re.findall(r"M(\d+) (\d+)H(\d+)v-(\d+)", path)]
-
-
-def area(found):
-    return sum((right - left) * height for left, _, right, height in found)
