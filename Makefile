@@ -136,8 +136,8 @@ $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
 	$(eval $(BUILD)/$(scalar)/model/kernels/levels.o: private COMPILE += $(call LEVELS_BUILT,$(scalar))))
 -include $(foreach depth,*/* */*/* */*/*/*,$(wildcard $(BUILD)/*/$(depth).d))
 
-# completion.c includes the files of docs/completion.
-$(BUILD)/float/driver/commands/completion.o $(BUILD)/double/driver/commands/completion.o: $(wildcard docs/completion/*)
+# help.c includes these files of docs.
+$(BUILD)/float/driver/commands/help.o $(BUILD)/double/driver/commands/help.o: docs/sweep.schema.json $(wildcard docs/completion/*)
 
 # Rooms that must not be wrong: `make coverage` counts the branches that tests take in them.
 COVERED = driver/schedule driver/dataset driver/output worker/checkpoint

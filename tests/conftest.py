@@ -3,8 +3,10 @@
 NORMSWEEP_BUILD names the folder of the programs to test (build/ by default, build/san under sanitizers).
 """
 
+import functools
 import importlib
 import io
+import json
 import os
 import pathlib
 import re
@@ -60,6 +62,17 @@ def run(*arguments, status=0, timeout=120, **options):
                           timeout=timeout, **options)
     assert done.returncode == status, f"{arguments}: status {done.returncode}\n{done.stdout}{done.stderr}"
     return done
+
+
+@functools.cache
+def tables():
+    """The program's tables, as `help --json` prints them."""
+    return json.loads(run(NORMSWEEP, "help", "--json").stdout)
+
+
+def names_in(*parts):
+    """The names in some of them."""
+    return [row["name"] for part in parts for row in tables()[part]]
 
 
 def script(name, *arguments, status=0, cwd="."):

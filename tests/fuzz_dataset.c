@@ -2,8 +2,7 @@
  * Fuzzes the reader of datasets: the bytes are edits of a valid one, which status, show and a start of its
  * sweep then read. Edits of whole files would rarely get past the header.
  */
-#include "driver/commands/show.h"
-#include "driver/commands/status.h"
+#include "driver/commands/commands.h"
 #include "driver/dataset/dataset.h"
 #include "driver/dataset/verify.h"
 #include "driver/dataset/view.h"

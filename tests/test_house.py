@@ -23,31 +23,6 @@ def test_man_page_names_every_command(normsweep):
         assert re.search(rf"^\.It Cm {command}\b", page, re.M), command
 
 
-def options_of(command):
-    """[(its letter or "", its word, does it take a value?)] of a command."""
-    said = run(NORMSWEEP, command, "--help").stdout
-    return [(letter, word, bool(value)) for letter, word, value in
-            re.findall(r"^ +(?:-(\w), )?--([a-z-]+)(?: (\S+))?  ", said, re.M)]
-
-
-def test_man_page_has_every_option_of_every_command(normsweep):
-    page = (PROJECT / "docs" / "normsweep.1").read_text()
-    synopsis = re.search(r"^\.Sh SYNOPSIS\n(.*?)^\.Sh ", page, re.M | re.S)[1]
-    forms = dict(re.findall(r"^\.Nm\n\.Cm ([a-z]+)\n(.*?)(?=^\.Nm|\Z)", synopsis, re.M | re.S))
-    explained = re.findall(r"^\.It (Fl .*)$", page, re.M)
-    commands = re.findall(r"^normsweep ([a-z]+) ", normsweep("help").stdout, re.M)
-    assert set(forms) == set(commands) and len(explained) == len(set(explained))
-    for command in commands:
-        options = [option for option in options_of(command) if option[1] != "help"]
-        assert len(re.findall(r"^\.Op Fl ", forms[command], re.M)) == len(options), command
-        for letter, word, value in options:
-            name = f"Fl {letter}" if letter else f"Fl -{word}"
-            form = re.escape(f".Op {name}") + (" Ar .+" if value else "")
-            assert re.search(f"^{form}$", forms[command], re.M), (command, word)
-            item = (f"Fl {letter} , " if letter else "") + f"Fl -{word}" + (" Ar " if value else "")
-            assert any(line == item or value and line.startswith(item) for line in explained), (command, word)
-
-
 @missing.program("mandoc", "the form of the man page", "mandoc")
 def test_man_page_is_well_formed():
     assert run("mandoc", "-T", "lint", "-W", "warning", PROJECT / "docs" / "normsweep.1").stdout == ""

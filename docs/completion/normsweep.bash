@@ -1,13 +1,201 @@
 # Completion of normsweep in bash, from 3.2 on, without the package bash-completion. In ~/.bashrc:
 #     eval "$(normsweep completion bash)"
-# The names come from `normsweep help --names KIND`. bash also breaks words at '=' (COMP_WORDBREAKS): the function joins
-# them again, and its answers begin after the last '='.
-# shellcheck shell=bash
+# bash also breaks words at '=' (COMP_WORDBREAKS): the function joins them again, and its answers begin after the last
+# one.
+# shellcheck shell=bash disable=SC2046 # names have no blanks
 
-# The names of a kind; `program` is the command being completed.
+# Prints the names of a kind, a line each: a placeholder of the usage lines, or a key with words as its values. Of a
+# command: --option:PLACEHOLDER, 1:OPERAND. From here to the next mark it is written by .ci/tables
 _normsweep_names() {
-    "$program" help --names "$1" 2>/dev/null | cut -f 1
+    case $1 in
+    COMMAND)
+        set -- run plan verify check status show inspect export help completion
+        ;;
+    KEY)
+        set -- network layers decoder_layers width heads kv_heads feedforward norm_placement norm qk_norm positions \
+            score_scale activation gated bias output_bias tied init init_deviation attention_mask zero_query_key \
+            precision init_scale residual_scale parametrization base_width corpus objective sequences min_count \
+            vocabulary corpus_tokens train_share corpus_seed context batch epochs steps optimiser learning_rate \
+            weight_decay decay decay_on decay_rule fixed_norm weights beta1 beta2 epsilon momentum schedule \
+            schedule_start schedule_end schedule_decay warmup_steps gradient_clip stop_when z_loss seed threads \
+            save_weights include title notes tags output train_text valid_text together skip refine measure validate \
+            gradient_batches hessian lyapunov_exponents lyapunov_sweeps checkpoint_minutes
+        ;;
+    VARIABLE)
+        set -- train_loss valid_loss predicted_entropy accuracy rate_sum param_norm embedding_norm output_norm \
+            total_norm direction_cosine stack_norm stack_direction_cosine layer_norm layer_direction_cosine \
+            tensor_norm grad_norm step_size alignment gradient_alignment update_norm update_alignment \
+            update_alignment_null balance_error layer_step_size layer_alignment layer_gradient_alignment saturation \
+            saturation_final hard_saturation hard_saturation_final positions_attended fraction_attended \
+            share_above_one attended_histogram heads_histogram norm_growth growth_exponent growth_exponent_error \
+            growth_exponent_r2 fit_sqrt_r2 fit_linear_r2 fit_fourth_root_r2 fit_exponential_r2 fit_aligned_k \
+            fit_aligned_norm fit_aligned_r2 fit_aligned_aic fit_misaligned_k fit_misaligned_norm fit_misaligned_r2 \
+            fit_misaligned_aic fit_adam_like_a fit_adam_like_norm fit_adam_like_r2 fit_adam_like_aic homogeneity \
+            homogeneity_degree homogeneity_degree_r2 output_homogeneity_degree output_homogeneity_degree_r2 \
+            mean_gradient_norm batch_gradient_norm gradient_depth_slope gradient_depth_slope_error \
+            gradient_depth_slope_theory hessian_ritz hessian_weight hessian_largest hessian_smallest hessian_trace \
+            hessian_trace_error hessian_bound hessian_preconditioned hessian_stability layer_hessian_ritz \
+            layer_hessian_weight layer_hessian_largest layer_hessian_smallest layer_hessian_trace \
+            layer_hessian_trace_error layer_hessian_bound residual_norm residual_cosine residual_growth \
+            residual_growth_error gradient_growth angle_exponent gradient_exponent lyapunov lyapunov_angular \
+            rotation rotation_equilibrium tensor_rms rms_equilibrium unigram_loss final_train_loss final_valid_loss \
+            outcome phase dynamics last_step diverged_step ended_early seconds tokens_per_second attempts deaths \
+            session boundary boundary_low boundary_high predicted_boundary boundary_slope boundary_slope_low \
+            boundary_slope_high boundary_rejects boundary_steps_slope boundary_steps_slope_low \
+            boundary_steps_slope_high
+        ;;
+    AXIS)
+        set -- network layers decoder_layers width heads kv_heads feedforward norm_placement norm qk_norm positions \
+            score_scale activation gated bias output_bias tied init init_deviation attention_mask zero_query_key \
+            precision init_scale residual_scale parametrization base_width objective sequences context batch epochs \
+            steps optimiser learning_rate weight_decay decay decay_on decay_rule fixed_norm weights beta1 beta2 \
+            epsilon momentum schedule schedule_start schedule_end schedule_decay warmup_steps gradient_clip \
+            stop_when z_loss seed threads step stack layer tensor head attended scale probe lanczos depth exponent
+        ;;
+    NAME)
+        set -- always norms alignment saturation heads homogeneity gradients hessian hessian_layers residual \
+            lyapunov equilibrium train_loss valid_loss predicted_entropy accuracy rate_sum param_norm embedding_norm \
+            output_norm total_norm direction_cosine stack_norm stack_direction_cosine layer_norm \
+            layer_direction_cosine tensor_norm grad_norm step_size gradient_alignment update_norm update_alignment \
+            update_alignment_null balance_error layer_step_size layer_alignment layer_gradient_alignment \
+            saturation_final hard_saturation hard_saturation_final positions_attended fraction_attended \
+            share_above_one attended_histogram heads_histogram norm_growth growth_exponent growth_exponent_error \
+            growth_exponent_r2 fit_sqrt_r2 fit_linear_r2 fit_fourth_root_r2 fit_exponential_r2 fit_aligned_k \
+            fit_aligned_norm fit_aligned_r2 fit_aligned_aic fit_misaligned_k fit_misaligned_norm fit_misaligned_r2 \
+            fit_misaligned_aic fit_adam_like_a fit_adam_like_norm fit_adam_like_r2 fit_adam_like_aic \
+            homogeneity_degree homogeneity_degree_r2 output_homogeneity_degree output_homogeneity_degree_r2 \
+            mean_gradient_norm batch_gradient_norm gradient_depth_slope gradient_depth_slope_error \
+            gradient_depth_slope_theory hessian_ritz hessian_weight hessian_largest hessian_smallest hessian_trace \
+            hessian_trace_error hessian_bound hessian_preconditioned hessian_stability layer_hessian_ritz \
+            layer_hessian_weight layer_hessian_largest layer_hessian_smallest layer_hessian_trace \
+            layer_hessian_trace_error layer_hessian_bound residual_norm residual_cosine residual_growth \
+            residual_growth_error gradient_growth angle_exponent gradient_exponent lyapunov_angular rotation \
+            rotation_equilibrium tensor_rms rms_equilibrium unigram_loss final_train_loss final_valid_loss step \
+            stack layer tensor head attended scale probe lanczos depth exponent record fresh magnitude ratio share \
+            r_squared outcome phase dynamics last_step diverged_step ended_early seconds tokens_per_second attempts \
+            deaths host session reason boundary boundary_low boundary_high predicted_boundary boundary_slope \
+            boundary_slope_low boundary_slope_high boundary_rejects boundary_steps_slope boundary_steps_slope_low \
+            boundary_steps_slope_high session_version session_commit session_compiler session_blas \
+            session_blas_kernel session_vector_level session_mpi session_host session_start session_seconds_left \
+            session_tokens_per_second session_workers session_runs Conventions title notes tags source history \
+            references format_version configuration_digest data_digest training_precision measure validate \
+            gradient_batches lyapunov_exponents lyapunov_sweeps sweep
+        ;;
+    run)
+        set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --spares:N --set:KEY=VALUE --fresh --dry-run --retry-failed \
+            --log:FILE -h --help 1:SWEEP.yaml
+        ;;
+    plan)
+        set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --set:KEY=VALUE --values -h --help 1:SWEEP.yaml
+        ;;
+    verify)
+        set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --set:KEY=VALUE -n:N --runs:N --values -h --help 1:SWEEP.yaml
+        ;;
+    check)
+        set -- -o:OUT.nc --output:OUT.nc --set:KEY=VALUE --values -h --help 1:SWEEP.yaml
+        ;;
+    status)
+        set -- --watch --wait --limit:SECONDS --json -h --help 1:OUT.nc
+        ;;
+    show)
+        set -- --at:NAME=VALUE '--over:X[,Y]' --series -h --help 1:OUT.nc 2:VARIABLE
+        ;;
+    inspect)
+        set -- -o:OUT.nc --output:OUT.nc --values --tokens:IDS --heads:N --context:T --threads:N --lines --mask:ID \
+            --sentinel:ID --states --json -h --help 1:WEIGHTS
+        ;;
+    export)
+        set -- -o:DIR --output:DIR -h --help 1:RUN.weights.nc
+        ;;
+    help)
+        set -- --json --schema -h --help '1:params|metrics|KEY|NAME|COMMAND'
+        ;;
+    completion)
+        set -- -h --help '1:bash|zsh'
+        ;;
+    'params|metrics|KEY|NAME|COMMAND')
+        set -- params metrics $(_normsweep_names KEY) $(_normsweep_names NAME) $(_normsweep_names COMMAND)
+        ;;
+    'bash|zsh')
+        set -- bash zsh
+        ;;
+    network)
+        set -- decoder encoder encoder_decoder
+        ;;
+    norm_placement)
+        set -- post pre out
+        ;;
+    norm)
+        set -- layernorm rmsnorm
+        ;;
+    qk_norm | gated | bias | output_bias | tied | zero_query_key | fixed_norm)
+        set -- true false
+        ;;
+    positions)
+        set -- learned sinusoidal rotary relative none
+        ;;
+    score_scale)
+        set -- sqrt none
+        ;;
+    activation)
+        set -- relu gelu gelu_tanh silu
+        ;;
+    init)
+        set -- torch xavier normal
+        ;;
+    attention_mask)
+        set -- causal multiplicative
+        ;;
+    precision)
+        set -- float bfloat16
+        ;;
+    parametrization)
+        set -- standard mup
+        ;;
+    corpus)
+        set -- text bytes markov dyck counter tokens pairs modular
+        ;;
+    objective)
+        set -- next spans masked
+        ;;
+    sequences)
+        set -- stream lines
+        ;;
+    optimiser)
+        set -- adamw adam sgd normalized_sgd adafactor lion muon
+        ;;
+    decay)
+        set -- fused factor
+        ;;
+    decay_on)
+        set -- all matrices hidden
+        ;;
+    decay_rule)
+        set -- scaled independent corrected cautious
+        ;;
+    weights)
+        set -- float bfloat16 bfloat16_stochastic
+        ;;
+    schedule)
+        set -- constant linear inverse_sqrt cosine wsd
+        ;;
+    stop_when)
+        set -- never phase
+        ;;
+    save_weights)
+        set -- false true state
+        ;;
+    tensor)
+        set -- q k v o w1 w2 ln1 ln2 q_bias k_bias v_bias o_bias w1_bias w2_bias ln1_bias ln2_bias w3 w3_bias q_norm \
+            k_norm q_norm_bias k_norm_bias cross_q cross_k cross_v cross_o cross_ln cross_q_bias cross_k_bias \
+            cross_v_bias cross_o_bias cross_ln_bias cross_q_norm cross_k_norm cross_q_norm_bias cross_k_norm_bias \
+            distance content_bias distance_bias
+        ;;
+    *) return ;;
+    esac
+    printf '%s\n' "$@"
 }
+# to here
 
 # Adds the words that begin with the current one, each with a suffix.
 _normsweep_words() {
@@ -65,7 +253,7 @@ _normsweep_placeholder() {
 }
 
 _normsweep() {
-    local IFS=$' \t\n' program=$1 current='' prefix='' option='' place=1 ended='' count=0 next=2 word
+    local IFS=$' \t\n' current='' prefix='' option='' place=1 ended='' count=0 next=2 word
     local value valued='' options=''
     local -a words=() operands=('')
     COMPREPLY=()
@@ -82,12 +270,13 @@ _normsweep() {
         return
     fi
     while IFS= read -r word; do
-        value=${word##*$'\t'} word=${word%%$'\t'*}
+        value=${word#*:}
         case $word in
-        -*) options+=" $word" && [[ $value ]] && valued+=" $word $value " ;;
+        -*:*) options+=" ${word%%:*}" valued+=" ${word%%:*} $value " ;;
+        -*) options+=" $word" ;;
         *) operands+=("$value") ;;
         esac
-    done < <("$program" help --names "${words[1]}" 2>/dev/null)
+    done < <(_normsweep_names "${words[1]}")
     while ((next < count - 1)); do
         word=${words[next++]}
         option=''

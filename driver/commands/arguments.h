@@ -56,12 +56,9 @@
     X(STATES, 0, "states", NULL, FLAG, "also write the states of the first sequences to OUT.nc")             \
     X(JSON, 0, "json", NULL, FLAG,                                                                           \
         "print JSON for scripts: of status, one object (with --watch, one a line); of inspect, the "         \
-        "dataset")                                                                                           \
-    X(MARKDOWN, 0, "markdown", NULL, FLAG, "print all tables as in docs/reference.md, or the named one")     \
+        "dataset; of help, all tables")                                                                      \
     X(SCHEMA, 0, "schema", NULL, FLAG,                                                                       \
         "print a JSON Schema of sweep files, by which editors complete and check")                           \
-    X(NAMES, 0, "names", "KIND", TEXT(names),                                                                \
-        "print names and descriptions for shell completion; KIND: KEY, VARIABLE, show...")                   \
     X(HELP, 'h', "help", NULL, FLAG, "show this help")                                                       \
     X(VERSION, 'V', "version", NULL, FLAG, "show the version")
 
@@ -119,7 +116,7 @@ struct arguments {
     const char *folder; /* -o of export; NULL: not given */
     int jobs, spares; /* -1: not given */
     int runs; /* -n; 0: not given */
-    const char *tokens, *names; /* NULL: not given */
+    const char *tokens; /* NULL: not given */
     int heads, context, threads; /* 0: not given */
     int mask, sentinel; /* valid if given */
     struct texts setting, at;

@@ -1,4 +1,3 @@
-#include "driver/commands/check.h"
 
 #include "driver/commands/commands.h"
 #include "driver/sweep/remarks.h"

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { OPTION_FORM = 64 };
+
 const struct command command_table[COMMAND_COUNT + 1] = {
 #define X(name, ...) [COMMAND_##name] = {#name, __VA_ARGS__},
     COMMANDS(X)
@@ -70,9 +72,9 @@ bool command_takes(const struct command *command, enum option option)
     return (command->options | OPTION_BIT(HELP)) >> option & 1;
 }
 
-const char *command_option(enum option option, char text[OPTION_FORM])
+/* "-o, --output OUT.nc"; returns text. */
+static const char *option_form(const struct option_row *row, char text[OPTION_FORM])
 {
-    const struct option_row *row = &option_table[option];
     char letter[] = {'-', row->letter, ',', ' ', '\0'};
 
     snprintf(text, OPTION_FORM, "%s--%s%s%s", row->letter ? letter : "", row->word, row->value ? " " : "",
@@ -88,11 +90,12 @@ void command_page(FILE *file, const struct command *command)
     fprintf(file, "    %s\n", command->help);
     if (command_operand(command))
         fprintf(file, "  %-20s  %s\n", command->operands, command_operand(command));
-    for (enum option option = 0; option < OPTION_COUNT; option++)
+    for (enum option option = 0; option < OPTION_COUNT; option++) {
+        const struct option_row *row = &option_table[option];
         if (command_takes(command, option))
-            fprintf(file, "  %s%-*s  %s\n", option_table[option].letter ? "" : "    ",
-                option_table[option].letter ? 20 : 16, command_option(option, text),
-                option_table[option].help);
+            fprintf(file, "  %s%-*s  %s\n", row->letter ? "" : "    ", row->letter ? 20 : 16,
+                option_form(row, text), row->help);
+    }
 }
 
 static void print_statuses(FILE *file)

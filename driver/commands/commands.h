@@ -5,7 +5,7 @@
 
 #include "driver/commands/arguments.h"
 
-/* The commands: X(name, options, operands, least, most, help). Only main.c refers to their functions. */
+/* The commands: X(name, options, operands, least, most, help). */
 #define COMMANDS(X)                                                                                          \
     X(run,                                                                                                   \
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SPARES) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |   \
@@ -30,8 +30,7 @@
         "measure the norms of a pretrained network; with a text also its loss, saturation and attention")    \
     X(export, OPTION_BIT(FOLDER), "RUN.weights.nc", 1, 1,                                                    \
         "write a run's saved weights as a GPT-2 or Llama that the transformers library loads")               \
-    X(help, OPTION_BIT(MARKDOWN) | OPTION_BIT(SCHEMA) | OPTION_BIT(NAMES),                                   \
-        "[params|metrics|KEY|NAME|COMMAND]", 0, 1,                                                           \
+    X(help, OPTION_BIT(JSON) | OPTION_BIT(SCHEMA), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,                \
         "explain keys of the sweep file, metrics, other names of a dataset, and commands")                   \
     X(completion, 0, "bash|zsh", 1, 1,                                                                       \
         "print a script with which this shell completes commands, options, keys and variables")
@@ -50,6 +49,21 @@ struct command {
     int least, most; /* number of operands */
     const char *help; /* one line */
 };
+
+/*
+ * Each takes the command line from its own name on (argv[0] is "run"), prints results on stdout and at most
+ * one line of error on stderr, and returns the exit status. Only main.c refers to them.
+ */
+int command_run(int argc, char **argv);
+int command_plan(int argc, char **argv);
+int command_verify(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_status(int argc, char **argv);
+int command_show(int argc, char **argv);
+int command_inspect(int argc, char **argv);
+int command_export(int argc, char **argv);
+int command_help(int argc, char **argv);
+int command_completion(int argc, char **argv);
 
 /* The table; a row without a name ends it. */
 extern const struct command command_table[COMMAND_COUNT + 1];
@@ -78,12 +92,15 @@ const char *command_operand(const struct command *command);
 /* Is the option in the command's row, or --help? */
 bool command_takes(const struct command *command, enum option option);
 
-/* "-o, --output OUT.nc"; returns text. */
-enum { OPTION_FORM = 64 };
-const char *command_option(enum option option, char text[OPTION_FORM]);
-
 /* Prints the help of a command: usage, description, options. */
 void command_page(FILE *file, const struct command *command);
+
+/* Writes all tables as one JSON object; the caller checks `out` for errors. */
+void help_json(FILE *out);
+
+/* The forms of a list in a sweep file, in lines; when a group is measured: "in every sweep". */
+extern const char help_lists[];
+const char *help_measured(enum metric_group group);
 
 /* Prints an error about an unknown command; returns the exit status. */
 int command_unknown(const char *name);

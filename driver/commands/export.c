@@ -1,8 +1,7 @@
-#include "driver/commands/export.h"
 
+#include "driver/weights/export.h"
 #include "driver/commands/commands.h"
 #include "driver/text/lines.h"
-#include "driver/weights/export.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

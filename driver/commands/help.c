@@ -1,52 +1,102 @@
+/*
+ * The help command for people: explains keys of the sweep file, names of a dataset, values and commands, each
+ * from the table that the program itself works by. help_json.c prints the same tables for scripts.
+ *
+ * A topic may be several things: `heads` is a parameter and a group of metrics, `phase` a variable and a
+ * value of stop_when. All of them are explained. `completion` and `--schema` print files of docs/, which the
+ * assembler includes in the program.
+ */
 #include "driver/commands/commands.h"
 
-#include "driver/commands/help.h"
-#include "driver/commands/help_dataset.h"
-#include "driver/commands/help_markdown.h"
-#include "driver/commands/help_names.h"
-#include "driver/commands/help_text.h"
-#include "driver/commands/schema.h"
+#include "driver/tables/dataset_tables.h"
 #include "driver/tables/key.h"
 #include "driver/text/nearest.h"
 
 #include <math.h>
 #include <string.h>
 
-/*
- * The help command, printed from the program's tables: its topics, and the keys of a sweep file.
- * help_dataset.c has the names of a dataset, help_markdown.c the reference.
- */
+/* ---- files of docs ---- */
 
-const char *help_form(const struct param *param, char text[HELP_FORM])
+/* The path is relative to the folder where make runs. */
+#define EMBED(name, path)                                                                                    \
+    __asm__(".section .rodata\n" #name ":\n.incbin \"" path "\"\n.byte 0\n.previous\n");                     \
+    extern const char name[] __attribute__((visibility("hidden")))
+
+EMBED(completion_bash, "docs/completion/normsweep.bash");
+EMBED(completion_zsh, "docs/completion/_normsweep");
+EMBED(sweep_schema, "docs/sweep.schema.json");
+
+int command_completion(int argc, char **argv)
 {
-    size_t used = 0;
+    struct arguments arguments;
+    char excerpt[EXCERPT_SIZE];
+    struct error error;
+    int status;
 
-    if (param->kind == PARAM_BOOLEAN) {
-        snprintf(text, HELP_FORM, "true | false");
-    } else if (param->kind == PARAM_WORD) {
-        for (int i = 0; param->words[i] && used < HELP_FORM; i++)
-            used += (size_t)snprintf(text + used, HELP_FORM - used, "%s%s", i ? " | " : "", param->words[i]);
+    if (command_arguments(&arguments, argc, argv, &status))
+        return status;
+    const char *shell = arguments.operand[0];
+    bool bash = strcmp(shell, "bash") == 0;
+    if (bash || strcmp(shell, "zsh") == 0) {
+        fputs(bash ? completion_bash : completion_zsh, stdout);
+        status = command_flush(0);
     } else {
-        used += (size_t)snprintf(text, HELP_FORM, param->kind == PARAM_REAL ? "number" : "integer");
-        if (isfinite(param->min))
-            used += (size_t)snprintf(
-                text + used, HELP_FORM - used, " %s %.12g", param->min_open ? ">" : ">=", param->min);
-        if (isfinite(param->max))
-            snprintf(text + used, HELP_FORM - used, "%s %s %.12g", isfinite(param->min) ? "," : "",
-                param->max_open ? "<" : "<=", param->max);
+        error_set(&error, ERROR_INPUT, "normsweep completion: takes bash or zsh and not '%s'",
+            place_excerpt(shell, excerpt));
+        status = command_fail(&error);
     }
-    return text;
+    arguments_release(&arguments);
+    return status;
+}
+
+/* ---- keys of the sweep file ---- */
+
+/* Prints a text in lines of up to 100 columns, indented by four blanks. */
+static void print_wrapped(const char *text)
+{
+    int column = 0;
+
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (column > 0 && column + 1 + length > 100) {
+            puts("");
+            column = 0;
+        }
+        column += printf("%s%.*s", column ? " " : "    ", length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    puts("");
+}
+
+/* The values that a parameter takes: "integer >= 1", "pre | post | out". */
+static void print_form(const struct param *param)
+{
+    if (param->kind == PARAM_BOOLEAN) {
+        printf("true | false");
+    } else if (param->kind == PARAM_WORD) {
+        for (int i = 0; param->words[i]; i++)
+            printf("%s%s", i ? " | " : "", param->words[i]);
+    } else {
+        printf(param->kind == PARAM_REAL ? "number" : "integer");
+        if (isfinite(param->min))
+            printf(" %s %.12g", param->min_open ? ">" : ">=", param->min);
+        if (isfinite(param->max))
+            printf("%s %s %.12g", isfinite(param->min) ? "," : "", param->max_open ? "<" : "<=", param->max);
+    }
 }
 
 static void print_param(const struct param *param)
 {
-    char form[HELP_FORM], initial[64];
+    char initial[64];
 
-    printf("%s: %s; default %s%s%s%s\n", param->name, help_form(param, form),
-        param_format(param, param->initial, initial, sizeof(initial)),
-        strcmp(param->unit, "1") == 0 ? "" : "; in ", strcmp(param->unit, "1") == 0 ? "" : param->unit,
-        param->axis ? "; may be an axis" : "");
-    help_wrapped(param->help);
+    printf("%s: ", param->name);
+    print_form(param);
+    printf("; default %s", param_format(param, param->initial, initial, sizeof(initial)));
+    if (strcmp(param->unit, "1") != 0)
+        printf("; in %s", param->unit);
+    puts(param->axis ? "; may be an axis" : "");
+    print_wrapped(param->help);
 }
 
 static void print_key(enum key key)
@@ -54,19 +104,17 @@ static void print_key(enum key key)
     const struct key_row *row = &key_table[key];
 
     printf("%s: %s%s%s\n", row->name, row->form, row->initial[0] ? "; default " : "", row->initial);
-    help_wrapped(row->help);
+    print_wrapped(row->help);
 }
 
-void help_lists(void)
-{
-    puts("A parameter that may be an axis becomes one if its value is a list:\n"
-         "    [a, b, ...]                     these values\n"
-         "    {range: [a, b]}                 the integers from a to b, both included\n"
-         "    {range: [a, b], points: n}      n values, evenly spaced\n"
-         "    {log: [a, b], points: n}        n values, evenly spaced on a logarithmic scale\n"
-         "    {..., plus: [c, ...]}           also these values\n"
-         "Generated values are rounded to 12 significant digits; both ends are exact.");
-}
+const char help_lists[] =
+    "A parameter that may be an axis becomes one if its value is a list:\n"
+    "    [a, b, ...]                     these values\n"
+    "    {range: [a, b]}                 the integers from a to b, both included\n"
+    "    {range: [a, b], points: n}      n values, evenly spaced\n"
+    "    {log: [a, b], points: n}        n values, evenly spaced on a logarithmic scale\n"
+    "    {..., plus: [c, ...]}           also these values\n"
+    "Generated values are rounded to 12 significant digits; both ends are exact.";
 
 static void print_params(void)
 {
@@ -74,34 +122,22 @@ static void print_params(void)
         print_param(&param_table[i]);
     for (enum key key = 0; key < KEY_COUNT; key++)
         print_key(key);
-    help_lists();
+    puts(help_lists);
 }
 
-static void offer(void *context, const char *name, const char *help)
+/* Explains a parameter or another key of the sweep file. False: there is none of this name. */
+static bool print_input(const char *topic)
 {
-    (void)help;
-    nearest_offer(context, name);
-}
+    const struct param *param = param_find(topic);
+    enum key key = key_find(topic);
 
-/* Refuses an unknown topic and suggests the nearest one. */
-static int refuse_topic(const char *topic)
-{
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
-    struct nearest nearest;
-    struct error error;
-
-    nearest_init(&nearest, topic);
-    nearest_offer(&nearest, "params");
-    nearest_offer(&nearest, "metrics");
-    for (size_t i = 0; i < param_count; i++)
-        nearest_offer(&nearest, param_table[i].name);
-    for (enum key key = 0; key < KEY_COUNT; key++)
-        nearest_offer(&nearest, key_table[key].name);
-    help_each_of_dataset(offer, &nearest);
-    error_set(&error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", place_excerpt(topic, excerpt),
-        nearest.best ? nearest_hint(&nearest, hint)
-                     : "; see normsweep help params and normsweep help metrics");
-    return command_fail(&error);
+    if (param)
+        print_param(param);
+    if (param && param->axis)
+        puts(help_lists);
+    if (key < KEY_COUNT)
+        print_key(key);
+    return param || key < KEY_COUNT;
 }
 
 static bool is_value(const struct param *param, const char *word)
@@ -129,19 +165,190 @@ static bool print_value(const char *topic)
     return found;
 }
 
-/* Explains a parameter or another key of the sweep file. False: there is none of this name. */
-static bool print_input(const char *topic)
-{
-    const struct param *param = param_find(topic);
-    enum key key = key_find(topic);
+/* ---- names of a dataset ---- */
 
-    if (param)
-        print_param(param);
-    if (param && param->axis)
-        help_lists();
-    if (key < KEY_COUNT)
-        print_key(key);
-    return param || key < KEY_COUNT;
+static void print_metric(int metric)
+{
+    const struct metric_row *row = &metric_table[metric];
+    const struct metric_shape_row *shape = &metric_shape_table[row->shape];
+    const char *group = metric_group_names[row->group];
+
+    printf("%s%s", row->name, shape->rank ? "(" : "");
+    for (int i = 0; i < shape->rank; i++) {
+        bool optional = shape->dimension[i] == DIMENSION_STACK && row->shape != METRIC_PER_STACK_OF_TWO;
+        printf("%s%s%s%s", optional ? "[" : "", i ? ", " : "",
+            metric_dimension_table[shape->dimension[i]].name, optional ? "]" : "");
+    }
+    printf("%s: %s", shape->rank ? ")" : "", row->long_name);
+    printf(strcmp(row->unit, "1") == 0 ? "\n" : ", in %s\n", row->unit);
+    print_wrapped(row->help);
+    if (row->group == GROUP_ALWAYS)
+        puts("    measured in every sweep");
+    else
+        printf("    measured with measure: {metrics: [%s]}%s\n", group,
+            metric_group_initial[row->group] ? ", on by default" : "");
+}
+
+const char *help_measured(enum metric_group group)
+{
+    if (group == GROUP_ALWAYS)
+        return "in every sweep";
+    return metric_group_initial[group] ? "unless measure names only other groups" : "if measure names it";
+}
+
+/* "norms: a group of metrics, measured by default", and their names. */
+static void print_group(int group)
+{
+    char names[METRIC_COUNT * 32] = "";
+    size_t used = 0;
+
+    printf("%s: a group of metrics, measured %s\n", metric_group_names[group], help_measured(group));
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        if ((int)metric_table[metric].group == group)
+            used += (size_t)snprintf(
+                names + used, sizeof(names) - used, "%s%s", used ? ", " : "", metric_table[metric].name);
+    print_wrapped(names);
+}
+
+static void print_dimension(int dimension)
+{
+    const struct metric_dimension_row *row = &metric_dimension_table[dimension];
+
+    printf("%s: %s, a dimension of metrics\n", row->name, row->long_name);
+    if (row->comment[0])
+        print_wrapped(row->comment);
+}
+
+static void print_nature(int nature)
+{
+    printf("%s: a nature of variables\n", nature_table[nature].word);
+    print_wrapped(nature_table[nature].meaning);
+}
+
+static void print_run_variable(int variable)
+{
+    const struct run_variable_row *row = &run_variable_table[variable];
+    int count;
+    const char *const *words = run_variable_flags((enum run_variable)variable, &count);
+
+    printf("%s: %s%s", row->name, row->long_name, row->type == STORED_BYTE ? ": " : ", ");
+    for (int i = 0; i < count; i++)
+        printf("%s%d %s", i ? ", " : "", i, words[i]);
+    if (count == 0 && strcmp(row->unit, "1") != 0)
+        printf("in %s", row->unit);
+    else if (count == 0)
+        printf(row->type == STORED_TEXT ? "a text" : "a number");
+    puts("; of every run");
+    print_wrapped(row->comment);
+}
+
+static void print_boundary_variable(int variable)
+{
+    const struct boundary_variable_row *row = &boundary_variable_table[variable];
+
+    printf("%s: %s, ", row->name, row->long_name);
+    for (int i = 0; row->type == STORED_BYTE && i < PREDICTION_COUNT; i++)
+        printf("%s%d %s", i ? " plus " : "", 1 << i, boundary_prediction_table[i].word);
+    printf("%s; over %s\n", row->type == STORED_BYTE ? "" : "a number", boundary_over_text(row->over));
+    if (row->comment[0])
+        print_wrapped(row->comment);
+}
+
+static void print_session_variable(int variable)
+{
+    const struct session_variable_row *row = &session_variable_table[variable];
+
+    printf("%s: %s, %s; of every session, a start of the program\n", row->name, row->long_name,
+        row->type == STORED_TEXT ? "a text" : "a number");
+}
+
+static void print_attribute(int attribute)
+{
+    printf("%s: a global attribute\n", attribute_table[attribute].name);
+    print_wrapped(attribute_table[attribute].meaning);
+}
+
+/* The tables of a dataset. Each row begins with its name. */
+static const struct table {
+    const void *rows;
+    size_t size;
+    int count;
+    void (*print)(int row);
+} tables[] = {
+#define TABLE(rows, print)                                                                                   \
+    {                                                                                                        \
+        rows, sizeof(*(rows)), (int)(sizeof(rows) / sizeof(*(rows))), print                                  \
+    }
+    TABLE(metric_group_names, print_group),
+    TABLE(metric_table, print_metric),
+    TABLE(metric_dimension_table, print_dimension),
+    TABLE(nature_table, print_nature),
+    TABLE(run_variable_table, print_run_variable),
+    TABLE(boundary_variable_table, print_boundary_variable),
+    TABLE(session_variable_table, print_session_variable),
+    TABLE(attribute_table, print_attribute),
+};
+enum { TABLES = (int)(sizeof(tables) / sizeof(*tables)) };
+
+static const char *name_of(const struct table *table, int row)
+{
+    return *(const char *const *)((const char *)table->rows + (size_t)row * table->size);
+}
+
+static void print_dataset(void)
+{
+    for (const struct table *table = tables; table < tables + TABLES; table++)
+        for (int row = 0; row < table->count; row++)
+            table->print(row);
+}
+
+/* Explains everything in a dataset that has this name: the metrics of a group, too, unless one of them has
+ * the name of the group and so is what was asked for. False: there is nothing. */
+static bool print_part(const char *topic)
+{
+    enum metric_group group = GROUP_COUNT;
+    bool found = false, metric = false;
+
+    for (const struct table *table = tables; table < tables + TABLES; table++) {
+        for (int row = 0; row < table->count; row++) {
+            if (strcmp(name_of(table, row), topic) != 0)
+                continue;
+            table->print(row);
+            found = true;
+            metric = metric || table->print == print_metric;
+            if (table->print == print_group)
+                group = (enum metric_group)row;
+        }
+    }
+    for (int i = 0; !metric && group < GROUP_COUNT && i < METRIC_COUNT; i++)
+        if (metric_table[i].group == group)
+            print_metric(i);
+    return found;
+}
+
+/* ---- the command ---- */
+
+/* Refuses an unknown topic and suggests the nearest one. */
+static int refuse_topic(const char *topic)
+{
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    struct nearest nearest;
+    struct error error;
+
+    nearest_init(&nearest, topic);
+    nearest_offer(&nearest, "params");
+    nearest_offer(&nearest, "metrics");
+    for (size_t i = 0; i < param_count; i++)
+        nearest_offer(&nearest, param_table[i].name);
+    for (enum key key = 0; key < KEY_COUNT; key++)
+        nearest_offer(&nearest, key_table[key].name);
+    for (const struct table *table = tables; table < tables + TABLES; table++)
+        for (int row = 0; row < table->count; row++)
+            nearest_offer(&nearest, name_of(table, row));
+    error_set(&error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", place_excerpt(topic, excerpt),
+        nearest.best ? nearest_hint(&nearest, hint)
+                     : "; see normsweep help params and normsweep help metrics");
+    return command_fail(&error);
 }
 
 static int print_topic(const char *topic)
@@ -149,13 +356,12 @@ static int print_topic(const char *topic)
     if (strcmp(topic, "params") == 0) {
         print_params();
     } else if (strcmp(topic, "metrics") == 0) {
-        help_metrics();
+        print_dataset();
     } else if (command_find(topic)) {
         command_page(stdout, command_find(topic));
     } else {
-        bool input = print_input(topic), dataset = help_dataset(topic); /* `heads` is in both */
-        bool value = print_value(topic); /* `none` is of two keys, `phase` a variable, too */
-        if (!input && !dataset && !value)
+        bool input = print_input(topic), part = print_part(topic), value = print_value(topic);
+        if (!input && !part && !value)
             return refuse_topic(topic);
     }
     return 0;
@@ -164,22 +370,18 @@ static int print_topic(const char *topic)
 int command_help(int argc, char **argv)
 {
     struct arguments arguments;
-    int status;
+    int status = 0;
 
     if (command_arguments(&arguments, argc, argv, &status))
         return status;
-    if (arguments_has(&arguments, OPTION_MARKDOWN))
-        status = help_markdown(arguments.operand[0]);
+    if (arguments_has(&arguments, OPTION_JSON))
+        help_json(stdout);
     else if (arguments_has(&arguments, OPTION_SCHEMA))
-        status = schema_print();
-    else if (arguments.names)
-        status = help_names(arguments.names);
+        fputs(sweep_schema, stdout);
     else if (arguments.operand_count > 0)
         status = print_topic(arguments.operand[0]);
-    else {
+    else
         command_overview(stdout);
-        status = 0;
-    }
     arguments_release(&arguments);
     return command_flush(status);
 }

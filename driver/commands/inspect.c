@@ -3,8 +3,6 @@
  *
  * All files and options are checked before anything is measured; values are checked by the first pass.
  */
-#include "driver/commands/inspect.h"
-
 #include "driver/commands/commands.h"
 #include "driver/commands/inspect_measure.h"
 #include "driver/commands/inspect_page.h"

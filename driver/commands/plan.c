@@ -1,11 +1,4 @@
 /* normsweep plan: estimates the time, memory and disk space of a sweep. */
-#include "driver/commands/plan.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "driver/commands/arguments.h"
 #include "driver/commands/commands.h"
 #include "driver/commands/earlier.h"
@@ -19,6 +12,11 @@
 #include "driver/text/lines.h"
 #include "driver/text/quote.h"
 #include "model/core/limits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* About as long as a user waits before wondering whether the program works. */
 #define SAMPLE_SECONDS 12

@@ -1,4 +1,3 @@
-#include "driver/commands/run.h"
 
 #include "driver/commands/announce.h"
 #include "driver/commands/commands.h"

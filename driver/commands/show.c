@@ -1,6 +1,4 @@
 /* normsweep show: draws the phase diagram, or a variable over two axes. */
-#include "driver/commands/show.h"
-
 #include "driver/commands/commands.h"
 #include "driver/dataset/verify.h"
 #include "driver/dataset/view.h"

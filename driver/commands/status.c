@@ -1,9 +1,8 @@
-#include "driver/commands/status.h"
 
+#include "driver/picture/status.h"
 #include "driver/commands/commands.h"
 #include "driver/commands/status_wait.h"
 #include "driver/commands/status_watch.h"
-#include "driver/picture/status.h"
 #include "driver/picture/status_json.h"
 #include "worker/host/clock.h"
 

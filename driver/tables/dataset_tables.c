@@ -111,38 +111,19 @@ static bool is_string_dimension(const char *name)
            strspn(name + prefix, "0123456789") == strlen(name + prefix);
 }
 
-void dataset_each_name(void (*take)(void *context, const char *name), void *context)
-{
-    for (int i = 0; i < DIMENSION_COUNT; i++)
-        take(context, metric_dimension_table[i].name);
-    take(context, SESSION_DIMENSION);
-    for (int i = 0; i < METRIC_COUNT; i++)
-        take(context, metric_table[i].name);
-    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
-        take(context, run_variable_table[i].name);
-    for (int i = 0; i < BOUNDARY_VARIABLE_COUNT; i++)
-        take(context, boundary_variable_table[i].name);
-    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
-        take(context, session_variable_table[i].name);
-}
-
-/* A name that is looked for. */
-struct sought {
-    const char *name;
-    bool found;
-};
-
-static void compare_name(void *context, const char *name)
-{
-    struct sought *sought = context;
-
-    sought->found = sought->found || strcmp(sought->name, name) == 0;
-}
-
 bool dataset_reserves(const char *name)
 {
-    struct sought sought = {.name = name};
+    bool found = strcmp(name, SESSION_DIMENSION) == 0 || is_string_dimension(name);
 
-    dataset_each_name(compare_name, &sought);
-    return sought.found || is_string_dimension(name);
+    for (int i = 0; i < DIMENSION_COUNT; i++)
+        found = found || strcmp(name, metric_dimension_table[i].name) == 0;
+    for (int i = 0; i < METRIC_COUNT; i++)
+        found = found || strcmp(name, metric_table[i].name) == 0;
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
+        found = found || strcmp(name, run_variable_table[i].name) == 0;
+    for (int i = 0; i < BOUNDARY_VARIABLE_COUNT; i++)
+        found = found || strcmp(name, boundary_variable_table[i].name) == 0;
+    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
+        found = found || strcmp(name, session_variable_table[i].name) == 0;
+    return found;
 }

@@ -267,7 +267,4 @@ extern const char *const dynamics_words[DYNAMICS_COUNT];
  */
 bool dataset_reserves(const char *name);
 
-/* Passes on each such name but those of dimensions of texts, which are a word and a number. */
-void dataset_each_name(void (*take)(void *context, const char *name), void *context);
-
 #endif

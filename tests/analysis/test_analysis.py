@@ -12,7 +12,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT, names_in, run, tables
 from made_up import LEARNING_RATES, ROOT, WEIGHT_DECAYS, made_up
 
 sys.path.insert(0, str(PROJECT / "analysis"))
@@ -312,18 +312,14 @@ def test_is_installed_by_pip(tmp_path, ds):
 
 def test_names_are_the_programs():
     """What the package has to know beside what a file says."""
-    table = run(NORMSWEEP, "help", "--markdown", "runs").stdout
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", table, re.M))
-    assert re.findall(r"\d (\w+)", rows["outcome"]) == list(names.OUTCOMES)
-    boundary = run(NORMSWEEP, "help", "--markdown", "boundary").stdout
-    assert tuple(re.findall(r"^\| `(\w+)` \|", boundary, re.M)) == names.BOUNDARY
-    flags = re.search(r"^\| `boundary_rejects` \|.*?\| (.*?) \|", boundary, re.M)[1]
-    assert flags == " plus ".join(f"{flag} {word.replace(' ', '_')}" for flag, (_, word) in PREDICTIONS.items())
+    rows = {row["name"]: row["words"] for row in tables()["run_variables"]}
+    assert rows["outcome"] == list(names.OUTCOMES)
+    boundary = {row["name"]: row["flags"] for row in tables()["boundary_variables"]}
+    assert tuple(boundary) == names.BOUNDARY
+    assert boundary["boundary_rejects"] == [word.replace(" ", "_") for _, word in PREDICTIONS.values()]
     assert set(rows) - {"dynamics"} == set(names.OF_RUNS) and set(names.FITTED) == {"dynamics"}
-    params = run(NORMSWEEP, "help", "--markdown", "params").stdout
-    assert all(f"| `{name}` |" in params for name in (*names.PHASE_AXES, names.REPEAT))
-    natures = re.findall(r"^\| `(\w+)` \|", run(NORMSWEEP, "help", "--markdown", "natures").stdout, re.M)
+    assert {*names.PHASE_AXES, names.REPEAT} <= {*names_in("parameters")}
+    natures = names_in("natures")
     assert natures == list(names.NATURES)
-    metrics = dict(re.findall(r"^\| `(\w+)` (?:\|[^|]*){3}\| (\w+) \|",
-                              run(NORMSWEEP, "help", "--markdown", "metrics").stdout, re.M))
+    metrics = {row["name"]: row["nature"] for row in tables()["metrics"]}
     assert names.BEFORE_NATURES.items() <= metrics.items() and set(metrics.values()) <= set(natures)

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import PROJECT, names_in, run, tables
 from made_up import made_up
 
 import missing
@@ -381,13 +381,11 @@ def test_a_saved_part_is_opened_again(parts, tmp_path):
 
 
 def test_keys_that_cannot_be_axes_are_the_programs():
-    table = run(NORMSWEEP, "help", "--markdown", "params").stdout
-    never = set(re.findall(r"^\| `(\w+)` \|(?:[^|]|\\\|)*\|[^|]*\| no \|", table, re.M))
-    assert never == {name for name in names.FIXED if f"| `{name}` |" in table} | {"save_weights"}
-    truths = re.findall(r"^\| `(\w+)` \| true \\\| false \|", table, re.M)
-    assert tuple(truths) == names.TRUTHS
-    attributes = set(re.findall(r"^\| `(\w+)` \|", run(NORMSWEEP, "help", "--markdown", "attributes").stdout, re.M))
-    assert attributes <= {*names.FIXED, *FREE}
+    params = tables()["parameters"]
+    never = {row["name"] for row in params if not row["axis"]}
+    assert never == {row["name"] for row in params if row["name"] in names.FIXED} | {"save_weights"}
+    assert tuple(row["name"] for row in params if row["kind"] == "boolean") == names.TRUTHS
+    assert {*names_in("attributes")} <= {*names.FIXED, *FREE}
 
 
 # ---- axes of single values ----

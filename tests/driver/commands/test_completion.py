@@ -10,25 +10,15 @@ import time
 
 import missing
 import pytest
-from conftest import BUILD, NORMSWEEP, run
+from conftest import BUILD, NORMSWEEP, names_in, run, tables
 
 pytestmark = pytest.mark.thorough("starts shells on terminals")
 
 COMMANDS = {"run", "plan", "verify", "check", "status", "show", "inspect", "export", "help", "completion"}
 
 
-def names(table):
-    text = run(NORMSWEEP, "help", "--markdown", table).stdout
-    return set(re.findall(r"^\| `(\w+)`", text, re.M))
-
-
-def usages():
-    """{command: its usage line}"""
-    text = run(NORMSWEEP, "help", "--markdown", "commands").stdout
-    return {line.split()[1]: line for line in re.findall(r"^(normsweep .*)$", text, re.M)}
-
-
 def options_of(command):
+    """The letters and words of a command's options, from the page of its help."""
     text = run(NORMSWEEP, command, "--help").stdout
     return set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", text, re.M)) | set(re.findall(r"^ +(-\w), ", text, re.M))
 
@@ -67,7 +57,7 @@ def ends(scripts, folder, line, **options):
 
 
 def test_bash_commands_and_options(scripts, files):
-    assert set(usages()) == COMMANDS
+    assert set(names_in("commands")) == COMMANDS
     assert ends(scripts, files, "normsweep ") == COMMANDS | {"--help", "--version"}
     assert ends(scripts, files, "normsweep st") == {"status"}
     for command in COMMANDS:
@@ -92,7 +82,7 @@ def test_bash_files_by_kind(scripts, files):
 
 @pytest.mark.parametrize("breaks", [" \t\n\"'><=;|&(:", " \t\n"], ids=["equals breaks words", "it does not"])
 def test_bash_settings(scripts, files, breaks):
-    keys = names("params") | names("keys")
+    keys = names_in("parameters", "keys")
     for before in ("--set ", "--set="):
         line = "normsweep run a.yaml " + before
         kept = before if before[-1] == "=" else ""
@@ -108,13 +98,12 @@ def test_bash_settings(scripts, files, breaks):
 
 def drawable():
     """The variables that are numbers."""
-    return (names("metrics") | names("runs") | names("boundary")) - {"host", "reason"}
+    return {*names_in("metrics", "run_variables", "boundary_variables")} - {"host", "reason"}
 
 
 def test_bash_topics_and_variables(scripts, files):
-    dataset = set().union(*map(names, ("metrics", "groups", "dimensions", "natures", "runs", "boundary",
-                                      "sessions", "attributes")))
-    topics = {"params", "metrics"} | COMMANDS | names("params") | names("keys") | dataset
+    topics = {"params", "metrics", *names_in("commands", "parameters", "keys", "groups", "metrics", "dimensions", "natures",
+                                          "run_variables", "boundary_variables", "session_variables", "attributes")}
     assert ends(scripts, files, "normsweep help ") == topics
     assert ends(scripts, files, "normsweep show a.nc ") == drawable()
     assert ends(scripts, files, "normsweep show a.nc fit_sq") == {"fit_sqrt_r2"}
@@ -122,8 +111,7 @@ def test_bash_topics_and_variables(scripts, files):
 
 
 def axes():
-    text = run(NORMSWEEP, "help", "--markdown", "params").stdout
-    return set(re.findall(r"^\| `(\w+)` \|.*\| yes \|", text, re.M)) | names("dimensions")
+    return {row["name"] for row in tables()["parameters"] if row["axis"]} | {*names_in("dimensions")}
 
 
 def test_bash_axes(scripts, files):
@@ -138,14 +126,12 @@ def test_bash_axes(scripts, files):
 
 
 def test_every_placeholder_has_its_meaning():
-    known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS", "RUN.weights.nc", "DIR", "VARIABLE", "N", "T", "ID", "IDS", "KIND",
-             "FILE", "SCRIPT", "SECONDS", "KEY=VALUE", "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND",
-             "bash|zsh"}
+    known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS", "RUN.weights.nc", "DIR", "VARIABLE", "N", "T", "ID", "IDS", "FILE",
+             "SCRIPT", "SECONDS", "KEY=VALUE", "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
     found = set()
-    for command, usage in usages().items():
-        options = run(NORMSWEEP, command, "--help").stdout.splitlines()[2:]
-        found |= {match[1] for line in options if (match := re.match(r" +(?:-\w, )?--[a-z-]+ (\S+)  ", line))}
-        found |= {word.strip("[]") for word in usage.split(" [-")[0].split()[2:]}
+    for command in tables()["commands"]:
+        found |= {option["value"] for option in command["options"] if "value" in option}
+        found |= {word.strip("[]") for word in command["operands"].split()}
     assert found <= known, "docs/completion says what stands for a placeholder"
 
 
@@ -226,16 +212,15 @@ def test_zsh_offers(scripts, files):
         return set((files / "hits").read_text().split()) - {"-J", "-default-"}  # options of an empty compadd
 
     assert hits("normsweep ") >= COMMANDS | {"--help", "--version"}
-    assert hits("normsweep run --set ") == names("params") | names("keys")
+    assert hits("normsweep run --set ") == {*names_in("parameters", "keys")}
     assert hits("normsweep run --set schedule=") == {
         "constant", "linear", "inverse_sqrt", "cosine", "wsd"}
     assert hits("normsweep run --") >= {option for option in options_of("run") if option.startswith("--")}
     assert hits("normsweep show a.nc ") == drawable()
     assert {"params", "run", "title", "session_blas", "train_loss"} <= hits("normsweep help ")
     assert hits("normsweep completion ") == {"bash", "zsh"}
-    if "--at" in options_of("show"):
-        assert hits("normsweep show a.nc --at ") == axes()
-        assert hits("normsweep show a.nc --at seed=0,norm_placement=") == {"post", "pre", "out"}
+    assert hits("normsweep show a.nc --at ") == axes()
+    assert hits("normsweep show a.nc --at seed=0,norm_placement=") == {"post", "pre", "out"}
 
 
 def test_another_shell_is_refused():

@@ -10,7 +10,7 @@ import torch
 import exported
 import injected
 import reference
-from conftest import BUILD, NORMSWEEP, run
+from conftest import BUILD, NORMSWEEP, names_in, run, tables
 
 pytestmark = pytest.mark.thorough("exports and reads networks of every family")
 
@@ -190,9 +190,8 @@ def test_networks_without_a_home(tmp_path, name):
 
 def words():
     """{key: its words} of the parameters of the network that are words or truth values."""
-    rows = run(NORMSWEEP, "help", "--markdown", "params").stdout.split("| `corpus` |")[0].splitlines()
-    cells = [[cell.strip(" `") for cell in row.replace("\\|", "/").split("|")] for row in rows if row[:3] == "| `"]
-    return {row[1]: row[2].split(" / ") for row in cells if " / " in row[2]}
+    rows = tables()["parameters"][:names_in("parameters").index("corpus")]
+    return {row["name"]: row.get("words", ["true", "false"]) for row in rows if row["kind"] in ("word", "boolean")}
 
 
 def test_every_word_of_a_network_is_exported_or_refused():

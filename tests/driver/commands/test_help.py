@@ -1,13 +1,15 @@
-"""The help command, usage errors, and docs/reference.md against what the program prints."""
+"""The help command, usage errors, and the files that .ci/tables writes from the program's tables."""
 
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import missing
 import netCDF4
 import pytest
+from conftest import names_in, run, tables
 
 pytestmark = pytest.mark.thorough("starts the program for every page of help")
 
@@ -15,35 +17,48 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")).resolve() / "normsweep"
 
 
-TABLES = {"commands": 2, "exits": 3, "params": 5, "keys": 4, "dimensions": 2, "groups": 3, "natures": 2, "metrics": 6,
-          "runs": 3, "sessions": 2, "attributes": 2}  # and their columns
-
-
 def normsweep(*arguments, **options):
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, **options)
 
 
-def table_names(table):
-    return re.findall(r"^\| `(\w+)`", normsweep("help", "--markdown", table).stdout, re.M)
+def test_written_files_are_up_to_date(tmp_path):
+    """In a copy, also that a name which the tables no longer have is found, and that a second writing changes nothing."""
+    assert run(ROOT / ".ci" / "tables", "--check").stdout == ""
+    assert normsweep("help", "--schema").stdout == (ROOT / "docs" / "sweep.schema.json").read_text()
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "tables", tmp_path / ".ci")
+    environment = {**os.environ, "NORMSWEEP_BUILD": str(PROGRAM.parent)}
+    for name in ("reference.md", "sweep.schema.json", "normsweep.1", "completion/normsweep.bash", "completion/_normsweep"):
+        path = tmp_path / "docs" / name
+        text = path.read_text()
+        path.write_text(text.replace("learning_rate", "other") if name != "normsweep.1" else text.replace("-fresh", "-old"))
+        assert f"{path}: behind" in run(tmp_path / ".ci" / "tables", "--check", env=environment, status=1).stderr
+    run(tmp_path / ".ci" / "tables", env=environment)
+    run(tmp_path / ".ci" / "tables", "--check", env=environment)
 
 
-def test_reference_is_what_the_program_prints():
-    done = normsweep("help", "--markdown")
-    assert done.returncode == 0 and done.stderr == ""
-    assert (ROOT / "docs" / "reference.md").read_text() == done.stdout, "docs/reference.md is behind: run .ci/tables"
-    for table in [*TABLES, "lists"]:
-        assert "\n\n" + normsweep("help", "--markdown", table).stdout in done.stdout
+TABLES = {"Exit statuses": 3, "Parameters": 5, "Keys about the sweep itself": 4, "Dimensions of a dataset": 2,
+          "Groups of metrics": 3, "Natures of variables": 2, "Metrics": 6, "Other variables of each run": 3, "Sessions": 2,
+          "Global attributes": 2}  # and their columns
 
 
-def test_markdown_tables_are_tables():
-    for table, columns in TABLES.items():
-        lines = [line for line in normsweep("help", "--markdown", table).stdout.splitlines() if line.startswith("|")]
+def sections(level):
+    page = (ROOT / "docs" / "reference.md").read_text()
+    return dict(re.findall(rf"^{level} (.*)\n((?:(?!#).*\n)+)", page, re.M))
+
+
+def test_tables_of_the_reference_are_tables():
+    found = sections("##")
+    for title, columns in TABLES.items():
+        lines = [line for line in found[title].splitlines() if line.startswith("|")]
         assert len(lines) > 6 and {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {columns + 1}
 
 
 def test_reference_has_every_option_of_every_command():
-    page = normsweep("help", "--markdown", "commands").stdout
-    for name, section in re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", page, re.M | re.S):
+    found = sections("###")
+    assert list(found) == names_in("commands")
+    for name, section in found.items():
         said = normsweep(name, "--help").stdout
         options = re.findall(r"^\s+((?:-\w, )?--[^ ]+(?: [A-Z]\S*)?)  +(.*)$", said, re.M)
         assert options and re.findall(r"^\| `(-.*)` \| (.*) \|$", section, re.M) == options
@@ -53,7 +68,7 @@ def test_reference_has_every_option_of_every_command():
 OF_TWO_STACKS = {"stack", "stack_norm", "stack_direction_cosine"}  # only an encoder_decoder has these
 
 
-def test_reference_has_every_attribute_and_variable_of_a_dataset(tmp_path):
+def test_tables_have_every_attribute_and_variable_of_a_dataset(tmp_path):
     groups = ("[norms, alignment, saturation, heads, homogeneity, gradients, hessian, hessian_layers, residual, "
               "lyapunov, equilibrium]}\nhessian: {probes: 1, steps: 2}")
     (tmp_path / "a.yaml").write_text(f"corpus: markov\nmeasure: {{metrics: {groups}\nwidth: 8\n"
@@ -62,18 +77,22 @@ def test_reference_has_every_attribute_and_variable_of_a_dataset(tmp_path):
     assert normsweep("run", "a.yaml", "-j", "0", cwd=tmp_path).returncode == 0
     axes = {"learning_rate", "weight_decay", "steps"}
     with netCDF4.Dataset(tmp_path / "a.nc") as dataset:
-        assert set(dataset.ncattrs()) == {*table_names("attributes"), *table_names("params")} - axes
-        coordinates = {*axes, *table_names("dimensions")}
-        assert set(dataset.variables) == {*coordinates, *table_names("metrics"), *table_names("runs"),
-                                          *table_names("boundary"), *table_names("sessions")} - OF_TWO_STACKS
-        for name in table_names("runs"):
+        assert set(dataset.ncattrs()) == {*names_in("attributes", "parameters")} - axes
+        assert set(dataset.variables) == axes | {*names_in(
+            "dimensions", "metrics", "run_variables", "boundary_variables", "session_variables")} - OF_TWO_STACKS
+        for row in tables()["metrics"]:
+            if row["name"] not in OF_TWO_STACKS:
+                variable = dataset[row["name"]]
+                assert (variable.long_name, variable.units) == (row["long_name"], row["unit"])
+                assert variable.dimensions[3:] == tuple(name for name in row["dimensions"] if name != "stack")
+        for name in names_in("run_variables"):
             meanings = getattr(dataset[name], "flag_meanings", "").split()
             said = normsweep("help", name).stdout
             assert ", ".join(f"{value} {word}" for value, word in enumerate(meanings)) in said
 
 
 def test_help_names_every_key():
-    names = table_names("params") + table_names("keys")
+    names = names_in("parameters", "keys")
     assert {"learning_rate", "weight_decay", "norm_placement", "together", "measure", "title"} <= set(names)
     page = normsweep("help", "params").stdout
     for name in names:
@@ -82,27 +101,15 @@ def test_help_names_every_key():
         assert done.returncode == 0 and done.stdout.startswith(f"{name}: ")
 
 
-def test_help_names_every_metric():
-    names = table_names("metrics")
-    assert {"param_norm", "norm_growth", "train_loss", "tensor_norm"} <= set(names)
-    for name in names:
-        done = normsweep("help", name)
-        assert done.returncode == 0 and done.stdout.startswith(name)
-
-
-def metric_rows():
-    """Name, group and meaning of each metric, as the reference has them."""
-    rows = normsweep("help", "--markdown", "metrics").stdout.splitlines()[2:]
-    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)] for row in rows]
-    return [(row[1].strip("`"), row[4], row[6].replace("\\|", "|")) for row in cells]
-
-
-def test_a_metric_in_the_table_means_what_help_says():
-    for name, group, meaning in metric_rows():
-        first, *rest, last = normsweep("help", name).stdout.split(f"{group}: a group of metrics")[0].splitlines()
-        said = re.fullmatch(rf"{name}(?:\([a-z, \[\]]+\))?: (.+)", first)
-        assert said and meaning == said[1] + ": " + " ".join(line.strip() for line in rest)
-        assert last == "    measured " + {
+def test_help_explains_every_metric():
+    for row in tables()["metrics"]:
+        name, group = row["name"], row["group"]
+        said = re.search(rf"^{name}(?:\([a-z, \[\]]+\))?: (?!a group)(.+)\n((?:    .*\n)+)",
+                         normsweep("help", name).stdout, re.M)
+        *meaning, measured = said[2].splitlines()
+        assert said[1] == row["long_name"] + (f", in {row['unit']}" if row["unit"] != "1" else "")
+        assert " ".join(line.strip() for line in meaning) == row["help"]
+        assert measured == "    measured " + {
             "always": "in every sweep",
             "norms": "with measure: {metrics: [norms]}, on by default",
             "alignment": "with measure: {metrics: [alignment]}, on by default",
@@ -110,14 +117,14 @@ def test_a_metric_in_the_table_means_what_help_says():
 
 
 def test_help_metrics_begins_with_the_groups():
-    rows = metric_rows()
+    rows = [(row["name"], row["group"]) for row in tables()["metrics"]]
     page = normsweep("help", "metrics").stdout
-    groups = list(dict.fromkeys(["always", "norms", *(group for _, group, _ in rows)]))
+    groups = names_in("groups")
     lists = re.findall(r"^(\w+): a group of metrics, measured [a-z ]+\n((?:    .*\n)+)", page, re.M)
-    assert page.startswith("always: a group of metrics, measured in every sweep\n") and len(groups) == 12
+    assert page.startswith("always: a group of metrics, measured in every sweep\n")
     assert [group for group, _ in lists] == groups
     for group, names in lists:
-        members = [name for name, member_of, _ in rows if member_of == group]
+        members = [name for name, member_of in rows if member_of == group]
         assert [name.strip() for name in names.replace("\n", " ").split(",")] == members
         topic = normsweep("help", group).stdout
         assert f"{group}: a group of metrics, measured " in topic and names in topic
@@ -156,10 +163,9 @@ def test_help_explains_what_is_no_metric(topic):
 def test_help_explains_the_values_of_keys():
     """A word is followed by the help of every key that takes it, and by nothing else."""
     keys = {}
-    for name, words in re.findall(r"^\| `(\w+)` \| (\w+(?: \\\| \w+)+) \|",
-                                  normsweep("help", "--markdown", "params").stdout, re.M):
-        for word in words.split(" \\| "):
-            keys.setdefault(word, []).append(name)
+    for row in tables()["parameters"]:
+        for word in ["true", "false"] if row["kind"] == "boolean" else row.get("words", []):
+            keys.setdefault(word, []).append(row["name"])
     assert {"bias", "save_weights"} <= set(keys["true"]) and keys["phase"] == ["stop_when"]
     assert keys["wsd"] == ["schedule"] and keys["none"] == ["positions", "score_scale"] and len(keys) > 40
     for word, names in keys.items():
@@ -235,9 +241,6 @@ USAGE = {
     ("help", "norm_plcment"): "normsweep help: unknown name 'norm_plcment'; did you mean 'norm_placement'?",
     ("help", "final_loss"): "normsweep help: unknown name 'final_loss'; did you mean 'final_train_loss'?",
     ("help", "colour"): "normsweep help: unknown name 'colour'; see normsweep help params and normsweep help metrics",
-    ("help", "--markdown", "param"): "normsweep help: --markdown takes nothing or one of commands, exits, params, "
-                                     "lists, keys, dimensions, groups, natures, metrics, runs, boundary, sessions, "
-                                     "attributes",
     ("help", "a\nb"): "normsweep help: unknown name 'a\\nb'; see normsweep help params and normsweep help metrics",
 }
 

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 import missing
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT, names_in, run, tables
 
 yaml = missing.module("yaml", "the JSON Schema of sweep files", "apt-get install python3-yaml")
 missing.module("jsonschema", "the JSON Schema of sweep files", "apt-get install python3-jsonschema")
@@ -27,11 +27,10 @@ SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
 def test_it_is_a_schema_that_describes_every_key():
     schema = validator().schema
     assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
-    names = [line.split("\t")[0] for line in run(NORMSWEEP, "help", "--names", "KEY").stdout.splitlines()]
-    assert sorted(schema["properties"]) == sorted(names)
+    rows = {row["name"]: row for part in ("parameters", "keys") for row in tables()[part]}
+    assert sorted(schema["properties"]) == sorted(rows)
     for name, key in schema["properties"].items():
-        said = run(NORMSWEEP, "help", name).stdout
-        assert key["description"].split("; default: ")[0] in re.sub(r"\n    +", " ", said)
+        assert key["description"].split("; default: ")[0] == rows[name]["help"]
     assert schema["properties"]["learning_rate"]["default"] == 0.001
     assert schema["properties"]["save_weights"]["default"] is False
     assert schema["properties"]["bias"]["default"] is True
@@ -65,9 +64,9 @@ OF_A_VALUE = re.compile(
     r"range and log are|not a name|has the name of|longer than|comma|begins or ends|more than|lacks a|together: has|"
     r"is not a metric|is not an axis of numbers|^skip: '|one value in a sweep")
 # What the schema does not say: numbers that editors read otherwise, equal integers that doubles do not tell apart, the
-# memory that a network of so many layers would take.
+# memory that a network of so many layers would take, that epochs and steps are both 0.
 BEYOND = re.compile(r"too close to 0|'010' is not|layers: \d+ is above 131071|argument of xarray|control character|"
-                    r"seed: \d+ appears twice|skip: '\w+' is neither")
+                    r"seed: \d+ appears twice|skip: '\w+' is neither|set the other to 0")
 
 
 def check(folder, text):
@@ -91,8 +90,8 @@ def compare(folder, text):
 @functools.cache
 def params():
     """{key: (the values that it takes, as the reference says, may it be an axis?)}"""
-    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .*? \| (yes|no) \|",
-                      run(NORMSWEEP, "help", "--markdown", "params").stdout, re.M)
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .*? \| (yes|no) \|", (PROJECT / "docs" / "reference.md").read_text(),
+                      re.M)
     return {name: (form.replace("\\|", "|"), axis == "yes") for name, form, axis in rows}
 
 
@@ -188,8 +187,7 @@ NEEDED = {"gradient_batches": "gradients", "hessian": "hessian", "lyapunov_expon
 
 
 def test_each_other_key_has_values_here():
-    table = run(NORMSWEEP, "help", "--markdown", "keys").stdout
-    assert sorted(OTHERS) == sorted(re.findall(r"^\| `(\w+)`", table, re.M))
+    assert sorted(OTHERS) == sorted(names_in("keys"))
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -296,7 +294,7 @@ def test_sweep_files_of_other_tests(tmp_path):
         if len(text) < 100000 and check(tmp_path, text) is None:
             accepted += 1
             assert complaints(text) == [], name
-    assert accepted > 5
+    assert accepted >= 3
 
 
 def test_meanings_of_include(tmp_path):
@@ -313,11 +311,11 @@ USUAL = ["1", "2", "1.0", "[2, 1]", "[2]", "{range: [1, 2]}", "{range: [1, 3], p
 def test_files_drawn_at_random(seed, tmp_path):
     """Valid keys, mostly with values that are valid by themselves."""
     draw = random.Random(seed)
-    names, accepted = params(), 0
+    forms, accepted = params(), 0
     for _ in range(150):
         keys = {"corpus": "markov", "steps": "4", "context": "8", "layers": "1", "corpus_tokens": "2000"}
-        for name in draw.sample(sorted(names), draw.randrange(1, 4)):
-            form = names[name][0]
+        for name in draw.sample(sorted(forms), draw.randrange(1, 4)):
+            form = forms[name][0]
             usual = [*form.split(" | "), f"[{', '.join(form.split(' | '))}]"] if "|" in form else USUAL
             keys[name] = draw.choice(usual if draw.random() < 0.9 else [*values(form), *ODD])
         for name in draw.sample(sorted(OTHERS), draw.randrange(0, 2)):

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 import schemas
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT, run, tables
 from preloaded import preload
 from waited import ENDLESS, RUNS, SWEEP, Background, let_one_fail, wait_until
 
@@ -365,8 +365,7 @@ def test_each_exit_status(folder, number):
 
 
 def test_one_table_of_exit_statuses():
-    table = run(NORMSWEEP, "help", "--markdown", "exits").stdout
-    rows = re.findall(r"^\| `(\d+)` \| ([^|]+) \|", table, re.M)
+    rows = [(str(row["status"]), row["brief"]) for row in tables()["exit_statuses"]]
     assert [int(number) for number, _ in rows] == list(TRIED)
     brief = ", ".join(f"{number} {text}" for number, text in rows)
     assert f"\nexit status: {brief}\n" in run(NORMSWEEP, "help").stdout
