@@ -137,7 +137,8 @@ $(foreach scalar,float double,$(eval $(call scalar_rules,$(scalar))) \
 -include $(foreach depth,*/* */*/* */*/*/*,$(wildcard $(BUILD)/*/$(depth).d))
 
 # help.c includes these files of docs.
-$(BUILD)/float/driver/commands/help.o $(BUILD)/double/driver/commands/help.o: docs/sweep.schema.json $(wildcard docs/completion/*)
+$(BUILD)/float/driver/commands/help.o $(BUILD)/double/driver/commands/help.o: docs/sweep.schema.json \
+	$(wildcard docs/completion/*)
 
 # Rooms that must not be wrong: `make coverage` counts the branches that tests take in them.
 COVERED = driver/schedule driver/dataset driver/output worker/checkpoint

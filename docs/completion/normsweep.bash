@@ -98,7 +98,7 @@ _normsweep_names() {
         set -- --watch --wait --limit:SECONDS --json -h --help 1:OUT.nc
         ;;
     show)
-        set -- --at:NAME=VALUE '--over:X[,Y]' --series -h --help 1:OUT.nc 2:VARIABLE
+        set -- --at:NAME=VALUE '--over:X[,Y]' -h --help 1:OUT.nc 2:VARIABLE
         ;;
     inspect)
         set -- -o:OUT.nc --output:OUT.nc --values --tokens:IDS --heads:N --context:T --threads:N --lines --mask:ID \
