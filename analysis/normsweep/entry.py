@@ -25,9 +25,10 @@ def start(name: str) -> Any:
     try:
         script = importlib.import_module(f"{__package__}.scripts.{name}")
     except ModuleNotFoundError as error:
-        if not error.name or error.name.partition(".")[0] == __package__:
+        module = (error.name or "").partition(".")[0]
+        if module in ("", __package__):
             raise
-        sys.exit(f"normsweep-{name}: no module {error.name} here: pip install {error.name}")
+        sys.exit(f"normsweep-{name}: no module {module} here: pip install {module}")
     try:
         return script.main()
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "analysis"))
 
-from normsweep import page  # noqa: E402
+from normsweep.figures import page  # noqa: E402
 
 EVIL = "<script>alert('1')</script>&amp;\"<b>"
 

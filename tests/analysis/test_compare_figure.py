@@ -8,7 +8,8 @@ import xarray as xr
 from compared import end, made, uneven
 from drawn import DIVERGED, PENDING, legend, near, panels, words
 from matplotlib.collections import QuadMesh
-from normsweep import compare, look
+from normsweep import compare
+from normsweep.figures import look
 from normsweep.figures.comparison import (
     BOUNDARIES, FEWER, NOT_SURE, NOT_TESTED, SIGNIFICANT, SURE, VERDICTS, comparison)
 

@@ -11,7 +11,8 @@ from drawn import (DECAYS, DIVERGED, DONE, PENDING, RATES, RUNNING, SKIPPED, dat
                    panels, words)
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
-from normsweep import figures, look
+from normsweep import figures
+from normsweep.figures import look
 from normsweep.figures import line_looks, runs
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")

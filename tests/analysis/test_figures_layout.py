@@ -10,7 +10,7 @@ from drawn import (DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, data
                    panels)
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from normsweep import look, scales
+from normsweep.figures import look, scales
 from normsweep.figures import panels as layouts
 from normsweep.figures import runs
 

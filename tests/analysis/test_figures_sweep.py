@@ -9,7 +9,8 @@ import pytest
 import xarray as xr
 from conftest import NORMSWEEP, run
 from drawn import DIVERGED, PENDING, near, words
-from normsweep import figures, look, open_sweep
+from normsweep import figures, open_sweep
+from normsweep.figures import look
 from normsweep.figures import equilibrium, fits
 
 thorough = pytest.mark.thorough("draws figures again and again")

@@ -5,7 +5,8 @@ import io
 import pytest
 from drawn import figures, words
 from made_up import made_up
-from normsweep import look, open_sweep
+from normsweep import open_sweep
+from normsweep.figures import look
 from normsweep.figures.drawing import reason
 
 pytestmark = pytest.mark.thorough("draws figures with hostile texts")

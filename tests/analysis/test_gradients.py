@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 from drawn import DIVERGED, DONE, dataset, drawing, legend, near, panels, words
-from normsweep import gradient_slopes, look
+from normsweep import gradient_slopes
+from normsweep.figures import look
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 

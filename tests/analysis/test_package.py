@@ -2,6 +2,7 @@
 
 import doctest
 import os
+import pathlib
 import re
 import sys
 
@@ -53,6 +54,20 @@ def test_a_missing_module_is_named(name, module, tmp_path):
         assert done.stderr == f"normsweep-{name}: no module {module} here: pip install {module}\n"
     else:
         assert f"No module named '{module}'" in done.stderr or f"import of {module} halted" in done.stderr
+
+
+def test_data_and_statistics_need_no_matplotlib(tmp_path):
+    """It takes seconds to import; what draws is in normsweep.figures."""
+    made_up().to_netcdf(tmp_path / "a.nc")
+    call = ("import sys; from normsweep import *; ds = open_sweep('a.nc'); ds.sweep.table(); ds.sweep.pivot(); "
+            "ds.sweep.phase_boundary(); ds.sweep.predicted_boundary(); "
+            "comparison_text(compare(ds.sel(norm_placement='pre'), ds.sel(norm_placement='post'))); "
+            "sys.exit('matplotlib' in sys.modules)")
+    run(sys.executable, "-c", call, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ANALYSIS)})
+    package = pathlib.Path(normsweep.__file__).parent
+    assert {path.parent.name for path in package.rglob("*.py") if "matplotlib" in path.read_text()} == {
+        "figures", "normsweep"}
+    assert [path.name for path in package.glob("*.py") if "matplotlib" in path.read_text()] == ["entry.py"]
 
 
 def test_no_other_names_are_commands():

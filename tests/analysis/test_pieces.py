@@ -20,7 +20,7 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 from normsweep import Sweep, compare, comparison_text, figures, open_sweep
 from normsweep.figures import TOGETHER
-from normsweep.report import report
+from normsweep.figures.report import report
 
 pytestmark = pytest.mark.thorough("reads datasets in dask's pieces and from Zarr")
 

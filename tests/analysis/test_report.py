@@ -21,9 +21,10 @@ TABLE = [sys.executable, PROJECT / "analysis" / "table"]
 sys.path.insert(0, str(PROJECT / "analysis"))
 
 import normsweep  # noqa: E402
-from normsweep import account, command, figures, page, words  # noqa: E402
-from normsweep.picture import LARGEST_SVG  # noqa: E402
-from normsweep.report import report  # noqa: E402
+from normsweep import account, command, figures, words  # noqa: E402
+from normsweep.figures import page  # noqa: E402
+from normsweep.figures.picture import LARGEST_SVG  # noqa: E402
+from normsweep.figures.report import report  # noqa: E402
 from normsweep.scripts import report as report_script  # noqa: E402
 
 pytestmark = pytest.mark.thorough("writes reports with all their figures")
@@ -312,7 +313,7 @@ def test_a_figure_that_fails_is_named(monkeypatch):
 
     rows = [figures.Figure("first", fails, ("norm_growth",)),
             figures.Figure("second", lambda dataset: figures.Drawing("second", "shown", "a figure"), ("norm_growth",))]
-    monkeypatch.setattr(figures, "table", lambda dataset: rows)
+    monkeypatch.setattr(figures, "table", lambda *_: rows)
     (name, caption, figure), (lost, _, error) = report_script.drawings(made_up())
     assert (name, caption, figure) == ("second", "shown 55 of 60 runs have ended.", "a figure")
     assert lost == "first" and str(error) == "out of ink"

@@ -15,7 +15,7 @@ from pages import EVIL, Reader
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
-from normsweep.report import report  # noqa: E402
+from normsweep.figures.report import report  # noqa: E402
 
 pytestmark = pytest.mark.thorough("writes reports again and again")
 

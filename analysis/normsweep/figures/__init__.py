@@ -1,6 +1,7 @@
 """The figures of a dataset: a table of them, and the loop that draws them.
 
->>> from normsweep import figures, look, open_sweep
+>>> from normsweep import figures, open_sweep
+>>> from normsweep.figures import look
 >>> for drawing in figures.draw_all(open_sweep("first.nc")):
 ...     look.save(drawing.figure, f"first-{drawing.name}.svg")
 
@@ -11,12 +12,11 @@ figure needs. rest.plot draws every variable that no row names, under its own na
 from dataclasses import dataclass, replace
 from typing import Callable
 
-from .. import look
 from ..memory import loaded, of_runs
 from ..names import BOUNDARY
 from . import (
-    boundaries, classes, depth, equilibrium, exponents, fits, gradients, grokking, heads, hessian, homogeneity, losses,
-    norms, phase, residual, rest, runs, saturation, stacks, steps, warmup)
+    boundaries, classes, depth, equilibrium, exponents, fits, gradients, grokking, heads, hessian, homogeneity, look,
+    losses, norms, phase, residual, rest, runs, saturation, stacks, steps, warmup)
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]

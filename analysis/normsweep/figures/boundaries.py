@@ -3,9 +3,8 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import look
 from ..boundary_variables import is_of_growth
-from . import cells, runs
+from . import cells, look, runs
 from .drawing import finished
 
 FEW = 16  # lines

@@ -9,10 +9,9 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from .. import colours, look
 from ..plane import averaged, is_geometric, is_linear, last, of_sound_runs, reduced
 from ..words import several
-from . import runs
+from . import colours, look, runs
 from .drawing import finished
 from .panels import arrange, same_scale, share
 

@@ -1,6 +1,6 @@
 """How the norm of each run grows: the exponent of its growth, and the recursion that it follows."""
 
-from .. import look
+from . import look
 from .cells import over_plane
 
 EXPONENT = "p: |θ|² − |θ₀|² ~ t²ᵖ, so 1/2 is a random walk and 1 is growth like t."

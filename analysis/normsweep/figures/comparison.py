@@ -7,10 +7,9 @@ from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from .. import look
-from ..colours import SOME
 from ..names import PHASE_AXES
-from . import cells, runs
+from . import cells, look, runs
+from .colours import SOME
 from .drawing import Drawing
 
 LOSSES = ("final_valid_loss", "final_train_loss")

@@ -5,9 +5,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 
-from .. import colours, look
 from ..plane import is_linear
-from . import runs
+from . import colours, look, runs
 from .drawing import finished
 from .lines import draw_group, has_steps, seeds_note
 from .norms import relative

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from .. import look
-from . import runs
+from . import look, runs
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import look
-from . import runs
+from . import look, runs
 from .drawing import finished, run_panels
 
 RATIOS = {  # measured over expected, and how it is drawn

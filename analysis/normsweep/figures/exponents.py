@@ -3,10 +3,9 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import look
-from ..colours import DEFAULT, FIRST, LAST
 from ..names import NATURE
-from . import cells, runs
+from . import cells, look, runs
+from .colours import DEFAULT, FIRST, LAST
 from .drawing import finished, run_panels
 from .residual import first_and_last
 from .saturation import ends

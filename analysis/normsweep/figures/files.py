@@ -1,8 +1,8 @@
 """Writes one figure to files; called in worker processes."""
 
-from .. import look, open_sweep
+from .. import open_sweep
 from ..plane import part_at
-from . import draw_all, why_empty
+from . import draw_all, look, why_empty
 from .drawing import reason
 
 

@@ -6,8 +6,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.lines import Line2D
 
-from .. import colours, look
-from . import runs
+from . import colours, look, runs
 from .drawing import Drawing
 
 STRAIGHT = {  # name in fit_NAME_r2: what is drawn through, as a function of t and t_end, its formula

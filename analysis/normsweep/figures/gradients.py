@@ -4,10 +4,9 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from .. import colours, look
-from ..colours import THEORY
 from ..gradients import PLACE, error_of_mean, gradient_slopes
-from . import runs
+from . import colours, look, runs
+from .colours import THEORY
 from .drawing import finished
 
 TENSOR = "w2"  # the theory's

@@ -4,10 +4,8 @@ decay. Several sweeps, such as one in float and one in double, have a row each."
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import colours, look
-from ..grokking import DECAY, LEVEL
-from ..grokking import grokking as steps_of
-from . import runs
+from ..grokking import DECAY, LEVEL, grokking as steps_of
+from . import colours, look, runs
 from .drawing import Drawing, finished
 
 ROWS = 4  # of panels

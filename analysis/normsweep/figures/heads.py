@@ -6,8 +6,7 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from .. import colours, look
-from . import runs
+from . import colours, look, runs
 from .drawing import finished, run_panels
 from .saturation import ends
 

@@ -3,11 +3,10 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import colours, look
-from ..colours import FIRST, LAST
 from ..plane import last
 from ..words import several
-from . import runs
+from . import colours, look, runs
+from .colours import FIRST, LAST
 from .drawing import finished
 from .lines import lines_text, over_steps
 from .residual import first_and_last

@@ -3,8 +3,7 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import colours, look
-from . import runs
+from . import colours, look, runs
 from .drawing import finished
 
 MOST = 8  # lines of the only panel

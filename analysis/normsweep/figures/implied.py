@@ -3,8 +3,8 @@ the dataset has a phase for them."""
 
 from matplotlib.patches import Patch
 
-from ..colours import PHASES
 from .cells import flags, hatch, scale
+from .colours import PHASES
 
 SIDES = {word: {"facecolor": style["pale"], "edgecolor": "none"} for word, style in PHASES.items()}  # such a cell
 TRAINED = {"facecolor": "none", "edgecolor": "0.25", "linewidth": 0.4}

@@ -3,8 +3,7 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import colours, look
-from . import runs
+from . import colours, look, runs
 
 FEW, FEW_NARROW = 6, 4  # lines of a panel with colours of their own, if these are of numbers or of all combinations
 WORDS = len(colours.COLOURS)  # the same of words

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .. import look
 from ..plane import is_linear
-from . import runs
+from . import look, runs
 from .drawing import finished
 from .line_looks import OTHERS, Looks
 from .panels import OWN_RANGES, label_once, plan, same_scale, share

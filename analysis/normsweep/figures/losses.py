@@ -2,9 +2,9 @@
 
 from matplotlib.lines import Line2D
 
-from .. import look
-from ..colours import LEVEL
+from . import look
 from .cells import over_plane
+from .colours import LEVEL
 from .lines import has_steps, over_steps
 
 # Times the loss at the start, where all words are about equally likely: a larger loss is that of a run gone wrong.

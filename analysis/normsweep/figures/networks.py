@@ -4,9 +4,9 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from .. import colours, look
-from ..colours import HARD
 from ..networks import stacks
+from . import colours, look
+from .colours import HARD
 from .drawing import Drawing
 from .heads import bins, set_bins
 

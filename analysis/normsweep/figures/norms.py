@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .. import look
+from . import look
 from .lines import over_steps
 
 PARTS = {"total_norm": "all parameters", "embedding_norm": "embeddings", "output_norm": "output layer"}

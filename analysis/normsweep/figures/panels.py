@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import look
-from . import runs
+from . import look, runs
 
 MOST_PANELS = 6  # combinations of values, if each has several panels
 FEW_COLUMNS = 3  # values of an axis that stand beside each other

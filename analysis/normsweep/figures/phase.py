@@ -7,11 +7,10 @@ from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
-from .. import colours, look
 from ..boundary import straight_line
 from ..boundary_variables import crossing, crossings, is_of_growth
 from ..words import fixed
-from . import cells, implied, runs
+from . import cells, colours, implied, look, runs
 from .drawing import finished
 
 LINEAR_BELOW = 0.05  # |log growth| above which colours are logarithmic, so that weak growth shows beside strong growth

@@ -3,12 +3,11 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import look
 from ..plane import is_linear
-from . import runs
+from . import look, runs
+from .colours import FIRST, LAST
 from .drawing import finished, run_panels
 from .lines import over_steps
-from ..colours import FIRST, LAST
 from .saturation import ends
 
 GROWTH = {"residual_growth": "stream", "gradient_growth": "gradient", "angle_exponent": "angles of tokens",

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from .. import look
-from . import runs
+from . import look, runs
 from .cells import over_plane
 from .lines import has_steps, over_steps
 

@@ -5,9 +5,9 @@ import itertools
 
 import numpy as np
 
-from .. import look
 from ..names import PHASE_AXES, REPEAT
 from ..plane import of_sound_runs
+from . import look
 
 PYTORCH_DEFAULT = {"learning_rate": 1e-3, "weight_decay": 1e-2}
 NAMED = 6  # words that are left out and named

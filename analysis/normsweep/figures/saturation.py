@@ -3,9 +3,8 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import look
-from ..colours import FIRST, HARD, LAST
-from . import runs
+from . import look, runs
+from .colours import FIRST, HARD, LAST
 from .depth import over_layers
 from .drawing import finished, run_panels
 from .lines import over_steps

@@ -1,6 +1,6 @@
 """The optimiser's steps: their length, and their direction relative to the parameters."""
 
-from .. import look
+from . import look
 from .lines import has_steps, over_steps
 
 

@@ -3,10 +3,9 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from .. import colours, look
 from ..collapse import collapsed
-from ..colours import LEVEL
-from . import runs
+from . import colours, look, runs
+from .colours import LEVEL
 from .drawing import finished
 
 STEPS, PLACE = "warmup_steps", "norm_placement"

@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 
-from .. import look
+from ..figures import look
 from ..command import fail, make_folder, open_or_fail, select_or_fail, whole_file
 from ..comparison import compare
 from ..comparison_text import CELLS, comparison_table, comparison_text

@@ -15,14 +15,10 @@ import shutil
 import subprocess
 import time
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 from ..command import fail, open_or_fail, warn, whole_file
 from ..figures import draw_all
 from ..figures.drawing import reason
-from ..report import STATES, report
+from ..figures.report import STATES, report
 
 EVERY, LIMIT = 30, 60  # seconds
 NICE = 10

@@ -166,7 +166,7 @@ def test_what_a_sweep_gave_in_any_form_goes_with_it(tmp_path, normsweep, given):
 def test_python_package(told):
     code = ("from normsweep import open_sweep\n"
             "with open_sweep('a.nc') as ds: print([ds.sweep.notes, ds.sweep.tags, 'pilot' in ds.sweep.tags])\n"
-            "from normsweep.report import report\n"
+            "from normsweep.figures.report import report\n"
             "with open_sweep('a.nc') as ds: print(report(ds))\n")
     python = run(PROJECT / ".ci" / "python", "xarray", "netCDF4", "matplotlib").stdout.strip()
     printed = run(python, "-c", code, cwd=told, env={"PYTHONPATH": str(PROJECT / "analysis"), "PATH": "/usr/bin:/bin",

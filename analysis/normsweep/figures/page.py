@@ -9,7 +9,7 @@ import hashlib
 import html
 import numbers
 
-from .words import number, shown, value_text
+from ..words import number, shown, value_text
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'"
 ICON = ("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%23542788' "

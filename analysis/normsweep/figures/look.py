@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import matplotlib
 from matplotlib.figure import Figure
 
+from ..words import shown
 from .colours import COLOURS, DASHES, DIVERGING, MARKERS, ORDERED
 from .letters import at_commas, inches, wrap
 from .scales import (
     MINUS, WIDE_RANGE, Layout, Room, apart, bar_ends, colour_scale, finite, has_room, logarithmic_words, number, power,
     scale_y, tick)
-from .words import shown
 
 __all__ = [
     "COLOURS", "DASHES", "DIVERGING", "DPI", "HEADING", "Keys", "MARKERS", "MINUS", "NO_UNIT_MARK", "ORDERED",

@@ -5,13 +5,13 @@ import re
 
 import numpy as np
 
-from . import account
-from .boundary_variables import crossing, is_of_growth
-from .figures.cells import class_text
-from .figures.drawing import reason
+from .. import account
+from ..boundary_variables import crossing, is_of_growth
+from ..words import duration, fixed, number, several, value_text
+from .cells import class_text
+from .drawing import reason
 from .page import element, facts, figure as page_figure, join, page, table
 from .picture import picture
-from .words import duration, fixed, number, several, value_text
 
 STATES = {"running": "Running", "stopped": "Stopped: the same command, or the next job, continues it"}
 MOST_RUNS = 20  # rows in a table of runs

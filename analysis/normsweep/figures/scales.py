@@ -9,9 +9,9 @@ from matplotlib.colors import LogNorm, Normalize, SymLogNorm
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import AutoLocator, FixedLocator, Formatter, Locator, MaxNLocator, NullFormatter, NullLocator
 
+from ..words import MINUS
 from .colours import DIVERGING, ORDERED
 from .letters import inches
-from .words import MINUS
 
 WIDE_RANGE = 30  # largest over smallest value above which a scale is logarithmic
 LEAST_TICKS = 3  # that an axis should have
