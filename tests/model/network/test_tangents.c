@@ -1,10 +1,9 @@
 /*
- * Tangents, in double. J is the Jacobian of whatever is tested, H the Hessian of the loss:
- * - against central differences;
- * - against the gradient, another implementation of the same J: <w, J v> = <J^T w, v>, and element by
- * element;
+ * Gradients and tangents of whole models in every arrangement, and of their blocks, in double. J is the
+ * Jacobian of whatever is tested, H the Hessian of the loss:
+ * - the gradient, and H, against central differences;
+ * - J against the gradient, another implementation of it: <w, J v> = <J^T w, v>, and element by element;
  * - H against itself: u H v = v H u.
- * Blocks, and whole models in every arrangement.
  */
 #include "tests/test.h"
 
@@ -110,6 +109,61 @@ static double difference_error(struct tangent_case *k, const scalar *v, const sc
     for (int64_t i = 0; i < k->size; i++)
         sum[i] -= product[i];
     return size_of(sum, k->size) / size_of(product, k->size);
+}
+
+/* The derivative of the trained loss by one weight, from differences of fourth order: norms of few elements
+ * have large third derivatives. A larger step would meet more kinks of relu. */
+static double derivative(struct model_case *k, scalar *weight)
+{
+    const double step = 3e-6, kept = *weight;
+    double value[4];
+
+    for (int i = 0; i < 4; i++) {
+        *weight = kept + (i < 2 ? i - 2 : i - 1) * step;
+        value[i] = transformer_trained_loss(&k->model, k->weights, &k->batch);
+    }
+    *weight = kept;
+    return (value[0] - 8 * value[1] + 8 * value[2] - value[3]) / (12 * step);
+}
+
+/* |differences - gradient| / |gradient| */
+static double gradient_error(struct model_case *k, const scalar *gradient)
+{
+    double error = 0;
+
+    for (int64_t i = 0; i < k->model.layout.size; i++)
+        error += pow(derivative(k, &k->weights[i]) - gradient[i], 2);
+    return sqrt(error) / size_of(gradient, k->model.layout.size);
+}
+
+/* Listed arrangements each `stride`th, and some of the drawn ones. The slopes of tangent_hessian_products
+ * compare the gradients of all with exact derivatives along one direction. */
+static void check_gradients(int stride)
+{
+    for (int bits = 0; bits < ARRANGEMENTS; bits += bits < LISTED_ARRANGEMENTS ? stride : 8) {
+        const struct architecture a = arrangement(bits);
+        struct tangent_case k;
+        begin_case(&k, &a);
+        struct model_case *base = &k.base;
+        double loss = transformer_gradient(&base->model, base->weights, &base->batch, k.plane[0]);
+        double error = gradient_error(base, k.plane[0]);
+        CHECK_CLOSE(transformer_loss(&base->model, base->weights, &base->batch, NULL), loss, 1e-14 * loss);
+        if (!(error < differences))
+            arrangement_fail(__FILE__, __LINE__, &a, "gradient", error);
+        k.plane[0][0] = NAN;
+        CHECK(bits > 0 || !(gradient_error(base, k.plane[0]) < differences));
+        end_case(&k);
+    }
+}
+
+TEST(gradient_whole_models)
+{
+    check_gradients(13); /* prime to all lengths of the list: each two choices meet */
+}
+
+THOROUGH(gradient_every_model, "takes a minute; gradient_whole_models has each choice")
+{
+    check_gradients(1);
 }
 
 struct product_errors {
