@@ -144,18 +144,3 @@ def test_init_by_a_generator_in_python(scalar, rounding, level):
         assert abs(token[i] - expected) <= rounding * abs(expected) + 8e-15, i
         expected = bound * (2 * draws.unit(draws.bits(seed, draws.INIT, W1 << 40 | i)) - 1)
         assert abs(w1[i] - expected) <= rounding * abs(expected), i
-
-
-def test_init_is_the_same_at_every_level():
-    """Bit for bit; a level that this processor lacks gives the best that it has."""
-    for init in ("torch", "xavier", "normal"):
-        first, *others = (initial_weights("float", level, init=init) for level in ("baseline", "avx2", "avx512"))
-        for other in others:
-            assert all(np.array_equal(w, other[key]) for key, w in first.items()), init
-
-
-def test_init_in_float_is_that_in_double():
-    """Rounded once more."""
-    precise = initial_weights()
-    for key, w in initial_weights("float").items():
-        assert np.array_equal(w, precise[key].astype(np.float32)), key

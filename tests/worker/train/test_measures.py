@@ -20,10 +20,14 @@ batch: 4
 steps: 300
 learning_rate: 0.01
 heads: [2, 4]
-layers: [2, 1]
+layers: [4, 1]
 context: [5, 16]
 bias: false
-measure: {every: 100, metrics: [norms, alignment, saturation, heads, homogeneity, equilibrium]}
+measure: {every: 100, metrics: [norms, alignment, saturation, heads, homogeneity, equilibrium, residual, lyapunov,
+  gradients, hessian, hessian_layers]}
+lyapunov_exponents: 5
+gradient_batches: 4
+hessian: {probes: 2, steps: 5, every: 300}
 validate: {every: 150, tokens: 600}
 """
 
@@ -46,17 +50,28 @@ def ds(tmp_path_factory):
 
 def test_dimensions_are_as_long_as_the_longest_run_needs(ds):
     assert (ds.outcome == 2).all()
-    assert ds["head"].values.tolist() == [0, 1, 2, 3] and ds["layer"].values.tolist() == [0, 1]
+    assert ds["head"].values.tolist() == [0, 1, 2, 3] and ds["layer"].values.tolist() == [0, 1, 2, 3]
     assert ds["attended"].values.tolist() == [1, 2, 4, 8, 16]
     np.testing.assert_allclose(ds["scale"], np.linspace(1, 10, 20), rtol=1e-15)
     assert ds.attended_histogram.dims == ("heads", "layers", "context", "step", "layer", "head", "attended")
     assert ds.heads_histogram.dims == ("heads", "layers", "context", "step", "attended")
     assert ds.homogeneity.dims == ("heads", "layers", "context", "scale")
+    lengths = {"residual_norm": ("depth", 5), "lyapunov": ("exponent", 5), "hessian_ritz": ("probe", 2),
+               "layer_hessian_ritz": ("lanczos", 5), "mean_gradient_norm": ("layer", 4)}
+    for name, (dimension, length) in lengths.items():
+        assert dimension in ds[name].dims and ds.sizes[dimension] == length
+    assert "tensor" in ds.gradient_depth_slope.encoding["coordinates"].split()
+
+
+def test_attributes_say_how_it_was_measured(ds):
+    assert ds.attrs["hessian"] == "{probes: 2, steps: 5, batches: 1, every: 300}"
+    found = {name: ds.attrs[name] for name in ("lyapunov_exponents", "lyapunov_sweeps", "gradient_batches")}
+    assert found == {"lyapunov_exponents": "5", "lyapunov_sweeps": "10", "gradient_batches": "4"}
 
 
 def test_measured_steps_have_values_and_no_others(ds):
     measured = ds.step.isin([0, 100, 200, 300])
-    validated = ds.step.isin([0, 150, 300])
+    validated, probed = ds.step.isin([0, 150, 300]), ds.step.isin([0, 300])
     layer = ds["layer"] < ds["layers"]
     head = ds["head"] < ds["heads"]
     bins = ds["attended"] < 2 * ds["context"]
@@ -67,6 +82,12 @@ def test_measured_steps_have_values_and_no_others(ds):
                         "attended_histogram": measured & layer & head & bins, "heads_histogram": measured & bins,
                         "predicted_entropy": validated, "accuracy": validated, "valid_loss": validated,
                         "layer_step_size": measured & layer & (ds.step < 300),
+                        "residual_norm": measured & (ds["depth"] <= ds["layers"]),
+                        "residual_cosine": measured & (ds["depth"] <= ds["layers"]) & (ds["depth"] > 0),
+                        "residual_growth": measured & (ds["layers"] >= 3), "angle_exponent": measured,
+                        "gradient_exponent": measured, "lyapunov": measured, "lyapunov_angular": measured,
+                        "hessian_ritz": probed, "layer_hessian_largest": probed & layer,
+                        "hessian_trace_error": probed, "hessian_stability": probed & (ds.step > 0),
                         "update_alignment_null": measured & (ds.step < 300)}.items():
         there = there.broadcast_like(ds[name]).transpose(*ds[name].dims)
         assert (ds[name].notnull() == there).all(), name
@@ -90,6 +111,18 @@ def test_values_hang_together(ds):
     assert (ds.predicted_entropy.fillna(0) <= np.log(32)).all() and (ds.accuracy.fillna(0) <= 1).all()
     # What is learned here is more than words' frequencies.
     assert (ds.final_valid_loss < ds.unigram_loss).all() and (ds.unigram_loss < np.log(32)).all()
+
+
+def test_values_of_depth_and_of_curvature_hang_together(ds):
+    first, last = (ds.lyapunov.sel(step=[0, 100, 200, 300]).isel(exponent=i) for i in (0, 4))
+    assert (first > last).all()
+    assert (ds.hessian_ritz.diff("lanczos") > 0).where(ds.step.isin([0, 300]), True).all()
+    w2 = ds.sel(tensor="w2", step=[0, 100, 200, 300])
+    there = (ds["layer"] < ds["layers"]).broadcast_like(w2.mean_gradient_norm)
+    assert (w2.mean_gradient_norm.notnull() == there).all()
+    assert (w2.mean_gradient_norm < w2.batch_gradient_norm).where(there, True).all()
+    slopes = ds.gradient_depth_slope.sel(step=[0, 100, 200, 300]).notnull().any("tensor")
+    assert (slopes == (ds["layers"] >= 4)).all()
 
 
 def test_layers_make_up_the_whole(ds):
@@ -178,10 +211,37 @@ def test_saturation_without_a_validation_text_is_refused(normsweep, tmp_path):
     assert done.stderr == "s.yaml:3:10: measure.metrics: heads is measured on valid_text, which is missing\n"
 
 
-def test_plan_prices_saturation(normsweep, sweep):
-    line = next(line for line in normsweep("plan", sweep, "-j", "0").stdout.splitlines() if line.startswith("parts"))
-    assert "saturation and heads" in line
-    assert "saturation" not in normsweep("plan", sweep, "-j", "0", "--set", "measure={every: 100}").stdout
+def test_a_dataset_is_continued_with_as_many_batches_only(normsweep, sweep):
+    short = ("--set", "layers=4", "--set", "heads=2", "--set", "context=5", "--set", "steps=2")
+    normsweep("run", sweep, "-j", "0", *short)
+    refused = normsweep("run", sweep, "-j", "0", *short, "--set", "gradient_batches=5", status=2)
+    assert "gradient_batches is 4 in sweep.nc and 5 in " in refused.stderr
+    normsweep("run", sweep, "-j", "0", *short, "--set", "seed=[0, 1]")
+
+
+# Without a group, a key of its own is refused.
+NO_KEYS = [word for key in ("lyapunov_exponents", "gradient_batches", "hessian") for word in ("--set", key + "=null")]
+
+
+@pytest.mark.parametrize("part, group, more, least", [
+    ("saturation and heads", "saturation, heads", [], 0), ("residual stream", "residual", [], 0),
+    ("Lyapunov exponents", "lyapunov", ["lyapunov_exponents=100"], 50),
+    # Hours, of which a plan takes a short sample.
+    ("Lyapunov exponents", "lyapunov", ["context=64", "width=64", "lyapunov_exponents=2000", "lyapunov_sweeps=10000"],
+     99.95),
+    ("gradients", "gradients", ["gradient_batches=2000"], 50),
+    ("Hessian", "hessian", ["hessian={probes: 100, steps: 80, every: 100}"], 90)])
+def test_plan_prices_each_group(normsweep, sweep, part, group, more, least):
+    """The share of a group grows with what is asked of it, and the group is named only where it is measured."""
+    def share(*settings):
+        options = [word for setting in settings for word in ("--set", setting)]
+        lines = normsweep("plan", sweep, "-j", "0", *NO_KEYS, *options).stdout.splitlines()
+        parts = next(line for line in lines if line.startswith("parts"))
+        return float(parts.partition(part + " ")[2].split()[0]) if part in parts else None
+
+    few = share(f"measure={{every: 100, metrics: [{group}]}}")
+    assert few > 0 and share("measure={every: 100}") is None
+    assert not more or max(few, least) <= share(f"measure={{every: 100, metrics: [{group}]}}", *more)
 
 
 def test_show_has_the_coordinates_of_metrics(normsweep, tmp_path):
@@ -203,7 +263,8 @@ def test_recursions_have_the_optimisers_decay(normsweep, tmp_path, optimiser, mo
     (tmp_path / "sweep.yaml").write_text(SWEEP)
     normsweep("run", "sweep.yaml", "-j", "0", "-o", "one.nc", "--set", "heads=2", "--set", "layers=1", "--set",
               "context=5", "--set", f"optimiser={optimiser}", "--set", f"momentum={momentum}", "--set",
-              f"weight_decay={100 * (1 - momentum)}", "--set", "learning_rate=3e-5", "--set", "measure={every: 20}")
+              f"weight_decay={100 * (1 - momentum)}", "--set", "learning_rate=3e-5", "--set", "measure={every: 20}",
+              *NO_KEYS)
     with xr.open_dataset(tmp_path / "one.nc") as ds:
         assert 0.3 < ds.norm_growth < 0.5 if decays else ds.norm_growth < 1
         assert (ds.fit_adam_like_r2 > 0.99) == decays

@@ -1,7 +1,6 @@
 """Training and measuring against tests/reference.py, PyTorch in float64: every switch, twenty steps and more."""
 import collections
 import itertools
-import math
 import random
 
 import numpy as np
@@ -10,11 +9,10 @@ import pytest
 import reference
 import reference_measures
 import reference_training
-from parity import sequences_of
+from parity import Run, sequences_of
 from replay import replay
 
 TOLERANCE = {"double": 1e-9, "float": 1e-4}
-SCALARS = tuple(TOLERANCE)
 STEPS = 22
 EVERY = 2
 RECORDED = {"record": 1, "measure": EVERY, "equilibrium": 1, "evaluate": 1, "validate": 64}
@@ -81,9 +79,13 @@ def text(tmp_path_factory):
     return path
 
 
+def files_of(config, text):
+    """The keys that name the files of a config of "text"."""
+    return {"train_text": text, "valid_text": text} if config["corpus"] == "text" else {}
+
+
 def text_config(config, text):
-    """A config of "text" becomes that file's lines."""
-    return config | ({"train_text": text, "valid_text": text} if config["corpus"] == "text" else {})
+    return config | files_of(config, text)
 
 
 LINES = {"corpus": "text", "sequences": "lines"}
@@ -214,11 +216,8 @@ def cases():
 
 CASES = cases()
 
-# In double, on the machine's own vector level, each case is compared by make check. The rest is thorough: the same in
-# float, and at the vector levels below.
-LEVELS = ("baseline", "avx2")
-LEVEL_CASES = ("post-bias-lines", "multiplicative-pre-lines", "gelu", "gelu-tanh", "odd-sizes", "wider-than-a-vector")
-LEVEL_CASES += ("sgd-linear", "adafactor-linear", "gated-rmsnorm-out", "gated-gelu-post-lines", "rmsnorm-post")
+# Each case is compared in double by make check. The same in float is thorough; test_combinations.py has the vector
+# levels below the machine's own.
 # In float, numbers near the middle of two of bfloat16 are rounded otherwise than in double (test_bfloat16.py and
 # test_rounded_weights.py have them), and lion's steps have the signs of gradients, also of those near 0.
 NOT_IN_FLOAT = {name for name, keys in CASES.items() if {"precision", "weights"} & set(keys)} | {"biases-back-at-0"}
@@ -238,48 +237,26 @@ class Recorded(reference_training.Run):
         return loss, gradient, direction
 
 
-class Pair:
+class Pair(Run):
     """One case, trained by the program and by the reference."""
 
     def __init__(self, name, scalar, text):
-        self.config = BASE | CASES[name]
-        self.keys = text_config(self.config, text) | RECORDED
-        self.scalar, self.tolerance = scalar, TOLERANCE[scalar]
-        self.dump = replay(scalar, **self.keys)
-        self.vocabulary = int(self.dump["vocabulary"][0][0])
-        self.last_step = int(self.dump["last_step"][0][0])
-        self.batches = sequences_of(self.dump)
+        config = BASE | CASES[name]
+        super().__init__(config, scalar, **files_of(config, text), **RECORDED)
+        self.tolerance = TOLERANCE[scalar]
         self.measured = sorted(set(range(0, self.last_step, EVERY)) | {self.last_step})
-
-        # The reference's run, to its end, and {step: {metric: value}} of it.
-        self.run = Recorded(self.config, self.vocabulary, self.dump["initial"][0], self.batches, self.last_step)
-        self.want = reference_measures.measure_run(self.run, set(self.measured))
 
     def compare(self):
         """Losses, gradients and weights of every step; the rows of train(), which takes the same steps; what it says
         of the whole run."""
-        assert self.last_step >= 20 and len(self.run.kept) == self.last_step
-        for t, kept in enumerate(self.run.kept, 1):
+        run = self.reference(Recorded)
+        want = reference_measures.measure_run(run, set(self.measured))
+        assert self.last_step >= 20 and len(run.kept) == self.last_step
+        for t, kept in enumerate(run.kept, 1):
             self.check_step(t, *kept)
-        check_measurements(self)
+        check_measurements(self, run, want)
         check_result(self)
         check_growth_fits(self)
-
-    def compare_at(self, level):
-        """The same at another vector level, which begins with the same weights."""
-        initial = self.dump["initial"][0]
-        self.dump = replay(self.scalar, level, **self.keys)
-        assert (self.dump["initial"][0] == initial).all()
-        self.compare()
-
-    def tensors(self, plane):
-        """A plane of the dump as [(name, layer, array)]."""
-        tensors, offset = [], 0
-        for name, layer, shape in reference.layout(self.config, self.vocabulary):
-            tensors.append((name, layer, plane[offset : offset + math.prod(shape)]))
-            offset += math.prod(shape)
-        assert offset == len(plane)
-        return tensors
 
     def check_step(self, t, loss, gradient, weights):
         got, want = self.dump["loss"][t - 1][0], loss
@@ -287,11 +264,10 @@ class Pair:
         got, want = self.dump["gradient"][t - 1], reference.flat(gradient.values())
         error = reference.norm(got - want) / reference.norm(want)
         assert error <= self.tolerance, f"step {t}: gradient off by {error:.3g}"
-        for name, layer, got in self.tensors(self.dump["weights"][t - 1]):
-            want = reference.flat([weights[name, layer]])
-            error, scale = reference.norm(got - want), reference.norm(want)
-            where = f"step {t}: {name} of layer {layer}"
-            assert error <= self.tolerance * scale, f"{where} off by {error:.3g} of {scale:.3g}"
+        for key, got in self.weights(t).items():
+            want = reference.flat([weights[key]])
+            error, scale = reference.norm(reference.flat([got]) - want), reference.norm(want)
+            assert error <= self.tolerance * scale, f"step {t}: {key} off by {error:.3g} of {scale:.3g}"
 
     def rows(self):
         """{step: {metric: value}} as train() measured them."""
@@ -330,8 +306,8 @@ def validation_loss(pair, weights):
     return reference.loss(pair.config, weights, sequences).item()
 
 
-def check_measurements(pair):
-    run, want, rows = pair.run, pair.want, pair.rows()
+def check_measurements(pair, run, want):
+    rows = pair.rows()
     assert list(rows) == pair.measured
     for step in pair.measured:
         of_two = {"stack_norm", "stack_direction_cosine"}  # measured in networks of two stacks
@@ -366,19 +342,10 @@ def test_case(name, text):
     Pair(name, "double", text).compare()
 
 
-@pytest.mark.thorough("float differs from double in rounding alone; levels have tests of their kernels")
+@pytest.mark.thorough("float differs from double in rounding alone")
 @pytest.mark.parametrize("name", FLOATS)
 def test_case_in_float(name, text):
     Pair(name, "float", text).compare()
-
-
-@pytest.mark.thorough("levels have tests of their kernels")
-@pytest.mark.parametrize("scalar", SCALARS)
-@pytest.mark.parametrize("name", LEVEL_CASES)
-def test_case_at_each_level(name, scalar, text):
-    pair = Pair(name, scalar, text)
-    for level in LEVELS:
-        pair.compare_at(level)
 
 
 def test_lines_are_read_as_sequences(text):
@@ -399,25 +366,6 @@ def test_lines_are_read_as_sequences(text):
         seen = collections.Counter((tuple(a), tuple(b)) for batch in epoch for a, b in batch)
         assert not seen - lines
     assert [str(e) for e in epochs[:1]] != [str(e) for e in epochs[1:2]]
-
-
-# The saturated network
-
-SATURATED = ("post-bias-lines", "pre-plain", "pre-bias-lines", "out-bias", "out-plain-lines", "multiplicative-post")
-SATURATED += ("multiplicative-pre-lines", "multiplicative-out-lines", "zero-query-key", "odd-sizes-multiplicative")
-SATURATED += ("rmsnorm-pre-lines", "gated-rmsnorm-out", "gelu-tanh", "tied-out-lines", "wider-than-a-vector")
-SATURATED += ("heads-of-width-1", "context-1")
-
-
-@pytest.mark.parametrize("name", SATURATED)
-def test_saturation(name, text):
-    """In double alone: floats settle ties between rounded scores by chance."""
-    config = BASE | CASES[name]
-    dump = replay("double", **text_config(config, text), **RECORDED, saturation=1)
-    weights = reference.weights_from(dump["weights"][-1], config, int(dump["vocabulary"][0][0]))
-    sequences = sum(sequences_of(dump, "validated_"), [])
-    for metric, want in reference_measures.saturation_measures(config, weights, sequences).items():
-        check_value("end", metric, dump[metric][-1], np.ravel(want), 1e-9)
 
 
 # The boundary between growth and shrinking

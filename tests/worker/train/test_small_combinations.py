@@ -11,6 +11,7 @@ from parity import Run, write_files
 import reference
 import reference_measures
 from replay import replay
+from test_parity import BASE
 
 pytestmark = pytest.mark.thorough("draws combinations of every two words")
 
@@ -100,3 +101,11 @@ def test_homogeneity(number, files):
     tokens = [dump[name][0].reshape(WORDS, WORDS) for name in sides]
     for name, want in reference_measures.homogeneity_measures(shape, weights, *tokens).items():
         np.testing.assert_allclose(dump[name][0], want, rtol=0, atol=1e-8, err_msg=name)
+
+
+def test_homogeneity_is_of_the_weights_of_a_run_of_that_shape():
+    """A run on ten words of ten positions starts with the very model that is measured."""
+    config = BASE | {"vocabulary": WORDS, "context": WORDS, "steps": 1, "homogeneity": 1}
+    dump = replay("double", **config)
+    np.testing.assert_array_equal(dump["homogeneity_weights"][0], dump["initial"][0])
+    assert set(dump["homogeneity_tokens"][0]) == set(range(WORDS))
