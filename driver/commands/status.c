@@ -1,10 +1,333 @@
-
+/*
+ * normsweep status: shows the status once, again and again (--watch), or when the sweep has ended (--wait).
+ *
+ * --watch reopens the dataset for every picture, because extending a sweep or starting it over replaces the
+ * file, which may take a moment.
+ *
+ * --wait looks at nothing else while a process holds the lease, however often the file is replaced or mpirun
+ * started again: the process that the user started keeps the lease all the time. The dataset is read once the
+ * lease is free, and again only if it has changed. For up to `limit` seconds it also waits for a dataset that
+ * is not there yet, and for a stopped sweep to be continued.
+ */
 #include "driver/picture/status.h"
 #include "driver/commands/commands.h"
-#include "driver/commands/status_wait.h"
-#include "driver/commands/status_watch.h"
+#include "driver/output/lease.h"
+#include "driver/output/output.h"
 #include "driver/picture/status_json.h"
+#include "driver/picture/status_picture.h"
+#include "driver/terminal/canvas.h"
+#include "driver/text/exit_status.h"
+#include "driver/text/lines.h"
 #include "worker/host/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- pauses, which a signal ends at once ---- */
+
+enum pause_end { PAUSE_OVER, PAUSE_RESIZED, PAUSE_INTERRUPTED };
+
+/* A signal may go to a thread of a library, and then it does not wake this one. So the handler writes to a
+ * pipe, at which the pause looks. */
+static volatile sig_atomic_t interrupted, resized;
+static int ends[2] = {-1, -1}; /* of the pipe */
+
+static void on_signal(int number)
+{
+    int before = errno;
+
+    if (number == SIGINT)
+        interrupted = 1;
+    else
+        resized = 1;
+    if (write(ends[1], "", 1) < 0)
+        errno = before; /* the pipe is full, which wakes as well */
+}
+
+/* From now on SIGINT and changes of the terminal's size end pauses. A SIGINT that was ignored when the
+ * program started stays ignored. */
+static void begin_pauses(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        ends[0] = ends[1] = -1; /* then a signal counts at the end of a pause */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGWINCH, &action, NULL);
+    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &action, NULL);
+}
+
+/* Sleeps for so many seconds, or until a signal comes or has come since the last pause. */
+static enum pause_end pause_for(double seconds)
+{
+    struct pollfd pipe_ = {.fd = ends[0], .events = POLLIN};
+    double end = clock_now() + seconds, left = seconds;
+    char bytes[64];
+
+    while (!interrupted && !resized && left > 0) {
+        poll(&pipe_, 1, (int)ceil(fmin(left, 3600) * 1e3));
+        left = end - clock_now();
+    }
+    while (read(ends[0], bytes, sizeof(bytes)) > 0)
+        ;
+    enum pause_end why = interrupted ? PAUSE_INTERRUPTED : resized ? PAUSE_RESIZED : PAUSE_OVER;
+    resized = 0;
+    return why;
+}
+
+/* ---- --watch ---- */
+
+enum { WATCH_SECONDS = 2, LOST_SECONDS = 60 };
+
+struct watch {
+    const char *path;
+    bool json; /* a line of JSON for each look */
+    struct canvas canvas; /* rows 0: plain lines */
+    struct run_naming naming;
+    struct status status; /* of the last picture */
+    bool known; /* status is valid */
+    double lost; /* since when the dataset could not be read; 0: it could */
+};
+
+/* Reads the dataset. Returns 1 if it was readable less than LOST_SECONDS ago, as it may come back; -1:
+ * error. */
+static int look_again(struct watch *watch, struct error *error)
+{
+    double now = clock_now();
+    struct status status;
+
+    if (status_read(&status, watch->path, watch->known ? &watch->status.survey : NULL, now, error) != 0) {
+        watch->lost = watch->lost > 0 ? watch->lost : now;
+        return watch->known && now - watch->lost < LOST_SECONDS ? 1 : -1;
+    }
+    if (watch->known)
+        status_release(&watch->status);
+    watch->status = status;
+    watch->known = true;
+    watch->lost = 0;
+    return 0;
+}
+
+static void draw_status(struct watch *watch)
+{
+    struct terminal terminal = terminal_find(stdout);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    if (!out)
+        return; /* no memory: skip this drawing */
+    canvas_resize(&watch->canvas, &terminal);
+    status_picture(out, &watch->status, &watch->canvas, &watch->naming);
+    if (fclose(out) == 0)
+        canvas_draw(&watch->canvas, text);
+    free(text);
+}
+
+static int print_plainly(struct watch *watch, bool first, struct error *error)
+{
+    if (watch->json)
+        return status_json_print(&watch->status, error);
+    if (!first)
+        putchar('\n');
+    return status_print(&watch->status, error);
+}
+
+static int show_watched(struct watch *watch, bool first, struct error *error)
+{
+    if (watch->canvas.terminal.rows > 0) {
+        draw_status(watch);
+        return 0;
+    }
+    int result = print_plainly(watch, first, error);
+    fflush(stdout);
+    return result;
+}
+
+static int follow_dataset(struct watch *watch, struct error *error)
+{
+    for (bool first = true;; first = false) {
+        int result = look_again(watch, error);
+        if (result < 0 || (result == 0 && show_watched(watch, first, error) != 0))
+            return -1;
+        if (ferror(stdout) || (result == 0 && !status_is_going(&watch->status)))
+            return STATUS_DONE;
+        if (pause_for(WATCH_SECONDS) == PAUSE_INTERRUPTED) {
+            if (watch->canvas.terminal.rows > 0)
+                putchar('\n'); /* to the line below the echoed ^C */
+            return STATUS_INTERRUPTED;
+        }
+    }
+}
+
+/* With `json` as one object a line, else as a picture that is redrawn on a terminal, and elsewhere as blocks
+ * of plain lines. Returns the exit status, which is 130 after SIGINT; -1 with a message in error. */
+static int status_watch(const char *path, bool json, struct error *error)
+{
+    struct watch watch = {.path = path, .json = json, .canvas = {.file = stdout, .whole_screen = true}};
+
+    if (!json)
+        watch.canvas.terminal = terminal_find(stdout);
+    begin_pauses();
+    int result = follow_dataset(&watch, error);
+    if (watch.known)
+        status_release(&watch.status);
+    canvas_release(&watch.canvas);
+    return result;
+}
+
+/* ---- --wait ---- */
+
+enum { LOOK_SECONDS = 1 };
+enum { WAIT_LIMIT = 60 }; /* seconds, unless --limit says otherwise */
+enum { WAIT_ON = -2 }; /* neither an exit status nor an error */
+
+struct wait {
+    const char *path;
+    double limit;
+    bool json;
+    double idle; /* clock: since when no process holds the dataset; 0: one does */
+    bool stopped; /* the dataset was read as `seen`: runs are left */
+    struct stat seen;
+};
+
+/* Does a process hold the dataset, or may it? A server that does not answer says nothing about that. -1: an
+ * error. */
+static int is_held(const char *path, struct error *error)
+{
+    bool held = lease_is_held(path);
+    int cause = held ? errno : 0;
+
+    if (cause == ENOENT || cause == ENOTDIR)
+        return 0; /* not even its folder is there */
+    if (cause && output_is_at_fault(cause))
+        return error_set(error, ERROR_INPUT, "%s: its lease: %s", path, strerror(cause));
+    return held;
+}
+
+/* Also a link whose target does not exist yet. */
+static bool is_absent(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+static bool is_changed(struct wait *wait)
+{
+    struct stat now;
+
+    if (stat(wait->path, &now) != 0)
+        return true;
+    bool same = now.st_dev == wait->seen.st_dev && now.st_ino == wait->seen.st_ino &&
+                now.st_size == wait->seen.st_size && now.st_mtim.tv_sec == wait->seen.st_mtim.tv_sec &&
+                now.st_mtim.tv_nsec == wait->seen.st_mtim.tv_nsec;
+    wait->seen = now;
+    return !same;
+}
+
+static int exit_status_of(const struct status *status)
+{
+    if (status->fault) /* no run can continue it */
+        return STATUS_INPUT;
+    if (status->survey.ended < status->survey.runs)
+        return STATUS_STOPPED;
+    return status->survey.count[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
+}
+
+/* Judges a dataset that no process held a moment ago. */
+static int judge(struct wait *wait, const struct status *status, bool over, struct error *error)
+{
+    int result = exit_status_of(status);
+
+    wait->stopped = result == STATUS_STOPPED;
+    if (status->held || (wait->stopped && !status->view.copy && !over))
+        return WAIT_ON;
+    int printed = wait->json ? status_json_print(status, error) : status_print(status, error);
+    return printed == 0 ? result : -1;
+}
+
+static int say_expired(const struct wait *wait)
+{
+    struct error error;
+
+    error_set(&error, ERROR_INPUT, "%s: there was no dataset for %.0f s; --limit SECONDS waits longer",
+        wait->path, wait->limit);
+    command_fail(&error);
+    return STATUS_EXPIRED;
+}
+
+/* There is no dataset, or no longer. */
+static int find_none(struct wait *wait, bool over)
+{
+    wait->stopped = false;
+    return over ? say_expired(wait) : WAIT_ON;
+}
+
+/* An error does not count if a process has taken the dataset meanwhile, or, before the limit is over, if it
+ * is the machine's. */
+static int look_at_dataset(struct wait *wait, bool over, struct error *error)
+{
+    struct status status;
+    struct error ignored;
+
+    if (status_read(&status, wait->path, NULL, clock_now(), error) != 0) {
+        if (is_absent(wait->path)) /* it was renamed or removed meanwhile */
+            return find_none(wait, over);
+        bool passes = error->status == ERROR_ENVIRONMENT && !over;
+        wait->stopped = false;
+        return passes || is_held(wait->path, &ignored) > 0 ? WAIT_ON : -1;
+    }
+    int result = judge(wait, &status, over, error);
+    status_release(&status);
+    return result;
+}
+
+static int look(struct wait *wait, struct error *error)
+{
+    double now = clock_now();
+    int held = is_held(wait->path, error);
+
+    if (held != 0) {
+        wait->idle = 0;
+        wait->stopped = false;
+        return held < 0 ? -1 : WAIT_ON;
+    }
+    wait->idle = wait->idle > 0 ? wait->idle : now;
+    bool over = now - wait->idle >= wait->limit;
+    if (is_absent(wait->path))
+        return find_none(wait, over);
+    bool changed = is_changed(wait);
+    return wait->stopped && !changed && !over ? WAIT_ON : look_at_dataset(wait, over, error);
+}
+
+/* Prints the status, with `json` as one object, when the sweep has ended: its runs, and the process that
+ * trained them. Returns the exit status, which is 124 with a line on stderr if there is no dataset for
+ * `limit` seconds; -1 with a message in error. */
+static int status_wait(const char *path, double limit, bool json, struct error *error)
+{
+    struct wait wait = {.path = path, .limit = limit, .json = json};
+    int result;
+
+    begin_pauses();
+    while ((result = look(&wait, error)) == WAIT_ON)
+        if (pause_for(LOOK_SECONDS) == PAUSE_INTERRUPTED) {
+            lines_print(stderr, 0, "%s: no longer waited for; the sweep itself is not stopped by this", path);
+            return STATUS_INTERRUPTED;
+        }
+    return result;
+}
+
+/* ---- the command ---- */
 
 static int print_once(const char *path, bool json, struct error *error)
 {
