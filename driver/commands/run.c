@@ -52,8 +52,8 @@ static int coordinate_job(
     struct session session = present_session(wire_library(), environment_host(host, sizeof(host)));
     struct job job;
 
-    if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, workers, error) !=
-        0) {
+    if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, peers->workers,
+            error) != 0) {
         dispatch_dismiss(wire);
         return -1;
     }
@@ -197,7 +197,7 @@ static int run_here(struct start *start, struct error *error)
     struct job job;
 
     announce(&start->sweep, 1, true);
-    if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, 1, error) != 0)
+    if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, 0, error) != 0)
         return -1;
     job_keep_journal(&job, start->journal, 1);
     local_run(&job);

@@ -15,7 +15,6 @@ struct chooser {
     struct dataset *dataset;
     struct search *search; /* NULL: every cell is chosen */
     int64_t next; /* without a search: the next cell to look at */
-    int64_t chosen;
     bool failed;
     struct error error;
 };
@@ -91,9 +90,7 @@ static int64_t next_of_all(struct chooser *c)
 {
     while (c->next < c->sweep->cells) {
         int64_t cell = c->next++;
-        enum outcome outcome = outcome_of(c, cell);
-        c->chosen += outcome != OUTCOME_SKIPPED;
-        if (outcome == OUTCOME_PENDING)
+        if (outcome_of(c, cell) == OUTCOME_PENDING)
             return cell;
     }
     return -1;
@@ -132,7 +129,6 @@ int64_t chooser_next(struct chooser *c)
             leave(c, choice.cell, choice.implied);
             continue;
         }
-        c->chosen++;
         keep_first(c, dataset_need(c->dataset, choice.cell, &error), &error);
         if (outcome_of(c, choice.cell) == OUTCOME_PENDING)
             return choice.cell;
@@ -146,11 +142,6 @@ int chooser_check(const struct chooser *c, struct error *error)
     if (c->failed)
         *error = c->error;
     return c->failed ? -1 : 0;
-}
-
-int64_t chooser_chosen(const struct chooser *c)
-{
-    return c->chosen;
 }
 
 double chooser_left(const struct chooser *c)

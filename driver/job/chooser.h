@@ -26,9 +26,7 @@ int64_t chooser_next(struct chooser *chooser);
 /* 0; or -1 with the first error that the dataset had. */
 int chooser_check(const struct chooser *chooser, struct error *error);
 
-/* Cells that chooser_next has given or passed over because they had ended; and roughly how many more will
- * come. */
-int64_t chooser_chosen(const struct chooser *chooser);
+/* Roughly how many more cells chooser_next will give. */
 double chooser_left(const struct chooser *chooser);
 
 #endif

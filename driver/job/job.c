@@ -111,8 +111,9 @@ static bool next_addition(struct job *job, struct addition *addition)
 
 static struct coordinator *make_coordinator(struct job *job, int workers)
 {
-    struct coordinator_options options = {
-        .silence = SILENCE_SECONDS, .deaths = DEATHS_MOST, .orders_ahead = JOB_ORDERS_AHEAD};
+    struct coordinator_options options = {.silence = SILENCE_SECONDS,
+        .deaths = DEATHS_MOST,
+        .orders_ahead = workers > 0 ? JOB_ORDERS_AHEAD : 0};
     size_t cells = (size_t)job->sweep->cells;
     int64_t count = 0;
     int64_t *cell = malloc(cells * sizeof(*cell));
@@ -129,7 +130,7 @@ static struct coordinator *make_coordinator(struct job *job, int workers)
         cost[count++] = addition.cost;
     }
     if (cell && cost && deaths)
-        coordinator = coordinator_new(cell, cost, deaths, count, workers, &options);
+        coordinator = coordinator_new(cell, cost, deaths, count, workers > 0 ? workers : 1, &options);
     free(cell);
     free(cost);
     free(deaths);
@@ -254,7 +255,7 @@ int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, 
         count_outcomes(job);
         job->chooser = chooser_new(sweep, job->dataset);
         job->coordinator = job->chooser ? make_coordinator(job, workers) : NULL;
-        job->progress = display_new(sweep, job->dataset, workers, now, &job->growth);
+        job->progress = display_new(sweep, job->dataset, workers > 0 ? workers : 1, now, &job->growth);
         if (job->coordinator && job->progress)
             return 0;
         no_memory(job, error);

@@ -55,7 +55,8 @@ struct job {
  * tenth of a second. The makespan does not grow; the rules for that are in driver/schedule/assignment.c. */
 enum { JOB_ORDERS_AHEAD = 15 };
 
-/* Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
+/* `workers`: on other ranks; 0: this process is the worker, and takes an order when it has ended the one
+ * before. Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
 int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error);
 

@@ -12,18 +12,15 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-enum { WORKER = 0, HELD_MOST = 1 + JOB_ORDERS_AHEAD };
+enum { WORKER = 0 };
 
 #define STEP_SECONDS 0.1 /* between two reports of progress */
 
 struct local {
     struct job *job;
-    struct order held[HELD_MOST]; /* orders to train; held[0] is the current run while `training` */
-    int used;
-    bool training, drop; /* drop: end the current run without saving it */
-    bool finished, stopping;
+    struct order held; /* if `holds`: the run to train, or in training */
+    bool holds, finished, stopping;
     struct result result; /* of the current or last run */
     struct arena arena;
     struct unigram unigram;
@@ -41,66 +38,33 @@ static void push_event(struct local *local, enum event_kind kind, uint64_t ticke
     coordinator_handle(local->job->coordinator, &event);
 }
 
-static void take_order(struct local *local, const struct order *order)
-{
-    INVARIANT(
-        local->used < HELD_MOST, "ticket %" PRIu64 " comes after %d others", order->ticket, local->used);
-    local->held[local->used++] = *order;
-}
-
-static void remove_held(struct local *local, int at)
-{
-    local->used--;
-    memmove(&local->held[at], &local->held[at + 1], (size_t)(local->used - at) * sizeof(local->held[0]));
-}
-
-/* Hands back the order of `ticket`, or all orders for 0; the run that trains follows at the end of its step.
- */
-static void hand_back(struct local *local, uint64_t ticket)
-{
-    for (int i = local->used - 1; i >= 0; i--) {
-        uint64_t held = local->held[i].ticket;
-        if (ticket != 0 && held != ticket)
-            continue;
-        if (i == 0 && local->training) {
-            local->drop = true;
-            continue;
-        }
-        remove_held(local, i);
-        push_event(local, EVENT_RESULT, held, false);
-    }
-}
-
-/* Carries out all orders, also those that follow from handing back. */
+/* Carries out all orders, also those that follow from handing back. Only stop_local asks for a STOP, so no
+ * run trains when one comes. */
 static void obey(struct local *local)
 {
     struct order order;
 
     while (coordinator_next(local->job->coordinator, &order)) {
-        if (order.kind == ORDER_RUN)
-            take_order(local, &order);
-        else if (order.kind == ORDER_STOP)
-            hand_back(local, order.ticket);
-        else if (order.kind == ORDER_FINISH)
+        if (order.kind == ORDER_RUN) {
+            INVARIANT(!local->holds, "ticket %" PRIu64 " and %" PRIu64, local->held.ticket, order.ticket);
+            local->held = order;
+            local->holds = true;
+        } else if (order.kind == ORDER_STOP && local->holds) {
+            local->holds = false;
+            push_event(local, EVENT_RESULT, local->held.ticket, false);
+        } else if (order.kind == ORDER_FINISH) {
             local->finished = true;
-        else if (order.kind != ORDER_QUIT)
+        } else if (order.kind != ORDER_STOP && order.kind != ORDER_QUIT) {
             job_settle(local->job, &order, &local->result, "");
+        }
     }
-}
-
-/* The cell of the run in training; -1: it was withdrawn, and what it still measures no longer counts. */
-static int64_t current_cell(const struct local *local)
-{
-    return coordinator_cell(local->job->coordinator, WORKER, local->held[0].ticket);
 }
 
 static void on_row(void *context, int64_t step, const double *values, size_t count)
 {
     struct local *local = context;
-    int64_t cell = current_cell(local);
 
-    if (cell >= 0)
-        job_row(local->job, WORKER, cell, step, values, 0, count);
+    job_row(local->job, WORKER, local->held.cell, step, values, 0, count);
     job_breathe(local->job, clock_now());
 }
 
@@ -115,11 +79,8 @@ static void on_gradient(void *context, double *loss, scalar *gradient, int64_t s
 
 static void report_step(struct local *local, int64_t step, int64_t last_step, int64_t tokens, double now)
 {
-    int64_t cell = current_cell(local);
-
     local->reported = now;
-    if (cell >= 0)
-        job_step(local->job, WORKER, cell, local->host, step, last_step, tokens);
+    job_step(local->job, WORKER, local->held.cell, local->host, step, last_step, tokens);
 }
 
 /* At once: the run is now saved, and then there is nothing to show. */
@@ -143,9 +104,6 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
         report_step(local, step, last_step, tokens, now);
         job_breathe(local->job, now);
     }
-    obey(local);
-    if (local->drop)
-        return VERDICT_STOP;
     if (has_to_stop(local))
         show_stop(local->job, now);
     return keeper_verdict(&local->keeper, step, has_to_stop(local) || local->job->failed, now);
@@ -165,14 +123,12 @@ static void on_save(void *context, const struct snapshot *snapshot)
 {
     struct local *local = context;
 
-    int64_t cell = current_cell(local);
-
     keeper_save(&local->keeper, snapshot);
-    if (cell < 0 || local->keeper.saved_step != snapshot->step)
+    if (local->keeper.saved_step != snapshot->step)
         return;
-    job_checkpoint(local->job, cell);
+    job_checkpoint(local->job, local->held.cell);
     push_event(
-        local, EVENT_CHECKPOINT, local->held[0].ticket, false); /* orders that end the run tell its deaths */
+        local, EVENT_CHECKPOINT, local->held.ticket, false); /* orders that end the run tell its deaths */
 }
 
 static void on_keep(void *context, const struct snapshot *snapshot)
@@ -209,21 +165,16 @@ static void local_begin_run(struct local *local, const struct order *order, cons
         sweep_trunk_digest(job->sweep, job->corpus, run, &digest);
         keeper_share(&local->keeper, &digest);
     }
-    local->training = true;
-    local->drop = false;
     if (!local->keeper.resume) /* otherwise on_resume knows the first step */
         report_step(local, 0, run_last_step(run, job->corpus), 0, clock_now());
 }
 
 static void local_end_run(struct local *local)
 {
-    uint64_t ticket = local->held[0].ticket;
-
-    local->training = false;
     if (local->keeper.failed.text[0])
         job_break_off(local->job, &local->keeper.failed);
-    remove_held(local, 0);
-    push_event(local, EVENT_RESULT, ticket, local->result.outcome != OUTCOME_PENDING);
+    local->holds = false;
+    push_event(local, EVENT_RESULT, local->held.ticket, local->result.outcome != OUTCOME_PENDING);
     obey(local);
     job_breathe(local->job, clock_now());
 }
@@ -231,7 +182,7 @@ static void local_end_run(struct local *local)
 static void train_next(struct local *local)
 {
     struct job *job = local->job;
-    const struct order order = local->held[0];
+    const struct order order = local->held;
     struct observer observer = {.context = local,
         .row = on_row,
         .carry_on = on_step,
@@ -250,7 +201,7 @@ static void train_next(struct local *local)
     local_end_run(local);
 }
 
-/* No run is training when this is called, so all orders are handed back. */
+/* No run is training when this is called. */
 static void stop_local(struct local *local)
 {
     local->stopping = true;
@@ -274,7 +225,7 @@ void local_run(struct job *job)
     while (!local.finished && !job->failed) {
         if (has_to_stop(&local) && !local.stopping)
             stop_local(&local);
-        else if (local.used > 0)
+        else if (local.holds)
             train_next(&local);
         else
             break;

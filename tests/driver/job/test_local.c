@@ -1,4 +1,4 @@
-/* A job in one process whose owner withdraws runs, or whose dataset is replaced, while one of them trains. */
+/* A job in one process whose dataset is replaced while a run trains. */
 #include "driver/job/local.h"
 #include "driver/output/folder.h"
 #include "driver/output/lease_record.h"
@@ -23,24 +23,7 @@
 
 enum { SHORT = 6, CELLS = 2 * SHORT, UNSTOPPED_SECONDS = 300 };
 
-/* The stream of the progress display, which is written while a run trains: here the owner decides. */
-struct owner {
-    struct job *job;
-    int withdrawn;
-};
-
-static ssize_t decide(void *context, const char *text, size_t size)
-{
-    struct owner *owner = context;
-
-    (void)text;
-    if (owner->job->tally.running > 0)
-        for (int64_t cell = SHORT; cell < CELLS; cell++)
-            owner->withdrawn += coordinator_withdraw(owner->job->coordinator, cell);
-    return (ssize_t)size;
-}
-
-/* Replaces the display of the job. */
+/* Replaces the display of the job, which is written while a run trains. */
 static FILE *watch_job(struct job *job, cookie_write_function_t *write, void *context)
 {
     const cookie_io_functions_t functions = {.write = write};
@@ -58,43 +41,6 @@ static FILE *watch_job(struct job *job, cookie_write_function_t *write, void *co
     return file;
 }
 
-static void check_state(const struct job *job)
-{
-    struct coordinator_state state;
-
-    coordinator_state(job->coordinator, &state);
-    CHECK(state.ended == SHORT && state.pending == 0 && state.running == 0);
-    CHECK(job->tally.done == SHORT && job->tally.running == 0 && !job->failed);
-}
-
-/* The file says that the run in training was begun, and that it has to be trained again. */
-static void check_file(const struct bench *bench)
-{
-    int begun = 0;
-
-    for (int64_t cell = 0; cell < CELLS; cell++) {
-        enum outcome expected = cell < SHORT ? OUTCOME_DONE : OUTCOME_PENDING;
-        CHECK(bench_read_value(bench, "outcome", cell) == (double)expected);
-        begun += bench_read_value(bench, "attempts", cell) == 1;
-    }
-    CHECK(begun == SHORT + 1);
-}
-
-static void run_job(struct bench *bench, struct job *job)
-{
-    struct owner owner = {.job = job};
-    FILE *file = watch_job(job, decide, &owner);
-
-    alarm(UNSTOPPED_SECONDS); /* ends the program if the run trains on */
-    local_run(job);
-    alarm(0);
-    CHECK(owner.withdrawn == CELLS - SHORT);
-    check_state(job);
-    CHECK(job_close(job, &bench->error) == 0);
-    fclose(file);
-    check_file(bench);
-}
-
 /* Opens a job of a sweep in a new folder; false: that failed. */
 static bool open_job(struct bench *bench, struct job *job, struct lease **lease, const char *yaml)
 {
@@ -108,7 +54,7 @@ static bool open_job(struct bench *bench, struct job *job, struct lease **lease,
     CHECK(sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error) == 0);
     CHECK(lease_take(lease, bench->path, &bench->error) == 0);
     bool opened =
-        job_open(job, &bench->sweep, &bench->corpus, *lease, &session, &options, 1, &bench->error) == 0;
+        job_open(job, &bench->sweep, &bench->corpus, *lease, &session, &options, 0, &bench->error) == 0;
     CHECK(opened);
     return opened;
 }
@@ -119,17 +65,6 @@ static void release(struct bench *bench, struct lease *lease)
     corpus_release(&bench->corpus);
     sweep_release(&bench->sweep);
     bench_release(bench);
-}
-
-TEST(local_ends_a_run_that_is_withdrawn_while_it_trains)
-{
-    struct lease *lease = NULL;
-    struct bench bench;
-    struct job job;
-
-    if (open_job(&bench, &job, &lease, ENDLESS))
-        run_job(&bench, &job);
-    release(&bench, lease);
 }
 
 /* Somebody copies the dataset while a run trains, and puts the copy in its place. */
