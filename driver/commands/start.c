@@ -2,7 +2,6 @@
 
 #include "driver/job/boundary.h"
 #include "driver/job/chooser.h"
-#include "driver/job/deaths.h"
 #include "driver/picture/status_json.h"
 #include "driver/ranks/mpirun.h"
 #include "driver/ranks/starter.h"
@@ -212,8 +211,6 @@ int64_t start_open_output(struct start *start, struct error *error)
     if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
         0)
         return -1;
-    if (options.retry_failed)
-        deaths_forgive(start->sweep.output);
     if (dataset_longer(dataset)->shorter)
         say_longer(&start->sweep, dataset_longer(dataset));
     struct error closing;

@@ -19,8 +19,11 @@
 #include "driver/dataset/session.h"
 #include "driver/dataset/settle.h"
 #include "driver/dataset/variables.h"
+#include "driver/output/folder.h"
 #include "driver/output/output.h"
 #include "driver/sweep/grid.h"
+#include "driver/sweep/texts.h"
+#include "worker/checkpoint/set.h"
 #include "worker/checkpoint/written.h"
 
 #include <netcdf.h>
@@ -57,59 +60,87 @@ static int read_count(const struct dataset *dataset, int file, enum run_variable
     return status == NC_NOERR ? nc_get_var_int(file, variable, *count) : status;
 }
 
-/* Resets the deaths of failed runs that are retried. A netCDF status. */
-static int forgive(struct dataset *dataset, int file)
+static bool has_checkpoint(const struct dataset *dataset, const struct checkpoint_set *saved, int64_t cell)
 {
-    bool changed = false;
-    int variable;
+    const struct layout *layout = &dataset->layout;
+    struct digest digest;
+    struct run run;
 
-    for (int64_t cell = 0; cell < dataset->layout.sweep->cells; cell++)
-        if (dataset->outcome[cell] == OUTCOME_PENDING && dataset->deaths[cell] >= DEATHS_MOST) {
-            dataset->deaths[cell] = 0;
-            changed = true;
-        }
-    if (!changed)
-        return NC_NOERR;
-    int status = lookup_variable(file, run_variable_table[RUN_VARIABLE_deaths].name, &variable);
-    return status == NC_NOERR ? nc_put_var_int(file, variable, dataset->deaths) : status;
+    sweep_cell(layout->sweep, cell, &run);
+    sweep_run_digest(layout->sweep, layout->corpus, &run, &digest);
+    return checkpoint_set_has(saved, &digest);
 }
 
-static int read_outcomes(struct dataset *dataset, int file, const struct dataset_options *options)
+/*
+ * Makes runs pending that were under way or are retried; a netCDF status.
+ *
+ * A run that was under way when its coordinator died, and has no checkpoint, counts that as a death. It is
+ * never the last one that a run may have: all processes died together, so nobody saw which run was at fault,
+ * if any was. Deaths are written before outcomes, which say that they have yet to be counted.
+ */
+static int renew_runs(
+    struct dataset *dataset, int file, const struct checkpoint_set *saved, bool retry_failed)
 {
     const struct sweep *sweep = dataset->layout.sweep;
-    int variable;
-    bool changed = false;
+    bool renewed = false, counted = false;
+    int variable, status = NC_NOERR;
 
-    dataset->outcome = malloc((size_t)sweep->cells);
-    dataset->end = calloc((size_t)sweep->cells, sizeof(*dataset->end));
+    for (int64_t cell = 0; cell < sweep->cells; cell++) {
+        enum outcome before = (enum outcome)dataset->outcome[cell];
+        enum outcome now = dataset_first_outcome(sweep, cell, before, retry_failed);
+        int deaths = dataset->deaths[cell];
+        if (before == OUTCOME_RUNNING && deaths < DEATHS_MOST - 1 && !has_checkpoint(dataset, saved, cell))
+            deaths++;
+        if (now == OUTCOME_PENDING && deaths >= DEATHS_MOST) /* it had failed, and is retried */
+            deaths = 0;
+        counted = counted || deaths != dataset->deaths[cell];
+        renewed = renewed || now != before;
+        dataset->deaths[cell] = deaths;
+        dataset->outcome[cell] = (signed char)now;
+    }
+    if (counted)
+        status = lookup_variable(file, run_variable_table[RUN_VARIABLE_deaths].name, &variable);
+    if (counted && status == NC_NOERR)
+        status = nc_put_var_int(file, variable, dataset->deaths);
+    if (renewed && status == NC_NOERR)
+        status = lookup_variable(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
+    if (renewed && status == NC_NOERR)
+        status = nc_put_var_schar(file, variable, dataset->outcome);
+    return status;
+}
+
+static int read_outcomes(struct dataset *dataset, int file)
+{
+    int64_t cells = dataset->layout.sweep->cells;
+    int variable;
+
+    dataset->outcome = malloc((size_t)cells);
+    dataset->end = calloc((size_t)cells, sizeof(*dataset->end));
     if (!dataset->outcome || !dataset->end)
         return NC_ENOMEM;
     int status = lookup_variable(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
-    if (status == NC_NOERR)
-        status = nc_get_var_schar(file, variable, dataset->outcome);
-    for (int64_t cell = 0; status == NC_NOERR && cell < sweep->cells; cell++) {
-        enum outcome now =
-            dataset_first_outcome(sweep, cell, (enum outcome)dataset->outcome[cell], options->retry_failed);
-        changed = changed || now != (enum outcome)dataset->outcome[cell];
-        dataset->outcome[cell] = (signed char)now;
-    }
-    if (status == NC_NOERR && changed)
-        status = nc_put_var_schar(file, variable, dataset->outcome);
-    return status;
+    return status == NC_NOERR ? nc_get_var_schar(file, variable, dataset->outcome) : status;
 }
 
 /* Everything that needs the netCDF library; afterwards only the buffer writes. */
 static int take_stock(struct dataset *dataset, int file, const struct session *session,
     const struct dataset_options *options, struct error *error)
 {
-    int status = read_outcomes(dataset, file, options);
+    struct checkpoint_set saved;
+    char *folder = folder_of(dataset->name);
+    int failed = folder ? checkpoint_set_init(&saved, folder, error) : dataset_error(dataset, ENOMEM, error);
 
+    free(folder);
+    if (failed)
+        return -1;
+    int status = read_outcomes(dataset, file);
     if (status == NC_NOERR)
         status = read_count(dataset, file, RUN_VARIABLE_attempts, &dataset->attempts);
     if (status == NC_NOERR)
         status = read_count(dataset, file, RUN_VARIABLE_deaths, &dataset->deaths);
     if (status == NC_NOERR)
-        status = forgive(dataset, file);
+        status = renew_runs(dataset, file, &saved, options->retry_failed);
+    checkpoint_set_release(&saved);
     if (status == NC_NOERR && session)
         status = session_write(dataset, file, session);
     return status == NC_NOERR ? places_find(dataset, file, error) : dataset_error(dataset, status, error);

@@ -29,7 +29,6 @@ struct dataset {
 
 struct waiting_result {
     int64_t cell;
-    bool earlier; /* an earlier start has begun it, and this one has not */
     struct result result;
 };
 

@@ -344,26 +344,10 @@ int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
-int dataset_put_earlier_deaths(
-    struct dataset *dataset, int64_t cell, int deaths, int64_t session, const char *host, struct error *error)
+int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error)
 {
-    int64_t last = dataset->session > 0 ? dataset->session - 1 : 0;
-    int status = put_integer(dataset, RUN_VARIABLE_session, cell, session < last ? session : last);
-
-    if (status == 0 && dataset->attempts[cell] < deaths) {
-        dataset->attempts[cell] = deaths;
-        status = put_integer(dataset, RUN_VARIABLE_attempts, cell, deaths);
-    }
-    if (status == 0)
-        status = put_text(dataset, RUN_VARIABLE_host, cell, host);
-    if (status != 0)
-        return dataset_error(dataset, status, error);
-    return dataset_put_deaths(dataset, cell, deaths, error);
-}
-
-static int keep_result(
-    struct dataset *dataset, int64_t cell, const struct result *result, bool earlier, struct error *error)
-{
+    if (result->outcome == OUTCOME_PENDING)
+        return dataset_return(dataset, cell, error);
     int status = result->outcome == OUTCOME_FAILED ? take_back_end(dataset, cell) : 0;
     if (status != 0)
         return dataset_error(dataset, status, error);
@@ -375,21 +359,8 @@ static int keep_result(
         dataset->waiting = more;
         dataset->waiting_size = size;
     }
-    dataset->waiting[dataset->waiting_count++] = (struct waiting_result){cell, earlier, *result};
+    dataset->waiting[dataset->waiting_count++] = (struct waiting_result){cell, *result};
     return 0;
-}
-
-int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error)
-{
-    if (result->outcome == OUTCOME_PENDING)
-        return dataset_return(dataset, cell, error);
-    return keep_result(dataset, cell, result, false, error);
-}
-
-int dataset_fail_earlier(
-    struct dataset *dataset, int64_t cell, const struct result *result, struct error *error)
-{
-    return keep_result(dataset, cell, result, true, error);
 }
 
 enum phase dataset_phase(const struct result *result)
@@ -418,7 +389,7 @@ static int put_values(struct dataset *dataset, const struct waiting_result *wait
     double speed = result->step_seconds > 0 ? (double)result->tokens / result->step_seconds : NAN;
     int64_t cell = waiting->cell;
 
-    int status = waiting->earlier ? 0 : count_attempt(dataset, cell);
+    int status = count_attempt(dataset, cell);
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_last_step, cell, result->last_step);
     if (status == 0)

@@ -12,18 +12,8 @@ const int *dataset_deaths(const struct dataset *dataset);
 
 int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct error *error);
 
-/* The same for deaths that no coordinator has seen, the last one in `session` on `host`. A run that has died
- * so often was begun as often, also where the start that began it had not yet written that. */
-int dataset_put_earlier_deaths(struct dataset *dataset, int64_t cell, int deaths, int64_t session,
-    const char *host, struct error *error);
-
 /* Keeps a run's result for dataset_commit, which makes all results durable with two syncs. */
 int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error);
-
-/* The same for a run that an earlier start has begun, and that fails without being begun in this one; after
- * dataset_put_earlier_deaths. */
-int dataset_fail_earlier(
-    struct dataset *dataset, int64_t cell, const struct result *result, struct error *error);
 
 /* The phase that a result is stored with. */
 enum phase dataset_phase(const struct result *result);

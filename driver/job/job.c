@@ -3,7 +3,6 @@
 #include "driver/dataset/displaced.h"
 #include "driver/dataset/write.h"
 #include "driver/job/boundary.h"
-#include "driver/job/deaths.h"
 #include "driver/job/display.h"
 #include "driver/job/events.h"
 #include "driver/output/folder.h"
@@ -223,13 +222,10 @@ static int no_memory(const struct job *job, struct error *error)
 /* Takes over the folder: checkpoints, and the logs that workers of an earlier start have left. */
 static int take_over(struct job *job, struct error *error)
 {
-    if (deaths_count(job, error) != 0 || checkpoint_set_init(&job->kept, job->folder, error) != 0)
+    if (checkpoint_set_init(&job->kept, job->folder, error) != 0)
         return -1;
     log_sweep(job->folder);
     job->had_folder = access(job->folder, F_OK) == 0 || errno != ENOENT;
-    for (int64_t i = 0; i < job->unseen_count; i++)
-        if (job->unseen[i].failed)
-            remove_files(job, job->unseen[i].cell);
     return 0;
 }
 
@@ -269,7 +265,6 @@ void job_keep_journal(struct job *job, struct journal *journal, int workers)
 {
     job->journal = journal;
     events_sweep_begun(job, workers);
-    deaths_tell(job);
 }
 
 int job_mark(struct job *job, struct error *error)
@@ -392,7 +387,6 @@ int job_close(struct job *job, struct error *error)
     free(job->growth);
     free(job->folder);
     free(job->spent);
-    free(job->unseen);
     free(job->saved);
     checkpoint_set_release(&job->kept);
     if (job->failed)
@@ -472,6 +466,21 @@ static void put_deaths(struct job *job, const struct order *order)
     keep_error(job, dataset_flush(job->dataset, &error), &error);
 }
 
+/* The result of a run that has killed its workers. */
+static struct result killed_result(const struct job *job, int64_t cell, const char *last_words)
+{
+    struct result result = {.outcome = OUTCOME_FAILED, .diverged_step = -1, .norm_growth = NAN};
+    char name[DIGEST_TEXT];
+    struct digest digest;
+
+    job_digest(job, cell, &digest);
+    digest_format(&digest, name);
+    snprintf(result.reason, sizeof(result.reason),
+        "its worker died %d times without a checkpoint in between%s%.40s; see %.90s/%s.log", DEATHS_MOST,
+        last_words[0] ? ", " : "", last_words, job->folder, name);
+    return result;
+}
+
 void job_settle(
     struct job *job, const struct order *order, const struct result *result, const char *last_words)
 {
@@ -491,7 +500,7 @@ void job_settle(
     if (order->kind == ORDER_ACCEPT) {
         put_result(job, order->worker, order->cell, result);
     } else if (order->kind == ORDER_FAIL) {
-        struct result failed = deaths_result(job, order->cell, last_words);
+        struct result failed = killed_result(job, order->cell, last_words);
         put_result(job, order->worker, order->cell, &failed);
     } else if (running) {
         job->saved[order->cell] = true; /* its worker may have died before it could report a checkpoint */

@@ -39,8 +39,6 @@ struct job {
     struct error error; /* set if failed */
     bool lost; /* the lease, and so the dataset, belongs to another process */
     bool displaced; /* the dataset's path leads elsewhere: the caller stops the sweep as after a signal */
-    struct unseen_death *unseen; /* [unseen_count] of an earlier start: see deaths.h */
-    int64_t unseen_count;
     int64_t waiting; /* results that are not committed yet */
     struct checkpoint_set kept; /* checkpoints of earlier starts */
     bool *saved; /* [cells] the run may have checkpoints of this start */

@@ -21,9 +21,6 @@ enum { LINE_SIZE = 512, TAIL_BYTES = 65536, EXCERPT_BYTES = 4096 };
 #define PREFIX "worker-"
 #define SUFFIX ".log"
 #define FATAL "killed by signal "
-#define IN_RUN "in run "
-#define HOST " host "
-#define WORKER "worker "
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { FATAL_COUNT = sizeof(fatal) / sizeof(*fatal) };
@@ -88,7 +85,7 @@ void log_open(const char *folder, int64_t session, int64_t rank, int64_t worker)
     fflush(stderr);
     dup2(log_.file, STDERR_FILENO);
     catch_fatal();
-    log_line(WORKER "%lld", (long long)worker);
+    log_line("worker %lld", (long long)worker);
 }
 
 void log_line(const char *format, ...)
@@ -101,8 +98,8 @@ void log_line(const char *format, ...)
     if (log_.file < 0)
         return;
     strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &date));
-    int length = snprintf(line, sizeof(line), "%s pid %ld" HOST "%s ", now, (long)getpid(),
-        environment_host(host, sizeof(host)));
+    int length = snprintf(
+        line, sizeof(line), "%s pid %ld host %s ", now, (long)getpid(), environment_host(host, sizeof(host)));
     va_start(arguments, format);
     length += vsnprintf(line + length, sizeof(line) - (size_t)length, format, arguments);
     va_end(arguments);
@@ -117,7 +114,7 @@ void log_line(const char *format, ...)
 void log_run(const char *run, int64_t cell)
 {
     if (run)
-        snprintf(log_.doing, sizeof(log_.doing), IN_RUN "%s, cell %lld", run, (long long)cell);
+        snprintf(log_.doing, sizeof(log_.doing), "in run %s, cell %lld", run, (long long)cell);
     else
         snprintf(log_.doing, sizeof(log_.doing), "between two runs");
 }
@@ -173,11 +170,6 @@ static const char *fatal_line(const char *tail)
     return found;
 }
 
-static void copy_line(const char *begin, char line[LINE_SIZE])
-{
-    snprintf(line, LINE_SIZE, "%.*s", (int)strcspn(begin, "\n"), begin);
-}
-
 /* The signal in that line, as text; "" if there is none. */
 static void find_fatal(const char *tail, char *last, int size)
 {
@@ -231,108 +223,7 @@ void log_bequeath(const char *folder, int64_t session, int64_t rank, const char 
     find_fatal(tail, last, size);
     if (name && length > 0)
         append_excerpt(folder, name, tail, length);
-    if (unlink(path) != 0 && truncate(path, 0) != 0) {
-        /* the next start counts only what it can remove */
-    }
-}
-
-/* Reads the host and the number of the worker from the first line of a log. Leaves what it does not find. */
-static void read_head(const char *path, struct log_death *death)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    char line[LINE_SIZE];
-    long long worker;
-
-    if (file < 0)
-        return;
-    ssize_t length = pread(file, line, sizeof(line) - 1, 0);
-    close(file);
-    line[length > 0 ? length : 0] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    int found = sscanf(line, "%*[0-9TZ:-] pid %*d" HOST "%63s " WORKER "%lld", death->host, &worker);
-    if (found == 2 && worker >= 1 && worker <= INT_MAX)
-        death->worker = worker;
-}
-
-/* The logs of workers in a folder. */
-struct logs {
-    DIR *entries;
-    const char *folder;
-    char path[PATH_MAX], tail[TAIL_BYTES + 1]; /* of the log at hand */
-    size_t length;
-    int64_t session, rank;
-};
-
-/* Reads what a log tells of its worker's death; false: nothing of a run. */
-static bool read_death(const struct logs *logs, struct log_death *death)
-{
-    const char *tail = logs->tail;
-    const char *found = fatal_line(tail);
-    char line[LINE_SIZE];
-    long long cell;
-
-    if (!found)
-        return false;
-    copy_line(found, line);
-    const char *run = strstr(line, IN_RUN);
-    if (!run || sscanf(run, IN_RUN "%63[0-9a-f], cell %lld", death->run, &cell) != 2 ||
-        sscanf(line, FATAL "%d", &death->signal) != 1)
-        return false;
-    death->cell = cell;
-    death->session = logs->session;
-    death->rank = death->worker = logs->rank;
-    snprintf(death->host, sizeof(death->host), "?");
-    find_fatal(tail, death->last, sizeof(death->last));
-    read_head(logs->path, death);
-    return true;
-}
-
-/* Reads the next log; false: there are no more. */
-static bool next_log(struct logs *logs)
-{
-    const struct dirent *entry;
-    long long session, rank;
-
-    while (logs->entries && (entry = readdir(logs->entries))) {
-        if (sscanf(entry->d_name, PREFIX "%lld-%lld", &session, &rank) != 2 || rank < 1 || rank > INT_MAX ||
-            fnmatch(PREFIX "*" SUFFIX, entry->d_name, 0) != 0 ||
-            path_of(logs->path, logs->folder, session, rank) != 0)
-            continue;
-        logs->session = session;
-        logs->rank = rank;
-        logs->length = read_tail(logs->path, logs->tail);
-        return true;
-    }
-    return false;
-}
-
-static int count_crashes(struct logs *logs)
-{
-    int count = 0;
-
-    while (next_log(logs))
-        count += logs->length > 0 && fatal_line(logs->tail);
-    return count;
-}
-
-void log_each_death(
-    const char *folder, bool (*take)(void *context, const struct log_death *death), void *context)
-{
-    struct logs logs = {.entries = opendir(folder), .folder = folder};
-    struct log_death death;
-    int crashes = count_crashes(&logs);
-
-    if (logs.entries)
-        rewinddir(logs.entries);
-    while (next_log(&logs)) {
-        if (logs.length == 0 || !read_death(&logs, &death) || unlink(logs.path) != 0)
-            continue;
-        death.alone = crashes == 1;
-        if (take(context, &death))
-            append_excerpt(folder, death.run, logs.tail, logs.length);
-    }
-    if (logs.entries)
-        closedir(logs.entries);
+    unlink(path);
 }
 
 void log_forget(const char *folder, const char *name)

@@ -1,10 +1,7 @@
 #ifndef NORMSWEEP_WORKER_HOST_LOG_H
 #define NORMSWEEP_WORKER_HOST_LOG_H
 
-#include <stdbool.h>
 #include <stdint.h>
-
-enum { LOG_HOST = 64, LOG_RUN = 64, LOG_LAST = 40 };
 
 /*
  * The log of a worker, for the case that it dies: FOLDER/worker-<session>-<rank>.log with a line for
@@ -31,27 +28,6 @@ void log_close(void);
  * the log says so, else "".
  */
 void log_bequeath(const char *folder, int64_t session, int64_t rank, const char *name, char *last, int size);
-
-/* What the log of a worker tells of its death. */
-struct log_death {
-    int64_t session, rank; /* of the worker, as in log_open */
-    int64_t worker; /* its number; its rank if the log's first line does not tell the number */
-    char host[LOG_HOST];
-    char run[LOG_RUN]; /* the run in which it died, as it was given to log_run */
-    int64_t cell;
-    int signal;
-    char last[LOG_LAST]; /* "killed by signal 11" */
-    bool alone; /* no other log in the folder tells of a fatal signal */
-};
-
-/*
- * Passes on each worker that has died in a run, by a signal of its own fault, so that its log says so. The
- * log is removed before, so that no death is passed on twice, whatever happens then; a log that cannot be
- * removed is not passed on. If `take` knows the run, it returns true, and the end of the log is appended to
- * FOLDER/<run>.log.
- */
-void log_each_death(
-    const char *folder, bool (*take)(void *context, const struct log_death *death), void *context);
 
 /* Removes FOLDER/<name>.log, as the run has ended well after all. */
 void log_forget(const char *folder, const char *name);

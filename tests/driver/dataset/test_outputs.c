@@ -5,6 +5,8 @@
 #include "driver/dataset/view.h"
 #include "driver/dataset/view_attributes.h"
 #include "driver/dataset/write.h"
+#include "driver/sweep/grid.h"
+#include "driver/sweep/texts.h"
 #include "driver/tables/dataset_tables.h"
 
 #include <fcntl.h>
@@ -22,6 +24,60 @@ struct extension {
     const char *before, *after;
     int64_t first, second; /* the new cells of the old cells 0 and 3 */
 };
+
+/* The starts of two runs, each killed. Only the second leaves a checkpoint. */
+TEST(dataset_counts_deaths_that_no_coordinator_saw)
+{
+    struct bench bench;
+    struct digest digest;
+    struct run run;
+    char folder[128], path[256], name[DIGEST_TEXT];
+
+    bench_init(&bench);
+    snprintf(folder, sizeof(folder), "%s.d", bench.path);
+    for (int start = 0; start <= DEATHS_MOST + 1; start++) {
+        if (!bench_opens(&bench, BASE "seed: [1, 2, 3]\n"))
+            return;
+        CHECK(dataset_deaths(bench.dataset)[0] == (start < DEATHS_MOST ? start : DEATHS_MOST - 1));
+        CHECK(dataset_deaths(bench.dataset)[1] == 0 && dataset_deaths(bench.dataset)[2] == 0);
+        CHECK(dataset_outcomes(bench.dataset)[0] == OUTCOME_PENDING);
+        for (int64_t cell = 0; cell < 2; cell++)
+            CHECK(dataset_start(bench.dataset, cell, "n1", 0, &bench.error) == 0);
+        if (start == 0) {
+            CHECK(sweep_load_corpus(&bench.sweep, &bench.corpus, &bench.error) == 0);
+            sweep_cell(&bench.sweep, 1, &run);
+            sweep_run_digest(&bench.sweep, &bench.corpus, &run, &digest);
+            digest_format(&digest, name);
+            corpus_release(&bench.corpus);
+            snprintf(path, sizeof(path), "%s/%s-000000-000000000001-000000000005.nc", folder, name);
+            CHECK(mkdir(folder, 0777) == 0 && close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0666)) == 0);
+        }
+        bench_close(&bench);
+    }
+    CHECK(bench_read_value(&bench, "attempts", 0) == DEATHS_MOST + 2);
+    CHECK(unlink(path) == 0 && rmdir(folder) == 0);
+    bench_release(&bench);
+}
+
+/* One that failed by its deaths, and is retried, has none. */
+TEST(dataset_forgives_deaths)
+{
+    const struct dataset_options retry = {.retry_failed = true};
+    struct bench bench;
+
+    bench_init(&bench);
+    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
+        return;
+    bench_write_run(&bench, 0, OUTCOME_FAILED, 1000);
+    CHECK(dataset_put_deaths(bench.dataset, 0, DEATHS_MOST, &bench.error) == 0);
+    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+    bench_close(&bench);
+    CHECK(bench_open(&bench, BASE "seed: [1, 2]\n", &retry) == 0);
+    CHECK(dataset_deaths(bench.dataset)[0] == 0 && dataset_outcomes(bench.dataset)[0] == OUTCOME_PENDING);
+    bench_close(&bench);
+    CHECK(bench_read_value(&bench, "deaths", 0) == 0);
+    bench_release(&bench);
+}
 
 TEST(dataset_grows)
 {

@@ -32,6 +32,9 @@ from fault_sweeps import PROGRAM, ROOT, SWEEPS, Sweep, said
 from watched import Watched
 
 LAUNCHER_DIES = ("kill launcher", "kill all", "cut checkpoint", "flip checkpoint")  # no process is left to remove files
+# After these a run without a checkpoint counts a death.
+DEADLY = ("kill worker", "freeze worker", "kill coordinator", "kill mpirun", "kill launcher", "kill all",
+          "second SIGINT", "cut checkpoint", "flip checkpoint")
 GONE_SECONDS = 60  # for the processes of a sweep to end after their launcher
 LATE_MOST = 10  # times that a case is restarted because its sweep ended before the fault
 DISK_BYTES = 8 << 20
@@ -279,7 +282,8 @@ class Campaign:
         others = [other for other in self.kinds if (other.here or jobs) and other.name != "freeze worker"]
         more = 0 if self.chosen.alone or not others else chance.choice([0, 0, 1, 2])
         kinds = [kind] + (chance.choices(others, [other.weight for other in others], k=more) if more else [])
-        if sum(kind.name in ("kill worker", "freeze worker") for kind in kinds) > 2:
+        deaths = [kind.name for kind in kinds if kind.name in DEADLY]
+        if len(deaths) > 2 and {"kill worker", "freeze worker"} & set(deaths):
             kinds.pop()  # a third death without a checkpoint would rightly fail the run
         moments = [chance.random() * (0.1 if chance.random() < 0.15 else 1) * 0.8 ** again for _ in kinds]
         return sweep, kinds, moments, jobs, chance

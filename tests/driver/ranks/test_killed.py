@@ -11,8 +11,10 @@ import netCDF4
 import pytest
 
 import same
+import schemas
 from conftest import NORMSWEEP, PROJECT, run
 from preloaded import preload
+from waited import ENDLESS, Background, wait_until
 
 SWEEP = """\
 corpus: markov
@@ -156,6 +158,29 @@ def test_killed_before_each_sync(undisturbed, tmp_path):
         assert same.differences(same.read(tmp_path / "sweep.nc"), whole) == [], number
         (tmp_path / "sweep.nc").unlink()
     assert 5 < number < 100 and interrupted >= 1
+
+
+@pytest.mark.thorough("waits for sweeps that are killed")
+def test_killed_whole_more_often_than_a_run_may_kill_workers(tmp_path):
+    """The run that is under way each time counts deaths and does not fail; its first checkpoint takes them back."""
+    (tmp_path / "a.yaml").write_text(SWEEP)
+
+    def begun():
+        return [line["cell"] for line in schemas.lines(tmp_path / "log") if line["event"] == "run_started"]
+
+    def values(name):
+        with netCDF4.Dataset(tmp_path / "a.nc") as dataset:
+            return dataset[name][:].ravel().tolist()
+
+    for start in range(5):
+        with Background(tmp_path, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log") as sweep:
+            wait_until(lambda: len(begun()) > start, "a run trains")
+            cell = begun()[-1]
+            wait_until(lambda: values("outcome")[cell] == same.RUNNING, "the dataset says so")
+            assert values("deaths")[cell] == sum(values("deaths")) == min(start, 2)
+            sweep.send(signal.SIGKILL if start < 4 else signal.SIGTERM)
+            sweep.ended(-signal.SIGKILL if start < 4 else 75)
+    assert set(begun()) == {cell} and not any(values("deaths"))
 
 
 @pytest.mark.parametrize("writes", [1, 2, 5, 9])

@@ -6,12 +6,12 @@ import re
 import signal
 import time
 
+import netCDF4
 import pytest
 
 import missing
 import mpich
 import same
-import schemas
 from conftest import NORMSWEEP, run
 from test_faults import SWEEP, ends, outcomes, wait_until
 from watched import Watched
@@ -131,24 +131,18 @@ def crash(command, folder, cell, crashed):
 
 @STARTS
 def test_a_run_that_crashes_its_worker_each_time(program, tmp_path, start):
-    """It is recorded as failed after the third time, as with Open MPI, and the others end. Under mpiexec each time is
-    a start of its own."""
+    """The coordinator dies with it, so the run does not fail: `run` gives up after four starts without progress."""
     endless = SWEEP.replace("steps: 2000", "steps: [100, 200, 300, 100000000]").replace("every: 100", "steps: [100]")
     (tmp_path / "sweep.yaml").write_text(re.sub("learning_rate: .*\nseed: .*\n", "", endless))
-    crashed, starts, status = set(), 0, signal.SIGSEGV
-    while status == signal.SIGSEGV and starts < 5:
-        starts += 1
-        with Watched([*words(start, program), "sweep.yaml", "--log", "log"], mpich.environment(tmp_path),
-                     cwd=tmp_path) as command:
+    crashed = set()
+    for _ in range(4 if start == "mpiexec" else 1):
+        with Watched([*words(start, program), "sweep.yaml"], mpich.environment(tmp_path), cwd=tmp_path) as command:
             crash(command, tmp_path, 3, crashed)
-            status = ends(command)
-    assert (status, len(crashed), starts) == (1, 3, 4 if start == "mpiexec" else 1), command.text
-    assert outcomes(tmp_path / "sweep.nc").tolist() == [same.DONE] * 3 + [same.FAILED]
-    lost = [line for line in schemas.lines(tmp_path / "log") if line["event"] == "worker_lost"]
-    assert [(line["cell"], line["message"]) for line in lost] == [(3, "killed by signal 11")] * 3
-    failed, = (line for line in schemas.lines(tmp_path / "log") if line.get("outcome") == "failed")
-    assert failed["reason"].startswith("its worker died 3 times without a checkpoint in between, killed by signal 11; ")
-    assert [path.suffix for path in (tmp_path / "sweep.nc.d").iterdir()] == [".log"]
+            assert ends(command) == (signal.SIGSEGV if start == "mpiexec" else 3), command.text
+    assert len(crashed) >= 4 and outcomes(tmp_path / "sweep.nc").tolist()[:3] == [same.DONE] * 3
+    assert outcomes(tmp_path / "sweep.nc")[3] <= same.RUNNING
+    with netCDF4.Dataset(tmp_path / "sweep.nc") as dataset:
+        assert not dataset["deaths"][:3].any() and dataset["deaths"][3] <= 2
 
 
 def test_a_program_of_one_mpi_under_the_starter_of_another(program, sweep, tmp_path):
