@@ -18,7 +18,7 @@ void events_run_begun(
 /* A run has a result, which is not committed yet. */
 void events_run_ended(struct job *job, int worker, int64_t cell, const struct result *result);
 
-/* A run that was under way is pending again, or no longer wanted. */
+/* A run that was under way is pending again. */
 void events_run_returned(struct job *job, int worker, int64_t cell);
 
 /* A worker has been given up, while it trained `cell`; -1: none. */

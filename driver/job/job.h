@@ -107,7 +107,7 @@ void job_checkpoint(struct job *job, int64_t cell);
 
 /*
  * Carries out an order about a cell: ORDER_ACCEPT writes `result`; ORDER_FAIL writes a failure, with
- * `last_words`, the last line of the worker's log, or ""; ORDER_RETURN and ORDER_WITHDRAW make a run that was
+ * `last_words`, the last line of the worker's log, or ""; ORDER_RETURN makes a run that was
  * under way pending again.
  */
 void job_settle(

@@ -152,7 +152,6 @@ static void obey(struct dispatch *d, const struct order *order)
     case ORDER_ACCEPT:
     case ORDER_RETURN:
     case ORDER_FAIL:
-    case ORDER_WITHDRAW:
         job_settle(d->job, order, d->result, d->last_words);
         break;
     }

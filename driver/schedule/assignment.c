@@ -61,19 +61,13 @@ void assignment_order_run(struct assignment *a, enum order_kind kind, int worker
 
 /* ---- runs ---- */
 
-/* A run that was left has ended, or is withdrawn. */
-static void run_leave(struct assignment *a, int64_t run)
-{
-    INVARIANT(a->left > 0, "run %" PRId64 " leaves %" PRId64, run, a->left);
-    a->left--;
-    a->cost_left = a->left > 0 ? a->cost_left - a->queue.run[run].cost : 0;
-}
-
 void assignment_end(struct assignment *a, int64_t run)
 {
+    INVARIANT(a->left > 0, "run %" PRId64 " ends, %" PRId64 " are left", run, a->left);
     queue_end(&a->queue, run);
     a->ended++;
-    run_leave(a, run);
+    a->left--;
+    a->cost_left = a->left > 0 ? a->cost_left - a->queue.run[run].cost : 0;
 }
 
 struct queued_run *assignment_run(const struct assignment *a, int worker, const struct slot *slot)
@@ -101,15 +95,6 @@ static void give(struct assignment *a, int worker, int64_t run)
     assignment_order_run(a, ORDER_RUN, worker, &slot);
 }
 
-struct slot assignment_recall(struct assignment *a, int worker, int at)
-{
-    struct slot slot = slots_void(&a->slots, worker, at);
-
-    assignment_run(a, worker, &slot);
-    assignment_order_run(a, ORDER_STOP, worker, &slot);
-    return slot;
-}
-
 const struct slot *assignment_slot(const struct assignment *a, int worker, uint64_t ticket)
 {
     int at = slots_find(&a->slots, worker, ticket);
@@ -125,12 +110,6 @@ bool assignment_add(struct assignment *a, int64_t cell, double cost, int deaths)
     a->left++;
     a->cost_left += cost;
     return true;
-}
-
-void assignment_withdraw(struct assignment *a, int64_t run)
-{
-    queue_withdraw(&a->queue, run);
-    run_leave(a, run);
 }
 
 /* ---- loss of workers ---- */
@@ -222,8 +201,11 @@ void assignment_top_up(struct assignment *a, int worker)
 static void take_over(struct assignment *a, int idle)
 {
     int holder = a->slots.holders.last;
+    struct slot slot = slots_void(&a->slots, holder, slots_last(&a->slots, holder));
 
-    give(a, idle, assignment_recall(a, holder, slots_last(&a->slots, holder)).run);
+    assignment_run(a, holder, &slot);
+    assignment_order_run(a, ORDER_STOP, holder, &slot);
+    give(a, idle, slot.run);
 }
 
 void assignment_hand_out(struct assignment *a)

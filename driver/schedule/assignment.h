@@ -11,12 +11,12 @@
 
 /*
  * Which worker has which run, for the coordinator: gives runs to workers and takes them back, and says so in
- * orders. Every run waits in the queue, is held by one worker under a ticket, has ended or was withdrawn.
+ * orders. Every run waits in the queue, is held by one worker under a ticket, or has ended.
  */
 struct assignment {
     struct coordinator_options options;
     struct queue queue;
-    int64_t left; /* runs that have neither ended nor been withdrawn */
+    int64_t left; /* runs that have not ended */
     int64_t ended;
     double cost_left; /* of the runs that are left */
     struct pool pool;
@@ -48,12 +48,8 @@ const struct slot *assignment_slot(const struct assignment *assignment, int work
 /* Adds a run, for which the queue has room; false if it is there already. */
 bool assignment_add(struct assignment *assignment, int64_t cell, double cost, int deaths);
 
-/* A held run has ended; a run that waits or was recalled is withdrawn. */
+/* A held run has ended. */
 void assignment_end(struct assignment *assignment, int64_t run);
-void assignment_withdraw(struct assignment *assignment, int64_t run);
-
-/* Takes the run of slot `at` away; the worker is told to hand the ticket back. Returns the slot as it was. */
-struct slot assignment_recall(struct assignment *assignment, int worker, int at);
 
 /* The worker is dead: its runs wait again, or fail. `blame`: the run in training has killed it. */
 void assignment_lose(struct assignment *assignment, int worker, bool blame);

@@ -67,7 +67,7 @@ bool coordinator_next(struct coordinator *c, struct order *order)
     return orders_take(&c->assignment.orders, order);
 }
 
-/* ---- runs that come and go later ---- */
+/* ---- runs that come later ---- */
 
 int64_t coordinator_add(struct coordinator *c, const int64_t *cell, const double *cost, const int *deaths,
     int64_t count, double now)
@@ -87,27 +87,6 @@ int64_t coordinator_add(struct coordinator *c, const int64_t *cell, const double
     assignment_hand_out(a);
     assignment_check(a);
     return added;
-}
-
-bool coordinator_withdraw(struct coordinator *c, int64_t cell)
-{
-    struct assignment *a = &c->assignment;
-    struct slot slot = {.run = queue_find(&a->queue, cell)};
-    int worker = NOBODY;
-
-    if (c->finished || slot.run == NOTHING)
-        return false;
-    const struct queued_run *run = &a->queue.run[slot.run];
-    if (run->state == RUN_ENDED || run->state == RUN_WITHDRAWN)
-        return false;
-    if (run->state == RUN_HELD) {
-        worker = run->holder;
-        slot = assignment_recall(a, worker, slots_find_run(&a->slots, worker, slot.run));
-    }
-    assignment_withdraw(a, slot.run);
-    assignment_order_run(a, ORDER_WITHDRAW, worker, &slot);
-    assignment_check(a);
-    return true;
 }
 
 /* ---- events ---- */

@@ -11,8 +11,8 @@
  * address every worker, once) and of the runs that were added. All memory is allocated at creation, except
  * for orders that are not taken and runs that are added.
  *
- * Runs can be added and withdrawn at any time, as a search does that decides from results. Each run is
- * trained to its end once, or fails, or is withdrawn.
+ * Runs can be added at any time, as a search does that decides from results. Each run is trained to its end
+ * once, or fails.
  *
  * A run is identified by its cell, a worker by its index. Each assignment of a run has a ticket of its own,
  * so that a late message from a worker that was given up can be recognised. Events may come late, twice, or
@@ -62,8 +62,6 @@ enum order_kind {
     ORDER_ACCEPT, /* the result of the event is valid: write it for `cell` */
     ORDER_RETURN, /* `cell` is pending again: its worker was lost or stopped */
     ORDER_FAIL, /* `cell` has killed its workers too often: record it as failed */
-    ORDER_WITHDRAW, /* `cell` is withdrawn: from `worker`, which was told to stop it, or (NOBODY) before any
-                       had it */
     ORDER_FINISH, /* all runs have ended, or everything has stopped */
 };
 
@@ -96,11 +94,11 @@ void coordinator_handle(struct coordinator *coordinator, const struct event *eve
 
 /*
  * Adds runs, to be handed out after those that were returned, the longest first among the others; idle
- * workers get them at once. Cells that wait, are held or have ended are left as they are; one that was
- * withdrawn is added like a new one. The arrays are those of coordinator_new, in any order. Memory grows with
- * the largest cell. `now` is on the clock of the events; 0: the time of the last one. Returns how many runs
- * were added; 0 after EVENT_STOP and once ORDER_QUIT was taken, since
- * the workers go home; -1: no memory, and nothing is added. Take the orders afterwards.
+ * workers get them at once. Cells that wait, are held or have ended are left as they are. The arrays are
+ * those of coordinator_new, in any order. Memory grows with the largest cell. `now` is on the clock of the
+ * events; 0: the time of the last one. Returns how many runs were added; 0 after EVENT_STOP and once
+ * ORDER_QUIT was taken, since the workers go home; -1: no memory, and nothing is added. Take the orders
+ * afterwards.
  *
  * A sweep ends only when all orders have been taken: runs that are added in response to an ORDER_ACCEPT or
  * ORDER_FAIL, before the next call of coordinator_next, continue it, even if that was the last result.
@@ -108,20 +106,12 @@ void coordinator_handle(struct coordinator *coordinator, const struct event *eve
 int64_t coordinator_add(struct coordinator *coordinator, const int64_t *cell, const double *cost,
     const int *deaths, int64_t count, double now);
 
-/*
- * Withdraws a run that waits or is held: it is not handed out any more; a worker that holds it is told to
- * stop, begun or not, and its result no longer counts. ORDER_WITHDRAW tells the same in the order of events.
- * False without effect if the run has ended or is not there, or once ORDER_QUIT was taken: the orders have
- * told, or will tell, what became of it. Take the orders afterwards.
- */
-bool coordinator_withdraw(struct coordinator *coordinator, int64_t cell);
-
 /* Takes the next order; false if there is none. */
 bool coordinator_next(struct coordinator *coordinator, struct order *order);
 
 /* The state of the sweep, for progress lines. */
 struct coordinator_state {
-    int64_t pending, running, ended; /* runs, without withdrawn ones */
+    int64_t pending, running, ended; /* runs */
     int workers, idle; /* workers at work or available, and the available ones among them */
     int silent; /* workers that were given up and are still silent, or still have runs to hand back */
     double cost_left; /* of all pending and running runs */

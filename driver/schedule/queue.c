@@ -19,25 +19,8 @@ static int longest_first(const void *left, const void *right)
 
 static void list_push(struct queue *queue, int64_t run)
 {
-    queue->run[run].before = QUEUE_END;
     queue->run[run].after = queue->first;
-    if (queue->first != QUEUE_END)
-        queue->run[queue->first].before = run;
     queue->first = run;
-}
-
-static void list_remove(struct queue *queue, int64_t run)
-{
-    const struct queued_run *it = &queue->run[run];
-    int64_t *to = it->before == QUEUE_END ? &queue->first : &queue->run[it->before].after;
-
-    INVARIANT(*to == run, "run %" PRId64 " and %" PRId64 " after %" PRId64, run, *to, it->before);
-    *to = it->after;
-    if (it->after == QUEUE_END)
-        return;
-    INVARIANT(queue->run[it->after].before == run, "run %" PRId64 " and %" PRId64 " before %" PRId64, run,
-        queue->run[it->after].before, it->after);
-    queue->run[it->after].before = it->before;
 }
 
 /* ---- the heap ---- */
@@ -47,53 +30,30 @@ static bool is_longer(const struct queue *queue, int64_t run, int64_t other)
     return longest_first(&queue->run[run], &queue->run[other]) < 0;
 }
 
-static void heap_put(struct queue *queue, int64_t place, int64_t run)
-{
-    queue->heap[place] = run;
-    queue->run[run].place = place;
-}
-
-/* Both move a run from a free place to the one where it belongs. */
-static void heap_rise(struct queue *queue, int64_t place, int64_t run)
-{
-    for (; place > 0 && is_longer(queue, run, queue->heap[(place - 1) / 2]); place = (place - 1) / 2)
-        heap_put(queue, place, queue->heap[(place - 1) / 2]);
-    heap_put(queue, place, run);
-}
-
-static void heap_sink(struct queue *queue, int64_t place, int64_t run)
-{
-    for (int64_t child = 2 * place + 1; child < queue->added; child = 2 * place + 1) {
-        if (child + 1 < queue->added && is_longer(queue, queue->heap[child + 1], queue->heap[child]))
-            child++;
-        if (!is_longer(queue, queue->heap[child], run))
-            break;
-        heap_put(queue, place, queue->heap[child]);
-        place = child;
-    }
-    heap_put(queue, place, run);
-}
-
 static void heap_push(struct queue *queue, int64_t run)
 {
-    INVARIANT(queue->added < queue->room, "%" PRId64 " of %" PRId64, queue->added, queue->room);
-    heap_rise(queue, queue->added++, run);
+    int64_t at = queue->added++;
+
+    INVARIANT(at < queue->room, "%" PRId64 " of %" PRId64, at, queue->room);
+    for (; at > 0 && is_longer(queue, run, queue->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        queue->heap[at] = queue->heap[(at - 1) / 2];
+    queue->heap[at] = run;
 }
 
-static void heap_remove(struct queue *queue, int64_t run)
+/* Removes the longest run. */
+static void heap_pop(struct queue *queue)
 {
-    int64_t place = queue->run[run].place;
+    int64_t last = queue->heap[--queue->added], at = 0;
 
-    INVARIANT(place >= 0 && place < queue->added, "run %" PRId64 " at %" PRId64, run, place);
-    INVARIANT(queue->heap[place] == run, "run %" PRId64 " and %" PRId64, run, queue->heap[place]);
-    queue->run[run].place = QUEUE_END;
-    int64_t last = queue->heap[--queue->added];
-    if (last == run)
-        return;
-    if (place > 0 && is_longer(queue, last, queue->heap[(place - 1) / 2]))
-        heap_rise(queue, place, last);
-    else
-        heap_sink(queue, place, last);
+    for (int64_t child = 1; child < queue->added; child = 2 * at + 1) {
+        if (child + 1 < queue->added && is_longer(queue, queue->heap[child + 1], queue->heap[child]))
+            child++;
+        if (!is_longer(queue, queue->heap[child], last))
+            break;
+        queue->heap[at] = queue->heap[child];
+        at = child;
+    }
+    queue->heap[at] = last;
 }
 
 /* ---- coming and going ---- */
@@ -104,19 +64,6 @@ static void begin_waiting(struct queue *queue, int64_t run)
     queue->run[run].state = RUN_WAITING;
     queue->waiting++;
     queue->cost += queue->run[run].cost;
-}
-
-/* A run leaves the list or the heap. */
-static void end_waiting(struct queue *queue, int64_t run)
-{
-    INVARIANT(queue->run[run].state == RUN_WAITING, "run %" PRId64 " is %d", run, queue->run[run].state);
-    INVARIANT(queue->waiting > 0, "%" PRId64 " waiting", queue->waiting);
-    if (queue->run[run].place == QUEUE_END)
-        list_remove(queue, run);
-    else
-        heap_remove(queue, run);
-    queue->waiting--;
-    queue->cost = queue->waiting > 0 ? queue->cost - queue->run[run].cost : 0;
 }
 
 int64_t queue_front(const struct queue *queue)
@@ -133,7 +80,13 @@ int64_t queue_take(struct queue *queue)
 {
     int64_t run = queue_front(queue);
 
-    end_waiting(queue, run);
+    INVARIANT(queue->run[run].state == RUN_WAITING, "run %" PRId64 " is %d", run, queue->run[run].state);
+    if (run == queue->first)
+        queue->first = queue->run[run].after;
+    else
+        heap_pop(queue);
+    queue->waiting--;
+    queue->cost = queue->waiting > 0 ? queue->cost - queue->run[run].cost : 0;
     queue->run[run].state = RUN_HELD;
     return run;
 }
@@ -152,39 +105,17 @@ void queue_end(struct queue *queue, int64_t run)
     queue->run[run].state = RUN_ENDED;
 }
 
-void queue_withdraw(struct queue *queue, int64_t run)
-{
-    INVARIANT(queue->run[run].state == RUN_WAITING || queue->run[run].state == RUN_HELD,
-        "run %" PRId64 " is %d", run, queue->run[run].state);
-    if (queue->run[run].state == RUN_WAITING)
-        end_waiting(queue, run);
-    queue->run[run].state = RUN_WITHDRAWN;
-}
-
 bool queue_add(struct queue *queue, int64_t cell, double cost, int deaths)
 {
-    int64_t run = queue_find(queue, cell);
-
-    INVARIANT(cost >= 0 && cost < INFINITY, "cell %" PRId64 " costs %g", cell, cost);
-    if (run != QUEUE_END && queue->run[run].state != RUN_WITHDRAWN)
+    INVARIANT(cell >= 0 && cell < queue->cells && cost >= 0 && cost < INFINITY, "cell %" PRId64 " costs %g",
+        cell, cost);
+    if (queue->of_cell[cell] != QUEUE_END)
         return false;
-    if (run == QUEUE_END) {
-        INVARIANT(queue->count < queue->size && cell < queue->cells, "run %" PRId64 " of %" PRId64,
-            queue->count, queue->size);
-        run = queue->of_cell[cell] = queue->count++;
-    }
+    int64_t run = queue->of_cell[cell] = queue->count++;
     queue->run[run] = (struct queued_run){.cost = cost, .cell = cell, .deaths = deaths};
     heap_push(queue, run);
     begin_waiting(queue, run);
     return true;
-}
-
-int64_t queue_find(const struct queue *queue, int64_t cell)
-{
-    int64_t run = cell >= 0 && cell < queue->cells ? queue->of_cell[cell] : QUEUE_END;
-
-    INVARIANT(run == QUEUE_END || queue->run[run].cell == cell, "cell %" PRId64 ", run %" PRId64, cell, run);
-    return run;
 }
 
 /* ---- memory ---- */
@@ -242,7 +173,6 @@ int queue_init(struct queue *queue, const int64_t *cell, const double *cost, con
     for (; queue->count < count; queue->count++)
         queue->run[queue->count] = (struct queued_run){.cost = cost[queue->count],
             .cell = cell[queue->count],
-            .place = QUEUE_END,
             .deaths = deaths ? deaths[queue->count] : 0};
     list_all(queue);
     return 0;

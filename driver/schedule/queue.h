@@ -10,15 +10,13 @@ enum queued_state {
     RUN_WAITING, /* in the queue */
     RUN_HELD, /* by a worker, or on its way there */
     RUN_ENDED, /* for good */
-    RUN_WITHDRAWN, /* may be added again */
 };
 
 /* A run as the coordinator knows it. */
 struct queued_run {
     double cost;
     int64_t cell;
-    int64_t before, after; /* its neighbours in the list; QUEUE_END: none */
-    int64_t place; /* its index in the heap; QUEUE_END: it is not there */
+    int64_t after; /* the next one in the list; QUEUE_END: none */
     int deaths; /* of its workers since its last checkpoint */
     int holder; /* held: the worker; maintained by the coordinator */
     enum queued_state state;
@@ -28,7 +26,7 @@ struct queued_run {
 /*
  * The runs of a sweep; the index in `run` identifies a run. Returned runs come first, the latest of them
  * before all, then the longest run, ties by cell. A list holds the returned runs and, behind them, those
- * given at first, in order; so taking, returning and withdrawing are O(1). Runs that are added later wait in
+ * given at first, in order; so taking and returning are O(1). Runs that are added later wait in
  * a binary heap, O(log of their number), until they are taken for the first time.
  */
 struct queue {
@@ -49,13 +47,10 @@ int queue_init(
     struct queue *queue, const int64_t *cell, const double *cost, const int *deaths, int64_t count);
 void queue_release(struct queue *queue);
 
-/* The run of a cell, or QUEUE_END. */
-int64_t queue_find(const struct queue *queue, int64_t cell);
-
 /* Makes room for `count` more runs with cells up to `last`. -1: no memory; the queue is as before. */
 int queue_reserve(struct queue *queue, int64_t count, int64_t last);
 
-/* Adds a run, for which there is room; false if there is a run of that cell that was not withdrawn. */
+/* Adds a run, for which there is room; false if there is a run of that cell. */
 bool queue_add(struct queue *queue, int64_t cell, double cost, int deaths);
 
 /* Both return the next run of a queue that is not empty; queue_take also removes it: it is held. */
@@ -67,8 +62,5 @@ void queue_return(struct queue *queue, int64_t run);
 
 /* A held run has ended. */
 void queue_end(struct queue *queue, int64_t run);
-
-/* Withdraws a run that waits or is held. */
-void queue_withdraw(struct queue *queue, int64_t run);
 
 #endif

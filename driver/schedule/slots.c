@@ -41,16 +41,6 @@ int slots_find(const struct slots *slots, int worker, uint64_t ticket)
     return SLOT_NONE;
 }
 
-int slots_find_run(const struct slots *slots, int worker, int64_t run)
-{
-    const struct slot *slot = slots_of(slots, worker);
-
-    for (int i = 0; i < slots->used[worker]; i++)
-        if (slot[i].run == run)
-            return i;
-    return SLOT_NONE;
-}
-
 int slots_last(const struct slots *slots, int worker)
 {
     const struct slot *slot = slots_of(slots, worker);

@@ -32,9 +32,8 @@ void slots_release(struct slots *slots);
 /* The first slot of a worker. */
 struct slot *slots_of(const struct slots *slots, int worker);
 
-/* The index of a worker's slot with this ticket, or with this run; SLOT_NONE: it has none. */
+/* The index of a worker's slot with this ticket; SLOT_NONE: it has none. */
 int slots_find(const struct slots *slots, int worker, uint64_t ticket);
-int slots_find_run(const struct slots *slots, int worker, int64_t run);
 
 /* The last slot of a worker that holds a run ahead. */
 int slots_last(const struct slots *slots, int worker);

@@ -18,7 +18,6 @@ enum truth {
     TRUTH_DONE,
     TRUTH_FAILED,
     TRUTH_ABSENT, /* not added yet */
-    TRUTH_WITHDRAWN
 };
 
 enum cell_kind {
@@ -35,8 +34,6 @@ struct cell {
     int deaths; /* as the coordinator counts them */
     int losses; /* workers that died or hung while they trained it, or before they got it; without nodes */
     int strays; /* those among them that died or hung before they got it */
-    int due; /* withdrawals that an order has yet to tell */
-    bool denied; /* not withdrawn, because an order has yet to tell that it has ended */
     bool passing; /* held under a ticket that is void already, as an order has yet to tell */
 };
 
@@ -59,16 +56,15 @@ struct hazards {
 /* Who owns the sweep, and changes it while it runs. */
 struct owner {
     double absent; /* the part of the cells that is not there at first */
-    double adds, withdraws; /* probability on each order that concerns a run */
+    double adds; /* probability on each order that concerns a run */
     double gap; /* seconds between its other decisions, on average; 0: there are none */
     int batch; /* cells that it adds at once, at most */
-    int64_t most; /* cells that it may still add or withdraw */
+    int64_t most; /* cells that it may still add */
     /* What has come of it: */
-    int64_t added, again; /* again: added although withdrawn before */
-    int64_t unqueued, recalled, broken_off; /* withdrawn while pending, held, in training */
+    int64_t added;
     int64_t continued, after_failure; /* added when nothing else was left, and those of them in response to a
                                          run that had killed its workers */
-    int64_t refused; /* decisions without effect */
+    int64_t refused; /* additions without effect */
 };
 
 struct happening;
@@ -94,7 +90,7 @@ struct simulation {
     double now, stop_at, last_accept;
     bool finished, stopped;
     bool home; /* the workers were told to quit */
-    int64_t due, denied, passing; /* of all cells; 0 once all orders have been taken */
+    int64_t passing; /* of all cells; 0 once all orders have been taken */
     struct event event; /* the one that the coordinator handles */
     int64_t done, failed, returned;
     int64_t unlucky; /* failed cells that are not poison */

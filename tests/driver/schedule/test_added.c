@@ -1,4 +1,4 @@
-/* Runs that are added to a coordinator at work, and runs that are withdrawn from it. */
+/* Runs that are added to a coordinator at work. */
 #include "tests/driver/schedule/trial.h"
 #include "tests/test.h"
 
@@ -19,14 +19,6 @@ static int64_t add(struct trial *t, int64_t cell, double cost)
     return added;
 }
 
-static bool withdraw(struct trial *t, int64_t cell)
-{
-    bool withdrawn = coordinator_withdraw(t->c, cell);
-
-    take_orders(t);
-    return withdrawn;
-}
-
 /* The cells that worker 0 gets one after the other, as decimal digits. */
 static int64_t order_of_training(struct trial *t, uint64_t ticket)
 {
@@ -39,8 +31,6 @@ static int64_t order_of_training(struct trial *t, uint64_t ticket)
     }
     return digits;
 }
-
-/* ---- adding ---- */
 
 TEST(coordinator_adds_the_longest_run_first)
 {
@@ -102,7 +92,7 @@ TEST(coordinator_continues_if_runs_are_added_on_the_last_result)
     trial_result(&t, trial_got(&t, ORDER_RUN).worker, trial_got(&t, ORDER_RUN).ticket, true);
     CHECK(trial_has(&t, ORDER_ACCEPT) && trial_has(&t, ORDER_FINISH));
     CHECK(add(&t, 12, 1) == 0 && t.count == 0); /* the workers go home */
-    CHECK(!withdraw(&t, 12) && trial_state(&t).pending == 0);
+    CHECK(trial_state(&t).pending == 0);
     coordinator_free(t.c);
 }
 
@@ -167,176 +157,5 @@ TEST(coordinator_counts_deaths_of_added_runs_before_now)
     CHECK(trial_hello(&t, 1, 0, 0) > 0);
     trial_lost(&t, 1, true);
     CHECK(trial_got(&t, ORDER_FAIL).cell == 11 && trial_got(&t, ORDER_FAIL).deaths == 3);
-    coordinator_free(t.c);
-}
-
-/* ---- withdrawing ---- */
-
-TEST(coordinator_withdraws_a_run_that_waits)
-{
-    struct trial t = trial_begin(4, 0, INFINITY, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0);
-
-    CHECK(add(&t, 3, 1.5) == 1 && add(&t, 4, 1.2) == 1);
-    CHECK(withdraw(&t, 12));
-    CHECK(t.count == 1 && t.order[0].kind == ORDER_WITHDRAW && t.order[0].cell == 12);
-    CHECK(t.order[0].worker == -1);
-    CHECK(withdraw(&t, 3) && trial_state(&t).pending == 3);
-    CHECK_CLOSE(trial_state(&t).cost_left, 4 + 3 + 1.2 + 1, 1e-12);
-    CHECK(!withdraw(&t, 12) && !withdraw(&t, 99) && !withdraw(&t, -1) && t.count == 0);
-    CHECK(order_of_training(&t, ticket) == 143);
-    CHECK(trial_has(&t, ORDER_FINISH) && trial_state(&t).ended == 4);
-    coordinator_free(t.c);
-}
-
-TEST(coordinator_withdraws_a_run_that_was_returned)
-{
-    struct trial t = trial_begin(2, 0, INFINITY, NULL);
-
-    trial_hello(&t, 0, 0, 0);
-    trial_lost(&t, 0, true);
-    CHECK(withdraw(&t, 10) && trial_got(&t, ORDER_WITHDRAW).deaths == 1);
-    CHECK(order_of_training(&t, trial_hello(&t, 0, 0, 0)) == 1);
-    coordinator_free(t.c);
-}
-
-/* The worker gets nothing new until it has handed the run back, or was too late to stop. */
-TEST(coordinator_withdraws_a_run_in_training)
-{
-    for (int late = 0; late < 2; late++) {
-        struct trial t = trial_begin(2, 0, INFINITY, NULL);
-        uint64_t ticket = trial_hello(&t, 0, 0, 0);
-        CHECK(withdraw(&t, 10));
-        CHECK(t.count == 2 && t.order[0].kind == ORDER_STOP && t.order[0].ticket == ticket);
-        CHECK(t.order[1].kind == ORDER_WITHDRAW && t.order[1].worker == 0 && t.order[1].cell == 10);
-        CHECK(coordinator_cell(t.c, 0, ticket) == -1);
-        CHECK(trial_state(&t).running == 0 && trial_state(&t).pending == 1);
-        trial_progress(&t, 0, ticket, 0);
-        trial_checkpoint(&t, 0, ticket);
-        CHECK(t.count == 0);
-        trial_result(&t, 0, ticket, late);
-        CHECK(t.count == 1 && trial_got(&t, ORDER_RUN).cell == 11);
-        trial_result(&t, 0, trial_got(&t, ORDER_RUN).ticket, true);
-        CHECK(trial_has(&t, ORDER_FINISH) && trial_state(&t).ended == 1);
-        coordinator_free(t.c);
-    }
-}
-
-TEST(coordinator_withdraws_an_order_ahead)
-{
-    struct trial t = trial_begin_ahead(INFINITY);
-
-    trial_hello(&t, 0, 0, 0);
-    CHECK(withdraw(&t, 1));
-    CHECK(t.count == 2 && t.order[0].kind == ORDER_STOP && t.order[0].ticket == 2);
-    CHECK(trial_state(&t).running == 1 && trial_state(&t).pending == 10);
-    trial_result(&t, 0, 2, false); /* handed back */
-    CHECK(t.count == 1 && trial_got(&t, ORDER_RUN).cell == 2);
-    trial_result(&t, 0, 1, true);
-    CHECK(trial_got(&t, ORDER_ACCEPT).cell == 0);
-    coordinator_free(t.c);
-}
-
-/* Withdrawing the last run ends the sweep, but not before the worker has stopped. */
-TEST(coordinator_finishes_when_what_is_left_is_withdrawn)
-{
-    struct trial t = trial_begin(2, 0, INFINITY, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0);
-
-    CHECK(withdraw(&t, 11) && withdraw(&t, 10) && !trial_has(&t, ORDER_FINISH));
-    CHECK(trial_state(&t).cost_left == 0);
-    trial_result(&t, 0, ticket, false);
-    CHECK(t.count == 2 && trial_has(&t, ORDER_QUIT) && trial_has(&t, ORDER_FINISH));
-    coordinator_free(t.c);
-}
-
-TEST(coordinator_withdraws_nothing_that_has_ended)
-{
-    struct trial t = trial_begin(2, 0, INFINITY, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0);
-
-    trial_result(&t, 0, ticket, true);
-    CHECK(!withdraw(&t, 10) && t.count == 0 && trial_state(&t).ended == 1);
-    coordinator_free(t.c);
-}
-
-/* The old worker still holds the old ticket when the run begins anew on another. */
-TEST(coordinator_adds_a_withdrawn_run_again)
-{
-    struct trial t = trial_begin(1, 0, INFINITY, NULL);
-    uint64_t old = trial_hello(&t, 0, 0, 0);
-
-    trial_hello(&t, 1, 0, 0);
-    CHECK(withdraw(&t, 10) && add(&t, 10, 7) == 1);
-    CHECK(t.count == 1 && trial_got(&t, ORDER_RUN).worker == 1 && trial_got(&t, ORDER_RUN).cell == 10);
-    uint64_t again = trial_got(&t, ORDER_RUN).ticket;
-    CHECK(trial_state(&t).cost_left == 7);
-    trial_result(&t, 0, old, true);
-    CHECK(t.count == 0);
-    trial_result(&t, 1, again, true);
-    CHECK(trial_got(&t, ORDER_ACCEPT).cell == 10 && trial_has(&t, ORDER_FINISH));
-    CHECK(trial_state(&t).ended == 1);
-    coordinator_free(t.c);
-}
-
-/* ---- with deaths and silence ---- */
-
-TEST(coordinator_blames_no_run_that_was_withdrawn_for_a_death)
-{
-    struct trial t = trial_begin(2, 0, INFINITY, NULL);
-
-    trial_hello(&t, 0, 0, 0);
-    CHECK(withdraw(&t, 10) && add(&t, 10, 4) == 1);
-    trial_lost(&t, 0, true);
-    CHECK(t.count == 0);
-    CHECK(trial_hello(&t, 0, 0, 0) > 0 && trial_got(&t, ORDER_RUN).cell == 10);
-    CHECK(trial_got(&t, ORDER_RUN).deaths == 0);
-    coordinator_free(t.c);
-}
-
-/* The worker falls silent instead of handing the run back, and wakes after the run began elsewhere. */
-TEST(coordinator_gives_up_a_worker_that_was_told_to_stop_a_withdrawn_run)
-{
-    struct trial t = trial_begin(1, 0, 10, NULL);
-
-    trial_hello(&t, 0, 0, 0);
-    CHECK(withdraw(&t, 10));
-    CHECK(trial_tick(&t, 10.5) == 0 && trial_got(&t, ORDER_GIVE_UP).cell == -1);
-    CHECK(!trial_has(&t, ORDER_RETURN) && trial_has(&t, ORDER_FINISH));
-    coordinator_free(t.c);
-
-    t = trial_begin(2, 0, 10, NULL);
-    uint64_t old = trial_hello(&t, 0, 0, 0);
-    CHECK(withdraw(&t, 10) && trial_tick(&t, 10.5) == 0 && add(&t, 10, 4) == 1);
-    trial_hello(&t, 1, 0, 0);
-    CHECK(trial_got(&t, ORDER_RUN).cell == 10);
-    trial_progress(&t, 0, old, 0);
-    CHECK(t.count == 1 && trial_got(&t, ORDER_STOP).worker == 0);
-    trial_result(&t, 0, old, true);
-    CHECK(!trial_has(&t, ORDER_ACCEPT) && trial_got(&t, ORDER_RUN).cell == 11);
-    coordinator_free(t.c);
-}
-
-TEST(coordinator_withdraws_the_run_of_a_silent_worker)
-{
-    struct trial t = trial_begin(1, 0, 10, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0);
-
-    CHECK(trial_tick(&t, 10.5) == 0 && trial_got(&t, ORDER_RETURN).cell == 10);
-    CHECK(withdraw(&t, 10) && trial_got(&t, ORDER_WITHDRAW).worker == -1 && trial_has(&t, ORDER_FINISH));
-    trial_result(&t, 0, ticket, true);
-    CHECK(t.count == 0);
-    coordinator_free(t.c);
-}
-
-TEST(coordinator_withdraws_while_it_stops)
-{
-    struct trial t = trial_begin(2, 0, INFINITY, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0);
-
-    trial_event(&t, (struct event){.kind = EVENT_STOP});
-    CHECK(withdraw(&t, 10) && withdraw(&t, 11));
-    trial_result(&t, 0, ticket, false);
-    CHECK(!trial_has(&t, ORDER_RETURN) && trial_has(&t, ORDER_FINISH));
     coordinator_free(t.c);
 }

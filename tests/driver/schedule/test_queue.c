@@ -9,7 +9,8 @@ enum { CELLS = 60, FIRST = 20, STEPS = 4000 };
 
 /* What the queue must know of a cell. */
 struct known {
-    bool waits, held;
+    bool waits, held, ended;
+    int64_t run;
     int64_t returned; /* when; 0: never */
     double cost;
 };
@@ -33,7 +34,7 @@ static int64_t next_of(const struct known *known)
     return next;
 }
 
-/* One change: a cell is added, withdrawn, returned, or the next one is taken. */
+/* One change: a cell is added, the next one is taken, or one that is held is returned or ends. */
 static void change(struct queue *queue, struct known *known, int64_t step, uint64_t seed)
 {
     int64_t cell = (int64_t)random_below(seed, RANDOM_TEST, 3 * (uint64_t)step, CELLS);
@@ -44,18 +45,21 @@ static void change(struct queue *queue, struct known *known, int64_t step, uint6
 
     if (what < 0.4) {
         CHECK(queue_reserve(queue, 1, cell) == 0);
-        CHECK(queue_add(queue, cell, cost, 0) == (!it->waits && !it->held));
-        if (!it->waits && !it->held)
+        bool is_new = !it->waits && !it->held && !it->ended;
+        CHECK(queue_add(queue, cell, cost, 0) == is_new);
+        if (is_new)
             *it = (struct known){.waits = true, .cost = cost};
-    } else if (what < 0.6 && (it->waits || it->held)) {
-        queue_withdraw(queue, queue_find(queue, cell));
-        it->waits = it->held = false;
+    } else if (what < 0.41 && it->held) {
+        queue_end(queue, it->run);
+        it->held = false;
+        it->ended = true;
     } else if (what < 0.75 && it->held) {
-        queue_return(queue, queue_find(queue, cell));
+        queue_return(queue, it->run);
         *it = (struct known){.waits = true, .returned = step + 1, .cost = it->cost};
     } else if (next != QUEUE_END) {
         CHECK(queue->run[queue_front(queue)].cell == next);
-        CHECK(queue->run[queue_take(queue)].cell == next);
+        known[next].run = queue_take(queue);
+        CHECK(queue->run[known[next].run].cell == next);
         known[next].waits = false;
         known[next].held = true;
     }

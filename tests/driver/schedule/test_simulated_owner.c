@@ -1,4 +1,4 @@
-/* The owner of the simulated sweep, which adds and withdraws cells. */
+/* The owner of the simulated sweep, which adds cells. */
 #include "tests/driver/schedule/simulated.h"
 #include "tests/test.h"
 
@@ -8,7 +8,6 @@ struct batch_of_cells {
     int64_t cell[BATCH_MAX + 1];
     double cost[BATCH_MAX + 1];
     int deaths[BATCH_MAX + 1];
-    enum truth truth[BATCH_MAX]; /* before it was added */
     int count;
 };
 
@@ -25,12 +24,11 @@ static void choose(struct simulation *s, struct batch_of_cells *batch)
     for (int i = 0; i < 3 * wanted && batch->count < wanted && batch->count < s->owner.most; i++) {
         int64_t at = any_cell(s);
         struct cell *cell = &s->cell[at];
-        if (cell->truth != TRUTH_ABSENT && cell->truth != TRUTH_WITHDRAWN)
+        if (cell->truth != TRUTH_ABSENT)
             continue;
         batch->cell[batch->count] = at;
         batch->cost[batch->count] = cell->length * (0.5 + simulated_draw(s));
-        batch->deaths[batch->count] = cell->deaths;
-        batch->truth[batch->count++] = cell->truth;
+        batch->deaths[batch->count++] = cell->deaths;
         cell->truth = TRUTH_PENDING;
     }
 }
@@ -39,9 +37,8 @@ static void choose(struct simulation *s, struct batch_of_cells *batch)
 static int choose_in_vain(struct simulation *s, struct batch_of_cells *batch)
 {
     int64_t at = any_cell(s);
-    enum truth truth = s->cell[at].truth;
 
-    if (truth == TRUTH_ABSENT || truth == TRUTH_WITHDRAWN || s->cell[at].due > 0)
+    if (s->cell[at].truth == TRUTH_ABSENT)
         return 0;
     batch->cell[batch->count] = at;
     batch->cost[batch->count] = 1;
@@ -67,53 +64,20 @@ static void add(struct simulation *s, const struct order *order)
     s->owner.continued += continued;
     s->owner.after_failure += continued && order->kind == ORDER_FAIL;
     s->owner.most -= batch.count;
-    for (int i = 0; i < batch.count; i++) {
-        if (added == 0)
-            s->cell[batch.cell[i]].truth = batch.truth[i];
-        else
-            s->owner.again += batch.truth[i] == TRUTH_WITHDRAWN;
-    }
-}
-
-/* `taken`: all orders have been taken, so the coordinator knows no more than the owner. */
-static void withdraw(struct simulation *s, int64_t at, bool taken)
-{
-    struct cell *cell = &s->cell[at];
-    bool known = cell->truth == TRUTH_PENDING || cell->truth == TRUTH_HELD;
-    bool there = known && cell->due == 0 && !s->home;
-    bool withdrawn = coordinator_withdraw(s->coordinator, at);
-
-    CHECK(taken ? withdrawn == there : !withdrawn || there);
-    s->owner.most--;
-    s->owner.refused += !withdrawn;
-    if (withdrawn) {
-        cell->due++;
-        s->due++;
-    } else if (there && !cell->denied) {
-        cell->denied = true;
-        s->denied++;
-    }
+    for (int i = 0; added == 0 && i < batch.count; i++)
+        s->cell[batch.cell[i]].truth = TRUTH_ABSENT;
 }
 
 void owner_decides(struct simulation *s)
 {
-    if (s->owner.most <= 0 || s->cells == 0)
-        return;
-    if (simulated_draw(s) * (s->owner.adds + s->owner.withdraws) < s->owner.adds)
+    if (s->owner.most > 0 && s->cells > 0)
         add(s, NULL);
-    else
-        withdraw(s, any_cell(s), true);
 }
 
 void owner_responds(struct simulation *s, const struct order *order)
 {
     bool of_run = order->kind != ORDER_QUIT && order->kind != ORDER_FINISH && order->cell >= 0;
 
-    if (!of_run || s->home || s->owner.most <= 0)
-        return;
-    double decision = simulated_draw(s);
-    if (decision < s->owner.adds)
+    if (of_run && !s->home && s->owner.most > 0 && simulated_draw(s) < s->owner.adds)
         add(s, order);
-    else if (decision < s->owner.adds + s->owner.withdraws)
-        withdraw(s, simulated_draw(s) < 0.5 ? order->cell : any_cell(s), false);
 }

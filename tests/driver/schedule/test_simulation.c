@@ -37,10 +37,6 @@ static void ends(struct simulation *s, const struct order *order, enum truth tru
     cell->truth = truth;
     s->passing -= cell->passing;
     cell->passing = false;
-    if (cell->denied && truth != TRUTH_PENDING) {
-        cell->denied = false;
-        s->denied--;
-    }
     s->worker[order->worker].holds--;
 }
 
@@ -89,27 +85,6 @@ static void stops(struct simulation *s, const struct order *order)
     simulated_send(s, order);
 }
 
-/* A worker that held the run was told to stop it before. */
-static void withdraws(struct simulation *s, const struct order *order)
-{
-    struct cell *cell = &s->cell[order->cell];
-
-    CHECK(cell->truth == TRUTH_PENDING && cell->due == 1 && cell->deaths == order->deaths);
-    cell->truth = TRUTH_WITHDRAWN;
-    cell->due--;
-    s->due--;
-    if (order->worker < 0) {
-        s->owner.unqueued++;
-        return;
-    }
-    const struct simulated *w = &s->worker[order->worker];
-    bool trains = w->alive && w->used > 0 && w->held[0].ticket == order->ticket;
-    CHECK(cell->ticket == order->ticket);
-    CHECK(coordinator_cell(s->coordinator, order->worker, order->ticket) == -1);
-    s->owner.recalled += !trains;
-    s->owner.broken_off += trains;
-}
-
 /* From now on the coordinator takes no decisions. */
 static void finishes(struct simulation *s)
 {
@@ -118,7 +93,6 @@ static void finishes(struct simulation *s)
 
     CHECK(!s->finished);
     CHECK(coordinator_add(s->coordinator, &cell, &cost, NULL, 1, s->now) == 0);
-    CHECK(!coordinator_withdraw(s->coordinator, 0));
     s->finished = s->home = true;
 }
 
@@ -159,9 +133,6 @@ static void obey(struct simulation *s, const struct order *order)
     case ORDER_QUIT:
         s->home = true;
         break;
-    case ORDER_WITHDRAW:
-        withdraws(s, order);
-        break;
     case ORDER_FINISH:
         finishes(s);
         break;
@@ -200,7 +171,7 @@ static void obey_all(struct simulation *s)
         obey(s, &order);
         owner_responds(s, &order);
     }
-    CHECK(s->due == 0 && s->denied == 0 && s->passing == 0);
+    CHECK(s->passing == 0);
     if (orders > s->most_orders)
         s->most_orders = orders;
 }
@@ -382,15 +353,14 @@ void simulation_report(const struct simulation *s)
            " events at %.0f ns, at most %" PRId64 " orders on one\n",
         s->fallen, s->silent, s->told, s->events, 1e9 * s->handling / (double)s->events, s->most_orders);
     if (owner->batch > 0)
-        printf("    %" PRId64 " runs added, %" PRId64 " again; withdrawn: %" PRId64 " pending, %" PRId64
-               " held, %" PRId64 " in training; %" PRId64 " decisions without effect\n",
-            owner->added, owner->again, owner->unqueued, owner->recalled, owner->broken_off, owner->refused);
+        printf("    %" PRId64 " runs added, %" PRId64 " additions without effect\n", owner->added,
+            owner->refused);
 }
 
 void simulation_check(const struct simulation *s)
 {
     struct coordinator_state state;
-    int64_t count[TRUTH_WITHDRAWN + 1] = {0}, cured = 0;
+    int64_t count[TRUTH_ABSENT + 1] = {0}, cured = 0;
 
     for (int64_t i = 0; i < s->cells; i++) {
         count[s->cell[i].truth]++;
