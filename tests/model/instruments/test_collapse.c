@@ -1,5 +1,5 @@
 /* The words that a model predicts, and the loss of saying the same whatever comes in. */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 enum { LOGITS = 200 };
 
 /* Every place, row lengths around the widths of vectors; the first of equals, and never NaN. */
-static void check_argmax(const struct kernels *kernels)
+EACH_LEVEL(collapse_argmax)
 {
     scalar x[LOGITS];
 
@@ -30,11 +30,6 @@ static void check_argmax(const struct kernels *kernels)
     CHECK(kernels->argmax(x, LOGITS) == LOGITS - 3);
     x[77] = (scalar)INFINITY;
     CHECK(kernels->argmax(x, LOGITS) == 77);
-}
-
-TEST(collapse_argmax)
-{
-    each_level(check_argmax);
 }
 
 /* More rows than logits are computed at a time. */
@@ -94,11 +89,7 @@ static void fill_batch(struct batch *batch)
 
 static void collapse_case_init(struct collapse_case *k)
 {
-    struct arena counted = {0};
-
-    lay_out(k, &counted);
-    CHECK(arena_init(&k->arena, counted.used) == 0);
-    lay_out(k, &k->arena);
+    LAY_OUT(&k->arena, lay_out(k, &k->arena));
     fill_batch(&k->batch);
     weights_init(k->weights, &k->model.layout, &k->model.architecture, 3);
     collapse_begin(&k->collapse);

@@ -1,5 +1,5 @@
 /* Gradients over several batches: means, slopes over depth, and what the theory speaks of, in closed form. */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <math.h>
 
@@ -34,11 +34,7 @@ static void lay_out(struct bench *b, const struct architecture *architecture)
 static void bench_init(struct bench *b, const struct architecture *architecture)
 {
     *b = (struct bench){0};
-    lay_out(b, architecture);
-    size_t size = b->arena.used;
-    b->arena = (struct arena){0};
-    CHECK(arena_init(&b->arena, size) == 0);
-    lay_out(b, architecture);
+    LAY_OUT(&b->arena, lay_out(b, architecture));
 }
 
 /* Fills every tensor of the layers with `value` of its kind and layer. */

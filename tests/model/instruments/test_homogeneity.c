@@ -1,5 +1,5 @@
 /* How near a fresh network is to a homogeneous one, where mathematics knows the answer. */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <string.h>
 
@@ -20,13 +20,11 @@ static const struct architecture base = {
 /* The tokens are copied where `tokens` is not NULL. */
 static struct homogeneity measure(const struct architecture *architecture, int64_t seed, int32_t *tokens)
 {
-    struct arena counted = {0}, arena;
+    struct arena arena;
     struct homogeneity_model h;
     struct homogeneity result;
 
-    homogeneity_layout(&h, architecture, &counted);
-    CHECK(arena_init(&arena, counted.used) == 0);
-    homogeneity_layout(&h, architecture, &arena);
+    LAY_OUT(&arena, homogeneity_layout(&h, architecture, &arena));
     homogeneity_measure(&h, seed, &result);
     CHECK(arena.used == arena.size);
     if (tokens)

@@ -1,5 +1,5 @@
 /* Norms and cosines of blocks and stacks, against sums over every scalar. */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <math.h>
 
@@ -38,11 +38,7 @@ static void bench_init(struct bench *b, enum network network)
                             .layers = ENCODER_BLOCKS,
                             .decoder_layers = DECODER_BLOCKS,
                             .biases = BIAS_ALL}};
-    lay_out(b);
-    size_t size = b->arena.used;
-    b->arena = (struct arena){0};
-    CHECK(arena_init(&b->arena, size) == 0);
-    lay_out(b);
+    LAY_OUT(&b->arena, lay_out(b));
     for (int64_t i = 0; i < b->layout.size; i++) {
         b->before[i] = (scalar)random_normal(1, RANDOM_TEST, (uint64_t)i);
         b->after[i] = b->before[i] + (scalar)random_normal(2, RANDOM_TEST, (uint64_t)i);
@@ -129,9 +125,7 @@ TEST(instruments_measure_reach)
     struct bench b;
 
     bench_init(&b, NETWORK_ENCODER_DECODER);
-    optimiser_layout(&optimiser, &options, &b.layout, 1, &arena);
-    CHECK(arena_init(&arena, arena.used) == 0);
-    optimiser_layout(&optimiser, &options, &b.layout, 1, &arena);
+    LAY_OUT(&arena, optimiser_layout(&optimiser, &options, &b.layout, 1, &arena));
     for (int64_t t = 0; t < b.layout.tensor_count; t++) {
         const struct tensor *tensor = &b.layout.tensor[t];
         bool moves = tensor->kind == TENSOR_W1;

@@ -1,6 +1,6 @@
 /* The quadrature of a spectral density: matrices of known eigenvalues, exhausted spaces, what is not finite.
  */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,7 @@
 #include "model/instruments/lanczos.h"
 #include "model/instruments/tridiagonal.h"
 
-#ifdef SCALAR_DOUBLE
-static const double exact = 1e-12;
-#else
-static const double exact = 2e-6;
-#endif
+static const double exact = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-6;
 
 enum { COUNT = 50 };
 
@@ -72,12 +68,9 @@ struct lanczos_case {
 static void run_diagonal(
     struct lanczos_case *p, const double *value, int64_t size, int64_t steps, uint64_t probe)
 {
-    struct arena counted = {0};
     const scalar *vector;
 
-    lanczos_layout(&p->lanczos, size, steps, &counted);
-    CHECK(arena_init(&p->arena, counted.used) == 0);
-    lanczos_layout(&p->lanczos, size, steps, &p->arena);
+    LAY_OUT(&p->arena, lanczos_layout(&p->lanczos, size, steps, &p->arena));
     lanczos_begin(&p->lanczos, size, 3, probe);
     while ((vector = lanczos_vector(&p->lanczos))) {
         for (int64_t i = 0; i < size; i++)

@@ -1,5 +1,6 @@
 /* Lyapunov exponents: of linear maps, against the whole Jacobian, and where the state has too few dimensions.
  */
+#include "tests/model/lay_out.h"
 #include "tests/model/network/model_case.h"
 
 #include <stdlib.h>
@@ -34,13 +35,9 @@ struct bench {
 
 static void bench_begin(struct bench *b, const struct architecture *a, int64_t exponents, int64_t sweeps)
 {
-    struct arena counted = {0};
-
     *b = (struct bench){0};
     model_case_init_tangents(&b->base, a, lengths, 2, 5);
-    lyapunov_layout(&b->lyapunov, a, exponents, sweeps, a->context, &counted);
-    CHECK(arena_init(&b->arena, counted.used) == 0);
-    lyapunov_layout(&b->lyapunov, a, exponents, sweeps, a->context, &b->arena);
+    LAY_OUT(&b->arena, lyapunov_layout(&b->lyapunov, a, exponents, sweeps, a->context, &b->arena));
 }
 
 /* Returns the number of calls, each for one tangent. */

@@ -1,5 +1,5 @@
 /* Norms of a network that is there block by block, against those of the whole network. */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,11 +58,7 @@ static void bench_init(struct bench *b, const struct architecture *architecture)
     b->architecture.width = 4;
     b->architecture.heads = 2;
     b->architecture.feedforward = 6;
-    lay_out(b);
-    size_t size = b->arena.used;
-    b->arena = (struct arena){0};
-    CHECK(arena_init(&b->arena, size) == 0);
-    lay_out(b);
+    LAY_OUT(&b->arena, lay_out(b));
     for (int64_t i = 0; i < b->layout.size; i++)
         b->weights[i] = (scalar)random_normal(1, RANDOM_TEST, (uint64_t)i);
 }

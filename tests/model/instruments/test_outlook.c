@@ -1,5 +1,5 @@
 /* The rule by which a phase is forecast, on norms that follow the recursion with known gains. */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include "model/instruments/outlook.h"
 
@@ -39,9 +39,7 @@ static void follow(struct course *course)
             reach[s / EVERY] = course->reach ? course->reach(s) : 1;
         }
     }
-    outlook_layout(&outlook, POINTS, &arena);
-    CHECK(arena_init(&arena, arena.used) == 0);
-    outlook_layout(&outlook, POINTS, &arena);
+    LAY_OUT(&arena, outlook_layout(&outlook, POINTS, &arena));
     outlook_begin(&outlook, &course->schedule, course->decay, step, POINTS);
     for (int64_t i = 0; i < POINTS; i++)
         course->phase[i] = outlook_of(&outlook, course->norm, reach, i + 1);
@@ -200,9 +198,7 @@ TEST(outlook_of_nothing)
     int64_t step[] = {0, 100, 200, 300, 400, 500, 600, 700};
     double norm[] = {1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.01}, reach[] = {1, 1, 1, 1, 1, 1, 1};
 
-    outlook_layout(&outlook, 8, &arena);
-    CHECK(arena_init(&arena, arena.used) == 0);
-    outlook_layout(&outlook, 8, &arena);
+    LAY_OUT(&arena, outlook_layout(&outlook, 8, &arena));
     outlook_begin(&outlook, &course.schedule, course.decay, step, 8);
     CHECK(outlook_of(&outlook, norm, reach, OUTLOOK_INTERVALS) == OUTLOOK_OPEN);
     CHECK(outlook_of(&outlook, norm, reach, 8) == OUTLOOK_OPEN); /* the run is over */

@@ -1,4 +1,5 @@
 /* The residual stream through depth: in closed form where there is one, against definitions elsewhere. */
+#include "tests/model/lay_out.h"
 #include "tests/model/network/model_case.h"
 
 #include <stdlib.h>
@@ -6,11 +7,7 @@
 
 #include "model/instruments/residual.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-12;
-#else
-static const double rounding = 2e-5;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-5;
 
 enum { LAYERS = 4, WIDTH = 8 };
 
@@ -40,16 +37,13 @@ struct bench {
 static void bench_begin(
     struct bench *b, const struct architecture *a, const int64_t *length, int64_t sequences)
 {
-    struct arena counted = {0};
     int64_t rows = 0;
 
     for (int64_t s = 0; s < sequences; s++)
         rows += length[s];
     *b = (struct bench){0};
     model_case_init_tangents(&b->base, a, length, sequences, 5);
-    residual_layout(&b->residual, a, 0, rows, &counted);
-    CHECK(arena_init(&b->arena, counted.used) == 0);
-    residual_layout(&b->residual, a, 0, rows, &b->arena);
+    LAY_OUT(&b->arena, residual_layout(&b->residual, a, 0, rows, &b->arena));
 }
 
 static void bench_measure(struct bench *b)

@@ -1,17 +1,13 @@
 /* The saturated network of models whose limit is known in closed form, and of fresh ones on the way to it. */
+#include "tests/model/lay_out.h"
 #include "tests/model/network/model_case.h"
 
 #include <stdlib.h>
 
 #include "model/instruments/saturation.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-13;
-static const double tie_error = 1e-11;
-#else
-static const double rounding = 1e-6;
-static const double tie_error = 1e-6;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-13 : 1e-6;
+static const double tie_error = sizeof(scalar) == sizeof(double) ? 1e-11 : 1e-6;
 
 struct saturated {
     struct model_case model;
@@ -35,10 +31,7 @@ static void saturated_init(struct saturated *s, const struct architecture *archi
     const int64_t *lengths, int64_t sequences, uint64_t seed)
 {
     model_case_init(&s->model, architecture, lengths, sequences, seed);
-    struct arena counted = {0};
-    saturated_layout(s, true, true, &counted);
-    CHECK(arena_init(&s->arena, counted.used) == 0);
-    saturated_layout(s, true, true, &s->arena);
+    LAY_OUT(&s->arena, saturated_layout(s, true, true, &s->arena));
 }
 
 static void saturated_release(struct saturated *s)

@@ -5,11 +5,7 @@
 #include "model/core/scalar.h"
 
 /* The error of a kernel's result of size 1. */
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-14;
-#else
-static const double rounding = 4e-6;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-14 : 4e-6;
 
 enum { COUNT = 1337 };
 

@@ -5,6 +5,7 @@
 
 #include "model/kernels/kernels.h"
 #include "model/kernels/levels.h"
+#include "tests/test.h"
 
 /* Calls `check` with the kernels of every vector level; a level that this processor lacks gives the best that
  * it has. In float the levels of bfloat16 have the kernels of the level below. */
@@ -21,5 +22,14 @@ static inline void each_level(void (*check)(const struct kernels *))
     }
     unsetenv("NORMSWEEP_VECTOR");
 }
+
+/* TEST(id) with the kernels of every vector level. */
+#define EACH_LEVEL(id)                                                                                       \
+    static void check_##id(const struct kernels *kernels);                                                   \
+    TEST(id)                                                                                                 \
+    {                                                                                                        \
+        each_level(check_##id);                                                                              \
+    }                                                                                                        \
+    static void check_##id(const struct kernels *kernels)
 
 #endif

@@ -3,11 +3,9 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "model/kernels/levels.h"
-#include "tests/test.h"
 
 /* The bfloat16 number nearest to x, of two the one whose last bit is 0; below float's normal numbers 0. */
 static inline double nearest(double x)
@@ -29,22 +27,6 @@ static inline double nearest(double x)
 static inline double factor_of(enum precision precision, double x)
 {
     return precision == PRECISION_BFLOAT16 ? nearest(x) : x;
-}
-
-/* Does this processor run the level? Else says that the test is skipped. */
-static inline bool level_runs(const char *level)
-{
-    const char *name;
-    char why[120];
-    bool runs;
-
-    for (int i = 0; (name = kernels_level(i, &runs)); i++)
-        if (strcmp(name, level) == 0 && runs)
-            return true;
-    snprintf(why, sizeof(why),
-        "this processor or this build has no %s, so its products of bfloat16 are not checked", level);
-    test_skip(why);
-    return false;
 }
 
 #endif

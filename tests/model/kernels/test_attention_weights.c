@@ -4,11 +4,7 @@
 #include "model/core/random.h"
 #include "tests/model/kernels/each_level.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-14;
-#else
-static const double rounding = 1e-6;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-14 : 1e-6;
 
 enum { COUNT = 2500 };
 
@@ -23,7 +19,7 @@ static void draw(int count, double size)
     }
 }
 
-static void check_softmax(const struct kernels *kernels)
+EACH_LEVEL(attention_weights_softmax)
 {
     static const int counts[] = {1, 2, 15, 16, 17, 33, 1023, 1025, COUNT};
 
@@ -40,13 +36,8 @@ static void check_softmax(const struct kernels *kernels)
     }
 }
 
-TEST(attention_weights_softmax)
-{
-    each_level(check_softmax);
-}
-
 /* Scores within a millionth of the largest, of either sign, tie with it. */
-static void check_hard(const struct kernels *kernels)
+EACH_LEVEL(attention_weights_hard)
 {
     for (int sign = -1; sign <= 1; sign += 2) {
         const double most = 1000 * sign;
@@ -62,12 +53,7 @@ static void check_hard(const struct kernels *kernels)
     }
 }
 
-TEST(attention_weights_hard)
-{
-    each_level(check_hard);
-}
-
-static void check_ends(const struct kernels *kernels)
+EACH_LEVEL(attention_weights_of_nan_and_infinity)
 {
     for (int hard = 0; hard < 2; hard++) {
         draw(40, 1);
@@ -82,9 +68,4 @@ static void check_ends(const struct kernels *kernels)
             CHECK((double)scores[i] >= 0 && (double)scores[i] <= 1);
         CHECK((double)scores[20] == 0);
     }
-}
-
-TEST(attention_weights_of_nan_and_infinity)
-{
-    each_level(check_ends);
 }

@@ -41,14 +41,9 @@ static void check_bits(const struct kernels *kernels, uint64_t seed, uint64_t fi
     CHECK(wrong == 0);
 }
 
-static void check_all_bits(const struct kernels *kernels)
+EACH_LEVEL(draws_of_bits)
 {
     each_place(kernels, check_bits);
-}
-
-TEST(draws_of_bits)
-{
-    each_level(check_all_bits);
 }
 
 /* Equal bits: 0 and -0 differ. */
@@ -84,21 +79,16 @@ static void check_reals(const struct kernels *kernels, uint64_t seed, uint64_t f
     CHECK(wrong == 0);
 }
 
-static void check_all_reals(const struct kernels *kernels)
+EACH_LEVEL(draws_of_real_numbers)
 {
     each_place(kernels, check_reals);
-}
-
-TEST(draws_of_real_numbers)
-{
-    each_level(check_all_reals);
 }
 
 /*
  * Many draws, so that some lie so close to where rounding changes that the kernels have to draw them again.
  * If the kernels were off by more than they assume, one in 2^20 draws or more would differ.
  */
-static void check_many(const struct kernels *kernels)
+EACH_LEVEL(draws_of_many_normal_numbers)
 {
     enum { COUNT = 1 << 14, ROUNDS = 1 << 8 };
     static scalar x[COUNT];
@@ -112,13 +102,8 @@ static void check_many(const struct kernels *kernels)
     CHECK(wrong == 0);
 }
 
-TEST(draws_of_many_normal_numbers)
-{
-    each_level(check_many);
-}
-
 /* Deviations at which draws round to 0, are denormal or overflow. */
-static void check_ends(const struct kernels *kernels)
+EACH_LEVEL(draws_of_extreme_deviations)
 {
     static const double deviations[] = {0, -1, 1e-50, 1e-46, 1e-38, 3e38, 1e300, NAN};
     scalar x[MOST];
@@ -132,9 +117,4 @@ static void check_ends(const struct kernels *kernels)
         }
         CHECK(wrong == 0);
     }
-}
-
-TEST(draws_of_extreme_deviations)
-{
-    each_level(check_ends);
 }

@@ -6,7 +6,7 @@
 #include "tests/model/kernels/draws.h"
 #include "tests/model/kernels/each_level.h"
 
-static void check_cross_entropy(const struct kernels *kernels)
+EACH_LEVEL(kernels_cross_entropy)
 {
     static scalar x[COUNT], gradient[COUNT];
     double sum = 0, most = -INFINITY, log_sum[2];
@@ -31,14 +31,9 @@ static void check_cross_entropy(const struct kernels *kernels)
     }
 }
 
-TEST(kernels_cross_entropy)
-{
-    each_level(check_cross_entropy);
-}
-
 /* One logit against 0: the probability is exp(-x) / (1 + exp(-x)), relative to itself down to where floats
  * end. */
-static void check_exponential(const struct kernels *kernels)
+EACH_LEVEL(kernels_exponential)
 {
     for (int i = 0; i < 232; i++) {
         double x = 0.37 * i;
@@ -54,12 +49,7 @@ static void check_exponential(const struct kernels *kernels)
     CHECK((double)far[0] == 0 && (double)far[1] < 1e-80);
 }
 
-TEST(kernels_exponential)
-{
-    each_level(check_exponential);
-}
-
-static void check_no_gradient(const struct kernels *kernels)
+EACH_LEVEL(kernels_adam_without_gradient)
 {
     struct adam_pass pass = {.rate = 1e-3,
         .beta1 = 0.9,
@@ -74,12 +64,7 @@ static void check_no_gradient(const struct kernels *kernels)
     CHECK((double)weight == 1); /* and not NaN */
 }
 
-TEST(kernels_adam_without_gradient)
-{
-    each_level(check_no_gradient);
-}
-
-static void check_nan(const struct kernels *kernels)
+EACH_LEVEL(kernels_let_nan_through)
 {
     static scalar x[COUNT], y[COUNT], moment[COUNT], weights[COUNT];
     struct adam_pass pass = {.rate = 1e-3,
@@ -103,11 +88,6 @@ static void check_nan(const struct kernels *kernels)
     x[700] = (scalar)INFINITY;
     CHECK(isnan(kernels->cross_entropy(x, COUNT, 5, &log_sum)));
     CHECK(isinf(kernels->dot(x, x, COUNT)));
-}
-
-TEST(kernels_let_nan_through)
-{
-    each_level(check_nan);
 }
 
 /* Planes of one draw, whatever the count; [COUNT - 1] lies beyond every range. */
@@ -186,14 +166,9 @@ static void check_adamw_count(const struct kernels *kernels, int count)
     }
 }
 
-static void check_adamw(const struct kernels *kernels)
+EACH_LEVEL(kernels_adamw)
 {
     each_count(check_adamw_count, kernels);
-}
-
-TEST(kernels_adamw)
-{
-    each_level(check_adamw);
 }
 
 /* Norms, products and differences of two planes. */
@@ -217,14 +192,9 @@ static void check_passes_count(const struct kernels *kernels, int count)
     CHECK(untouched(&p, count) && memcmp(p.out, p.gradient, (size_t)count * sizeof(*p.out)) == 0);
 }
 
-static void check_passes(const struct kernels *kernels)
+EACH_LEVEL(kernels_passes)
 {
     each_count(check_passes_count, kernels);
-}
-
-TEST(kernels_passes)
-{
-    each_level(check_passes);
 }
 
 static void check_lion_count(const struct kernels *kernels, int count)
@@ -268,15 +238,10 @@ static void check_lion_ends(const struct kernels *kernels)
     }
 }
 
-static void check_lion(const struct kernels *kernels)
+EACH_LEVEL(kernels_lion)
 {
     each_count(check_lion_count, kernels);
     check_lion_ends(kernels);
-}
-
-TEST(kernels_lion)
-{
-    each_level(check_lion);
 }
 
 static void check_sgd_count(const struct kernels *kernels, int count)
@@ -298,14 +263,9 @@ static void check_sgd_count(const struct kernels *kernels, int count)
     }
 }
 
-static void check_sgd(const struct kernels *kernels)
+EACH_LEVEL(kernels_sgd)
 {
     each_count(check_sgd_count, kernels);
-}
-
-TEST(kernels_sgd)
-{
-    each_level(check_sgd);
 }
 
 /* What normalized_sgd and adafactor are made of. */
@@ -331,7 +291,7 @@ static void check_updates_count(const struct kernels *kernels, int count)
     CHECK_CLOSE(got, sum, 1e-12 * sum);
 }
 
-static void check_updates(const struct kernels *kernels)
+EACH_LEVEL(kernels_updates)
 {
     scalar gradient = 0, sum = 0;
 
@@ -339,9 +299,4 @@ static void check_updates(const struct kernels *kernels)
     CHECK_CLOSE(kernels->add_squares(&sum, &gradient, 1, 1, 0.5), 1e-30, 1e-40);
     gradient = NAN;
     CHECK(isnan(kernels->add_squares(&sum, &gradient, 1, 1, 0.5)) && isnan((double)sum));
-}
-
-TEST(kernels_updates)
-{
-    each_level(check_updates);
 }

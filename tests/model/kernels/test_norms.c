@@ -100,17 +100,12 @@ static void check_norm_size(const struct kernels *kernels, bool centred, int64_t
     }
 }
 
-static void check_norms(const struct kernels *kernels)
+EACH_LEVEL(kernels_norms)
 {
     for (int64_t width = 1; width <= 70; width++) {
         check_norm_size(kernels, true, 1 + width % 11, width);
         check_norm_size(kernels, false, 1 + width % 11, width);
     }
-}
-
-TEST(kernels_norms)
-{
-    each_level(check_norms);
 }
 
 /* Rows that are NaN, or too long to be squared, are NaN, and so are their gradients and those of the tensors;
@@ -139,19 +134,14 @@ static void check_norm_ends(const struct kernels *kernels, bool centred)
         CHECK(isnan((double)k.dgain[c]));
 }
 
-static void check_both_norm_ends(const struct kernels *kernels)
+EACH_LEVEL(kernels_norms_let_nan_through)
 {
     check_norm_ends(kernels, true);
     check_norm_ends(kernels, false);
 }
 
-TEST(kernels_norms_let_nan_through)
-{
-    each_level(check_both_norm_ends);
-}
-
 /* A row of equal values has the norm 0, however large they are; the gradient may be written over dout. */
-static void check_constant_row(const struct kernels *kernels)
+EACH_LEVEL(kernels_norm_of_a_constant_row)
 {
     const scalar large = sizeof(scalar) == 4 ? (scalar)0x1p121 : (scalar)0x1p1020;
 
@@ -169,9 +159,4 @@ static void check_constant_row(const struct kernels *kernels)
         for (int64_t c = 0; c < 5 * width; c++)
             CHECK(isfinite((double)k.din[c]));
     }
-}
-
-TEST(kernels_norm_of_a_constant_row)
-{
-    each_level(check_constant_row);
 }

@@ -1,18 +1,15 @@
 /* Matrix products of every vector level, of the BLAS library and of teams, against sums in double. */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/core/random.h"
 #include "model/kernels/product.h"
+#include "tests/model/kernels/each_level.h"
 #include "tests/model/kernels/nearest.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-15;
-#else
-static const double rounding = 6e-7;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-15 : 6e-7;
 
 enum {
     SIZE = 700 * 700, /* the operands of the largest case fit */
@@ -171,23 +168,16 @@ static void check_symmetric(const struct team *team)
 static void with_precision(
     enum precision precision, int64_t threads, const char *level, void (*check)(const struct team *))
 {
-    struct arena arena, counted = {0};
+    struct arena arena;
     struct team team;
 
     setenv("NORMSWEEP_VECTOR", level, 1);
-    team_layout(&team, precision, threads, PRODUCT_SCRATCH + MARGIN, &counted);
-    CHECK(arena_init(&arena, counted.used) == 0);
-    team_layout(&team, precision, threads, PRODUCT_SCRATCH + MARGIN, &arena);
+    LAY_OUT(&arena, team_layout(&team, precision, threads, PRODUCT_SCRATCH + MARGIN, &arena));
     team.least = 0;
     draw_all(precision);
     check(&team);
     arena_release(&arena);
     unsetenv("NORMSWEEP_VECTOR");
-}
-
-static void with_team(int64_t threads, const char *level, void (*check)(const struct team *))
-{
-    with_precision(PRECISION_FLOAT, threads, level, check);
 }
 
 static void check_own_product(const struct team *team)
@@ -201,17 +191,26 @@ static void check_own_product(const struct team *team)
     check_symmetric(&same);
 }
 
+static void check_float(const struct kernels *kernels)
+{
+    with_precision(PRECISION_FLOAT, 1, kernels->level, check_own_product);
+}
+
 THOROUGH(product_of_every_level, "every vector level; gradients and parity have the processor's own")
 {
-    with_team(1, "baseline", check_own_product);
-    with_team(1, "avx2", check_own_product);
-    with_team(1, "avx512", check_own_product);
+    const char *level;
+    bool runs;
+
+    each_level(check_float);
+    for (int i = 0; (level = kernels_level(i, &runs)); i++)
+        if (runs)
+            with_precision(PRECISION_BFLOAT16, 1, level, check_own_product);
 }
 
 TEST(product_of_blas)
 {
-    with_team(1, "baseline", check_product);
-    with_team(1, "baseline", check_symmetric);
+    with_precision(PRECISION_FLOAT, 1, "baseline", check_product);
+    with_precision(PRECISION_FLOAT, 1, "baseline", check_symmetric);
 }
 
 /* An element is the same in any share, while one block of steps holds the whole sum. */
@@ -238,7 +237,7 @@ static void check_team(const struct team *team)
 
 TEST(product_of_a_team)
 {
-    with_team(3, "avx512", check_team);
+    with_precision(PRECISION_FLOAT, 3, "avx512", check_team);
 }
 
 static void check_nan(const struct team *team)
@@ -252,43 +251,9 @@ static void check_nan(const struct team *team)
             CHECK(isnan((double)c[i * p.c_stride + j]) == (i == 4)); /* through relu too */
 }
 
-TEST(product_lets_nan_through)
+EACH_LEVEL(product_lets_nan_through)
 {
-    with_team(1, "baseline", check_nan);
-    with_team(1, "avx2", check_nan);
-    with_team(1, "avx512", check_nan);
-}
-
-/* Products of rounded factors, by the kernels of one level. */
-static void check_bfloat16(const char *level)
-{
-    if (level_runs(level))
-        with_precision(PRECISION_BFLOAT16, 1, level, check_own_product);
-}
-
-THOROUGH(product_bfloat16_baseline, "every vector level; gradients and parity have the processor's own")
-{
-    check_bfloat16("baseline");
-}
-
-THOROUGH(product_bfloat16_avx2, "every vector level; gradients and parity have the processor's own")
-{
-    check_bfloat16("avx2");
-}
-
-THOROUGH(product_bfloat16_avx512, "every vector level; gradients and parity have the processor's own")
-{
-    check_bfloat16("avx512");
-}
-
-THOROUGH(product_bfloat16_avx512_bf16, "every vector level; gradients and parity have the processor's own")
-{
-    check_bfloat16("avx512_bf16");
-}
-
-THOROUGH(product_bfloat16_amx, "every vector level; gradients and parity have the processor's own")
-{
-    check_bfloat16("amx");
+    with_precision(PRECISION_FLOAT, 1, kernels->level, check_nan);
 }
 
 TEST(product_bfloat16_of_a_team)
@@ -355,9 +320,16 @@ static void check_model(const struct team *team)
 
 TEST(product_bfloat16_amx_model)
 {
-    if (!&kernels_amx_model)
-        test_skip("this build has no AVX512_BF16, so the products of AMX are not checked on a model of it");
-    else if (level_runs("avx512_bf16"))
+    const char *level;
+    bool runs = false;
+
+    for (int i = 0; (level = kernels_level(i, &runs)) && strcmp(level, "avx512_bf16") != 0; i++)
+        ;
+    if (!&kernels_amx_model || !runs)
+        test_skip(
+            "this processor or this build has no AVX512_BF16, so the products of AMX are not checked on "
+            "a model of it");
+    else
         with_precision(PRECISION_BFLOAT16, 1, "avx512_bf16", check_model);
 }
 #endif

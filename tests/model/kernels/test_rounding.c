@@ -59,20 +59,15 @@ static void check_between(const struct kernels *kernels, int bits)
 #endif
 }
 
-static void check_nearest(const struct kernels *kernels)
+EACH_LEVEL(rounding_to_the_nearest_of_all)
 {
     for (int bits = 0; bits < INFINITE && test_failures() == 0; bits++)
         check_between(kernels, bits);
 }
 
-TEST(rounding_to_the_nearest_of_all)
-{
-    each_level(check_nearest);
-}
-
 /* What has no neighbours keeps its kind, by both roundings. A NaN whose upper bits are those of infinity,
  * too. */
-static void check_specials(const struct kernels *kernels)
+EACH_LEVEL(rounding_keeps_what_is_not_finite)
 {
     const uint32_t narrow = 0x7f800001, negative = 0xffffffff;
     float nan[2];
@@ -89,11 +84,6 @@ static void check_specials(const struct kernels *kernels)
         CHECK(isnan(x[0]) && isnan(x[1]) && isnan(x[2]));
         CHECK(is(x[3], INFINITY) && is(x[4], -INFINITY) && is(x[5], 0) && is(x[6], -0.0));
     }
-}
-
-TEST(rounding_keeps_what_is_not_finite)
-{
-    each_level(check_specials);
 }
 
 /* ---- by chance ---- */
@@ -148,7 +138,7 @@ static double expected_of(const struct draws *draws, int i, uint64_t seed, uint6
     return i % 2 ? -value : value;
 }
 
-static void check_by_chance(const struct kernels *kernels)
+EACH_LEVEL(rounding_by_chance_is_its_definition)
 {
     static const int64_t firsts[] = {
         0, ROUNDING_GROUP, INT64_C(12345) * ROUNDING_GROUP, (INT64_C(1) << 40) + 3 * ROUNDING_GROUP};
@@ -172,13 +162,8 @@ static void check_by_chance(const struct kernels *kernels)
     CHECK(ups > COUNT && ups < 3 * COUNT);
 }
 
-TEST(rounding_by_chance_is_its_definition)
-{
-    each_level(check_by_chance);
-}
-
 /* In parts of any length, from the beginning of a group each, elements have the same draws. */
-static void check_parts(const struct kernels *kernels)
+EACH_LEVEL(rounding_by_chance_in_parts)
 {
     static struct draws draws;
     static scalar whole[COUNT], x[COUNT];
@@ -192,11 +177,6 @@ static void check_parts(const struct kernels *kernels)
             kernels->round_bfloat16_by_chance(x + at, COUNT - at < part ? COUNT - at : part, 3, at);
         CHECK(memcmp(x, whole, sizeof(x)) == 0);
     }
-}
-
-TEST(rounding_by_chance_in_parts)
-{
-    each_level(check_parts);
 }
 
 /* Of a number at some share of the distance, so many are rounded up, within 5 standard deviations. */

@@ -11,11 +11,7 @@
 #include "model/core/random.h"
 #include "tests/model/kernels/each_level.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-14;
-#else
-static const double rounding = 4e-6;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-14 : 4e-6;
 
 static const double step = 1e-100;
 
@@ -168,7 +164,7 @@ static void check_norm_size(const struct kernels *kernels, struct norm_case *k)
     }
 }
 
-static void check_norms(const struct kernels *kernels)
+EACH_LEVEL(kernels_norm_tangents)
 {
     static struct norm_case k;
 
@@ -184,13 +180,8 @@ static void check_norms(const struct kernels *kernels)
         }
 }
 
-TEST(kernels_norm_tangents)
-{
-    each_level(check_norms);
-}
-
 /* Under post the gradient's tangent takes the place of dout's. */
-static void check_norm_in_place(const struct kernels *kernels)
+EACH_LEVEL(kernels_norm_tangent_in_place)
 {
     enum { ROWS = 5, WIDTH = 19 };
     static struct norm_case k = {.rows = ROWS, .width = WIDTH, .centred = true, .bias = true};
@@ -201,11 +192,6 @@ static void check_norm_in_place(const struct kernels *kernels)
         k.in.at, k.in.t, k.gain.at, k.gain.t, k.bias_plane.t, k.mean, k.scale, ROWS, WIDTH};
     kernels->layernorm_gradient_tangent(&rows, k.dout.t, k.tdgain, k.tdbias, k.dout.at, k.dout.t, false);
     CHECK(memcmp(k.dout.t, k.tdin, ROWS * WIDTH * sizeof(scalar)) == 0);
-}
-
-TEST(kernels_norm_tangent_in_place)
-{
-    each_level(check_norm_in_place);
 }
 
 /* ---- cross-entropy ---- */
@@ -238,7 +224,7 @@ static void check_cross_entropy_size(
     CHECK(gradient.at[count] == logits.at[count] && gradient.t[count] == logits.t[count]);
 }
 
-static void check_cross_entropy(const struct kernels *kernels)
+EACH_LEVEL(kernels_cross_entropy_tangent)
 {
     for (int64_t count = 1; count <= 70; count++) {
         check_cross_entropy_size(kernels, count, 0.25, 0);
@@ -248,14 +234,9 @@ static void check_cross_entropy(const struct kernels *kernels)
     check_cross_entropy_size(kernels, COUNT - 1, 1e-4, 1e-2);
 }
 
-TEST(kernels_cross_entropy_tangent)
-{
-    each_level(check_cross_entropy);
-}
-
 /* Where the target is almost certain, loss and curvature are small, and yet precise relative to themselves.
  */
-static void check_certain(const struct kernels *kernels)
+EACH_LEVEL(kernels_cross_entropy_tangent_of_certainty)
 {
     const double p = 1 / (1 + 2 * exp(-40.0)), rest = exp(-40.0) * p;
     scalar logits[] = {0, 40, 0}, t[] = {1000, 1001, 1003};
@@ -268,14 +249,9 @@ static void check_certain(const struct kernels *kernels)
     CHECK_CLOSE((double)t[2] / (2 * rest), 1, rounding);
 }
 
-TEST(kernels_cross_entropy_tangent_of_certainty)
-{
-    each_level(check_certain);
-}
-
 /* Where 2 z_loss log_sum is -1, or nearly, the softmax has hardly a part in the gradient, and yet its tangent
  * is precise: two equal logits a, whose probabilities are 1/2. */
-static void check_vanishing_factor(const struct kernels *kernels)
+EACH_LEVEL(kernels_cross_entropy_tangent_of_vanishing_factor)
 {
     for (int i = -2; i <= 2; i++) {
         const double z_loss = 0.25, beside = i * 1e-9, a = (-2 + beside) - log(2);
@@ -288,11 +264,6 @@ static void check_vanishing_factor(const struct kernels *kernels)
         CHECK_CLOSE((double)t[0], 0.5 * factor + 2 * z_loss * 2 / 2, rounding);
         CHECK_CLOSE((double)t[1], -0.5 * factor + 2 * z_loss * 2 / 2, rounding);
     }
-}
-
-TEST(kernels_cross_entropy_tangent_of_vanishing_factor)
-{
-    each_level(check_vanishing_factor);
 }
 
 /* ---- products by elements ---- */
@@ -319,14 +290,9 @@ static void check_multiply_count(const struct kernels *kernels, int64_t count)
     }
 }
 
-static void check_multiply(const struct kernels *kernels)
+EACH_LEVEL(kernels_multiply_tangent)
 {
     for (int64_t count = 0; count <= 70; count++)
         check_multiply_count(kernels, count);
     check_multiply_count(kernels, COUNT - 1);
-}
-
-TEST(kernels_multiply_tangent)
-{
-    each_level(check_multiply);
 }

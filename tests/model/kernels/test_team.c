@@ -1,5 +1,5 @@
 /* Work that the threads of a team share out, and whole models that they compute together. */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -9,10 +9,9 @@
 #include <time.h>
 
 #include "model/core/random.h"
-#include "model/corpora/batches.h"
 #include "model/kernels/team.h"
 #include "model/network/activations.h"
-#include "model/network/transformer.h"
+#include "tests/model/network/model_case.h"
 #include "worker/host/environment.h"
 
 enum { THREADS = 3, WAIT_SECONDS = 30 };
@@ -58,11 +57,7 @@ static void record_run(struct record *record, const struct team *team, struct it
 
 static void team_init(struct team *team, int64_t threads, struct arena *arena)
 {
-    struct arena counted = {0};
-
-    team_layout(team, PRECISION_FLOAT, threads, SCRATCH, &counted);
-    CHECK(arena_init(arena, counted.used) == 0);
-    team_layout(team, PRECISION_FLOAT, threads, SCRATCH, arena);
+    LAY_OUT(arena, team_layout(team, PRECISION_FLOAT, threads, SCRATCH, arena));
 }
 
 /* In order, share by share, none of them empty. */
@@ -176,78 +171,51 @@ TEST(team_is_of_threads)
 
 /* ---- whole models ---- */
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-12;
-#else
-static const double rounding = 1e-5;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 1e-5;
 
 /* Sequences of every length, more rows than logits are computed at a time, and no whole number of shares. */
 enum { CONTEXT = 90, SEQUENCES = 9, ROWS = CONTEXT * SEQUENCES };
 
 static const int64_t lengths[SEQUENCES] = {90, 1, 90, 37, 90, 90, 65, 90, 90};
 
-struct model_case {
-    struct transformer model;
-    struct batch batch;
-    struct arena arena;
-    scalar *weights, *gradient;
-    double loss, *row_loss;
-    bool tangents; /* of the model, and of the gradient along a direction in its place */
+struct whole {
+    struct model_case base;
+    scalar *gradient;
+    double loss, row_loss[ROWS];
 };
 
-static void lay_out(
-    struct model_case *k, const struct architecture *architecture, int64_t threads, struct arena *arena)
+static void whole_init(
+    struct whole *k, const struct architecture *architecture, int64_t threads, bool tangents)
 {
-    transformer_layout(&k->model, architecture, ROWS, threads, k->tangents, arena);
-    batch_layout(&k->batch, ROWS, arena);
-    k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
-    k->gradient = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
-    k->row_loss = arena_take(arena, ROWS, sizeof(double));
+    model_case_begin(&k->base, architecture, lengths, SEQUENCES, threads, tangents, 3);
+    k->base.model.activations->team.least = 0;
+    k->gradient = malloc((size_t)k->base.model.layout.size * sizeof(*k->gradient));
 }
 
-static void fill_batch(struct batch *batch, int64_t vocabulary)
+static void whole_release(struct whole *k)
 {
-    batch->sequences = SEQUENCES;
-    for (int64_t s = 0; s < SEQUENCES; s++)
-        batch->start[s + 1] = batch->start[s] + lengths[s];
-    batch->rows = batch->start[SEQUENCES];
-    for (int64_t row = 0; row < batch->rows; row++) {
-        batch->tokens[row] = (int32_t)random_below(1, RANDOM_TEST, (uint64_t)row, (uint64_t)vocabulary);
-        batch->target[row] = (int32_t)random_below(2, RANDOM_TEST, (uint64_t)row, (uint64_t)vocabulary);
-    }
-}
-
-static void model_case_init(struct model_case *k, const struct architecture *architecture, int64_t threads)
-{
-    struct arena counted = {0};
-
-    lay_out(k, architecture, threads, &counted);
-    CHECK(arena_init(&k->arena, counted.used) == 0);
-    lay_out(k, architecture, threads, &k->arena);
-    k->model.activations->team.least = 0;
-    fill_batch(&k->batch, architecture->vocabulary);
-    weights_init(k->weights, &k->model.layout, architecture, 3);
+    free(k->gradient);
+    model_case_release(&k->base);
 }
 
 /* Loss by itself and with its gradient, over planes that hold nothing of an earlier time. */
-static void compute(struct model_case *k)
+static void compute(struct whole *k)
 {
-    for (int64_t i = 0; i < k->model.layout.size; i++)
+    for (int64_t i = 0; i < k->base.model.layout.size; i++)
         k->gradient[i] = NAN;
     for (int64_t row = 0; row < ROWS; row++)
         k->row_loss[row] = NAN;
-    double alone = transformer_loss(&k->model, k->weights, &k->batch, k->row_loss);
-    k->loss = transformer_gradient(&k->model, k->weights, &k->batch, k->gradient);
+    double alone = transformer_loss(&k->base.model, k->base.weights, &k->base.batch, k->row_loss);
+    k->loss = transformer_gradient(&k->base.model, k->base.weights, &k->base.batch, k->gradient);
     CHECK_CLOSE(alone, k->loss, rounding * alone);
 }
 
 /* The largest difference of two gradients, relative to the largest element of the first; NaN if any is. */
-static double difference(const struct model_case *a, const struct model_case *b)
+static double difference(const struct whole *a, const struct whole *b)
 {
     double largest = 0, apart = 0;
 
-    for (int64_t i = 0; i < a->model.layout.size; i++) {
+    for (int64_t i = 0; i < a->base.model.layout.size; i++) {
         double here = fabs((double)a->gradient[i] - (double)b->gradient[i]);
         if (isnan(here))
             return NAN;
@@ -260,48 +228,49 @@ static double difference(const struct model_case *a, const struct model_case *b)
 /* One thread and three agree to rounding; three and the same three again to the bit, in other memory too. */
 static void check_architecture(const struct architecture *architecture, const char *level)
 {
-    struct model_case one = {0}, team[2] = {0};
+    static struct whole one, team[2];
     size_t size;
 
-    model_case_init(&one, architecture, 1);
+    whole_init(&one, architecture, 1, false);
     compute(&one);
     for (int i = 0; i < 2; i++) {
-        model_case_init(&team[i], architecture, THREADS);
+        whole_init(&team[i], architecture, THREADS, false);
         compute(&team[i]);
     }
-    size = (size_t)one.model.layout.size * sizeof(scalar);
+    size = (size_t)one.base.model.layout.size * sizeof(scalar);
     CHECK_CLOSE(team[0].loss, one.loss, rounding * one.loss);
-    for (int64_t row = 0; row < one.batch.rows; row++)
+    for (int64_t row = 0; row < one.base.batch.rows; row++)
         CHECK_CLOSE(team[0].row_loss[row], one.row_loss[row], rounding * one.loss);
     if (!(difference(&one, &team[0]) <= rounding))
         test_fail(__FILE__, __LINE__, "%s, norm %d, activation %d: gradients apart by %.3g", level,
             (int)architecture->norm_placement, (int)architecture->activation, difference(&one, &team[0]));
     compute(&team[0]);
     CHECK(team[0].loss == team[1].loss && memcmp(team[0].gradient, team[1].gradient, size) == 0);
-    arena_release(&one.arena);
-    arena_release(&team[0].arena);
-    arena_release(&team[1].arena);
+    whole_release(&one);
+    whole_release(&team[0]);
+    whole_release(&team[1]);
 }
 
 /* The product with the Hessian along a fixed direction in the place of the gradient, then a block's Jacobian
  * times a direction in that of the losses. */
-static void compute_tangents(struct model_case *k)
+static void compute_tangents(struct whole *k)
 {
-    const int64_t width = k->model.architecture.width, count = k->batch.rows * width;
-    scalar *direction = malloc((size_t)k->model.layout.size * sizeof(*direction));
+    const int64_t width = k->base.model.architecture.width, count = k->base.batch.rows * width;
+    scalar *direction = malloc((size_t)k->base.model.layout.size * sizeof(*direction));
     scalar *state = malloc((size_t)count * sizeof(*state));
     double slope;
 
-    for (int64_t i = 0; i < k->model.layout.size; i++) {
+    for (int64_t i = 0; i < k->base.model.layout.size; i++) {
         direction[i] = (scalar)random_normal(8, RANDOM_TEST, (uint64_t)i);
         k->gradient[i] = NAN;
     }
     for (int64_t i = 0; i < count; i++)
         state[i] = (scalar)random_normal(9, RANDOM_TEST, (uint64_t)i);
-    k->loss = transformer_hessian_product(&k->model, k->weights, &k->batch, direction, k->gradient, &slope);
-    transformer_block_tangent(&k->model, k->weights, &k->batch, 1, state);
-    transformer_block_gradient(&k->model, k->weights, &k->batch, 0, state);
-    for (int64_t row = 0; row < k->batch.rows; row++)
+    k->loss = transformer_hessian_product(
+        &k->base.model, k->base.weights, &k->base.batch, direction, k->gradient, &slope);
+    transformer_block_tangent(&k->base.model, k->base.weights, &k->base.batch, 1, state);
+    transformer_block_gradient(&k->base.model, k->base.weights, &k->base.batch, 0, state);
+    for (int64_t row = 0; row < k->base.batch.rows; row++)
         k->row_loss[row] = (double)state[row * width + row % width];
     k->loss += slope;
     free(direction);
@@ -311,23 +280,22 @@ static void compute_tangents(struct model_case *k)
 /* One thread, two and three agree to rounding, of which the tangents of norms collect some more. */
 static void check_tangents(const struct architecture *architecture, const char *level)
 {
-    struct model_case one = {.tangents = true};
+    static struct whole one, team;
 
-    model_case_init(&one, architecture, 1);
+    whole_init(&one, architecture, 1, true);
     compute_tangents(&one);
     for (int64_t threads = 2; threads <= THREADS; threads++) {
-        struct model_case team = {.tangents = true};
-        model_case_init(&team, architecture, threads);
+        whole_init(&team, architecture, threads, true);
         compute_tangents(&team);
         CHECK_CLOSE(team.loss, one.loss, 10 * rounding * fabs(one.loss));
-        for (int64_t row = 0; row < one.batch.rows; row++)
+        for (int64_t row = 0; row < one.base.batch.rows; row++)
             CHECK_CLOSE(team.row_loss[row], one.row_loss[row], 30 * rounding);
         if (!(difference(&one, &team) <= 10 * rounding))
             test_fail(__FILE__, __LINE__, "%s, norm %d, activation %d: tangents apart by %.3g", level,
                 (int)architecture->norm_placement, (int)architecture->activation, difference(&one, &team));
-        arena_release(&team.arena);
+        whole_release(&team);
     }
-    arena_release(&one.arena);
+    whole_release(&one);
 }
 
 static void *be_busy(void *ended)
@@ -337,9 +305,9 @@ static void *be_busy(void *ended)
     return NULL;
 }
 
-static void check_disturbed(struct model_case *quiet, struct model_case *disturbed)
+static void check_disturbed(struct whole *quiet, struct whole *disturbed)
 {
-    size_t size = (size_t)quiet->model.layout.size * sizeof(scalar);
+    size_t size = (size_t)quiet->base.model.layout.size * sizeof(scalar);
 
     compute(quiet);
     for (int i = 0; i < 5; i++) {
@@ -376,20 +344,20 @@ TEST(team_beside_busy_threads)
 {
     enum { BUSY = 3 };
     const struct architecture architecture = branch(0);
-    struct model_case quiet = {0}, disturbed = {0};
+    static struct whole quiet, disturbed;
     _Atomic bool ended = false;
     pthread_t busy[BUSY];
 
-    model_case_init(&quiet, &architecture, THREADS);
-    model_case_init(&disturbed, &architecture, THREADS);
+    whole_init(&quiet, &architecture, THREADS, false);
+    whole_init(&disturbed, &architecture, THREADS, false);
     for (int i = 0; i < BUSY; i++)
         CHECK(pthread_create(&busy[i], NULL, be_busy, &ended) == 0);
     check_disturbed(&quiet, &disturbed);
     atomic_store(&ended, true);
     for (int i = 0; i < BUSY; i++)
         pthread_join(busy[i], NULL);
-    arena_release(&quiet.arena);
-    arena_release(&disturbed.arena);
+    whole_release(&quiet);
+    whole_release(&disturbed);
 }
 
 static void check_level(const char *level)

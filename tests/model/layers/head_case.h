@@ -18,11 +18,7 @@
 #include "model/kernels/levels.h"
 #include "tests/model/kernels/nearest.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-12;
-#else
-static const double rounding = 2e-5;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-5;
 
 enum { LENGTH_MOST = 150, DEPTH_MOST = 40, STRIDE = 3 * DEPTH_MOST + 1, SIZE = LENGTH_MOST * STRIDE };
 enum { BIASES = 2 * LENGTH_MOST - 1 + ATTENTION_LANES - 1 };

@@ -1,5 +1,6 @@
 /* One head of attention at every vector level against plain sums: forward, gradient, the tangents of both,
  * hard, and counts of weights, with and without a bias by distance. */
+#include "tests/model/kernels/each_level.h"
 #include "tests/model/layers/head_case.h"
 
 /* Of a head. */
@@ -196,13 +197,13 @@ static void check_case(int64_t queries, int64_t keys, int64_t depth, enum attent
     check_attended(kernels_best(precision), &head);
 }
 
-static void check_level(const char *level)
+static void check_float(const struct kernels *kernels)
 {
     static const int64_t lengths[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 48, 63, 64, 65, 97, 128, 150};
     static const int64_t depths[] = {1, 3, 8, 16, 17, 32, 40};
     enum { LENGTHS = sizeof(lengths) / sizeof(*lengths), DEPTHS = sizeof(depths) / sizeof(*depths) };
 
-    setenv("NORMSWEEP_VECTOR", level, 1);
+    (void)kernels; /* which are kernels_best() now */
     for (int i = 0; i < LENGTHS; i++)
         for (int j = 0; j < DEPTHS; j++) {
             for (enum attention_mask mask = MASK_CAUSAL; mask <= MASK_NONE; mask++)
@@ -213,22 +214,6 @@ static void check_level(const char *level)
             check_case(lengths[i], 1, depths[j], MASK_NONE, false);
             check_case(1, lengths[i], depths[j], MASK_NONE, false);
         }
-    unsetenv("NORMSWEEP_VECTOR");
-}
-
-THOROUGH(attention_baseline, "every vector level; gradients and parity have the processor's own")
-{
-    check_level("baseline");
-}
-
-THOROUGH(attention_avx2, "every vector level; gradients and parity have the processor's own")
-{
-    check_level("avx2");
-}
-
-THOROUGH(attention_avx512, "every vector level; gradients and parity have the processor's own")
-{
-    check_level("avx512");
 }
 
 /* The same with products of bfloat16. */
@@ -237,8 +222,6 @@ static void check_bfloat16(const char *level)
     static const int64_t lengths[] = {1, 2, 7, 16, 33, 64, 65, 99}, depths[] = {1, 8, 17, 32};
     enum { LENGTHS = sizeof(lengths) / sizeof(*lengths), DEPTHS = sizeof(depths) / sizeof(*depths) };
 
-    if (!level_runs(level))
-        return;
     precision = PRECISION_BFLOAT16;
     setenv("NORMSWEEP_VECTOR", level, 1);
     for (int i = 0; i < LENGTHS; i++)
@@ -251,22 +234,13 @@ static void check_bfloat16(const char *level)
     precision = PRECISION_FLOAT;
 }
 
-THOROUGH(attention_bfloat16_baseline, "every vector level; gradients and parity have the processor's own")
+THOROUGH(attention_of_every_level, "every vector level; gradients and parity have the processor's own")
 {
-    check_bfloat16("baseline");
-}
+    const char *level;
+    bool runs;
 
-THOROUGH(attention_bfloat16_avx2, "every vector level; gradients and parity have the processor's own")
-{
-    check_bfloat16("avx2");
-}
-
-THOROUGH(attention_bfloat16_avx512, "every vector level; gradients and parity have the processor's own")
-{
-    check_bfloat16("avx512");
-}
-
-THOROUGH(attention_bfloat16_avx512_bf16, "every vector level; gradients and parity have the processor's own")
-{
-    check_bfloat16("avx512_bf16");
+    each_level(check_float);
+    for (int i = 0; (level = kernels_level(i, &runs)); i++)
+        if (runs)
+            check_bfloat16(level);
 }

@@ -1,6 +1,6 @@
 /* Attention with keys of distances against plain sums in double, at every vector level and for any number of
  * threads. */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <string.h>
 
@@ -8,11 +8,7 @@
 #include "model/layers/distance.h"
 #include "tests/model/kernels/each_level.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-12;
-#else
-static const double rounding = 2e-5;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-5;
 
 /* Sequences within a block of queries (64), just full, just beyond, and of several blocks. */
 enum { HEADS = 4, DEPTH = 5, WIDTH = HEADS * DEPTH, LONGEST = 131, REACH = LONGEST + 3 };
@@ -45,12 +41,9 @@ static void draw_all(bool whole)
 
 static struct team team_of(const struct kernels *kernels, int64_t threads, struct arena *arena)
 {
-    struct arena counted = {0};
     struct team team;
 
-    team_layout(&team, PRECISION_FLOAT, threads, distances_scratch(REACH + 1), &counted);
-    CHECK(arena_init(arena, counted.used) == 0);
-    team_layout(&team, PRECISION_FLOAT, threads, distances_scratch(REACH + 1), arena);
+    LAY_OUT(arena, team_layout(&team, PRECISION_FLOAT, threads, distances_scratch(REACH + 1), arena));
     team.least = 0;
     team.kernels = kernels;
     return team;
@@ -154,7 +147,7 @@ static void check_computed(const struct kernels *kernels, int64_t kv_heads, bool
             kernels->level, (int)kv_heads, hard, wrong, apart);
 }
 
-static void check_level(const struct kernels *kernels)
+EACH_LEVEL(distance_heads)
 {
     for (int hard = 0; hard < 2; hard++)
         for (int64_t kv_heads = 1; kv_heads <= HEADS; kv_heads *= 2) {
@@ -162,11 +155,6 @@ static void check_level(const struct kernels *kernels)
             compute(kernels, 1, kv_heads, hard);
             check_computed(kernels, kv_heads, hard);
         }
-}
-
-TEST(distance_heads)
-{
-    each_level(check_level);
 }
 
 /* The same bits for any number of threads. */
@@ -184,7 +172,7 @@ TEST(distance_heads_by_threads)
 }
 
 /* A key of NaN: every query of its sequence has NaN in the heads that read it, no other has. */
-static void check_nan(const struct kernels *kernels)
+EACH_LEVEL(distance_heads_let_nan_through)
 {
     for (int hard = 0; hard < 2; hard++) {
         draw_all(false);
@@ -197,11 +185,6 @@ static void check_nan(const struct kernels *kernels)
                 CHECK((count[h * TOKENS + row] == -1) == reads);
             }
     }
-}
-
-TEST(distance_heads_let_nan_through)
-{
-    each_level(check_nan);
 }
 
 TEST(distance_sinusoids)

@@ -91,7 +91,7 @@ static void check_gradients(struct embedding *embedding, bool learned)
     }
 }
 
-static void check_positions(const struct kernels *kernels)
+EACH_LEVEL(embedding_positions)
 {
     for (int64_t threads = 1; threads <= 3; threads++)
         for (int kind = 0; kind < 3; kind++) { /* learned, fixed, none */
@@ -104,11 +104,6 @@ static void check_positions(const struct kernels *kernels)
             check_out(&embedding);
             check_gradients(&embedding, kind == 0);
         }
-}
-
-TEST(embedding_positions)
-{
-    each_level(check_positions);
 }
 
 TEST(embedding_sinusoidal)

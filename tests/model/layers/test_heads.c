@@ -1,6 +1,6 @@
 /* All heads of packed sequences: heads that share keys and values, and what the number of threads may change.
  */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,7 @@
 #include "model/core/random.h"
 #include "model/layers/attention.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-12;
-#else
-static const double rounding = 2e-5;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-5;
 
 enum { HEADS = 6, DEPTH = 5, WIDTH = HEADS * DEPTH, TOKENS = 3 + 1 + 33 + 66, LONGEST = 66 };
 enum { BIASES = HEADS * (2 * LONGEST + 2 * ATTENTION_LANES), PLANE = TOKENS * 3 * WIDTH };
@@ -43,12 +39,9 @@ static void draw_all(void)
 static struct team team_of(int64_t threads, struct arena *arena)
 {
     int64_t scratch = heads_scratch(HEADS, DEPTH, LONGEST, true, false);
-    struct arena counted = {0};
     struct team team;
 
-    team_layout(&team, PRECISION_FLOAT, threads, scratch, &counted);
-    CHECK(arena_init(arena, counted.used) == 0);
-    team_layout(&team, PRECISION_FLOAT, threads, scratch, arena);
+    LAY_OUT(arena, team_layout(&team, PRECISION_FLOAT, threads, scratch, arena));
     team.least = 0;
     return team;
 }

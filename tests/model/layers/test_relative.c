@@ -7,11 +7,7 @@
 #include "model/kernels/kernels.h"
 #include "model/layers/relative.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-13;
-#else
-static const double rounding = 1e-5;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-13 : 1e-5;
 
 /* The bucket of a distance >= 0 with `exact` exact buckets and as many logarithmic ones (Raffel et al. 2020).
  * Where the logarithm is whole, long double gives at most 1e-18 less; elsewhere it is 1e-4 away. */

@@ -1,4 +1,4 @@
-/* Rotary positions at every vector level: against their definition, and what follows from it. */
+/* Rotary positions at every vector level, against their definition, turned and turned back. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -7,11 +7,7 @@
 #include "model/layers/rotary.h"
 #include "tests/model/kernels/each_level.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-14;
-#else
-static const double rounding = 1e-6;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-14 : 1e-6;
 
 enum { CONTEXT = 40, DEPTH_MOST = 256, HEADS = 3, ROWS = 1 + 17 + CONTEXT, BESIDE = 5 };
 enum { SIZE = ROWS * (HEADS * DEPTH_MOST + BESIDE) };
@@ -65,78 +61,10 @@ static void check_turn(const struct kernels *kernels, int64_t depth)
         CHECK_CLOSE((double)turned[i], (double)x[i], 4 * rounding);
 }
 
-static void check_turns(const struct kernels *kernels)
+EACH_LEVEL(rotary_turns)
 {
     for (int i = 0; i < DEPTHS; i++)
         check_turn(kernels, depths[i]);
-}
-
-TEST(rotary_turns)
-{
-    each_level(check_turns);
-}
-
-static double dot(const scalar *a, const scalar *b, int64_t count)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < count; i++)
-        sum += (double)a[i] * (double)b[i];
-    return sum;
-}
-
-/* The transposed of a turn is the turn back: <turn x, y> = <x, turn y back>. So a turn preserves norms. */
-static void check_transposed(const struct kernels *kernels)
-{
-    static scalar y[SIZE], back[SIZE];
-
-    for (int64_t i = 0; i < SIZE; i++)
-        back[i] = y[i] = (scalar)random_normal(2, RANDOM_TEST, (uint64_t)i);
-    for (int i = 0; i < DEPTHS; i++) {
-        struct team team;
-        const struct rotary rotary = begin(kernels, &team, 1, depths[i]);
-        int64_t width = HEADS * depths[i], count = ROWS * width;
-        memcpy(back, y, sizeof(back));
-        rotary_turn(&rotary, turned, width, HEADS, 3, start, false);
-        rotary_turn(&rotary, back, width, HEADS, 3, start, true);
-        CHECK_CLOSE(dot(turned, y, count), dot(x, back, count), rounding * (double)count);
-        for (int64_t row = 0; row < ROWS; row++) {
-            double square = dot(x + row * width, x + row * width, width);
-            CHECK_CLOSE(dot(turned + row * width, turned + row * width, width) / square, 1, 2 * rounding);
-        }
-    }
-}
-
-TEST(rotary_is_orthogonal)
-{
-    each_level(check_transposed);
-}
-
-/* The same query and key in every row: their product depends on the distance of their positions alone. */
-static void check_distances(const struct kernels *kernels)
-{
-    static const int64_t one[] = {0, CONTEXT};
-    enum { DEPTH = 16 };
-    struct team team;
-    const struct rotary rotary = begin(kernels, &team, 1, DEPTH);
-
-    for (int64_t row = 1; row < CONTEXT; row++)
-        memcpy(turned + 2 * row * DEPTH, turned, 2 * DEPTH * sizeof(*turned));
-    rotary_turn(&rotary, turned, 2 * DEPTH, 2, 1, one, false);
-    const scalar *query = turned, *key = turned + DEPTH;
-    double apart = 0;
-    for (int64_t i = 0; i < CONTEXT; i++)
-        for (int64_t j = 0; j <= i; j++) {
-            double product = dot(query + 2 * i * DEPTH, key + 2 * j * DEPTH, DEPTH);
-            CHECK_CLOSE(product, dot(query + 2 * (i - j) * DEPTH, key, DEPTH), 100 * rounding);
-            apart = fmax(apart, fabs(product - dot(query, key, DEPTH)));
-        }
-    CHECK(apart > 1);
-}
-
-TEST(rotary_products_by_distance)
-{
-    each_level(check_distances);
 }
 
 TEST(rotary_by_threads)

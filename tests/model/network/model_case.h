@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_TESTS_MODEL_NETWORK_MODEL_CASE_H
 #define NORMSWEEP_TESTS_MODEL_NETWORK_MODEL_CASE_H
 
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include "model/core/random.h"
 #include "model/corpora/batches.h"
@@ -19,9 +19,9 @@ struct model_case {
 };
 
 static inline void model_case_layout(struct model_case *k, const struct architecture *architecture,
-    int64_t rows, bool tangents, struct arena *arena)
+    int64_t rows, int64_t threads, bool tangents, struct arena *arena)
 {
-    transformer_layout(&k->model, architecture, rows, 1, tangents, arena);
+    transformer_layout(&k->model, architecture, rows, threads, tangents, arena);
     batch_layout_both(&k->batch, (struct batch_rows){rows, rows}, arena);
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
 }
@@ -36,16 +36,13 @@ static inline void model_case_hide(const struct batch *batch)
 }
 
 static inline void model_case_begin(struct model_case *k, const struct architecture *architecture,
-    const int64_t *lengths, int64_t sequences, bool tangents, uint64_t seed)
+    const int64_t *lengths, int64_t sequences, int64_t threads, bool tangents, uint64_t seed)
 {
-    struct arena counted = {0};
     int64_t rows = 0;
 
     for (int64_t s = 0; s < sequences; s++)
         rows += lengths[s];
-    model_case_layout(k, architecture, rows, tangents, &counted);
-    CHECK(arena_init(&k->arena, counted.used) == 0);
-    model_case_layout(k, architecture, rows, tangents, &k->arena);
+    LAY_OUT(&k->arena, model_case_layout(k, architecture, rows, threads, tangents, &k->arena));
     k->batch.sequences = sequences;
     k->batch.rows = k->batch.source_rows = rows;
     for (int64_t s = 0; s < sequences; s++) {
@@ -66,14 +63,14 @@ static inline void model_case_begin(struct model_case *k, const struct architect
 static inline void model_case_init(struct model_case *k, const struct architecture *architecture,
     const int64_t *lengths, int64_t sequences, uint64_t seed)
 {
-    model_case_begin(k, architecture, lengths, sequences, false, seed);
+    model_case_begin(k, architecture, lengths, sequences, 1, false, seed);
 }
 
 /* The same for a model that takes tangents. */
 static inline void model_case_init_tangents(struct model_case *k, const struct architecture *architecture,
     const int64_t *lengths, int64_t sequences, uint64_t seed)
 {
-    model_case_begin(k, architecture, lengths, sequences, true, seed);
+    model_case_begin(k, architecture, lengths, sequences, 1, true, seed);
 }
 
 /* Every weight is moved, so that gains are off 1 and biases off 0 as those of a trained model are. */

@@ -1,5 +1,5 @@
 /* Passes that go block by block against passes through whole networks, bit for bit. */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,14 +41,10 @@ static void layout(struct blockwise_case *k, struct arena *arena)
 
 static void begin_case(struct blockwise_case *k, const struct architecture *a, bool shared)
 {
-    struct arena counted = {0};
-
     k->shared = shared;
     model_case_init(&k->whole, a, lengths, 3, 5);
     model_case_move(&k->whole, 0.1);
-    layout(k, &counted);
-    CHECK(arena_init(&k->arena, counted.used) == 0);
-    layout(k, &k->arena);
+    LAY_OUT(&k->arena, layout(k, &k->arena));
 }
 
 static void end_case(struct blockwise_case *k)

@@ -4,11 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-13;
-#else
-static const double rounding = 2e-5;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-13 : 2e-5;
 
 static const int64_t lengths[] = {5, 1, 9, 2};
 

@@ -11,11 +11,7 @@
 #include "tests/aborts.h"
 #include "tests/model/network/model_case.h"
 
-#ifdef SCALAR_DOUBLE
-static const double rounding = 1e-12;
-#else
-static const double rounding = 5e-5;
-#endif
+static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 5e-5;
 
 enum { WIDTH = 12, FEEDFORWARD = 10, HEADS = 3, DEPTH = 5, LONGEST = 9, VOCABULARY = 23 };
 

@@ -5,31 +5,11 @@
  * corrected decay keeps it there while the rate falls. That it follows a falling rate without the correction
  * holds for very long runs alone.
  */
-#include "tests/test.h"
+#include "tests/model/optimisers/optimised.h"
 
 #include <math.h>
 
-#include "model/core/random.h"
-#include "model/optimisers/optimiser.h"
-
 enum { SIDE = 32, COUNT = SIDE * SIDE, STEPS = 2000, EARLY = STEPS / 4 };
-
-struct descent {
-    struct tensor tensor;
-    struct weight_layout layout;
-    struct arena arena;
-    struct optimiser optimiser;
-    scalar weights[COUNT], gradient[COUNT];
-};
-
-static double dot(const scalar *a, const scalar *b)
-{
-    double sum = 0;
-
-    for (int i = 0; i < COUNT; i++)
-        sum += (double)a[i] * (double)b[i];
-    return sum;
-}
 
 static void fill_normal(scalar *values, uint64_t draw)
 {
@@ -39,32 +19,21 @@ static void fill_normal(scalar *values, uint64_t draw)
 
 static void scale_to(scalar *values, double length)
 {
-    double factor = length / sqrt(dot(values, values));
+    double factor = length / sqrt(dot(values, values, COUNT));
 
     for (int i = 0; i < COUNT; i++)
         values[i] = (scalar)(factor * (double)values[i]);
 }
 
 /* White noise without its part along the weights, of length 1 / |theta|. */
-static void fill_gradient(struct descent *d, uint64_t step)
+static void fill_gradient(struct optimised *d, uint64_t step)
 {
     fill_normal(d->gradient, step);
-    double along = dot(d->gradient, d->weights) / dot(d->weights, d->weights);
+    double along = dot(d->gradient, d->weights, COUNT) / dot(d->weights, d->weights, COUNT);
 
     for (int i = 0; i < COUNT; i++)
         d->gradient[i] -= (scalar)(along * (double)d->weights[i]);
-    scale_to(d->gradient, 1 / sqrt(dot(d->weights, d->weights)));
-}
-
-static void descent_init(struct descent *d, const struct optimiser_options *options)
-{
-    *d = (struct descent){0};
-    d->tensor = (struct tensor){.kind = TENSOR_W1, .rows = SIDE, .columns = SIDE, .size = COUNT};
-    d->layout = (struct weight_layout){
-        .size = COUNT, .layers_end = COUNT, .largest = COUNT, .tensor_count = 1, .tensor = &d->tensor};
-    optimiser_layout(&d->optimiser, options, &d->layout, 1, &d->arena);
-    CHECK(arena_init(&d->arena, d->arena.used) == 0);
-    optimiser_layout(&d->optimiser, options, &d->layout, 1, &d->arena);
+    scale_to(d->gradient, 1 / sqrt(dot(d->weights, d->weights, COUNT)));
 }
 
 /* What was found over the later steps: the mean of log(|g| / |theta|), its extremes, and its slope over
@@ -92,20 +61,21 @@ static double slope_of(const double *x, const double *y, int count)
 /* Starts where the first step's balance is. */
 static struct found descend(enum schedule_kind schedule, enum decay_rule rule, double rate, double decay)
 {
-    static struct descent d;
+    const struct tensor square = {.kind = TENSOR_W1, .rows = SIDE, .columns = SIDE};
+    struct optimised d;
     static double x[STEPS - EARLY], y[STEPS - EARLY];
     const struct schedule falling = {schedule, rate, 0, 0, STEPS, 0.01, 0};
     const struct optimiser_options options = {
         .kind = OPTIMISER_SGD, .decay_rule = rule, .peak_rate = rate, .weight_decay = decay};
     struct found found = {0, INFINITY, -INFINITY, NAN};
 
-    descent_init(&d, &options);
+    optimised_init(&d, &options, 1, &square, 1);
     fill_normal(d.weights, 0);
     scale_to(d.weights, pow(rate / (2 * decay), 0.25));
     for (int step = 1; step <= STEPS; step++) {
         double eta = schedule_rate(&falling, step);
         fill_gradient(&d, (uint64_t)step);
-        double ratio = log(dot(d.gradient, d.gradient) / dot(d.weights, d.weights)) / 2;
+        double ratio = log(dot(d.gradient, d.gradient, COUNT) / dot(d.weights, d.weights, COUNT)) / 2;
         optimiser_step(&d.optimiser, d.weights, d.gradient, 1, step, eta);
         if (step <= EARLY)
             continue;
@@ -117,7 +87,7 @@ static struct found descend(enum schedule_kind schedule, enum decay_rule rule, d
     }
     if (schedule != SCHEDULE_CONSTANT)
         found.slope = slope_of(x, y, STEPS - EARLY);
-    arena_release(&d.arena);
+    optimised_release(&d);
     return found;
 }
 

@@ -1,9 +1,5 @@
-#include "tests/test.h"
+#include "tests/model/optimisers/optimised.h"
 
-#include "model/core/random.h"
-#include "model/optimisers/optimiser.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -34,53 +30,39 @@ static void fill_gradient(scalar *gradient, const scalar *pool, int64_t step)
     memcpy(gradient + COUNT - shift, pool, shift * sizeof(*pool));
 }
 
-static void take_steps(
-    struct optimiser_options options, scalar *weights, const scalar *pool, scalar *gradient)
+/* Some steps from the same start. */
+static void take_steps(struct optimised *o, const struct optimiser_options *options, const scalar *pool)
 {
-    struct tensor tensor = {.kind = TENSOR_Q, .rows = COUNT / 1024, .columns = 1024, .size = COUNT};
-    struct weight_layout layout = {.size = COUNT,
-        .layers_end = COUNT,
-        .largest = COUNT,
-        .largest_in_layers = COUNT,
-        .tensor_count = 1,
-        .tensor = &tensor};
-    struct arena arena = {0};
-    struct optimiser optimiser;
+    const struct tensor matrix = {.kind = TENSOR_Q, .rows = COUNT / 1024, .columns = 1024};
 
-    optimiser_layout(&optimiser, &options, &layout, 1, &arena);
-    if (arena_init(&arena, arena.used) != 0) {
-        test_fail(__FILE__, __LINE__, "no memory");
-        return;
-    }
-    optimiser_layout(&optimiser, &options, &layout, 1, &arena);
-    fill_weights(weights);
+    optimised_init(o, options, 1, &matrix, 1);
+    fill_weights(o->weights);
     for (int64_t step = 1; step <= STEPS; step++) {
-        fill_gradient(gradient, pool, step);
-        optimiser_step(&optimiser, weights, gradient, 1, step, rate);
+        fill_gradient(o->gradient, pool, step);
+        optimiser_step(&o->optimiser, o->weights, o->gradient, 1, step, rate);
     }
-    arena_release(&arena);
 }
 
 /* The mean decay a step, over eta*lambda: 1 when it is right. */
 static double relative_decay(enum optimiser_kind kind, enum decay decay, double product)
 {
-    scalar *plane = malloc(4 * (size_t)COUNT * sizeof(*plane));
-    scalar *pool = plane, *gradient = plane + COUNT, *decayed = plane + 2 * COUNT, *kept = plane + 3 * COUNT;
+    static scalar pool[COUNT];
     struct optimiser_options options = {
         .kind = kind, .decay = decay, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1};
+    struct optimised kept, decayed;
     double difference = 0, magnitude = 0;
 
-    for (uint64_t i = 0; i < COUNT; i++)
-        pool[i] = (scalar)random_normal(2, RANDOM_TEST, i);
-    take_steps(options, kept, pool, gradient);
+    draw(pool, COUNT, 1, 2);
+    take_steps(&kept, &options, pool);
     options.weight_decay = product / rate;
-    take_steps(options, decayed, pool, gradient);
+    take_steps(&decayed, &options, pool);
     for (int64_t i = 0; i < COUNT; i++) {
-        double sign = kept[i] < 0 ? -1 : 1;
-        difference += sign * ((double)kept[i] - (double)decayed[i]);
-        magnitude += fabs((double)kept[i]);
+        double sign = kept.weights[i] < 0 ? -1 : 1;
+        difference += sign * ((double)kept.weights[i] - (double)decayed.weights[i]);
+        magnitude += fabs((double)kept.weights[i]);
     }
-    free(plane);
+    optimised_release(&kept);
+    optimised_release(&decayed);
     return difference / magnitude / STEPS / product;
 }
 

@@ -2,23 +2,14 @@
  * What momentum and decay do by themselves, simulated: steps of the optimisers on gradients that are white
  * noise, from weights of 0 to three times 1 / (eta lambda), against the formulas of equilibrium.h.
  */
-#include "tests/test.h"
+#include "tests/model/optimisers/optimised.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "model/core/random.h"
-#include "model/optimisers/optimiser.h"
-
 enum { ROWS = 128, COLUMNS = 128, COUNT = ROWS * COLUMNS, POOL = 1 << 20, STEPS = 3000, LATE = 2400 };
 
-struct walk {
-    struct tensor tensor;
-    struct weight_layout layout;
-    struct arena arena;
-    struct optimiser optimiser;
-    scalar weights[COUNT], before[COUNT], gradient[COUNT];
-};
+static const struct tensor square = {.kind = TENSOR_Q, .rows = ROWS, .columns = COLUMNS};
 
 /* Means over the late steps: the angle of a step, the root mean square, and cos(theta, -u), by chance, too.
  */
@@ -45,35 +36,11 @@ static const scalar *white_noise(void)
     return pool;
 }
 
-static void walk_init(struct walk *w, const struct optimiser_options *options)
-{
-    *w = (struct walk){0};
-    w->tensor = (struct tensor){.kind = TENSOR_Q, .rows = ROWS, .columns = COLUMNS, .size = COUNT};
-    w->layout = (struct weight_layout){.size = COUNT,
-        .layers_end = COUNT,
-        .largest = COUNT,
-        .largest_in_layers = COUNT,
-        .tensor_count = 1,
-        .tensor = &w->tensor};
-    optimiser_layout(&w->optimiser, options, &w->layout, 1, &w->arena);
-    CHECK(arena_init(&w->arena, w->arena.used) == 0);
-    optimiser_layout(&w->optimiser, options, &w->layout, 1, &w->arena);
-}
-
-static double dot(const scalar *a, const scalar *b)
-{
-    double sum = 0;
-
-    for (int i = 0; i < COUNT; i++)
-        sum += (double)a[i] * (double)b[i];
-    return sum;
-}
-
 /* Adds a late step, from `before` to `weights`. */
-static void add_step(struct late *late, const struct walk *w, const struct update *update, double rate)
+static void add_step(struct late *late, const struct optimised *w, const struct update *update, double rate)
 {
-    double here = sqrt(dot(w->before, w->before)), there = sqrt(dot(w->weights, w->weights));
-    double cosine = dot(w->before, w->weights) / (here * there), u = sqrt(update->square);
+    double here = sqrt(dot(w->before, w->before, COUNT)), there = sqrt(dot(w->weights, w->weights, COUNT));
+    double cosine = dot(w->before, w->weights, COUNT) / (here * there), u = sqrt(update->square);
 
     late->rotation += acos(cosine) / (STEPS - LATE);
     late->rms += here / sqrt(COUNT) / (STEPS - LATE);
@@ -85,21 +52,21 @@ static void add_step(struct late *late, const struct walk *w, const struct updat
 /* Walks; `expected` receives the formulas' balance. */
 static struct late walk(const struct optimiser_options *options, double rate, struct equilibrium *expected)
 {
-    static struct walk w;
+    struct optimised w;
     struct late late = {0};
 
-    walk_init(&w, options);
-    *expected = optimiser_equilibrium(&w.optimiser, &w.tensor, rate);
+    optimised_init(&w, options, 1, &square, 1);
+    *expected = optimiser_equilibrium(&w.optimiser, &w.tensor[0], rate);
     for (int64_t number = 1; number <= STEPS; number++) {
         fill_gradient(w.gradient, white_noise(), number);
-        memcpy(w.before, w.weights, sizeof(w.before));
+        memcpy(w.before, w.weights, w.bytes);
         struct update update =
             optimiser_update(&w.optimiser, w.weights, w.gradient, 1, number, rate, 0, COUNT);
         optimiser_step(&w.optimiser, w.weights, w.gradient, 1, number, rate);
         if (number > LATE)
             add_step(&late, &w, &update, rate);
     }
-    arena_release(&w.arena);
+    optimised_release(&w);
     return late;
 }
 
@@ -218,51 +185,43 @@ TEST(alignment_by_chance_survives_stochastic_rounding)
 /* Of one step: is the alignment by chance known, is the balance? */
 static void check_known(const struct optimiser_options *options, bool by_chance, bool balance)
 {
-    static struct walk w;
+    struct optimised w;
 
-    walk_init(&w, options);
+    optimised_init(&w, options, 1, &square, 1);
     fill_gradient(w.gradient, white_noise(), 1);
-    memcpy(w.weights, w.gradient, sizeof(w.weights));
+    memcpy(w.weights, w.gradient, w.bytes);
     optimiser_begin(&w.optimiser, w.weights);
     struct update update = optimiser_update(&w.optimiser, w.weights, w.gradient, 1, 9, 0.1, 0, COUNT);
-    struct equilibrium found = optimiser_equilibrium(&w.optimiser, &w.tensor, 0.1);
+    struct equilibrium found = optimiser_equilibrium(&w.optimiser, &w.tensor[0], 0.1);
     CHECK(isfinite(update.by_chance) == by_chance);
     CHECK(isfinite(found.rotation) == balance);
-    arena_release(&w.arena);
+    optimised_release(&w);
 }
 
 TEST(equilibrium_is_unknown_without_a_formula)
 {
-    struct optimiser_options options = {.kind = OPTIMISER_ADAMW,
-        .weight_decay = 0.1,
-        .peak_rate = 0.2,
-        .beta1 = 0.9,
-        .beta2 = 0.99,
-        .epsilon = 1e-12};
+    static const struct {
+        struct optimiser_options options;
+        bool by_chance, balance;
+    } cases[] = {{{.weight_decay = 0.1, .beta1 = 0.9}, true, true},
+        {{.weight_decay = 0.1, .beta1 = 0.9, .fixed_norm = true}, true, false},
+        {{.weight_decay = 0.1, .beta1 = 0.9, .decay_rule = DECAY_CAUTIOUS}, false, false},
+        {{.weight_decay = 0, .beta1 = 0.9, .decay_rule = DECAY_CAUTIOUS}, true, false},
+        {{.weight_decay = 0.1, .beta1 = 0.9, .kind = OPTIMISER_ADAM}, false, false},
+        {{.weight_decay = 0.1, .beta1 = 0.9, .kind = OPTIMISER_ADAFACTOR}, true, false},
+        {{.weight_decay = 0.1, .beta1 = 0.9, .kind = OPTIMISER_MUON}, false, false},
+        {{.weight_decay = 0.1, .beta1 = 0.9, .weights = WEIGHTS_BFLOAT16_STOCHASTIC}, true, false},
+        {{.weight_decay = 0.1, .beta1 = 0.9, .weights = WEIGHTS_BFLOAT16}, false, false},
+        {{.weight_decay = 0.1, .beta1 = 0, .weights = WEIGHTS_BFLOAT16}, true,
+            false}}; /* 0 without momentum */
 
-    check_known(&options, true, true);
-    options.fixed_norm = true;
-    check_known(&options, true, false);
-    options.fixed_norm = false;
-    options.decay_rule = DECAY_CAUTIOUS;
-    check_known(&options, false, false);
-    options.weight_decay = 0;
-    check_known(&options, true, false);
-    options.weight_decay = 0.1;
-    options.decay_rule = DECAY_SCALED;
-    options.kind = OPTIMISER_ADAM;
-    check_known(&options, false, false);
-    options.kind = OPTIMISER_ADAFACTOR;
-    check_known(&options, true, false);
-    options.kind = OPTIMISER_MUON;
-    check_known(&options, false, false);
-    options.kind = OPTIMISER_ADAMW;
-    options.weights = WEIGHTS_BFLOAT16_STOCHASTIC;
-    check_known(&options, true, false);
-    options.weights = WEIGHTS_BFLOAT16;
-    check_known(&options, false, false);
-    options.beta1 = 0; /* no momentum, so that it is 0 */
-    check_known(&options, true, false);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct optimiser_options options = cases[i].options;
+        options.peak_rate = 0.2;
+        options.beta2 = 0.99;
+        options.epsilon = 1e-12;
+        check_known(&options, cases[i].by_chance, cases[i].balance);
+    }
 }
 
 /* With decays just below and from where on weights swing ever further. */
@@ -273,7 +232,7 @@ TEST(equilibrium_needs_a_decay_that_holds)
         double momentum, most;
     } bounded[] = {{OPTIMISER_ADAMW, 0, 2}, {OPTIMISER_LION, 0, 2}, {OPTIMISER_NORMALIZED_SGD, 0, 2},
         {OPTIMISER_SGD, 0, 2}, {OPTIMISER_SGD, 0.5, 3}};
-    static struct walk w;
+    struct optimised w;
 
     for (size_t i = 0; i < sizeof(bounded) / sizeof(*bounded); i++) {
         for (int quarters = 1; quarters < 8; quarters++) {
@@ -286,19 +245,19 @@ TEST(equilibrium_needs_a_decay_that_holds)
                 .epsilon = 1e-12,
                 .momentum = bounded[i].momentum};
             bool stands = share < 1;
-            walk_init(&w, &options);
-            struct equilibrium found = optimiser_equilibrium(&w.optimiser, &w.tensor, 1);
+            optimised_init(&w, &options, 1, &square, 1);
+            struct equilibrium found = optimiser_equilibrium(&w.optimiser, &w.tensor[0], 1);
             CHECK(stands ? found.rotation > 0 && isfinite(found.rotation) : isnan(found.rotation));
             CHECK(stands && options.kind != OPTIMISER_SGD ? found.rms > 0 && isfinite(found.rms)
                                                           : isnan(found.rms));
-            arena_release(&w.arena);
+            optimised_release(&w);
         }
     }
 }
 
 /* Of normalized_sgd, whose updates have a norm of 1: is the balance that of this rate and decay, eta lambda?
  */
-static void check_balance(const struct walk *w, const struct tensor *tensor, double rate, double decayed)
+static void check_balance(const struct optimised *w, const struct tensor *tensor, double rate, double decayed)
 {
     struct equilibrium found = optimiser_equilibrium(&w->optimiser, tensor, 0.1);
     double turn = sqrt(decayed * (2 - decayed));
@@ -315,7 +274,7 @@ TEST(equilibrium_has_the_rules_decay_and_the_tensors_rate)
         [DECAY_SCALED] = 0.1, [DECAY_INDEPENDENT] = 0.5, [DECAY_CORRECTED] = 0.05};
     const struct tensor bias = {.kind = TENSOR_Q_BIAS, .rows = 1, .columns = COLUMNS, .size = COLUMNS};
     const struct tensor words = {.kind = TENSOR_TOKEN, .rows = ROWS, .columns = COLUMNS, .size = COUNT};
-    static struct walk w;
+    struct optimised w;
 
     for (int rule = 0; rule < (int)(sizeof(lambda) / sizeof(*lambda)); rule++) {
         struct optimiser_options options = {.kind = OPTIMISER_NORMALIZED_SGD,
@@ -323,16 +282,16 @@ TEST(equilibrium_has_the_rules_decay_and_the_tensors_rate)
             .weight_decay = 0.1,
             .peak_rate = 0.2};
         double decayed = 0.1 * lambda[rule];
-        walk_init(&w, &options);
-        check_balance(&w, &w.tensor, 0.1, decayed);
-        arena_release(&w.arena);
+        optimised_init(&w, &options, 1, &square, 1);
+        check_balance(&w, &w.tensor[0], 0.1, decayed);
+        optimised_release(&w);
 
         options.hidden_rate = 0.25;
-        walk_init(&w, &options);
-        check_balance(&w, &w.tensor, 0.025, rule == DECAY_INDEPENDENT ? decayed : decayed / 4);
+        optimised_init(&w, &options, 1, &square, 1);
+        check_balance(&w, &w.tensor[0], 0.025, rule == DECAY_INDEPENDENT ? decayed : decayed / 4);
         check_balance(&w, &bias, 0.1, decayed);
         check_balance(&w, &words, 0.1, decayed);
-        arena_release(&w.arena);
+        optimised_release(&w);
     }
 }
 

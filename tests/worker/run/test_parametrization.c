@@ -3,7 +3,7 @@
  * learning rate; what the steps change of the residual stream at each depth, and of the logits, keeps its
  * size under mup, and grows with the width under the standard parametrization.
  */
-#include "tests/test.h"
+#include "tests/model/lay_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +29,9 @@ static void begin(struct subject *s, const struct run *run, uint64_t seed)
 {
     const struct architecture a = run_architecture(run, VOCABULARY);
     const struct optimiser_options options = run_optimiser(run);
-    struct arena counted = {0};
 
     model_case_init(&s->k, &a, lengths, SEQUENCES, seed);
-    optimiser_layout(&s->optimiser, &options, &s->k.model.layout, 1, &counted);
-    CHECK(arena_init(&s->arena, counted.used) == 0);
-    optimiser_layout(&s->optimiser, &options, &s->k.model.layout, 1, &s->arena);
+    LAY_OUT(&s->arena, optimiser_layout(&s->optimiser, &options, &s->k.model.layout, 1, &s->arena));
     optimiser_begin(&s->optimiser, s->k.weights);
     s->gradient = malloc((size_t)s->k.model.layout.size * sizeof(*s->gradient));
     s->rows = s->k.batch.rows;
