@@ -101,13 +101,13 @@ $(BUILD)/tests-float: $(call objects,float,$(TESTED) $(SCALAR_TESTS) $(WEIGHTS))
 $(BUILD)/tests-double: $(call objects,double,$(TESTED) $(SCALAR_TESTS) $(WEIGHTS))
 $(BUILD)/tests-float: $(MODELLED:%=$(BUILD)/float/model/kernels/%-amx_model.o)
 $(test_programs:%=$(BUILD)/%): private LINK += $(WRAPPED:%=-Wl,--wrap=%)
-$(BUILD)/replay-float: $(call objects,float,tests/replay.c tests/dump.c)
-$(BUILD)/replay-double: $(call objects,double,tests/replay.c tests/dump.c)
+$(BUILD)/replay-float: $(call objects,float,tests/replay.c)
+$(BUILD)/replay-double: $(call objects,double,tests/replay.c)
 $(fuzzers:%=$(BUILD)/%): private LINK += -fsanitize=fuzzer
 $(BUILD)/fuzz-sweep: $(call objects,float,$(PROGRAM) tests/fuzz_sweep.c)
 $(BUILD)/fuzz-weights: $(call objects,float,$(PROGRAM) tests/fuzz_weights.c)
 $(BUILD)/fuzz-dataset: $(call objects,float,$(PROGRAM) tests/fuzz_dataset.c)
-$(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c tests/speed_shape.c)
+$(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c)
 define library_rule
 $$(BUILD)/$(1)/libnormsweep.a: $$(patsubst %,$$(BUILD)/$(1)/%.o,$$(LIBRARY:%.c=%) $$(call KERNELS,$(1)))
 	@rm -f $$@

@@ -22,8 +22,6 @@
  * The dump is a series of arrays, each a line "<name> <f8|i8> <count>" and count numbers of 8 bytes; a name
  * comes again for each step. Whatever fails is told in one line, with exit status 1.
  */
-#include "tests/dump.h"
-
 #include "model/core/denormals.h"
 #include "model/core/error.h"
 #include "model/corpora/batches.h"
@@ -37,10 +35,86 @@
 #include "worker/run/run_reading.h"
 #include "worker/train/train.h"
 
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The dump */
+
+/* Prints one line on stderr and ends the process with status 1. */
+__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+static void write_reals(const char *name, const double *values, int64_t count)
+{
+    printf("%s f8 %lld\n", name, (long long)count);
+    if (fwrite(values, sizeof(*values), (size_t)count, stdout) != (size_t)count)
+        fail("cannot write");
+}
+
+static void write_scalars(const char *name, const scalar *values, int64_t count)
+{
+    printf("%s f8 %lld\n", name, (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        double value = (double)values[i];
+        if (fwrite(&value, sizeof(value), 1, stdout) != 1)
+            fail("cannot write");
+    }
+}
+
+static void write_integers(const char *name, const int64_t *values, int64_t count)
+{
+    printf("%s i8 %lld\n", name, (long long)count);
+    if (fwrite(values, sizeof(*values), (size_t)count, stdout) != (size_t)count)
+        fail("cannot write");
+}
+
+static void write_tokens(const char *name, const int32_t *values, int64_t count)
+{
+    printf("%s i8 %lld\n", name, (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t value = values[i];
+        if (fwrite(&value, sizeof(value), 1, stdout) != 1)
+            fail("cannot write");
+    }
+}
+
+static void write_real(const char *name, double value)
+{
+    write_reals(name, &value, 1);
+}
+
+static void write_integer(const char *name, int64_t value)
+{
+    write_integers(name, &value, 1);
+}
+
+/* As start, tokens and target, and source_start and source_tokens if it has sources; `prefix` comes before
+ * each name. */
+static void write_batch(const char *prefix, const struct batch *batch)
+{
+    char name[64];
+#define NAME(suffix) (snprintf(name, sizeof(name), "%s%s", prefix, suffix), name)
+
+    write_integers(NAME("start"), batch->start, batch->sequences + 1);
+    write_tokens(NAME("tokens"), batch->tokens, batch->rows);
+    write_tokens(NAME("target"), batch->target, batch->rows);
+    if (!batch->source_start)
+        return;
+    write_integers(NAME("source_start"), batch->source_start, batch->sequences + 1);
+    write_tokens(NAME("source_tokens"), batch->source_tokens, batch->source_rows);
+}
 
 struct replay {
     struct run run;

@@ -22,22 +22,6 @@ TEST(random_streams_differ)
     CHECK(here == random_bits(1, RANDOM_TEST, 2));
 }
 
-TEST(random_moments)
-{
-    const int count = 1000000;
-    double sum = 0, square = 0, uniform = 0;
-
-    for (int i = 0; i < count; i++) {
-        double x = random_normal(7, RANDOM_TEST, (uint64_t)i);
-        sum += x;
-        square += x * x;
-        uniform += random_uniform(7, RANDOM_TEST, (uint64_t)i);
-    }
-    CHECK_CLOSE(sum / count, 0, 5e-3);
-    CHECK_CLOSE(square / count, 1, 8e-3);
-    CHECK_CLOSE(uniform / count, 0.5, 2e-3);
-}
-
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

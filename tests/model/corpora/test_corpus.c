@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include "model/core/random.h"
-#include "model/corpora/corpus.h"
+#include "model/corpora/kinds.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -432,6 +432,47 @@ TEST(corpus_text_grows)
     CHECK(word == 2 * words);
     corpus_release(&corpus);
     free(text);
+}
+
+/* Words and lines that lie across the pieces in which a file is read, one word longer than several of them.
+ */
+TEST(text_of_many_pieces)
+{
+    enum { WORD = 3 << 20, SHORT = 400000 };
+    char *text = malloc(2 * WORD + 12 * SHORT), *end = text;
+    struct corpus corpus;
+
+    for (int i = 0; i < SHORT; i++)
+        end += sprintf(end, "%d%c", i % 1000, i % 7 ? ' ' : '\n');
+    memset(end, 'x', WORD);
+    end += WORD;
+    end += sprintf(end, " y\n= ");
+    memset(end, 'x', WORD);
+    strcpy(end + WORD, "\nlast");
+    load_well(&corpus, CORPUS_TEXT, text, NULL);
+    int64_t at = 0;
+    for (int i = 0; i < SHORT; i++) {
+        CHECK(corpus.train.tokens[at++] == i % 1000);
+        CHECK(i % 7 || corpus.train.tokens[at++] == corpus.end_of_line);
+    }
+    CHECK(corpus.vocabulary == 1000 + 5); /* xxx y = last <eos> */
+    CHECK(corpus.train.token_count == at + 8);
+    CHECK(corpus.train.tokens[at] == 1000 && corpus.train.tokens[at + 4] == 1000);
+    CHECK(corpus.train.line_count == SHORT / 7 + 3);
+    corpus_release(&corpus);
+    free(text);
+}
+
+/* More than any processor addresses. */
+TEST(text_without_addresses)
+{
+    struct corpus corpus = {.file = -1};
+    struct error error = {0};
+
+    CHECK(block_take(&corpus, INT64_C(1) << 50, 1, false, -1, &error) == -1 &&
+          error.status == ERROR_ENVIRONMENT);
+    CHECK(strstr(error.text, "grants no 1.351e+10 MB of addresses (ulimit -v?)") != NULL);
+    CHECK(corpus.block == NULL);
 }
 
 enum { NOISE = 600 };

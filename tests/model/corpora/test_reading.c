@@ -101,7 +101,7 @@ static void check_most(const struct corpus *corpus, const struct reading *readin
     }
     qsort(rows, (size_t)count, sizeof(*rows), descending);
     qsort(source, (size_t)count, sizeof(*source), descending);
-    for (int64_t n = 0; n <= count; n++) {
+    for (int64_t n = 0; n <= count + 1; n++) { /* there are no more */
         struct batch_rows most = reading_rows(reading, &corpus->train, n);
         CHECK(most.rows == sum && most.source == source_sum);
         sum += n < count ? rows[n] : 0;
@@ -113,7 +113,11 @@ static void check_most(const struct corpus *corpus, const struct reading *readin
 
 TEST(reading_most_rows_of_every_task)
 {
+    static const struct text none = {0};
+    const struct reading stream = {.sequences = SEQUENCES_STREAM, .context = 4};
+
     for_each_reading(check_most);
+    CHECK(reading_rows(&stream, &none, 2).rows == 0 && reading_rows(&stream, &none, 2).source == 0);
 }
 
 /* A batch on static memory, with a mark behind its room. */

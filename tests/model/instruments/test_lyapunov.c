@@ -14,17 +14,12 @@ static const int64_t lengths[] = {3, 2};
 
 static struct architecture small(enum norm_placement placement)
 {
-    return (struct architecture){.vocabulary = 11,
-        .init_scale = 1,
-        .residual_scale = 1,
-        .context = 3,
-        .width = WIDTH,
-        .heads = 2,
-        .feedforward = 6,
-        .layers = LAYERS,
-        .norm_placement = placement,
-        .activation = ACTIVATION_GELU,
-        .biases = BIAS_ALL};
+    struct architecture a = decoder_of(11, 3, WIDTH, 2, 6, LAYERS);
+
+    a.norm_placement = placement;
+    a.activation = ACTIVATION_GELU;
+    a.biases = BIAS_ALL;
+    return a;
 }
 
 struct bench {
@@ -68,32 +63,13 @@ static double sum_of(const double *x, int64_t count)
 
 #ifdef SCALAR_DOUBLE
 
-static void set_tensors(struct bench *b, enum tensor_kind kind, double value)
-{
-    for (int64_t layer = 0; layer < LAYERS; layer++) {
-        int64_t index = tensor_index(&b->base.model.architecture, kind, layer);
-        const struct tensor *tensor = &b->base.model.layout.tensor[index];
-        for (int64_t i = 0; i < tensor->size; i++)
-            b->base.weights[tensor->offset + i] = (scalar)value;
-    }
-}
-
-/* Sub-layers that add nothing. */
-static void silence(struct bench *b)
-{
-    set_tensors(b, TENSOR_O, 0);
-    set_tensors(b, TENSOR_O_BIAS, 0);
-    set_tensors(b, TENSOR_W2, 0);
-    set_tensors(b, TENSOR_W2_BIAS, 0);
-}
-
 TEST(lyapunov_of_identity_blocks)
 {
     for (int sweeps = 0; sweeps <= 2; sweeps += 2) {
         struct architecture a = small(NORM_PRE);
         struct bench b;
         bench_begin(&b, &a, SIZE, sweeps);
-        silence(&b);
+        model_case_silence(&b.base);
         CHECK(bench_measure(&b) == (SIZE + SIZE - 3) * (1 + (2 * sweeps + 1) * LAYERS));
         for (int i = 0; i < SIZE; i++)
             CHECK_CLOSE(b.lyapunov.exponent[i], 0, 1e-12);
@@ -118,9 +94,9 @@ TEST(lyapunov_of_norms)
 
     a.norm = RMSNORM;
     bench_begin(&b, &a, SIZE - 3, 40);
-    silence(&b);
-    set_tensors(&b, TENSOR_LN1, gain);
-    set_tensors(&b, TENSOR_LN2, gain);
+    model_case_silence(&b.base);
+    model_case_set(&b.base, TENSOR_LN1, gain);
+    model_case_set(&b.base, TENSOR_LN2, gain);
     bench_measure(&b);
     for (int i = 0; i < SIZE - 3; i++)
         CHECK_CLOSE(b.lyapunov.angular[i], 0, 1e-10);
@@ -238,7 +214,7 @@ TEST(lyapunov_beyond_the_state_is_missing)
     bench_end(&b);
     a = small(NORM_POST);
     bench_begin(&b, &a, 2, 1);
-    set_tensors(&b, TENSOR_LN2, 0);
+    model_case_set(&b.base, TENSOR_LN2, 0);
     bench_measure(&b);
     for (int i = 0; i < 2; i++)
         CHECK(isnan(b.lyapunov.exponent[i]) && isnan(b.lyapunov.angular[i]));

@@ -15,16 +15,11 @@ static const int64_t lengths[] = {5, 1, 3};
 
 static struct architecture small(enum norm_placement placement)
 {
-    return (struct architecture){.vocabulary = 11,
-        .init_scale = 1,
-        .residual_scale = 1,
-        .context = 5,
-        .width = WIDTH,
-        .heads = 2,
-        .feedforward = 6,
-        .layers = LAYERS,
-        .norm_placement = placement,
-        .biases = BIAS_ALL};
+    struct architecture a = decoder_of(11, 5, WIDTH, 2, 6, LAYERS);
+
+    a.norm_placement = placement;
+    a.biases = BIAS_ALL;
+    return a;
 }
 
 /* A model with tangents, and the instrument. */
@@ -59,37 +54,13 @@ static void bench_end(struct bench *b)
     arena_release(&b->arena);
 }
 
-static void set_tensors(struct bench *b, enum tensor_kind kind, double value)
-{
-    for (int64_t layer = 0; layer < b->base.model.architecture.layers; layer++) {
-        int64_t index = tensor_index(&b->base.model.architecture, kind, layer);
-        const struct tensor *tensor = &b->base.model.layout.tensor[index];
-        for (int64_t i = 0; i < tensor->size; i++)
-            b->base.weights[tensor->offset + i] = (scalar)value;
-    }
-}
-
-/* Sub-layers that add nothing: every block is the identity under pre and out. */
-static void silence(struct bench *b)
-{
-    static const enum tensor_kind kinds[] = {
-        TENSOR_O, TENSOR_O_BIAS, TENSOR_W2, TENSOR_W2_BIAS, TENSOR_LN1_BIAS, TENSOR_LN2_BIAS};
-
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-        set_tensors(b, kinds[i], 0);
-    if (b->base.model.architecture.norm_placement == NORM_OUT) {
-        set_tensors(b, TENSOR_LN1, 0);
-        set_tensors(b, TENSOR_LN2, 0);
-    }
-}
-
 TEST(residual_of_identity_blocks)
 {
     for (int placement = NORM_PRE; placement <= NORM_OUT; placement++) {
         struct architecture a = small((enum norm_placement)placement);
         struct bench b;
         bench_begin(&b, &a, lengths, 3);
-        silence(&b);
+        model_case_silence(&b.base);
         bench_measure(&b);
         const struct residual *r = &b.residual;
         for (int depth = 0; depth <= LAYERS; depth++)
@@ -116,7 +87,7 @@ TEST(residual_norms_are_means_over_tokens)
     struct bench b;
 
     bench_begin(&b, &a, lengths, 3);
-    silence(&b);
+    model_case_silence(&b.base);
     scalar *token = b.base.weights, *position = model_case_tensor(&b.base, TENSOR_POSITION, 0);
     memset(token, 0, (size_t)(a.vocabulary * WIDTH) * sizeof(*token));
     for (int64_t t = 0; t < a.context; t++)
@@ -161,7 +132,7 @@ TEST(residual_angle_of_equal_tokens_is_missing)
     bench_begin(&b, &a, lengths, 3);
     bench_measure(&b);
     CHECK(isfinite(b.residual.angle_exponent));
-    set_tensors(&b, TENSOR_LN2, 0);
+    model_case_set(&b.base, TENSOR_LN2, 0);
     bench_measure(&b);
     CHECK(isnan(b.residual.angle_exponent));
     bench_end(&b);
@@ -325,13 +296,7 @@ static void check_closed_form(const struct architecture *a)
 
 TEST(residual_angle_in_closed_form_at_width_256)
 {
-    struct architecture a = {.vocabulary = 2,
-        .init_scale = 1,
-        .residual_scale = 1,
-        .context = 64,
-        .width = 256,
-        .heads = 1,
-        .feedforward = 256};
+    struct architecture a = decoder_of(2, 64, 256, 1, 256, 0);
 
     a.norm_placement = NORM_PRE;
     a.attention_mask = MASK_MULTIPLICATIVE;

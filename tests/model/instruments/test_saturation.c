@@ -131,21 +131,14 @@ static void check_made_head(const struct saturation *s, enum attention_mask mask
 
 static void check_made_heads(enum attention_mask mask, int times)
 {
-    const struct architecture architecture = {.vocabulary = 3,
-        .init_scale = 1,
-        .residual_scale = 1,
-        .context = 6,
-        .width = 4,
-        .heads = 2,
-        .feedforward = 1,
-        .layers = 2,
-        .norm_placement = NORM_OUT,
-        .attention_mask = mask};
+    struct architecture architecture = decoder_of(3, 6, 4, 2, 1, 2);
     /* The means are 32/11, 1, 15/11, 1; under the multiplicative mask 53/11, 1, 15/11, 24/11: rounded 3, 1,
      * 1, 1 and 5, 1, 1, 2. */
     static const double heads[2][BINS] = {[MASK_CAUSAL] = {3, 0, 1, 0}, [MASK_MULTIPLICATIVE] = {2, 1, 0, 1}};
     struct saturated s;
 
+    architecture.norm_placement = NORM_OUT;
+    architecture.attention_mask = mask;
     saturated_init(&s, &architecture, lengths, 3, 1);
     zero_weights(&s.model);
     make_heads(&s.model);
@@ -176,19 +169,12 @@ TEST(saturation_of_made_heads)
  */
 TEST(saturation_of_a_made_state)
 {
-    const struct architecture architecture = {.vocabulary = 3,
-        .init_scale = 1,
-        .residual_scale = 1,
-        .context = 6,
-        .width = 2,
-        .heads = 1,
-        .feedforward = 1,
-        .layers = 1,
-        .norm_placement = NORM_OUT};
+    struct architecture architecture = decoder_of(3, 6, 2, 1, 1, 1);
     const double s = 0.003, g = 2, l = s / sqrt(s * s + 1e-5);
     const double expected = (1 + g * g * l) / sqrt((1 + g * g * l * l) * (1 + g * g));
     struct saturated k;
 
+    architecture.norm_placement = NORM_OUT;
     saturated_init(&k, &architecture, lengths, 3, 1);
     zero_weights(&k.model);
     measure(&k, 1, 1);
@@ -219,14 +205,7 @@ static bool all_nan(const double *values, int64_t count)
 /* What is not wanted, and everything before a batch, is NaN; a model that holds NaN has no bins. */
 TEST(saturation_of_nothing)
 {
-    const struct architecture architecture = {.vocabulary = 3,
-        .init_scale = 1,
-        .residual_scale = 1,
-        .context = 6,
-        .width = 4,
-        .heads = 2,
-        .feedforward = 4,
-        .layers = 2};
+    const struct architecture architecture = decoder_of(3, 6, 4, 2, 4, 2);
     struct saturated k;
     struct saturation *s = &k.saturation;
 
@@ -255,19 +234,12 @@ TEST(saturation_of_nothing)
 /* Fresh models of every arrangement. */
 static struct architecture fresh(int bits)
 {
-    return (struct architecture){
-        .vocabulary = 29,
-        .init_scale = 1,
-        .residual_scale = 1,
-        .context = 12,
-        .width = 24,
-        .heads = 3,
-        .feedforward = 40,
-        .layers = 3,
-        .norm_placement = (enum norm_placement)(bits / 4),
-        .attention_mask = bits & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL,
-        .biases = bits & 2 ? BIAS_ALL : BIAS_OUTPUT,
-    };
+    struct architecture a = decoder_of(29, 12, 24, 3, 40, 3);
+
+    a.norm_placement = (enum norm_placement)(bits / 4);
+    a.attention_mask = bits & 1 ? MASK_MULTIPLICATIVE : MASK_CAUSAL;
+    a.biases = bits & 2 ? BIAS_ALL : BIAS_OUTPUT;
+    return a;
 }
 
 static const int64_t ragged[] = {12, 7, 1, 12, 4};
@@ -312,86 +284,5 @@ TEST(saturation_is_hard_attention)
             CHECK_CLOSE(s.saturation.hard[at], 1, tie_error);
         }
         saturated_release(&s);
-    }
-}
-
-/* Plain sums in double of a row of x0 times a row of a matrix of the first layer. */
-static double project(
-    const struct model_case *k, enum tensor_kind kind, int64_t row, int64_t position, int64_t out)
-{
-    const int64_t width = k->model.architecture.width;
-    const scalar *token = model_case_tensor(k, TENSOR_TOKEN, 0) + k->batch.tokens[row] * width;
-    const scalar *place = model_case_tensor(k, TENSOR_POSITION, 0) + position * width;
-    const scalar *matrix = model_case_tensor(k, kind, 0) + out * width;
-    double sum = 0;
-
-    for (int64_t i = 0; i < width; i++)
-        sum += (double)matrix[i] * ((double)token[i] + (double)place[i]);
-    return sum;
-}
-
-/* The score of row i of a sequence that begins at row `begin` with its row j, in head h of the first layer.
- */
-static double score_of(const struct model_case *k, int64_t begin, int64_t i, int64_t j, int64_t h)
-{
-    const struct architecture *c = &k->model.architecture;
-    const int64_t depth = c->width / c->heads;
-    double score = 0;
-
-    for (int64_t d = h * depth; d < (h + 1) * depth; d++)
-        score += project(k, TENSOR_Q, begin + i, i, d) * project(k, TENSOR_K, begin + j, j, d);
-    return j > i ? 0 : score / sqrt((double)depth);
-}
-
-/* Weights of that row above 1e-5; weights so near it that rounding may decide are counted in *near. */
-static int32_t attended_of(
-    const struct model_case *k, int64_t begin, int64_t i, int64_t length, int64_t h, int32_t *near)
-{
-    int64_t keys = k->model.architecture.attention_mask == MASK_MULTIPLICATIVE ? length : i + 1;
-    double most = -INFINITY, sum = 0;
-    int32_t count = 0;
-
-    for (int64_t j = 0; j < keys; j++) {
-        double score = score_of(k, begin, i, j, h);
-        most = score > most ? score : most;
-    }
-    for (int64_t j = 0; j < keys; j++)
-        sum += exp(score_of(k, begin, i, j, h) - most);
-    for (int64_t j = 0; j < keys; j++) {
-        double weight = exp(score_of(k, begin, i, j, h) - most) / sum;
-        count += weight > 1e-5;
-        *near += fabs(weight / 1e-5 - 1) < 1e-2;
-    }
-    return count;
-}
-
-static void check_counts(const struct model_case *k, const int32_t *count, int64_t h)
-{
-    for (int64_t s = 0; s < k->batch.sequences; s++)
-        for (int64_t begin = k->batch.start[s], i = 0; begin + i < k->batch.start[s + 1]; i++) {
-            int32_t near = 0, expected = attended_of(k, begin, i, k->batch.start[s + 1] - begin, h, &near);
-            int32_t got = count[h * k->batch.rows + begin + i];
-            if (abs(got - expected) > near)
-                test_fail(__FILE__, __LINE__, "head %d, sequence %d, row %d: %d, expected %d", (int)h, (int)s,
-                    (int)i, (int)got, (int)expected);
-        }
-}
-
-/* Counts of random models whose scores are some tens, so that some weights are above and some below. */
-TEST(saturation_counts)
-{
-    for (int bits = 0; bits < 24; bits++) {
-        const struct architecture architecture =
-            fresh(4 * (bits % 2 * 2) + bits / 2 % 2); /* post or out: x0 */
-        int32_t count[3 * 36];
-        struct model_case k;
-        model_case_init(&k, &architecture, ragged, 5, (uint64_t)bits);
-        for (int64_t i = 0; i < k.model.layout.size; i++)
-            k.weights[i] *= 4;
-        transformer_forward(&k.model, k.weights, &k.batch, bits % 3 == 0);
-        transformer_attended(&k.model, &k.batch, 0, count);
-        for (int64_t h = 0; h < architecture.heads; h++)
-            check_counts(&k, count, h);
-        model_case_release(&k);
     }
 }

@@ -18,6 +18,20 @@ struct model_case {
     struct arena arena;
 };
 
+/* A decoder of these sizes; what else an architecture has is 0. */
+static inline struct architecture decoder_of(
+    int64_t vocabulary, int64_t context, int64_t width, int64_t heads, int64_t feedforward, int64_t layers)
+{
+    return (struct architecture){.vocabulary = vocabulary,
+        .context = context,
+        .width = width,
+        .heads = heads,
+        .feedforward = feedforward,
+        .layers = layers,
+        .init_scale = 1,
+        .residual_scale = 1};
+}
+
 static inline void model_case_layout(struct model_case *k, const struct architecture *architecture,
     int64_t rows, int64_t threads, bool tangents, struct arena *arena)
 {
@@ -90,6 +104,26 @@ static inline scalar *model_case_tensor(const struct model_case *k, enum tensor_
 {
     int64_t index = tensor_index(&k->model.architecture, kind, layer);
     return k->weights + k->model.layout.tensor[index].offset;
+}
+
+/* Sets all scalars of a kind of tensor of the blocks. */
+static inline void model_case_set(const struct model_case *k, enum tensor_kind kind, double value)
+{
+    for (int64_t layer = 0; layer < k->model.architecture.layers; layer++) {
+        int64_t index = tensor_index(&k->model.architecture, kind, layer);
+        for (int64_t i = 0; i < k->model.layout.tensor[index].size; i++)
+            model_case_tensor(k, kind, layer)[i] = (scalar)value;
+    }
+}
+
+/* Sub-layers add nothing: every block is the identity under pre and out. */
+static inline void model_case_silence(const struct model_case *k)
+{
+    static const enum tensor_kind kinds[] = {TENSOR_O, TENSOR_O_BIAS, TENSOR_W2, TENSOR_W2_BIAS,
+        TENSOR_LN1_BIAS, TENSOR_LN2_BIAS, TENSOR_LN1, TENSOR_LN2};
+
+    for (int i = 0; i < (k->model.architecture.norm_placement == NORM_OUT ? 8 : 6); i++)
+        model_case_set(k, kinds[i], 0);
 }
 
 #endif

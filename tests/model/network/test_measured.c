@@ -251,14 +251,17 @@ TEST(measured_distances)
 
 /* ---- before the output matrix ---- */
 
-/* The logits of a row from the last state. */
+/* The logits of a row from the last state, through the final norm where there is one. */
 static void expect_logits(const struct model_case *k, double *logits, int64_t row)
 {
     const struct architecture *a = &k->model.architecture;
     double x[WIDTH], transformed[WIDTH];
 
     for (int64_t c = 0; c < WIDTH; c++)
-        x[c] = (double)transformer_final(&k->model)[row * WIDTH + c];
+        x[c] = (double)transformer_state(&k->model, 0, a->layers)[row * WIDTH + c];
+    if (a->norm_placement == NORM_PRE || a->final_norm)
+        normalise(k, x, TENSOR_FINAL, TENSOR_FINAL_BIAS, -1);
+    check_row(transformer_final(&k->model) + row * WIDTH, x, WIDTH, "final");
     if (a->transform) {
         linear(k, transformed, x, TENSOR_TRANSFORM, TENSOR_TRANSFORM_BIAS, -1, WIDTH, WIDTH);
         for (int64_t c = 0; c < WIDTH; c++)
@@ -315,6 +318,8 @@ TEST(measured_outputs)
             struct architecture a = measured(POSITIONS_NONE, activation);
             struct model_case k;
             a.transform = bits & 1;
+            a.norm_placement = bits % 3 ? NORM_POST : NORM_PRE;
+            a.final_norm = bits % 5 == 1;
             a.output_scale = bits & 2 ? 0.3 : 0;
             a.tied = bits & 4;
             a.network = bits & 8 ? NETWORK_DECODER : NETWORK_ENCODER; /* every row has a target */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/core/denormals.h"
+#include "model/kernels/pool.h"
 #include "worker/train/train.h"
 
 struct rows {
@@ -239,29 +241,6 @@ TEST(train_steps_balance)
         }
 }
 
-/* Memory that another run has left, full of NaN as it diverged, changes nothing. */
-TEST(train_in_used_memory)
-{
-    static struct trial trial, again;
-
-    trial_init(&trial);
-    trial_train(&trial);
-    trial_init(&again);
-    again.run.width = 32;
-    again.run.optimiser = OPTIMISER_SGD;
-    again.run.learning_rate = 1e30;
-    trial_train(&again);
-    CHECK(again.result.outcome == OUTCOME_DIVERGED);
-    char *kept = again.arena.base;
-    again.run = trial.run;
-    trial_train(&again);
-    CHECK(kept && again.arena.base == kept && trial.arena.base != kept);
-    CHECK(memcmp(&trial.rows, &again.rows, sizeof(again.rows)) == 0);
-    CHECK(memcmp(trial.rows.of_run, again.rows.of_run, sizeof(again.rows.of_run)) == 0);
-    trial_release(&again);
-    trial_release(&trial);
-}
-
 TEST(train_divergence_is_a_result)
 {
     static struct trial trial;
@@ -372,6 +351,106 @@ TEST(train_without_an_observer)
     CHECK(trial.result.outcome == OUTCOME_DONE && trial.result.last_step == 40);
     trial_release(&trial);
 }
+
+/* ---- weights that decay below the smallest normal number ---- */
+
+enum { THREADS = 3, SHARES = 64, MOST_WEIGHTS = 20000 };
+
+struct vanishing {
+    struct trial trial;
+    int64_t calls, denormal_products;
+    scalar weights[MOST_WEIGHTS];
+    int64_t size;
+};
+
+static bool product_is_denormal(void)
+{
+    volatile double small = 1e-200, smaller = 1e-120;
+
+    return small * smaller > 0;
+}
+
+static void product_share(const void *denormal, int64_t share)
+{
+    ((bool *)denormal)[share] = product_is_denormal();
+}
+
+/* By the threads that a run has. */
+static int64_t count_denormal_products(void)
+{
+    bool denormal[SHARES] = {false};
+    int64_t count = product_is_denormal();
+
+    pool_run(THREADS, SHARES, product_share, denormal);
+    for (int i = 0; i < SHARES; i++)
+        count += denormal[i];
+    return count;
+}
+
+static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
+{
+    struct vanishing *vanishing = context;
+
+    (void)step, (void)last_step, (void)tokens;
+    vanishing->calls++;
+    vanishing->denormal_products += count_denormal_products();
+    return VERDICT_CARRY_ON;
+}
+
+static void on_finish(void *context, const struct snapshot *snapshot)
+{
+    struct vanishing *vanishing = context;
+
+    vanishing->size = snapshot->model->layout.size;
+    CHECK(vanishing->size <= MOST_WEIGHTS);
+    memcpy(vanishing->weights, snapshot->weights, (size_t)vanishing->size * sizeof(scalar));
+}
+
+static int64_t count_weights(const struct vanishing *v, int class)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < v->size; i++)
+        count += fpclassify(v->weights[i]) == class;
+    return count;
+}
+
+static void check_vanishing(void)
+{
+    static struct vanishing v;
+    const struct observer observer = {.context = &v, .carry_on = on_step, .finish = on_finish};
+    struct run *run = &v.trial.run;
+
+    v = (struct vanishing){0};
+    trial_init(&v.trial);
+    run->steps = 100;
+    run->threads = THREADS;
+    run->optimiser = OPTIMISER_SGD;
+    run->learning_rate = 0.1;
+    run->weight_decay = 9.999; /* each step takes nearly all of a weight */
+    train(run, &v.trial.corpus, &v.trial.measure, &observer, &v.trial.arena, &v.trial.result);
+    CHECK(v.trial.result.outcome == OUTCOME_DONE && v.calls > 100 && v.size > 0);
+    CHECK(v.denormal_products == 0);
+    CHECK(count_weights(&v, FP_SUBNORMAL) == 0 && count_weights(&v, FP_ZERO) > v.size / 2);
+    trial_release(&v.trial);
+}
+
+/* Denormals are zero while a run trains, and only then, also of a caller that had them flushed before. */
+TEST(train_flushes_denormals)
+{
+    if (denormals_why_not()) {
+        test_skip("this processor cannot flush denormals, so their being zero in training is not checked");
+        return;
+    }
+    check_vanishing();
+    CHECK(!denormals_flushed() && count_denormal_products() == 1 + SHARES);
+    denormals_flush(true);
+    check_vanishing();
+    CHECK(denormals_flushed() && count_denormal_products() == 0);
+    denormals_flush(false);
+}
+
+/* ---- rows and metrics ---- */
 
 TEST(measure_rows_are_what_is_asked)
 {
