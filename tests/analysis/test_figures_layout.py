@@ -276,29 +276,24 @@ def test_cells_too_thin_to_be_seen_are_not_in_the_legend():
 
 @pytest.mark.parametrize("low, high", [(0.004, 6.3), (1.0, 6.2), (0.98, 1.05), (1e-9, 1e3), (2, 72), (1e-30, 1e30),
                                        (3e-7, 8e-6), (1.9e-4, 2.1e-4), (50, 3300), (0.5, 1.9), (9.1, 9.9), (8, 12)])
-@pytest.mark.parametrize("size, is_wide", [(1.5, True), (0.9, False), (2.5, False)])
-def test_logarithmic_ticks_are_two_at_least_and_reach_both_ends(low, high, size, is_wide):
-    room = scales.Room(size, is_wide)
-    ticks = scales.logarithmic_ticks(low, high, room)
-    assert 2 <= len(ticks) <= 7 and room.fits(ticks, low, high)
+@pytest.mark.parametrize("most", [3, 5, 7])
+def test_logarithmic_ticks_are_two_at_least_and_reach_both_ends(low, high, most):
+    ticks = scales.logarithmic_ticks(low, high, most)
+    assert 2 <= len(ticks) <= 7
     assert all(low * (1 - 1e-9) <= tick <= high * (1 + 1e-9) for tick in ticks)
     places = np.log(np.array([low, *ticks, high]) / low) / np.log(high / low)
     assert max(places[1], 1 - places[-2]) < 0.45 and np.diff(places).min() > -1e-9
 
 
-@pytest.mark.parametrize("low, high, size, expected", [
-    (-14.5, 304.5, 1.65, [0, 100, 200, 300]), (-14.5, 304.5, 3.5, [0, 100, 200, 300]),
-    (-14.5, 304.5, 0.75, [0, 150, 300]), (-5.75, 120.75, 1.65, [0, 25, 50, 75, 100]), (-0.1, 2.1, 3.5, [0, 1, 2]),
-    (-250, 5250, 1.65, [0, 2000, 4000]), (-0.6, 12.6, 1.65, [0, 5, 10]), (-23, 483, 0.75, [0, 200, 400])])
-def test_steps_have_round_ticks(low, high, size, expected):
-    assert scales.linear_ticks(low, high, scales.Room(size, True), True) == expected
+@pytest.mark.parametrize("low, high, most, expected", [
+    (-14.5, 304.5, 5, [0, 100, 200, 300]), (-14.5, 304.5, 3, [0, 150, 300]), (-0.1, 2.1, 7, [0, 1, 2]),
+    (-250, 5250, 5, [0, 2000, 4000]), (-23, 483, 3, [0, 200, 400])])
+def test_steps_have_round_ticks(low, high, most, expected):
+    assert scales.linear_ticks(low, high, most, True) == expected
 
 
 def test_linear_ticks_are_three_where_there_is_room():
-    high, low = scales.Room(0.85, False, 5), scales.Room(0.2, False, 4)
-    assert near(scales.linear_ticks(0.9966, 1.0001, high, False), [0.997, 0.998, 0.999, 1.0])
-    assert near(scales.linear_ticks(0.995, 1.07, high, False), [1.0, 1.02, 1.04, 1.06])
-    assert near(scales.linear_ticks(0.98, 1.2, low, False), [1.0, 1.2])
+    assert near(scales.linear_ticks(0.9966, 1.0001, 3), [0.997, 0.998, 0.999, 1.0])
 
 
 def test_figures_over_steps_have_more_than_two_ticks():
@@ -323,16 +318,10 @@ def test_labels_of_ticks():
         "−1.5", "0.00316", "3.16·10⁻⁴", "1000", "54321", "2·10⁵", "0", "nan"]
 
 
-def test_titles_beside_rows_have_as_many_lines():
-    assert look.side_titles(["decay 1", "decay 0.01"], 1.3) == ["decay 1", "decay 0.01"]
-    assert look.side_titles(["weight decay 1", "weight decay 0.0215"], 1.2) == [
-        "weight decay\n1", "weight decay\n0.0215"]
-    assert look.side_titles(["learning rate 4.64·10⁻⁴, weight decay 1", "learning rate 1, weight decay 1"], 1.6) == [
-        "learning rate 4.64·10⁻⁴,\nweight decay 1", "learning rate 1,\nweight decay 1"]
-    assert look.side_titles(["pre", "a word too long for one row of panels"], 1)[0] == "pre"
-    found = drawing(full_grid(), "alignment")
-    layout.drawn(found)
-    assert len({round(axes.yaxis.label.get_window_extent().x0) for axes in panels(found)[::4]}) == 1
+def test_titles_beside_rows_break_at_commas():
+    assert look.side_titles(["decay 1", "learning rate 4.64·10⁻⁴, weight decay 1"], 1.6) == [
+        "decay 1", "learning rate 4.64·10⁻⁴,\nweight decay 1"]
+    assert look.wrap("a word" + "x" * 40, 1)[0] == "a" and max(map(look.inches, look.wrap("x" * 90, 1))) <= 1
 
 
 def test_fonts_of_pdf_are_truetype(tmp_path):

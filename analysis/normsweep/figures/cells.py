@@ -17,6 +17,7 @@ from .panels import arrange, same_scale, share
 
 CURVES = 8  # at most
 SEEN = 0.02  # share of a panel's height below which a cell is too thin for its hatch to be seen
+LETTERS_APART, LINES_APART = 0.09, 0.17  # inches between labels beside each other, and from one to that above it
 MARKS = colours.OUTCOMES  # how cells without a result look
 CLASSES = {  # of dynamics, for those who meet the words for the first time
     "none": "none: no law fits, or two fit equally", "aligned": "aligned: steps along θ, longer as |θ| grows",
@@ -77,9 +78,13 @@ def edges(centres):
 
 def set_axis(axis, places):
     """Sets the ticks, every second or third one if there is no room for all; and the limits."""
+    width, height = axis.axes.figure.get_size_inches()
+    rows, columns = axis.axes.get_gridspec().get_geometry()
     for each in range(1, len(places.ticks) + 1):
         ticks, words = (list(of)[::each] for of in (places.ticks, places.words))
-        if look.has_room(axis, words):
+        widest = max(map(look.inches, words)) + LETTERS_APART
+        if (widest * (len(words) - 1) <= 0.8 * width / columns - 0.4 if axis.axis_name == "x" else
+                LINES_APART * (len(words) - 1) <= (height - 0.4) / rows - 0.4):
             break
     axis.set_ticks(ticks, words)
     axis.axes.set(**{f"{axis.axis_name}lim": places.edges[[0, -1]]})

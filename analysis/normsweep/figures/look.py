@@ -8,25 +8,25 @@ Figures are made without pyplot, so that a program which uses these modules keep
 
 import contextlib
 import contextvars
+import functools
 import math
 import re
 from dataclasses import dataclass
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 
-from ..words import shown
+from ..words import MINUS, shown
 from .colours import COLOURS, DASHES, DIVERGING, MARKERS, ORDERED
-from .letters import at_commas, inches, wrap
 from .scales import (
-    MINUS, WIDE_RANGE, Layout, Room, apart, bar_ends, colour_scale, finite, has_room, logarithmic_words, number, power,
-    scale_y, tick)
+    WIDE_RANGE, apart, bar_ends, colour_scale, finite, logarithmic_words, number, power, scale_y, tick)
 
 __all__ = [
     "COLOURS", "DASHES", "DIVERGING", "DPI", "HEADING", "Keys", "MARKERS", "MINUS", "NO_UNIT_MARK", "ORDERED",
     "PRINTED", "SIZE", "WIDE_RANGE", "WIDTH", "add_bar", "apart", "bar_ends", "captioned", "clear_rest", "close",
-    "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "has_room", "inches", "label",
-    "logarithmic_words",
+    "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "inches", "label", "logarithmic_words",
     "name", "name_axes", "name_rows", "number", "parts", "plain", "power", "progress", "reference_line", "save",
     "scale_y", "sheet", "side_titles", "style", "title", "with_unit", "wrap"]
 
@@ -41,13 +41,13 @@ BAR = 0.11  # inches: the width of a colour bar
 HANDLE = 0.42  # inches of a legend's line and the room beside it
 GAP = 0.08  # inches above a legend
 BETWEEN = 0.2  # inches from the title beside a row to that of the next row
-SHARES = [share / 40 for share in range(40, 8, -1)]  # of a row's height, for a title to have as many lines as others
+FAMILY = "DejaVu Sans"  # comes with matplotlib
 NO_UNIT = "–"
 NO_UNIT_MARK = f"({NO_UNIT})"
 IN_NAME = re.compile(r"(.*\S) \(([^()]*)\)")  # a long name that has its unit: training loss (nats)
 
 STYLE = {
-    "font.family": "DejaVu Sans", "font.size": SIZE, "axes.titlesize": SIZE, "axes.labelsize": SIZE,
+    "font.family": FAMILY, "font.size": SIZE, "axes.titlesize": SIZE, "axes.labelsize": SIZE,
     "xtick.labelsize": SIZE, "ytick.labelsize": SIZE, "legend.fontsize": SIZE, "legend.title_fontsize": SIZE,
     "figure.titlesize": HEADING, "axes.linewidth": 0.6, "lines.linewidth": 1.1, "xtick.major.width": 0.6,
     "ytick.major.width": 0.6, "xtick.minor.size": 1.5, "ytick.minor.size": 1.5, "xtick.minor.width": 0.4,
@@ -79,7 +79,7 @@ def style():
 
 def sheet(rows, columns, height=1.6, width=WIDTH, **options):
     """A figure of rows x columns panels, `height` inches each, and its panels as an array."""
-    figure = Figure(figsize=(width, rows * height + HEAD), layout=Layout())
+    figure = Figure(figsize=(width, rows * height + HEAD), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
@@ -178,11 +178,7 @@ def add_bar(figure, mappable, share=1, **options):
     these panels have."""
     height = share * (figure.get_size_inches()[1] - HEAD)
     across = options.get("location") in ("top", "bottom")
-    bar = figure.colorbar(mappable, pad=0.02, aspect=20 if across else max(20, height / BAR), **options)
-    if across:
-        columns = options["ax"][0].get_gridspec().ncols
-        tick(bar.ax.xaxis, Room(0.85 * WIDTH / columns - 0.3, True, 5))
-    return bar
+    return figure.colorbar(mappable, pad=0.02, aspect=20 if across else max(20, height / BAR), **options)
 
 
 def grid(axes, which="both"):
@@ -248,13 +244,42 @@ def column_title(text, columns):
 
 
 def side_titles(texts, height):
-    """The titles beside rows of panels, `height` inches from one row to the next, with room between them; all in as
-    many lines, as far as their words allow it."""
-    found = [at_commas(text, height - BETWEEN) for text in texts]
-    most = max(map(len, found), default=0)
-    narrower = [[at_commas(text, part * height) for part in SHARES] for text in texts]
-    return ["\n".join(next((lines for lines in (one, *others) if len(lines) == most), one))
-            for one, others in zip(found, narrower)]
+    """The titles beside rows of panels, `height` inches from one row to the next, with room between them."""
+    return ["\n".join(at_commas(text, height - BETWEEN)) for text in texts]
+
+
+@functools.lru_cache(maxsize=None)
+def inches(text, size=SIZE):
+    """The width of a line of text when it is drawn."""
+    font = FontProperties(family=FAMILY, size=size)
+    return text_to_path.get_text_width_height_descent(text, font, text.count("$") > 1)[0] / 72
+
+
+def wrap(text, width, size=SIZE):
+    """The text in lines of at most `width` inches, broken between words, and within a word that has no room alone."""
+    lines = []
+    for paragraph in text.split("\n"):
+        lines.append("")
+        for word in paragraph.split():
+            if lines[-1] and inches(f"{lines[-1]} {word}", size) > width:
+                lines.append("")
+            lines[-1] += f" {word}" if lines[-1] else word
+            while inches(lines[-1], size) > width and len(lines[-1]) > 1:
+                fits = next(n for n in range(len(lines[-1]) - 1, 0, -1) if n == 1 or inches(
+                    lines[-1][:n], size) <= width)
+                lines[-1:] = [lines[-1][:fits], lines[-1][fits:]]
+    return lines
+
+
+def at_commas(text, width, size=SIZE):
+    """The text in lines that end at its commas where possible, and between words where that is not enough."""
+    found = []
+    for part in text.split(", "):
+        if found and inches(f"{found[-1]}, {part}", size) <= width:
+            found[-1] += ", " + part
+        else:
+            found = [*found[:-1], found[-1] + ",", part] if found else [part]
+    return [line for part in found for line in wrap(part, width, size)]
 
 
 def progress(dataset):

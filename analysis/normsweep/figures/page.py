@@ -65,7 +65,8 @@ figcaption { margin-top: 0.4rem }
 .enlarge svg { width: 100%; height: 100%; fill: none; stroke: currentColor; stroke-width: 1.6 }
 dialog { background: var(--ground); border: 0; padding: 1rem; width: 100vw; height: 100vh; height: 100dvh;
   max-width: none; max-height: none }
-dialog img { width: max(100%, 46rem); max-width: calc(1.55 * 100vh); min-width: 46rem; margin: 0 auto; cursor: zoom-out }
+dialog img { width: max(100%, 46rem); max-width: calc(1.55 * 100vh); min-width: 46rem; margin: 0 auto;
+  cursor: zoom-out }
 pre { background: var(--shade); padding: 0.8rem; overflow-x: auto; font-size: 0.8rem; line-height: 1.4 }
 @media (max-width: 36rem) {
   table { font-size: 0.8rem }

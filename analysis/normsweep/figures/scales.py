@@ -1,29 +1,19 @@
 """Scales of axes and of colours, and the ticks on them. The label of a tick is plain text, with a real minus sign."""
 
-import functools
 import math
-from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize, SymLogNorm
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import AutoLocator, FixedLocator, Formatter, Locator, MaxNLocator, NullFormatter, NullLocator
 
 from ..words import MINUS
 from .colours import DIVERGING, ORDERED
-from .letters import inches
 
 WIDE_RANGE = 30  # largest over smallest value above which a scale is logarithmic
-LEAST_TICKS = 3  # that an axis should have
-BETWEEN = ((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 3, 5, 7), (1, 2, 5), (1, 3))  # digits of ticks within a decade
-MANY_DECADES = 4  # above so many, ticks are decades only
-OPEN_END = 0.25  # share of a logarithmic axis that should not be without a label
-GAP, HEIGHT = 0.09, 0.17  # inches between labels beside each other, from one to the next above each other
-# Steps between the ticks of a linear axis, times a power of ten.
-ROUND, LESS_ROUND = [1, 2, 2.5, 5, 10], [1, 1.5, 2, 2.5, 3, 4, 5, 6, 10]
-LEAST_ROUND = sorted({*LESS_ROUND, 1.2, 8})
-CLOSER = 1.25  # times as much room that ticks may be given where there would be too few
-ROOM = {"x": 0.48, "y": 0.26}  # inches from one label to the next
+LEAST_TICKS, MOST_TICKS = 3, 7  # of an axis
+BETWEEN = ((1, 2, 3, 5), (1, 2, 5), (1, 3))  # digits of ticks within a decade
+ROUND, LESS_ROUND = [1, 2, 2.5, 5, 10], [1, 1.5, 2, 2.5, 3, 4, 5, 6, 10]  # steps of a linear axis, times a power of ten
+LINE, LETTER, GAP = 0.22, 0.064, 0.12  # inches: from a label to the next above it, a letter of one, between two of them
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PLAIN = (1e-3, 1e4)  # numbers from here to there are written in full
 
@@ -66,62 +56,37 @@ def logarithmic_words(ticks):
 
 # ---- ticks ----
 
-@dataclass(frozen=True)
-class Room:
-    """The room for the labels of an axis."""
-
-    size: float  # inches
-    is_wide: bool  # do labels stand beside each other?
-    most: int = 7
-
-    def fits(self, ticks, low, high, is_log=True):
-        """Do the labels of these ticks have room beside each other?"""
-        if len(ticks) > self.most:
-            return False
-        places = [self.size * (math.log(tick / low) / math.log(high / low) if is_log else (tick - low) / (high - low))
-                  for tick in ticks]
-        words = logarithmic_words(ticks) if is_log else linear_words(ticks)
-        needs = [inches(word) + GAP if self.is_wide else HEIGHT for word in words]
-        return all(other - one >= (a + b) / 2 for one, other, a, b in zip(places, places[1:], needs, needs[1:]))
+def size_of(axis):
+    """The inches of an axis; of a panel about, by its share of the figure: where it is drawn depends on its labels."""
+    is_wide, figure = axis.axis_name == "x", axis.axes.figure
+    if axis.axes.get_label() == "<colorbar>":
+        return (axis.axes.bbox.width if is_wide else axis.axes.bbox.height) / figure.dpi
+    width, height = figure.get_size_inches()
+    rows, columns = axis.axes.get_gridspec().get_geometry()
+    return 0.86 * width / columns - 0.32 if is_wide else (height - 0.35) / rows - 0.35
 
 
-def logarithmic_ticks(low, high, room):
-    """Ticks between low and high, above 0: as many round numbers as there is room for, and evenly spaced ones where the
-    range has too few round numbers."""
+def most_ticks(axis, size):
+    """How many labels have room along so many inches: lines above each other, or numbers of as many letters as steps
+    have, or of five."""
+    if axis.axis_name == "y":
+        return int(np.clip(size / LINE, 2, MOST_TICKS))
+    letters = len(f"{axis.get_view_interval().max():.0f}") if is_whole(axis.axes) else 5
+    return int(np.clip(size / (LETTER * letters + GAP) + 1, 2, MOST_TICKS))
+
+
+def logarithmic_ticks(low, high, most):
+    """At most so many ticks between low and high, above 0: round numbers, and evenly spaced ones where the range has
+    too few of these."""
     first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
     decades = range(first, last + 1)
-    choices = [within([digit * 10.0 ** decade for decade in decades for digit in digits], low, high)
-               for digits in BETWEEN] if last - first < 2 * room.most else []
-    choices += [within([10.0 ** decade for decade in decades if decade % each == 0], low, high)
-                for each in (1, *range(2, last - first + 2))]
-    found = with_ends(next((ticks for ticks in choices if room.fits(ticks, low, high)), []), low, high, room)
-    if len(found) >= LEAST_TICKS:
+    choices = [[digit * 10.0 ** decade for decade in decades for digit in digits] for digits in BETWEEN] + [
+        [10.0 ** decade for decade in decades if decade % each == 0] for each in range(1, last - first + 2)]
+    found = next((ticks for ticks in (within(choice, low, high) for choice in choices) if len(ticks) <= most), [])
+    if len(found) >= LEAST_TICKS or len(found) > 1 and high > 10 * low:
         return found
-    for count in range(room.most - 1, 1, -1):
-        even = within(MaxNLocator(count, steps=ROUND).tick_values(low, high), low, high)
-        if even and even[0] > 0 and room.fits(even, low, high):
-            return even if len(even) > len(found) else found
-    return found
-
-
-def with_ends(ticks, low, high, room):
-    """The same with a round number near an end that has no tick in the last part of the axis."""
-    size = math.log(high / low)
-    if size > MANY_DECADES * math.log(10):
-        return ticks
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    digits = (1, 2, 5) if high > WIDE_RANGE * low else (1, 1.5, 2, 3, 5, 7)
-    more = within([digit * 10.0 ** decade for decade in decades for digit in digits], low, high)
-    for is_high in (True, False):
-        end = ticks[-1 if is_high else 0] if ticks else (low if is_high else high)
-        if abs(math.log((high if is_high else low) / end)) < OPEN_END * size:
-            continue
-        beyond = [tick for tick in more if (tick > end if is_high else tick < end)]
-        for tick in reversed(beyond) if is_high else beyond:
-            if room.fits(sorted({*ticks, tick}), low, high):
-                ticks = sorted({*ticks, tick})
-                break
-    return ticks
+    even = [tick for tick in linear_ticks(low, high, most) if tick > 0]
+    return even if len(even) > len(found) else found
 
 
 def within(ticks, low, high):
@@ -141,20 +106,13 @@ def signed_ticks(low, high, near, most):
     return found if len(found) > 1 else within(MaxNLocator(most, steps=ROUND).tick_values(low, high), low, high)
 
 
-@functools.lru_cache(maxsize=256)  # each axis asks several times while a figure is laid out
-def linear_ticks(low, high, room, is_whole):
-    """Ticks between low and high at multiples of a round number, as many as there is room for; of a less round one, or
-    closer to each other, if there would be fewer than LEAST_TICKS. is_whole: integers only."""
-    found = []
-    for steps, closer in ((ROUND, 1), (LESS_ROUND, 1), (ROUND, CLOSER), (LEAST_ROUND, CLOSER)):
-        wide = replace(room, size=closer * room.size)
-        for count in range(room.most - 1, 0, -1):
-            locator = MaxNLocator(count, steps=steps, integer=is_whole, min_n_ticks=1)
-            ticks = within(locator.tick_values(low, high), low, high)
-            if wide.fits(ticks, low, high, is_log=False):
-                found = max(found, ticks, key=len)
-                break
-        if len(found) >= LEAST_TICKS:
+def linear_ticks(low, high, most, whole=False):
+    """About so many ticks between low and high, at multiples of a round number. whole: integers only."""
+    least = min(LEAST_TICKS, most)
+    for steps in (ROUND, LESS_ROUND) if whole else (ROUND,):
+        locator = MaxNLocator(most, steps=steps, integer=whole, min_n_ticks=1 if whole else least)
+        found = within(locator.tick_values(low, high), low, high)
+        if len(found) >= least:
             break
     return found
 
@@ -167,41 +125,16 @@ def is_whole(axes):
 
 
 class Ticks(Locator):
-    """Ticks by a function of the ends of the view."""
+    """Ticks by a function of the ends of the view, and of how many have room along the axis as it is now."""
 
-    def __init__(self, function):
-        self.function = function
+    def __init__(self, axis, function):
+        self.size, self.function = size_of(axis), function
 
     def __call__(self):
         return self.tick_values(*sorted(self.axis.get_view_interval()))
 
     def tick_values(self, low, high):
-        return np.asarray(self.function(low, high))
-
-
-class PanelTicks(Ticks):
-    """linear_ticks by the room that a panel has; once `room` is set, by that."""
-
-    def __init__(self, axis, whole):
-        super().__init__(lambda low, high: linear_ticks(low, high, self.room or drawn_room(axis), whole))
-        self.panel, self.room = axis, None
-
-
-class Layout(ConstrainedLayoutEngine):
-    """A constrained layout around the ticks that are drawn.
-
-    Which ticks have room depends on the places of the panels, and these depend on how far labels reach beyond them. So
-    the ticks are chosen after a first layout, and stay while a second one makes room for their labels.
-    """
-
-    def execute(self, fig):
-        super().execute(fig)
-        free = [ticks for axes in fig.axes for axis in (axes.xaxis, axes.yaxis)
-                if isinstance(ticks := axis.get_major_locator(), PanelTicks) and ticks.room is None]
-        for ticks in free:
-            ticks.room = drawn_room(ticks.panel)
-        if free:
-            super().execute(fig)
+        return np.asarray(self.function(low, high, most_ticks(self.axis, self.size)))
 
 
 class Words(Formatter):
@@ -229,56 +162,28 @@ def linear_words(ticks):
     return [f"{round(tick, digits) + 0.0:.{digits}f}".replace("-", MINUS) for tick in ticks]
 
 
-def room_of(axis):
-    """The room for the labels of an axis, by the share of its figure that its panel has."""
-    width, height = axis.axes.figure.get_size_inches()
-    is_wide = axis.axis_name == "x"
-    if axis.axes.get_label() == "<colorbar>":
-        return Room(0.3 * width if is_wide else height - 1, is_wide, 3 if is_wide else 7)
-    rows, columns = axis.axes.get_gridspec().get_geometry()
-    return Room(max(0.5, 0.8 * width / columns - 0.4 if is_wide else (height - 0.4) / rows - 0.4), is_wide)
-
-
-def drawn_room(axis):
-    """The room for the labels of an axis of a panel that has its place."""
-    box, is_wide = axis.axes.bbox, axis.axis_name == "x"
-    size = (box.width if is_wide else box.height) / axis.axes.figure.dpi
-    return Room(size, is_wide, 7 if is_wide else int(np.clip(size / ROOM["y"] + 2, LEAST_TICKS + 1, 7)))
-
-
-def has_room(axis, words):
-    """Do these labels have room, evenly spaced along the axis?"""
-    needs = [inches(word) + GAP if axis.axis_name == "x" else HEIGHT for word in words]
-    return max(needs) * len(words) <= room_of(axis).size + max(needs)
-
-
-def tick(axis, room=None):
-    """Gives an axis readable ticks, unless ticks are already set. room: for its labels."""
+def tick(axis):
+    """Gives an axis readable ticks, unless ticks are already set."""
     if isinstance(axis.get_major_locator(), (FixedLocator, NullLocator, Ticks)):
         return
-    room, scale = room or room_of(axis), axis.get_scale()
-    most = int(np.clip(room.size / ROOM[axis.axis_name] + 1, 2, room.most))
+    scale = axis.get_scale()
     if scale == "log":
-        axis.set_major_locator(Ticks(lambda low, high: logarithmic_ticks(low, high, room) if low > 0 else []))
-        axis.set_major_formatter(Words(logarithmic_words))
-        axis.set_minor_locator(Ticks(between_ticks))
+        axis.set_major_locator(Ticks(axis, lambda low, high, most: logarithmic_ticks(
+            low, high, most) if low > 0 else []))
+        axis.set_minor_locator(Ticks(axis, between_ticks))
         axis.set_minor_formatter(NullFormatter())
     elif scale in ("symlog", "asinh"):
         near = getattr(axis.get_transform(), "linthresh", None) or axis.get_transform().linear_width
-        axis.set_major_locator(Ticks(lambda low, high: signed_ticks(low, high, near, most)))
-        axis.set_major_formatter(Words(logarithmic_words))
+        axis.set_major_locator(Ticks(axis, lambda low, high, most: signed_ticks(low, high, near, most)))
         axis.set_minor_locator(NullLocator())
     elif scale == "linear":
-        if axis.axes.get_label() == "<colorbar>":
-            if isinstance(axis.get_major_locator(), AutoLocator):
-                axis.set_major_locator(MaxNLocator(max(2, most - 1), steps=ROUND, min_n_ticks=LEAST_TICKS))
-        else:
-            whole = room.is_wide and is_whole(axis.axes)
-            axis.set_major_locator(PanelTicks(axis, whole))
-        axis.set_major_formatter(Words(linear_words))
+        whole = axis.axis_name == "x" and is_whole(axis.axes)
+        if axis.axes.get_label() != "<colorbar>" or isinstance(axis.get_major_locator(), AutoLocator):
+            axis.set_major_locator(Ticks(axis, lambda low, high, most: linear_ticks(low, high, most, whole)))
+    axis.set_major_formatter(Words(linear_words if scale == "linear" else logarithmic_words))
 
 
-def between_ticks(low, high):
+def between_ticks(low, high, _most):
     """Ticks without labels, which show that an axis of few decades is logarithmic."""
     if low <= 0 or high > 1e5 * low or high < 2 * low:
         return []
