@@ -44,7 +44,7 @@ static void put_session(struct json_writer *writer, const struct job *job)
     view_close(&view);
 }
 
-void events_sweep_begun(struct job *job, int workers)
+void events_sweep_begun(struct job *job, int workers, int64_t runs_left)
 {
     const signed char *outcome = dataset_outcomes(job->dataset);
     bool first = dataset_session(job->dataset) == 0;
@@ -58,7 +58,7 @@ void events_sweep_begun(struct job *job, int workers)
     status_json_path(writer, job->sweep->output);
     json_writer_whole(writer, "workers", workers);
     json_writer_whole(writer, "cells", job->sweep->cells);
-    json_writer_whole(writer, "runs_left", job_pending(job) + job->tally.to_come);
+    json_writer_whole(writer, "runs_left", runs_left);
     status_json_counts(writer, count);
     put_session(writer, job);
     end(job, false);

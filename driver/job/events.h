@@ -8,8 +8,8 @@
  * as in messages. All do nothing if the job keeps no log.
  */
 
-/* The job begins with so many workers. */
-void events_sweep_begun(struct job *job, int workers);
+/* The job begins with so many workers; runs that are left to train, as far as is known. */
+void events_sweep_begun(struct job *job, int workers, int64_t runs_left);
 
 /* A worker trains a run from a step on; 0: from its start. */
 void events_run_begun(

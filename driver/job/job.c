@@ -264,7 +264,7 @@ int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, 
 void job_keep_journal(struct job *job, struct journal *journal, int workers)
 {
     job->journal = journal;
-    events_sweep_begun(job, workers);
+    events_sweep_begun(job, workers, job_pending(job) + job->tally.to_come);
 }
 
 int job_mark(struct job *job, struct error *error)
