@@ -6,7 +6,6 @@ FROM debian:12-slim AS build
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends \
         gcc libc6-dev make pkg-config libopenmpi-dev openmpi-bin libopenblas-dev libnetcdf-dev libyaml-dev \
-        libjansson-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .
@@ -17,7 +16,7 @@ RUN make -j"$(nproc)" ${COMMIT:+COMMIT="$COMMIT"} all && make install DESTDIR=/t
 FROM debian:12-slim
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        openmpi-bin libopenblas0-pthread libnetcdf19 libyaml-0-2 libjansson4 netcdf-bin \
+        openmpi-bin libopenblas0-pthread libnetcdf19 libyaml-0-2 netcdf-bin \
         python3-numpy python3-xarray python3-netcdf4 python3-pandas python3-matplotlib \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 1000 --create-home sweep && install -d -o sweep -m 1777 /data

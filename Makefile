@@ -17,10 +17,7 @@ endif
 ifndef YAML
 YAML := $(shell $(PKG_CONFIG) --cflags --libs yaml-0.1 2>/dev/null || echo -lyaml)
 endif
-ifndef JSON
-JSON := $(shell $(PKG_CONFIG) --cflags --libs jansson 2>/dev/null || echo -ljansson)
-endif
-PACKAGES = $(CBLAS) $(NETCDF) $(YAML) $(JSON)
+PACKAGES = $(CBLAS) $(NETCDF) $(YAML)
 
 # Flags. WERROR=1 makes warnings errors, as `make lint` does; no -ffast-math: it breaks isfinite.
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
@@ -46,8 +43,7 @@ counted = $(if $(filter coverage,$(VARIANT)),tests/counted.c)
 # C tests of what computes in the scalar are built with either; the others once, in float.
 TESTED = tests/test_main.c tests/failing.c
 SCALAR_TESTS = $(wildcard $(patsubst %,tests/%/test_*.c,model/kernels model/layers model/network model/optimisers \
-	model/instruments worker/run worker/train worker/checkpoint driver/weights))
-WEIGHTS = $(wildcard driver/weights/*.c driver/output/*.c driver/text/*.c)
+	model/instruments worker/run worker/train worker/checkpoint))
 PLAIN_TESTS = $(filter-out tests/test_main.c $(SCALAR_TESTS),$(shell find tests -name "test_*.c"))
 # The functions whose calls tests let fail (tests/failing.h).
 WRAPPED = $(shell grep -ohE '^FAILS[A-Z_]*.[a-z]\w+|__wrap_[a-z]\w+' tests/failing.c | \
@@ -88,7 +84,7 @@ objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2) $(leaks) $(counted)) $(BUILD)/$(
 test_programs = tests-plain tests-double tests-float
 check_programs = normsweep tests-plain tests-double replay-double
 programs = $(check_programs) normsweep-double tests-float replay-float speed
-fuzzers = fuzz-sweep fuzz-weights fuzz-dataset
+fuzzers = fuzz-sweep fuzz-dataset
 python = $(shell .ci/python $(1))
 
 ## all: build the program, build/normsweep
@@ -97,15 +93,14 @@ all: $(BUILD)/normsweep
 $(BUILD)/normsweep: $(call objects,float,$(PROGRAM) driver/main.c)
 $(BUILD)/normsweep-double: $(call objects,double,$(PROGRAM) driver/main.c)
 $(BUILD)/tests-plain: $(call objects,float,$(PROGRAM) $(TESTED) $(PLAIN_TESTS))
-$(BUILD)/tests-float: $(call objects,float,$(TESTED) $(SCALAR_TESTS) $(WEIGHTS))
-$(BUILD)/tests-double: $(call objects,double,$(TESTED) $(SCALAR_TESTS) $(WEIGHTS))
+$(BUILD)/tests-float: $(call objects,float,$(TESTED) $(SCALAR_TESTS))
+$(BUILD)/tests-double: $(call objects,double,$(TESTED) $(SCALAR_TESTS))
 $(BUILD)/tests-float: $(MODELLED:%=$(BUILD)/float/model/kernels/%-amx_model.o)
 $(test_programs:%=$(BUILD)/%): private LINK += $(WRAPPED:%=-Wl,--wrap=%)
 $(BUILD)/replay-float: $(call objects,float,tests/replay.c)
 $(BUILD)/replay-double: $(call objects,double,tests/replay.c)
 $(fuzzers:%=$(BUILD)/%): private LINK += -fsanitize=fuzzer
 $(BUILD)/fuzz-sweep: $(call objects,float,$(PROGRAM) tests/fuzz_sweep.c)
-$(BUILD)/fuzz-weights: $(call objects,float,$(PROGRAM) tests/fuzz_weights.c)
 $(BUILD)/fuzz-dataset: $(call objects,float,$(PROGRAM) tests/fuzz_dataset.c)
 $(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c)
 define library_rule
@@ -165,7 +160,7 @@ $(BUILD)/version: FORCE
 	$(call stamp,$(VERSION_FLAGS))
 $(BUILD)/flags: FORCE
 	$(call stamp,$(COMPILE) $(KERNEL_FLAGS) $(LINK) $(LIBS) $(COMPILER) $(CPATH) $(LIBRARY_PATH), \
-		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)" "$(JSON)")
+		.ci/libraries "$(CC)" "$(CBLAS)" "$(NETCDF)" "$(YAML)")
 FORCE:
 
 # A sub-make with all cores, for use after the set-up has installed what was missing.
@@ -269,15 +264,13 @@ inject:
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" tests/inject.py $(CASE) $(FAMILY:%=-f %) \
 		$(EVERY:%=--every) $(LASTING:%=--lasting)
 
-## fuzz: fuzz the readers of sweep files, of pretrained weights and of datasets for a minute each
+## fuzz: fuzz the readers of sweep files and of datasets for a minute each
 fuzz:
 	@.ci/setup build lint
 	@OMPI_CC=clang $(MAKE_ALL) VARIANT=fuzz $(fuzzers:%=build/fuzz/%)
-	@mkdir -p build/fuzz/corpus build/fuzz/corpus-weights build/fuzz/corpus-dataset
+	@mkdir -p build/fuzz/corpus build/fuzz/corpus-dataset
 	build/fuzz/fuzz-sweep -max_total_time=60 -timeout=30 -print_final_stats=1 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus tests/fuzz
-	build/fuzz/fuzz-weights -max_total_time=60 -timeout=30 -print_final_stats=1 \
-		-artifact_prefix=build/fuzz/ build/fuzz/corpus-weights tests/fuzz_weights
 	build/fuzz/fuzz-dataset -max_total_time=60 -timeout=30 -print_final_stats=1 -close_fd_mask=1 \
 		-max_len=128 -len_control=0 -artifact_prefix=build/fuzz/ build/fuzz/corpus-dataset tests/fuzz_dataset
 
@@ -342,7 +335,7 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile | while IFS=: read -r target text; do printf '%-15s%s\n' "$$target" "$$text"; done
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
-	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, JSON, PREFIX, DESTDIR"
+	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, PREFIX, DESTDIR"
 
 .PHONY: all quickstart check check-thorough check-all check-dist check-python check-slurm dist faults simulate \
 	parity parity-trained early-ends inject lint fuzz coverage bench bench-sweeps setup programs flags install \

@@ -48,7 +48,7 @@ static _Thread_local int inside; /* a function of libc that counts as one call *
  * which netCDF initialises but never uses for a classic file, are not among them. */
 enum { PROGRAM, LIBC, LIBRARIES };
 static const char *const object_names[] = {
-    "", "/libc.so", "/libnetcdf.so", "/libyaml-", "/libjansson.so", "/libopenblas", "/libgomp.so"};
+    "", "/libc.so", "/libnetcdf.so", "/libyaml-", "/libopenblas", "/libgomp.so"};
 enum { OBJECTS = sizeof(object_names) / sizeof(*object_names) };
 static struct object {
     uintptr_t begin, end, base;

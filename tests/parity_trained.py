@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 import trained
-from conftest import BUILD, run
+from conftest import BUILD, run, script
 
 PROGRAMS = {"double": "normsweep-double", "float": "normsweep"}
 QUANTITIES = {
@@ -87,8 +87,9 @@ def read_dataset(path):
 
 def inspect(scalar, folder, *options):
     """(values, states) of the model in a folder, on its ids.txt; what is printed is what the file has."""
-    out = folder / f"{scalar}.nc"
-    done = run(BUILD / PROGRAMS[scalar], "inspect", folder, "--tokens", folder / "ids.txt", "--values", "-o", out,
+    out, weights = folder / f"{scalar}.nc", folder / "net.weights.nc"
+    script("weights", "import", folder, "-o", weights)
+    done = run(BUILD / PROGRAMS[scalar], "inspect", weights, "--tokens", folder / "ids.txt", "--values", "-o", out,
                "--states", *options)
     values, printed = read_dataset(out), read_values(done.stdout)
     for key, value in printed.items():

@@ -40,7 +40,7 @@ def modules(tmp_path):
     (tmp_path / "lib").mkdir()
     for library, header, function in (("blas", "cblas", "cblas_sgemm"), ("cdf", "netcdf", "nc_create"),
                                       ("yml", "yaml", "yaml_parser_parse"),
-                                      ("jsn", "jansson", "json_loadb"), ("mpi", "mpi", "MPI_Init")):
+                                      ("mpi", "mpi", "MPI_Init")):
         (tmp_path / "include" / f"{header}.h").write_text(f"void {function}(void);\n")
         (tmp_path / "source.c").write_text(f"void {function}(void);\nvoid {function}(void) {{}}\n")
         run("cc", "-shared", "-fPIC", tmp_path / "source.c", "-o", tmp_path / "lib" / f"libnormsweep-{library}.so")
@@ -50,7 +50,7 @@ def modules(tmp_path):
 
 
 def test_libraries_are_found_by_what_modules_set(modules, tmp_path):
-    flags = ["-lnormsweep-blas", "-lnormsweep-cdf", "-lnormsweep-yml", "-lnormsweep-jsn"]
+    flags = ["-lnormsweep-blas", "-lnormsweep-cdf", "-lnormsweep-yml"]
     look = [PROJECT / ".ci" / "libraries", tmp_path / "mpicc", *flags]
     assert run(*look, env=modules).stdout == ""
     (tmp_path / "lib" / "libnormsweep-cdf.so").unlink()
@@ -67,8 +67,8 @@ def test_make_without_pkg_config(tmp_path):
     (tmp_path / "nc-config").chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     database = run("make", "-np", "PKG_CONFIG=false", "help", cwd=PROJECT, env=environment).stdout
-    found = dict(re.findall(r"^(CBLAS|NETCDF|YAML|JSON) :?= (.*)$", database, re.M))
-    assert found == {"CBLAS": "-lopenblas", "NETCDF": "-lnetcdf", "YAML": "-lyaml", "JSON": "-ljansson"}
+    found = dict(re.findall(r"^(CBLAS|NETCDF|YAML) :?= (.*)$", database, re.M))
+    assert found == {"CBLAS": "-lopenblas", "NETCDF": "-lnetcdf", "YAML": "-lyaml"}
 
 
 PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "LICENSE"]

@@ -43,7 +43,7 @@ def test_release_notes_of_this_version():
 
 def test_spack_has_the_dependencies_of_the_page():
     page, package = depends(INSTALLING), depends(SPACK)
-    assert page == package and {"mpi", "netcdf-c", "jansson", "py-xarray"} <= set(page)
+    assert page == package and {"mpi", "netcdf-c", "libyaml", "py-xarray"} <= set(page)
 
 
 def test_spack_finds_the_tarball_wherever_it_is_called(tmp_path, monkeypatch):

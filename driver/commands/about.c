@@ -4,7 +4,6 @@
 #include "driver/dataset/view.h"
 #include "driver/sweep/yaml.h"
 #include "driver/tables/version.h"
-#include "driver/weights/json.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/levels.h"
 #include "worker/host/environment.h"
@@ -60,5 +59,4 @@ void about(FILE *file)
     print_blas(file);
     fprintf(file, "%-10s%.*s\n", "netCDF", (int)strcspn(view_library(), " "), view_library()); /* no date */
     print_row(file, "libyaml", yaml_library());
-    print_row(file, "jansson", json_library());
 }

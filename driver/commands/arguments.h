@@ -17,9 +17,6 @@
 #define OPTIONS(X)                                                                                           \
     X(OUTPUT, 'o', "output", "OUT.nc", TEXT(output),                                                         \
         "the dataset (default: output in the sweep file; for inspect: none)")                                \
-    X(FOLDER, 'o', "output", "DIR", TEXT(folder),                                                            \
-        "the folder to write, without a model.safetensors or config.json yet (default: named after the "     \
-        "weights)")                                                                                          \
     X(JOBS, 'j', "jobs", "N", NUMBER(jobs, "a number of workers", 0, 1000000),                               \
         "number of workers (default: as many as the available cores allow); 0 runs without MPI")             \
     X(SPARES, 0, "spares", "N", NUMBER(spares, "a number of spares", 0, 1000),                               \
@@ -42,8 +39,6 @@
         "draw one value of an axis, or of step, layer, head...; separate several by commas")                 \
     X(OVER, 0, "over", "X[,Y]", TEXT(over), "the axes to draw")                                              \
     X(TOKENS, 0, "tokens", "IDS", TEXT(tokens), "file of token ids; also measure what needs a text")         \
-    X(HEADS, 0, "heads", "N", NUMBER(heads, "a number of heads", 1, 1 << 20),                                \
-        "number of attention heads of a GPT-2 that has no config.json beside it")                            \
     X(CONTEXT, 0, "context", "T", NUMBER(context, "a number of tokens", 1, 1 << 20),                         \
         "tokens per window of the text (default: the model's context, at most 1024)")                        \
     X(THREADS, 0, "threads", "N", NUMBER(threads, "a number of threads", 1, 1024),                           \
@@ -113,11 +108,10 @@ struct arguments {
     const char *operand[OPERANDS_MOST];
     int operand_count;
     const char *output; /* -o; NULL: not given */
-    const char *folder; /* -o of export; NULL: not given */
     int jobs, spares; /* -1: not given */
     int runs; /* -n; 0: not given */
     const char *tokens; /* NULL: not given */
-    int heads, context, threads; /* 0: not given */
+    int context, threads; /* 0: not given */
     int mask, sentinel; /* valid if given */
     struct texts setting, at;
     const char *over; /* NULL: not given */

@@ -52,11 +52,9 @@ void command_usage(FILE *file, const struct command *command)
 static const struct {
     const char *operands, *meaning;
 } operand_table[] = {
-    {"WEIGHTS",
-        "a .safetensors file, the .safetensors.index.json of several, or a folder with one of these, with "
-        "config.json beside it; or RUN.weights.nc"},
-    {"RUN.weights.nc",
-        "a run's final weights, which save_weights: true keeps as OUT.nc.d/<digest>.weights.nc"},
+    {"NET.weights.nc",
+        "a run's final weights, which save_weights: true keeps as OUT.nc.d/<digest>.weights.nc, or those of "
+        "others, which analysis/weights import writes"},
 };
 
 const char *command_operand(const struct command *command)

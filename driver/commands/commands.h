@@ -25,11 +25,9 @@
     X(inspect,                                                                                               \
         OPTION_BIT(TOKENS) | OPTION_BIT(LINES) | OPTION_BIT(CONTEXT) | OPTION_BIT(MASK) |                    \
             OPTION_BIT(SENTINEL) | OPTION_BIT(OUTPUT) | OPTION_BIT(STATES) | OPTION_BIT(VALUES) |            \
-            OPTION_BIT(JSON) | OPTION_BIT(HEADS) | OPTION_BIT(THREADS),                                      \
-        "WEIGHTS", 1, 1,                                                                                     \
-        "measure the norms of a pretrained network; with a text also its loss, saturation and attention")    \
-    X(export, OPTION_BIT(FOLDER), "RUN.weights.nc", 1, 1,                                                    \
-        "write a run's saved weights as a GPT-2 or Llama that the transformers library loads")               \
+            OPTION_BIT(JSON) | OPTION_BIT(THREADS),                                                          \
+        "NET.weights.nc", 1, 1,                                                                              \
+        "measure the norms of a trained network; with a text also its loss, saturation and attention")       \
     X(help, OPTION_BIT(JSON) | OPTION_BIT(SCHEMA), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,                \
         "explain keys of the sweep file, metrics, other names of a dataset, and commands")                   \
     X(completion, 0, "bash|zsh", 1, 1,                                                                       \

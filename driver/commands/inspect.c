@@ -1,48 +1,41 @@
 /*
- * normsweep inspect: the measurements of a sweep, on a network that others have trained.
+ * normsweep inspect: the measurements of a sweep, on the weights of a trained network.
  *
  * All files and options are checked before anything is measured; values are checked by the first pass.
+ * Networks of others come as files of analysis/weights, which knows their families.
  */
 #include "driver/commands/commands.h"
-#include "driver/commands/inspect_measure.h"
-#include "driver/commands/inspect_page.h"
-#include "driver/commands/inspect_print.h"
-#include "driver/output/mapped_file.h"
+#include "driver/inspect/inspect.h"
 #include "driver/text/lines.h"
 #include "worker/host/processors.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* The last part of the first `length` bytes of a path, clean. The caller frees it; NULL: no memory. */
-static char *last_part(const char *path, size_t length)
+/* The last part of a path, clean. The caller frees it; NULL: no memory. */
+static char *name_of(const char *path)
 {
+    size_t length = strlen(path), begin;
+
     while (length > 1 && path[length - 1] == '/')
         length--;
-    size_t begin = length;
-    while (begin > 0 && path[begin - 1] != '/')
+    for (begin = length; begin > 0 && path[begin - 1] != '/';)
         begin--;
     return lines_clean(strndup(path + begin, length - begin));
 }
 
-static char *name_of(const char *path)
-{
-    return last_part(path, strlen(path));
-}
-
-/* The name of a network: the folder's, if the path has one, where the name of the file is that of all. */
-static char *name_of_weights(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    if (!slash || strncmp(slash, "/model.safetensors", strlen("/model.safetensors")) != 0)
-        return name_of(path);
-    return last_part(path, (size_t)(slash - path));
-}
-
 /* Options that contradict each other, and an output that could not be written. */
-static int check_output(const struct arguments *arguments, struct error *error)
+static int check_options(const struct arguments *arguments, struct error *error)
 {
+    static const enum option of_text[] = {
+        OPTION_LINES, OPTION_MASK, OPTION_SENTINEL, OPTION_STATES, OPTION_CONTEXT};
+
+    for (size_t i = 0; !arguments->tokens && i < sizeof(of_text) / sizeof(*of_text); i++)
+        if (arguments_has(arguments, of_text[i]))
+            return error_set(error, ERROR_INPUT,
+                "normsweep inspect: --%s needs a text; give --tokens IDS, too",
+                option_table[of_text[i]].word);
     if (arguments_has(arguments, OPTION_VALUES) && arguments_has(arguments, OPTION_JSON))
         return error_set(error, ERROR_INPUT, "normsweep inspect: give --values or --json, not both");
     if (arguments_has(arguments, OPTION_STATES) && !arguments->output)
@@ -55,7 +48,7 @@ static void print(const struct inspected *inspected, const struct arguments *arg
     if (arguments_has(arguments, OPTION_JSON))
         inspect_print_json(inspected);
     else if (!arguments_has(arguments, OPTION_VALUES))
-        inspect_page_print(inspected);
+        inspect_print_page(inspected);
     else
         inspect_print_values(inspected);
     if (inspected->note && arguments_has(arguments, OPTION_VALUES))
@@ -65,7 +58,7 @@ static void print(const struct inspected *inspected, const struct arguments *arg
 /* Writes the file first: what is printed then says that all is done. */
 static int tell(struct inspected *inspected, const struct arguments *arguments, struct error *error)
 {
-    char *file = name_of_weights(arguments->operand[0]);
+    char *file = name_of(arguments->operand[0]);
     char *text = arguments->tokens ? name_of(arguments->tokens) : NULL;
     int status = 0;
 
@@ -82,37 +75,55 @@ static int tell(struct inspected *inspected, const struct arguments *arguments, 
     return status;
 }
 
-static int inspect(struct trained *trained, const struct arguments *arguments, struct error *error)
+static int inspect(struct saved *network, const struct arguments *arguments, struct error *error)
 {
-    int64_t threads = arguments->threads ? arguments->threads : processors_count();
+    const struct inspect_request request = {
+        .tokens = arguments->tokens,
+        .lines = arguments_has(arguments, OPTION_LINES),
+        .states = arguments_has(arguments, OPTION_STATES),
+        .context = arguments->context,
+        .mask = arguments_has(arguments, OPTION_MASK) ? arguments->mask : -1,
+        .sentinel = arguments_has(arguments, OPTION_SENTINEL) ? arguments->sentinel : -1,
+        .threads = arguments->threads ? arguments->threads : processors_count(),
+    };
     struct inspected inspected;
-    struct inspect_text text;
     struct arena arena;
 
-    if (inspect_text_read(&text, trained, arguments, error) < 0)
+    if (inspect_network(&inspected, &arena, network, &request, error) < 0)
         return -1;
-    int status = inspect_measure(
-        &inspected, &arena, trained, &text, threads, arguments_has(arguments, OPTION_STATES), error);
-    if (status == 0) {
-        status = trained_check(trained, error);
-        if (status == 0)
-            status = tell(&inspected, arguments, error);
-        inspected_release(&inspected);
-        arena_release(&arena);
-    }
-    inspect_text_release(&text);
+    int status = tell(&inspected, arguments, error);
+    inspected_release(&inspected);
+    arena_release(&arena);
     return status;
 }
 
-static int inspect_files(const struct arguments *arguments, struct error *error)
+/* Names the command that makes a weights file of a network in another form: a folder, or one of its files. */
+static int refuse_foreign(const char *path, struct error *error)
 {
-    struct trained trained;
+    static const char *const ends[] = {".safetensors", ".bin", ".json", ".pt", ".pth"};
+    size_t length = strlen(path);
+    struct stat found;
+    bool foreign = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 
-    if (check_output(arguments, error) < 0 ||
-        trained_open(&trained, arguments->operand[0], arguments->heads, error) < 0)
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        foreign =
+            foreign || (length > strlen(ends[i]) && strcmp(path + length - strlen(ends[i]), ends[i]) == 0);
+    if (!foreign)
+        return 0;
+    return error_set(error, ERROR_INPUT,
+        "%s: not a weights file; convert it: analysis/weights import '%s' -o NET.weights.nc", path, path);
+}
+
+static int inspect_file(const struct arguments *arguments, struct error *error)
+{
+    const char *path = arguments->operand[0];
+    struct saved network;
+
+    if (check_options(arguments, error) < 0 || refuse_foreign(path, error) < 0 ||
+        saved_open(&network, path, error) < 0)
         return -1;
-    int status = inspect(&trained, arguments, error);
-    trained_close(&trained);
+    int status = inspect(&network, arguments, error);
+    saved_close(&network);
     return status;
 }
 
@@ -124,9 +135,7 @@ int command_inspect(int argc, char **argv)
 
     if (command_arguments(&arguments, argc, argv, &status))
         return status;
-    mapped_file_guard();
-    status = inspect_files(&arguments, &error);
-    mapped_file_unguard();
+    status = inspect_file(&arguments, &error);
     arguments_release(&arguments);
     return status == 0 ? command_flush(0) : command_fail(&error);
 }

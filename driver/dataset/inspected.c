@@ -179,8 +179,8 @@ int inspected_attributes(
         {"layers", NULL, a->layers},
         {"decoder_layers", NULL, architecture_stacks(a) > 1 ? blocks_of(a, 1) : NO_NUMBER},
         {"width", NULL, a->width},
-        {"heads", NULL, i->heads_known ? a->heads : NO_NUMBER},
-        {"kv_heads", NULL, i->heads_known ? architecture_kv_heads(a) : NO_NUMBER},
+        {"heads", NULL, a->heads},
+        {"kv_heads", NULL, architecture_kv_heads(a)},
         {"feedforward", NULL, a->feedforward},
         {"vocabulary", NULL, a->vocabulary},
         {"context", NULL, a->context < INT32_MAX ? a->context : NO_NUMBER}, /* else without bounds */

@@ -10,7 +10,7 @@
 #include "worker/run/metric.h"
 
 /*
- * What was measured on a trained network of others, and a small dataset of it: names, dimensions, coordinates
+ * What was measured on a trained network, and a small dataset of it: names, dimensions, coordinates
  * and attributes are those of a sweep's dataset, without axes, runs and steps.
  */
 
@@ -38,7 +38,7 @@ struct inspected {
     int64_t left_out; /* tokens behind the last whole window; of lines 0 */
     int64_t lines_cut; /* lines longer than a window */
     bool lines; /* each line was a sequence */
-    bool heads_known, has_output;
+    bool has_output;
     int64_t mask, sentinel; /* ids; -1: none */
 
     /* The values lie like those of a measured step: see struct metric_form. */

@@ -3,8 +3,6 @@
 #include <endian.h>
 #include <string.h>
 
-enum { LANES = CHECKSUM_BLOCK / 8 };
-
 /* The product carries a change only to higher bits; the shift brings it back to lower ones. */
 static uint64_t mix_word(uint64_t hash, uint64_t word)
 {
@@ -15,16 +13,16 @@ static uint64_t mix_word(uint64_t hash, uint64_t word)
 void checksum_init(struct checksum *checksum)
 {
     *checksum = (struct checksum){.bytes = 0};
-    for (unsigned i = 0; i < LANES; i++)
+    for (unsigned i = 0; i < CHECKSUM_LANES; i++)
         checksum->lane[i] = UINT64_C(0xcbf29ce484222325) + i;
 }
 
 static void add_block(struct checksum *checksum, const unsigned char *block)
 {
-    uint64_t word[LANES];
+    uint64_t word[CHECKSUM_LANES];
 
     memcpy(word, block, sizeof(word));
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < CHECKSUM_LANES; i++)
         checksum->lane[i] = mix_word(checksum->lane[i], le64toh(word[i]));
 }
 
@@ -47,7 +45,7 @@ uint64_t checksum_value(const struct checksum *checksum)
 {
     uint64_t value = mix_word(UINT64_C(0xcbf29ce484222325), checksum->bytes);
 
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < CHECKSUM_LANES; i++)
         value = mix_word(value, checksum->lane[i]);
     return value;
 }

@@ -5,16 +5,17 @@
 #include <stdint.h>
 
 /*
- * A 64-bit checksum of a stream of bytes, as fast as memory: FNV-1a over words instead of bytes, in four
- * independent lanes. Every operation can be undone (exclusive or, an odd factor, a shifted exclusive or), so
- * a single altered word always changes the result; other damage goes unnoticed with probability 2^-64. The
- * length is included. It detects files that were cut or altered, but is not secure against an adversary.
+ * A 64-bit checksum of a stream of bytes, as fast as memory: FNV-1a over words instead of bytes, in many
+ * independent lanes, so that numpy computes it fast, too (analysis/normsweep/weights.py). Every operation can
+ * be undone (exclusive or, an odd factor, a shifted exclusive or), so a single altered word always changes
+ * the result; other damage goes unnoticed with probability 2^-64. The length is included. It detects files
+ * that were cut or altered, but is not secure against an adversary.
  */
-struct checksum {
-    uint64_t lane[4], bytes;
-};
+enum { CHECKSUM_LANES = 1024, CHECKSUM_BLOCK = CHECKSUM_LANES * 8 };
 
-enum { CHECKSUM_BLOCK = 32 };
+struct checksum {
+    uint64_t lane[CHECKSUM_LANES], bytes;
+};
 
 void checksum_init(struct checksum *checksum);
 

@@ -11,6 +11,7 @@
 
 #include "model/core/check.h"
 #include "model/kernels/levels.h"
+#include "worker/checkpoint/network.h"
 #include "worker/checkpoint/seal.h"
 #include "worker/checkpoint/visit.h"
 #include "worker/checkpoint/written.h"
@@ -313,8 +314,10 @@ static void visit_contents(struct form *form, bool weights_alone)
 
     visit_times(form);
     visit_plane(form, "", snapshot->weights, 0, snapshot->model->layout.size);
-    if (weights_alone)
+    if (weights_alone) {
+        network_visit(form, &snapshot->model->architecture);
         return;
+    }
     visit_optimiser(form);
     visit_instruments(form);
     visit_history(form);
@@ -334,6 +337,31 @@ static void define_parameters(struct form *form, const struct run *run)
         else
             visit_text(form, param->name, param_format(param, value, text, sizeof(text)));
     }
+}
+
+/* The token that ends lines is the last word of the corpus, but for bytes; sums are not lines that end. */
+static int64_t end_of_line(const struct snapshot *snapshot)
+{
+    const struct run *run = snapshot->run;
+
+    if (run->corpus == CORPUS_BYTES)
+        return '\n';
+    if (run->corpus == CORPUS_MODULAR)
+        return -1;
+    return snapshot->model->architecture.vocabulary -
+           objective_words_added((enum objective)run->objective, run->context) - 1;
+}
+
+/* What a reader of weights needs to know beside the architecture. */
+static void define_network(struct form *form)
+{
+    int64_t end = end_of_line(form->snapshot), none = -1;
+
+    visit_text(form, "family", FORM_FAMILY_RUN);
+    visit_text(form, "has_output", "true");
+    visit_integer(form, "start_token", &end);
+    visit_integer(form, "end_token", &end);
+    visit_integer(form, "padding_token", &none);
 }
 
 static void define_all(struct form *form, const struct digest *digest, bool weights_alone)
@@ -356,6 +384,8 @@ static void define_all(struct form *form, const struct digest *digest, bool weig
     visit_integer(form, "step", &position.step);
     visit_integer(form, "last_step", &position.last_step);
     define_parameters(form, position.run);
+    if (weights_alone)
+        define_network(form);
     visit_contents(form, weights_alone);
     if (form->status == NC_NOERR)
         form->status = nc_enddef(form->file);

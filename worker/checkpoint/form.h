@@ -12,13 +12,17 @@
  * per kind of tensor, with a leading dimension `layer` for tensors of layers; matrices are [out, in]. The
  * rows so far lie over `step`, as in the metric table. Position, times, parameters and everything that
  * numbers depend on are attributes.
+ *
+ * A weights file has the weights alone, and says what network they are: docs/formats.md has this form, in
+ * which analysis/weights writes networks of others, too.
  */
 
 /* The version of the form, and the two kinds of files, as the attributes format_version and title have them.
  */
-enum { FORM_VERSION = 9 };
+enum { FORM_VERSION = 10 };
 #define FORM_TITLE_CHECKPOINT "checkpoint of a run"
-#define FORM_TITLE_WEIGHTS "final weights of a run"
+#define FORM_TITLE_WEIGHTS "weights of a network"
+#define FORM_FAMILY_RUN "normsweep" /* the attribute `family` of a run's weights */
 
 /*
  * Writes a file without its seal, only the weights if `weights_alone`. Syncs large contents piece by piece,

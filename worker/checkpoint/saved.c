@@ -1,7 +1,7 @@
 /*
- * Nothing in a file is trusted, although its checksum is good: it may come from anybody. Parameters have to
- * pass the checks of the sweep file, and the sizes that follow from them have to be those of the variables
- * and to fit into the file, before any memory is taken.
+ * Nothing in a file is trusted, although its checksum is good: it may come from anybody. Its architecture has
+ * to pass the checks of network.c, and the sizes that follow from it have to be those of the variables and to
+ * fit into the file, before any memory is taken.
  */
 #include "worker/checkpoint/saved.h"
 
@@ -9,9 +9,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "worker/checkpoint/form.h"
+#include "worker/checkpoint/network.h"
 #include "worker/checkpoint/seal.h"
 #include "worker/checkpoint/visit.h"
 
@@ -27,7 +27,9 @@ static int refuse(const struct saved *saved, const char *why, struct error *erro
 static int refuse_other(const struct saved *saved, struct error *error)
 {
     return refuse(saved,
-        "not the final weights of a run, which save_weights: true keeps as OUT.nc.d/<digest>.weights.nc",
+        "not a weights file, which save_weights: true keeps as OUT.nc.d/<digest>.weights.nc, or "
+        "analysis/weights "
+        "import writes",
         error);
 }
 
@@ -59,92 +61,64 @@ static bool read_text(int file, const char *name, char text[TEXT_MOST])
     return true;
 }
 
-/* The value of a word or of a truth value, in a text. */
-static bool parse_word(const struct param *param, const char *text, int64_t *value)
+/* The number of a global attribute; false if it is something else. */
+static bool read_integer(int file, const char *name, int64_t *value)
 {
-    static const char *const booleans[] = {"false", "true", NULL};
-    const char *const *words = param->kind == PARAM_BOOLEAN ? booleans : param->words;
+    struct form form = {.pass = GET, .file = file};
 
-    for (*value = 0; words[*value]; ++*value)
-        if (strcmp(words[*value], text) == 0)
-            return true;
-    return false;
-}
-
-/* False: the attribute does not hold a value of this parameter. */
-static bool read_param(struct form *form, const struct param *param, struct run *run)
-{
-    union param_value value = param->initial;
-    char text[TEXT_MOST];
-    struct error ignored;
-
-    if (nc_inq_att(form->file, NC_GLOBAL, param->name, NULL, NULL) != NC_ENOTATT) {
-        if (param->kind == PARAM_REAL)
-            visit_real(form, param->name, &value.real);
-        else if (param->kind == PARAM_INTEGER)
-            visit_integer(form, param->name, &value.integer);
-        else if (!read_text(form->file, param->name, text) || !parse_word(param, text, &value.integer))
-            return false;
-    }
-    param_set(param, run, value);
-    return form->status == NC_NOERR && param_check(param, value, &ignored) == 0;
-}
-
-static int read_run(struct saved *saved, struct form *form, struct error *error)
-{
-    for (size_t i = 0; i < param_count; i++)
-        if (!read_param(form, &param_table[i], &saved->run))
-            return error_set(error, ERROR_INPUT, "%s: the attribute %s has a value that the key cannot have",
-                saved->path, param_table[i].name);
-    return 0;
+    visit_integer(&form, name, value);
+    return form.status == NC_NOERR;
 }
 
 /* Is it a file of this form, and what kind? */
-static int check_form(struct saved *saved, struct form *form, struct error *error)
+static int check_form(struct saved *saved, struct error *error)
 {
     int64_t version = 0;
     char title[TEXT_MOST];
 
-    if (!read_text(saved->file, "title", title))
+    if (!read_text(saved->file, "title", title) || !read_integer(saved->file, "format_version", &version))
         return refuse_other(saved, error);
     if (strcmp(title, FORM_TITLE_CHECKPOINT) == 0)
         return refuse(saved, "a checkpoint of a run under way, not its final weights", error);
     if (strcmp(title, FORM_TITLE_WEIGHTS) != 0)
         return refuse_other(saved, error);
-    visit_integer(form, "format_version", &version);
-    if (form->status == NC_NOERR && version != FORM_VERSION)
-        return error_set(error, ERROR_INPUT,
-            "%s: format version %lld is of another version of this program, which reads %d", saved->path,
-            (long long)version, FORM_VERSION);
-    visit_integer(form, "step", &saved->step);
-    return form->status == NC_NOERR ? 0 : refuse_other(saved, error);
+    if (version == FORM_VERSION)
+        return 0;
+    return error_set(error, ERROR_INPUT,
+        "%s: format version %lld is of another version of this program, which reads %d", saved->path,
+        (long long)version, FORM_VERSION);
 }
 
 /* ---- the network ---- */
 
-/* The token that ends lines is the last one of the corpus, but for bytes. */
-static int32_t end_of_line(const struct run *run, int64_t vocabulary)
+/* A token of the vocabulary, or -1. */
+static bool read_token(const struct saved *saved, const char *name, int32_t *token)
 {
-    if (run->corpus == CORPUS_BYTES)
-        return '\n';
-    return run->corpus == CORPUS_MODULAR ? -1 : (int32_t)vocabulary - 1;
+    int64_t value = -2;
+
+    if (!read_integer(saved->file, name, &value) || value < -1 || value >= saved->architecture.vocabulary)
+        return false;
+    *token = (int32_t)value;
+    return true;
 }
 
-/* The vocabulary is not a parameter: the file's dimension has it, with the words of the objective. */
-static int read_architecture(struct saved *saved, const struct form *form, struct error *error)
+static int read_network(struct saved *saved, struct error *error)
 {
-    int64_t all = find_length(form, VOCABULARY);
-    int64_t added = objective_words_added((enum objective)saved->run.objective, saved->run.context);
-    struct run sized = saved->run;
-    const struct param *at;
+    char output[TEXT_MOST], type[TEXT_MOST];
 
-    if (all > INT32_MAX || all <= added)
-        return refuse(saved, "damaged: the dimension vocabulary does not fit the parameters", error);
-    sized.vocabulary = all - added;
-    if (run_check(&sized, &at, error) < 0)
+    if (network_read(saved->file, &saved->architecture, error) < 0)
         return error_prefix(error, "%s", saved->path);
-    saved->architecture = run_architecture(&saved->run, all - added);
-    saved->end_of_line = end_of_line(&saved->run, all - added);
+    if (!read_text(saved->file, "family", saved->family) || !read_text(saved->file, "has_output", output) ||
+        !read_text(saved->file, "scalar", type) || !read_token(saved, "start_token", &saved->special.start) ||
+        !read_token(saved, "end_token", &saved->special.end) ||
+        !read_token(saved, "padding_token", &saved->special.padding))
+        return refuse(saved,
+            "damaged: family, scalar, has_output, start_token, end_token or padding_token is missing or "
+            "wrong",
+            error);
+    saved->of_run = strcmp(saved->family, FORM_FAMILY_RUN) == 0;
+    saved->has_output = strcmp(output, "true") == 0;
+    saved->is_double = strcmp(type, "double") == 0;
     return 0;
 }
 
@@ -198,7 +172,7 @@ static int check_tensors(struct saved *saved, struct error *error)
     for (int64_t i = 0; i < layout->tensor_count; i++) {
         const struct tensor *tensor = &layout->tensor[i];
         if (tensor->size > 0 && !fits(saved, tensor, saved->is_double ? NC_DOUBLE : NC_FLOAT))
-            return error_set(error, ERROR_INPUT, "%s: damaged: the variable %s does not fit the parameters",
+            return error_set(error, ERROR_INPUT, "%s: damaged: the variable %s does not fit the architecture",
                 saved->path, tensor_table[tensor->kind].name);
     }
     return 0;
@@ -207,20 +181,17 @@ static int check_tensors(struct saved *saved, struct error *error)
 /* Does a network of so many weights fit into the file? */
 static bool has_room(const struct saved *saved)
 {
-    struct stat status;
     double bytes = (double)architecture_parameters(&saved->architecture) * (saved->is_double ? 8 : 4);
 
-    return stat(saved->path, &status) == 0 && bytes <= (double)status.st_size;
+    return bytes <= (double)saved->opened.st_size;
 }
 
 static int lay_out(struct saved *saved, struct error *error)
 {
     struct arena counted = {0};
-    char type[TEXT_MOST];
 
-    saved->is_double = read_text(saved->file, "scalar", type) && strcmp(type, "double") == 0;
     if (!has_room(saved))
-        return refuse(saved, "damaged: it is smaller than the weights of its parameters", error);
+        return refuse(saved, "damaged: it is smaller than the weights of its architecture", error);
     weight_layout_init(&saved->layout, &saved->architecture, &counted);
     if (arena_init(&saved->arena, counted.used) < 0)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", saved->path);
@@ -244,25 +215,15 @@ static int check_seal(const struct saved *saved, struct error *error)
     return status == 0 ? 0 : refuse_status(saved, status, error);
 }
 
-static int read_form(struct saved *saved, struct error *error)
-{
-    struct form form = {.pass = GET, .file = saved->file, .path = saved->path};
-
-    if (check_form(saved, &form, error) < 0 || read_run(saved, &form, error) < 0 ||
-        read_architecture(saved, &form, error) < 0)
-        return -1;
-    return lay_out(saved, error);
-}
-
 int saved_open(struct saved *saved, const char *path, struct error *error)
 {
     *saved = (struct saved){.path = path};
     if (check_seal(saved, error) < 0)
         return -1;
-    int status = nc_open(path, NC_NOWRITE, &saved->file);
+    int status = stat(path, &saved->opened) == 0 ? nc_open(path, NC_NOWRITE, &saved->file) : errno;
     if (status != NC_NOERR)
         return refuse_status(saved, status, error);
-    if (read_form(saved, error) == 0)
+    if (check_form(saved, error) == 0 && read_network(saved, error) == 0 && lay_out(saved, error) == 0)
         return 0;
     saved_close(saved);
     return -1;
@@ -273,25 +234,6 @@ void saved_close(struct saved *saved)
     nc_close(saved->file);
     arena_release(&saved->arena);
     *saved = (struct saved){0};
-}
-
-static const struct tensor *tensor_of(const struct saved *saved, enum tensor_kind kind, int64_t layer)
-{
-    return &saved->layout.tensor[tensor_index(&saved->architecture, kind, layer)];
-}
-
-bool saved_has(const struct saved *saved, enum tensor_kind kind, int64_t layer)
-{
-    return tensor_of(saved, kind, layer)->size > 0;
-}
-
-int saved_read(
-    const struct saved *saved, enum tensor_kind kind, int64_t layer, double *values, struct error *error)
-{
-    const struct slab slab = slab_of(saved, tensor_of(saved, kind, layer));
-    int status = nc_get_vara_double(saved->file, slab.variable, slab.start, slab.count, values);
-
-    return status == NC_NOERR ? 0 : refuse_status(saved, status, error);
 }
 
 /* A double beyond the range of a float becomes infinite. */
@@ -325,5 +267,13 @@ struct weight_source saved_source(struct saved *saved)
 
 int saved_check(const struct saved *saved, struct error *error)
 {
-    return saved->status == NC_NOERR ? 0 : refuse_status(saved, saved->status, error);
+    struct stat now;
+
+    if (saved->status != NC_NOERR)
+        return refuse_status(saved, saved->status, error);
+    if (stat(saved->path, &now) == 0 && now.st_size == saved->opened.st_size &&
+        now.st_mtim.tv_sec == saved->opened.st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == saved->opened.st_mtim.tv_nsec)
+        return 0;
+    return error_set(error, ERROR_ENVIRONMENT, "%s: changed while it was read", saved->path);
 }

@@ -3,43 +3,48 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "model/core/arena.h"
 #include "model/core/error.h"
 #include "model/network/weights.h"
-#include "worker/run/run.h"
 
-/* The final weights of a run (checkpoint_save_weights), open for reading. */
+enum { SAVED_FAMILY_SIZE = 64 };
+
+/* What the text that a network was trained on needs beside words. -1: not known. */
+struct special_tokens {
+    int32_t start; /* what a decoder begins with */
+    int32_t end; /* what ends a source and its target */
+    int32_t padding; /* has a place of its own, and is not text */
+};
+
+/* A weights file, of a run (checkpoint_save_weights) or of others (analysis/weights), open for reading. */
 struct saved {
     const char *path; /* borrowed */
-    struct run run; /* a parameter that the file lacks, from an older program, had its default */
-    struct architecture architecture;
+    char family[SAVED_FAMILY_SIZE]; /* "normsweep", or the model_type that its library has */
+    bool of_run; /* a run of this program trained it */
+    bool has_output; /* it has an output layer, and thus a loss */
+    struct special_tokens special;
+    struct architecture architecture; /* context INT32_MAX: nothing bounds the length of a text */
     struct weight_layout layout;
-    int32_t end_of_line; /* the token; -1: the lines of the corpus have no end */
-    int64_t step; /* the number of steps that the run took */
     bool is_double; /* the weights are stored as double, else as float */
     int file; /* netCDF's number */
     int status; /* of loads: netCDF's or an errno */
+    struct stat opened; /* the file, when it was opened */
     struct arena arena; /* owned: of the layout */
 };
 
 /*
- * Opens a file. Its checksum, its parameters and the shapes of all weights are checked. -1 with "<path>: why"
- * in error, nothing to release.
+ * Opens a file. Its checksum, its architecture and the types and shapes of all weights are checked. -1 with
+ * "<path>: why" in error, nothing to release.
  */
 int saved_open(struct saved *saved, const char *path, struct error *error);
 void saved_close(struct saved *saved);
 
-/* Has the run this tensor? All layers of a stack have the same ones. */
-bool saved_has(const struct saved *saved, enum tensor_kind kind, int64_t layer);
-
-/* Reads a tensor that the run has, [rows, columns]; layer -1 outside the layers. -1 with "<path>: why". */
-int saved_read(
-    const struct saved *saved, enum tensor_kind kind, int64_t layer, double *values, struct error *error);
-
 /*
  * The weights as those of a trained network. Values may be anything, NaN included. Loading cannot fail on the
- * way: after the last load, saved_check says whether all of them could be read. -1 with "<path>: why".
+ * way: after the last load, saved_check says whether all of them could be read, from a file that was the same
+ * all the time. -1 with "<path>: why".
  */
 struct weight_source saved_source(struct saved *saved);
 int saved_check(const struct saved *saved, struct error *error);

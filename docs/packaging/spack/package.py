@@ -33,7 +33,6 @@ class Normsweep(MakefilePackage):
     depends_on("openblas@0.3.20: ~ilp64 threads=none")
     depends_on("netcdf-c@4.6.2: ~mpi")
     depends_on("libyaml@0.1.7:")
-    depends_on("jansson@2.13:")
 
     with when("+figures"):
         depends_on("python@3.9:", type="run")

@@ -1,4 +1,4 @@
-"""Runs that `normsweep export` has written, read back by hand, and the logits of both by tests/reference.py."""
+"""Runs that `analysis/weights export` has written, read back by hand, and the logits of both by tests/reference.py."""
 import json
 import math
 import pathlib
@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 import reference
-from conftest import BUILD, run
+from conftest import BUILD, run, script
 
 LAYERS, HEADS, CONTEXT, WORDS = 2, 4, 12, 23
 BASE = {"corpus": "markov", "vocabulary": WORDS, "corpus_tokens": 2000, "layers": LAYERS, "width": 16, "heads": HEADS,
@@ -63,8 +63,8 @@ def train(folder, unused=(), program="normsweep", **keys):
     return saved
 
 
-def export(saved, folder, program="normsweep", **options):
-    return run(BUILD / program, "export", saved, "-o", folder, **options)
+def export(saved, folder, **options):
+    return script("weights", "export", saved, "-o", folder, **options)
 
 
 # The run's own file
@@ -84,6 +84,8 @@ def read_run(path):
     weights = {}
     with netCDF4.Dataset(path) as file:
         for name, variable in file.variables.items():
+            if name == "architecture":
+                continue
             values = torch.from_numpy(np.array(variable[:], dtype=np.float64))
             parts = enumerate(values) if variable.dimensions[0] == "layer" else [(-1, values)]
             weights |= {(name, layer): tensor for layer, tensor in parts}

@@ -3,12 +3,16 @@
 Written from the definitions of the model, of the measurements and of the file, with neither transformers nor
 safetensors. Weights are a dict by Hugging Face's names.
 """
+import importlib
 import json
 import math
 import struct
 
+import netCDF4
 import numpy as np
 import torch
+
+from conftest import script
 
 torch.set_num_threads(1)
 
@@ -202,3 +206,16 @@ def entries_of(weights, dtype="F32", prefix=""):
         entries[place] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": extent}
         data += content
     return entries, data, rounded
+
+
+def imported(folder, *arguments):
+    """Converts the network in a folder to net.weights.nc, as which the program reads it."""
+    (folder / "net.weights.nc").unlink(missing_ok=True)
+    return script("weights", "import", ".", "-o", "net.weights.nc", *arguments, cwd=folder)
+
+
+def alter(folder, variable, value):
+    """Sets the last number of a variable of net.weights.nc, and seals the file again."""
+    with netCDF4.Dataset(folder / "net.weights.nc", "r+") as file:
+        file[variable][(-1,) * file[variable].ndim] = value
+    importlib.import_module("normsweep.weights").seal(folder / "net.weights.nc")

@@ -80,10 +80,11 @@ def save(folder, weights, config, ids):
     (folder / "model.safetensors").write_bytes(gpt2.pack(dict(sorted(entries.items())), data))
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "ids.txt").write_text(ids)
+    gpt2.imported(folder)
 
 
 def inspect(folder, *arguments, **options):
-    return run(BUILD / "normsweep", "inspect", ".", "--tokens", "ids.txt", *arguments, cwd=folder, **options)
+    return run(BUILD / "normsweep", "inspect", "net.weights.nc", "--tokens", "ids.txt", *arguments, cwd=folder, **options)
 
 
 def value(text, name):
@@ -192,7 +193,7 @@ def test_loss_of_spans(tmp_path):
     assert abs(value(found, "valid_loss") - math.log(VOCABULARY)) < 1e-5 and value(found, "tokens") == 120
 
 
-FILE = "./model.safetensors: "
+FILE = "net.weights.nc: "
 REFUSED = {
     (): FILE + "text of an encoder-decoder needs --sentinel ID, the id of the tokenizer's first sentinel (T5: 32099)",
     ("--sentinel", "30"): FILE + "--sentinel 30 is not below the vocabulary of 30",
@@ -235,16 +236,16 @@ def test_padding_of_roberta(tmp_path):
 def test_mask_out_of_the_vocabulary(tmp_path):
     save(tmp_path, draw(9, **bert_shapes()), BERT, "1 2 3 " * 8)
     assert inspect(tmp_path, "--mask", "30", status=2).stderr == (
-        "./model.safetensors: --mask 30 is not below the vocabulary of 30\n")
+        "net.weights.nc: --mask 30 is not below the vocabulary of 30\n")
 
 
 def test_file_of_a_folder(tmp_path):
     """The name in the dataset is the last part of the path."""
     (tmp_path / "my model").mkdir()
     save(tmp_path / "my model", draw(10, **bert_shapes()), BERT, "1")
-    run(BUILD / "normsweep", "inspect", "my model/", "-o", "out.nc", cwd=tmp_path)
+    run(BUILD / "normsweep", "inspect", "my model/net.weights.nc", "-o", "out.nc", cwd=tmp_path)
     with netCDF4.Dataset(tmp_path / "out.nc") as written:
-        assert written.file == "my model" and written.family == "bert"
+        assert written.file == "net.weights.nc" and written.family == "bert"
         assert "mask" not in written.ncattrs()
 
 
@@ -266,7 +267,7 @@ def test_special_tokens_that_are_missing(tmp_path, missing):
     config = {key: value for key, value in T5.items() if key not in missing}
     save(tmp_path, draw(13, **t5_shapes()), config, "5 6 7 8 " * 30)
     done = inspect(tmp_path, "--context", "40", "--sentinel", "29", status=2)
-    assert done.stderr == f"./model.safetensors: its config.json has no {' and no '.join(missing)}\n"
+    assert done.stderr == f"net.weights.nc: its config.json had no {' and no '.join(missing)}\n"
 
 
 def test_a_mask_without_a_loss(tmp_path):
@@ -284,4 +285,4 @@ def test_a_mask_without_a_loss(tmp_path):
     save(tmp_path, draw(14, **shapes), config, "1 2 3 " * 8)
     assert "no loss: " in inspect(tmp_path, "--context", "8").stdout
     assert inspect(tmp_path, "--context", "8", "--mask", "3", status=2).stderr == (
-        "./model.safetensors: --mask is for a loss, which is not computed for this family\n")
+        "net.weights.nc: --mask is for a loss, which is not computed for this family\n")

@@ -12,7 +12,7 @@ from test_inspect import CONFIG, CONTEXT, HEADS, IDS, compare, table, write
 
 pytestmark = pytest.mark.thorough("measures networks of every family in PyTorch as well")
 
-NAMES = ("model.safetensors", "--tokens", "ids.txt")
+NAMES = ("net.weights.nc", "--tokens", "ids.txt")
 
 
 def inspect(folder, *arguments, program="normsweep", **options):
@@ -70,8 +70,8 @@ def test_dataset(tmp_path, model):
     with netCDF4.Dataset(tmp_path / "out.nc") as ours, netCDF4.Dataset(tmp_path / "sweep.nc") as sweep:
         assert ours.data_model == "NETCDF3_64BIT_DATA" and ours.Conventions == sweep.Conventions
         assert (ours.source, ours.family, ours.file, ours.text) == (
-            "normsweep inspect", "gpt2", "model.safetensors", "ids.txt")
-        assert (ours.references, ours.title) == (sweep.references, "gpt2, model.safetensors")
+            "normsweep inspect", "gpt2", "net.weights.nc", "ids.txt")
+        assert (ours.references, ours.title) == (sweep.references, "gpt2, net.weights.nc")
         for name, variable in ours.variables.items():
             like = sweep.variables[name]
             assert [dim for dim in like.dimensions if dim != "step"] == list(variable.dimensions) or (
@@ -85,7 +85,7 @@ def test_dataset(tmp_path, model):
 
 
 def test_norms_alone(tmp_path, model):
-    inspect(tmp_path, "model.safetensors", "-o", "out.nc")
+    inspect(tmp_path, "net.weights.nc", "-o", "out.nc")
     with xr.open_dataset(tmp_path / "out.nc") as written:
         assert set(written) == {"param_norm", "embedding_norm", "output_norm", "total_norm", "layer_norm",
                                 "tensor_norm"}
@@ -93,35 +93,17 @@ def test_norms_alone(tmp_path, model):
         assert written.attrs["heads"] == HEADS and "lines" not in written.attrs
 
 
-def test_unknown_heads(tmp_path, model):
-    """Without config.json, the number of heads of a GPT-2 is not known."""
-    (tmp_path / "config.json").unlink()
-    assert "width 16, heads unknown, feed-forward 24" in inspect(tmp_path, "model.safetensors", "-o", "out.nc").stdout
-    with xr.open_dataset(tmp_path / "out.nc") as written:
-        assert not {"heads", "kv_heads"} & set(written.attrs)
-
-
 @pytest.mark.parametrize("output", [None, "zero", "own"])
 def test_output_of_a_page(tmp_path, output):
     weights = gpt2.random_weights(tied=output != "own")
     write(tmp_path, weights, prefix="transformer.", config=CONFIG)
-    page = inspect(tmp_path, "model.safetensors").stdout
+    page = inspect(tmp_path, "net.weights.nc").stdout
     norm = "tied" if output != "own" else f"{gpt2.norm(weights['lm_head.weight'].float()):.6g}"
     assert f", output {norm}, everything " in page
 
 
-def test_names(tmp_path):
-    """A file that has the name of all is called by its folder, and a title says a name once."""
-    (tmp_path / "gpt2").mkdir()
-    write(tmp_path / "gpt2", gpt2.random_weights(), config=CONFIG)
-    for path in ("gpt2", "gpt2/", "gpt2/model.safetensors", "./gpt2//model.safetensors"):
-        inspect(tmp_path, path, "-o", "out.nc")
-        with netCDF4.Dataset(tmp_path / "out.nc") as written:
-            assert (written.file, written.title) == ("gpt2", "gpt2")
-
-
 def test_other_commands_on_a_network(tmp_path, model):
-    inspect(tmp_path, "model.safetensors", "-o", "out.nc")
+    inspect(tmp_path, "net.weights.nc", "-o", "out.nc")
     for command in ("show", "status"):
         assert run(BUILD / "normsweep", command, "out.nc", cwd=tmp_path, status=2).stderr == (
             "out.nc: of normsweep inspect, not of a sweep; draw it with analysis/figures\n")
@@ -153,11 +135,12 @@ def test_names_before_the_end(tmp_path, model):
 
 
 def test_an_output_is_replaced(tmp_path, model):
-    inspect(tmp_path, "model.safetensors", "-o", "out.nc")
+    inspect(tmp_path, "net.weights.nc", "-o", "out.nc")
     inspect(tmp_path, *NAMES, "-o", "out.nc")
     with netCDF4.Dataset(tmp_path / "out.nc") as written:
         assert "saturation" in written.variables
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "ids.txt", "model.safetensors", "out.nc"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "config.json", "ids.txt", "model.safetensors", "net.weights.nc", "out.nc"]
 
 
 def foreign(path):
@@ -188,8 +171,8 @@ REFUSED = {
     ("-o", "none/out.nc"): "none/out.nc: No such file or directory",
     ("--values", "--json"): "normsweep inspect: give --values or --json, not both",
     ("--states",): "normsweep inspect: --states needs -o OUT.nc, too",
-    ("--mask", "3"): "model.safetensors: --mask is for encoders; this is not one",
-    ("--sentinel", "3"): "model.safetensors: --sentinel is for encoder-decoders; this is not one",
+    ("--mask", "3"): "net.weights.nc: --mask is for encoders; this is not one",
+    ("--sentinel", "3"): "net.weights.nc: --sentinel is for encoder-decoders; this is not one",
     ("--mask", "x"): "normsweep inspect: --mask takes a token id and not 'x'",
 }
 
@@ -203,7 +186,7 @@ def test_refused_options(tmp_path, model, arguments):
 def test_options_of_a_text_need_one(tmp_path, model):
     for option in (("--lines",), ("--mask", "3"), ("--sentinel", "3"), ("--states", "-o", "out.nc"),
                    ("--context", "3")):
-        done = inspect(tmp_path, "model.safetensors", *option, status=2)
+        done = inspect(tmp_path, "net.weights.nc", *option, status=2)
         assert done.stderr == f"normsweep inspect: {option[0]} needs a text; give --tokens IDS, too\n"
 
 
@@ -276,12 +259,12 @@ def test_page(tmp_path, model):
         assert row[0] == str(layer)
         np.testing.assert_allclose([float(text) for text in row[1:]], expected, rtol=1e-3, atol=1e-4)
     assert layers[3][0] == "final" and len(layers) == 4
-    assert "model.safetensors" not in page and "gpt2, decoder, 3 layers, width 16, 4 heads" in page
+    assert "net.weights.nc" not in page and "gpt2, decoder, 3 layers, width 16, 4 heads" in page
 
 
 def test_broken_pipe_of_a_page(tmp_path, model):
     """A page that cannot be written is an error; the dataset is there."""
-    done = run("sh", "-c", f"{BUILD / 'normsweep'} inspect model.safetensors -o out.nc >/dev/full", cwd=tmp_path,
+    done = run("sh", "-c", f"{BUILD / 'normsweep'} inspect net.weights.nc -o out.nc >/dev/full", cwd=tmp_path,
                status=3)
     assert done.stderr == "normsweep: output: No space left on device\n"
     assert (tmp_path / "out.nc").exists()
@@ -308,7 +291,7 @@ def test_labels_tell_networks_apart(tmp_path, model):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         inspect(tmp_path, *NAMES, "-o", f"{name}/g.nc")
-    inspect(tmp_path, "model.safetensors", "-o", "norms.nc")
+    inspect(tmp_path, "net.weights.nc", "-o", "norms.nc")
     done = run(PROJECT / "analysis" / "figures", "a/g.nc", "b/g.nc", "--format", "svg", cwd=tmp_path)
     assert done.stdout.split() == ["./g+g-saturation.svg", "./g+g-heads.svg"] and done.stderr == ""
     assert all(f">{name}/g</text>" in (tmp_path / "g+g-heads.svg").read_text() for name in ("a", "b"))
@@ -318,7 +301,7 @@ def test_labels_tell_networks_apart(tmp_path, model):
 
 
 def test_figures_that_are_refused(tmp_path, model):
-    inspect(tmp_path, "model.safetensors", "-o", "a.nc")
+    inspect(tmp_path, "net.weights.nc", "-o", "a.nc")
     sweep(tmp_path / "b.nc")
     script = PROJECT / "analysis" / "figures"
     for only in ((), ("--only", "heads")):

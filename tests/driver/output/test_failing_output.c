@@ -3,17 +3,13 @@
 #include "tests/test.h"
 
 #include "driver/output/folder.h"
-#include "driver/output/mapped_file.h"
 #include "driver/output/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct place {
@@ -238,63 +234,6 @@ TEST(output_that_cannot_be_seen_may_exist)
     place_release(&place);
 }
 
-/* ---- mapped files ---- */
-
-TEST(mapped_file_has_the_bytes)
-{
-    struct mapped_file file;
-    struct place place = {0};
-    struct error error;
-
-    place_init(&place);
-    CHECK(mapped_file_open(&file, place.a, &error) == -1 && error.status == ERROR_INPUT && !file.bytes);
-    write_file(place.a, "");
-    CHECK(mapped_file_open(&file, place.a, &error) == 0 && !file.bytes && file.size == 0);
-    mapped_file_close(&file);
-    write_file(place.a, "seven");
-    CHECK(mapped_file_open(&file, place.a, &error) == 0 && file.size == 5);
-    CHECK(file.bytes && memcmp(file.bytes, "seven", 5) == 0);
-    mapped_file_close(&file);
-    CHECK(!file.bytes);
-    failing_next("mmap", ENOMEM);
-    CHECK(mapped_file_open(&file, place.a, &error) == -1 && failing_end());
-    CHECK(error.status == ERROR_ENVIRONMENT && strstr(error.text, "Cannot allocate memory") && !file.bytes);
-    place_release(&place);
-}
-
-/* Sets the time of modification, in seconds, whatever the clock of the file system resolves. */
-static void set_time(const char *path, time_t seconds)
-{
-    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = seconds}};
-
-    CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
-}
-
-TEST(mapped_file_that_is_overwritten)
-{
-    struct mapped_file file;
-    struct place place = {0};
-    struct error error;
-
-    place_init(&place);
-    write_file(place.a, "seven");
-    set_time(place.a, 1000);
-    CHECK(mapped_file_open(&file, place.a, &error) == 0 && mapped_file_check(&file, place.a, &error) == 0);
-    write_file(place.a, "eight");
-    CHECK(mapped_file_check(&file, place.a, &error) == -1 && error.status == ERROR_ENVIRONMENT);
-    CHECK(strstr(error.text, ": changed while it was read"));
-    set_time(place.a, 1000);
-    CHECK(mapped_file_check(&file, place.a, &error) == 0);
-    write_file(place.a, "eleven");
-    set_time(place.a, 1000);
-    CHECK(mapped_file_check(&file, place.a, &error) == -1);
-    write_file(place.b, "another");
-    CHECK(rename(place.b, place.a) == 0 && mapped_file_check(&file, place.a, &error) == 0);
-    CHECK(unlink(place.a) == 0 && mapped_file_check(&file, place.a, &error) == 0);
-    mapped_file_close(&file);
-    place_release(&place);
-}
-
 /* ---- the folder beside an output ---- */
 
 /* A folder with the files of a run and of a worker, and perhaps one of somebody else. */
@@ -409,82 +348,4 @@ TEST(folder_calls_fail)
             remove_folder(place.a, ".old.d");
         } while (failed);
     place_release(&place);
-}
-
-/* Maps a file, cuts it and reads behind its end. */
-static void read_cut(const char *path, bool guarded)
-{
-    struct mapped_file file, other;
-    struct error error;
-
-    write_file(path, "seven");
-    if (mapped_file_open(&other, path, &error) < 0 || mapped_file_open(&file, path, &error) < 0)
-        _exit(1);
-    mapped_file_close(&other);
-    mapped_file_guard();
-    if (!guarded)
-        mapped_file_unguard();
-    if (truncate(path, 0) != 0)
-        _exit(1);
-    _exit(*(const volatile unsigned char *)file.bytes == 's' ? 0 : 1);
-}
-
-/* Runs it in a child. Returns the status of wait; fills in what it says. */
-static int fork_cut(const char *path, bool guarded, char said[256])
-{
-    int ends[2], status = -1;
-    size_t length = 0;
-
-    fflush(NULL);
-    CHECK(pipe(ends) == 0);
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGBUS, SIG_DFL);
-        dup2(ends[1], STDERR_FILENO);
-        read_cut(path, guarded);
-    }
-    close(ends[1]);
-    for (ssize_t got; (got = read(ends[0], said + length, 255 - length)) > 0;)
-        length += (size_t)got;
-    said[length] = '\0';
-    close(ends[0]);
-    CHECK(waitpid(child, &status, 0) == child);
-    return status;
-}
-
-TEST(mapped_file_that_is_cut)
-{
-    struct place place = {0};
-    char said[256], line[128];
-
-    place_init(&place);
-    int status = fork_cut(place.a, true, said);
-    snprintf(line, sizeof(line), "%s: changed while it was read\n", place.a);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == ERROR_ENVIRONMENT);
-    CHECK_TEXT(said, line);
-    status = fork_cut(place.a, false, said);
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
-    CHECK_TEXT(said, "");
-    place_release(&place);
-}
-
-static void raise_elsewhere(void)
-{
-    signal(SIGBUS, SIG_DFL);
-    mapped_file_guard();
-    raise(SIGBUS);
-}
-
-TEST(mapped_file_guard_leaves_other_faults)
-{
-    int status = -1;
-
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        raise_elsewhere();
-        _exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
 }

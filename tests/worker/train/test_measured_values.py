@@ -84,6 +84,8 @@ def read_weights(file):
     """{(tensor, layer)} as tests/reference.py names them."""
     weights = {}
     for name, variable in file.variables.items():
+        if name == "architecture":
+            continue
         value = torch.from_numpy(np.array(variable[:], dtype=np.float64))
         layers = enumerate(value) if variable.dimensions[0] == "layer" else [(-1, value)]
         weights |= {(name, layer): tensor for layer, tensor in layers}

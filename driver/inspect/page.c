@@ -1,0 +1,165 @@
+/* The page of `inspect` for people. */
+#include "driver/inspect/inspect.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The columns of the table by layer; those by head are shown as the mean over the heads. */
+static const struct {
+    enum metric metric, final; /* METRIC_COUNT: none */
+    const char *title;
+    const char *format;
+} columns[] = {
+    {METRIC_layer_norm, METRIC_COUNT, "norm", "%12.5g"},
+    {METRIC_saturation, METRIC_saturation_final, "saturation", "%12.5f"},
+    {METRIC_hard_saturation, METRIC_hard_saturation_final, "hard", "%12.5f"},
+    {METRIC_positions_attended, METRIC_COUNT, "positions", "%12.4g"},
+    {METRIC_fraction_attended, METRIC_COUNT, "fraction", "%12.4f"},
+    {METRIC_share_above_one, METRIC_COUNT, "above one", "%12.4f"},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
+
+static const double *values_of(const struct inspected *inspected, enum metric metric)
+{
+    return inspected->row + inspected->form.offset[metric];
+}
+
+static double whole(const struct inspected *inspected, enum metric metric)
+{
+    return *values_of(inspected, metric);
+}
+
+static bool has_stacks(const struct inspected *inspected)
+{
+    return inspected->form.along[DIMENSION_STACK] > 1;
+}
+
+static const char *attribute_text(const struct inspected *inspected, const char *name)
+{
+    struct inspected_attribute attribute[INSPECTED_ATTRIBUTES];
+    int count = inspected_attributes(inspected, attribute);
+
+    for (int i = 0; i < count; i++)
+        if (attribute[i].text && strcmp(attribute[i].name, name) == 0)
+            return attribute[i].text;
+    return "";
+}
+
+static void print_head(const struct inspected *inspected)
+{
+    const struct architecture *a = inspected->architecture;
+
+    printf("%-12s%s, %s", "network", inspected->family, attribute_text(inspected, "network"));
+    for (int64_t stack = 0; stack < architecture_stacks(a); stack++) {
+        const struct stack_form form = architecture_stack(a, stack);
+        printf("%s%" PRId64, stack ? " + " : ", ", form.end - form.begin);
+    }
+    printf(" layers, width %" PRId64 ", %" PRId64 " heads, feed-forward %" PRId64 "\n", a->width, a->heads,
+        a->feedforward);
+    printf("%-12s%" PRId64 ", vocabulary %" PRId64 "\n", "parameters", inspected->parameters, a->vocabulary);
+    printf("%-12slayers %.6g, embeddings %.6g, output ", "norms", whole(inspected, METRIC_param_norm),
+        whole(inspected, METRIC_embedding_norm));
+    if (whole(inspected, METRIC_output_norm) > 0)
+        printf("%.6g", whole(inspected, METRIC_output_norm));
+    else
+        printf("%s", inspected->has_output ? "tied" : "none");
+    printf(", everything %.6g\n", whole(inspected, METRIC_total_norm));
+}
+
+/* "; 3 lines cut", "; the last 5 tokens left out" */
+static void print_dropped(const struct inspected *inspected)
+{
+    if (inspected->lines_cut)
+        printf("; %" PRId64 " line%s cut", inspected->lines_cut, inspected->lines_cut == 1 ? "" : "s");
+    if (inspected->left_out == 1)
+        printf("; the last token left out");
+    else if (inspected->left_out)
+        printf("; the last %" PRId64 " tokens left out", inspected->left_out);
+    putchar('\n');
+}
+
+static void print_text(const struct inspected *inspected)
+{
+    if (!inspected->tokens)
+        return;
+    printf("%-12s%s, %" PRId64 " tokens in %" PRId64 " sequence%s of at most %" PRId64, "text",
+        inspected->text, inspected->tokens, inspected->sequences, inspected->sequences == 1 ? "" : "s",
+        inspected->window);
+    print_dropped(inspected);
+    if (inspected->has[METRIC_valid_loss])
+        printf("%-12s%.5g nats, accuracy %.2f %%, entropy of the predicted words %.4g nats\n", "loss",
+            whole(inspected, METRIC_valid_loss), 100 * whole(inspected, METRIC_accuracy),
+            whole(inspected, METRIC_predicted_entropy));
+    if (inspected->note)
+        printf("%-12s%s\n", "note", inspected->note);
+}
+
+/* Where a row begins: the stack, if there are several. */
+static void print_stack(const struct inspected *inspected, int64_t stack)
+{
+    if (has_stacks(inspected))
+        printf("%-10s", metric_dimension_table[DIMENSION_STACK].word(stack));
+}
+
+/* The mean over the `each` values of a layer. */
+static double mean_of(const double *values, int64_t each)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < each; i++)
+        sum += values[i];
+    return sum / (double)each;
+}
+
+static void print_layer(const struct inspected *inspected, int64_t stack, int64_t layer)
+{
+    int64_t layers = inspected->form.along[DIMENSION_LAYER], stacks = inspected->form.along[DIMENSION_STACK];
+
+    print_stack(inspected, stack);
+    printf("%5" PRId64, layer);
+    for (int i = 0; i < COLUMNS; i++) {
+        if (!inspected->has[columns[i].metric])
+            continue;
+        int64_t each = (int64_t)metric_values(columns[i].metric, &inspected->form) / (stacks * layers);
+        const double *values = values_of(inspected, columns[i].metric) + (stack * layers + layer) * each;
+        printf(columns[i].format, mean_of(values, each));
+    }
+    putchar('\n');
+}
+
+/* The output of a stack. */
+static void print_final(const struct inspected *inspected, int64_t stack)
+{
+    print_stack(inspected, stack);
+    printf("%5s", "final");
+    for (int i = 0; i < COLUMNS && inspected->has[columns[i].metric]; i++) {
+        if (columns[i].final == METRIC_COUNT)
+            printf("%12s", "");
+        else
+            printf(columns[i].format, values_of(inspected, columns[i].final)[stack]);
+        if (columns[i].metric == METRIC_hard_saturation)
+            break;
+    }
+    putchar('\n');
+}
+
+void inspect_print_page(const struct inspected *inspected)
+{
+    const struct architecture *a = inspected->architecture;
+
+    print_head(inspected);
+    print_text(inspected);
+    printf("\n%s%5s", has_stacks(inspected) ? "stack     " : "", "layer");
+    for (int i = 0; i < COLUMNS; i++)
+        if (inspected->has[columns[i].metric])
+            printf("%12s", columns[i].title);
+    putchar('\n');
+    for (int64_t stack = 0; stack < architecture_stacks(a); stack++) {
+        const struct stack_form form = architecture_stack(a, stack);
+        for (int64_t layer = 0; layer < form.end - form.begin; layer++)
+            print_layer(inspected, stack, layer);
+        if (inspected->has[METRIC_saturation_final])
+            print_final(inspected, stack);
+    }
+}

@@ -1,0 +1,176 @@
+/* Token ids of a text, from a file: whole numbers between white space. */
+#include "driver/inspect/inside.h"
+
+#include "driver/text/place.h"
+#include "driver/text/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The bytes of a file, behind a byte order mark. */
+struct bytes {
+    const char *at;
+    size_t size;
+};
+
+static bool is_blank(char byte)
+{
+    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+/* Parses a word of `length` bytes as a token; -1: it is not a token id. */
+static int read_token(
+    const char *word, size_t length, const struct token_ids *how, int32_t *token, struct error *error)
+{
+    char text[2 * EXCERPT_SIZE], excerpt[EXCERPT_SIZE];
+    int64_t number = 0;
+
+    snprintf(text, sizeof(text), "%.*s", length < EXCERPT_SIZE ? (int)length : EXCERPT_SIZE, word);
+    for (size_t i = 0; i < length; i++) {
+        if (word[i] < '0' || word[i] > '9')
+            return error_set(error, ERROR_INPUT, "'%s' is not a token id%s", place_excerpt(text, excerpt),
+                strchr(text, ',') ? "; separate ids by white space alone" : "");
+        if (number < how->vocabulary)
+            number = 10 * number + (word[i] - '0');
+    }
+    if (number >= how->vocabulary)
+        return error_set(error, ERROR_INPUT, "token %s is not below the vocabulary of %" PRId64,
+            place_excerpt(text, excerpt), how->vocabulary);
+    if (number == how->padding)
+        return error_set(error, ERROR_INPUT,
+            "token %" PRId64 " is padding, which a text does not have; tokenize without padding", number);
+    *token = (int32_t)number;
+    return 0;
+}
+
+/* Ends a line of the file whose tokens begin at `first`: a sequence, if it has any. */
+static void end_line(struct text *text, const struct token_ids *how, int64_t first)
+{
+    int64_t words = text->token_count - first - how->behind;
+
+    if (text->line && words > 0)
+        text->line[text->line_count++] = (struct line){first, words};
+}
+
+/* Fills the tokens and, if there are any, the lines, which must have room for all. */
+static int read_tokens(struct text *text, const struct bytes *file, const char *path,
+    const struct token_ids *how, struct error *error)
+{
+    int64_t line = 1, first = 0;
+
+    for (size_t at = 0; at < file->size;) {
+        size_t end = at;
+        while (end < file->size && !is_blank(file->at[end]))
+            end++;
+        if (end > at && read_token(file->at + at, end - at, how, &text->tokens[text->token_count], error) < 0)
+            return error_prefix(error, "%s:%" PRId64, path, line);
+        text->token_count += end > at;
+        if (end < file->size && file->at[end] == '\n') {
+            end_line(text, how, first);
+            first = text->token_count;
+            line++;
+        }
+        at = end + 1;
+    }
+    end_line(text, how, first);
+    text->tokens[text->token_count] = 0;
+    if (text->token_count == 0)
+        return error_set(error, ERROR_INPUT, "%s: no tokens", path);
+    if (how->lines && text->line_count == 0)
+        return error_set(error, ERROR_INPUT, "%s: no line has %" PRId64 " tokens, which a sequence needs",
+            path, how->behind + 1);
+    return 0;
+}
+
+static size_t count_lines(const struct bytes *file)
+{
+    size_t lines = 1;
+
+    for (size_t i = 0; i < file->size; i++)
+        lines += file->at[i] == '\n';
+    return lines;
+}
+
+/* Each token needs a digit and a blank. */
+static int take_room(struct text *text, const struct bytes *file, bool lines)
+{
+    text->tokens = malloc((file->size / 2 + 2) * sizeof(*text->tokens));
+    if (lines)
+        text->line = malloc(count_lines(file) * sizeof(*text->line));
+    return text->tokens && (text->line || !lines) ? 0 : -1;
+}
+
+/* Reads `size` bytes, and fewer if the file is shorter by now. Returns their number, or -1 with errno. */
+static ssize_t read_all(int descriptor, char *to, size_t size)
+{
+    size_t count = 0;
+
+    while (count < size) {
+        ssize_t some = read(descriptor, to + count, size - count);
+        if (some < 0 && errno != EINTR)
+            return -1;
+        if (some == 0)
+            break;
+        count += some > 0 ? (size_t)some : 0;
+    }
+    return (ssize_t)count;
+}
+
+/* Reads a whole file into *text, which the caller frees. 0, or an errno. */
+static int read_file(const char *path, char **text, size_t *size)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC), status = descriptor < 0 ? errno : 0;
+    struct stat found;
+    ssize_t count = 0;
+
+    *text = NULL;
+    if (status == 0 && fstat(descriptor, &found) != 0)
+        status = errno;
+    if (status == 0 && !S_ISREG(found.st_mode))
+        status = S_ISDIR(found.st_mode) ? EISDIR : ESPIPE;
+    if (status == 0 && !(*text = malloc((size_t)found.st_size + 1)))
+        status = ENOMEM;
+    if (status == 0 && (count = read_all(descriptor, *text, (size_t)found.st_size)) < 0)
+        status = errno;
+    *size = (size_t)count;
+    if (descriptor >= 0)
+        close(descriptor);
+    return status;
+}
+
+int token_ids_read(struct text *text, const char *path, const struct token_ids *how, struct error *error)
+{
+    struct bytes bytes;
+    char *content;
+    int status = read_file(path, &content, &bytes.size);
+
+    *text = (struct text){0};
+    bytes.at = content;
+    if (status == ENOMEM || status == EIO)
+        status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(status));
+    else if (status != 0)
+        status = error_set(error, ERROR_INPUT, "%s: %s", path, strerror(status));
+    else if (utf8_begin(&bytes.at, &bytes.size, error) < 0)
+        status = error_prefix(error, "%s", path);
+    else if (take_room(text, &bytes, how->lines) == 0)
+        status = read_tokens(text, &bytes, path, how, error);
+    else
+        status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    free(content);
+    if (status < 0)
+        token_ids_release(text);
+    return status;
+}
+
+void token_ids_release(struct text *text)
+{
+    free(text->tokens);
+    free(text->line);
+    *text = (struct text){0};
+}
