@@ -9,7 +9,7 @@
 _normsweep_names() {
     case $1 in
     COMMAND)
-        set -- run plan verify check status show inspect export help completion
+        set -- run plan verify check status show inspect help completion
         ;;
     KEY)
         set -- network layers decoder_layers width heads kv_heads feedforward norm_placement norm qk_norm positions \
@@ -101,11 +101,8 @@ _normsweep_names() {
         set -- --at:NAME=VALUE '--over:X[,Y]' -h --help 1:OUT.nc 2:VARIABLE
         ;;
     inspect)
-        set -- -o:OUT.nc --output:OUT.nc --values --tokens:IDS --heads:N --context:T --threads:N --lines --mask:ID \
-            --sentinel:ID --states --json -h --help 1:WEIGHTS
-        ;;
-    export)
-        set -- -o:DIR --output:DIR -h --help 1:RUN.weights.nc
+        set -- -o:OUT.nc --output:OUT.nc --values --tokens:IDS --context:T --threads:N --lines --mask:ID \
+            --sentinel:ID --states --json -h --help 1:NET.weights.nc
         ;;
     help)
         set -- --json --schema -h --help '1:params|metrics|KEY|NAME|COMMAND'
@@ -231,13 +228,6 @@ _normsweep_placeholder() {
     case $1 in
     '' | N | T | ID | SECONDS | SCRIPT) ;;
     IDS | FILE) _normsweep_files '' ;;
-    DIR)
-        compopt -o filenames 2>/dev/null
-        while IFS= read -r word; do
-            COMPREPLY+=("$word")
-        done < <(compgen -d -- "$current")
-        ;;
-    WEIGHTS) _normsweep_files safetensors ;;
     KEY=VALUE) _normsweep_pairs "$(_normsweep_names KEY)" ;;
     NAME=VALUE | X*)
         prefix=${current%"${current##*,}"}
@@ -324,9 +314,13 @@ _normsweep_script() {
             tr -d ' ,[')"
     elif [[ $1 == *submit ]]; then
         _normsweep_files yaml
+    elif [[ $1 == *weights ]] && ((COMP_CWORD == 1)); then
+        _normsweep_words "import export tokens"
+    elif [[ $1 == *weights ]]; then
+        _normsweep_files ''
     else
         _normsweep_files nc
     fi
 }
 complete -F _normsweep_script normsweep-compare normsweep-figures normsweep-report normsweep-table \
-    analysis/compare analysis/figures analysis/report analysis/table slurm/submit
+    normsweep-weights analysis/compare analysis/figures analysis/report analysis/table analysis/weights slurm/submit

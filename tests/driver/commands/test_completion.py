@@ -14,7 +14,7 @@ from conftest import BUILD, NORMSWEEP, names_in, run, tables
 
 pytestmark = pytest.mark.thorough("starts shells on terminals")
 
-COMMANDS = {"run", "plan", "verify", "check", "status", "show", "inspect", "export", "help", "completion"}
+COMMANDS = {"run", "plan", "verify", "check", "status", "show", "inspect", "help", "completion"}
 
 
 def options_of(command):
@@ -33,7 +33,7 @@ def scripts(tmp_path_factory):
 
 @pytest.fixture
 def files(tmp_path):
-    for name in ("a.nc", "b c.nc", "a.yaml", "gpt2.safetensors", "ids.txt"):
+    for name in ("a.nc", "b c.nc", "a.yaml", "ids.txt"):
         (tmp_path / name).touch()
     (tmp_path / "folder").mkdir()
     return tmp_path
@@ -68,15 +68,14 @@ def test_bash_commands_and_options(scripts, files):
 
 def test_bash_files_by_kind(scripts, files):
     for line, found in {"run ": {"a.yaml"}, "run -o ": {"a.nc", "b c.nc"}, "run --output=": {"a.nc", "b c.nc"},
-                        "status ": {"a.nc", "b c.nc"}, "inspect ": {"gpt2.safetensors"},
-                        "export ": {"a.nc", "b c.nc"}, "export a.nc -o ": set(), "export --output=": set(),
+                        "status ": {"a.nc", "b c.nc"}, "inspect ": {"a.nc", "b c.nc"},
                         "run -j 2 --fresh ": {"a.yaml"}, "run -- ": {"a.yaml"}}.items():
         kept = line.split()[-1] if line.endswith("=") else ""
         assert ends(scripts, files, "normsweep " + line) == {kept + name for name in found | {"folder"}}
-    every = {"a.nc", "b c.nc", "a.yaml", "gpt2.safetensors", "ids.txt", "folder"}
-    for line in ("inspect gpt2.safetensors --tokens ", "run --log "):
+    every = {"a.nc", "b c.nc", "a.yaml", "ids.txt", "folder"}
+    for line in ("inspect a.nc --tokens ", "run --log "):
         assert ends(scripts, files, "normsweep " + line) == every
-    for line in ("run -j ", "run a.yaml ", "inspect --heads ", "status --limit "):
+    for line in ("run -j ", "run a.yaml ", "inspect --threads ", "status --limit "):
         assert ends(scripts, files, "normsweep " + line) == set()
 
 
@@ -127,7 +126,7 @@ def test_bash_axes(scripts, files):
 
 
 def test_every_placeholder_has_its_meaning():
-    known = {"SWEEP.yaml", "OUT.nc", "WEIGHTS", "RUN.weights.nc", "DIR", "VARIABLE", "N", "T", "ID", "IDS", "FILE",
+    known = {"SWEEP.yaml", "OUT.nc", "NET.weights.nc", "VARIABLE", "N", "T", "ID", "IDS", "FILE",
              "SCRIPT", "SECONDS", "KEY=VALUE", "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
     found = set()
     for command in tables()["commands"]:
