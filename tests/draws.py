@@ -1,35 +1,18 @@
-"""Draws (model/core/random.h) in Python: those of initial weights, and those of validations with the sequences of
-masked words and of spans that they make. Written from the headers in model."""
-import math
-
+"""Draws (model/core/random.h) in Python, and those of validations with the sequences of masked words and of spans that
+they make. Written from the headers in model."""
 VALIDATION = (0, 0xffffff)  # seed and epoch
 INIT, SEQUENCE, SPANS, MASKED = 0, 12, 13, 14  # purposes
 WORD = 2**32 - 1
 
 
-def halves(seed, purpose, index):
-    """Philox4x32-10: twice 64 bits that are a function of these three."""
+def bits(seed, purpose, index):
+    """Philox4x32-10: the first 64 bits, which are a function of these three."""
     x, keys = [index & WORD, index >> 32, purpose, 0], [seed & WORD, seed >> 32]
     for _ in range(10):
         first, second = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
         x = [(second >> 32) ^ x[1] ^ keys[0], second & WORD, (first >> 32) ^ x[3] ^ keys[1], first & WORD]
         keys = [(keys[0] + 0x9E3779B9) & WORD, (keys[1] + 0xBB67AE85) & WORD]
-    return x[0] << 32 | x[1], x[2] << 32 | x[3]
-
-
-def bits(seed, purpose, index):
-    return halves(seed, purpose, index)[0]
-
-
-def unit(word):
-    """The upper 53 of 64 bits as a number of [0, 1)."""
-    return (word >> 11) / 2**53
-
-
-def normal(seed, purpose, index):
-    """By Box and Muller."""
-    first, second = halves(seed, purpose, index)
-    return math.sqrt(-2 * math.log1p(-unit(first))) * math.cos(2 * math.pi * unit(second))
+    return x[0] << 32 | x[1]
 
 
 def below(seed, purpose, index, bound):

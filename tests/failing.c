@@ -407,7 +407,6 @@ FAILS_WITH(nc_get_vara_text, (int file, int id, const size_t *start, const size_
     id, start, count, value)
 FAILS_WITH(nc_inq_att, (int file, int id, const char *name, nc_type *type, size_t *length), file, id, name,
     type, length)
-FAILS_WITH(nc_inq_attid, (int file, int id, const char *name, int *found), file, id, name, found)
 FAILS_WITH(nc_inq_attname, (int file, int id, int number, char *name), file, id, number, name)
 FAILS_WITH(nc_inq_dim, (int file, int id, char *name, size_t *length), file, id, name, length)
 FAILS_WITH(nc_inq_dimid, (int file, const char *name, int *id), file, name, id)

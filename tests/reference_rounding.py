@@ -32,9 +32,10 @@ def by_chance(x, numbers):
     return np.copysign(finite_or_not(np.floor(np.abs(x) / unit + (numbers + 0.5) / 2**16) * unit), x)
 
 
-def blocks(seed, purpose, count):
-    """The four words of the first `count` blocks of Philox4x32-10, as draws.bits has the first two."""
-    words = [np.arange(count, dtype=np.uint64), np.zeros(count, np.uint64), np.full(count, purpose, np.uint64),
+def blocks(seed, purpose, count, high=0):
+    """The four words of the first `count` blocks of Philox4x32-10, as draws.bits has the first two; `high` is the upper
+    word of their indices."""
+    words = [np.arange(count, dtype=np.uint64), np.full(count, high, np.uint64), np.full(count, purpose, np.uint64),
              np.zeros(count, np.uint64)]
     mask, keys = np.uint64(draws.WORD), [seed & draws.WORD, seed >> 32]
     for _ in range(10):

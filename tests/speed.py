@@ -194,10 +194,6 @@ def best(peer, precision):
     return name
 
 
-def best_times(peer, precision):
-    return lambda rounds: times(best(peer, precision)(rounds))(rounds)
-
-
 def best_ratio(peer, precision, own):
     return lambda rounds: ratio(best(peer, precision)(rounds), own)(rounds)
 

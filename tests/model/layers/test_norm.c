@@ -1,7 +1,7 @@
 /*
  * Norms of rows whose variance overflows a float: as those of a smaller row, if the norm is wide; else NaN.
  * Of very many narrow rows, as over the queries and keys of every head: the sums over all rows for gain and
- * bias. test_norms.c has the values and gradients of rows.
+ * bias. test_kernels.c has the values and gradients of rows.
  */
 #include "tests/test.h"
 
