@@ -7,13 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/core/random.h"
 #include "model/corpora/batches.h"
 #include "model/corpora/corpus.h"
 #include "model/corpora/masked.h"
 #include "model/corpora/objective.h"
 #include "model/corpora/spans.h"
+#include "tests/model/kernels/each_level.h"
 
-enum { BATCH = 7, ROOM = 1 << 14 };
+enum { BATCH = 7, ROOM = 1 << 14, CONTEXT_MOST = 200 };
 
 static const enum task tasks[] = {TASK_NEXT, TASK_SPANS, TASK_MASKED, TASK_PAIR, TASK_LAST};
 
@@ -66,7 +68,7 @@ static struct reading reading_of(
 /* Calls `check` for every task, both ways of cutting, and contexts from the smallest on. */
 static void for_each_reading(void (*check)(const struct corpus *corpus, const struct reading *reading))
 {
-    static const int64_t contexts[] = {3, 4, 11, 30, 200};
+    static const int64_t contexts[] = {3, 4, 11, 30, CONTEXT_MOST};
     struct corpus corpus;
 
     load_pairs(&corpus);
@@ -142,7 +144,8 @@ static void check_mark(const struct batch *batch, struct batch_rows room)
     CHECK(batch->source_tokens[room.source] == -77);
 }
 
-/* The extent and the targets of sequence s of a batch are those of sequence `index` of the text. */
+/* The extent and the targets of sequence s of a batch are those of sequence `index` of the text; of next
+ * words, so are the tokens. */
 static void check_sequence(const struct batch *batch, int64_t s, const struct reading *reading,
     const struct text *text, int64_t index)
 {
@@ -150,6 +153,14 @@ static void check_sequence(const struct batch *batch, int64_t s, const struct re
     int64_t targets = 0, begin = batch->start[s], end = batch->start[s + 1];
 
     CHECK(end - begin == extent.rows);
+    if (reading->task == TASK_NEXT) {
+        int32_t words[CONTEXT_MOST + 1];
+        struct line line = text_sequence(text, reading->sequences, reading->context, index);
+        size_t size = (size_t)line.words * sizeof(*words);
+        text_copy(text, line.first, line.words + 1, words);
+        CHECK(memcmp(batch->tokens + begin, words, size) == 0);
+        CHECK(memcmp(batch->target + begin, words + 1, size) == 0);
+    }
     CHECK(!extent.source || batch->source_start[s + 1] - batch->source_start[s] == extent.source);
     for (int64_t row = begin; row < end; row++) {
         targets += batch->target[row] != NO_TARGET;
@@ -181,6 +192,7 @@ static void check_batches(const struct corpus *corpus, const struct reading *rea
 
     batches_layout(&batches, &corpus->train, reading, BATCH, &counted);
     int64_t steps = 3 * batches_per_epoch(&batches);
+    CHECK(batches.order == NULL && steps == reading_sequences(reading, &corpus->train) / BATCH * 3);
     if (steps == 0)
         return;
     CHECK(steps <= STEPS_MOST && arena_init(&arena, counted.used) == 0);
@@ -190,7 +202,7 @@ static void check_batches(const struct corpus *corpus, const struct reading *rea
     for (int64_t step = 1; step <= steps; step++) {
         batches_fill(&batches, step, batch);
         check_mark(batch, room);
-        CHECK(batch->sequences == BATCH && batch->rows == batch->start[BATCH]);
+        CHECK(batch->sequences == BATCH && batch->start[0] == 0 && batch->rows == batch->start[BATCH]);
         for (int64_t s = 0; s < BATCH; s++) {
             int64_t place = (step - 1) % (steps / 3) * BATCH + s;
             check_sequence(batch, s, reading, &corpus->train, batches.order[place]);
@@ -239,7 +251,7 @@ static void check_validation(const struct corpus *corpus, const struct reading *
             }
             digest_add(&digest[i], batch->tokens, (size_t)batch->rows * sizeof(*batch->tokens));
         }
-        CHECK(at == validation.sequence_count);
+        CHECK(at == validation.sequence_count && batch->rows == 0);
     }
     CHECK(memcmp(&digest[0], &digest[1], sizeof(*digest)) == 0);
     CHECK(memcmp(&digest[0], &digest[2], sizeof(*digest)) == 0);
@@ -250,7 +262,8 @@ TEST(validation_of_every_task)
     for_each_reading(check_validation);
 }
 
-/* What validate.tokens counts: target tokens of pairs, sums, else tokens of the text. */
+/* What validate.tokens counts: target tokens of pairs, sums, else tokens of the text, those behind the last
+ * window with them. */
 TEST(validation_counts_what_is_predicted)
 {
     static struct line line[] = {{0, 3}, {4, 1}, {6, 9}, {16, 5}};
@@ -261,9 +274,11 @@ TEST(validation_counts_what_is_predicted)
     static const struct {
         enum task task;
         int64_t tokens, sequences;
-    } cases[] = {{TASK_NEXT, 3, 1}, {TASK_NEXT, 4, 2}, {TASK_NEXT, 5, 3}, {TASK_PAIR, 4, 1},
-        {TASK_PAIR, 5, 2}, {TASK_PAIR, 7, 3}, {TASK_PAIR, INT64_MAX, 4}, {TASK_LAST, 1, 1}, {TASK_LAST, 3, 3},
-        {TASK_LAST, 9, 4}, {TASK_MASKED, 3, 1}, {TASK_MASKED, 4, 2}, {TASK_SPANS, 3, 1}, {TASK_SPANS, 4, 2}};
+    } cases[] = {{TASK_NEXT, 1, 1}, {TASK_NEXT, INT64_MAX, 4}, {TASK_NEXT, 3, 1}, {TASK_NEXT, 4, 2},
+        {TASK_NEXT, 5, 3}, {TASK_PAIR, 4, 1}, {TASK_PAIR, 5, 2}, {TASK_PAIR, 7, 3}, {TASK_PAIR, INT64_MAX, 4},
+        {TASK_LAST, 1, 1}, {TASK_LAST, 3, 3}, {TASK_LAST, 9, 4}, {TASK_MASKED, 3, 1}, {TASK_MASKED, 4, 2},
+        {TASK_SPANS, 3, 1}, {TASK_SPANS, 4, 2}};
+    static const int64_t windows[][2] = {{INT64_MAX, 7}, {64, 7}, {17, 2}, {16, 1}, {1, 1}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const struct reading reading = {
@@ -272,7 +287,81 @@ TEST(validation_counts_what_is_predicted)
         validation_init(&validation, &text, &reading, cases[i].tokens);
         CHECK(validation.sequence_count == cases[i].sequences);
     }
+    for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
+        const struct reading reading = {.sequences = SEQUENCES_STREAM, .context = 8};
+        struct validation validation;
+        validation_init(&validation, &text, &reading, windows[i][0]);
+        CHECK(validation.sequence_count == windows[i][1]);
+    }
 }
+
+/* ---- the order of an epoch ---- */
+
+TEST(epoch_permutation_is_one)
+{
+    enum { COUNT = 1000 };
+    int64_t order[COUNT], again[COUNT], other[COUNT];
+    char seen[COUNT] = {0};
+
+    epoch_permutation(order, COUNT, 3, 7);
+    epoch_permutation(again, COUNT, 3, 7);
+    CHECK(memcmp(order, again, sizeof(order)) == 0);
+    epoch_permutation(other, COUNT, 3, 8);
+    CHECK(memcmp(order, other, sizeof(order)) != 0);
+    epoch_permutation(other, COUNT, 4, 7);
+    CHECK(memcmp(order, other, sizeof(order)) != 0);
+    for (int64_t i = 0; i < COUNT; i++) {
+        bool new = order[i] >= 0 && order[i] < COUNT && !seen[order[i]];
+        CHECK(new);
+        if (new)
+            seen[order[i]] = 1;
+    }
+    order[0] = 5;
+    epoch_permutation(order, 0, 1, 1);
+    CHECK(order[0] == 5);
+    epoch_permutation(order, 1, 1, 1);
+    CHECK(order[0] == 0);
+}
+
+/* The inside-out shuffle, draw by draw; counts around those that are drawn together. */
+EACH_LEVEL(epoch_permutation_at_every_level)
+{
+    static const int64_t counts[] = {2, 3, 63, 64, 65, 255, 256, 257, 1250};
+    int64_t order[1250], expected[1250] = {0};
+
+    (void)kernels;
+    for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
+        for (int64_t i = 0; i < counts[c]; i++) {
+            uint64_t draw = UINT64_C(9) << 40 | (uint64_t)i;
+            int64_t j = (int64_t)random_below(6, RANDOM_PERMUTATION, draw, (uint64_t)i + 1);
+            expected[i] = j < i ? expected[j] : i;
+            expected[j] = i;
+        }
+        epoch_permutation(order, counts[c], 6, 9);
+        CHECK(memcmp(order, expected, (size_t)counts[c] * sizeof(*order)) == 0);
+    }
+}
+
+/* The 24 orders of four are equally frequent: each count within 5 standard deviations. */
+TEST(epoch_permutation_is_uniform)
+{
+    const int64_t epochs = 48000;
+    double count[256] = {0}, expected = (double)epochs / 24, deviation = sqrt(expected * 23 / 24);
+    int64_t order[4], seen = 0;
+
+    for (int64_t epoch = 0; epoch < epochs; epoch++) {
+        epoch_permutation(order, 4, 11, epoch);
+        count[order[0] << 6 | order[1] << 4 | order[2] << 2 | order[3]]++;
+    }
+    for (int64_t i = 0; i < 256; i++)
+        if (count[i] > 0) {
+            CHECK_CLOSE(count[i], expected, 5 * deviation);
+            seen++;
+        }
+    CHECK(seen == 24);
+}
+
+/* ---- spans ---- */
 
 /* From random_spans_noise_mask of T5's code: length, noise, spans. Ties at 10, 30, 50 go to the even number.
  */
