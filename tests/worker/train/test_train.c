@@ -49,19 +49,20 @@ struct trial {
     struct measure measure;
     struct arena arena;
     struct rows rows;
+    struct unigram unigram;
     struct result result;
 };
 
-static void trial_init(struct trial *trial)
+static void trial_init_of(struct trial *trial, int64_t tokens)
 {
-    struct corpus_source source = {.kind = CORPUS_MARKOV, .vocabulary = 32, .tokens = 5000};
+    struct corpus_source source = {.kind = CORPUS_MARKOV, .vocabulary = 32, .tokens = tokens};
     enum corpus_fault fault;
     struct error error;
 
     *trial = (struct trial){0};
     run_init(&trial->run);
     trial->run.corpus = CORPUS_MARKOV;
-    trial->run.corpus_tokens = 5000;
+    trial->run.corpus_tokens = tokens;
     trial->run.vocabulary = 32;
     trial->run.layers = 2;
     trial->run.width = 16;
@@ -72,6 +73,11 @@ static void trial_init(struct trial *trial)
     trial->run.steps = 40;
     measure_init(&trial->measure);
     CHECK(corpus_load(&trial->corpus, &source, &fault, &error) == 0);
+}
+
+static void trial_init(struct trial *trial)
+{
+    trial_init_of(trial, 5000);
 }
 
 /* Trains the run from its beginning; the rows of an earlier time are forgotten. */
@@ -350,6 +356,154 @@ TEST(train_without_an_observer)
     train(&trial.run, &trial.corpus, &trial.measure, NULL, &trial.arena, &trial.result);
     CHECK(trial.result.outcome == OUTCOME_DONE && trial.result.last_step == 40);
     trial_release(&trial);
+}
+
+/* ---- what earlier runs leave in a process, memory and counts of the texts, changes nothing of the next ----
+ */
+
+enum { VALUES_MOST = 1 << 16 };
+
+/* All values of a run, in the order in which they come. */
+struct values {
+    size_t count;
+    double value[VALUES_MOST];
+};
+
+static void keep_values(void *context, int64_t step, const double *values, size_t count)
+{
+    struct values *kept = context;
+    bool room = count < VALUES_MOST - kept->count;
+
+    CHECK(room);
+    if (!room)
+        return;
+    kept->value[kept->count++] = (double)step;
+    memcpy(kept->value + kept->count, values, count * sizeof(*values));
+    kept->count += count;
+}
+
+/* All groups are measured if `all`. The values of the run are kept. */
+static void train_run(struct trial *process, const struct run *run, bool all, struct values *values)
+{
+    struct observer observer = {.context = values, .row = keep_values, .unigram = &process->unigram};
+    struct measure measure;
+    struct result result;
+
+    measure_init(&measure);
+    measure.hessian_probes = 1;
+    measure.hessian_steps = 3;
+    measure.lyapunov_exponents = 2;
+    measure.lyapunov_sweeps = 1;
+    for (int group = 0; group < GROUP_COUNT; group++)
+        measure.group[group] = measure.group[group] || (all && group != GROUP_HOMOGENEITY);
+    values->count = 0;
+    train(run, &process->corpus, &measure, &observer, &process->arena, &result);
+    CHECK(result.outcome == OUTCOME_DONE && values->count > 0);
+    measure_release(&measure);
+}
+
+static void check_same(const struct values *a, const struct values *b)
+{
+    CHECK(a->count == b->count && memcmp(a->value, b->value, a->count * sizeof(*a->value)) == 0);
+}
+
+/* Trains the run in fresh memory, and again with NaN wherever memory need not be zero. */
+static void check_run(const struct run *run, bool all)
+{
+    static struct values fresh, used;
+    static struct trial process;
+
+    trial_init_of(&process, 3000);
+    train_run(&process, run, all, &fresh);
+    const struct arena *arena = &process.arena;
+    CHECK(arena->base && arena->soiled > 0);
+    if (arena->base)
+        memset(arena->base + arena->size - arena->soiled, 0xff, arena->soiled);
+    train_run(&process, run, all, &used);
+    check_same(&fresh, &used);
+    trial_release(&process);
+}
+
+static struct run small_run(void)
+{
+    static struct trial trial;
+
+    trial_init(&trial);
+    trial.run.steps = 4;
+    trial_release(&trial);
+    return trial.run;
+}
+
+TEST(used_memory_of_optimisers)
+{
+    static const enum optimiser_kind kinds[] = {OPTIMISER_ADAMW, OPTIMISER_ADAM, OPTIMISER_SGD,
+        OPTIMISER_NORMALIZED_SGD, OPTIMISER_ADAFACTOR, OPTIMISER_LION, OPTIMISER_MUON};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        struct run run = small_run();
+        run.optimiser = kinds[i];
+        check_run(&run, false);
+    }
+}
+
+TEST(used_memory_of_networks)
+{
+    for (int number = 0; number < 12; number++) {
+        struct run run = small_run();
+        run.norm_placement = number % 3;
+        run.norm = number % 2;
+        run.qk_norm = number % 4 == 1;
+        run.gated = number % 5 == 2;
+        run.kv_heads = number % 4 == 2 ? 1 : 0;
+        run.attention_mask = number % 2 ? MASK_CAUSAL : MASK_MULTIPLICATIVE;
+        run.positions = number % 3 == 0   ? POSITIONS_LEARNED
+                        : number % 3 == 1 ? POSITIONS_ROTARY
+                                          : POSITIONS_RELATIVE;
+        run.threads = 1 + number % 2;
+        check_run(&run, true);
+    }
+}
+
+/* Runs that read their texts in different ways have different unigram losses, whatever was counted before. */
+TEST(unigram_loss_of_earlier_runs)
+{
+    static const int64_t contexts[] = {11, 7, 11, 11, 5};
+    static struct values alone, after;
+    static struct trial process, other;
+
+    trial_init_of(&process, 3000);
+    for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++) {
+        struct run run = small_run();
+        run.context = contexts[i];
+        run.seed = (int64_t)i;
+        trial_init_of(&other, 3000);
+        train_run(&other, &run, false, &alone);
+        trial_release(&other);
+        train_run(&process, &run, false, &after);
+        check_same(&alone, &after);
+    }
+    trial_release(&process);
+}
+
+TEST(unigram_loss_is_of_its_texts)
+{
+    static struct trial process, other;
+    struct reading reading = {.sequences = SEQUENCES_STREAM, .context = 11, .vocabulary = 32};
+
+    trial_init_of(&process, 3000);
+    trial_init_of(&other, 3001);
+    struct unigram unigram = {true, process.corpus.digest, reading, 100, 1.5};
+    CHECK(unigram_is_of(&unigram, &process.corpus, &reading, 100));
+    CHECK(!unigram_is_of(&unigram, &other.corpus, &reading, 100));
+    CHECK(!unigram_is_of(&unigram, &process.corpus, &reading, 101));
+    reading.seed = 5; /* has no effect */
+    CHECK(unigram_is_of(&unigram, &process.corpus, &reading, 100));
+    reading.task = TASK_LAST;
+    CHECK(!unigram_is_of(&unigram, &process.corpus, &reading, 100));
+    unigram.known = false;
+    CHECK(!unigram_is_of(&unigram, &process.corpus, &unigram.reading, 100));
+    trial_release(&process);
+    trial_release(&other);
 }
 
 /* ---- weights that decay below the smallest normal number ---- */
