@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-#include "model/core/random.h"
-#include "model/corpora/batches.h"
 #include "model/instruments/collapse.h"
 #include "tests/model/kernels/each_level.h"
+#include "tests/model/network/model_case.h"
 
 enum { LOGITS = 200 };
 
@@ -43,33 +42,18 @@ static int64_t length_of(int64_t sequence)
 }
 
 struct collapse_case {
-    struct transformer model;
+    struct model_case base;
     struct collapse collapse;
     struct batch batch, part;
     struct arena arena;
-    scalar *weights;
     double *row_loss;
 };
 
 static void lay_out(struct collapse_case *k, struct arena *arena)
 {
-    const struct architecture architecture = {
-        .vocabulary = VOCABULARY,
-        .init_scale = 1,
-        .residual_scale = 1,
-        .context = CONTEXT,
-        .width = 12,
-        .heads = 2,
-        .feedforward = 20,
-        .layers = 2,
-        .biases = BIAS_ALL,
-    };
-
-    transformer_layout(&k->model, &architecture, ROWS, 1, false, arena);
     collapse_layout(&k->collapse, VOCABULARY, ROWS, arena);
     batch_layout(&k->batch, ROWS, arena);
     batch_layout(&k->part, ROWS, arena);
-    k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
     k->row_loss = arena_take(arena, ROWS, sizeof(double));
 }
 
@@ -89,20 +73,25 @@ static void fill_batch(struct batch *batch)
 
 static void collapse_case_init(struct collapse_case *k)
 {
+    struct architecture architecture = decoder_of(VOCABULARY, CONTEXT, 12, 2, 20, 2);
+    const int64_t rows[] = {ROWS};
+
+    architecture.biases = BIAS_ALL;
+    model_case_init(&k->base, &architecture, rows, 1, 3);
     LAY_OUT(&k->arena, lay_out(k, &k->arena));
     fill_batch(&k->batch);
-    weights_init(k->weights, &k->model.layout, &k->model.architecture, 3);
     collapse_begin(&k->collapse);
 }
 
-static scalar *tensor(const struct collapse_case *k, enum tensor_kind kind)
+static void collapse_case_release(struct collapse_case *k)
 {
-    return k->weights + k->model.layout.tensor[tensor_index(&k->model.architecture, kind, 0)].offset;
+    arena_release(&k->arena);
+    model_case_release(&k->base);
 }
 
 static double evaluate(struct collapse_case *k, const struct batch *batch)
 {
-    return transformer_evaluate(&k->model, k->weights, batch, k->row_loss, k->collapse.predicted);
+    return transformer_evaluate(&k->base.model, k->base.weights, batch, k->row_loss, k->collapse.predicted);
 }
 
 /* Every measure from its definition, word by word over all rows. */
@@ -130,8 +119,8 @@ static void check_measures(const struct collapse_measures *got, const struct col
 /* A confident model: its words differ from row to row. */
 static void sharpen(const struct collapse_case *k)
 {
-    for (int64_t i = 0; i < (int64_t)VOCABULARY * k->model.architecture.width; i++)
-        tensor(k, TENSOR_OUTPUT)[i] *= 5;
+    for (int64_t i = 0; i < (int64_t)VOCABULARY * k->base.model.architecture.width; i++)
+        model_case_tensor(&k->base, TENSOR_OUTPUT, 0)[i] *= 5;
 }
 
 TEST(collapse_is_what_it_is_defined_as)
@@ -147,7 +136,7 @@ TEST(collapse_is_what_it_is_defined_as)
     brute_force(&k.batch, k.collapse.predicted, &want);
     check_measures(&got, &want);
     CHECK(got.predicted_entropy > 0.5 && got.accuracy > 0 && got.accuracy < 1);
-    arena_release(&k.arena);
+    collapse_case_release(&k);
 }
 
 /* To the bit: sums go sequence by sequence. */
@@ -173,7 +162,7 @@ TEST(collapse_does_not_depend_on_the_batches)
     }
     collapse_end(&k.collapse, &parts);
     CHECK(memcmp(&whole, &parts, sizeof(whole)) == 0);
-    arena_release(&k.arena);
+    collapse_case_release(&k);
 }
 
 /* An output layer that sees nothing, with the logarithms of the words' frequencies for biases: one word
@@ -191,9 +180,10 @@ TEST(collapse_of_a_constant_prediction)
     int64_t right = 0;
 
     collapse_case_init(&k);
-    memset(tensor(&k, TENSOR_OUTPUT), 0, (size_t)(VOCABULARY * k.model.architecture.width) * sizeof(scalar));
+    memset(model_case_tensor(&k.base, TENSOR_OUTPUT, 0), 0,
+        (size_t)(VOCABULARY * k.base.model.architecture.width) * sizeof(scalar));
     for (int64_t i = 0; i < VOCABULARY; i++)
-        tensor(&k, TENSOR_OUTPUT_BIAS)[i] = (scalar)log(times[i]);
+        model_case_tensor(&k.base, TENSOR_OUTPUT_BIAS, 0)[i] = (scalar)log(times[i]);
     double loss = evaluate(&k, &k.batch);
     collapse_add(&k.collapse, &k.batch);
     collapse_end(&k.collapse, &got);
@@ -203,7 +193,7 @@ TEST(collapse_of_a_constant_prediction)
     CHECK(got.accuracy == (double)right / (double)k.batch.rows && right > 0);
     CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &training, &lines, &k.part), loss,
         sizeof(scalar) == sizeof(double) ? 1e-12 : 1e-6);
-    arena_release(&k.arena);
+    collapse_case_release(&k);
 }
 
 /* Rows without a target change nothing: the same sequences without these rows give the same numbers. */
@@ -238,7 +228,7 @@ TEST(collapse_of_rows_without_a_target)
     collapse_end(&k.collapse, &dense);
     CHECK(memcmp(&sparse, &dense, sizeof(dense)) == 0);
     CHECK(memcmp(share, k.collapse.share, sizeof(share)) == 0);
-    arena_release(&k.arena);
+    collapse_case_release(&k);
 }
 
 /* Of sums, only the results count: words 5 and 6, three to one. */
@@ -260,7 +250,7 @@ TEST(collapse_unigram_level_of_sums)
     collapse_add(&k.collapse, &k.batch);
     CHECK_CLOSE(collapse_unigram_loss(&k.collapse, &training, &sums, &k.part),
         -log(3.0 / (3 + 1 + VOCABULARY - 2)), 1e-14);
-    arena_release(&k.arena);
+    collapse_case_release(&k);
 }
 
 TEST(collapse_of_few_words)
@@ -295,5 +285,5 @@ TEST(collapse_of_few_words)
     collapse_add(&k.collapse, &k.batch);
     collapse_end(&k.collapse, &got);
     CHECK(got.predicted_entropy == 0 && got.accuracy == 1);
-    arena_release(&k.arena);
+    collapse_case_release(&k);
 }

@@ -11,7 +11,8 @@ enum { STEPS = 1000, EVERY = 20, POINTS = STEPS / EVERY + 1 };
 struct course {
     struct schedule schedule;
     double decay;
-    double (*gain)(int64_t step); /* of the step that ends at `step`, for each unit of rate */
+    double gain; /* of each step, for each unit of rate */
+    double (*gain_of)(int64_t step); /* of the step that ends at `step`; NULL: always the same */
     double (*reach)(int64_t step); /* of the step from there; NULL: always 1 */
     double norm[POINTS];
     enum outlook_phase phase[POINTS];
@@ -32,7 +33,7 @@ static void follow(struct course *course)
     for (int64_t s = 0; s <= STEPS; s++) {
         double rate = s > 0 ? schedule_rate(&course->schedule, s) : 0, left = 1 - rate * course->decay;
         if (s > 0)
-            square = left * left * square + 9 * rate * course->gain(s);
+            square = left * left * square + 9 * rate * (course->gain_of ? course->gain_of(s) : course->gain);
         if (s % EVERY == 0) {
             step[s / EVERY] = s;
             course->norm[s / EVERY] = sqrt(square);
@@ -57,24 +58,6 @@ static int64_t first_forecast(const struct course *course, enum outlook_phase wh
     return -1;
 }
 
-static double one(int64_t step)
-{
-    (void)step;
-    return 1;
-}
-
-static double none(int64_t step)
-{
-    (void)step;
-    return 0;
-}
-
-static double inwards(int64_t step)
-{
-    (void)step;
-    return -0.1;
-}
-
 static double inwards_then_out(int64_t step)
 {
     return step <= STEPS / 4 ? -0.1 : 1;
@@ -84,7 +67,7 @@ static double inwards_then_out(int64_t step)
  */
 TEST(outlook_of_steady_growth)
 {
-    struct course course = {.schedule = constant(1e-3), .gain = one};
+    struct course course = {.schedule = constant(1e-3), .gain = 1};
 
     follow(&course);
     int64_t at = first_forecast(&course, OUTLOOK_GROWING);
@@ -95,7 +78,7 @@ TEST(outlook_of_steady_growth)
 /* Without a gain decay alone decides; the rule waits for its part of the run. */
 TEST(outlook_of_decay_alone)
 {
-    struct course course = {.schedule = constant(1e-2), .decay = 0.1, .gain = none};
+    struct course course = {.schedule = constant(1e-2), .decay = 0.1};
 
     follow(&course);
     CHECK(first_forecast(&course, OUTLOOK_SHRINKING) == (int64_t)(OUTLOOK_PART * STEPS));
@@ -104,8 +87,8 @@ TEST(outlook_of_decay_alone)
 /* Decay that balances the gain at N = 10 or 0.02: far from 1 on either side. */
 TEST(outlook_of_an_equilibrium)
 {
-    struct course above = {.schedule = constant(1e-1), .decay = 0.05, .gain = one};
-    struct course below = {.schedule = constant(1e-2), .decay = 25, .gain = one};
+    struct course above = {.schedule = constant(1e-1), .decay = 0.05, .gain = 1};
+    struct course below = {.schedule = constant(1e-2), .decay = 25, .gain = 1};
 
     follow(&above);
     follow(&below);
@@ -119,7 +102,7 @@ TEST(outlook_near_the_boundary)
 {
     for (int i = 10; i < 24; i++) {
         double balance = 0.05 * i;
-        struct course course = {.schedule = constant(1e-2), .decay = 0.5 / balance, .gain = one};
+        struct course course = {.schedule = constant(1e-2), .decay = 0.5 / balance, .gain = 1};
         follow(&course);
         int64_t at = first_forecast(&course, balance > 1 ? OUTLOOK_GROWING : OUTLOOK_SHRINKING);
         if (!(at < 0 || at >= STEPS * 9 / 10))
@@ -131,12 +114,13 @@ TEST(outlook_near_the_boundary)
  */
 TEST(outlook_of_updates_against_theta)
 {
-    struct course course = {.schedule = constant(1e-3), .gain = inwards_then_out};
+    struct course course = {.schedule = constant(1e-3), .gain_of = inwards_then_out};
 
     follow(&course);
     CHECK(course.norm[POINTS / 5] < 3 && course.norm[POINTS - 1] > 3);
     first_forecast(&course, OUTLOOK_GROWING);
-    course.gain = inwards;
+    course.gain_of = NULL;
+    course.gain = -0.1;
     follow(&course);
     CHECK(first_forecast(&course, OUTLOOK_SHRINKING) > STEPS * 8 / 10);
 }
@@ -145,8 +129,8 @@ TEST(outlook_of_updates_against_theta)
  */
 TEST(outlook_waits_and_declines)
 {
-    struct course late = {.schedule = constant(1e-2), .decay = 0.1, .gain = none};
-    struct course heavy = {.schedule = constant(1), .decay = OUTLOOK_DECAY_MOST, .gain = none};
+    struct course late = {.schedule = constant(1e-2), .decay = 0.1};
+    struct course heavy = {.schedule = constant(1), .decay = OUTLOOK_DECAY_MOST};
 
     late.schedule.warmup_steps = 600;
     follow(&late);
@@ -169,7 +153,7 @@ static double plateau_last(int64_t step)
  * plateau until the average is above it. */
 TEST(outlook_from_a_plateau)
 {
-    struct course first = {.schedule = constant(1e-2), .decay = 0.1, .gain = none, .reach = plateau_first};
+    struct course first = {.schedule = constant(1e-2), .decay = 0.1, .reach = plateau_first};
     struct course last = first;
 
     last.reach = plateau_last;
@@ -183,7 +167,7 @@ TEST(outlook_from_a_plateau)
 /* Rounding of weights moves norms that updates do not. */
 TEST(outlook_within_rounding)
 {
-    struct course course = {.schedule = constant(1e-11), .gain = one};
+    struct course course = {.schedule = constant(1e-11), .gain = 1};
 
     follow(&course);
     CHECK(first_forecast(&course, OUTLOOK_GROWING) == -1);
@@ -192,7 +176,7 @@ TEST(outlook_within_rounding)
 /* Norms that are 0 or not finite, and too few of them. */
 TEST(outlook_of_nothing)
 {
-    struct course course = {.schedule = constant(1e-2), .decay = 0.1, .gain = none};
+    struct course course = {.schedule = constant(1e-2), .decay = 0.1};
     struct outlook outlook;
     struct arena arena = {0};
     int64_t step[] = {0, 100, 200, 300, 400, 500, 600, 700};
