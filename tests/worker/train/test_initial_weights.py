@@ -50,9 +50,9 @@ def expected(config, name, layer, shape):
     return (scale * math.sqrt(2 / (shape[0] + inputs)) * normal).reshape(shape)
 
 
-CASES = [{"norm_placement": "post"}, {"norm_placement": "pre"}, {"norm_placement": "out", "seed": 7}, {"init": "xavier"},
-         {"init_scale": 3.0}, {"init_scale": 3.0, "init": "xavier"}, {"zero_query_key": True}, {"tied": True},
-         {"bias": False}, {"layers": 1, "seed": 12345}]
+CASES = [{"norm_placement": "post"}, {"norm_placement": "pre"}, {"norm_placement": "out", "seed": 7},
+         {"init": "xavier"}, {"init_scale": 3.0}, {"init_scale": 3.0, "init": "xavier"}, {"zero_query_key": True},
+         {"tied": True}, {"bias": False}, {"layers": 1, "seed": 12345}]
 
 
 @pytest.mark.parametrize("scalar, level, rounding", [
