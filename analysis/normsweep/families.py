@@ -101,7 +101,8 @@ def tensors_of(a: dict[str, Any]) -> list[tuple[str, int]]:
 
     def of(part: str, block: int) -> list[tuple[str, int]]:
         here = has | ({"cross"} if block >= first else set())
-        return [(name, block) for name, (place, _, needs) in TENSORS.items() if place == part and here.issuperset(needs)]
+        return [(name, block) for name, (place, _, needs) in TENSORS.items()
+                if place == part and here.issuperset(needs)]
     inside = [entry for block in range(sum(stacks(a))) for entry in of("layer", block)]
     return [*of("embedding", -1), *inside, *of("final", -1), *of("output", -1)]
 
@@ -139,10 +140,10 @@ def rows(text: str) -> list[Row]:
 @dataclasses.dataclass(frozen=True)
 class Family:
     """title: in messages. prefix: of names where the base model is part of another. others: tensors that are not read,
-    with the prefix, or without it: outside; copies: those, outside, that must equal another one. keys: (key of config.json, attribute, how it is read), see Config.fields;
-    `needed` must be there. only: keys with the one value that is taken. tied: where config.json does not say it;
-    surely_tied: and another output matrix contradicts this even then. sized: sizes that are not in config.json come
-    from the tensors."""
+    with the prefix, or without it: outside; copies: those, outside, that must equal another one. keys: (key of
+    config.json, attribute, how it is read), see Config.field; `needed` must be there. only: keys with the one value
+    that is taken. tied: where config.json does not say it; surely_tied: and another output matrix contradicts this even
+    then. sized: sizes that are not in config.json come from the tensors. read: what is not a key for an attribute."""
     title: str
     rows: list[Row]
     initial: dict[str, Any]

@@ -19,8 +19,8 @@ from typing import Any, BinaryIO, Callable, Iterator, Optional, Union
 import netCDF4
 import numpy as np
 
-from .families import (ARCHITECTURE, BIASES, FAMILIES, QUERIES, SIZE, TENSORS, WORDS, BLOCKS, Family, Row, any_of, lengths,
-                       stacks, tensors_of)
+from .families import (ARCHITECTURE, BIASES, BLOCKS, FAMILIES, QUERIES, SIZE, TENSORS, WORDS, Family, Row, any_of,
+                       lengths, stacks, tensors_of)
 from .hints import Array
 from .words import shown
 
@@ -110,7 +110,9 @@ def stored_of(path: str, name: str, entry: Any, data: int, room: int) -> Stored:
     """A tensor by its entry in the header; its elements are within the `room` bytes from `data` on."""
     if not isinstance(entry, dict):
         raise Refused("not an object with dtype, shape and data_offsets")
-    dtype, shape, offsets = (entry.get(key) for key in ("dtype", "shape", "data_offsets"))
+    shape: Any = entry.get("shape")
+    offsets: Any = entry.get("data_offsets")
+    dtype = entry.get("dtype")
     if not isinstance(dtype, str):
         raise Refused("no dtype")
     if dtype not in SIZES:
@@ -475,8 +477,9 @@ class Network:
                               f"{self.family.title}")
             out, width = reversed(stored.shape) if row.turned else stored.shape
             return out, width
-        blocks = [int(found[1]) for name in self.stored for row in (*self.family.rows, *self.family.others)
-                  if (found := self.pattern(row).fullmatch(name)) and found.groups()]
+        rows: list[Union[Row, str]] = [*self.family.rows, *self.family.others]
+        matches = [self.pattern(row).fullmatch(name) for row in rows for name in self.stored]
+        blocks = [int(found[1]) for found in matches if found and found.groups()]
         vocabulary, width = lengths_of("token")
         self.architecture.update(vocabulary=vocabulary, width=width, context=lengths_of("position")[0],
                                  feedforward=lengths_of("w1")[0],
@@ -677,9 +680,9 @@ def checksum(file: BinaryIO) -> tuple[int, bytes]:
         size += len(block)
         for words in np.frombuffer(block + bytes(-len(block) % (8 * LANES)), "<u8").reshape(-1, LANES):
             lanes = mix(lanes, words)
-    value = mix(BASIS[None], np.uint64(size))
-    for lane in lanes:
-        value = mix(value, lane)
+    value = np.full(1, BASIS)
+    for word in (np.full(1, size, "u8"), *lanes.reshape(-1, 1)):
+        value = mix(value, word)
     return place, b"%016x" % int(value[0])
 
 

@@ -156,7 +156,8 @@ def same(folder, config, lines, left_out=()):
 
 
 @pytest.mark.parametrize("name, left_out", [
-    ("gpt2", ["transformer.h.0.attn.bias", "lm_head.weight"]), ("llama", ["model.layers.0.self_attn.rotary_emb.inv_freq"]),
+    ("gpt2", ["transformer.h.0.attn.bias", "lm_head.weight"]),
+    ("llama", ["model.layers.0.self_attn.rotary_emb.inv_freq"]),
     ("qwen2", []), ("olmo2", []), ("t5", ["encoder.embed_tokens.weight"]),
     ("xlnet", ["transformer.mask_emb", "lm_loss.weight", "lm_loss.bias", "transformer.layer.0.rel_attn.r_s_bias",
                "transformer.layer.0.rel_attn.seg_embed"])])
