@@ -401,19 +401,6 @@ def test_fits_without_a_known_quality_have_no_number():
     assert shown.get_title().get_text().endswith("$R^2$")
 
 
-def test_a_dataset_of_an_older_version_says_that_it_has_no_fitted_recursions():
-    made = dataset({}, step=range(0, 50, 5), param_norm=(["step"], lambda step: 1.02 ** step))
-    made["fit_aligned_r2"] = 0.9
-    note = "Measured by an older version: no fitted recursions."
-    assert note in words(drawing(made, "norms-fits"))
-    made["fit_aligned_norm"] = made.param_norm * np.nan  # rewritten by this version
-    assert note in words(drawing(made, "norms-fits"))
-    made["fit_aligned_norm"] = made.param_norm + 0.001
-    assert note not in words(drawing(made, "norms-fits"))
-    made["fit_aligned_r2"], made["fit_aligned_norm"] = np.nan, made.param_norm * np.nan  # the run has not ended
-    assert note not in words(drawing(made, "norms-fits"))
-
-
 def test_notes_of_fits_are_of_what_is_there():
     made = dataset({"seed": range(4)}, fit_sqrt_r2=[0.9, 0.8, 0.7, 0.6])
     assert "in the logs" not in words(drawing(made, "fits"))

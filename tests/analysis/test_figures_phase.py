@@ -6,7 +6,7 @@ import xarray as xr
 from conftest import PROJECT, run
 from drawn import DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, dataset, drawing, legend, near, panels, words
 from matplotlib.collections import LineCollection, QuadMesh
-from normsweep.figures.implied import implied_sides
+from normsweep.figures.cells import implied_sides
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 

@@ -6,7 +6,8 @@
 ...     look.save(drawing.figure, f"first-{drawing.name}.svg")
 
 A new figure is a row in FIGURES and a function from a dataset to a Drawing, or to None if the dataset lacks what the
-figure needs. rest.plot draws every variable that no row names, under its own name, and any other that is asked for.
+figure needs. curves.plain_plot draws every variable that no row names, under its own name, and any other that is asked
+for.
 """
 
 from dataclasses import dataclass, replace
@@ -15,8 +16,8 @@ from typing import Callable
 from ..memory import loaded, of_runs
 from ..names import BOUNDARY
 from . import (
-    boundaries, classes, depth, equilibrium, exponents, fits, gradients, grokking, heads, hessian, homogeneity, look,
-    losses, norms, phase, residual, rest, runs, saturation, stacks, steps, warmup)
+    boundaries, curves, depth, equilibrium, exponents, fits, gradients, grokking, heads, hessian, homogeneity, look,
+    phase, runs, stacks, states, warmup)
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
@@ -37,9 +38,9 @@ FIGURES = (
     Figure("phase", phase.phase, ("norm_growth", "phase", "outcome")),
     Figure("boundaries", boundaries.boundaries, ("norm_growth",),
            "axes learning_rate and weight_decay and a third one, on which growth stops at two values"),
-    Figure("norms", norms.norms, ("param_norm",)),
-    Figure("norms-parts", norms.parts, ("total_norm", "embedding_norm", "output_norm")),
-    Figure("norms-stack", norms.stack, ("stack_norm",)),
+    Figure("norms", curves.norms, ("param_norm",)),
+    Figure("norms-parts", curves.parts, ("total_norm", "embedding_norm", "output_norm")),
+    Figure("norms-stack", curves.stack, ("stack_norm",)),
     Figure("norms-by-layer", depth.norms, ("layer_norm",)),
     Figure("norms-by-tensor", depth.tensors, ("tensor_norm",)),
     Figure("norms-fits", fits.laws, (
@@ -47,19 +48,19 @@ FIGURES = (
     Figure("fits", fits.quality, (
         "fit_sqrt_r2", "fit_linear_r2", "fit_fourth_root_r2", "fit_exponential_r2", "fit_aligned_r2",
         "fit_misaligned_r2", "fit_adam_like_r2", "growth_exponent_r2")),
-    Figure("dynamics", classes.dynamics, ("growth_exponent", "dynamics")),
-    Figure("direction", norms.direction, ("direction_cosine",)),
-    Figure("direction-stack", norms.stack_direction, ("stack_direction_cosine",)),
+    Figure("dynamics", curves.dynamics, ("growth_exponent", "dynamics")),
+    Figure("direction", curves.direction, ("direction_cosine",)),
+    Figure("direction-stack", curves.stack_direction, ("stack_direction_cosine",)),
     Figure("direction-by-layer", depth.directions, ("layer_direction_cosine",)),
-    Figure("alignment", steps.alignment, (
+    Figure("alignment", curves.alignment, (
         "alignment", "update_alignment", "update_alignment_null", "gradient_alignment")),
     Figure("equilibrium", equilibrium.by_tensor, (
         "rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")),
-    Figure("steps", steps.sizes, ("step_size", "update_norm", "grad_norm")),
+    Figure("steps", curves.sizes, ("step_size", "update_norm", "grad_norm")),
     Figure("steps-by-layer", depth.steps, ("layer_step_size", "layer_alignment", "layer_gradient_alignment")),
-    Figure("saturation", saturation.by_layer, ("saturation", "hard_saturation")),
-    Figure("saturation-by-layer", saturation.over_time, ("saturation",)),
-    Figure("saturation-final", saturation.final, ("saturation_final", "hard_saturation_final")),
+    Figure("saturation", states.saturation, ("saturation", "hard_saturation")),
+    Figure("saturation-by-layer", states.saturation_over_time, ("saturation",)),
+    Figure("saturation-final", states.saturation_final, ("saturation_final", "hard_saturation_final")),
     Figure("homogeneity", homogeneity.homogeneity, (
         "homogeneity", "homogeneity_degree", "output_homogeneity_degree")),
     Figure("heads", heads.histogram, ("heads_histogram",)),
@@ -72,16 +73,16 @@ FIGURES = (
     Figure("hessian-steps", hessian.steps, hessian.BY_STEP),
     Figure("hessian-layers", hessian.layers, ("layer_hessian_ritz", "layer_hessian_weight")),
     Figure("hessian-ends", hessian.layer_ends, tuple(hessian.ENDS)),
-    Figure("residual", residual.norms, ("residual_norm",)),
-    Figure("residual-cosine", residual.cosines, ("residual_cosine",)),
-    Figure("residual-growth", residual.growth, tuple(residual.GROWTH)),
+    Figure("residual", states.norms, ("residual_norm",)),
+    Figure("residual-cosine", states.cosines, ("residual_cosine",)),
+    Figure("residual-growth", states.growth, tuple(states.GROWTH)),
     Figure("lyapunov", exponents.spectra, exponents.KINDS),
     Figure("lyapunov-plane", exponents.at_the_end, ("lyapunov",)),
     Figure("trainability", exponents.trainability, ("angle_exponent", "gradient_exponent")),
-    Figure("losses", losses.losses, ("train_loss", "valid_loss", "unigram_loss")),
-    Figure("final-losses", classes.final_losses, ("final_train_loss", "final_valid_loss")),
+    Figure("losses", curves.losses, ("train_loss", "valid_loss", "unigram_loss")),
+    Figure("final-losses", curves.final_losses, ("final_train_loss", "final_valid_loss")),
     Figure("warmup", warmup.warmup, ("final_valid_loss", "final_train_loss")),
-    Figure("predictions", losses.predictions, ("accuracy", "predicted_entropy")),
+    Figure("predictions", curves.predictions, ("accuracy", "predicted_entropy")),
     Figure("grokking", grokking.grokking, ("accuracy",),
            "accuracy over the steps of several weight decays, and a run that gets to 0.99"),
 )
@@ -118,7 +119,7 @@ class NotDrawn(Exception):
 def undrawn(dataset):
     """The numeric variables that no figure of the table draws."""
     drawn = {variable for figure in FIGURES for variable in figure.variables} | BOOKKEEPING
-    return [name for name in map(str, dataset.data_vars) if name not in drawn and rest.is_drawable(dataset, name)]
+    return [name for name in map(str, dataset.data_vars) if name not in drawn and curves.is_drawable(dataset, name)]
 
 
 def table(dataset, wanted=()):
@@ -127,8 +128,8 @@ def table(dataset, wanted=()):
     rows = [figure for figure in FIGURES if any(name in dataset for name in figure.variables)]
     named = {figure.name for figure in rows}
     plain = [name for name in wanted if name in dataset.data_vars and name not in named
-             and rest.is_drawable(dataset, name)]
-    rows += [Figure(name, lambda dataset, name=name: rest.plot(dataset, name), (name,))
+             and curves.is_drawable(dataset, name)]
+    rows += [Figure(name, lambda dataset, name=name: curves.plain_plot(dataset, name), (name,))
              for name in dict.fromkeys([*undrawn(dataset), *plain])]
     return [one for figure in rows for one in by_stack(dataset, figure)]
 

@@ -19,6 +19,8 @@ CURVES = 8  # at most
 SEEN = 0.02  # share of a panel's height below which a cell is too thin for its hatch to be seen
 LETTERS_APART, LINES_APART = 0.09, 0.17  # inches between labels beside each other, and from one to that above it
 MARKS = colours.OUTCOMES  # how cells without a result look
+IMPLIED = {word: {"facecolor": style["pale"], "edgecolor": "none"} for word, style in colours.PHASES.items()}
+TRAINED = {"facecolor": "none", "edgecolor": "0.25", "linewidth": 0.4}
 CLASSES = {  # of dynamics, for those who meet the words for the first time
     "none": "none: no law fits, or two fit equally", "aligned": "aligned: steps along θ, longer as |θ| grows",
     "misaligned": "misaligned: steps across θ, longer as |θ| grows",
@@ -169,6 +171,27 @@ def hatch(axes, x, y, mask, style):
                                      y.edges[high] - y.edges[low], **style))
             seen = seen or abs(y.edges[high] - y.edges[low]) >= least
     return bool(seen)
+
+
+def implied_sides(part, plane):
+    """{word: mask over the plane, rows along y} for "growing" and "shrinking": the cells that a sweep with `refine`
+    left out for all repeats, because the runs around them tell this phase. None if there are none."""
+    codes = flags(part.phase) if "phase" in part else {}
+    order = list(plane[::-1])
+    repeats = [dim for dim in part.outcome.dims if dim not in plane]
+    masks = {word: (part.sweep.skipped & (part.phase == codes[word])).all(repeats).transpose(*order).sortby(order)
+             for word in IMPLIED if word in codes}
+    return masks if any(mask.any() for mask in masks.values()) else None
+
+
+def draw_implied(axes, masks, values, plane):
+    """Paints the cells, and outlines those that have a value. Returns handles for a legend."""
+    x, y = (scale(values[axis]) for axis in plane)
+    for word, mask in masks.items():
+        hatch(axes, x, y, mask.values, IMPLIED[word])
+    hatch(axes, x, y, values.notnull().values, TRAINED)
+    return [Patch(facecolor=IMPLIED[word]["facecolor"], edgecolor="0.7", linewidth=0.5, label=f"{word}, not trained")
+            for word, mask in masks.items() if mask.any()]
 
 
 def mark_handles(words, blank=""):

@@ -9,7 +9,7 @@ from ..plane import is_linear
 from . import colours, look, runs
 from .drawing import finished
 from .lines import draw_group, has_steps, seeds_note
-from .norms import relative
+from .curves import relative
 from .panels import OWN_RANGES, same_scale
 
 NAMED = 8  # layers with a line in the legend

@@ -7,8 +7,7 @@ from ..names import NATURE
 from . import cells, look, runs
 from .colours import DEFAULT, FIRST, LAST
 from .drawing import finished, run_panels
-from .residual import first_and_last
-from .saturation import ends
+from .states import ends, first_and_last
 
 KINDS = ("lyapunov", "lyapunov_angular")
 MOST_PANELS = 12

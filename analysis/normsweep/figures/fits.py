@@ -69,8 +69,6 @@ def laws(dataset):
             panels, chosen, look.side_titles(titles, 1.7))]
         look.name_axes(panels, panels.size, look.label(dataset.step))
         notes = [text for text in (note, common, points_note(dataset, chosen)) if text]
-        if any(lacks_recursions(dataset, run) for run in chosen):
-            notes.append("Measured by an older version: no fitted recursions.")
         if any(covered):
             notes.append("Where the learning rate is constant, aligned and misaligned growth are one curve: dashes on "
                          "a broad line.")
@@ -91,15 +89,6 @@ def points_note(dataset, chosen):
     """A note that measured points are not drawn; "" if all are."""
     most = max(int(np.isfinite(dataset.param_norm.isel(run)).sum()) for run in chosen)
     return f"{MOST_POINTS} of {most} measured points are drawn." if most > ALL_POINTS else ""
-
-
-def lacks_recursions(dataset, run):
-    """Was the run measured by a version that stored how well the recursions fit, but not their norms?"""
-    if not any(f"fit_{name}_norm" in dataset for name in RECURSIONS):
-        return True
-    seen = np.isfinite(dataset.param_norm.isel(run).values)
-    return any(np.isfinite(r_squared(dataset, name, run)) and name not in recursion_fits(dataset, run, seen)
-               for name in RECURSIONS)
 
 
 def entry(word, r2):

@@ -8,7 +8,7 @@ from matplotlib.patches import Patch
 
 from . import colours, look, runs
 from .drawing import finished, run_panels
-from .saturation import ends
+from .states import ends
 
 FIRST = {"facecolor": "white", "edgecolor": colours.LAST["color"], "linewidth": 0.9, "hatch": "////"}
 LAST = {"facecolor": colours.LAST["color"], "edgecolor": colours.LAST["color"], "linewidth": 0.9}

@@ -9,8 +9,7 @@ from . import colours, look, runs
 from .colours import FIRST, LAST
 from .drawing import finished
 from .lines import lines_text, over_steps
-from .residual import first_and_last
-from .saturation import ends
+from .states import ends, first_and_last
 
 BINS = 40
 DECADES = 3  # of eigenvalues on either side of 0 whose scale is logarithmic

@@ -10,7 +10,7 @@ from matplotlib.patheffects import Normal, Stroke
 from ..boundary import straight_line
 from ..boundary_variables import crossing, crossings, is_of_growth
 from ..words import fixed
-from . import cells, colours, implied, look, runs
+from . import cells, colours, look, runs
 from .drawing import finished
 
 LINEAR_BELOW = 0.05  # |log growth| above which colours are logarithmic, so that weak growth shows beside strong growth
@@ -128,10 +128,10 @@ class Phase:
     def draw_panel(self, axes, part, values, normaliser):
         """Draws the cells, the boundary, its band, the predictions, PyTorch's defaults. Returns a text on the slope."""
         x, y = (cells.scale(values[axis]) for axis in self.plane)
-        sides = implied.implied_sides(part, self.plane)
+        sides = cells.implied_sides(part, self.plane)
         marks = cells.draw_map(axes, part, values, self.plane, normaliser, look.DIVERGING,
                                None if sides is None else sum(sides.values()) > 0)
-        handles = [] if sides is None else implied.draw(axes, sides, values, self.plane)
+        handles = [] if sides is None else cells.draw_implied(axes, sides, values, self.plane)
         for handle in [*handles, *cells.mark_handles(marks)]:
             self.legend.setdefault(handle.get_label(), handle)
         self.mark_partly_diverged(axes, part, x, y)

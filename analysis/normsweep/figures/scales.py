@@ -11,7 +11,7 @@ from .colours import DIVERGING, ORDERED
 
 WIDE_RANGE = 30  # largest over smallest value above which a scale is logarithmic
 LEAST_TICKS, MOST_TICKS = 3, 7  # of an axis
-BETWEEN = ((1, 2, 3, 5), (1, 2, 5), (1, 3))  # digits of ticks within a decade
+BETWEEN = ((1, 2, 3, 5), (1, 2, 5), (1, 3))  # digits of ticks within a decade; the first within one alone
 ROUND, LESS_ROUND = [1, 2, 2.5, 5, 10], [1, 1.5, 2, 2.5, 3, 4, 5, 6, 10]  # steps of a linear axis, times a power of ten
 LINE, LETTER, GAP = 0.22, 0.064, 0.12  # inches: from a label to the next above it, a letter of one, between two of them
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -80,7 +80,8 @@ def logarithmic_ticks(low, high, most):
     too few of these."""
     first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
     decades = range(first, last + 1)
-    choices = [[digit * 10.0 ** decade for decade in decades for digit in digits] for digits in BETWEEN] + [
+    choices = [[digit * 10.0 ** decade for decade in decades for digit in digits]
+               for digits in (BETWEEN[1:] if high > 10 * low else BETWEEN)] + [
         [10.0 ** decade for decade in decades if decade % each == 0] for each in range(1, last - first + 2)]
     found = next((ticks for ticks in (within(choice, low, high) for choice in choices) if len(ticks) <= most), [])
     if len(found) >= LEAST_TICKS or len(found) > 1 and high > 10 * low:

@@ -13,7 +13,7 @@ from test_dataset import sample
 sys.path.insert(0, str(PROJECT / "analysis"))
 
 from normsweep import NotASweep, open_sweep  # noqa: E402
-from normsweep.header import check_length, extents  # noqa: E402
+from normsweep.verify import check_length, extents  # noqa: E402
 
 pytestmark = pytest.mark.thorough("reads dozens of altered datasets")
 

@@ -19,7 +19,7 @@ from test_altered import MORE, SWEEP
 sys.path.insert(0, str(PROJECT / "analysis"))
 
 from normsweep import open_sweep  # noqa: E402
-from normsweep.header import extents  # noqa: E402
+from normsweep.verify import extents  # noqa: E402
 
 pytestmark = pytest.mark.thorough("starts dozens of sweeps")
 
