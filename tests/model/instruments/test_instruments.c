@@ -1,4 +1,4 @@
-/* Norms and cosines of blocks and stacks against sums over every scalar, and norms taken block by block. */
+/* Norms and cosines of one stack, the reach of a step, and norms taken block by block. */
 #include "tests/model/lay_out.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "model/instruments/instruments.h"
 #include "model/instruments/norms.h"
 
-enum { ENCODER_BLOCKS = 2, DECODER_BLOCKS = 3, BLOCKS = ENCODER_BLOCKS + DECODER_BLOCKS };
+enum { ENCODER_BLOCKS = 2, DECODER_BLOCKS = 3 };
 
 static const struct architecture decoder = {
     .network = NETWORK_DECODER,
@@ -74,59 +74,13 @@ static void bench_init(struct bench *b, const struct architecture *architecture)
     }
 }
 
-/* a.b over the tensors of the blocks [begin, end), or over one kind of them. */
-static double product(
-    const struct bench *b, const scalar *x, const scalar *y, int64_t begin, int64_t end, int kind)
+static double norm_of(const struct bench *b, const struct tensor *tensor)
 {
-    double sum = 0;
+    double square = 0;
 
-    for (int64_t t = 0; t < b->layout.tensor_count; t++) {
-        const struct tensor *tensor = &b->layout.tensor[t];
-        bool wanted = kind < 0 || (int)tensor->kind == kind;
-        for (int64_t i = tensor->offset; wanted && i < tensor->offset + tensor->size; i++)
-            sum += tensor->layer >= begin && tensor->layer < end ? (double)x[i] * (double)y[i] : 0;
-    }
-    return sum;
-}
-
-static double norm_of(const struct bench *b, int64_t begin, int64_t end, int kind)
-{
-    return sqrt(product(b, b->after, b->after, begin, end, kind));
-}
-
-static double cosine_of(const struct bench *b, int64_t begin, int64_t end)
-{
-    return product(b, b->before, b->after, begin, end, -1) /
-           sqrt(product(b, b->before, b->before, begin, end, -1) *
-                product(b, b->after, b->after, begin, end, -1));
-}
-
-TEST(instruments_measure_stacks)
-{
-    struct state_measures state;
-    struct bench b;
-
-    bench_init(&b, &stacks);
-    measure_state(&b.instruments, b.before, &state);
-    CHECK(isnan(state.stack_direction_cosine[0]) && isnan(state.stack_direction_cosine[1]));
-    measure_state(&b.instruments, b.after, &state);
-    CHECK_CLOSE(state.stack_norm[0], norm_of(&b, 0, ENCODER_BLOCKS, -1), 1e-6 * state.stack_norm[0]);
-    CHECK_CLOSE(state.stack_norm[1], norm_of(&b, ENCODER_BLOCKS, BLOCKS, -1), 1e-6 * state.stack_norm[1]);
-    CHECK_CLOSE(state.param_norm, norm_of(&b, 0, BLOCKS, -1), 1e-6 * state.param_norm);
-    CHECK_CLOSE(state.stack_direction_cosine[0], cosine_of(&b, 0, ENCODER_BLOCKS), 1e-6);
-    CHECK_CLOSE(state.stack_direction_cosine[1], cosine_of(&b, ENCODER_BLOCKS, BLOCKS), 1e-6);
-    CHECK_CLOSE(state.direction_cosine, cosine_of(&b, 0, BLOCKS), 1e-6);
-    for (int64_t block = 0; block < BLOCKS; block++) {
-        const double *tensor = b.instruments.tensor_norm + block * LAYER_TENSOR_COUNT - LAYER_TENSOR_FIRST;
-        double cross = norm_of(&b, block, block + 1, TENSOR_CROSS_V);
-        CHECK_CLOSE(b.instruments.layer_norm[block], norm_of(&b, block, block + 1, -1), 1e-5);
-        CHECK_CLOSE(b.instruments.layer_direction_cosine[block], cosine_of(&b, block, block + 1), 1e-6);
-        if (block < ENCODER_BLOCKS)
-            CHECK(cross == 0 && isnan(tensor[TENSOR_CROSS_V]));
-        else
-            CHECK_CLOSE(tensor[TENSOR_CROSS_V], cross, 1e-5);
-    }
-    arena_release(&b.arena);
+    for (int64_t i = tensor->offset; i < tensor->offset + tensor->size; i++)
+        square += (double)b->after[i] * (double)b->after[i];
+    return sqrt(square);
 }
 
 /* The one stack is the whole. */
@@ -158,7 +112,7 @@ TEST(instruments_measure_reach)
     for (int64_t t = 0; t < b.layout.tensor_count; t++) {
         const struct tensor *tensor = &b.layout.tensor[t];
         bool moves = tensor->kind == TENSOR_W1;
-        double norm = norm_of(&b, tensor->layer, tensor->layer + 1, (int)tensor->kind);
+        double norm = norm_of(&b, tensor);
         for (int64_t i = tensor->offset; i < tensor->offset + tensor->size; i++)
             b.before[i] = moves ? (scalar)1e-9 : 0;
         taken += moves ? norm * sqrt((double)tensor->size) : 0;

@@ -122,28 +122,6 @@ TEST(lyapunov_of_norms)
     bench_end(&b);
 }
 
-/* ln|det| of a matrix [n][n], by elimination with pivots. */
-static double log_determinant(double *m, int n)
-{
-    double sum = 0;
-
-    for (int i = 0; i < n; i++) {
-        int best = i;
-        for (int r = i + 1; r < n; r++)
-            best = fabs(m[r * n + i]) > fabs(m[best * n + i]) ? r : best;
-        for (int c = 0; c < n; c++) {
-            double kept = m[i * n + c];
-            m[i * n + c] = m[best * n + c];
-            m[best * n + c] = kept;
-        }
-        sum += log(fabs(m[i * n + i]));
-        for (int r = i + 1; r < n; r++)
-            for (int c = n - 1; c >= i; c--)
-                m[r * n + c] -= m[r * n + i] / m[i * n + i] * m[i * n + c];
-    }
-    return sum;
-}
-
 /* The Jacobian of blocks first .. LAYERS - 1 on the first sequence, one row for each column. */
 static void jacobian(struct bench *b, double *rows)
 {
@@ -159,23 +137,6 @@ static void jacobian(struct bench *b, double *rows)
         for (int64_t layer = 0; layer < LAYERS; layer++)
             transformer_block_tangent(&b->base.model, b->base.weights, &first, layer, row);
     }
-}
-
-/* The full set sums to ln|det J| / L, with any start; no projection on the way takes a part away. */
-TEST(lyapunov_full_set_is_the_determinant)
-{
-    for (int placement = NORM_PRE; placement <= NORM_OUT; placement++)
-        for (int sweeps = 0; sweeps <= 1; sweeps++) {
-            struct architecture a = small((enum norm_placement)placement);
-            struct bench b;
-            double matrix[SIZE * SIZE];
-            bench_begin(&b, &a, SIZE, sweeps);
-            model_case_move(&b.base, 0.1);
-            bench_measure(&b);
-            jacobian(&b, matrix);
-            CHECK_CLOSE(sum_of(b.lyapunov.exponent, SIZE), log_determinant(matrix, SIZE) / LAYERS, 1e-11);
-            bench_end(&b);
-        }
 }
 
 /* One exponent without sweeps, from the definition: |J v| of the start v. */
