@@ -19,9 +19,9 @@ def below(seed, purpose, index, bound):
     return bits(seed, purpose, index) * bound >> 64
 
 
-def seed_of(sequence):
-    """The seed of the draws of a sequence of a validation."""
-    return bits(VALIDATION[0], SEQUENCE, VALIDATION[1] << 40 | sequence)
+def seed_of(sequence, seed=VALIDATION[0], epoch=VALIDATION[1]):
+    """The seed of the draws of a sequence."""
+    return bits(seed, SEQUENCE, epoch << 40 | sequence)
 
 
 def noise(length):
@@ -30,9 +30,9 @@ def noise(length):
     return whole + (rest > 10 or (rest == 10 and whole % 2 == 1))
 
 
-def masked(words, sequence, vocabulary, mask):
-    """(tokens, targets) of BERT's masked words; a target None is none."""
-    seed, needed = seed_of(sequence), max(noise(len(words)), 1)
+def masked(words, sequence, vocabulary, mask, *when):
+    """(tokens, targets) of BERT's masked words; target None is none. when: seed and epoch, else of validations."""
+    seed, needed = seed_of(sequence, *when), max(noise(len(words)), 1)
     tokens, targets = list(words), [None] * len(words)
     for i, word in enumerate(words):
         if below(seed, MASKED, 3 * i, len(words) - i) < needed:
@@ -57,11 +57,11 @@ def parts(seed, first_draw, tokens, count):
     yield tokens
 
 
-def spans(words, sequence, sentinel, start, end, source_end=()):
+def spans(words, sequence, sentinel, start, end, source_end=(), when=()):
     """(source, tokens, targets) of T5's spans; sentinel(i) is the word of span i."""
     if len(words) < 2:
         return [*words, *source_end], [start], [end]
-    seed, lost = seed_of(sequence), max(noise(len(words)), 1)
+    seed, lost = seed_of(sequence, *when), max(noise(len(words)), 1)
     count = max((2 * lost + 3) // 6, 1)
     source, targets, at = [], [], 0
     for i, (kept, taken) in enumerate(zip(parts(seed, 0, len(words) - lost, count), parts(seed, 2**32, lost, count))):

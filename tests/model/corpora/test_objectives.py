@@ -1,4 +1,5 @@
-"""The batches of every corpus and objective, from build/replay, against what Python makes of the same files."""
+"""The batches of every corpus, from build/replay, against what Python makes of the same files, and the distributions of
+spans and masks, each of which test_draws.py has."""
 
 import collections
 import os
@@ -12,7 +13,6 @@ from replay import replay
 
 pytestmark = pytest.mark.thorough("reads every corpus in every way")
 
-TEXT = "\n".join(f"the {i % 7} cat {i % 11} sat {i % 5} on {i % 3} mat {' '.join('w' * (i % 13))}" for i in range(400))
 NO_TARGET = -1
 
 
@@ -192,27 +192,6 @@ def spans_mask(source, target, V, eos):
 SPANS = {"network": "encoder_decoder", "objective": "spans"}
 
 
-def test_spans(tmp_path):
-    """Source and targets together are the window; as many tokens and spans as in T5's code."""
-    (tmp_path / "t").write_text(TEXT)
-    for T in (3, 4, 7, 10, 16, 30, 50, 64, 128):
-        keys = {"train_text": tmp_path / "t", "valid_text": tmp_path / "t", "context": T, "batch": 4, "steps": 1,
-                "batches": 6}
-        dump, plain = replay("float", **SPANS, **keys), replay("float", **keys)
-        V = int(dump["vocabulary"][0])
-        expected = t5_mask(T, np.random.default_rng(0))
-        for prefix in ("", "validated_"):
-            pairs = list(zip(sequences(dump, prefix), sequences(plain, prefix), strict=True))
-            assert pairs
-            for (source, tokens, target), (_, window, _) in pairs:
-                mask, whole = spans_mask(source, target, V, V - 1)
-                assert whole == window  # the same order of windows as for `next`
-                assert tokens == [V - 1] + target[:-1]
-                assert mask.sum() == expected.sum() and not mask[0] and mask[-1]
-                assert np.diff(mask.astype(int)).clip(0).sum() == np.diff(expected.astype(int)).clip(0).sum()
-        check_rows(dump)
-
-
 def histogram(masks):
     """Mean mask by position, and the distribution of lengths of spans and gaps."""
     lengths = [collections.Counter(), collections.Counter()]
@@ -244,88 +223,26 @@ def test_spans_are_distributed_as_t5s(tmp_path):
     assert sum(k * n for k, n in our_lengths[1].items()) / sum(our_lengths[1].values()) == 3
 
 
-def test_spans_of_short_lines(tmp_path):
-    """A line of one word has no span, one of two a span of one."""
-    (tmp_path / "t").write_text("a\nb c\nd e f\n")
-    dump = replay("float", **SPANS, train_text=tmp_path / "t", valid_text=tmp_path / "t", sequences="lines", context=8,
-                  batch=3, steps=1, batches=1)
-    V = int(dump["vocabulary"][0])
-    eos = V - 1
-    assert list(sequences(dump, "validated_"))[:2] == [
-        ([0], [eos], [eos]), ([1, V], [eos, V, 2], [V, 2, eos])]
-    assert len(list(sequences(dump))) == 3
-    check_rows(dump)
-
-
 # ---- masks ----
 
 MASKED = {"network": "encoder", "objective": "masked"}
 
 
-@pytest.mark.parametrize("reading", ["stream", "lines"])
-def test_masked(tmp_path, reading):
-    (tmp_path / "t").write_text(TEXT)
-    keys = {"train_text": tmp_path / "t", "valid_text": tmp_path / "t", "sequences": reading, "context": 24, "batch": 5,
-            "steps": 1, "batches": 60}
-    dump, plain = replay("float", **MASKED, **keys), replay("float", **keys)
-    V = int(dump["vocabulary"][0])
-    fates = collections.Counter()
-    for prefix in ("", "validated_"):
-        for (_, shown, target), (_, words, _) in zip(sequences(dump, prefix), sequences(plain, prefix), strict=True):
-            chosen = [i for i, word in enumerate(target) if word != NO_TARGET]
-            assert len(chosen) == max(1, round(0.15 * len(words)))
-            for i, (word, was) in enumerate(zip(shown, words)):
-                assert target[i] == was if i in chosen else word == was
-                if i in chosen and prefix == "":
-                    fates["mask" if word == V else "stay" if word == was else "random"] += 1
-    total = sum(fates.values())
-    stays = 0.1 + 0.1 / V  # a random word may be the same
-    for fate, share in (("mask", 0.8), ("stay", stays), ("random", 0.9 - 0.8 + 0.1 - stays)):
-        assert abs(fates[fate] - share * total) <= 5 * np.sqrt(share * (1 - share) * total), fates
-    check_rows(dump)
-
-
 def test_masks_and_random_words_are_uniform(tmp_path):
-    """Every position is chosen equally often, every word equally often put in its place."""
+    """Every position is chosen equally often; eight of ten become masks; every word is put in place equally often."""
     T, V = 20, 10
     (tmp_path / "t").write_text(" ".join(str(i % (V - 1)) for i in range(T * 500)))
     dump = replay("float", **MASKED, train_text=tmp_path / "t", context=T, batch=50, steps=1, batches=400)
-    places, words, count = np.zeros(T), np.zeros(V), 0
+    places, words, count, masks = np.zeros(T), np.zeros(V), 0, 0
     for _, shown, target in sequences(dump):
         chosen = np.array(target) != NO_TARGET
         places += chosen
         count += 1
+        masks += (np.array(shown) == V).sum()
         for word in np.array(shown)[chosen & (np.array(shown) != V) & (np.array(shown) != np.array(target))]:
             words[word] += 1
-    assert count == 20000
+    assert count == 20000 and abs(masks - 0.8 * 3 * count) <= 5 * np.sqrt(0.8 * 0.2 * 3 * count)
     assert (np.abs(places / count - 0.15) <= 5 * np.sqrt(0.15 * 0.85 / count)).all()
     # A word is drawn a tenth as often as there are targets, and not counted where it is the target itself.
     fair = np.full(V, 3 * count * 0.1 / V) * (1 - np.append(np.full(V - 1, 1 / (V - 1)), 0))
     assert (np.abs(words - fair) <= 5 * np.sqrt(fair)).all()
-
-
-# ---- draws ----
-
-@pytest.mark.parametrize("keys", [SPANS, MASKED], ids=["spans", "masked"])
-def test_draws(tmp_path, keys):
-    """A function of seed, epoch and sequence in training; the same in every validation."""
-    T = 48  # seven words in two spans
-    (tmp_path / "t").write_text(" ".join(str(i) for i in range(T * 12 + 1)))
-
-    def drawn(seed, batch):
-        dump = replay("float", **keys, train_text=tmp_path / "t", valid_text=tmp_path / "t", context=T, batch=batch,
-                      steps=1, batches=2 * (12 // batch), seed=seed)
-        V = int(dump["vocabulary"][0])
-        epochs = [{}, {}]
-        for i, sequence in enumerate(sequences(dump)):
-            words = [word for word in (sequence[0] or sequence[1]) + sequence[2] if 0 <= word < V - 1]
-            window = collections.Counter(word // T for word in words).most_common(1)[0][0]
-            epochs[i // 12][window] = repr(sequence)
-        return epochs, list(map(repr, sequences(dump, "validated_")))
-    (first, second), valid = drawn(1, 4)
-    assert len(first) == len(second) == 12
-    assert sum(first[i] != second[i] for i in first) > 6  # another epoch
-    again, same = drawn(1, 6)
-    assert again == [first, second] and same == valid  # whatever the batch
-    (other, _), same = drawn(2, 4)
-    assert sum(first[i] != other[i] for i in first) > 6 and same == valid
