@@ -4,13 +4,13 @@
 >>> ds = open_sweep("first.nc")
 >>> ds.sweep.axes
 ('learning_rate', 'weight_decay', 'norm_placement', 'seed')
->>> ds.sweep.phase_boundary().boundary.sel(norm_placement="pre").round(3).values
+>>> ds.sweep.boundary().boundary.sel(norm_placement="pre").round(3).values
 array([0.1 , 0.01,  nan])
 
 Importing the package registers the accessor, also for datasets that xr.open_dataset opens.
 """
 
-from .boundary import phase_boundary
+from .boundary import boundary
 from .comparison import compare
 from .comparison_text import comparison_table, comparison_text
 from .dataset import Sweep, open_sweep, sweep_of
@@ -22,5 +22,5 @@ from .shared_grid import NothingInCommon
 from .verify import NotASweep
 
 __all__ = [
-    "DifferentSweeps", "NotASweep", "NothingInCommon", "Sweep", "compare", "comparison_table", "comparison_text",
-    "gradient_slopes", "grokking", "open_sweep", "phase_boundary", "predicted_boundary", "sweep_of"]
+    "DifferentSweeps", "NotASweep", "NothingInCommon", "Sweep", "boundary", "compare", "comparison_table",
+    "comparison_text", "gradient_slopes", "grokking", "open_sweep", "predicted_boundary", "sweep_of"]

@@ -7,7 +7,6 @@ import re
 
 import numpy as np
 
-from .boundary_variables import PREDICTIONS, seeds_of_slope
 from .collapse import ENTROPY, collapsed
 from .names import GENERAL, PRECISION, REPEAT, SESSION, SESSION_NUMBERS
 from .words import duration, number, several, texts, value_text
@@ -201,58 +200,3 @@ def combinations(dataset, dims):
         values = (plain(dataset[dim].values[i]) for dim, i in zip(dims, place))
         yield ", ".join(f"{dim.replace('_', ' ')} {value_text(value)}" for dim, value in zip(dims, values)), \
             dict(zip(dims, place))
-
-
-def smallest_decay(dataset):
-    """The smallest positive weight decay of the runs that are done, for every combination of the other axes; over
-    seeds, the largest of them, so that each seed has a run at it or below."""
-    decay = dataset.weight_decay.where((dataset.weight_decay > 0) & dataset.sweep.done)
-    least = decay.min("weight_decay")
-    return least.max(REPEAT) if REPEAT in least.dims else least
-
-
-def boundaries(dataset):
-    """(words, rows over the learning rate, slope, its standard error, its points) for each combination of the other
-    axes; None if weight_decay is not an axis.
-
-    A row is learning rate, boundary, spread as a factor, low, high, seeds with a boundary, side, the smallest positive
-    weight decay that was run to its end.
-    """
-    try:
-        found = dataset.sweep.phase_boundary()
-    except ValueError:
-        return None
-    rates = found.boundary.learning_rate.values if "learning_rate" in found.dims else [np.nan]
-    if "learning_rate" not in found.dims:
-        found = found.drop_vars("learning_rate", errors="ignore").expand_dims("learning_rate")
-    least = smallest_decay(dataset)
-    result = []
-    for words, at in combinations(found, [str(dim) for dim in found.boundary.dims if dim != "learning_rate"]):
-        part, decay = found.isel(at), np.ravel(least.isel(at))
-        rows = [[float(rate), float(part.boundary[i]), float(10 ** part.spread[i]), float(part.low[i]),
-                 float(part.high[i]), int(part.repeats[i]), str(part.side.values[i]), float(decay[i])]
-                for i, rate in enumerate(rates)]
-        line = [float(np.ravel(part[name])[0]) for name in ("slope", "slope_error", "slope_points")]
-        result.append((words, sorted(rows), *line))
-    return result
-
-
-def slopes(dataset, name="boundary_slope"):
-    """(words, slope, lower and upper end of its interval, names of the predictions that it rejects, seeds that it rests
-    on) for each slope of the boundary that is known; [] if there is none. With one seed the interval would hold nothing
-    of the spread between seeds: there is none, and nothing is rejected."""
-    try:
-        found = dataset.sweep.boundary()
-    except ValueError:
-        return []
-    rows = []
-    for words, at in combinations(found, [str(dim) for dim in found[name].dims] if name in found else []):
-        part = found.isel(at)
-        if name not in found or not np.isfinite(part[name]):
-            continue
-        seeds = seeds_of_slope(part, "learning_rate" if name == "boundary_slope" else "steps")
-        flags = float(part.boundary_rejects) if name == "boundary_slope" and "boundary_rejects" in found else 0
-        rejected = [word for flag, (_, word) in PREDICTIONS.items() if flags == flags and int(flags) & flag]
-        ends = [float(part[name + end]) if seeds > 1 else np.nan for end in ("_low", "_high")]
-        rows.append((words, float(part[name]), *ends, rejected * (seeds > 1), seeds))
-    return rows

@@ -1,38 +1,69 @@
-"""The boundary between growing and shrinking: the weight decay at which norm_growth is 1, and its dependence on the
-learning rate. If steps are orthogonal to the parameters, the boundary is proportional to the learning rate (log-log
-slope 1); if steps point along the parameters, it is constant (slope 0)."""
+"""The boundary of a sweep: where a variable crosses a value along an axis. It is what `refine` looks for along one
+axis, otherwise the weight decay at which norm_growth falls through 1. If updates are orthogonal to the parameters, the
+latter is proportional to the learning rate (log-log slope 1); if they point along the parameters, it is constant."""
 
 from __future__ import annotations
 
-from typing import cast
+import functools
+import re
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from .hints import Array
 from .names import DONE, REPEAT
+from .predicted import predicted_boundary
+from .slope import interval, over_repeats, repeats_along, straight_line
 
-CROSSES, GROWING, SHRINKING, BELOW, RISING, UNKNOWN = SIDES = (
-    "crosses", "growing", "shrinking", "below", "rising", "unknown")
+CROSSES, ABOVE, BELOW, ZERO, RISING, UNKNOWN = SIDES = ("crosses", "above", "below", "zero", "rising", "unknown")
 MIXED = "mixed"
+RATE = "learning_rate"
+REJECTS = ("neither", "orthogonal", "aligned", "both")  # by two bits: is 1 outside of the interval, is 0?
 LARGEST = 700.0  # |log growth| is clipped to this, so that a norm of 0 or infinity has a side, too
+REFINE = re.compile(r"\{ax(?:is|es): \[?(\w+)\]?, variable: (\w+), at: ([^,}]+)")  # not of two axes
 
 
-def phase_boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
-    """The boundary for every learning rate and every value of the other axes, as a Dataset.
+class Rule(NamedTuple):
+    """What crosses which value along which axis."""
 
-    Each row of runs along weight_decay has one boundary: log norm_growth is interpolated linearly in log weight_decay
-    between neighbouring runs, and crosses 0 between a run that grows and the next that does not. If there are several
-    such places, the boundary is the one at the largest weight decay, above which no run grows. Only runs that are done
-    count: diverged, failed and pending runs are left out, and the runs beside them become neighbours. If nothing
-    crosses, the boundary is NaN and the side says why:
+    along: str
+    variable: str
+    at: float
 
-    growing, shrinking  all runs do (a norm_growth of exactly 1 is not growth)
-    below               growing at a weight decay of 0, which has no logarithm, and shrinking from the next value on
-    rising              shrinking, then growing: a decay above 2 / learning_rate makes the weights overshoot zero
-    unknown             no run is done
+    @property
+    def is_of_growth(self) -> bool:
+        """Does the norm of the parameters fall through a multiple of its start, as weight decay rises?"""
+        return (self.along, self.variable) == ("weight_decay", "norm_growth") and self.at > 0
 
-    `over` names the axis of repeats; None if there is none. Variables, each over learning_rate and the other axes:
+    def __str__(self) -> str:
+        return f"{self.variable} at {self.at:g} along {self.along}"
+
+
+GROWTH = Rule("weight_decay", "norm_growth", 1.0)
+
+
+def rule(dataset: xr.Dataset) -> Rule:
+    """The rule of the sweep's boundary."""
+    said = REFINE.match(str(dataset.attrs.get("refine", "")))
+    return Rule(said[1], said[2], float(said[3])) if said else GROWTH
+
+
+def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
+    """The boundary for every value of the other axes, as a Dataset, from the runs that are done so far.
+
+    Each row of runs along the boundary's axis has one. It is interpolated between neighbouring runs on both sides of
+    the value: norm_growth in its logarithm, other variables linearly, and in the logarithm of the axis if that is
+    positive. norm_growth along weight_decay crosses only where it falls, others also where they rise; of several such
+    places the last one counts. Only runs that are done count: diverged, failed, pending and skipped runs are left out,
+    and the runs beside them become neighbours. If nothing crosses, the boundary is NaN and the side says why:
+
+    above, below  all runs are above the value, or none is: of norm_growth, all grow or all shrink
+    zero          it lies between a value of 0, which has no logarithm, and the next
+    rising        norm_growth only rises through the value: a decay above 2 / learning_rate makes weights overshoot zero
+    unknown       no run is done
+
+    `over` names the axis of repeats; None if there is none. Variables, over the other axes:
 
     boundary            geometric mean over the repeats that have one
     spread              their standard deviation (n - 1) in log10; NaN for fewer than two
@@ -40,61 +71,80 @@ def phase_boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset
     repeats             their number. Repeats without a boundary do not count in boundary and spread.
     side                "crosses" if any repeat has a boundary; else the side that all have in common, or "mixed"
     each, each_side     boundary and side of each repeat, along `over` too
+    before, after       values of the axis at the two runs beside each
+    predicted           each, predicted from the norms of the run of the smallest weight decay, as predicted_boundary
+                        with runs=1 does; only of norm_growth along weight_decay, if param_norm was measured
+
+    Over the same axes without learning_rate:
+
     slope, slope_error  slope of log boundary over log learning_rate, by least squares over the learning rates with a
                         boundary (NaN for fewer than two), and its standard error (NaN for fewer than three)
     level               log10 of the fitted boundary at a learning rate of 1
     slope_points        number of learning rates in the fit
+    slope_low, slope_high   an interval that covers the slope with a probability of about 95 %, by resampling the
+                        repeats, with each boundary anywhere between its two runs; NaN unless slope_repeats is 2 or more
+    slope_repeats       repeats with boundaries at two learning rates or more
+    rejects             what the interval excludes: "orthogonal" a slope of 1 (updates orthogonal to the parameters),
+                        "aligned" a slope of 0 (updates along them), "both", "neither"; "unknown" without an interval;
+                        only of norm_growth at 1 along weight_decay
+    steps_slope, steps_slope_low, steps_slope_high   the same over steps, if that is an axis of several values
 
-    >>> found = ds.sweep.phase_boundary().sel(norm_placement="pre")
+    >>> found = ds.sweep.boundary().sel(norm_placement="pre")
     >>> found.boundary.round(6).values
     array([0.1 , 0.01,  nan])
-    >>> list(found.side.values), found.repeats.values.tolist(), float(found.slope.round(6))
-    (['crosses', 'crosses', 'shrinking'], [2, 2, 0], 1.0)
+    >>> list(found.side.values), found.repeats.values.tolist(), float(found.slope.round(6)), found.rejects.item()
+    (['crosses', 'crosses', 'below'], [2, 2, 0], 1.0, 'aligned')
+    >>> found.each.sel(learning_rate=0.01).values.round(6)
+    array([0.007071, 0.014142])
 
-    Raises ValueError if the dataset has no norm_growth, if weight_decay is not an axis, or if `over` is not one of the
+    Raises ValueError if the sweep has no such axis, if the dataset lacks the variable, or if `over` is not one of the
     other axes; "seed" is allowed without such an axis, for sweeps without repeats.
     """
-    each, side = each_boundary(dataset)
-    along = repeats_along(each, over)
+    of = rule(dataset)
+    lines = crossings(dataset)
+    along = repeats_along(lines.each, over)
     found = xr.Dataset({
-        **over_repeats(each, along),
-        "side": xr.apply_ufunc(common_side, side, input_core_dims=[along], vectorize=True, output_dtypes=[object]),
-        "each": each,
-        "each_side": side,
-    })
-    found = found.assign(slopes(found.boundary))
-    describe(found, over if along else None)
-    return found
+        **over_repeats(lines.each, along),
+        "side": xr.apply_ufunc(common_side, lines.each_side, input_core_dims=[along], vectorize=True,
+                               output_dtypes=[object])})
+    found = found.assign(lines.data_vars)
+    if of.is_of_growth and {"param_norm", "step"} <= set(dataset.variables):
+        found["predicted"] = predicted_boundary(dataset, runs=1, over=None, at=of.at).each
+    fitted = lines[["each", "before", "after"]].where(lines.before > 0)  # 0 has no logarithm
+    found = found.assign(slope_over(fitted, RATE, along))
+    if of == GROWTH:
+        found["rejects"] = xr.apply_ufunc(rejected, found.slope_low, found.slope_high, vectorize=True,
+                                          output_dtypes=[object])
+    if found.sizes.get("steps", 1) > 1:
+        over_steps = slope_over(fitted, "steps", along)
+        found = found.assign({f"steps_{name}": over_steps[name] for name in ("slope", "slope_low", "slope_high")})
+    describe(found, of, over if along else None, dataset[of.along].attrs.get("units", "1"))
+    for axis in found.dims:
+        found[axis].attrs = dataset[axis].attrs
+    return found.transpose(*(axis for axis in dataset.sweep.axes if axis in found.dims))
 
 
-def each_boundary(dataset: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """(boundary, side) of every row of runs along weight_decay."""
-    if "norm_growth" not in dataset or "weight_decay" not in dataset.norm_growth.dims:
-        raise ValueError("weight_decay is not an axis of this sweep, so there is no boundary")
-    growth = dataset.norm_growth.where(dataset.outcome == DONE).compute().sortby("weight_decay")
-    return xr.apply_ufunc(crossing, growth.weight_decay, growth, input_core_dims=[["weight_decay"]] * 2,
-                          output_core_dims=[[], []], vectorize=True, output_dtypes=[float, object])
+def crossings(dataset: xr.Dataset) -> xr.Dataset:
+    """each, before, after and each_side of `boundary`, without the rest of it."""
+    of = rule(dataset)
+    if of.variable not in dataset or of.along not in dataset[of.variable].dims:
+        raise ValueError(f"{of.variable} is not measured along {of.along}, so there is no boundary")
+    values = dataset[of.variable].where(dataset.outcome == DONE).compute().sortby(of.along)
+    cross = functools.partial(
+        crossing, at=of.at, ratio=of.variable == GROWTH.variable and of.at > 0, falls=of.is_of_growth,
+        log_axis=of.along == GROWTH.along or bool(values[of.along].min() > 0))
+    return xr.Dataset(dict(zip(("each", "before", "after", "each_side"), xr.apply_ufunc(
+        cross, values[of.along], values, input_core_dims=[[of.along]] * 2, output_core_dims=[[]] * 4, vectorize=True,
+        output_dtypes=[float, float, float, object]))))
 
 
-def crossing(decay: Array, growth: Array) -> tuple[float, str]:
-    """(boundary, side) of one row of runs; decay [n] ascends, growth [n]."""
-    boundary, low, _ = bracket(decay, growth)
-    if not np.isnan(low):
-        return boundary, BELOW if low == 0 else CROSSES
-    grows = growth[~np.isnan(growth)] > 1
-    if not len(grows):
-        return np.nan, UNKNOWN
-    return np.nan, GROWING if grows.all() else RISING if grows.any() else SHRINKING
+def crossing(place: Array, value: Array, at: float = 1.0, ratio: bool = True, falls: bool = True,
+             log_axis: bool = True) -> tuple[float, float, float, str]:
+    """(boundary, place of the run before it, of the run after it, side) of one row of runs. place [n] ascends, value [n]
+    is NaN for runs that do not count.
 
-
-def bracket(place: Array, value: Array, at: float = 1.0, ratio: bool = True, log_axis: bool = True,
-            falls: bool = True) -> tuple[float, float, float]:
-    """(boundary, place of the run before it, of the run after it) of the last place at which a variable crosses `at`
-    on a row of runs; NaN if there is none. place [n] ascends, value [n] is NaN for runs that do not count.
-
-    It is interpolated in the logarithm of the variable if that is a ratio, and in that of the axis with `log_axis`,
-    which has no boundary beside a place of 0. `falls`: only from a run above `at` to one that is not; otherwise also
-    the other way round. driver/boundary/line.c has the same.
+    `ratio`: it is interpolated in the logarithm of the variable; `log_axis`: in that of the axis, which has no boundary
+    beside a place of 0; `falls`: only from a run above `at` to one that is not, else also the other way round.
     """
     known = ~np.isnan(value)
     place, value = place[known], value[known]
@@ -103,34 +153,16 @@ def bracket(place: Array, value: Array, at: float = 1.0, ratio: bool = True, log
     above = height > 0
     crosses = np.flatnonzero((above[:-1] & ~above[1:]) if falls else (above[:-1] != above[1:]))
     if not len(crosses):
-        return np.nan, np.nan, np.nan
+        side = UNKNOWN if not len(above) else ABOVE if above.all() else RISING if above.any() else BELOW
+        return np.nan, np.nan, np.nan, side
     i = crosses[-1]
     low, high = place[i:i + 2]
     share = height[i] / (height[i] - height[i + 1])
     if not log_axis:
-        return (1 - share) * low + share * high, low, high
-    return np.exp((1 - share) * np.log(low) + share * np.log(high)) if low > 0 else np.nan, low, high
-
-
-def repeats_along(each: xr.DataArray, over: str | None) -> list[str]:
-    """The axes of repeats, one or none; ValueError if `over` is not an axis."""
-    if over not in (*each.dims, REPEAT, None):
-        raise ValueError(f"{over}: not an axis of repeats; the axes are {', '.join(map(str, each.dims)) or 'none'}")
-    return [over] if over is not None and over in each.dims else []
-
-
-def over_repeats(each: xr.DataArray, along: list[str]) -> dict[str, xr.DataArray]:
-    """Geometric mean, standard deviation in log10, range and number of the boundaries along some axes, by name."""
-    logs = cast(xr.DataArray, np.log10(each))
-    return {"boundary": 10 ** logs.mean(along), "spread": deviation(logs, along), "low": each.min(along),
-            "high": each.max(along), "repeats": each.notnull().astype(int).sum(along)}
-
-
-def deviation(values: xr.DataArray, along: list[str]) -> xr.DataArray:
-    """Standard deviation (n - 1) of the values that are not NaN; NaN for fewer than two."""
-    squares = (values - values.mean(along)) ** 2
-    others = values.notnull().astype(int).sum(along) - 1
-    return cast(xr.DataArray, np.sqrt(squares.sum(along) / others.where(others > 0)))
+        return (1 - share) * low + share * high, low, high, CROSSES
+    if low <= 0:
+        return np.nan, low, high, ZERO
+    return np.exp((1 - share) * np.log(low) + share * np.log(high)), low, high, CROSSES
 
 
 def common_side(sides: Array) -> str:
@@ -140,46 +172,63 @@ def common_side(sides: Array) -> str:
     return MIXED if len(found) > 1 else found.pop() if found else UNKNOWN
 
 
-def slopes(boundary: xr.DataArray) -> dict[str, xr.DataArray]:
-    """The straight line through the boundary over the learning rate, in log10, as {name: variable}."""
-    names = ("slope", "slope_error", "level", "slope_points")
-    if "learning_rate" not in boundary.dims:
-        nothing = xr.full_like(boundary, np.nan)
-        return dict(zip(names, (nothing, nothing, nothing, xr.zeros_like(boundary, dtype=int))))
-    fits = xr.apply_ufunc(straight_line, np.log10(boundary.learning_rate), np.log10(boundary),
-                          input_core_dims=[["learning_rate"]] * 2, output_core_dims=[[]] * 4, vectorize=True,
-                          output_dtypes=[float, float, float, int])
-    return dict(zip(names, fits))
+# ---- slopes ----
+
+def slope_over(fitted: xr.Dataset, axis: str, along: list[str]) -> dict[str, xr.DataArray]:
+    """The straight line through the boundaries over an axis, by name; without such an axis, that through a point."""
+    if axis not in fitted.dims:
+        fitted = fitted.drop_vars(axis, errors="ignore").expand_dims({axis: [np.nan]})
+    middle = over_repeats(fitted.each, along)["boundary"]
+    found = dict(zip(("slope", "slope_error", "level", "slope_points"), xr.apply_ufunc(
+        straight_line, np.log10(fitted[axis]), np.log10(middle), input_core_dims=[[axis]] * 2,
+        output_core_dims=[[]] * 4, vectorize=True, output_dtypes=[float, float, float, int])))
+    found |= ends_over(fitted, axis, along)
+    return {**found, "slope_repeats": (fitted.each.notnull().sum(axis) > 1).sum(along)}
 
 
-def straight_line(x: Array, y: Array) -> tuple[float, float, float, int]:
-    """(slope, its standard error, intercept, points) by least squares over the points where y is not NaN."""
-    x, y = x[~np.isnan(y)], y[~np.isnan(y)]
-    if len(x) < 2:
-        return np.nan, np.nan, np.nan, len(x)
-    spread = np.sum((x - x.mean()) ** 2)
-    slope = np.sum((x - x.mean()) * (y - y.mean())) / spread
-    level = y.mean() - slope * x.mean()
-    error = np.sqrt(np.sum((y - level - slope * x) ** 2) / (len(x) - 2) / spread) if len(x) > 2 else np.nan
-    return slope, error, level, len(x)
+def ends_over(fitted: xr.Dataset, axis: str, along: list[str]) -> dict[str, xr.DataArray]:
+    """The ends of the interval of the slope over an axis, by name."""
+    fitted = fitted.sortby([axis, *along])  # the same draws in any order
+    parts = [np.log(fitted[name]) for name in ("each", "before", "after")]
+    if not along:
+        along, parts = ["once"], [part.expand_dims("once") for part in parts]
+    return dict(zip(("slope_low", "slope_high"), xr.apply_ufunc(
+        interval, np.log(fitted[axis].astype(float)), *parts, vectorize=True, output_dtypes=[float] * 2,
+        input_core_dims=[[axis], *[[axis, *along]] * 3], output_core_dims=[[]] * 2)))
 
 
-def describe(found: xr.Dataset, over: str | None) -> None:
+def rejected(low: float, high: float) -> str:
+    return UNKNOWN if np.isnan(low) else REJECTS[(not low <= 1 <= high) + 2 * (not low <= 0 <= high)]
+
+
+def describe(found: xr.Dataset, of: Rule, over: str | None, units: str) -> None:
     """Sets long names and units, for labels and tables."""
-    of = f", over {over}" if over else ""
+    mean = f", over {over}" if over else ""
+    where = "weight decay at which growth stops" if of == GROWTH else f"{of.along} at which {of.variable} is {of.at:g}"
     names = {
-        "boundary": f"weight decay at which growth stops{of and ', geometric mean' + of}",
-        "spread": f"standard deviation of log10 of the boundary{of}",
-        "low": f"smallest boundary{of}",
-        "high": f"largest boundary{of}",
-        "repeats": f"boundaries found{of}",
+        "boundary": f"{where}{mean and ', geometric mean' + mean}",
+        "spread": f"standard deviation of log10 of the boundary{mean}",
+        "low": f"smallest boundary{mean}",
+        "high": f"largest boundary{mean}",
+        "repeats": f"boundaries found{mean}",
         "side": "why there is no boundary",
-        "each": "weight decay at which growth stops",
+        "each": where,
         "each_side": "why there is no boundary",
+        "before": f"{of.along} of the run before the boundary",
+        "after": f"{of.along} of the run after the boundary",
+        "predicted": f"{where}, predicted from one run",
         "slope": "log-log slope of the boundary over the learning rate",
         "slope_error": "standard error of the slope",
         "level": "log10 of the fitted boundary at a learning rate of 1",
         "slope_points": "learning rates in the fit",
+        "slope_low": "lower end of the interval of the slope",
+        "slope_high": "upper end of the interval of the slope",
+        "slope_repeats": "repeats with boundaries at two learning rates or more",
+        "rejects": "dynamics whose slope the interval excludes",
+        "steps_slope": "log-log slope of the boundary over steps",
+        "steps_slope_low": "lower end of the interval of steps_slope",
+        "steps_slope_high": "upper end of the interval of steps_slope",
     }
-    for name, text in names.items():
-        found[name].attrs = {"long_name": text, "units": "1"}
+    of_axis = {"boundary", "low", "high", "each", "before", "after", "predicted"}
+    for name in map(str, found.data_vars):
+        found[name].attrs = {"long_name": names[name], "units": units if name in of_axis else "1"}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from .boundary_variables import crossings, rule
+from .boundary import crossings, rule
 from .hints import Array
 from .names import DONE, OUTCOMES, REPEAT
 from .plane import equal
@@ -46,7 +46,7 @@ def comparable_boundaries(shared: SharedGrid, along: str, axes: Sequence[str]) -
     """
     runs = [runs_of(dataset, along, axes) for dataset in shared]
     own = [crossings(dataset).transpose(*axes, REPEAT) for dataset in shared]
-    has = [~np.isnan(side.boundary.values) for side in own]
+    has = [~np.isnan(side.each.values) for side in own]
     alike = [knows(other, side, shared.is_paired) | ~one for side, other, one in zip(own, runs[::-1], has)]
     alike = in_common(alike, shared.is_paired)
     if all(part.all() for part in alike):
@@ -54,16 +54,16 @@ def comparable_boundaries(shared: SharedGrid, along: str, axes: Sequence[str]) -
     masks = common(runs, shared.is_paired)
     less = [crossings(only(dataset, along, axes, mask)).transpose(*axes, REPEAT)
             for dataset, mask in zip(shared, masks)]
-    usable = [np.where(one, part, ~np.isnan(side.boundary.values)) for one, part, side in zip(alike, has, less)]
+    usable = [np.where(one, part, ~np.isnan(side.each.values)) for one, part, side in zip(alike, has, less)]
     tested = (usable[0] & usable[1]).any(-1) if shared.is_paired else usable[0].any(-1) & usable[1].any(-1)
     reduced = [~part & tested[..., np.newaxis] for part in alike]
     sides = [side.where(xr.DataArray(~part, dims=(*axes, REPEAT)), other)
              for side, other, part in zip(own, less, reduced)]
-    return Boundaries(sides, [part & ~np.isnan(side.boundary.values) for part, side in zip(reduced, sides)], tested)
+    return Boundaries(sides, [part & ~np.isnan(side.each.values) for part, side in zip(reduced, sides)], tested)
 
 
 def runs_of(dataset: xr.Dataset, along: str, axes: Sequence[str]) -> Runs:
-    variable = rule(dataset)[1]
+    variable = rule(dataset).variable
     skipped = (dataset.outcome == SKIPPED) & ~dataset.collapsed  # those are left out, not unneeded
     done, skipped = (mask.transpose(*axes, REPEAT, along).values for mask in (
         (dataset.outcome == DONE) & dataset[variable].notnull(), skipped))
@@ -76,7 +76,7 @@ def knows(runs: Runs, side: xr.Dataset, is_paired: bool) -> Array:
     done, known = runs.done, runs.known
     if not is_paired:
         done, known = done.any(-2, keepdims=True), known.all(-2, keepdims=True)
-    low, high = (side[name].values[..., np.newaxis] for name in ("boundary_low", "boundary_high"))
+    low, high = (side[name].values[..., np.newaxis] for name in ("before", "after"))
     beside = [same(runs.places, end) for end in (low, high)]
     between = (runs.places > low) & (runs.places < high) & ~beside[0] & ~beside[1]
     ends = [(known & end).any(-1) for end in beside]
@@ -112,6 +112,6 @@ def common(runs: list[Runs], is_paired: bool) -> list[Array]:
 
 def only(dataset: xr.Dataset, along: str, axes: Sequence[str], mask: Array) -> xr.Dataset:
     """The dataset with the boundary's variable only in the runs of a mask."""
-    variable = rule(dataset)[1]
+    variable = rule(dataset).variable
     there = xr.DataArray(mask, dims=(*axes, REPEAT, along))
     return dataset.assign({variable: dataset[variable].where(there)})

@@ -9,9 +9,7 @@ import numpy as np
 import xarray as xr
 
 from . import significance
-from .boundary import straight_line
-from .boundary_variables import crossing, rule
-from .boundary_variables import slopes as program_slopes
+from .boundary import RATE, ends_over, rule
 from .collapse import ENTROPY, collapsed
 from .common_runs import comparable_boundaries
 from .dataset import sweep_of
@@ -22,11 +20,11 @@ from .plane import as_words, is_geometric, most_frequent
 from .shared_grid import (
     NAMES, NothingInCommon, SharedGrid, differences, listed, program_differences, progress, shared_grid)
 from .significance import LEVEL
+from .slope import straight_line
 from .verify import NotASweep, has_words
 from .words import several
 
 VARIABLES = ("norm_growth", "final_train_loss", "final_valid_loss")
-RATE = "learning_rate"
 COUNTED = {"done": "that are done", "diverged": "that diverged", "collapsed": "that collapsed"}
 
 
@@ -304,13 +302,12 @@ def of_boundary(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool]) -> xr.Data
     why = why_no_boundary(a, b)
     if why is not None:
         return xr.Dataset(attrs={"boundary_notes": why})
-    along = rule(a)[0]
+    along = rule(a).along
     shared = shared_grid(a, b, paired, along=(along,))
     axes = tuple(axis for axis in shared.axes if axis != along)
     inner = SharedGrid(shared.a, shared.b, axes, shared.is_paired)
     sides, reduced, tested = comparable_boundaries(shared, along, axes)
-    logs, low, high = ([log(side[name]) for side in sides]
-                       for name in ("boundary", "boundary_low", "boundary_high"))
+    logs, low, high = ([log(side[name]) for side in sides] for name in ("each", "before", "after"))
     logs = [np.where(np.isfinite(one), one, np.nan) for one in logs]  # a run beside a boundary may be at 0, though
     if shared.is_paired:
         both = ~np.isnan(logs[0]) & ~np.isnan(logs[1])
@@ -328,7 +325,7 @@ def of_boundary(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool]) -> xr.Data
             "units": "1"})
     coordinates = {axis: shared.a[axis].variable for axis in axes}
     notes = notes_on_boundaries(found, logs, reduced, tested)
-    bounded = xr.Dataset(variables, coordinates, {"boundary": crossing(a), "boundary_notes": notes})
+    bounded = xr.Dataset(variables, coordinates, {"boundary": str(rule(a)), "boundary_notes": notes})
     logs = [np.where(tested[..., np.newaxis], part, np.nan) for part in logs]
     return bounded.assign(of_slopes(inner, sides, logs)) if RATE in axes and shared.a.sizes[RATE] > 1 else bounded
 
@@ -392,11 +389,10 @@ def of_slopes(shared: SharedGrid, sides: list[xr.Dataset], logs: list[Array]) ->
         variables[f"boundary_slope_{key.replace('change', 'difference')}"] = (others, found[key], {
             "long_name": f"log-log slope of the boundary: {texts[key]}", "units": "1"})
     mask = xr.DataArray(kept, dims=(*others, RATE))
-    for side, dataset, seeds in zip("ab", sides, shared.seeds):
-        fits = program_slopes(dataset.where(mask), RATE, "slope")
+    for side, dataset in zip("ab", sides):
+        ends = ends_over(dataset[["each", "before", "after"]].where(mask), RATE, [REPEAT])
         for end in "low", "high":
-            values = fits[f"slope_{end}"].transpose(*others).values
-            values = values if seeds > 1 else np.full_like(values, np.nan)
+            values = ends[f"slope_{end}"].transpose(*others).values
             variables[f"boundary_slope_{side}_{end}"] = (others, values, {
                 "long_name": f"log-log slope of the boundary: {side.upper()}, {end} end of its "
                              "interval", "units": "1"})

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from .words import MINUS, grouped, number, several, value_text
+from .words import MINUS, aligned, grouped, number, several, value_text
 
 COLUMNS = ("a", "b", "change", "change_low", "change_high", "p", "q", "runs")
 OF_MEANS = ("p_exact", "p_least", "cells")
@@ -223,10 +223,3 @@ def probability(p: float) -> str:
     if p != p:
         return "–"
     return "< 1e-6" if p < 1e-6 else number(p, 1 if p < 0.001 else 2)
-
-
-def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Lines of columns, the first to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    return "\n".join("  ".join(word.ljust(width) if i == 0 else word.rjust(width)
-                               for i, (word, width) in enumerate(zip(line, widths))).rstrip() for line in lines)

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from . import boundary_variables, gradients, predicted, store, table, verify
-from .boundary import phase_boundary
+from . import gradients, predicted, store, table, verify
+from .boundary import boundary
 from .collapse import collapsed
 from .grokking import LEVEL, grokking
 from .hints import Numbers, Path
@@ -352,13 +352,9 @@ class Sweep:
         """Mask of the cells that the sweep leaves out."""
         return self._stands("skipped")
 
-    @told_by(boundary_variables.boundary)
-    def boundary(self) -> xr.Dataset:
-        return boundary_variables.boundary(self._dataset)
-
-    @told_by(phase_boundary)
-    def phase_boundary(self, over: str | None = REPEAT) -> xr.Dataset:
-        return phase_boundary(self._dataset, over)
+    @told_by(boundary)
+    def boundary(self, over: str | None = REPEAT) -> xr.Dataset:
+        return boundary(self._dataset, over)
 
     @told_by(predicted.predicted_boundary)
     def predicted_boundary(self, runs: int = 2, decays: Numbers | None = None, over: str | None = REPEAT,

@@ -8,9 +8,9 @@ from typing import cast
 import numpy as np
 import xarray as xr
 
-from .boundary import deviation, straight_line
 from .memory import loaded
 from .names import REPEAT
+from .slope import deviation, straight_line
 
 NORM, SLOPE, THEORY = "mean_gradient_norm", "gradient_depth_slope", "gradient_depth_slope_theory"
 PLACE = "norm_placement"

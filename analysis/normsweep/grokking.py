@@ -9,7 +9,7 @@ import xarray as xr
 from .hints import Array
 from .memory import loaded
 from .names import DONE, REPEAT
-from .slope import slope_fit
+from .slope import interval, straight_line
 
 DECAY = "weight_decay"
 LEVEL = 0.99
@@ -76,12 +76,12 @@ def slopes(found: xr.Dataset, over: str) -> dict[str, xr.DataArray]:
     along = over if over in parts[0].dims else REPEAT
     everywhere = (parts[0].notnull() & parts[1].notnull()).all(along)
     y, low = (part.where(everywhere) for part in parts)
-    fits = xr.apply_ufunc(slope_fit, np.log(there[DECAY].astype(float)), y, low, y,
-                          input_core_dims=[[DECAY], *[[DECAY, along]] * 3], output_core_dims=[[]] * 3,
-                          vectorize=True, output_dtypes=[float] * 3)
-    if parts[0].sizes[along] < 2:
-        fits = (fits[0], *(xr.full_like(end, np.nan) for end in fits[1:]))
-    return dict(zip(("slope", "slope_low", "slope_high"), fits))
+    x = np.log(there[DECAY].astype(float))
+    slope = xr.apply_ufunc(lambda x, y: straight_line(x, y)[0], x, y.mean(along), input_core_dims=[[DECAY]] * 2,
+                           vectorize=True, output_dtypes=[float])
+    low, high = xr.apply_ufunc(interval, x, y, low, y, input_core_dims=[[DECAY], *[[DECAY, along]] * 3],
+                               output_core_dims=[[]] * 2, vectorize=True, output_dtypes=[float] * 2)
+    return {"slope": slope, "slope_low": low, "slope_high": high}
 
 
 def describe(found: xr.Dataset, level: float) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 import xarray as xr
 
 from .account import USED
-from .boundary_variables import boundary
-from .names import BOUNDARY, DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSIONS, TRUTHS
+from .names import DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSIONS, TRUTHS
 from .plane import SAME
 from .words import value_text
 
@@ -48,7 +47,6 @@ def join(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> xr.Dataset:
                                  for name, (axis, known, attributes) in together.items()})
     whole = whole.merge(sessions, combine_attrs="override")
     whole.attrs = attributes_of(originals, axes)
-    whole = with_boundary(whole, originals)
     describe(whole, originals)
     return whole
 
@@ -228,8 +226,7 @@ def merged(parts: Sequence[xr.Dataset], axes: Sequence[str], paths: Sequence[str
     rank = {ABSENT: ABSENT, **{OUTCOMES.index(word): place for place, word in enumerate(WEAKEST_FIRST)}}
     ranks = [xr.apply_ufunc(np.vectorize(rank.get, otypes=[np.int8]), part["outcome"].load()) for part in parts]
     best, source = ranks[0], xr.zeros_like(ranks[0])
-    whole = parts[0].drop_vars([name for name in BOUNDARY if name in parts[0]])
-    ended = WEAKEST_FIRST.index("diverged")
+    whole, ended = parts[0], WEAKEST_FIRST.index("diverged")
     for place, (part, own) in enumerate(zip(parts[1:], ranks[1:]), start=1):
         both = (best >= ended) & (own >= ended)
         if both.any():
@@ -245,8 +242,6 @@ def overlaid(whole: xr.Dataset, part: xr.Dataset, better: xr.DataArray, axes: Se
     """The variables of `part` where it is better, of `whole` elsewhere."""
     found = {}
     for name in dict.fromkeys([*whole.data_vars, *part.data_vars]):
-        if name in BOUNDARY:
-            continue
         if name not in whole:
             kind = part[name].dtype.kind
             found[name] = part[name].where(better, fills(part)[str(name)] if kind != "f" else np.nan)
@@ -278,7 +273,7 @@ def check_agree(whole: xr.Dataset, part: xr.Dataset, both: xr.DataArray,
                                   "of the files, or these runs, out")
 
 
-# ---- sessions, attributes, boundary ----
+# ---- sessions, attributes ----
 
 def table_of_sessions(part: xr.Dataset) -> xr.Dataset:
     return part[[name for name in part.data_vars if str(name).startswith(SESSION)]].drop_vars(
@@ -331,16 +326,3 @@ def describe(whole: xr.Dataset, parts: Sequence[xr.Dataset]) -> None:
             if name in part.variables:
                 whole[name].attrs, whole[name].encoding = dict(part[name].attrs), dict(part[name].encoding)
                 break
-
-
-def with_boundary(whole: xr.Dataset, parts: Sequence[xr.Dataset]) -> xr.Dataset:
-    """The variables of the boundary, of all runs, if every part has them."""
-    if not all("boundary" in part for part in parts):
-        return whole
-    said = {name: parts[0][name].attrs for name in BOUNDARY if name in parts[0]}
-    shell = whole.assign(boundary=xr.DataArray(np.nan, attrs=said["boundary"]))
-    try:
-        found = boundary(shell)
-    except ValueError:
-        return whole
-    return whole.assign({name: found[name].assign_attrs(said.get(str(name), found[name].attrs)) for name in found})

@@ -17,9 +17,9 @@ OF_RUNS = {  # what every run has, however it ended; all other variables were me
     "seconds": NUMBERS, "tokens_per_second": NUMBERS, "attempts": NUMBERS, "deaths": NUMBERS, "session": NUMBERS,
     "host": TEXTS, "reason": TEXTS}
 FITTED = {"dynamics": FLAGS}  # fitted to a run's norms, in words
-GENERAL = (  # attributes that are not keys of the sweep file
+GENERAL = (  # attributes that are not settings of a run
     "Conventions", "title", "notes", "tags", "source", "history", "references", "format_version",
-    "configuration_digest", "data_digest", "sweep")
+    "configuration_digest", "data_digest", "refine", "sweep")
 DIGEST = "data_digest"  # of them, the one that numbers depend on
 PRECISION = "training_precision"  # float32 or float64: the program's, and not a key either; numbers depend on it
 FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on them
@@ -30,7 +30,3 @@ SESSION_NUMBERS = (  # the others are texts
     "session_seconds_left", "session_tokens_per_second", "session_workers", "session_runs")
 SESSION_START = "session_start"  # "" in rows of the table that no session has used
 SESSIONS, SESSION = "sessions", "session_"  # the dimension of sessions, and the prefix of their variables
-BOUNDARY = (  # of the boundary, written when a sweep has ended
-    "boundary", "boundary_low", "boundary_high", "predicted_boundary", "boundary_slope", "boundary_slope_low",
-    "boundary_slope_high", "boundary_rejects", "boundary_steps_slope", "boundary_steps_slope_low",
-    "boundary_steps_slope_high")

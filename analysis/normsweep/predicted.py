@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from .boundary import over_repeats, repeats_along
 from .hints import Array, Numbers
 from .memory import loaded
 from .names import DONE, OUTCOMES, REPEAT
 from .schedule import KEYS, rates
+from .slope import over_repeats, repeats_along
 
 PREDICTED, SHRINKING, DIVERGED, UNKNOWN, COARSE, UNSTABLE, COUPLED, UNEVEN, EARLY, UNTIMED = REASONS = (
     "predicted", "shrinking", "diverged", "unknown", "coarse", "unstable", "coupled", "uneven", "early", "untimed")
@@ -63,7 +63,7 @@ def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | Non
 
     `over` names the axis of repeats; None if there is none. Variables, each over learning_rate and the other axes:
 
-    boundary, spread, low, high, repeats    as of phase_boundary
+    boundary, spread, low, high, repeats    as of boundary
     each, each_reason   prediction and reason of each repeat, along `over` too
     first, second       the weight decays of its runs; NaN for a run that is not used
 

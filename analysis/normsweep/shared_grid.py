@@ -10,7 +10,7 @@ from typing import Any, Optional
 import numpy as np
 import xarray as xr
 
-from .boundary_variables import crossing
+from .boundary import rule
 from .dataset import sweep_of
 from .hints import Array
 from .names import DIGEST, GENERAL, REPEAT
@@ -184,7 +184,7 @@ def differences(shared: SharedGrid) -> list[tuple[str, str, str]]:
     settings = [(name, setting(a, name), setting(b, name)) for name in names]
     found = [(name, *("" if value is None else words_of(value) for value in values))
              for name, *values in settings if not np.array_equal(*values)]
-    found += [*of_labels(shared), ("boundary", *(crossing(dataset) for dataset in shared))]
+    found += [*of_labels(shared), ("boundary", *(str(rule(dataset)) for dataset in shared))]
     found.sort(key=lambda one: one[0] == DIGEST)
     return [(name, one, two) if name != DIGEST else (CORPUS, f"{one[:SHORT]}…", f"{two[:SHORT]}…")
              for name, one, two in found if one and two and one != two]

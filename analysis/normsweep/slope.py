@@ -1,135 +1,128 @@
-"""The slope of a boundary over an axis, both in logarithms, with an interval that covers the true slope with a
-probability of about 95 %. It is that of driver/boundary/slope.c, which says where the interval comes from, draw by
-draw."""
+"""Means of places over repeats, the straight line through them, both in logarithms, and an interval that covers its
+true slope with a probability of about 95 %.
+
+The interval is the middle 95 % of draws, each the sum of the slope and of two deviations that are independent:
+
+Repeats. The slope of a resample: as many repeats as there are, drawn with replacement, each with its places at all x,
+because a seed may shift them all. Up to ALL_REPEATS, all n^n resamples are taken equally often. A bootstrap of few is
+too narrow: three values lie on one side of their mean's expectation in one case of four. So the deviation is multiplied
+by sqrt(n / (n - 1)) and by the ratio of Student's quantile to the normal one, as in the interval of a mean of n values.
+How much repeats differ is unknown unless two of them have places at two x; then there is no interval.
+
+Brackets. Each place lies between two runs, and nothing is assumed about where: it is drawn uniformly, in the logarithm.
+Repeats share the draw, because runs on the same grid miss the place by the same amount; if it were drawn for each, many
+repeats would seem to make up for a coarse grid.
+
+In simulations with normal noise the interval covers the true slope in 93 to 96 % of cases where repeats decide its
+width, and in up to 99 % where brackets do, because interpolation is better than a uniform draw. Without both factors it
+would be 50 % for two repeats and 75 % for three. What is not straight about the line is not in it.
+
+The draws may all lie beside the interpolated slope if that uses the far ends of brackets; the interval is then extended
+to it.
+"""
 
 from __future__ import annotations
 
 import functools
 import itertools
 import math
+from typing import cast
 
 import numpy as np
+import xarray as xr
 
 from .hints import Array, Numbers
+from .names import REPEAT
+from .significance import NORMAL, student_quantile
 
-ALL_SEEDS = 5  # up to so many, all resamples are taken
+ALL_REPEATS = 5
 DRAWS = 10_000
-NORMAL = 1.959963984540054  # 97.5 % of a normal variable are below
-TAIL = 0.025
-NOTHING = (np.nan, np.nan, np.nan)
-PURPOSE = 11  # RANDOM_INTERVAL of model/core/random.h
-FOR_BRACKETS, FOR_SEEDS = 0, 1
+MIDDLE = (0.025, 0.975)
 
 
-def slope_fit(x: Numbers, y: Numbers, low: Numbers, high: Numbers) -> tuple[float, float, float]:
-    """(slope, low, high): least squares through the means of y over seeds, and the ends of the interval.
+def repeats_along(each: xr.DataArray, over: str | None) -> list[str]:
+    """The axes of repeats, one or none; ValueError if `over` is not an axis."""
+    if over not in (*each.dims, REPEAT, None):
+        raise ValueError(f"{over}: not an axis of repeats; the axes are {', '.join(map(str, each.dims)) or 'none'}")
+    return [over] if over is not None and over in each.dims else []
 
-    x [n] and y, low, high [n, seeds] are logarithms: the axis, the boundaries, and the runs beside them; y is NaN where
-    there is no boundary. The slope is NaN with boundaries at fewer than two places. The ends are NaN with one seed at
-    two places.
+
+def over_repeats(each: xr.DataArray, along: list[str]) -> dict[str, xr.DataArray]:
+    """Geometric mean, standard deviation in log10, range and number of the boundaries along some axes, by name."""
+    logs = cast(xr.DataArray, np.log10(each))
+    return {"boundary": 10 ** logs.mean(along), "spread": deviation(logs, along), "low": each.min(along),
+            "high": each.max(along), "repeats": each.notnull().astype(int).sum(along)}
+
+
+def deviation(values: xr.DataArray, along: list[str]) -> xr.DataArray:
+    """Standard deviation (n - 1) of the values that are not NaN; NaN for fewer than two."""
+    squares = (values - values.mean(along)) ** 2
+    others = values.notnull().astype(int).sum(along) - 1
+    return cast(xr.DataArray, np.sqrt(squares.sum(along) / others.where(others > 0)))
+
+
+def straight_line(x: Array, y: Array) -> tuple[float, float, float, int]:
+    """(slope, its standard error, intercept, points) by least squares over the points where y is not NaN; no slope for
+    fewer than two, no error for fewer than three."""
+    x, y = x[~np.isnan(y)], y[~np.isnan(y)]
+    if len(x) < 2:
+        return np.nan, np.nan, np.nan, len(x)
+    spread = np.sum((x - x.mean()) ** 2)
+    slope = np.sum((x - x.mean()) * (y - y.mean())) / spread
+    level = y.mean() - slope * x.mean()
+    error = np.sqrt(np.sum((y - level - slope * x) ** 2) / (len(x) - 2) / spread) if len(x) > 2 else np.nan
+    return slope, error, level, len(x)
+
+
+def interval(x: Numbers, y: Numbers, low: Numbers, high: Numbers) -> tuple[float, float]:
+    """The ends of the interval of the slope of the straight line through the means of y over repeats.
+
+    x [n] and y, low, high [n, repeats] are logarithms: the axis, the places, and the runs beside them; y is NaN where
+    there is no place. NaN unless two repeats have places at two x.
     """
     points = np.asarray(x, float)
-    each, lows, highs = (np.asarray(part, float).reshape(len(points), -1) for part in (y, low, high))
+    each, lows, highs = (np.asarray(part, float) for part in (y, low, high))
     known = np.isfinite(each)
-    places, seeds = known.any(1), np.flatnonzero(known.any(0))
-    if places.sum() < 2:
-        return NOTHING
-    mean, first, last = (average(part, known)[places] for part in (each, lows, highs))
+    if (known.sum(0) >= 2).sum() < 2:
+        return np.nan, np.nan
+    places, repeats = known.any(1), int(known.any(0).sum())
+    first, last = (mean_where(part, known)[places] for part in (lows, highs))
     at = points[places] - points[places].mean()
-    slope = float(at @ mean / (at @ at))
-    if (known.sum(0) >= 2).sum() >= 2:
-        widening = student(len(seeds) - 1) / NORMAL * math.sqrt(len(seeds) / (len(seeds) - 1))
-        deviations = widening * (resampled_slopes(points, each[:, seeds]) - slope)
-    elif len(at) > 2:
-        squares = np.sum((mean - mean.mean() - slope * at) ** 2)
-        error = math.sqrt(squares / (len(at) - 2) / (at @ at))
-        deviations = student(len(at) - 2) / NORMAL * error * normal(DRAWS)
-    else:
-        return slope, np.nan, np.nan
-    drawn = first + uniform(len(deviations), len(points))[:, places] * (last - first)
-    slopes = drawn @ at / (at @ at) + deviations
-    ends = np.quantile(slopes[~np.isnan(slopes)], [TAIL, 1 - TAIL])
-    return slope, min(float(ends[0]), slope), max(float(ends[1]), slope)
+    slope = float(at @ mean_where(each, known)[places] / (at @ at))
+    random = np.random.default_rng(0)
+    resampled = resampled_slopes(points, each[:, known.any(0)], random)
+    inside = first + random.random((len(resampled), len(at))) * (last - first)
+    slopes = inside @ at / (at @ at) + widening(repeats) * (resampled - slope)
+    ends = np.quantile(slopes[~np.isnan(slopes)], MIDDLE)
+    return min(float(ends[0]), slope), max(float(ends[1]), slope)
 
 
-def average(values: Array, known: Array, times: Array | int = 1) -> Array:
-    """Mean over seeds at each place, each seed so many times; NaN where no seed counts."""
+@functools.lru_cache(maxsize=None)
+def widening(repeats: int) -> float:
+    """The factor for deviations of resamples of so many repeats."""
+    return float(student_quantile(repeats - 1)) / NORMAL * math.sqrt(repeats / (repeats - 1))
+
+
+def mean_where(values: Array, known: Array, times: Array | int = 1) -> Array:
+    """Mean over repeats, the last axis, each taken so many times; NaN where none counts."""
     weights = known * times
     total = weights.sum(-1)
     return np.divide((np.where(known, values, 0) * weights).sum(-1), total, out=np.full(total.shape, np.nan),
                      where=total > 0)
 
 
-def resampled_slopes(x: Array, y: Array) -> Array:
-    """Slopes of DRAWS or a few more resamples of the seeds of y [places, seeds]; NaN with fewer than two places."""
+def resampled_slopes(x: Array, y: Array, random: np.random.Generator) -> Array:
+    """Slopes of DRAWS or a few more resamples of the repeats of y [n, repeats]; NaN with places at fewer than two x."""
     count = y.shape[1]
-    if count <= ALL_SEEDS:
+    if count <= ALL_REPEATS:
         picks = np.array(list(itertools.product(range(count), repeat=count)))
     else:
-        picks = below(DRAWS, count)
+        picks = random.integers(count, size=(DRAWS, count))
     times = (picks[:, :, np.newaxis] == np.arange(count)).sum(1)
-    means = average(y, np.isfinite(y), times[:, np.newaxis, :])  # [draws, places]
+    means = mean_where(y, np.isfinite(y), times[:, np.newaxis, :])  # [draws, n]
     known = np.isfinite(means)
     several = known.sum(1) > 1
     points = np.where(several, known.sum(1), 1)[:, np.newaxis]
     at = np.where(known, x - np.where(known, x, 0).sum(1, keepdims=True) / points, 0)
     slopes = (at * np.where(known, means, 0)).sum(1) / np.where(several, (at ** 2).sum(1), 1)
     return np.tile(np.where(several, slopes, np.nan), -(-DRAWS // len(picks)))
-
-
-# ---- random numbers: model/core/random.c, for seed 0 ----
-
-@functools.lru_cache(maxsize=8)
-def philox(draws: int, what: int, count: int) -> list[Array]:
-    """Four arrays of 32 random bits each, [draws, count]."""
-    draw, which = np.meshgrid(np.arange(draws, dtype=np.uint64), np.arange(count, dtype=np.uint64), indexing="ij")
-    index = draw << np.uint64(33) | np.uint64(what << 32) | which
-    low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
-    word = [index & low, index >> half, np.full_like(index, PURPOSE), np.zeros_like(index)]
-    for step in range(10):
-        keys = [np.uint64(step * key % 2 ** 32) for key in (0x9E3779B9, 0xBB67AE85)]
-        first, second = np.uint64(0xD2511F53) * word[0], np.uint64(0xCD9E8D57) * word[2]
-        word = [second >> half ^ word[1] ^ keys[0], second & low, first >> half ^ word[3] ^ keys[1], first & low]
-    return word
-
-
-def unit(high: Array, low: Array) -> Array:
-    return ((high << np.uint64(32) | low) >> np.uint64(11)).astype(float) * 2.0 ** -53
-
-
-def uniform(draws: int, count: int) -> Array:
-    return unit(*philox(draws, FOR_BRACKETS, count)[:2])
-
-
-def normal(draws: int) -> Array:
-    word = [part[:, 0] for part in philox(draws, FOR_SEEDS, 1)]
-    return np.sqrt(-2 * np.log1p(-unit(*word[:2]))) * np.cos(2 * math.pi * unit(*word[2:]))
-
-
-def below(draws: int, count: int) -> Array:
-    """Integers below `count`, [draws, count]."""
-    high, low = philox(draws, FOR_SEEDS, count)[:2]
-    bound, half = np.uint64(count), np.uint64(32)
-    return ((high * bound + (low * bound >> half)) >> half).astype(int)
-
-
-# ---- Student's distribution ----
-
-def student(freedom: int) -> float:
-    """The number that a variable of Student's distribution stays below with a probability of 97.5 %."""
-    low, high = NORMAL, 13.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if student_within(middle, freedom) < 1 - 2 * TAIL else (low, middle)
-    return (low + high) / 2
-
-
-def student_within(t: float, freedom: int) -> float:
-    """The probability that such a variable is within [-t, t]: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
-    angle = math.atan(t / math.sqrt(freedom))
-    odd = freedom % 2
-    term, total = math.cos(angle) if odd else 1.0, 0.0
-    for i in range(3 if odd else 2, freedom + 1, 2):
-        total += term
-        term *= math.cos(angle) ** 2 * (i - 1) / i
-    return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total

@@ -10,7 +10,6 @@ import pandas as pd
 import xarray as xr
 
 from .hints import Array, Path
-from .names import BOUNDARY
 from .plane import as_words, last
 from .verify import has_words
 
@@ -51,9 +50,9 @@ def key_names(dataset: xr.Dataset) -> list[str]:
 
 
 def run_variables(dataset: xr.Dataset) -> list[str]:
-    """Variables with one value per run, except outcome; the boundary is not one of a run."""
+    """Variables with one value per run, except outcome."""
     return [str(name) for name, variable in dataset.data_vars.items()
-            if set(variable.dims) <= set(dataset.sweep.axes) and name not in ("outcome", *BOUNDARY)]
+            if set(variable.dims) <= set(dataset.sweep.axes) and name != "outcome"]
 
 
 def step_variables(dataset: xr.Dataset) -> Iterator[tuple[str, xr.DataArray]]:

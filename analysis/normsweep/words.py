@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import re
+from collections.abc import Sequence
 
 from .hints import Array
 
@@ -60,3 +61,10 @@ def duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.3g} {name}"
     return f"{seconds:.3g} s"
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Lines of columns, the first to the left and the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join("  ".join(word.ljust(width) if i == 0 else word.rjust(width)
+                               for i, (word, width) in enumerate(zip(line, widths))).rstrip() for line in lines)

@@ -242,18 +242,6 @@ static void print_run_variable(int variable)
     print_wrapped(row->comment);
 }
 
-static void print_boundary_variable(int variable)
-{
-    const struct boundary_variable_row *row = &boundary_variable_table[variable];
-
-    printf("%s: %s, ", row->name, row->long_name);
-    for (int i = 0; row->type == STORED_BYTE && i < PREDICTION_COUNT; i++)
-        printf("%s%d %s", i ? " plus " : "", 1 << i, boundary_prediction_table[i].word);
-    printf("%s; over %s\n", row->type == STORED_BYTE ? "" : "a number", boundary_over_text(row->over));
-    if (row->comment[0])
-        print_wrapped(row->comment);
-}
-
 static void print_session_variable(int variable)
 {
     const struct session_variable_row *row = &session_variable_table[variable];
@@ -284,7 +272,6 @@ static const struct table {
     TABLE(metric_dimension_table, print_dimension),
     TABLE(nature_table, print_nature),
     TABLE(run_variable_table, print_run_variable),
-    TABLE(boundary_variable_table, print_boundary_variable),
     TABLE(session_variable_table, print_session_variable),
     TABLE(attribute_table, print_attribute),
 };

@@ -232,17 +232,6 @@ static void put_variables(struct json_writer *writer)
         json_writer_close(writer, '}');
     }
     json_writer_close(writer, ']');
-    json_writer_open(writer, "boundary_variables", '[');
-    for (enum boundary_variable i = 0; i < BOUNDARY_VARIABLE_COUNT; i++) {
-        const struct boundary_variable_row *row = &boundary_variable_table[i];
-        OPEN_ROW(writer, "name", row->name, "type", storage_names[row->type], "over",
-            boundary_over_text(row->over), "long_name", row->long_name, "comment", row->comment);
-        put_words(writer, "flags",
-            (const char *[]){boundary_prediction_table[0].word, boundary_prediction_table[1].word},
-            row->type == STORED_BYTE ? PREDICTION_COUNT : 0);
-        json_writer_close(writer, '}');
-    }
-    json_writer_close(writer, ']');
     json_writer_open(writer, "session_variables", '[');
     for (enum session_variable i = 0; i < SESSION_VARIABLE_COUNT; i++) {
         const struct session_variable_row *row = &session_variable_table[i];

@@ -1,6 +1,5 @@
 #include "driver/commands/start.h"
 
-#include "driver/job/boundary.h"
 #include "driver/job/chooser.h"
 #include "driver/picture/status_json.h"
 #include "driver/ranks/mpirun.h"
@@ -215,8 +214,6 @@ int64_t start_open_output(struct start *start, struct error *error)
         say_longer(&start->sweep, dataset_longer(dataset));
     struct error closing;
     int64_t pending = count_chosen(start, dataset, error);
-    if (pending >= 0 && boundary_update(&start->sweep, dataset, start->lease, pending == 0, error) != 0)
-        pending = -1;
     int closed = dataset_close(dataset, pending < 0 ? &closing : error);
     return closed != 0 ? -1 : pending;
 }

@@ -109,7 +109,7 @@ void definition_globals(struct definition *definition)
 {
     const struct layout *layout = definition->layout;
     const struct sweep *sweep = layout->sweep;
-    char *measure = layout_measure_text(&sweep->measure);
+    char *measure = layout_measure_text(&sweep->measure), *refine = layout_refine_text(sweep);
     struct digest digest;
 
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, DATASET_CONVENTIONS);
@@ -127,9 +127,11 @@ void definition_globals(struct definition *definition)
         definition_text(definition, NC_GLOBAL, ATTRIBUTE_PRECISION, SCALAR_TYPE);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_MEASURE, measure);
     put_options(definition, &sweep->measure);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFINE, refine);
     for (size_t i = 0; i < param_count; i++)
         if (!axis_find(sweep->axis_count, sweep->axis, &param_table[i]))
             put_param(definition, &param_table[i]);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SWEEP, sweep->text ? sweep->text : "");
     free(measure);
+    free(refine);
 }

@@ -7,7 +7,6 @@
  * refused, because the values may exist nowhere else.
  */
 #include "driver/dataset/foreign.h"
-#include "driver/dataset/boundary_variables.h"
 #include "driver/dataset/create.h"
 #include "driver/dataset/lookup.h"
 #include "driver/dataset/view_attributes.h"
@@ -145,13 +144,12 @@ static bool is_coordinate(int64_t axis_count, const struct axis *axis, const cha
     return found;
 }
 
-/* Has the new file this variable as well, or does it belong to an axis that has become a fixed parameter, or
- * to a boundary that the sweep no longer has? */
+/* Has the new file this variable as well, or does it belong to an axis that has become a fixed parameter? */
 static bool is_own_variable(const struct transfer *transfer, const char *name)
 {
     int variable;
 
-    return lookup_variable(transfer->to, name, &variable) == NC_NOERR || is_boundary_variable(name) ||
+    return lookup_variable(transfer->to, name, &variable) == NC_NOERR ||
            is_coordinate(transfer->view->axis_count, transfer->view->axis, name);
 }
 

@@ -8,7 +8,6 @@
  */
 #include "driver/dataset/definition.h"
 #include "driver/dataset/lookup.h"
-#include "driver/sweep/boundary.h"
 #include "driver/tables/dataset_tables.h"
 
 #include <netcdf.h>
@@ -282,63 +281,6 @@ static void define_metric(struct definition *definition, enum metric metric)
     definition_metric(definition, metric, (int)definition->layout->sweep->axis_count, rank, dimension);
 }
 
-static void put_masks(struct definition *definition, int variable)
-{
-    signed char masks[PREDICTION_COUNT];
-    char meanings[256] = "";
-
-    for (int i = 0; i < PREDICTION_COUNT; i++) {
-        size_t length = strlen(meanings);
-        masks[i] = (signed char)(1 << i);
-        snprintf(meanings + length, sizeof(meanings) - length, "%s%s", i ? " " : "",
-            boundary_prediction_table[i].word);
-    }
-    if (definition->status == NC_NOERR)
-        definition_keep(definition,
-            nc_put_att_schar(definition->file, variable, "flag_masks", NC_BYTE, PREDICTION_COUNT, masks));
-    definition_text(definition, variable, "flag_meanings", meanings);
-}
-
-/* What crosses which value along which axis, for programs that compute the boundary themselves. */
-static void put_rule(struct definition *definition, int variable, const struct boundary *boundary)
-{
-    definition_text(definition, variable, "along", definition->layout->sweep->axis[boundary->axis].name);
-    definition_text(definition, variable, "variable", metric_table[boundary->variable].name);
-    definition_real(definition, variable, "at", boundary->at);
-}
-
-static void define_boundary_variable(struct definition *definition, enum boundary_variable which)
-{
-    const struct sweep *sweep = definition->layout->sweep;
-    const struct boundary_variable_row *row = &boundary_variable_table[which];
-    nc_type type = definition_storage_types[row->type];
-    int64_t axis[AXES_MAX], count = boundary_axes(sweep, row->over, axis);
-    int dimensions[DIMENSIONS_MAX] = {0};
-    struct boundary boundary;
-
-    if (!boundary_of(sweep, &boundary) || count < 0)
-        return;
-    for (int64_t i = 0; i < count; i++)
-        dimensions[i] = definition->axis[axis[i]];
-    int variable = definition_variable(definition, row->name, type, 0, (int)count, dimensions);
-    bool on_axis = row->over == BOUNDARY_OF_LINE;
-    definition_describe(definition, variable, row->long_name,
-        on_axis ? sweep->axis[boundary.axis].param[0]->unit : "1", row->comment);
-    definition_text(definition, variable, METRIC_NATURE, nature_table[NATURE_RECORD].word);
-    if (which == BOUNDARY_VARIABLE_boundary)
-        put_rule(definition, variable, &boundary);
-    put_fill(definition, variable, type);
-    if (row->type == STORED_BYTE)
-        put_masks(definition, variable);
-}
-
-static void define_boundary_variables(struct definition *definition, enum storage type)
-{
-    for (int i = 0; i < BOUNDARY_VARIABLE_COUNT; i++)
-        if (boundary_variable_table[i].type == type)
-            define_boundary_variable(definition, i);
-}
-
 static void define_session_variable(struct definition *definition, enum session_variable which)
 {
     const struct session_variable_row *row = &session_variable_table[which];
@@ -380,10 +322,8 @@ void definition_variables(struct definition *definition)
     for (int i = 0; i < METRIC_COUNT; i++)
         if (layout_has(layout, i))
             define_metric(definition, i);
-    define_boundary_variables(definition, STORED_REAL);
     for (int i = SESSION_VARIABLE_start; i < SESSION_VARIABLE_COUNT; i++)
         define_session_variable(definition, i);
-    define_boundary_variables(definition, STORED_BYTE);
     define_run_variables(definition, PART_REST);
     for (int64_t i = 0; i < layout->sweep->axis_count; i++)
         define_axis(definition, i);

@@ -2,6 +2,7 @@
 
 #include "driver/output/output.h"
 #include "driver/sweep/grid.h"
+#include "driver/sweep/label.h"
 #include "driver/sweep/texts.h"
 #include "model/core/check.h"
 
@@ -153,6 +154,24 @@ char *layout_measure_text(const struct measure *measure)
         return text;
     free(text);
     return NULL;
+}
+
+char *layout_refine_text(const struct sweep *sweep)
+{
+    const struct refine *refine = &sweep->refine;
+    char at[LABEL_SIZE], coarse[32] = "", *text;
+
+    if (refine->kind == REFINE_NONE)
+        return strdup("");
+    const char *first = sweep->axis[refine->axis[0]].name;
+    bool lines = refine->kind == REFINE_LINES, both = refine->axis_count == 2;
+    if (!lines)
+        snprintf(coarse, sizeof(coarse), ", coarse: %lld", (long long)refine->coarse);
+    if (asprintf(&text, "{%s%s%s%s%s, variable: %s, at: %s%s}", lines ? "axis: " : "axes: [", first,
+            both ? ", " : "", both ? sweep->axis[refine->axis[1]].name : "", lines ? "" : "]",
+            metric_table[refine->variable].name, label_real(refine->at, at, sizeof(at)), coarse) < 0)
+        return NULL;
+    return text;
 }
 
 int layout_error(struct error *error, const char *name, int status)

@@ -63,6 +63,9 @@ const char *layout_title(const struct sweep *sweep);
  * of their own, named like their keys: see measure_option_text. */
 char *layout_measure_text(const struct measure *measure);
 
+/* Text of the attribute `refine`, "" of a sweep without it. The caller frees it; NULL: no memory. */
+char *layout_refine_text(const struct sweep *sweep);
+
 /*
  * "phase.nc: No space left on device" from a netCDF status, or from an errno if it is above 0. ERROR_INPUT if
  * the user must choose another path, else ERROR_ENVIRONMENT. Always -1.

@@ -18,7 +18,6 @@ struct dataset {
     struct prospect *prospect; /* only says what a start would do; NULL: a start. Borrowed */
     int64_t session; /* this start's row of the session table */
     int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* offsets of their values; -1: not measured */
-    int64_t boundary[BOUNDARY_VARIABLE_COUNT]; /* likewise; -1: the sweep does not have it */
     int64_t number[SESSION_VARIABLE_COUNT]; /* offsets of the numbers of the session table */
     signed char *outcome; /* [cells] */
     int *attempts, *deaths; /* [cells] */
@@ -70,9 +69,6 @@ int places_find(struct dataset *dataset, int file, struct error *error);
 
 /* The offset in the file of a metric's values of a cell, in a row (0 for metrics of the whole run). */
 int64_t metric_place(const struct dataset *dataset, enum metric metric, int64_t cell, int64_t row);
-
-/* Writes numbers at an offset, through the buffer. 0 or an errno. */
-int dataset_put_numbers(struct dataset *dataset, int64_t place, const double *value, size_t count);
 
 /* "phase.nc: ..." from a netCDF status or an errno. Always -1. */
 int dataset_error(const struct dataset *dataset, int status, struct error *error);

@@ -2,7 +2,6 @@
  * The offsets of values in the file. Values are row-major, cells numbered as in the sweep, numbers
  * big-endian.
  */
-#include "driver/dataset/boundary_variables.h"
 #include "driver/dataset/check.h"
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/lookup.h"
@@ -66,16 +65,6 @@ int places_find(struct dataset *dataset, int file, struct error *error)
         dataset->metric[i] =
             find_place(file, extent, metric_table[i].name, metric_bytes(&dataset->layout, i) * cells);
         found = found && dataset->metric[i] >= 0;
-    }
-    for (int i = 0; i < BOUNDARY_VARIABLE_COUNT; i++) {
-        const struct boundary_variable_row *row = &boundary_variable_table[i];
-        int64_t values = boundary_variable_values(dataset->layout.sweep, i);
-        dataset->boundary[i] = -1;
-        if (values == 0)
-            continue;
-        dataset->boundary[i] =
-            find_place(file, extent, row->name, row->type == STORED_BYTE ? values : 8 * values);
-        found = found && dataset->boundary[i] >= 0;
     }
     for (int i = SESSION_NUMBER_FIRST; i < SESSION_VARIABLE_COUNT; i++) {
         dataset->number[i] =

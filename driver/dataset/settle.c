@@ -8,7 +8,6 @@
  */
 #include "driver/dataset/settle.h"
 
-#include "driver/dataset/boundary_variables.h"
 #include "driver/dataset/create.h"
 #include "driver/dataset/displaced.h"
 #include "driver/dataset/foreign.h"
@@ -180,7 +179,7 @@ static bool has_all_variables(const struct view *view, const struct layout *layo
         all = lookup_has_variable(view->file, run_variable_table[i].name);
     for (int i = 0; all && i < SESSION_VARIABLE_COUNT; i++)
         all = lookup_has_variable(view->file, session_variable_table[i].name);
-    return all && boundary_variables_fit(view, layout->sweep);
+    return all;
 }
 
 static bool has_text(const struct view *view, const char *name, const char *text)

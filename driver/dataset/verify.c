@@ -8,7 +8,6 @@
  */
 #include "driver/dataset/verify.h"
 
-#include "driver/dataset/boundary_variables.h"
 #include "driver/dataset/check.h"
 #include "driver/dataset/conversion.h"
 #include "driver/dataset/definition.h"
@@ -309,9 +308,6 @@ bool verify_alignment(const struct view *view)
     }
     for (int i = 0; aligned && i < METRIC_COUNT; i++)
         aligned = is_aligned(view, extent, metric_table[i].name);
-    for (int i = 0; aligned && i < BOUNDARY_VARIABLE_COUNT; i++)
-        aligned = boundary_variable_table[i].type == STORED_BYTE ||
-                  is_aligned(view, extent, boundary_variable_table[i].name);
     for (int i = SESSION_NUMBER_FIRST; aligned && i < SESSION_VARIABLE_COUNT; i++)
         aligned = is_aligned(view, extent, session_variable_table[i].name);
     free(extent);
@@ -336,8 +332,6 @@ int verify_content(const struct view *view, struct error *error)
 {
     if (verify_runs(view, error) != 0 || verify_metrics(view, error) != 0 ||
         verify_sessions(view, error) != 0)
-        return -1;
-    if (verify_boundary(view, error) != 0)
         return -1;
     if (verify_coordinates(view, error) != 0 || verify_params(view, error) != 0)
         return -1;

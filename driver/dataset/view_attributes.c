@@ -99,9 +99,3 @@ char *view_variable_text(const struct view *view, const struct view_variable *va
 {
     return read_text(view, variable->id, name);
 }
-
-bool view_variable_number(
-    const struct view *view, const struct view_variable *variable, const char *name, double *value)
-{
-    return view_attribute_number(view, variable->id, name, value);
-}

@@ -9,8 +9,4 @@ char *view_text(const struct view *view, const char *name);
 /* The same for an attribute of a variable. */
 char *view_variable_text(const struct view *view, const struct view_variable *variable, const char *name);
 
-/* One number that is an attribute of a variable. False: there is none, with errno 0, or ENOMEM. */
-bool view_variable_number(
-    const struct view *view, const struct view_variable *variable, const char *name, double *value);
-
 #endif

@@ -34,7 +34,7 @@ void dataset_field(char *field, size_t width, const char *text)
 
 /* ---- values; 0 or an errno ---- */
 
-int dataset_put_numbers(struct dataset *dataset, int64_t place, const double *value, size_t count)
+static int put_numbers(struct dataset *dataset, int64_t place, const double *value, size_t count)
 {
     uint64_t number[NUMBERS_AT_ONCE];
     int status = 0;
@@ -68,7 +68,7 @@ static int put_integer(struct dataset *dataset, enum run_variable variable, int6
 
 static int put_real(struct dataset *dataset, enum run_variable variable, int64_t cell, double value)
 {
-    return dataset_put_numbers(dataset, place_of(dataset, variable, cell), &value, 1);
+    return put_numbers(dataset, place_of(dataset, variable, cell), &value, 1);
 }
 
 static int put_text(struct dataset *dataset, enum run_variable variable, int64_t cell, const char *text)
@@ -104,7 +104,7 @@ static int wipe_metric(struct dataset *dataset, enum metric metric, int64_t cell
     int64_t left = (metric_place(dataset, metric, cell + 1, 0) - place) / 8;
     for (int64_t some; left > 0 && status == 0; left -= some, place += 8 * some) {
         some = left < NUMBERS_AT_ONCE ? left : NUMBERS_AT_ONCE;
-        status = dataset_put_numbers(dataset, place, nothing, (size_t)some);
+        status = put_numbers(dataset, place, nothing, (size_t)some);
     }
     return status;
 }
@@ -172,7 +172,7 @@ int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct er
     int status = 0;
 
     for (int i = SESSION_NUMBER_FIRST; status == 0 && i < SESSION_VARIABLE_COUNT; i++)
-        status = dataset_put_numbers(dataset, dataset->number[i] + 8 * dataset->session, &value[i], 1);
+        status = put_numbers(dataset, dataset->number[i] + 8 * dataset->session, &value[i], 1);
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
@@ -203,7 +203,7 @@ static int put_metric(struct dataset *dataset, enum metric metric, int64_t place
     for (size_t i = from, count; i < end && status == 0; i += count) {
         size_t there = layout_find(&dataset->layout.form, run, metric, i, &count);
         count = count < end - i ? count : end - i;
-        status = dataset_put_numbers(dataset, place + 8 * (int64_t)there, values + (i - from), count);
+        status = put_numbers(dataset, place + 8 * (int64_t)there, values + (i - from), count);
     }
     return status;
 }

@@ -2,7 +2,6 @@
 
 #include "driver/dataset/displaced.h"
 #include "driver/dataset/write.h"
-#include "driver/job/boundary.h"
 #include "driver/job/display.h"
 #include "driver/job/events.h"
 #include "driver/output/folder.h"
@@ -370,8 +369,6 @@ int job_close(struct job *job, struct error *error)
         rmdir(job->folder); /* succeeds only if it is empty */
     }
     bool ended = !job->failed && job->coordinator && job_pending(job) == 0;
-    if (ended)
-        keep_error(job, boundary_update(job->sweep, job->dataset, job->lease, true, &closing), &closing);
     if (ended && !job->displaced)
         keep_error(job, folder_clear(job->sweep->output, &closing), &closing);
     keep_error(job, dataset_close(job->dataset, &closing), &closing);

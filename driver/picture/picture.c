@@ -3,7 +3,6 @@
 
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view_attributes.h"
-#include "driver/picture/boundary_text.h"
 #include "driver/picture/diagram.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
@@ -75,8 +74,6 @@ static int refuse_variable(const struct view *view, const char *name, struct err
     }
     for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
         offer_name(view, &nearest, run_variable_table[i].name);
-    for (int i = 0; i < BOUNDARY_VARIABLE_COUNT; i++)
-        offer_name(view, &nearest, boundary_variable_table[i].name);
     return error_set(error, ERROR_INPUT, "%s: no variable %s%s see normsweep help metrics", view->name,
         excerpt, nearest.best ? nearest_hint(&nearest, hint) : ";");
 }
@@ -118,23 +115,21 @@ static void print_early(
     }
     if (ended)
         lines_print(out, picture->terminal.columns,
-            "%lld of %lld runs ended early: norm_growth and boundary are of different steps",
-            (long long)ended, (long long)known);
+            "%lld of %lld runs ended early: norm_growth is of different steps", (long long)ended,
+            (long long)known);
 }
 
 /* What is said below the diagram, which the caller frees; NULL with the error set. */
 static char *text_below(const struct picture *picture, const struct plane *plane, struct error *error)
 {
     const struct view *view = picture->view;
-    char *boundary = boundary_text(picture, plane->shape, error), *text = NULL;
-    double *early =
-        boundary ? view_cells(view, run_variable_table[RUN_VARIABLE_ended_early].name, error) : NULL;
+    double *early = view_cells(view, run_variable_table[RUN_VARIABLE_ended_early].name, error);
+    char *text = NULL;
     size_t size;
     FILE *out = early ? open_memstream(&text, &size) : NULL;
     bool whole = false;
 
     if (out) {
-        fputs(boundary, out);
         print_early(picture, plane, early, out);
         whole = fclose(out) == 0;
     }
@@ -143,7 +138,6 @@ static char *text_below(const struct picture *picture, const struct plane *plane
         free(text);
         text = NULL;
     }
-    free(boundary);
     free(early);
     return text;
 }

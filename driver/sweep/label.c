@@ -34,8 +34,7 @@ char *label_shorten(char *text, int columns)
     return text;
 }
 
-/* "10"; param_format, which digests are made from, writes 1e+01. */
-static char *label_real(double value, char *text, size_t size)
+char *label_real(double value, char *text, size_t size)
 {
     snprintf(text, size, "%.15g", value);
     if (strtod(text, NULL) != value)

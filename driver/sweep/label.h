@@ -41,6 +41,10 @@ char *label_cut(char *text);
 /* Cuts a text that is wider than `columns`; its last column is then a '~'. Returns text. */
 char *label_shorten(char *text, int columns);
 
+/* The shortest text that reads as the same number: "10", where param_format, which digests are made from,
+ * writes 1e+01. Returns text. */
+char *label_real(double value, char *text, size_t size);
+
 /* "0.001", "pre", "small": the value of an axis at an index with all its digits, safe for a terminal. Returns
  * text. */
 char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_t size);

@@ -62,31 +62,6 @@ const char *const *run_variable_flags(enum run_variable variable, int *count)
     }
 }
 
-const struct boundary_variable_row boundary_variable_table[BOUNDARY_VARIABLE_COUNT] = {
-#define X(name, ...) {#name, __VA_ARGS__},
-    BOUNDARY_VARIABLES(X)
-#undef X
-};
-
-const char *boundary_over_text(enum boundary_over over)
-{
-    switch (over) {
-    case BOUNDARY_OF_LINE:
-        return "all axes but the boundary's";
-    case BOUNDARY_OF_RATES:
-    case BOUNDARY_OF_GROWTH:
-        return "all axes but the boundary's, learning_rate and seed";
-    case BOUNDARY_OF_LENGTHS:
-        break;
-    }
-    return "all axes but the boundary's, steps and seed";
-}
-
-const struct boundary_prediction_row boundary_prediction_table[PREDICTION_COUNT] = {
-    [PREDICTION_ORTHOGONAL] = {"orthogonal_updates", 1},
-    [PREDICTION_ALIGNED] = {"aligned_updates", 0},
-};
-
 const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT] = {
 #define X(field, width, long_name) {"session_" #field, STORED_TEXT, width, "1", long_name},
     SESSION_VARIABLES(X)
@@ -121,8 +96,6 @@ bool dataset_reserves(const char *name)
         found = found || strcmp(name, metric_table[i].name) == 0;
     for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
         found = found || strcmp(name, run_variable_table[i].name) == 0;
-    for (int i = 0; i < BOUNDARY_VARIABLE_COUNT; i++)
-        found = found || strcmp(name, boundary_variable_table[i].name) == 0;
     for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
         found = found || strcmp(name, session_variable_table[i].name) == 0;
     return found;

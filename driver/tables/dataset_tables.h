@@ -38,6 +38,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
 #define ATTRIBUTE_PRECISION "training_precision"
 #define ATTRIBUTE_MEASURE "measure"
 #define ATTRIBUTE_VALIDATE "validate"
+#define ATTRIBUTE_REFINE "refine"
 #define ATTRIBUTE_GRADIENT_BATCHES "gradient_batches"
 #define ATTRIBUTE_HESSIAN "hessian"
 #define ATTRIBUTE_LYAPUNOV_EXPONENTS "lyapunov_exponents"
@@ -61,6 +62,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
                            "activations; missing in older files, which may be of either")                    \
     X(ATTRIBUTE_MEASURE, "value of measure, with defaults filled in")                                        \
     X(ATTRIBUTE_VALIDATE, "value of validate, with defaults filled in")                                      \
+    X(ATTRIBUTE_REFINE, "value of refine, with defaults filled in, if the sweep has it")                     \
     X(ATTRIBUTE_GRADIENT_BATCHES, "value of gradient_batches, if gradients are measured")                    \
     X(ATTRIBUTE_HESSIAN, "value of hessian, with defaults filled in, if it is measured")                     \
     X(ATTRIBUTE_LYAPUNOV_EXPONENTS, "value of lyapunov_exponents, if lyapunov is measured")                  \
@@ -126,78 +128,6 @@ extern const struct run_variable_row run_variable_table[RUN_VARIABLE_COUNT];
 /* The words for a variable's values 0, 1, ...; *count is their number. NULL and 0: its values are not flags.
  */
 const char *const *run_variable_flags(enum run_variable variable, int *count);
-
-/* The axes of a variable of the boundary: all except the one on which the boundary is a place, and except
- * these. */
-enum boundary_over {
-    BOUNDARY_OF_LINE, /* none */
-    BOUNDARY_OF_RATES, /* learning_rate and seed; only if learning_rate is an axis of at least two values */
-    BOUNDARY_OF_GROWTH, /* the same; only for norm_growth at 1 along weight_decay, of which theory speaks */
-    BOUNDARY_OF_LENGTHS, /* steps and seed; likewise */
-};
-
-#define INTERVAL_COMMENT                                                                                     \
-    "covers the slope with a probability of about 95 %: bootstrap over seeds, widened by Student's factor "  \
-    "for so few (with one seed, from the residuals of the fit), and each boundary anywhere between its "     \
-    "two runs; NaN with one seed at two places"
-
-/*
- * The boundary of the sweep, which is written when all of its runs have ended: X(name, type, over, long_name,
- * comment). NaN, or -1 of a byte, until then, and where there is none.
- */
-#define BOUNDARY_VARIABLES(X)                                                                                \
-    X(boundary, STORED_REAL, BOUNDARY_OF_LINE, "value of the axis at which the variable crosses",            \
-        "the weight decay at which norm_growth falls through 1, or what refine looks for along one axis; "   \
-        "of several such places the last one between runs that were trained; interpolated between "          \
-        "neighbouring runs that are done: norm_growth in logarithms, others linearly, the axis in "          \
-        "logarithms if it is positive")                                                                      \
-    X(boundary_low, STORED_REAL, BOUNDARY_OF_LINE, "axis at the run before the boundary",                    \
-        "0 where the boundary is between a weight decay of 0 and the next")                                  \
-    X(boundary_high, STORED_REAL, BOUNDARY_OF_LINE, "axis at the run after the boundary", "")                \
-    X(predicted_boundary, STORED_REAL, BOUNDARY_OF_LINE, "boundary predicted from one run",                  \
-        "from the norms of the run of the smallest weight decay, if updates add the same at all others; "    \
-        "only for norm_growth along weight_decay, where every weight of the layers decays alike")            \
-    X(boundary_slope, STORED_REAL, BOUNDARY_OF_RATES, "slope of log boundary over log learning_rate",        \
-        "by least squares; boundary: the geometric mean over seeds")                                         \
-    X(boundary_slope_low, STORED_REAL, BOUNDARY_OF_RATES, "lower end of the interval of boundary_slope",     \
-        INTERVAL_COMMENT)                                                                                    \
-    X(boundary_slope_high, STORED_REAL, BOUNDARY_OF_RATES, "upper end of the interval of boundary_slope",    \
-        INTERVAL_COMMENT)                                                                                    \
-    X(boundary_rejects, STORED_BYTE, BOUNDARY_OF_GROWTH, "predictions that boundary_slope rejects",          \
-        "orthogonal_updates: its interval excludes 1, the slope if updates are orthogonal to the "           \
-        "parameters; aligned_updates: it excludes 0, the slope if they point along them")                    \
-    X(boundary_steps_slope, STORED_REAL, BOUNDARY_OF_LENGTHS, "slope of log boundary over log steps",        \
-        "by least squares; boundary: the geometric mean over seeds")                                         \
-    X(boundary_steps_slope_low, STORED_REAL, BOUNDARY_OF_LENGTHS,                                            \
-        "lower end of the interval of boundary_steps_slope", INTERVAL_COMMENT)                               \
-    X(boundary_steps_slope_high, STORED_REAL, BOUNDARY_OF_LENGTHS,                                           \
-        "upper end of the interval of boundary_steps_slope", INTERVAL_COMMENT)
-
-enum boundary_variable {
-#define X(name, ...) BOUNDARY_VARIABLE_##name,
-    BOUNDARY_VARIABLES(X)
-#undef X
-        BOUNDARY_VARIABLE_COUNT,
-};
-
-struct boundary_variable_row {
-    const char *name;
-    enum storage type; /* STORED_REAL, or STORED_BYTE for flags that may be set together */
-    enum boundary_over over;
-    const char *long_name, *comment;
-};
-extern const struct boundary_variable_row boundary_variable_table[BOUNDARY_VARIABLE_COUNT];
-
-/* "all axes but the boundary's, learning_rate and seed" */
-const char *boundary_over_text(enum boundary_over over);
-
-/* The flags of boundary_rejects: bit i is set if the slope rejects prediction i. */
-enum boundary_prediction { PREDICTION_ORTHOGONAL, PREDICTION_ALIGNED, PREDICTION_COUNT };
-struct boundary_prediction_row {
-    const char *word;
-    double slope;
-};
-extern const struct boundary_prediction_row boundary_prediction_table[PREDICTION_COUNT];
 
 /*
  * Texts of the session table: X(field of struct session, width, long_name). The dataset itself adds `start`,

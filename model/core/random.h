@@ -20,8 +20,7 @@ enum random_purpose {
     RANDOM_RESIDUAL, /* states, perturbations and directions of the residual stream */
     RANDOM_LYAPUNOV, /* the tangents that Lyapunov exponents begin with: exponent << 40 | element */
     RANDOM_DRAW, /* which finished runs of a sweep `verify` trains again; index: cell */
-    RANDOM_INTERVAL, /* resamples and draws for an interval of a slope; index: see driver/boundary/slope.c */
-    RANDOM_SEQUENCE, /* the seed of a sequence's own draws; index: epoch << 40 | sequence */
+    RANDOM_SEQUENCE = 12, /* the seed of a sequence's own draws; index: epoch << 40 | sequence */
     RANDOM_SPANS, /* where spans and gaps of a sequence end, from its own seed */
     RANDOM_MASKED, /* which words of a sequence are masked, and how, from its own seed */
     RANDOM_STEP, /* the seed of a step's own draws; index: step */

@@ -1,4 +1,4 @@
-"""The Python package: what open_sweep gives, and the boundary of datasets whose boundary is known."""
+"""The Python package: what open_sweep gives."""
 
 import doctest
 import importlib.util
@@ -13,18 +13,16 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import NORMSWEEP, PROJECT, names_in, run, tables
-from made_up import LEARNING_RATES, ROOT, WEIGHT_DECAYS, made_up
+from made_up import LEARNING_RATES, WEIGHT_DECAYS, made_up
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
 import normsweep  # noqa: E402
 import normsweep.boundary  # noqa: E402
-import normsweep.boundary_variables  # noqa: E402
 import normsweep.dataset  # noqa: E402
 import normsweep.plane  # noqa: E402
 import normsweep.predicted  # noqa: E402
 from normsweep import names  # noqa: E402
-from normsweep.boundary_variables import PREDICTIONS  # noqa: E402
 
 
 @pytest.fixture
@@ -32,19 +30,12 @@ def ds():
     return made_up()
 
 
-def row(decays, growths, **options):
-    """A dataset of one row of runs."""
-    outcome = options.get("outcome", [2] * len(decays))
-    return xr.Dataset({"outcome": ("weight_decay", outcome), "norm_growth": ("weight_decay", growths)},
-                      {"weight_decay": decays})
-
-
 def near(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-12, equal_nan=True)
     return True
 
 
-@pytest.mark.parametrize("module", ["", ".boundary", ".boundary_variables", ".dataset", ".plane", ".predicted"])
+@pytest.mark.parametrize("module", ["", ".boundary", ".dataset", ".plane", ".predicted"])
 def test_examples(module, tmp_path, monkeypatch, ds):
     monkeypatch.chdir(tmp_path)
     ds.to_netcdf("first.nc")
@@ -73,8 +64,7 @@ def test_what_was_opened_can_be_saved(tmp_path):
 
 
 def test_documentation_of_methods_is_that_of_their_functions():
-    for function in (normsweep.boundary_variables.boundary, normsweep.phase_boundary, normsweep.predicted_boundary,
-                     normsweep.gradient_slopes, normsweep.plane.pivot):
+    for function in (normsweep.boundary, normsweep.predicted_boundary, normsweep.gradient_slopes, normsweep.plane.pivot):
         assert function.__doc__ and getattr(normsweep.Sweep, function.__name__).__doc__ == function.__doc__
 
 
@@ -165,126 +155,6 @@ def test_pivot_says_what_is_none(ds):
             ds.sweep.pivot(variable, **at)
 
 
-def test_boundary_is_the_known_one(ds):
-    ds = ds.sel(learning_rate=[1e-1, 1e-2])
-    found = ds.sweep.phase_boundary()
-    known = xr.where(ds.norm_placement == "pre", ds.learning_rate, 0.3)
-    for variable, factor in (("boundary", 1), ("low", 1 / ROOT), ("high", ROOT)):
-        near(found[variable].transpose(*known.dims), known * factor)
-    near(found.each.transpose(*known.dims, "seed"), known * xr.where(ds.seed == 0, 1 / ROOT, ROOT))
-    near(found.spread, np.log10(ROOT) * ROOT)  # of two values x apart: x / sqrt(2)
-    assert (found.side == "crosses").all() and (found.repeats == 2).all() and (found.each_side == "crosses").all()
-    np.testing.assert_allclose(found.slope, [1, 0], atol=1e-12)
-    np.testing.assert_allclose(found.level, [0, np.log10(0.3)], atol=1e-12)
-    assert (found.slope_points == 2).all() and found.slope_error.isnull().all()
-
-
-def test_boundary_does_not_depend_on_the_order(ds):
-    turned = ds.isel(weight_decay=[3, 0, 4, 2, 1], learning_rate=[1, 2, 0], seed=[1, 0]).sweep.phase_boundary()
-    known = ds.sweep.phase_boundary()
-    for name in known.variables:
-        if known[name].dtype.kind == "f":
-            near(turned[name].reindex_like(known[name]).transpose(*known[name].dims), known[name])
-
-
-def test_seeds_without_a_boundary_are_counted(ds):
-    found = ds.sweep.phase_boundary()
-    lost = found.sel(learning_rate=1e-4)
-    assert list(lost.side.values) == ["shrinking", "crosses"] and list(lost.repeats.values) == [0, 1]
-    assert near(lost.boundary, [np.nan, 0.3 / ROOT]) and lost.spread.isnull().all()
-    assert list(lost.each_side.sel(norm_placement="post").values) == ["crosses", "unknown"]
-
-
-def test_one_seed_and_no_seed(ds):
-    for part in (ds.sel(seed=1), ds.sel(seed=[1])):
-        found = part.sweep.phase_boundary()
-        assert near(found.boundary.sel(norm_placement="pre", learning_rate=1e-2), 1e-2 * ROOT)
-        assert found.spread.isnull().all() and found.low.equals(found.high)
-        assert set(found.repeats.values.ravel()) == {0, 1}
-    each = ds.sweep.phase_boundary(over=None)
-    assert "seed" in each.boundary.dims and near(each.boundary, each.each)
-    across = ds.sel(learning_rate=1e-1).sweep.phase_boundary(over="norm_placement")
-    assert near(across.boundary, 0.03 ** 0.5 * np.array([1 / ROOT, ROOT]))
-
-
-SIDES = {
-    "growing": ([0.1, 1], [3, 2], None),
-    "shrinking": ([0.1, 1], [1, 0.5], None),  # exactly 1 is no growth
-    "below": ([0, 0.1, 1], [2, 0.5, 0.2], None),
-    "rising": ([0.1, 1, 10], [0.5, 0.2, 3], None),
-    "unknown": ([0.1, 1], [2, 0.5], [3, 0]),
-}
-
-
-@pytest.mark.parametrize("side", SIDES)
-def test_why_there_is_none(side):
-    decays, growths, outcome = SIDES[side]
-    found = row(decays, growths, **({"outcome": outcome} if outcome else {})).sweep.phase_boundary()
-    assert found.side == side and found.boundary.isnull() and found.repeats == 0
-
-
-def test_the_last_of_several_crossings():
-    assert near(row([1, 10, 100, 1000], [2, 0.5, 4, 1 / 4]).sweep.phase_boundary().boundary, 10 ** 2.5)
-    assert near(row([1, 10, 100, 1000], [2, 0.5, 0.2, 4]).sweep.phase_boundary().boundary, 10 ** 0.5)
-
-
-def test_unequal_growth_is_interpolated():
-    assert near(row([1, 10], [8, 0.5]).sweep.phase_boundary().boundary, 10 ** 0.75)
-    assert near(row([1, 10], [8, 1]).sweep.phase_boundary().boundary, 10)
-    assert near(row([0, 1, 10], [9, 2, 0.5]).sweep.phase_boundary().boundary, 10 ** 0.5)
-
-
-def test_a_run_that_is_not_done_is_passed_over():
-    for outcome in (0, 1, 3, 4, 5):
-        found = row([1, 10, 100], [4, 7, 0.25], outcome=[2, outcome, 2]).sweep.phase_boundary()
-        assert near(found.boundary, 10), outcome
-
-
-def test_a_norm_of_nothing_has_a_side():
-    found = row([1, 10, 100], [np.inf, 2, 0]).sweep.phase_boundary()
-    assert 10 < found.boundary < 10.1
-
-
-def test_slope_against_least_squares(ds):
-    rates = np.array([1e-4, 1e-3, 1e-2, 1e-1])
-    decays = np.array([0.01, 0.1, 1, 10])
-    boundary = np.array([0.02, 0.5, 0.7, 3.0])
-    growth = (decays[:, np.newaxis] / boundary) ** -0.3
-    data = xr.Dataset({"outcome": (("weight_decay", "learning_rate"), np.full(growth.shape, 2)),
-                       "norm_growth": (("weight_decay", "learning_rate"), growth)},
-                      {"weight_decay": decays, "learning_rate": rates})
-    found = data.sweep.phase_boundary()
-    (slope, level), covariance = np.polyfit(np.log10(rates), np.log10(boundary), 1, cov="unscaled")
-    residuals = np.log10(boundary) - level - slope * np.log10(rates)
-    error = (residuals @ residuals / 2 * covariance[0, 0]) ** 0.5
-    near([found.slope, found.level, found.slope_error], [slope, level, error])
-    assert found.slope_points == 4
-
-
-def test_no_boundary_without_its_axis(ds):
-    for part in (ds.sel(weight_decay=0.1), ds.drop_vars("norm_growth")):
-        with pytest.raises(ValueError, match="weight_decay is not an axis"):
-            part.sweep.phase_boundary()
-    alone = ds.sel(learning_rate=1e-2, norm_placement="pre").sweep.phase_boundary()
-    assert near(alone.boundary, 1e-2) and alone.slope.isnull() and alone.slope_points == 0
-
-
-def test_no_boundary_over_what_is_no_axis(ds):
-    for over in ("nope", "weight_decay"):
-        axes = "the axes are learning_rate, norm_placement, seed"
-        with pytest.raises(ValueError, match=f"{over}: not an axis.*; {axes}$"):
-            ds.sweep.phase_boundary(over=over)
-    part = ds.sel(seed=0, learning_rate=1e-2, norm_placement="pre")
-    with pytest.raises(ValueError, match="the axes are none$"):
-        part.sweep.phase_boundary(over="layers")
-    assert near(part.sweep.phase_boundary(over="seed").boundary, 1e-2 / ROOT)
-
-
-def test_every_part_of_a_result_is_described(ds):
-    found = ds.sweep.phase_boundary()
-    assert all(found[name].attrs["long_name"] and found[name].attrs["units"] == "1" for name in found.data_vars)
-
-
 @pytest.mark.skipif(not all(importlib.util.find_spec(name) for name in ("pip", "setuptools", "wheel", "matplotlib")),
                     reason=missing.sentence("Not all of Python's pip, setuptools, wheel and matplotlib are installed",
                                             "pip install ./analysis", "apt-get install python3-pip python3-setuptools "
@@ -314,9 +184,6 @@ def test_names_are_the_programs():
     """What the package has to know beside what a file says."""
     rows = {row["name"]: row["words"] for row in tables()["run_variables"]}
     assert rows["outcome"] == list(names.OUTCOMES)
-    boundary = {row["name"]: row["flags"] for row in tables()["boundary_variables"]}
-    assert tuple(boundary) == names.BOUNDARY
-    assert boundary["boundary_rejects"] == [word.replace(" ", "_") for _, word in PREDICTIONS.values()]
     assert set(rows) - {"dynamics"} == set(names.OF_RUNS) and set(names.FITTED) == {"dynamics"}
     assert {*names.PHASE_AXES, names.REPEAT} <= {*names_in("parameters")}
     natures = names_in("natures")

@@ -84,12 +84,10 @@ def test_one_seed_says_nothing_about_significance(a, b):
 
 
 def test_slopes_of_one_seed_have_no_interval():
-    """Not even that of the line's residuals, which knows nothing of other seeds."""
     decays = list(np.logspace(-6, 2, 9))
     noisy = made(decays=decays, rates=[1e-1, 1e-2, 1e-3, 1e-4]).isel(seed=[0])
     noisy["norm_growth"] = noisy.norm_growth * np.exp(np.sin(np.arange(4.0)))[:, None, None]
     noisy.norm_growth.attrs["nature"] = "ratio"
-    assert noisy.sweep.boundary().boundary_slope_low.notnull()
     found = compare(noisy, made(decays=decays, rates=[1e-1, 1e-2, 1e-3, 1e-4], slope=0.5).isel(seed=[0]))
     assert found.boundary_slope_a.notnull() and found.boundary_slope_a_low.isnull()
     said = comparison_text(found).partition("Slope over")[2].partition("\n\n")[0]
@@ -309,8 +307,7 @@ def test_slopes():
 
 def test_sweeps_that_looked_for_another_boundary():
     a, b = made(), made(boundary=2.0)
-    a["boundary"] = a.norm_growth.isel(weight_decay=0).assign_attrs(
-        along="learning_rate", variable="final_train_loss", at=3.0)
+    a.attrs["refine"] = "{axis: learning_rate, variable: final_train_loss, at: 3}"
     assert "boundary_ratio" not in compare(a, b)
 
 

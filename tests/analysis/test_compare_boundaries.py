@@ -85,7 +85,7 @@ def test_a_run_beside_a_boundary_at_zero():
         found = dataset({"warmup": [0, 100, 200], "seed": range(len(boundaries))},
                         norm_growth=([], lambda warmup, seed: np.exp((np.array(boundaries)[seed] - warmup) / 100)))
         found.norm_growth.attrs.update(nature="ratio", long_name="norm growth", units="1")
-        return found.assign(boundary=xr.DataArray(0.0, attrs={"along": "warmup", "variable": "norm_growth", "at": 1.0}))
+        return found.assign_attrs(refine="{axis: warmup, variable: norm_growth, at: 1}")
     a, b = along_warmup(50, 150), along_warmup(60, 160)
     found = compare(a, b)
     assert near(found.boundary_ratio, (60 * 160 / 50 / 150) ** 0.5)
@@ -136,9 +136,7 @@ def test_a_second_crossing_that_one_side_cannot_see():
 
 def test_why_no_boundary_is_compared():
     whole = made()
-    lost = whole.drop_vars("boundary", errors="ignore")
-    loss = lost.assign(boundary=whole.norm_growth.isel(weight_decay=0).assign_attrs(
-        along="weight_decay", variable="final_train_loss", at=2.5))
+    loss = whole.assign_attrs(refine="{axis: weight_decay, variable: final_train_loss, at: 2.5}")
     found = compare(whole, loss)
     assert noted(found) == ["Boundaries are not compared, because A and B looked for different ones."]
     assert found.attrs["differ"] == ("boundary (norm_growth at 1 along weight_decay, final_train_loss at 2.5 along "
@@ -146,7 +144,7 @@ def test_why_no_boundary_is_compared():
     found = compare(whole, whole.sel(weight_decay=1.0, drop=True).assign_attrs(weight_decay=1.0))
     assert noted(found) == ["Boundaries are not compared: B has no norm_growth along weight_decay."]
     assert noted(compare(*[whole.sel(weight_decay=1.0)] * 2)) == []
-    seeds = [whole.assign(boundary=whole.norm_growth.isel(seed=0).assign_attrs(along="seed"))] * 2
+    seeds = [whole.assign_attrs(refine="{axis: seed, variable: norm_growth, at: 1}")] * 2
     assert noted(compare(*seeds)) == ["Boundaries along seed are not compared."]
     for one in (found, compare(*seeds)):
         assert "boundary_ratio" not in one and "boundary_notes" not in one.attrs

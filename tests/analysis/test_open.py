@@ -403,8 +403,8 @@ def test_keys_of_all_runs_become_axes():
 
 def test_one_run_has_a_boundary_without_a_number():
     one = made_up().sel(learning_rate=0.01, weight_decay=0.001, norm_placement="pre", seed=0)
-    found = one.sweep.with_axes("learning_rate", "weight_decay").sweep.phase_boundary()
-    assert found.boundary.isnull().all() and found.side.values.tolist() == ["growing"]
+    found = one.sweep.with_axes("learning_rate", "weight_decay").sweep.boundary()
+    assert found.boundary.isnull().all() and found.side.values.tolist() == ["above"]
     assert found.expand_dims("sweep").slope.isnull().all() and found.slope.ndim == 0
 
 

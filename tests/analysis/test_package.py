@@ -60,7 +60,7 @@ def test_data_and_statistics_need_no_matplotlib(tmp_path):
     """It takes seconds to import; what draws is in normsweep.figures."""
     made_up().to_netcdf(tmp_path / "a.nc")
     call = ("import sys; from normsweep import *; ds = open_sweep('a.nc'); ds.sweep.table(); ds.sweep.pivot(); "
-            "ds.sweep.phase_boundary(); ds.sweep.predicted_boundary(); "
+            "ds.sweep.boundary(); ds.sweep.predicted_boundary(); "
             "comparison_text(compare(ds.sel(norm_placement='pre'), ds.sel(norm_placement='post'))); "
             "sys.exit('matplotlib' in sys.modules)")
     run(sys.executable, "-c", call, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ANALYSIS)})

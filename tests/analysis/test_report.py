@@ -211,41 +211,31 @@ def test_boundary():
     assert post[1] == ["0.0001", "0.2121", "–", "0.2121", "0.2121", "1"] and post[3][1] == "0.3"
     slopes = [text for text in reader.texts if text.startswith("Slope")]
     found = made_up().sweep.boundary()
-    low, high = float(found.boundary_slope_low[0]), float(found.boundary_slope_high[0])
-    assert slopes[0] == ("Slope 1.00, from 2 learning rates. Its 95 % interval, from seeds and brackets, is "
+    low, high = float(found.slope_low[0]), float(found.slope_high[0])
+    assert slopes[0] == ("Slope 1.00, from 2 learning rates. Its 95 % interval is "
                          f"{low:.2f} to {high:.2f}; it rejects aligned updates.")
     assert "±" in slopes[1] and "from 3" in slopes[1] and "it rejects orthogonal updates" in slopes[1]
-    rows, = (table for tables in reader.tables.values() for table in tables if "slope over learning rate" in table[0])
-    assert rows[0] == ["where", "slope over learning rate", "95 % from", "to", "rejects"]
-    assert rows[1] == ["norm placement pre", "1", words.number(low), words.number(high), "aligned updates"]
-    assert rows[2][0] == "norm placement post" and rows[2][-1] == "orthogonal updates"
     single = read(made_up().isel(seed=[0]))
     slopes = [text for text in single.texts if text.startswith("Slope")]
     assert slopes == ["Slope 1.00, from 2 learning rates. One seed: the spread between seeds is unknown.",
                       "Slope 0.00 ± 0.00, from 3 learning rates. One seed: the spread between seeds is unknown."]
-    rows, = (table for tables in single.tables.values() for table in tables if "slope over learning rate" in table[0])
-    assert [row[2:] for row in rows[1:]] == [["–", "–", "unknown: one seed"]] * 2
-    assert "rejects" not in " ".join(slopes) and made_up().isel(seed=[0]).sweep.boundary().boundary_slope_low[1] < 0.01
     one = read(made_up().isel(seed=0, norm_placement=1, learning_rate=0))
     assert one.tables["Boundary between growing and shrinking"] == [[["boundary weight decay"], ["0.2121"]]]
     none = read(made_up().isel(weight_decay=0))
-    assert "weight_decay is not an axis of this sweep, so there is no boundary." in none.texts
+    assert "norm_growth is not measured along weight_decay, so there is no boundary." in none.texts
 
 
 def test_boundary_of_a_loss():
-    """A search for it trains no runs beside the boundary of growth."""
     ds = made_up()
     ds["final_train_loss"] = 2.9 * ds.norm_growth ** 0.5
-    ds["boundary"] = ds.sweep.boundary().boundary.assign_attrs(
-        along="weight_decay", variable="final_train_loss", at=2.9)
-    found = ds.sweep.boundary()
+    ds.attrs["refine"] = "{axis: weight_decay, variable: final_train_loss, at: 2.9}"
     reader = read(ds)
-    heading = "Boundary: final_train_loss at 2.9 along weight_decay"
-    rows, = reader.tables[heading]
-    assert [row[:2] for row in rows] == [["where", "slope over learning rate"], ["norm placement pre", "1"],
-                                         ["norm placement post", words.number(float(found.boundary_slope[1]))]]
-    assert not {"norm placement pre", "Boundary between growing and shrinking"} & set(reader.tables)
-    assert not any(text.startswith("Slope") for text in reader.texts)
+    assert "Boundary: final_train_loss at 2.9 along weight_decay" in reader.texts
+    table, = reader.tables["norm placement pre"]
+    assert table[1][-1] == "none above" and len(table) == 4
+    slopes = [text for text in reader.texts if text.startswith("Slope")]
+    assert len(slopes) == 2 and not any("rejects" in text for text in slopes)
+    assert not any("stops at a weight decay" in text for text in reader.texts)
 
 
 def test_laws_and_losses():
@@ -443,9 +433,8 @@ def test_a_boundary_below_the_smallest_decay_names_it():
     ds = ds.assign(norm_growth=below.where(ds.weight_decay > 0, 2).where(ds.outcome == 2))
     thinned = ds.outcome.where((ds.learning_rate < 1e-1) | (ds.weight_decay != 0.01), 5).astype("int8")
     ds["outcome"] = thinned.assign_attrs(ds.outcome.attrs)
-    rows = account.boundaries(ds)[0][1]
-    assert [(row[0], row[6], row[7]) for row in rows] == [(1e-4, "below", 0.01), (1e-2, "below", 0.01),
-                                                          (1e-1, "below", 0.1)]
+    found = ds.sweep.boundary().isel(norm_placement=0).sortby("learning_rate")
+    assert (found.side == "zero").all() and found.after.values.ravel().tolist() == [0.01, 0.01, 0.1]
     texts = "".join(read(ds).texts)
     assert "between 0 and 0.1, the smallest positive decay that was run" in texts
     assert "between 0 and 0.01, the smallest positive decay that was run" in texts

@@ -8,8 +8,8 @@ import pandas as pd
 import xarray as xr
 
 from normsweep import (
-    DifferentSweeps, NotASweep, NothingInCommon, Sweep, compare, comparison_table, comparison_text, gradient_slopes,
-    grokking, open_sweep, phase_boundary, predicted_boundary, sweep_of)
+    DifferentSweeps, NotASweep, NothingInCommon, Sweep, boundary, compare, comparison_table, comparison_text,
+    gradient_slopes, grokking, open_sweep, predicted_boundary, sweep_of)
 
 
 def look(path: pathlib.Path) -> float:
@@ -18,9 +18,9 @@ def look(path: pathlib.Path) -> float:
         whole: xr.Dataset = open_sweep([path, "other.nc"], chunks={"seed": 1}, cache=False)
     except (NotASweep, DifferentSweeps, OSError):
         return float("nan")
-    print(ds.sweep.phase_boundary(), whole.sweep.axes)
+    print(ds.sweep.boundary(), whole.sweep.axes)
     sweep: Sweep = sweep_of(ds)
-    boundary: xr.Dataset = sweep.phase_boundary(over=None)
+    bound: xr.Dataset = sweep.boundary(over=None)
     axes: tuple[str, ...] = sweep.axes
     together: dict[str, tuple[str, ...]] = sweep.together
     done: xr.DataArray = sweep.done & ~sweep.diverged & ~sweep.collapsed
@@ -29,10 +29,10 @@ def look(path: pathlib.Path) -> float:
     print(comparison_text(compared, cells=3), len(rows))
     frame: pd.DataFrame = sweep.table()
     print(axes, together, frame.columns, sweep.title.upper(), sweep.words("phase"), sweep.pivot("phase", seed=1))
-    print(sweep.boundary(), sweep.predicted_boundary(decays=[0.1, 1]), sweep.gradient_slopes("w2"), sweep.grokking(0.9))
-    for found in (phase_boundary(ds), predicted_boundary(ds, runs=1), gradient_slopes(ds, over=None), grokking(ds)):
+    print(sweep.predicted_boundary(decays=[0.1, 1]), sweep.gradient_slopes("w2"), sweep.grokking(0.9))
+    for found in (boundary(ds), predicted_boundary(ds, runs=1), gradient_slopes(ds, over=None), grokking(ds)):
         print(found.attrs)
-    return float(done.sum()) + float(boundary["slope"].mean())
+    return float(done.sum()) + float(bound["slope"].mean())
 
 
 def beside(one: xr.Dataset, other: xr.Dataset) -> pd.DataFrame:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Callable
 
 from ..memory import loaded, of_runs
-from ..names import BOUNDARY
 from . import (
     boundaries, curves, depth, equilibrium, exponents, fits, gradients, grokking, heads, hessian, homogeneity, look,
     phase, runs, stacks, states, warmup)
@@ -99,7 +98,7 @@ BOOKKEEPING = frozenset((
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
     "output_homogeneity_degree_r2", "gradient_depth_slope_error", "gradient_depth_slope_theory",
     "batch_gradient_norm", "residual_growth_error", "hessian_trace_error", "hessian_bound", "layer_hessian_trace",
-    "layer_hessian_trace_error", "layer_hessian_bound", *BOUNDARY))
+    "layer_hessian_trace_error", "layer_hessian_bound"))
 
 
 def why_empty(dataset, name):

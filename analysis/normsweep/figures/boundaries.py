@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from ..boundary_variables import is_of_growth
+from ..boundary import GROWTH, crossings, rule
 from . import cells, look, runs
 from .drawing import finished
 
@@ -15,7 +15,7 @@ GAP = "A line has a gap at learning rates where all runs grow, or all shrink, so
 def boundaries(dataset):
     """The weight decay at which growth stops over the learning rate: a line for each combination of the other axes, the
     geometric mean over seeds. None for a single combination, whose boundary is in the phase diagram."""
-    if not runs.is_measured(dataset, "norm_growth") or not is_of_growth(dataset):
+    if not runs.is_measured(dataset, "norm_growth") or rule(dataset) != GROWTH:
         return None
     if tuple(cells.plane_of(dataset)) != runs.PHASE_AXES or not runs.others_of(dataset, *runs.PHASE_AXES):
         return None
@@ -49,7 +49,7 @@ def boundaries(dataset):
 def logs_of(dataset, at):
     """log(boundary) of one combination: [learning_rate] ascending, with a dimension of seeds if there is one."""
     part = runs.part(dataset[["norm_growth", "outcome"]], at)
-    return np.log(part.sweep.phase_boundary().each.sortby("learning_rate"))
+    return np.log(crossings(part).each.sortby("learning_rate"))
 
 
 def has_gap(logs):

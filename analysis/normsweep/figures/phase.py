@@ -7,8 +7,7 @@ from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
-from ..boundary import straight_line
-from ..boundary_variables import crossing, crossings, is_of_growth
+from ..boundary import GROWTH, rule
 from ..words import fixed
 from . import cells, colours, look, runs
 from .drawing import finished
@@ -114,8 +113,8 @@ class Phase:
                            *(f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope and len(slopes) == 1)])]
         if self.has_one_seed:
             notes.append("A slope of one seed has no interval: the spread between seeds is unknown.")
-        if self.is_paper and not is_of_growth(self.dataset):
-            notes.append(f"The line of no growth is left out: the sweep looked for {crossing(self.dataset)}, and its "
+        if self.is_paper and rule(self.dataset) != GROWTH:
+            notes.append(f"The line of no growth is left out: the sweep looked for {rule(self.dataset)}, and its "
                          "runs may lie far from where growth stops.")
         if self.averaged:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
@@ -137,7 +136,7 @@ class Phase:
         self.mark_partly_diverged(axes, part, x, y)
         if not self.is_paper:
             return ""
-        slope = self.add_boundary(axes, part, x) if x.is_log and y.is_log and is_of_growth(part) else ""
+        slope = self.add_boundary(axes, part, x) if x.is_log and y.is_log and rule(part) == GROWTH else ""
         defaults = [np.log10(runs.PYTORCH_DEFAULT[axis]) for axis in self.plane]
         if x.is_log and y.is_log and all(
                 is_inside(places, values[axis], default)
@@ -159,7 +158,8 @@ class Phase:
 
     def add_boundary(self, axes, part, x):
         """Draws the boundary, its range over the repeats, and the predictions through its middle."""
-        each = part.sweep.phase_boundary().each.sortby("learning_rate")
+        found = part.sweep.boundary().sortby("learning_rate")
+        each = found.each
         others = [dim for dim in each.dims if dim != "learning_rate"]
         rates, logs = np.log10(each.learning_rate.values), np.log10(each)
         middle = logs.mean(others).values
@@ -169,22 +169,20 @@ class Phase:
         axes.plot(x.centres, middle, **{**BOUNDARY, "marker": ""})  # a gap at a learning rate without a boundary
         axes.plot(x.centres, middle, **{**BOUNDARY, "linestyle": "none", "zorder": 3.4})  # above the range
         self.legend.setdefault("no growth", Line2D([], [], label="no growth", **BOUNDARY))
-        self.add_brackets(axes, part, x)
+        self.add_brackets(axes, found, x)
         if others and int(each.notnull().sum(others).max()) > 1:
             self.add_range(axes, x, logs.where(each.notnull().sum(others) > 1), others)
         self.add_predicted(axes, part, x)
-        slope, error, _, points = straight_line(rates, middle)
-        if points < 2:
+        if found.slope_points < 2:
             return ""
         anchor = rates[known].mean(), middle[known].mean()
         for predicted, (style, name) in SLOPES.items():
             ends = np.array(axes.get_xlim())
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
             self.legend.setdefault(name, Line2D([], [], label=name, **style))
-        if int((each.notnull().sum("learning_rate") > 1).sum()) < 2:
-            return f"measured slope {fixed(slope)}{ONE_SEED}"
-        return f"measured slope {fixed(slope)}" + (interval_of(part, slope) or (
-            f" ± {error:.2f}" if points > 2 else " from two points"))
+        spread = ONE_SEED if found.slope_repeats < 2 else (
+            f", 95 % interval {fixed(found.slope_low)} to {fixed(found.slope_high)}")
+        return f"measured slope {fixed(found.slope)}{spread}"
 
     def add_range(self, axes, x, logs, others):
         """Draws the range over the repeats at each learning rate, where there are several."""
@@ -197,12 +195,11 @@ class Phase:
         bars.set_label(f"range over {runs.plurals(others)}")
         self.legend.setdefault("range", bars)
 
-    def add_brackets(self, axes, part, x):
+    def add_brackets(self, axes, found, x):
         """Draws a bar between the two runs beside each boundary; over repeats, between the geometric means."""
-        found = crossings(part).sortby("learning_rate")
-        others = [dim for dim in found.boundary.dims if dim != "learning_rate"]
-        low, high = (np.log10(found[name].where(found.boundary.notnull())).mean(others).values
-                     for name in ("boundary_low", "boundary_high"))
+        others = [dim for dim in found.each.dims if dim != "learning_rate"]
+        low, high = (np.log10(found[name].where(found.each.notnull())).mean(others).values
+                     for name in ("before", "after"))
         axes.vlines(x.centres, low, high, **BRACKET)
         if np.nanmax(high - low, initial=0) > LONG * np.ptp(axes.get_ylim()):
             self.legend.setdefault("bracket", Line2D([], [], label="runs on either side", **BRACKET))
@@ -249,16 +246,6 @@ def panel_text(slope, columns):
     """The text on the slope above one of several panels; shorter where there are three beside each other."""
     slope = slope.removeprefix("measured ")
     return slope if columns < 3 else slope.replace("95 % interval ", "").replace(ONE_SEED, "")
-
-
-def interval_of(part, slope):
-    """", 95 % interval -0.07 to 0.67", as the dataset has it; "" if it has none, or that of another slope, because the
-    part does not have all of its runs."""
-    names = ("boundary_slope", "boundary_slope_low", "boundary_slope_high")
-    if not all(runs.is_measured(part, name) and part[name].size == 1 for name in names):
-        return ""
-    whole, low, high = (part[name].item() for name in names)
-    return f", 95 % interval {fixed(low)} to {fixed(high)}" if np.isfinite(low) and np.isclose(whole, slope) else ""
 
 
 def is_inside(places, coordinate, position):

@@ -6,7 +6,8 @@ import re
 import numpy as np
 
 from .. import account
-from ..boundary_variables import crossing, is_of_growth
+from ..boundary import GROWTH, rule
+from ..boundary_text import columns_of, lines_of, slope_sentence, steps_slopes
 from ..words import duration, fixed, number, several, value_text
 from .cells import class_text
 from .drawing import reason
@@ -21,10 +22,6 @@ MOST_BOUNDARIES = 24  # tables of them
 MOST_HEADLINES = 6  # boundaries in words at the top
 FIRST = "phase"  # the figure at the top
 SLOWEST = 5
-SIDES = {
-    "crosses": "", "growing": "all grow", "shrinking": "all shrink",
-    "below": "between 0 and {}, the smallest positive decay that was run", "rising": "shrinking below, growing above",
-    "mixed": "differs between seeds", "unknown": "no run is done"}
 
 
 def report(dataset, drawings=(), source="", status=None, every=0):
@@ -103,8 +100,11 @@ def now(status, every):
 
 def headlines(dataset):
     """The boundary and the best run, each in a sentence."""
-    found = account.boundaries(dataset) if is_of_growth(dataset) else None
-    lines = [line for line in map(headline, found or [], [intervals_of(dataset)] * len(found or [])) if line]
+    try:
+        found = lines_of(dataset.sweep.boundary(), GROWTH) if rule(dataset) == GROWTH else []
+    except ValueError:
+        found = []
+    lines = [text for text in map(headline, found) if text]
     if len(lines) > MOST_HEADLINES:
         lines = [*lines[:MOST_HEADLINES], f"{len(lines) - MOST_HEADLINES} more boundaries are below."]
     best = [f"{name[0].upper()}{name[1:]}: {text}." for name, text in account.losses(dataset)[:1]]
@@ -112,25 +112,18 @@ def headlines(dataset):
         else None
 
 
-def headline(boundary, intervals):
+def headline(line):
     """Where growth stops, as a sentence; "" where it does not."""
-    words, rows, slope, error, points = boundary
-    decays = [row[1] for row in rows if row[1] == row[1]]
+    decays = [row[1] for row in line.rows if row[1] == row[1]]
     if not decays:
         return ""
     ends = " to ".join(dict.fromkeys(number(decay, 2) for decay in (min(decays), max(decays))))
-    text = f"{words + ': growth' if words else 'Growth'} stops at a weight decay of {ends}"
-    if points < 2:
+    text = f"{line.words + ': growth' if line.words else 'Growth'} stops at a weight decay of {ends}"
+    if line.points < 2:
         return f"{text}."
-    _, low, high, _, seeds = intervals.get(words, (slope, np.nan, np.nan, (), 0))
-    spread = f", 95 % interval {fixed(low)} to {fixed(high)}" if np.isfinite(low) else (
-        ", from one seed" if seeds == 1 else f" ± {fixed(error)}" if error == error else "")
-    return f"{text}; its log-log slope over the learning rate is {fixed(slope)}{spread}."
-
-
-def intervals_of(dataset):
-    """{words: (slope, low, high, rejected, seeds)} of the boundary of growth."""
-    return {words: rest for words, *rest in account.slopes(dataset)}
+    spread = f", 95 % interval {fixed(line.low)} to {fixed(line.high)}" if line.repeats > 1 else (
+        ", from one seed" if line.repeats == 1 else f" ± {fixed(line.error)}" if line.error == line.error else "")
+    return f"{text}; its log-log slope over the learning rate is {fixed(line.slope)}{spread}."
 
 
 def notes(dataset):
@@ -219,79 +212,33 @@ def early_part(dataset):
 
 
 def boundary_part(dataset):
-    return boundary_of_growth(dataset) if is_of_growth(dataset) else boundary_of_another(dataset)
-
-
-def boundary_of_growth(dataset):
-    boundaries = account.boundaries(dataset)
-    heading = element("h3", "Boundary between growing and shrinking")
-    if boundaries is None:
-        return join([heading, paragraph("weight_decay is not an axis of this sweep, so there is no boundary.")])
+    of = rule(dataset)
+    heading = element("h3", "Boundary between growing and shrinking" if of == GROWTH else f"Boundary: {of}")
+    try:
+        found = dataset.sweep.boundary()
+    except ValueError as error:
+        return join([heading, paragraph(f"{error}.")])
+    what = ("The weight decay at which growth stops: the norm of the parameters ends as large as it began. It is "
+            "interpolated log-log between a run that grows and the next that does not." if of == GROWTH else
+            "Interpolated between neighbouring runs on both sides.")
+    predicted = " It is 1 if steps are orthogonal to the parameters, 0 if they point along them." * (of == GROWTH)
     parts = [heading, quiet(
-        "The weight decay at which growth stops: the norm of the parameters ends as large as it began. It is "
-        "interpolated log-log between a run that grows and the next that does not. Over seeds: the geometric mean; "
-        "spread is one standard deviation, as a factor. Slope: of a straight line through the log-log boundary, with "
-        "its standard error. It is 1 if steps are orthogonal to the parameters, 0 if they point along them.")]
-    intervals = intervals_of(dataset)
-    for words, rows, slope, error, points in boundaries[:MOST_BOUNDARIES]:
-        if words:
-            parts.append(element("h3", words))
-        parts.append(boundary_table(rows))
-        if points >= 2:
-            parts.append(paragraph(f"Slope {fixed(slope)}" + (f" ± {fixed(error)}" if error == error else "") +
-                                   f", from {points:.0f} learning rates." + interval_text(*intervals.get(words, ()))))
-    if len(boundaries) > MOST_BOUNDARIES:
-        parts.append(quiet(f"The first {MOST_BOUNDARIES} of {len(boundaries)} boundaries are shown."))
-    return join([*parts, *slope_tables(dataset)])
-
-
-def boundary_of_another(dataset):
-    """The slopes of the boundary that the sweep looked for. That of growth is left out: a search for another one does
-    not train the runs beside it."""
-    return join([element("h3", f"Boundary: {crossing(dataset)}"), quiet(
-        "The sweep looked for this boundary; the variable `boundary` of the dataset holds it. The boundary between "
-        "growing and shrinking is left out, because the runs may lie far from it."), *slope_tables(dataset)])
-
-
-def slope_tables(dataset):
-    return [slope_table(account.slopes(dataset, name), axis)
-            for name, axis in (("boundary_slope", "learning rate"), ("boundary_steps_slope", "steps"))]
-
-
-def interval_text(slope=None, low=np.nan, high=np.nan, rejected=(), seeds=0):
-    """" Its 95 % interval, ... is -0.55 to -0.15; it rejects orthogonal updates."; "" without an interval."""
-    if slope is not None and seeds < 2:
-        return f" {'One seed: the' if seeds == 1 else 'The'} spread between seeds is unknown."
-    if not np.isfinite(low):
-        return ""
-    return (f" Its 95 % interval, from seeds and brackets, is {fixed(low)} to {fixed(high)}; it rejects "
-            f"{' and '.join(rejected) or 'neither prediction'}.")
-
-
-def slope_table(rows, axis):
-    """Slopes of the boundary over an axis, with their intervals; None if there are none."""
-    if not rows:
-        return None
-    named, tested = any(row[0] for row in rows), axis == "learning rate"
-    columns = ["where"] * named + [f"slope over {axis}", "95 % from", "to"] + ["rejects"] * tested
-    return table(columns, [
-        [words] * named + [slope, low, high] +
-        [" and ".join(rejected) or ("neither" if low == low else "unknown: one seed" if seeds == 1 else "")] * tested
-        for words, slope, low, high, rejected, seeds in rows],
-        "The interval holds the resampled seeds and each boundary anywhere between its two runs. With one seed the "
-        "spread between seeds is unknown, and there is none.", most=MOST_BOUNDARIES)
-
-
-def boundary_table(rows):
-    """The boundary over the learning rate, without columns that would be empty."""
-    repeated = any(row[5] > 1 for row in rows)
-    with_rate = any(row[0] == row[0] for row in rows)
-    explained = any(SIDES[row[6]] for row in rows)
-    columns = (["learning rate"] if with_rate else []) + ["boundary weight decay"]
-    columns += ["spread", "lowest", "highest", "seeds"] if repeated else []
-    return table(columns + ([""] if explained else []), [
-        ([row[0]] if with_rate else []) + [row[1]] + (row[2:6] if repeated else []) +
-        ([SIDES[row[6]].format(number(row[7]))] if explained else []) for row in rows])
+        f"{what} Over seeds: the geometric mean; spread is one standard deviation, as a factor. Slope: of a straight "
+        f"line through the log-log boundary, with its standard error.{predicted} Its interval holds the resampled "
+        "seeds and each boundary anywhere between its two runs.")]
+    lines = lines_of(found, of)
+    for line in lines[:MOST_BOUNDARIES]:
+        sentence = slope_sentence(line)
+        parts += [element("h3", line.words) if line.words else None, table(*columns_of(line, of)),
+                  paragraph(sentence) if sentence else None]
+    if len(lines) > MOST_BOUNDARIES:
+        parts.append(quiet(f"The first {MOST_BOUNDARIES} of {len(lines)} boundaries are shown."))
+    slopes = steps_slopes(found)
+    if slopes:
+        named = any(row[0] for row in slopes)
+        parts.append(table(["where"] * named + ["slope over steps", "95 % from", "to"],
+                           [row[not named:] for row in slopes], most=MOST_BOUNDARIES))
+    return join(parts)
 
 
 def exponent_part(dataset):

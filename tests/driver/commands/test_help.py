@@ -77,13 +77,14 @@ def test_tables_have_every_attribute_and_variable_of_a_dataset(tmp_path):
               "lyapunov, equilibrium]}\nhessian: {probes: 1, steps: 2}")
     (tmp_path / "a.yaml").write_text(f"corpus: markov\nmeasure: {{metrics: {groups}\nwidth: 8\n"
                                      "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\nsteps: [1, 2]\n"
-                                     "notes: a note\ntags: [a, b]\n")
+                                     "notes: a note\ntags: [a, b]\nrefine: {axis: weight_decay}\n")
     assert normsweep("run", "a.yaml", "-j", "0", cwd=tmp_path).returncode == 0
     axes = {"learning_rate", "weight_decay", "steps"}
     with netCDF4.Dataset(tmp_path / "a.nc") as dataset:
         assert set(dataset.ncattrs()) == {*names_in("attributes", "parameters")} - axes
+        assert dataset.refine == "{axis: weight_decay, variable: norm_growth, at: 1}"
         assert set(dataset.variables) == axes | {*names_in(
-            "dimensions", "metrics", "run_variables", "boundary_variables", "session_variables")} - OF_TWO_STACKS
+            "dimensions", "metrics", "run_variables", "session_variables")} - OF_TWO_STACKS
         for row in tables()["metrics"]:
             if row["name"] not in OF_TWO_STACKS:
                 variable = dataset[row["name"]]

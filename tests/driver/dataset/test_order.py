@@ -254,5 +254,5 @@ def seeds(path):
         file.set_auto_chartostring(False)
         return {int(seed): {name: np.take(variable[...], place, axis=variable.dimensions.index("seed"))
                             for name, variable in file.variables.items()
-                            if "seed" in variable.dimensions and name != "seed" and not name.startswith("boundary")}
+                            if "seed" in variable.dimensions and name != "seed"}
                 for place, seed in enumerate(file["seed"][...])}

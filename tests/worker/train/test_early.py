@@ -10,6 +10,10 @@ import pytest
 
 from conftest import NORMSWEEP, PROJECT, run
 
+sys.path.insert(0, str(PROJECT / "analysis"))
+
+from normsweep import open_sweep  # noqa: E402
+
 pytestmark = pytest.mark.thorough("trains whole sweeps")
 
 SWEEP = """\
@@ -97,7 +101,7 @@ def test_values_until_the_end(grid):
 @pytest.mark.parametrize("grid", ["cosine after a warm-up"], indirect=True)
 def test_pictures_say_that_runs_ended_early(grid, tmp_path):
     path, early = grid.filepath(), int(both(grid, "ended_early")[PHASE].sum())
-    says = "runs ended early: norm_growth and boundary are of different steps"
+    says = "runs ended early: norm_growth is of different steps"
     assert f"\n{early} of 80 {says}\n" in run(NORMSWEEP, "show", path).stdout
     assert f"\n{early} of 40 {says}\n" in run(NORMSWEEP, "show", path, "--at", "stop_when=phase").stdout
     assert "ended early" not in run(NORMSWEEP, "show", path, "--at", "stop_when=never").stdout
@@ -184,5 +188,5 @@ def test_refused_beside_refine(tmp_path):
 
 def test_no_prediction_from_a_run_that_may_have_ended(tmp_path):
     with train(tmp_path, "early", ["stop_when=phase"]) as early:
-        assert np.isnan(early["predicted_boundary"][:]).all()
-        assert np.isfinite(early["boundary"][:]).any()
+        found = open_sweep(early.filepath()).sweep.boundary()
+        assert np.isnan(found.predicted).all() and np.isfinite(found.each).any()
