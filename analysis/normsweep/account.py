@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from .collapse import ENTROPY, collapsed
-from .names import GENERAL, PRECISION, REPEAT, SESSION, SESSION_NUMBERS
+from .names import GENERAL, PRECISION, SESSION, SESSION_NUMBERS
 from .words import duration, number, several, texts, value_text
 
 USED = {  # the corpora that use a key, of keys that not all use

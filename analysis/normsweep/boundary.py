@@ -140,8 +140,8 @@ def crossings(dataset: xr.Dataset) -> xr.Dataset:
 
 def crossing(place: Array, value: Array, at: float = 1.0, ratio: bool = True, falls: bool = True,
              log_axis: bool = True) -> tuple[float, float, float, str]:
-    """(boundary, place of the run before it, of the run after it, side) of one row of runs. place [n] ascends, value [n]
-    is NaN for runs that do not count.
+    """(boundary, place of the run before it, of the run after it, side) of one row of runs. place [n] ascends, and
+    value [n] is NaN for runs that do not count.
 
     `ratio`: it is interpolated in the logarithm of the variable; `log_axis`: in that of the axis, which has no boundary
     beside a place of 0; `falls`: only from a run above `at` to one that is not, else also the other way round.

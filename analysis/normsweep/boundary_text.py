@@ -3,6 +3,7 @@ table with one row per line of runs."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,9 @@ import xarray as xr
 
 from .account import combinations
 from .boundary import GROWTH, RATE, REJECTS, Rule
-from .words import aligned, fixed, number, several
+from .words import aligned, fixed, number
 
+WIDTH = 100
 SIDES = {  # why there is no boundary: of growth, of another
     "crosses": ("", ""), "above": ("all grow", "all above"), "below": ("all shrink", "none above"),
     "zero": ("between 0 and {}, the smallest positive decay that was run", "between 0 and {}"),
@@ -97,7 +99,7 @@ def boundary_text(found: xr.Dataset, of: Rule) -> str:
     for line in lines_of(found, of):
         names, rows = columns_of(line, of)
         table = [names, *([one if isinstance(one, str) else number(one) for one in row] for row in rows)]
-        parts.append("\n".join(filter(None, [line.words, aligned(table), slope_sentence(line)])))
+        parts.append("\n".join(filter(None, [line.words, aligned(table), textwrap.fill(slope_sentence(line), WIDTH)])))
     slopes = [f"{words and f'{words}: '}{fixed(slope)}" + (
         f", 95 % interval {fixed(low)} to {fixed(high)}" if low == low else "")
         for words, slope, low, high in steps_slopes(found)]

@@ -40,9 +40,7 @@ _normsweep_names() {
             residual_growth_error gradient_growth angle_exponent gradient_exponent lyapunov lyapunov_angular \
             rotation rotation_equilibrium tensor_rms rms_equilibrium unigram_loss final_train_loss final_valid_loss \
             outcome phase dynamics last_step diverged_step ended_early seconds tokens_per_second attempts deaths \
-            session boundary boundary_low boundary_high predicted_boundary boundary_slope boundary_slope_low \
-            boundary_slope_high boundary_rejects boundary_steps_slope boundary_steps_slope_low \
-            boundary_steps_slope_high
+            session
         ;;
     AXIS)
         set -- network layers decoder_layers width heads kv_heads feedforward norm_placement norm qk_norm positions \
@@ -73,12 +71,10 @@ _normsweep_names() {
             rotation_equilibrium tensor_rms rms_equilibrium unigram_loss final_train_loss final_valid_loss step \
             stack layer tensor head attended scale probe lanczos depth exponent record fresh magnitude ratio share \
             r_squared outcome phase dynamics last_step diverged_step ended_early seconds tokens_per_second attempts \
-            deaths host session reason boundary boundary_low boundary_high predicted_boundary boundary_slope \
-            boundary_slope_low boundary_slope_high boundary_rejects boundary_steps_slope boundary_steps_slope_low \
-            boundary_steps_slope_high session_version session_commit session_compiler session_blas \
+            deaths host session reason session_version session_commit session_compiler session_blas \
             session_blas_kernel session_vector_level session_mpi session_host session_start session_seconds_left \
             session_tokens_per_second session_workers session_runs Conventions title notes tags source history \
-            references format_version configuration_digest data_digest training_precision measure validate \
+            references format_version configuration_digest data_digest training_precision measure validate refine \
             gradient_batches lyapunov_exponents lyapunov_sweeps sweep
         ;;
     run)

@@ -64,7 +64,8 @@ def test_what_was_opened_can_be_saved(tmp_path):
 
 
 def test_documentation_of_methods_is_that_of_their_functions():
-    for function in (normsweep.boundary, normsweep.predicted_boundary, normsweep.gradient_slopes, normsweep.plane.pivot):
+    for function in (normsweep.boundary, normsweep.predicted_boundary, normsweep.gradient_slopes,
+                     normsweep.plane.pivot):
         assert function.__doc__ and getattr(normsweep.Sweep, function.__name__).__doc__ == function.__doc__
 
 

@@ -3,8 +3,6 @@ sweep file."""
 
 import re
 
-import numpy as np
-
 from .. import account
 from ..boundary import GROWTH, rule
 from ..boundary_text import columns_of, lines_of, slope_sentence, steps_slopes

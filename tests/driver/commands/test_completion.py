@@ -101,8 +101,9 @@ def drawable():
 
 
 def test_bash_topics_and_variables(scripts, files):
-    topics = {"params", "metrics", *names_in("commands", "parameters", "keys", "groups", "metrics", "dimensions", "natures",
-                                             "run_variables", "session_variables", "attributes")}
+    topics = {"params", "metrics", *names_in(
+        "commands", "parameters", "keys", "groups", "metrics", "dimensions", "natures", "run_variables",
+        "session_variables", "attributes")}
     assert ends(scripts, files, "normsweep help ") == topics
     assert ends(scripts, files, "normsweep show a.nc ") == drawable()
     assert ends(scripts, files, "normsweep show a.nc fit_sq") == {"fit_sqrt_r2"}
