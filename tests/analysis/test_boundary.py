@@ -327,7 +327,7 @@ def test_a_boundary_is_printed(tmp_path, ds):
         "0.01                            0.01   1.633  0.007071  0.01414      2",
         "0.1                              0.1   1.633   0.07071   0.1414      2",
         f"Slope 1.00, from 2 learning rates. Its 95 % interval is {found.slope_low:.2f} to {found.slope_high:.2f}; it "
-        "rejects aligned", "updates."]
+        "rejects aligned updates."]
     assert "it rejects orthogonal" in post.replace("\n", " ") and "Slope 0.05 ± 0.02, from 3" in post
     ds.isel(seed=0, norm_placement=0, learning_rate=0).to_netcdf(tmp_path / "one.nc")
     said = script("table", "--boundary", "one.nc", cwd=tmp_path).stdout
