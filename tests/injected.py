@@ -146,15 +146,15 @@ def killed(injector, folder):
     assert done.status == -signal.SIGKILL and (folder / "sweep.nc.lease").exists(), done
 
 
-def without_a_variable(injector, folder):
-    """The dataset of an older program, which lacks a variable, with one that somebody has added."""
+def with_a_variable(injector, folder):
+    """Somebody has added a variable."""
     whole(injector, folder)
     with netCDF4.Dataset(folder / "sweep.nc", "a") as file:
-        file.renameVariable("grad_norm", "of_mine")
+        file.createVariable("of_mine", "f8", ("step",))[:] = 1
 
 
 def set_aside(injector, folder):
-    """An older dataset and its folder beside the dataset."""
+    """An earlier dataset and its folder beside the dataset."""
     whole(injector, folder)
     whole(injector, folder, (*RUN, "--fresh"))
 
@@ -167,7 +167,7 @@ CASES = [
     Case("more", MORE, whole),
     Case("fresh", (*RUN, "--fresh"), set_aside, fresh=True),
     Case("done", RUN, whole),
-    Case("variable", RUN, without_a_variable),
+    Case("variable", MORE, with_a_variable),
     Case("log", (*RUN, "--log", "log.jsonl"), nothing),
     Case("status", ("status", "sweep.nc"), stopped, looks=True),
     Case("json", ("status", "sweep.nc", "--json"), stopped, looks=True),

@@ -7,7 +7,7 @@
 /* What `run` needs to start ranks of its own. */
 struct launching {
     const struct arguments *arguments; /* borrowed */
-    struct sweep *sweep; /* borrowed */
+    const struct sweep *sweep; /* borrowed */
     struct mpirun mpirun;
     bool found; /* mpirun is valid */
 };

@@ -177,7 +177,7 @@ static int foresee(const struct launching *launching, const struct corpus *corpu
     struct forecast *forecast, struct error *error)
 {
     const struct arguments *arguments = launching->arguments;
-    struct sweep *sweep = launching->sweep; /* may take over the order of an older dataset */
+    const struct sweep *sweep = launching->sweep;
     struct dataset_options options = {.fresh = arguments_has(arguments, OPTION_FRESH),
         .retry_failed = arguments_has(arguments, OPTION_RETRY_FAILED)};
 

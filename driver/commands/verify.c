@@ -198,11 +198,12 @@ static void name_different(const struct sample_of_runs *sample, int64_t differen
 static int read_sessions(const struct sample_of_runs *sample, int64_t *session, struct error *error)
 {
     struct view_variable variable;
-    bool has = view_find(&sample->view, run_variable_table[RUN_VARIABLE_session].name, &variable);
 
+    if (!view_find(&sample->view, run_variable_table[RUN_VARIABLE_session].name, &variable))
+        return verify_no_memory(error); /* verify_content has found it */
     for (int64_t i = 0; i < sample->count; i++) {
-        double value = -1;
-        if (has && view_read_cell(&sample->view, &variable, sample->repeat[i].place, &value, error) != 0)
+        double value;
+        if (view_read_cell(&sample->view, &variable, sample->repeat[i].place, &value, error) != 0)
             return -1;
         session[i] = value < (double)sample->view.sessions ? (int64_t)value : -1;
     }
@@ -260,13 +261,6 @@ static int compare_sessions(
     return result;
 }
 
-/* Says what the sweep measures but the dataset does not have, because an older program made it. */
-static void print_missing(const struct sample_of_runs *sample)
-{
-    if (record_print_missing(&sample->view, &sample->sweep->measure, stdout) > 0)
-        puts(": not in the dataset, and not compared");
-}
-
 static void print_summary(const struct sample_of_runs *sample, const struct tally_of_runs *tally)
 {
     lines_put(stdout, sample->view.name);
@@ -298,12 +292,10 @@ static int report(const struct sample_of_runs *sample, bool values, struct error
     count_differences(sample, &tally);
     if (compare_sessions(sample, values, &tally, error) != 0)
         return -1;
-    if (values) {
+    if (values)
         print_values(sample, &tally);
-    } else {
-        print_missing(sample);
+    else
         print_summary(sample, &tally);
-    }
     fflush(stdout);
     name_different(sample, tally.runs);
     return tally.runs > 0 ? STATUS_DIFFERENT : STATUS_DONE;

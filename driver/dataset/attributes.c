@@ -123,8 +123,7 @@ void definition_globals(struct definition *definition)
     sweep_digest(layout->sweep, layout->corpus, &digest);
     put_digest(definition, ATTRIBUTE_CONFIGURATION, &digest);
     put_digest(definition, ATTRIBUTE_DATA, &layout->corpus->digest);
-    if (!layout->unknown_precision)
-        definition_text(definition, NC_GLOBAL, ATTRIBUTE_PRECISION, SCALAR_TYPE);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_PRECISION, SCALAR_TYPE);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_MEASURE, measure);
     put_options(definition, &sweep->measure);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFINE, refine);

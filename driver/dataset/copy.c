@@ -1,6 +1,6 @@
 /*
  * Copies measurements to a new file: by value along the axes, by step, layer and tensor. Cells that were
- * never started have nothing to copy. verify_dataset() has checked the old file.
+ * never started have nothing to copy. verify_dataset() and mapping_init() have checked the old file.
  */
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/lookup.h"
@@ -38,15 +38,6 @@ static void cell_index(const struct axis *axis, int64_t axis_count, int64_t cell
         rest /= axis[i].length;
     }
     INVARIANT(cell >= 0 && rest == 0, "cell %lld is outside of the grid", (long long)cell);
-}
-
-/* Finds a variable of the old file, which an older program may have made without it: *variable is then -1. A
- * netCDF status: what cannot be looked up does not pass for missing, which would lose its values. */
-static int find_old(const struct view *view, const char *name, int *variable)
-{
-    *variable = -1;
-    int status = lookup_variable(view->file, name, variable);
-    return status == NC_ENOTVAR ? NC_NOERR : status;
 }
 
 /* Finds the cells that were ever started. */
@@ -120,12 +111,11 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
     const struct sweep *sweep = copy->layout->sweep;
     size_t start[DIMENSIONS_MAX] = {0}, count[DIMENSIONS_MAX];
     _Alignas(double) char value[STRING_LONGEST];
-    int old, new, status = find_old(copy->view, row->name, &old);
+    int old, new, status = lookup_variable(copy->view->file, row->name, &old);
 
     _Static_assert(sizeof(value) >= sizeof(double), "a number fits, too");
-    if (status != NC_NOERR || old < 0)
-        return status;
-    status = lookup_variable(copy->file, row->name, &new);
+    if (status == NC_NOERR)
+        status = lookup_variable(copy->file, row->name, &new);
     for (int i = 0; i < DIMENSIONS_MAX; i++)
         count[i] = 1;
     for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
@@ -195,11 +185,10 @@ static int copy_metric(const struct copy *copy, enum metric metric)
     enum metric there = view->form.along[DIMENSION_STACK] == 1 ? metric_of_all_stacks(metric) : metric;
     size_t start[DIMENSIONS_MAX], count[DIMENSIONS_MAX];
     struct run run;
-    int old, new, status = find_old(view, metric_table[there].name, &old);
+    int old, new, status = lookup_variable(view->file, metric_table[there].name, &old);
 
-    if (status != NC_NOERR || old < 0)
-        return status;
-    status = lookup_variable(copy->file, metric_table[metric].name, &new);
+    if (status == NC_NOERR)
+        status = lookup_variable(copy->file, metric_table[metric].name, &new);
     for (int64_t i = 0; status == NC_NOERR && i < copy->count; i++) {
         cell_index(view->axis, view->axis_count, copy->from[i], start);
         cell_shape(there, view->axis_count, view->step_count, &view->form, copy->old_room, start, count);
@@ -221,10 +210,8 @@ static int copy_session_texts(const struct copy *copy, const struct session_vari
 {
     size_t start[2] = {0, 0}, count[2] = {1, (size_t)row->width};
     char text[STRING_LONGEST];
-    int old, status = find_old(copy->view, row->name, &old);
+    int old, status = lookup_variable(copy->view->file, row->name, &old);
 
-    if (status != NC_NOERR || old < 0)
-        return status;
     for (; status == NC_NOERR && start[0] < (size_t)copy->view->sessions; start[0]++) {
         status = nc_get_vara_text(copy->view->file, old, start, count, text);
         if (status == NC_NOERR)
@@ -236,9 +223,9 @@ static int copy_session_texts(const struct copy *copy, const struct session_vari
 static int copy_session_numbers(const struct copy *copy, const struct session_variable_row *row, int variable)
 {
     size_t start = 0, count = (size_t)copy->view->sessions;
-    int old, status = find_old(copy->view, row->name, &old);
+    int old, status = lookup_variable(copy->view->file, row->name, &old);
 
-    if (status != NC_NOERR || old < 0)
+    if (status != NC_NOERR)
         return status;
     double *value = malloc(count * sizeof(*value));
     status = value ? nc_get_var_double(copy->view->file, old, value) : NC_ENOMEM;

@@ -181,20 +181,21 @@ static void dispose(struct dataset *dataset)
     free(dataset);
 }
 
-static int open_named(struct dataset *dataset, struct sweep *sweep, const struct corpus *corpus,
+static int open_named(struct dataset *dataset, const struct sweep *sweep, const struct corpus *corpus,
     const struct session *session, const struct dataset_options *options, struct error *error)
 {
     dataset->path = output_resolve(dataset->name);
     if (!dataset->path)
         return dataset_error(dataset, errno, error);
     if (layout_init(&dataset->layout, sweep, corpus, error) != 0 ||
-        dataset_settle(dataset, sweep, options, error) != 0)
+        dataset_settle(dataset, options, error) != 0)
         return -1;
     return attach_file(dataset, session, options, error);
 }
 
-int dataset_open(struct dataset **dataset, const char *path, struct sweep *sweep, const struct corpus *corpus,
-    const struct session *session, const struct dataset_options *options, struct error *error)
+int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,
+    const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
+    struct error *error)
 {
     struct dataset *opened = malloc(sizeof(*opened));
     struct error ignored;

@@ -36,15 +36,15 @@ struct dataset_options {
 /*
  * Opens the sweep's output for writing: creates it, or continues a file of the same sweep, or extends a file
  * if the axes have gained values (writes a new file beside it, syncs and renames it; keeps finished runs).
- * Running cells become pending; those without a checkpoint in the output's folder count a death. A file of
- * the whole sweep from before axes of numbers had a strict order keeps its order, and the sweep takes it
- * over: see order.h. The sweep is borrowed until dataset_close, the corpus and the session only for this
- * call. Without a session (NULL), for callers that run nothing, no row of the session table is used. On
- * failure -1: ERROR_INPUT if the output cannot be written, is not a dataset of this program, or holds a
- * different sweep (the message names every difference); ERROR_ENVIRONMENT for I/O.
+ * Running cells become pending; those without a checkpoint in the output's folder count a death. The sweep is
+ * borrowed until dataset_close, the corpus and the session only for this call. Without a session (NULL), for
+ * callers that run nothing, no row of the session table is used. On failure -1: ERROR_INPUT if the output
+ * cannot be written, is not a dataset of this program, or holds a different sweep (the message names every
+ * difference); ERROR_ENVIRONMENT for I/O.
  */
-int dataset_open(struct dataset **dataset, const char *path, struct sweep *sweep, const struct corpus *corpus,
-    const struct session *session, const struct dataset_options *options, struct error *error);
+int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,
+    const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
+    struct error *error);
 
 /* Has dataset_open set the file of a shorter sweep aside, because steps has grown? Borrowed. */
 const struct longer *dataset_longer(const struct dataset *dataset);

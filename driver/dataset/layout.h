@@ -13,7 +13,7 @@
  */
 
 enum {
-    FORMAT_VERSION = 1, /* raise it when files of the old layout can no longer be continued */
+    FORMAT_VERSION = 2, /* raise it with every change of what a file has */
     SESSIONS_FIRST = 64, /* rows of the session table; doubled when it is full */
     AXES_MAX =
         (int)(sizeof(struct run) / sizeof(int64_t)), /* every axis has at least one parameter of its own */
@@ -29,7 +29,6 @@ struct layout {
     int64_t *step; /* [step_count] ascending, owned */
     struct metric_form form; /* in each dimension as long as that of the longest run */
     int64_t sessions;
-    bool unknown_precision; /* of a file with runs that do not say theirs */
     char *history; /* lines of the file that this one replaces, for the attribute; NULL: none. Owned */
     int64_t bytes; /* of the file; -1: unknown */
 };

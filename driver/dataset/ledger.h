@@ -43,8 +43,8 @@ struct mapping {
 };
 
 /*
- * Maps an existing file that holds this sweep or a part of it. On failure -1; the message lists all
- * differences.
+ * Maps an existing file, which verify_content has accepted, and which holds this sweep or a part of it. On
+ * failure -1; the message lists all differences.
  */
 int mapping_init(
     struct mapping *mapping, const struct view *view, const struct layout *layout, struct error *error);

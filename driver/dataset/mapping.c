@@ -4,6 +4,7 @@
  * states. Everything else that affects the numbers of a run must be equal.
  */
 #include "driver/dataset/ledger.h"
+#include "driver/dataset/lookup.h"
 #include "driver/dataset/view_attributes.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
@@ -74,15 +75,14 @@ static bool same_params(const struct axis *a, const struct axis *b)
     return same;
 }
 
-/* A fixed parameter in the file. One that the file lacks, from an older program, had its default. */
+/* A fixed parameter in the file. verify_content has found it: only memory can be lacking now. */
 static union param_value fixed_there(struct differences *differences, const struct param *param)
 {
-    union param_value value;
+    union param_value value = param->initial;
 
-    if (view_param(differences->view, param, &value))
-        return value;
-    differences->cause = errno ? errno : differences->cause;
-    return param->initial;
+    if (!view_param(differences->view, param, &value))
+        differences->cause = errno ? errno : ENOMEM;
+    return value;
 }
 
 /* Why the runs of the sweep cannot carry on from states of shorter ones, if those were kept; "": they can. */
@@ -165,7 +165,7 @@ static void compare_texts(struct differences *differences, const char *name, cha
     free(here);
 }
 
-/* An older file does not say with which build its runs were trained. */
+/* With which build were its runs trained? */
 static void compare_precision(struct differences *differences)
 {
     char *there = text_there(differences, ATTRIBUTE_PRECISION);
@@ -176,21 +176,31 @@ static void compare_precision(struct differences *differences)
     free(there);
 }
 
-/* How one measures; a missing attribute had the default. */
+/* How one measures. Other metrics have other options, and are a difference already. */
 static void compare_options(struct differences *differences, const struct measure *measure)
 {
-    struct measure initial;
-
-    measure_init(&initial);
     for (enum measure_option i = 0; i < MEASURE_OPTION_COUNT; i = measure_option_end(i)) {
         const char *key = measure_option_table[i].key;
         if (!measure->group[measure_option_table[i].group])
             continue;
         char *there = text_there(differences, key);
-        if (!there && !differences->cause)
-            there = measure_option_text(&initial, i);
-        compare_texts(differences, key, there, measure_option_text(measure, i));
+        if (there)
+            compare_texts(differences, key, there, measure_option_text(measure, i));
+        else if (differences->count == 0)
+            fprintf(another(differences), "the attribute %s is missing in %s", key, differences->view->name);
     }
+}
+
+/* Has the file a variable for each metric? Another program may have taken one out. */
+static void compare_metrics(struct differences *differences)
+{
+    const struct view *view = differences->view;
+    const bool *group = differences->layout->sweep->measure.group;
+
+    for (enum metric metric = 0; differences->count == 0 && metric < METRIC_COUNT; metric++)
+        if (metric_stored(metric, &view->form, group) &&
+            !lookup_has_variable(view->file, metric_table[metric].name))
+            fprintf(another(differences), "%s is missing in %s", metric_table[metric].name, view->name);
 }
 
 /* A difference in the data is reported only without another one, which would explain it. */
@@ -272,11 +282,10 @@ static int64_t find_fixed(struct differences *differences, const struct axis *he
 
     for (int64_t j = 0; j < here->length; j++) {
         bool same = true;
-        for (int64_t k = 0; same && k < here->param_count; k++) {
-            union param_value there = fixed_there(differences, here->param[k]);
+        for (int64_t k = 0; same && k < here->param_count; k++)
             same = !axis_find(view->axis_count, view->axis, here->param[k]) &&
-                   equal(here->param[k], there, here->value[k * here->length + j]);
-        }
+                   equal(here->param[k], fixed_there(differences, here->param[k]),
+                       here->value[k * here->length + j]);
         if (same)
             return j;
     }
@@ -409,6 +418,7 @@ int mapping_init(
         compare_texts(&differences, ATTRIBUTE_MEASURE, text_there(&differences, ATTRIBUTE_MEASURE),
             layout_measure_text(&layout->sweep->measure));
         compare_options(&differences, &layout->sweep->measure);
+        compare_metrics(&differences);
         compare_precision(&differences);
         compare_data(&differences);
     }

@@ -60,7 +60,7 @@ static int reserve(struct prospect *prospect, const struct sweep *sweep)
 }
 
 /* Goes the way of dataset_open. */
-static int look(struct dataset *dataset, struct sweep *sweep, const struct corpus *corpus,
+static int look(struct dataset *dataset, const struct sweep *sweep, const struct corpus *corpus,
     const struct dataset_options *options, struct error *error)
 {
     struct prospect *prospect = dataset->prospect;
@@ -69,7 +69,7 @@ static int look(struct dataset *dataset, struct sweep *sweep, const struct corpu
     if (!dataset->path)
         return dataset_error(dataset, errno, error);
     if (layout_init(&dataset->layout, sweep, corpus, error) != 0 ||
-        dataset_settle(dataset, sweep, options, error) != 0)
+        dataset_settle(dataset, options, error) != 0)
         return -1;
     prospect->longer = dataset->longer;
     for (int64_t cell = 0; cell < sweep->cells; cell++)
@@ -78,7 +78,7 @@ static int look(struct dataset *dataset, struct sweep *sweep, const struct corpu
     return 0;
 }
 
-int prospect_make(struct prospect *prospect, const char *path, struct sweep *sweep,
+int prospect_make(struct prospect *prospect, const char *path, const struct sweep *sweep,
     const struct corpus *corpus, const struct dataset_options *options, struct error *error)
 {
     *prospect = (struct prospect){0};

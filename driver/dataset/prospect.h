@@ -23,10 +23,10 @@ struct prospect {
 };
 
 /*
- * Looks at everything that dataset_open looks at, with the same arguments, and writes nothing; the sweep may
- * take over the order of the file's axes, too. On failure -1, nothing held, and the error of dataset_open.
+ * Looks at everything that dataset_open looks at, with the same arguments, and writes nothing. On failure -1,
+ * nothing held, and the error of dataset_open.
  */
-int prospect_make(struct prospect *prospect, const char *path, struct sweep *sweep,
+int prospect_make(struct prospect *prospect, const char *path, const struct sweep *sweep,
     const struct corpus *corpus, const struct dataset_options *options, struct error *error);
 void prospect_release(struct prospect *prospect);
 

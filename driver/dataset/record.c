@@ -21,9 +21,6 @@ static const enum run_variable kept[] = {RUN_VARIABLE_outcome, RUN_VARIABLE_last
     RUN_VARIABLE_diverged_step, RUN_VARIABLE_phase, RUN_VARIABLE_dynamics, RUN_VARIABLE_ended_early};
 enum { KEPT = (int)(sizeof(kept) / sizeof(*kept)) };
 
-/* A variable that an older program did not write; it has the same number in all records. */
-enum { NOT_WRITTEN = -2 };
-
 static int64_t rows_of(const struct view *view, enum metric metric)
 {
     return metric_is_of_run(metric) ? 1 : view->step_count;
@@ -34,17 +31,15 @@ static int64_t values_of(const struct view *view, enum metric metric)
     return rows_of(view, metric) * (int64_t)metric_values(metric, &view->form);
 }
 
-/* Finds a variable over the grid. *found: the file has it; what cannot be looked up does not pass for
- * missing. */
-static int find_variable(const struct view *view, const char *name, struct view_variable *variable,
-    bool *found, struct error *error)
+/* Finds a variable over the grid. */
+static int find_variable(
+    const struct view *view, const char *name, struct view_variable *variable, struct error *error)
 {
     int id, status = lookup_variable(view->file, name, &id);
 
-    *found = status == NC_NOERR && view_find(view, name, variable);
-    if (*found || status == NC_ENOTVAR)
-        return 0;
-    return status == NC_NOERR ? layout_refuse(error, view->name) : layout_error(error, view->name, status);
+    if (status != NC_NOERR)
+        return layout_error(error, view->name, status);
+    return view_find(view, name, variable) ? 0 : layout_refuse(error, view->name);
 }
 
 /* Gives each metric its place. */
@@ -52,14 +47,11 @@ static int lay_out_record(struct record *record, const struct measure *measure, 
 {
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         struct view_variable variable;
-        bool found;
         record->first[metric] = -1;
         if (!metric_stored(metric, &record->view->form, measure->group))
             continue;
-        if (find_variable(record->view, metric_table[metric].name, &variable, &found, error) != 0)
+        if (find_variable(record->view, metric_table[metric].name, &variable, error) != 0)
             return -1;
-        if (!found)
-            continue;
         INVARIANT(variable.size == record->view->cells * values_of(record->view, metric),
             "%s has %" PRId64 " values", metric_table[metric].name, variable.size);
         record->first[metric] = record->size;
@@ -86,17 +78,6 @@ void record_release(struct record *record)
 {
     free(record->value);
     *record = (struct record){0};
-}
-
-int record_print_missing(const struct view *view, const struct measure *measure, FILE *out)
-{
-    int missing = 0;
-
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (metric_stored(metric, &view->form, measure->group) &&
-            !lookup_has_variable(view->file, metric_table[metric].name))
-            fprintf(out, "%s%s", missing++ ? ", " : "", metric_table[metric].name);
-    return missing;
 }
 
 /* ---- the form ---- */
@@ -166,12 +147,10 @@ int record_fits(const struct record *record, const struct run *run, const struct
 static int read_number(struct record *record, enum run_variable which, int64_t cell, struct error *error)
 {
     struct view_variable variable;
-    double value = NOT_WRITTEN;
-    bool found;
+    double value;
 
-    if (find_variable(record->view, run_variable_table[which].name, &variable, &found, error) != 0)
-        return -1;
-    if (found && view_read_cell(record->view, &variable, cell, &value, error) != 0)
+    if (find_variable(record->view, run_variable_table[which].name, &variable, error) != 0 ||
+        view_read_cell(record->view, &variable, cell, &value, error) != 0)
         return -1;
     record->number[which] = (int64_t)value;
     return 0;
@@ -181,12 +160,8 @@ static int read_metric(struct record *record, enum metric metric, int64_t cell, 
 {
     struct view_variable variable;
 
-    bool found;
-
-    if (find_variable(record->view, metric_table[metric].name, &variable, &found, error) != 0)
+    if (find_variable(record->view, metric_table[metric].name, &variable, error) != 0)
         return -1;
-    if (!found)
-        return layout_refuse(error, record->view->name);
     return view_read_cell(record->view, &variable, cell, record->value + record->first[metric], error);
 }
 
@@ -262,8 +237,6 @@ static void compare_number(struct difference *difference, const struct record *s
 {
     int64_t a = stored->number[which], b = again->number[which];
 
-    if (a == NOT_WRITTEN)
-        return;
     difference->values++;
     if (a == b || difference->different++ > 0)
         return;

@@ -14,7 +14,7 @@
 struct record {
     const struct view *view; /* borrowed */
     int64_t number[RUN_VARIABLE_COUNT]; /* of the variables that a record has */
-    int64_t first[METRIC_COUNT]; /* of the metric's values in `value`; -1: not in the file, or not measured */
+    int64_t first[METRIC_COUNT]; /* of the metric's values in `value`; -1: not measured */
     int64_t size;
     double *value; /* [size] metric after metric, each as in the file; owned */
 };
@@ -23,10 +23,6 @@ struct record {
 int record_init(
     struct record *record, const struct view *view, const struct measure *measure, struct error *error);
 void record_release(struct record *record);
-
-/* Prints the names of the metrics that are measured so but are not in the file, each after a comma but the
- * first. Returns their number. */
-int record_print_missing(const struct view *view, const struct measure *measure, FILE *out);
 
 /* Has the file a place for every value of a run that ends at `last_step`? -1 with ERROR_INPUT: no. */
 int record_fits(const struct record *record, const struct run *run, const struct measure *measure,

@@ -2,9 +2,9 @@
  * How a start finds or makes the file of its sweep.
  *
  * A new file, with all measurements of the old one and everything that others have added (foreign.c), is
- * written in five cases: the sweep has grown (values of an axis, steps, layers), its title or text has
- * changed, the session table is full, an older program made the file without some variables or tensors, or
- * another program has rewritten it so that numbers no longer lie at multiples of 8.
+ * written in four cases: the sweep has grown (values of an axis, steps, layers), its title or text has
+ * changed, the session table is full, or another program has rewritten the file so that numbers no longer lie
+ * at multiples of 8.
  */
 #include "driver/dataset/settle.h"
 
@@ -13,7 +13,6 @@
 #include "driver/dataset/foreign.h"
 #include "driver/dataset/longer.h"
 #include "driver/dataset/lookup.h"
-#include "driver/dataset/order.h"
 #include "driver/dataset/prospect_inside.h"
 #include "driver/dataset/session.h"
 #include "driver/dataset/verify.h"
@@ -169,19 +168,6 @@ static int write_file(struct dataset *dataset, enum successor successor, const s
     return result;
 }
 
-static bool has_all_variables(const struct view *view, const struct layout *layout)
-{
-    bool all = true;
-
-    for (int i = 0; all && i < METRIC_COUNT; i++)
-        all = !layout_has(layout, i) || lookup_has_variable(view->file, metric_table[i].name);
-    for (int i = 0; all && i < RUN_VARIABLE_COUNT; i++)
-        all = lookup_has_variable(view->file, run_variable_table[i].name);
-    for (int i = 0; all && i < SESSION_VARIABLE_COUNT; i++)
-        all = lookup_has_variable(view->file, session_variable_table[i].name);
-    return all;
-}
-
 static bool has_text(const struct view *view, const char *name, const char *text)
 {
     char *found = view_text(view, name);
@@ -196,18 +182,6 @@ static bool has_texts(const struct view *view, const struct layout *layout)
 {
     return has_text(view, ATTRIBUTE_TITLE, layout_title(layout->sweep)) &&
            has_text(view, ATTRIBUTE_SWEEP, layout->sweep->text ? layout->sweep->text : "");
-}
-
-/* Refuses a file in which more tensors or stacks have names than this program knows. */
-static int check_words(const struct dataset *dataset, const struct view *view, struct error *error)
-{
-    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
-        const struct metric_dimension_row *row = &metric_dimension_table[i];
-        if (row->word && !row->word(view->form.along[i] - 1))
-            return error_set(
-                error, ERROR_INPUT, "%s: has other %ss than this program", dataset->name, row->name);
-    }
-    return 0;
 }
 
 /* --fresh renames, and overwrites by renaming, only datasets of this program. */
@@ -260,15 +234,12 @@ static int begin_longer(struct dataset *dataset, int64_t shorter, struct error *
 }
 
 /* Continues the file of `view`: as it is, or in a new file if its header no longer fits the sweep. */
-static int carry_on(
-    struct dataset *dataset, struct sweep *sweep, const struct view *view, struct error *error)
+static int carry_on(struct dataset *dataset, const struct view *view, struct error *error)
 {
     struct layout *layout = &dataset->layout;
     struct mapping mapping;
 
-    if (verify_dataset(view, error) != 0 || check_words(dataset, view, error) != 0)
-        return -1;
-    if (order_map(&mapping, sweep, view, layout, error) != 0)
+    if (verify_dataset(view, error) != 0 || mapping_init(&mapping, view, layout, error) != 0)
         return -1;
     if (mapping.shorter) {
         int64_t shorter = mapping.shorter;
@@ -282,8 +253,6 @@ static int carry_on(
     }
     bool full = dataset->session == view->sessions;
     layout->sessions = full ? 2 * view->sessions : view->sessions;
-    layout->unknown_precision =
-        lookup_attribute(view->file, NC_GLOBAL, ATTRIBUTE_PRECISION, NULL, NULL) == NC_ENOTATT;
     layout->history = view_text(view, ATTRIBUTE_HISTORY);
     bool kept = layout->history || errno == 0;
     bool longer = layout_lengthen(layout, &view->form);
@@ -291,7 +260,7 @@ static int carry_on(
                      ? 0
                      : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", dataset->name);
     bool fits = mapping.identity && !full && !longer && layout->step_count == view->step_count &&
-                has_all_variables(view, layout) && has_texts(view, layout) && verify_alignment(view);
+                has_texts(view, layout) && verify_alignment(view);
     if (result == 0 && !fits)
         result = write_file(dataset, SUCCESSOR_OF_COPY, view, &mapping, error);
     if (result == 0 && dataset->prospect)
@@ -310,8 +279,7 @@ static bool is_known(const struct dataset *dataset, const struct output_file *kn
            (known->device == (long long)status.st_dev && known->inode == (long long)status.st_ino);
 }
 
-int dataset_settle(
-    struct dataset *dataset, struct sweep *sweep, const struct dataset_options *options, struct error *error)
+int dataset_settle(struct dataset *dataset, const struct dataset_options *options, struct error *error)
 {
     struct view view;
     mode_t kind = 0;
@@ -331,7 +299,7 @@ int dataset_settle(
         return dataset_error(dataset, errno, error);
     if (view_open(&view, dataset->name, error) != 0)
         return -1;
-    int result = carry_on(dataset, sweep, &view, error);
+    int result = carry_on(dataset, &view, error);
     view_close(&view);
     return result;
 }

@@ -6,10 +6,9 @@
 /*
  * Ensures that there is a file of this sweep at the path of a dataset, whose layout is that of the sweep:
  * makes it, leaves it as it is, or puts a new one in its place. A dataset with a prospect is only told what
- * would be done, and the error that there would be; then nothing is written. The sweep may take over the
- * order of the file's axes: see order.h. -1 with the error set, and the file as it was.
+ * would be done, and the error that there would be; then nothing is written. -1 with the error set, and the
+ * file as it was.
  */
-int dataset_settle(
-    struct dataset *dataset, struct sweep *sweep, const struct dataset_options *options, struct error *error);
+int dataset_settle(struct dataset *dataset, const struct dataset_options *options, struct error *error);
 
 #endif

@@ -170,15 +170,12 @@ static int verify_bounds(const struct view *view, enum run_variable which, struc
     return result;
 }
 
-/* A variable may be missing: an older program may not have had it. `attempts` has always existed. */
 static int verify_run_variable(const struct view *view, enum run_variable which, struct error *error)
 {
     const struct run_variable_row *row = &run_variable_table[which];
     struct variable_form form = grid_form(view, definition_storage_types[row->type]);
 
     form.width = row->width;
-    if (!lookup_has_variable(view->file, row->name) && which != RUN_VARIABLE_attempts)
-        return 0;
     if (verify_variable(view, row->name, &form, error) != 0)
         return -1;
     bool whole = row->type == STORED_BYTE || row->type == STORED_INTEGER;
@@ -243,7 +240,7 @@ static int verify_sessions(const struct view *view, struct error *error)
     for (int i = 0; i < SESSION_VARIABLE_COUNT; i++) {
         const struct session_variable_row *row = &session_variable_table[i];
         struct variable_form form = {definition_storage_types[row->type], 1, {SESSION_DIMENSION}, row->width};
-        if (lookup_has_variable(view->file, row->name) && verify_variable(view, row->name, &form, error) != 0)
+        if (verify_variable(view, row->name, &form, error) != 0)
             return -1;
     }
     return 0;
@@ -251,8 +248,7 @@ static int verify_sessions(const struct view *view, struct error *error)
 
 /* ---- attributes ---- */
 
-/* A missing parameter had its default; one that cannot be read is refused, so that it does not pass for the
- * default. */
+/* Every parameter that is not an axis is an attribute. */
 static int verify_params(const struct view *view, struct error *error)
 {
     for (size_t i = 0; i < param_count; i++) {
@@ -262,9 +258,9 @@ static int verify_params(const struct view *view, struct error *error)
             continue;
         if (errno)
             return layout_error(error, view->name, errno);
-        if (lookup_attribute(view->file, NC_GLOBAL, param->name, NULL, NULL) != NC_ENOTATT)
-            return verify_fault(
-                error, view, "the attribute %s has a value that the key cannot have", param->name);
+        bool there = lookup_attribute(view->file, NC_GLOBAL, param->name, NULL, NULL) != NC_ENOTATT;
+        return verify_fault(error, view, "the attribute %s %s", param->name,
+            there ? "has a value that the key cannot have" : "is missing");
     }
     return 0;
 }
@@ -272,7 +268,8 @@ static int verify_params(const struct view *view, struct error *error)
 /* Checks the texts that a start compares with its own. */
 static int verify_texts(const struct view *view, struct error *error)
 {
-    static const char *const compared[] = {ATTRIBUTE_MEASURE, ATTRIBUTE_VALIDATE, ATTRIBUTE_DATA};
+    static const char *const compared[] = {
+        ATTRIBUTE_MEASURE, ATTRIBUTE_VALIDATE, ATTRIBUTE_DATA, ATTRIBUTE_PRECISION};
 
     for (size_t i = 0; i < sizeof(compared) / sizeof(*compared); i++) {
         char *text = view_text(view, compared[i]);

@@ -84,20 +84,20 @@ static int verify_numbers(const struct view *view, enum metric_dimension dimensi
     return result;
 }
 
-/* Words at their places; the file may be longer than the table of this program. */
+/* Words at their places. */
 static int verify_words(const struct view *view, enum metric_dimension dimension, struct error *error)
 {
     const struct metric_dimension_row *row = &metric_dimension_table[dimension];
-    const char *expected;
     int result = 0;
 
-    for (int64_t i = 0; result == 0 && i < view->form.along[dimension] && (expected = row->word(i)); i++) {
+    for (int64_t i = 0; result == 0 && i < view->form.along[dimension]; i++) {
+        const char *expected = row->word(i);
         char *text = view_string(view, row->name, i);
         if (!text && errno)
             return layout_error(error, view->name, errno);
-        if (!text || strcmp(text, expected) != 0)
+        if (!text || !expected || strcmp(text, expected) != 0)
             result = verify_fault(error, view, "%s is '%s' at place %lld and not '%s'", row->name,
-                text ? text : "", (long long)i, expected);
+                text ? text : "", (long long)i, expected ? expected : "");
         free(text);
     }
     return result;

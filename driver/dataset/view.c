@@ -379,8 +379,6 @@ static bool read_attribute(const struct view *view, const struct param *param, u
 {
     if (param->kind == PARAM_WORD) {
         char *word = view_text(view, param->name);
-        if (!word && errno == 0 && strcmp(param->words[0], "false") == 0) /* it was true or false once */
-            return view_attribute_integer(view, param->name, &value->integer);
         value->integer = word ? word_index(param, word) : -1;
         free(word);
         return value->integer >= 0;

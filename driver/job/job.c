@@ -228,7 +228,7 @@ static int take_over(struct job *job, struct error *error)
     return 0;
 }
 
-int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
+int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error)
 {
     double now = clock_now();

@@ -55,7 +55,7 @@ enum { JOB_ORDERS_AHEAD = 15 };
 
 /* `workers`: on other ranks; 0: this process is the worker, and takes an order when it has ended the one
  * before. Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
-int job_open(struct job *job, struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
+int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers, struct error *error);
 
 /* From now on events go to this log, the beginning first. The journal is borrowed until job_close; NULL:

@@ -409,7 +409,7 @@ static int reduce_and_draw(const struct picture *picture, const char *name,
     plot_init(&field.plot, picture->out, &picture->terminal);
     while (result == 0 && count < panels.count) {
         panels_fix(&panels, count);
-        result = reduction_init(&reduction[count], picture->view, name, variable, plane, error);
+        result = reduction_init(&reduction[count], picture->view, variable, plane, error);
         count += result == 0;
     }
     if (result == 0)

@@ -181,14 +181,14 @@ static int read_and_reduce(struct reduction *reduction, const struct view *view,
     return 0;
 }
 
-int reduction_init(struct reduction *reduction, const struct view *view, const char *name,
-    const struct view_variable *variable, const struct plane *plane, struct error *error)
+int reduction_init(struct reduction *reduction, const struct view *view, const struct view_variable *variable,
+    const struct plane *plane, struct error *error)
 {
     size_t cells = (size_t)cell_count(plane);
     int result = -1;
 
     char *word = view_variable_text(view, variable, METRIC_NATURE);
-    *reduction = (struct reduction){.nature = nature_of(name, word),
+    *reduction = (struct reduction){.nature = nature_of(word),
         .value = calloc(cells, sizeof(*reduction->value)),
         .diverged = calloc(cells, sizeof(*reduction->diverged))};
     free(word);

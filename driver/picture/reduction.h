@@ -17,10 +17,10 @@ struct reduction {
     bool all_diverged; /* all runs diverged, and none is left out; if not, diverged cells have value NaN */
 };
 
-/* Reads the variable called `name` and reduces it to the plane. If `step` is neither drawn nor fixed, the
- * last value along it is used. -1: an error, nothing to release. */
-int reduction_init(struct reduction *reduction, const struct view *view, const char *name,
-    const struct view_variable *variable, const struct plane *plane, struct error *error);
+/* Reads a variable and reduces it to the plane. If `step` is neither drawn nor fixed, the last
+ * value along it is used. -1: an error, nothing to release. */
+int reduction_init(struct reduction *reduction, const struct view *view, const struct view_variable *variable,
+    const struct plane *plane, struct error *error);
 void reduction_release(struct reduction *reduction);
 
 /* The `step` dimension if it is neither drawn nor fixed, or -1. */

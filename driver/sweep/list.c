@@ -180,7 +180,8 @@ static int fill_points(struct reader *reader, const struct param *param, const s
     return 0;
 }
 
-int list_direction(const struct param *param, const union param_value *value, int64_t count)
+/* 1: the values ascend strictly, or there is only one; -1: they descend strictly; 0: neither. */
+static int direction_of(const struct param *param, const union param_value *value, int64_t count)
 {
     int direction = count > 1 ? value_compare(param, value[1], value[0]) : 1;
 
@@ -218,7 +219,7 @@ static int fill_rule(struct reader *reader, const struct param *param, const str
         return -1;
     if (list->count + more > most)
         return too_many(reader, param, map->place, (double)(list->count + more), most);
-    *direction = list_direction(param, list->value, list->count);
+    *direction = direction_of(param, list->value, list->count);
     return rule.plus ? append_items(reader, param, rule.plus, list) : 0;
 }
 
@@ -261,7 +262,7 @@ static int check_repeated(
     char text[64];
     int status = 0;
 
-    if (list_direction(param, list->value, list->count) != 0)
+    if (direction_of(param, list->value, list->count) != 0)
         return 0; /* then no two are equal */
     union param_value *sorted = reader_memory(reader, list->count, sizeof(*sorted));
     if (!sorted)
@@ -352,7 +353,7 @@ int list_read(struct reader *reader, const struct param *param, const struct nod
                                         : fill_written(reader, param, node, most, list);
     if (status == 0)
         status = check_repeated(reader, param, node->place, list);
-    if (status == 0 && is_ordered(param) && list_direction(param, list->value, list->count) == 0)
+    if (status == 0 && is_ordered(param) && direction_of(param, list->value, list->count) == 0)
         status = put_in_order(reader, param, direction, list);
     if (status < 0)
         list_release(list);

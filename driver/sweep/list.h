@@ -25,9 +25,6 @@ int list_read(struct reader *reader, const struct param *param, const struct nod
 
 void list_release(struct list *list);
 
-/* 1: the values ascend strictly, or there is only one; -1: they descend strictly; 0: neither. */
-int list_direction(const struct param *param, const union param_value *value, int64_t count);
-
 /* Sorts values of a parameter in ascending order. */
 void list_sort(const struct param *param, union param_value *value, int64_t count);
 

@@ -234,44 +234,29 @@ static int read_tree(struct reader *reader, struct node *root, const struct file
     return consistent_check(reader);
 }
 
-/* The text of a sweep while comments are appended. */
-struct comments {
-    FILE *out;
-    bool fresh; /* at the beginning of a line */
-};
-
-/* Begins a line, without one after the last: datasets of older programs have their text in this form. */
-static FILE *begin_line(struct comments *comments)
-{
-    if (!comments->fresh)
-        fputc('\n', comments->out);
-    comments->fresh = false;
-    return comments->out;
-}
-
-static void write_included(struct comments *comments, const struct included *file)
+static void write_included(FILE *out, const struct included *file)
 {
     const char *line = file->text;
     size_t left = file->size;
     struct error ignored;
 
     utf8_begin(&line, &left, &ignored);
-    fprintf(begin_line(comments), "# include %s", file->name);
+    fprintf(out, "# include %s\n", file->name);
     while (left > 0) {
         const char *end = memchr(line, '\n', left);
         size_t length = end ? (size_t)(end - line) : left, step = length + (end ? 1 : 0);
-        fputs(length > 0 ? "# | " : "# |", begin_line(comments));
-        fwrite(line, 1, length, comments->out);
+        fprintf(out, "# |%s%.*s\n", length > 0 ? " " : "", (int)length, line);
         line += step;
         left -= step;
     }
 }
 
-static void write_setting(struct comments *comments, const char *setting)
+static void write_setting(FILE *out, const char *setting)
 {
-    fputs("# --set ", begin_line(comments));
+    fputs("# --set ", out);
     for (; *setting; setting++)
-        fputc(*setting == '\n' ? ' ' : *setting, comments->out);
+        fputc(*setting == '\n' ? ' ' : *setting, out);
+    fputc('\n', out);
 }
 
 /* The text of a sweep as its dataset keeps it, with included files and settings as comments at the end. */
@@ -280,18 +265,19 @@ static int keep_text(
 {
     struct sweep *sweep = reader->sweep;
     size_t length;
-    struct comments comments = {
-        .out = open_memstream(&sweep->text, &length), .fresh = size > 0 && text[size - 1] == '\n'};
+    FILE *out = open_memstream(&sweep->text, &length);
 
-    if (!comments.out)
+    if (!out)
         return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
-    fwrite(text, 1, size, comments.out);
+    fwrite(text, 1, size, out);
+    if (size > 0 && text[size - 1] != '\n')
+        fputc('\n', out);
     for (int i = 0; i < sweep->included_count; i++)
-        write_included(&comments, &sweep->included[i]);
+        write_included(out, &sweep->included[i]);
     for (int i = 0; i < setting_count; i++)
-        write_setting(&comments, settings[i]);
-    bool written = !ferror(comments.out);
-    if (fclose(comments.out) == 0 && written)
+        write_setting(out, settings[i]);
+    bool written = !ferror(out);
+    if (fclose(out) == 0 && written)
         return 0;
     return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
 }

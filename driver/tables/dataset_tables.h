@@ -55,7 +55,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
     X(ATTRIBUTE_SOURCE, PROGRAM "; marks the file as a dataset of this program")                             \
     X(ATTRIBUTE_HISTORY, "when the file was created and extended; the session variables record the starts")  \
     X(ATTRIBUTE_REFERENCES, "the paper whose quantities are measured")                                       \
-    X(ATTRIBUTE_FORMAT, "version of this layout; raised when older files can no longer be continued")        \
+    X(ATTRIBUTE_FORMAT, "version of this layout; a file of another one is refused")                          \
     X(ATTRIBUTE_CONFIGURATION, "digest of everything that the numbers of all runs depend on")                \
     X(ATTRIBUTE_DATA, "digest of the contents of the training and validation text")                          \
     X(ATTRIBUTE_PRECISION, "float32, or float64 of normsweep-double: the type of weights, gradients and "    \

@@ -331,20 +331,6 @@ def test_a_compressed_copy(copy, normsweep):
     assert "tensor_norm at step 12, layer 1, tensor " in found(normsweep, copy)
 
 
-def test_metrics_of_a_newer_program(copy, normsweep):
-    before = normsweep("verify", "sweep.yaml", "-n", "99", "--values", cwd=copy.parent).stdout
-    with opened(copy, "a") as file:
-        lost = sum(np.isfinite(file[name][...]).sum() for name in ["grad_norm", "homogeneity"])
-        file.renameVariable("grad_norm", "of_mine")
-        file.renameVariable("homogeneity", "of_mine_too")
-        file.renameVariable("dynamics", "of_mine_as_well")
-    done = normsweep("verify", "sweep.yaml", "-n", "99", cwd=copy.parent)
-    first, second = done.stdout.splitlines()
-    assert first == "grad_norm, homogeneity: not in the dataset, and not compared"
-    values = int(re.search(r"^values=(\d+)$", before, re.M)[1]) - lost - RUNS
-    assert second.endswith(f": {RUNS} equal in {values} values")
-
-
 def test_a_sweep_without_axes(tmp_path, normsweep):
     (tmp_path / "one.yaml").write_text("corpus: markov\nsteps: 3\nwidth: 8\n")
     normsweep("run", "one.yaml", "-j", "0")

@@ -119,6 +119,9 @@ REFUSED = {
     f"last_step is -2 at {FIRST} and not from -1 to 9223372036854775807": fill("last_step", -2),
     f"attempts is 0 at {FIRST}, where outcome is done": fill("attempts", 0),
     "attempts is missing": drop("attempts"),
+    "dynamics is missing": drop("dynamics"),
+    "session_mpi is missing": drop("session_mpi"),
+    "session_seconds_left is missing": drop("session_seconds_left"),
     "step does not ascend: 2 comes after 4": fill("step", [0, 4, 2]),
     "step does not ascend: 2 comes after 2": fill("step", [0, 2, 2]),
     "step begins at -2": fill("step", [-2, 0, 4]),
@@ -136,6 +139,7 @@ REFUSED = {
         content["step"], "dimensions", ["learning_rate"]),
     "outcome is not of type byte": retype("outcome", "f8"),
     "outcome is over one dimension twice": double_axis,
+    "the attribute tied is missing": drop("tied"),
     "the attribute layers has a value that the key cannot have": set_attribute("layers", "one"),
     "the attribute beta1 has a value that the key cannot have": set_attribute("beta1", np.array([0.9, 0.9])),
     "the attribute batch has a value that the key cannot have": set_attribute("batch", 2.5),
@@ -144,6 +148,15 @@ REFUSED = {
     "the attribute validate is not a text": drop("validate"),
     "the attribute data_digest is not a text": set_attribute("data_digest", 1.5),
 }
+
+
+def test_a_metric_that_was_taken_out_is_a_difference(whole, tmp_path, normsweep):
+    content = Content(whole)
+    drop("param_norm")(content)
+    assert refused(content, tmp_path, normsweep, MORE) == (
+        "a.nc: holds another sweep: param_norm is missing in a.nc; use --fresh or another -o\n")
+    assert normsweep("verify", "a.yaml", "-j", "0", "--set", "learning_rate=[1e-2, 1e-3]", status=2).stderr.startswith(
+        "a.nc: holds another sweep: param_norm is missing")
 
 
 def refused(content, folder, normsweep, sweep):
@@ -192,24 +205,6 @@ def test_a_sweep_that_has_not_grown_refuses_too(whole, tmp_path, normsweep, alte
     assert "; normsweep did not write this; use --fresh or another -o\n" in refused(content, tmp_path, normsweep, SWEEP)
 
 
-def test_a_dataset_without_natures_is_carried_on_as_it_is(tmp_path, normsweep):
-    """Older datasets have no natures: pictures use the program's own table, and the header stays as it is."""
-    (tmp_path / "a.yaml").write_text(SWEEP)
-    normsweep("run", "a.yaml", "-j", "0")
-    content = Content(tmp_path / "a.nc")
-    assert {variable.attributes["nature"] for name, variable in content.variables.items()
-            if name == "outcome" or "_FillValue" in variable.attributes} <= set(names.NATURES)
-    shown = {name: normsweep("show", "a.nc", name).stdout for name in ("norm_growth", "homogeneity", "alignment")}
-    whole = (tmp_path / "a.nc").read_bytes()
-    before = whole.replace(b"\x06nature\0\0", b"\x06nurtur\0\0")
-    assert before != whole
-    (tmp_path / "a.nc").write_bytes(before)
-    for name, picture in shown.items():
-        assert normsweep("show", "a.nc", name).stdout == picture
-    normsweep("run", "a.yaml", "-j", "0")
-    assert b"nurtur" in (tmp_path / "a.nc").read_bytes()
-
-
 def test_fresh_is_the_way_out(whole, tmp_path, normsweep):
     content = Content(whole)
     retype("reason", "i4")(content)
@@ -223,11 +218,9 @@ def hide_behind_fill(content):
     content["attempts"].attributes["_FillValue"] = 1
 
 
-@pytest.mark.parametrize("alter", [lambda content: None, hide_behind_fill, drop("dynamics"), drop("phase"),
-                                   drop("session_mpi"), drop("session_seconds_left"), drop("param_norm"),
-                                   drop("reason")])
+@pytest.mark.parametrize("alter", [lambda content: None, hide_behind_fill])
 def test_runs_are_kept_where_nothing_is_wrong(whole, tmp_path, normsweep, alter):
-    """An older program lacked some variables; a fill value hides no stored value."""
+    """A fill value hides no stored value."""
     content = Content(whole)
     alter(content)
     content.write(tmp_path / "a.nc")

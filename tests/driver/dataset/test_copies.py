@@ -60,7 +60,7 @@ def test_status_says_the_same(folder):
     assert lines("a-small.nc") == lines("a.nc")
     said = run(NORMSWEEP, "status", "a-small.nc", cwd=folder).stdout
     size = os.path.getsize(folder / "a-small.nc")
-    assert f"file      a netCDF-4 copy, to be read only, {size} bytes, format 1" in said
+    assert f"file      a netCDF-4 copy, to be read only, {size} bytes, format 2" in said
     assert "continue  nccopy -k cdf5 a-small.nc a-small-cdf5.nc   " in said and "stopped" not in said
     assert "stopped" in run(NORMSWEEP, "status", "a.nc", cwd=folder).stdout
 

@@ -119,9 +119,14 @@ static void forget_tied(int file)
     CHECK(nc_del_att(file, NC_GLOBAL, "tied") == NC_NOERR);
 }
 
-static void forget_output_bias(int file)
+static void forget_precision(int file)
 {
-    CHECK(nc_del_att(file, NC_GLOBAL, "output_bias") == NC_NOERR);
+    CHECK(nc_del_att(file, NC_GLOBAL, "training_precision") == NC_NOERR);
+}
+
+static void forget_batches(int file)
+{
+    CHECK(nc_del_att(file, NC_GLOBAL, "gradient_batches") == NC_NOERR);
 }
 
 static void forget_sweep(int file)
@@ -134,29 +139,47 @@ static void empty_history(int file)
     CHECK(nc_put_att_text(file, NC_GLOBAL, "history", 0, "") == NC_NOERR);
 }
 
-static void hide_layers(int file)
+static void hide(int file, const char *name)
 {
     int id;
 
-    CHECK(nc_inq_varid(file, "layer", &id) == NC_NOERR && nc_rename_var(file, id, "floor") == NC_NOERR);
+    CHECK(nc_inq_varid(file, name, &id) == NC_NOERR && nc_rename_var(file, id, "floor") == NC_NOERR);
 }
 
-/* A parameter that the file does not have had its default; coordinates must be there. */
-TEST(dataset_of_an_older_program_is_continued)
+static void hide_layers(int file)
+{
+    hide(file, "layer");
+}
+
+static void hide_phase(int file)
+{
+    hide(file, "phase");
+}
+
+static void hide_norm(int file)
+{
+    hide(file, "param_norm");
+}
+
+/* Another program has taken something out. */
+TEST(dataset_with_a_part_taken_out)
 {
     static const struct {
         void (*change)(int file);
         const char *after, *told; /* NULL: it is continued */
     } cases[] = {
-        {forget_tied, "", NULL},
-        {forget_tied, "tied: true\n", "tied is false in "},
-        {forget_output_bias, "", NULL},
-        {forget_output_bias, "output_bias: false\n", "output_bias is true in "},
-        {forget_output_bias, "output_bias: [true, false]\n", NULL},
+        {forget_tied, "", "the attribute tied is missing; normsweep did not write this; use --fresh or"},
+        {forget_precision, "",
+            "the attribute training_precision is not a text; normsweep did not write this"},
+        {forget_batches, "", "holds another sweep: the attribute gradient_batches is missing in "},
+        {forget_batches, "width: 24\n", "holds another sweep: width is 64 in "},
         {forget_sweep, "width: 24\n", "width is "},
         {forget_sweep, "", NULL},
         {empty_history, "seed: [0, 1]\n", NULL},
         {hide_layers, "", "layer is missing; normsweep did not write this; use --fresh or another -o"},
+        {hide_phase, "", "phase is missing; normsweep did not write this; use --fresh or another -o"},
+        {hide_norm, "", "holds another sweep: param_norm is missing in "},
+        {hide_norm, "width: 24\n", "holds another sweep: width is 64 in "},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -37,13 +37,3 @@ def test_the_two_are_not_mixed(folder, own, other, name, foreign):
     assert (folder / "a.nc").read_bytes() == before
     run(other, "run", "a.yaml", "-j", "0", "--fresh", cwd=folder)
     assert precision(folder / "a.nc") == foreign and precision(folder / "a.nc.old") == name
-
-
-def test_an_older_dataset_does_not_say(folder):
-    """It may be of either program, and nothing is claimed about its runs when they are copied to a new file."""
-    run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=folder)
-    with netCDF4.Dataset(folder / "a.nc", "a") as file:
-        del file.training_precision
-    assert "nothing left to do" in run(DOUBLE, "run", "a.yaml", "-j", "0", cwd=folder).stdout
-    run(NORMSWEEP, "run", "a.yaml", "-j", "0", "--set", "seed=[0, 1]", cwd=folder)
-    assert precision(folder / "a.nc") is None

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import same
-from altered import Content
 from conftest import NORMSWEEP, run
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
@@ -371,29 +370,3 @@ def test_runs_without_memory_end_their_lines_alone(place):
         assert (large == same.FAILED).sum() == (1 if name == "a" else 5)
         if name == "a":
             assert "not reached: the run at weight_decay 0.001 has no norm_growth" in reasons
-
-
-# ---- older datasets ----
-
-def test_a_dataset_without_rate_sum_is_refined(place):
-    """Its runs say nothing of times: bisection, and the values of norm_growth, find the same."""
-    with netCDF4.Dataset(place / "full.nc", "r+") as file:
-        outcome = file["outcome"][:]
-        outcome[:, 1:, :][np.random.default_rng(5).random(outcome[:, 1:, :].shape) < 0.9] = same.PENDING
-        file["outcome"][:] = outcome
-    old = Content(place / "full.nc")
-    del old.variables["rate_sum"]
-    old.write(place / "old.nc")
-    before = outcome >= same.DONE
-    shutil.copytree(place, place / "whole", ignore=shutil.ignore_patterns("old*"))
-    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", "-o", "whole.nc", cwd=place)
-    go(place, *ALONG, "-j", "2", "-o", "old.nc")
-    found, whole = Found(place / "old.nc"), Found(place / "whole.nc")
-    for line, order in lines(found):
-        sides, trained = whole.sides()[line][order], found.trained[line][order]
-        changes = np.flatnonzero(sides[1:] != sides[:-1])
-        pair = change_on(found, line, order)
-        assert len(changes) != 1 or pair == (changes[0], changes[0] + 1)
-        assert pair is None or trained[list(pair)].all()
-    assert (found.trained >= before).all() and found.differ_from(whole) in ([], ["rate_sum"])
-    assert found.trained.sum() < 0.5 * found.trained.size

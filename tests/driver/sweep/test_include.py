@@ -214,7 +214,7 @@ def test_the_dataset_is_the_sweeps_own_and_keeps_all_texts(folder, normsweep):
     base = (folder / "bases" / "base.yaml").read_text()
     assert text_of(folder / "a.nc") == "".join([
         (folder / "a.yaml").read_text(), "# include bases/base.yaml\n",
-        *(f"# | {line}\n" for line in base.splitlines()), "# --set batch=8"])
+        *(f"# | {line}\n" for line in base.splitlines()), "# --set batch=8\n"])
     assert normsweep("status", "a.nc").stdout.startswith("a.nc: A base\n")
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()

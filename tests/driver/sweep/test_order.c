@@ -1,7 +1,6 @@
 /* The order of values along the axes of a sweep. */
 #include "tests/test.h"
 
-#include "driver/sweep/arrange.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/sweep.h"
 
@@ -73,34 +72,4 @@ TEST(sweep_orders_places)
 
     CHECK(sweep_parse(&sweep, "a.yaml", "", text, strlen(text), NULL, 0, &error) < 0);
     CHECK_TEXT(error.text, "a.yaml:4:15: heads: 5 does not divide width 12");
-}
-
-/* Every run, and whether it is skipped, stays the same; only its cell changes. */
-TEST(sweep_arranged)
-{
-    static const char text[] = BASE "learning_rate: [1, 2, 3]\nseed: [0, 1, 2, 3]\nbias: [true, false]\n"
-                                    "layers: {range: [1, 5]}\n"
-                                    "skip: [{seed: 0}, {seed: [1, 3], learning_rate: 2, bias: false}]\n";
-    const int64_t rates[] = {2, 0, 1}, seeds[] = {3, 0, 2, 1};
-    struct sweep before, after;
-    int64_t index[4];
-    struct run run;
-
-    if (!parse(&before, text) || !parse(&after, text))
-        return;
-    CHECK(sweep_arrange(&after, 0, rates) == 0 && sweep_arrange(&after, 1, seeds) == 0);
-    check_reals(&after.axis[0], (double[]){3, 1, 2, NAN});
-    check_integers(&after.axis[1], 4, seeds);
-    CHECK(after.axis[1].written[0].column == before.axis[1].written[3].column);
-    for (int64_t cell = 0; cell < after.cells; cell++) {
-        sweep_indices(&after, cell, index);
-        sweep_cell(&after, cell, &run);
-        CHECK_CLOSE(run.learning_rate, (double)rates[index[0]] + 1, 0);
-        CHECK(run.seed == seeds[index[1]]);
-        bool odd = run.seed == 1 || run.seed == 3;
-        CHECK(sweep_skips(&after, cell) == (run.seed == 0 || (odd && run.learning_rate == 2 && !run.bias)));
-    }
-    CHECK(after.skipped == before.skipped && after.skipped == 40);
-    sweep_release(&before);
-    sweep_release(&after);
 }

@@ -394,7 +394,7 @@ TEST(sweep_text)
 
     if (!parse(&sweep, "corpus: markov # x\nsteps: 1", settings, 1))
         return;
-    CHECK_TEXT(sweep.text, "corpus: markov # x\nsteps: 1\n# --set seed=[1, 2]");
+    CHECK_TEXT(sweep.text, "corpus: markov # x\nsteps: 1\n# --set seed=[1, 2]\n");
     sweep_release(&sweep);
 }
 
