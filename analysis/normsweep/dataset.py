@@ -43,7 +43,7 @@ def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: A
     one file for each seed. They become one dataset over the union of their grids; cells that no file has are pending. A
     key that is fixed in a file is an axis of one value there, and one key that is fixed in all of them, with several
     values, becomes an axis. Of a run that several files have, the one that got furthest counts; if it has ended in
-    several, all its values have to agree, except times and hosts. Titles, notes and tags of all of them are kept. The
+    several, all its values have to agree, except times and hosts. Titles and notes of all of them are kept. The
     dataset is in memory, unless there are chunks.
 
     >>> open_sweep(["first.nc"]).sweep
@@ -204,23 +204,13 @@ class Sweep:
     @property
     def title(self) -> str:
         """The sweep's title; the name of its file if it has none, "" without a file."""
-        title = str(self._dataset.attrs.get("title", ""))
-        return os.path.basename(self._dataset.encoding.get("source", "")) if title in ("", SOURCE) else title
+        title = str(self._dataset.attrs.get("sweep_title", ""))
+        return title or os.path.basename(self._dataset.encoding.get("source", ""))
 
     @property
     def notes(self) -> str:
         """What the sweep file says in `notes`; "" if it says nothing."""
-        return str(self._dataset.attrs.get("notes", ""))
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags of the sweep file, to choose datasets by: `"pilot" in ds.sweep.tags`.
-
-        >>> ds.sweep.tags
-        ()
-        """
-        tags = self._dataset.attrs.get("tags", "")
-        return tuple(filter(None, tags.split(", ") if isinstance(tags, str) else map(str, tags)))
+        return str(self._dataset.attrs.get("sweep_notes", ""))
 
     @property
     def sweep_file(self) -> str:

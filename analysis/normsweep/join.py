@@ -301,13 +301,10 @@ def attributes_of(parts: Sequence[xr.Dataset], axes: Sequence[str]) -> dict[str,
             found[name] = between.join(dict.fromkeys(said))
     titles = list(dict.fromkeys(part.sweep.title for part in parts))
     if len(titles) > 1:
-        found["title"] = listed(titles)
+        found["title"] = found["sweep_title"] = listed(titles)
     notes = {part.sweep.notes: part.sweep.title for part in parts if part.sweep.notes}
     if notes:
-        found["notes"] = "\n\n".join(f"{title}: {note}" if len(notes) > 1 else note for note, title in notes.items())
-    tags = list(dict.fromkeys(tag for part in parts for tag in part.sweep.tags))
-    if tags:
-        found["tags"] = ", ".join(tags) if all(isinstance(part.attrs.get("tags", ""), str) for part in parts) else tags
+        found["sweep_notes"] = "\n\n".join(f"{title}: {note}" if len(notes) > 1 else note for note, title in notes.items())
     if len({str(part.attrs.get("configuration_digest")) for part in parts}) > 1:
         found["configuration_digest"] = ""
     return found

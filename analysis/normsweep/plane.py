@@ -114,7 +114,7 @@ def part_at(dataset: xr.Dataset, pairs: Sequence[str]) -> xr.Dataset:
             raise KeyError(f"{pair}: {name} is selected twice")
         at[name] = places_of(dataset[name], text)
     title = " ".join(filter(None, [dataset.sweep.title, *([f"at {', '.join(pairs)}"] if pairs else [])]))
-    return dataset.isel(at).assign_attrs(title=title) if pairs else dataset
+    return dataset.isel(at).assign_attrs(sweep_title=title) if pairs else dataset
 
 
 def places_of(coordinate: xr.DataArray, text: str) -> int | list[int]:

@@ -18,7 +18,7 @@ _normsweep_names() {
             vocabulary corpus_tokens train_share corpus_seed context batch epochs steps optimiser learning_rate \
             weight_decay decay decay_on decay_rule fixed_norm weights beta1 beta2 epsilon momentum schedule \
             schedule_start schedule_end schedule_decay warmup_steps gradient_clip stop_when z_loss seed threads \
-            save_weights include title notes tags output train_text valid_text together skip refine measure validate \
+            save_weights include title notes output train_text valid_text together skip refine measure validate \
             gradient_batches hessian lyapunov_exponents lyapunov_sweeps checkpoint_minutes
         ;;
     VARIABLE)
@@ -73,9 +73,9 @@ _normsweep_names() {
             r_squared outcome phase dynamics last_step diverged_step ended_early seconds tokens_per_second attempts \
             deaths host session reason session_version session_commit session_compiler session_blas \
             session_blas_kernel session_vector_level session_mpi session_host session_start session_seconds_left \
-            session_tokens_per_second session_workers session_runs Conventions title notes tags source history \
-            references format_version configuration_digest data_digest training_precision measure validate refine \
-            gradient_batches lyapunov_exponents lyapunov_sweeps sweep
+            session_tokens_per_second session_workers session_runs Conventions title sweep_title sweep_notes source \
+            history references format_version configuration_digest data_digest training_precision measure validate \
+            refine gradient_batches lyapunov_exponents lyapunov_sweeps sweep
         ;;
     run)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --spares:N --set:KEY=VALUE --fresh --dry-run --retry-failed \

@@ -7,7 +7,6 @@
 #include "driver/commands/commands.h"
 
 #include "driver/sweep/measuring.h"
-#include "driver/sweep/notes.h"
 #include "driver/sweep/refine.h"
 #include "driver/sweep/together.h"
 #include "driver/tables/dataset_tables.h"
@@ -157,9 +156,7 @@ static void put_sweep(struct json_writer *writer)
     json_writer_whole(writer, "values_of_list", GRID_MOST);
     json_writer_whole(writer, "label_bytes", TOGETHER_LABEL_LONGEST);
     json_writer_text(writer, "name_pattern", TOGETHER_NAME_PATTERN);
-    json_writer_whole(writer, "notes_bytes", NOTES_MOST);
-    json_writer_whole(writer, "tags", TAGS_MOST);
-    json_writer_whole(writer, "tag_bytes", TAG_LONGEST);
+    json_writer_whole(writer, "notes_bytes", NOTES_LONGEST);
     json_writer_whole(writer, "refine_axes", REFINE_AXES);
     json_writer_whole(writer, "refine_coarse", REFINE_COARSE_MOST);
     json_writer_close(writer, '}');

@@ -109,13 +109,14 @@ void definition_globals(struct definition *definition)
 {
     const struct layout *layout = definition->layout;
     const struct sweep *sweep = layout->sweep;
+    const char *made = sweep->title && sweep->title[0] ? sweep->title : PROGRAM;
     char *measure = layout_measure_text(&sweep->measure), *refine = layout_refine_text(sweep);
     struct digest digest;
 
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, DATASET_CONVENTIONS);
-    definition_text(definition, NC_GLOBAL, ATTRIBUTE_TITLE, layout_title(sweep));
-    definition_text(definition, NC_GLOBAL, ATTRIBUTE_NOTES, sweep->notes ? sweep->notes : "");
-    definition_text(definition, NC_GLOBAL, ATTRIBUTE_TAGS, sweep->tags ? sweep->tags : "");
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_TITLE, layout->title ? layout->title : made);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_SWEEP_TITLE, sweep->title ? sweep->title : "");
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_SWEEP_NOTES, sweep->notes ? sweep->notes : "");
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SOURCE, PROGRAM);
     definition_history(definition, layout->history);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFERENCES, DATASET_REFERENCES);

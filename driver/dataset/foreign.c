@@ -1,7 +1,8 @@
 /*
  * People add to a dataset: a note with ncatted, a variable of their own with xarray or ncap2. When the file
- * is rewritten, all of this is kept. Variables and attributes of the tables belong to this program: they are
- * laid out again, and changes that others have made to them are lost.
+ * is rewritten, all of this is kept, and the global `title`, which the CF conventions want and anybody may
+ * edit. Other variables and attributes of the tables belong to this program: they are laid out again, and
+ * changes that others have made to them are lost.
  *
  * A variable over a dimension whose places change has no values for the new places. The start is then
  * refused, because the values may exist nowhere else.
@@ -9,9 +10,8 @@
 #include "driver/dataset/foreign.h"
 #include "driver/dataset/create.h"
 #include "driver/dataset/lookup.h"
-#include "driver/dataset/view_attributes.h"
 #include "driver/sweep/grid.h"
-#include "driver/sweep/kept.h"
+#include "driver/tables/dataset_tables.h"
 
 #include "worker/checkpoint/written.h"
 
@@ -54,29 +54,22 @@ static int check(const struct transfer *transfer, const char *name, int status)
 
 /* ---- attributes ---- */
 
-/* Is this the name of a text that a sweep may give, and that others add to datasets as well? */
-static bool is_told(const char *name)
-{
-    return strcmp(name, ATTRIBUTE_NOTES) == 0 || strcmp(name, ATTRIBUTE_TAGS) == 0;
-}
-
-/* Has the sweep of the old file given this key? Then what the file has is the key's. */
-static bool was_given(const struct transfer *transfer, const char *name)
-{
-    char *text = view_text(transfer->view, ATTRIBUTE_SWEEP);
-    bool given = kept_gives(text, name);
-
-    free(text);
-    return given;
-}
-
 /* Is an attribute that the new file lacks this program's all the same, as it depends on the layout, or on
  * keys that may be taken out? `variable` is one of the tables, or NC_GLOBAL. */
-static bool is_own_attribute(const struct transfer *transfer, int variable, const char *name)
+static bool is_own_attribute(int variable, const char *name)
 {
-    if (variable == NC_GLOBAL) /* a parameter may have become an axis */
-        return param_find(name) || (is_told(name) && was_given(transfer, name));
-    return strcmp(name, "_FillValue") == 0 || strcmp(name, "coordinates") == 0;
+    static const char *const global[] = {
+#define X(name, meaning) name,
+        ATTRIBUTES(X)
+#undef X
+    };
+
+    if (variable != NC_GLOBAL)
+        return strcmp(name, "_FillValue") == 0 || strcmp(name, "coordinates") == 0;
+    for (size_t i = 0; i < sizeof(global) / sizeof(*global); i++)
+        if (strcmp(name, global[i]) == 0)
+            return true;
+    return param_find(name); /* it may have become an axis */
 }
 
 static int copy_attribute(const struct transfer *transfer, int from, int to, const char *name)
@@ -93,20 +86,6 @@ static int copy_attribute(const struct transfer *transfer, int from, int to, con
     return check(transfer, name, status);
 }
 
-/* An attribute that the new file has as well is the table's, except for a text that others have added: the
- * sweep's own must not replace it unseen. */
-static int meet_attribute(const struct transfer *transfer, int from, int to, const char *name)
-{
-    char why[NC_MAX_NAME + 32];
-
-    if (from != NC_GLOBAL || !is_told(name))
-        return 0;
-    if (transfer->bytes) /* not 0, so that it is checked */
-        return copy_attribute(transfer, from, to, name);
-    snprintf(why, sizeof(why), "the sweep now has %s of its own", name);
-    return refuse(transfer, name, why);
-}
-
 /* Copies the attributes that the new file does not have; `own`: of a variable that the tables know. */
 static int copy_attributes(const struct transfer *transfer, int from, int to, bool own)
 {
@@ -118,15 +97,11 @@ static int copy_attributes(const struct transfer *transfer, int from, int to, bo
     result = check(transfer, "an attribute", result);
     for (int i = 0; result == 0 && i < count; i++) {
         result = check(transfer, "an attribute", nc_inq_attname(transfer->from, from, i, name));
-        if (result != 0 || (own && is_own_attribute(transfer, from, name)))
+        if (result != 0 || (own && is_own_attribute(from, name)))
             continue;
         int known = lookup_attribute(transfer->to, to, name, NULL, NULL);
-        if (known == NC_ENOTATT)
-            result = copy_attribute(transfer, from, to, name);
-        else if (known == NC_NOERR)
-            result = meet_attribute(transfer, from, to, name);
-        else
-            result = check(transfer, name, known);
+        result =
+            known == NC_ENOTATT ? copy_attribute(transfer, from, to, name) : check(transfer, name, known);
     }
     return result;
 }

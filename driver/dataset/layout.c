@@ -86,6 +86,7 @@ void layout_release(struct layout *layout)
 {
     free(layout->step);
     free(layout->history);
+    free(layout->title);
     *layout = (struct layout){0};
 }
 
@@ -120,11 +121,6 @@ bool layout_lengthen(struct layout *layout, const struct metric_form *file)
     }
     metric_form_place(&layout->form);
     return longer;
-}
-
-const char *layout_title(const struct sweep *sweep)
-{
-    return sweep->title && sweep->title[0] ? sweep->title : PROGRAM;
 }
 
 char *layout_measure_text(const struct measure *measure)

@@ -29,7 +29,9 @@ struct layout {
     int64_t *step; /* [step_count] ascending, owned */
     struct metric_form form; /* in each dimension as long as that of the longest run */
     int64_t sessions;
-    char *history; /* lines of the file that this one replaces, for the attribute; NULL: none. Owned */
+    /* of the file that this one replaces, for its attributes: lines, and what others may have made of the
+     * title; NULL: none. Owned */
+    char *history, *title;
     int64_t bytes; /* of the file; -1: unknown */
 };
 
@@ -54,9 +56,6 @@ bool layout_has(const struct layout *layout, enum metric metric);
  */
 size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,
     size_t index, size_t *count);
-
-/* The dataset's title; the program's name if the sweep has no title. Borrowed. */
-const char *layout_title(const struct sweep *sweep);
 
 /* Text of the attribute `measure`. The caller frees it; NULL: no memory. Options of measuring have attributes
  * of their own, named like their keys: see measure_option_text. */

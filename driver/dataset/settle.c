@@ -2,9 +2,9 @@
  * How a start finds or makes the file of its sweep.
  *
  * A new file, with all measurements of the old one and everything that others have added (foreign.c), is
- * written in four cases: the sweep has grown (values of an axis, steps, layers), its title or text has
- * changed, the session table is full, or another program has rewritten the file so that numbers no longer lie
- * at multiples of 8.
+ * written in four cases: the sweep has grown (values of an axis, steps, layers), its text has changed, the
+ * session table is full, or another program has rewritten the file so that numbers no longer lie at multiples
+ * of 8.
  */
 #include "driver/dataset/settle.h"
 
@@ -168,20 +168,14 @@ static int write_file(struct dataset *dataset, enum successor successor, const s
     return result;
 }
 
-static bool has_text(const struct view *view, const char *name, const char *text)
+/* Is the sweep's text unchanged, with its title and notes? It may change without changing any number. */
+static bool has_text(const struct view *view, const struct sweep *sweep)
 {
-    char *found = view_text(view, name);
-    bool same = strcmp(found ? found : "", text) == 0;
+    char *found = view_text(view, ATTRIBUTE_SWEEP);
+    bool same = found && sweep->text && strcmp(found, sweep->text) == 0;
 
     free(found);
     return same;
-}
-
-/* Are the title and the sweep's text unchanged? They may change without changing any number. */
-static bool has_texts(const struct view *view, const struct layout *layout)
-{
-    return has_text(view, ATTRIBUTE_TITLE, layout_title(layout->sweep)) &&
-           has_text(view, ATTRIBUTE_SWEEP, layout->sweep->text ? layout->sweep->text : "");
 }
 
 /* --fresh renames, and overwrites by renaming, only datasets of this program. */
@@ -255,12 +249,14 @@ static int carry_on(struct dataset *dataset, const struct view *view, struct err
     layout->sessions = full ? 2 * view->sessions : view->sessions;
     layout->history = view_text(view, ATTRIBUTE_HISTORY);
     bool kept = layout->history || errno == 0;
+    layout->title = view_text(view, ATTRIBUTE_TITLE);
+    kept = kept && (layout->title || errno == 0);
     bool longer = layout_lengthen(layout, &view->form);
     int result = kept && layout_add_steps(layout, view->step, view->step_count) == 0
                      ? 0
                      : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", dataset->name);
     bool fits = mapping.identity && !full && !longer && layout->step_count == view->step_count &&
-                has_texts(view, layout) && verify_alignment(view);
+                has_text(view, layout->sweep) && verify_alignment(view);
     if (result == 0 && !fits)
         result = write_file(dataset, SUCCESSOR_OF_COPY, view, &mapping, error);
     if (result == 0 && dataset->prospect)

@@ -12,19 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *picture_sweep_title(const struct view *view)
-{
-    char *title = view_text(view, ATTRIBUTE_TITLE);
-
-    if (!title || strcmp(title, PROGRAM) != 0) /* what a dataset has if its sweep has no title */
-        return title;
-    free(title);
-    return NULL;
-}
-
 void picture_title(const struct picture *picture, const char *what, const struct shape *shape)
 {
-    char *title = picture_sweep_title(picture->view), fixed[PLANE_NAMES];
+    char *title = view_text(picture->view, ATTRIBUTE_SWEEP_TITLE), fixed[PLANE_NAMES];
 
     lines_print(picture->out, picture->terminal.rows ? picture->terminal.columns : 0, "%s: %s%s%s%s",
         picture->view->name, what, plane_fixed(shape, fixed, sizeof(fixed)), title ? ": " : "",

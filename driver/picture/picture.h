@@ -18,9 +18,6 @@ struct picture {
 /* Draws the phase diagram. */
 int picture_diagram(const struct picture *picture, struct error *error);
 
-/* The title of the sweep, which the caller frees. NULL: it has none. */
-char *picture_sweep_title(const struct view *view);
-
 /* Prints "out.nc: what at seed=0: the sweep's title". */
 void picture_title(const struct picture *picture, const char *what, const struct shape *shape);
 

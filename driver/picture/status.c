@@ -44,7 +44,7 @@ static char *keep_cause(int *cause, char *text)
 static void print_file(const struct view *view, int *cause)
 {
     errno = 0;
-    char *title = keep_cause(cause, picture_sweep_title(view));
+    char *title = keep_cause(cause, view_text(view, ATTRIBUTE_SWEEP_TITLE));
 
     lines_print(stdout, 0, "%s%s%s", view->name, title ? ": " : "", title ? title : "");
     printf("file      %s, %" PRId64 " bytes, format %" PRId64 "\n",
@@ -56,11 +56,17 @@ static void print_file(const struct view *view, int *cause)
     free(title);
 }
 
-/* Free text of several lines, each as a line of its own. Changes the text. */
-static void print_notes(char *notes)
+/* What people have written about the sweep, each line as one of its own. */
+static void print_notes(const struct view *view, int *cause)
 {
+    errno = 0;
+    char *text = keep_cause(cause, view_text(view, ATTRIBUTE_SWEEP_NOTES)), *notes = text;
     const char *name = "notes";
 
+    if (!text || !text[0]) {
+        free(text);
+        return;
+    }
     for (char *tab = notes; (tab = strchr(tab, '\t'));)
         *tab = ' ';
     for (int i = 0; i < NOTES_MOST && *notes; i++) {
@@ -72,22 +78,7 @@ static void print_notes(char *notes)
     int left = lines_count(notes) + (*notes && notes[strlen(notes) - 1] != '\n');
     if (left > 0)
         printf("%-10sand %d more line%s\n", "", left, left == 1 ? "" : "s");
-}
-
-/* What people have written about the sweep. */
-static void print_words(const struct view *view, int *cause)
-{
-    errno = 0;
-    char *tags = keep_cause(cause, view_text(view, ATTRIBUTE_TAGS));
-    errno = 0;
-    char *notes = keep_cause(cause, view_text(view, ATTRIBUTE_NOTES));
-
-    if (tags && tags[0])
-        lines_print(stdout, 0, "tags      %s", tags);
-    if (notes && notes[0])
-        print_notes(notes);
-    free(tags);
-    free(notes);
+    free(text);
 }
 
 static void print_counts(const struct survey *survey)
@@ -237,7 +228,7 @@ int status_print(const struct status *status, struct error *error)
     int cause = 0;
 
     print_file(&status->view, &cause);
-    print_words(&status->view, &cause);
+    print_notes(&status->view, &cause);
     if (status->fault)
         lines_print(stdout, 0, "altered   %s", status->fault);
     print_counts(&status->survey);

@@ -72,35 +72,24 @@ static void put_known(struct json_writer *writer, const char *name, int64_t valu
         json_writer_whole(writer, name, value);
 }
 
-/* What people have written about the sweep. */
-static void put_words(struct json_writer *writer, const struct view *view, int *cause)
+/* A global text. */
+static void put_text(
+    struct json_writer *writer, const char *name, const struct view *view, const char *attribute, int *cause)
 {
     errno = 0;
-    char *notes = view_text(view, ATTRIBUTE_NOTES);
-    *cause = !notes && errno ? errno : *cause;
-    errno = 0;
-    char *tags = view_text(view, ATTRIBUTE_TAGS), *rest = NULL;
-    *cause = !tags && errno ? errno : *cause;
-    json_writer_text(writer, "notes", notes);
-    json_writer_open(writer, "tags", '[');
-    for (char *tag = tags ? strtok_r(tags, ",", &rest) : NULL; tag; tag = strtok_r(NULL, ",", &rest))
-        json_writer_text(writer, NULL, tag + (*tag == ' '));
-    json_writer_close(writer, ']');
-    free(notes);
-    free(tags);
+    char *text = view_text(view, attribute);
+
+    *cause = !text && errno ? errno : *cause;
+    json_writer_text(writer, name, text);
+    free(text);
 }
 
 static void put_file(struct json_writer *writer, const struct status *status, int *cause)
 {
     const struct view *view = &status->view;
-    char *title;
 
-    errno = 0;
-    title = picture_sweep_title(view);
-    *cause = !title && errno ? errno : *cause;
-    json_writer_text(writer, "title", title);
-    free(title);
-    put_words(writer, view, cause);
+    put_text(writer, "title", view, ATTRIBUTE_SWEEP_TITLE, cause);
+    put_text(writer, "notes", view, ATTRIBUTE_SWEEP_NOTES, cause);
     json_writer_text(writer, "state", status_state(status));
     json_writer_text(writer, "fault", status->fault);
     json_writer_truth(writer, "copy", view->copy);

@@ -96,7 +96,7 @@ static void put_times(const struct status_view *picture, FILE *out)
 
 static void put_head(const struct status_view *picture, FILE *out)
 {
-    char *title = picture_sweep_title(&picture->status->view);
+    char *title = view_text(&picture->status->view, ATTRIBUTE_SWEEP_TITLE);
 
     lines_print(out, 0, "%s%s%s", picture->status->view.name, title ? ": " : "", title ? title : "");
     free(title);

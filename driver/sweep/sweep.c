@@ -4,7 +4,6 @@
 #include "driver/sweep/include.h"
 #include "driver/sweep/list.h"
 #include "driver/sweep/measuring.h"
-#include "driver/sweep/notes.h"
 #include "driver/sweep/reader.h"
 #include "driver/sweep/settings.h"
 #include "driver/sweep/skip.h"
@@ -121,6 +120,23 @@ static int read_param(struct reader *reader, const struct param *param, const st
     return 0;
 }
 
+/* Free text of any number of lines. */
+static int read_notes(struct reader *reader, const struct node *node)
+{
+    char **notes = &reader->sweep->notes;
+
+    if (read_string(reader, KEY_NOTES, node, notes) < 0)
+        return -1;
+    if (strlen(*notes) > NOTES_LONGEST)
+        return reader_fault(
+            reader, node->place, "%s: longer than %d bytes", key_table[KEY_NOTES].name, NOTES_LONGEST);
+    for (const unsigned char *byte = (const unsigned char *)*notes; *byte; byte++)
+        if ((*byte < 0x20 || *byte == 0x7f) && *byte != '\n' && *byte != '\t')
+            return reader_fault(
+                reader, node->place, "%s: a control character in the text", key_table[KEY_NOTES].name);
+    return 0;
+}
+
 static int read_key(struct reader *reader, enum key key, const struct node *node)
 {
     struct sweep *sweep = reader->sweep;
@@ -132,9 +148,7 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
     case KEY_OUTPUT:
         return read_output(reader, node);
     case KEY_NOTES:
-        return notes_read(reader, node);
-    case KEY_TAGS:
-        return tags_read(reader, node);
+        return read_notes(reader, node);
     case KEY_TRAIN_TEXT:
         return read_text(reader, key, node, &sweep->train_source_path, &sweep->train_path);
     case KEY_VALID_TEXT:
@@ -293,11 +307,10 @@ static int start_reading(struct reader *reader, const char *name)
     sweep->path = strdup(name);
     sweep->title = strdup("");
     sweep->notes = strdup("");
-    sweep->tags = strdup("");
     sweep->places = calloc(1, sizeof(*sweep->places));
     if (sweep->places)
         sweep->places->param = calloc(param_count, sizeof(*sweep->places->param));
-    if (sweep->path && sweep->title && sweep->notes && sweep->tags && sweep->places && sweep->places->param)
+    if (sweep->path && sweep->title && sweep->notes && sweep->places && sweep->places->param)
         return 0;
     return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", name);
 }
@@ -400,7 +413,6 @@ void sweep_release(struct sweep *sweep)
     free(sweep->path);
     free(sweep->text);
     free(sweep->notes);
-    free(sweep->tags);
     free(sweep->title);
     free(sweep->output);
     free(sweep->train_path);

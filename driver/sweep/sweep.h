@@ -23,7 +23,7 @@ struct axis {
     struct place *written; /* [param_count][length] the place of each value; NULL: a rule made them */
 };
 
-#define TAG_SEPARATOR ", " /* no tag has a comma */
+enum { NOTES_LONGEST = 1 << 16 }; /* bytes */
 
 /* Frees what an axis holds. */
 void axis_release(struct axis *axis);
@@ -43,7 +43,7 @@ struct sweep {
     struct included *included; /* [included_count] all files that are included, each once */
     int included_count;
     char *title, *output; /* title: "" if not given; output: relative to the current directory */
-    char *notes, *tags; /* "" if not given; tags: separated by TAG_SEPARATOR */
+    char *notes; /* "" if not given; at most NOTES_LONGEST bytes */
     struct run base; /* the parameters that are not axes */
     struct corpus_source source; /* paths resolved against the file's folder; owned by the sweep */
     char *train_path, *valid_path; /* of pairs, the targets */

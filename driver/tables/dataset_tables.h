@@ -27,8 +27,8 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
 /* Names of global attributes. */
 #define ATTRIBUTE_CONVENTIONS "Conventions"
 #define ATTRIBUTE_TITLE "title"
-#define ATTRIBUTE_NOTES "notes"
-#define ATTRIBUTE_TAGS "tags"
+#define ATTRIBUTE_SWEEP_TITLE "sweep_title"
+#define ATTRIBUTE_SWEEP_NOTES "sweep_notes"
 #define ATTRIBUTE_SOURCE "source"
 #define ATTRIBUTE_HISTORY "history"
 #define ATTRIBUTE_REFERENCES "references"
@@ -49,9 +49,9 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
  * meaning). */
 #define ATTRIBUTES(X)                                                                                        \
     X(ATTRIBUTE_CONVENTIONS, "CF-1.10, the convention that names and units follow")                          \
-    X(ATTRIBUTE_TITLE, "title of the sweep file, or " PROGRAM)                                               \
-    X(ATTRIBUTE_NOTES, "value of notes, if the sweep has any")                                               \
-    X(ATTRIBUTE_TAGS, "value of tags, one text with a comma and a space between two, if the sweep has any")  \
+    X(ATTRIBUTE_TITLE, "sweep_title when the file was made, or " PROGRAM "; then yours to change")           \
+    X(ATTRIBUTE_SWEEP_TITLE, "value of title, if the sweep has one")                                         \
+    X(ATTRIBUTE_SWEEP_NOTES, "value of notes, if the sweep has any")                                         \
     X(ATTRIBUTE_SOURCE, PROGRAM "; marks the file as a dataset of this program")                             \
     X(ATTRIBUTE_HISTORY, "when the file was created and extended; the session variables record the starts")  \
     X(ATTRIBUTE_REFERENCES, "the paper whose quantities are measured")                                       \

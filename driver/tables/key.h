@@ -13,7 +13,6 @@
         "later file over an earlier one; null takes a key out; relative to this file")                       \
     X(TITLE, title, "text", "", "title of the dataset and its figures")                                      \
     X(NOTES, notes, "text", "", "free text about the sweep, of any number of lines, for the dataset")        \
-    X(TAGS, tags, "text | [text, ...]", "none", "short texts by which people find datasets; no commas")      \
     X(OUTPUT, output, "path", "the sweep file's name with .nc",                                              \
         "the dataset; relative to the current directory")                                                    \
     X(TRAIN_TEXT, train_text, "path | [path, path]", "",                                                     \

@@ -54,7 +54,7 @@ def test_texts_are_not_keys():
     """The same attributes are left out here, where files are joined, and in reports."""
     texts = [name for name in names.GENERAL if name not in ("source", names.DIGEST)]
     a, b = (made().assign_attrs({name: f"{name} {side}" for name in texts}) for side in "ab")
-    assert differ(a, b) == "" and {"notes", "tags", "title"} <= NOT_SETTINGS
+    assert differ(a, b) == "" and {"sweep_notes", "sweep_title", "title"} <= NOT_SETTINGS
     assert NOT_SETTINGS == {*names.GENERAL} - {names.DIGEST}
     assert FREE == NOT_SETTINGS - {"format_version"} | {"save_weights"}
     assert differ(a.assign_attrs(data_digest="12345678ab"), b.assign_attrs(data_digest="87654321ab")) == (

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.thorough("draws figures with hostile texts")
 
 @pytest.mark.parametrize("title", ["x_$ and y_{$", "budget $5 or $10", "a\x1b[2J b", "a\u202eb\u2069"])
 def test_titles_and_labels_are_no_formulas(title):
-    made = made_up().assign_attrs(title=title)
+    made = made_up().assign_attrs(sweep_title=title)
     made = made.assign_coords(norm_placement=("norm_placement", [title, "post"]))
     seen = look.plain(title)
     for found in figures.draw_all(made):
@@ -28,8 +28,8 @@ def test_reasons_are_one_line():
 
 
 def test_a_sweep_without_a_title_shows_its_file(tmp_path):
-    made_up().drop_vars("reason").assign_attrs(title="normsweep", source="normsweep").to_netcdf(tmp_path / "some.nc")
+    made_up().drop_vars("reason").assign_attrs(source="normsweep", sweep_title="").to_netcdf(tmp_path / "some.nc")
     with open_sweep(tmp_path / "some.nc") as dataset:
         assert "some.nc" in words(next(figures.draw_all(dataset, ["phase"])))
         assert dataset.isel(seed=0).sweep.title == "some.nc"
-    assert made_up().assign_attrs(title="normsweep").sweep.title == ""
+    assert made_up().assign_attrs(sweep_title="").sweep.title == ""

@@ -148,15 +148,15 @@ def test_two_keys_of_two_files(parts, tmp_path):
 
 
 def test_a_new_axis_of_words_keeps_what_all_files_say(tiny):
-    """Titles, notes, tags, sweep files; numbers that only one file has are missing in the other."""
+    """Titles, notes, sweep files; numbers that only one file has are missing in the other."""
     both = "weight_decay=[0, 1]", "seed=[0, 1]"
-    one = tiny("adamw.nc", "optimiser=adamw", "title=AdamW", "notes=The plain one.", "tags=[pilot, norms]", *both)
-    two = tiny("sgd.nc", "optimiser=sgd", "title=SGD", "notes=Without moments.", "tags=[norms, slow]",
+    one = tiny("adamw.nc", "optimiser=adamw", "title=AdamW", "notes=The plain one.", *both)
+    two = tiny("sgd.nc", "optimiser=sgd", "title=SGD", "notes=Without moments.",
                "weight_decay=[1, 2]", "seed=[0, 1]")
     with open_sweep([one, two]) as found:
         assert found.sweep.axes[-1] == "optimiser" and found.optimiser.values.tolist() == ["adamw", "sgd"]
         assert found.sweep.word_axes == ("optimiser",) and "optimiser" not in found.attrs
-        assert found.sweep.title == "AdamW and SGD" and found.sweep.tags == ("pilot", "norms", "slow")
+        assert found.sweep.title == "AdamW and SGD"
         assert found.sweep.notes == "AdamW: The plain one.\n\nSGD: Without moments."
         assert found.sweep.done.sel(optimiser="sgd").sum("seed").values.tolist() == [[0, 2, 2]] * 2
         for path, word in ((one, "adamw"), (two, "sgd")):
@@ -165,18 +165,18 @@ def test_a_new_axis_of_words_keeps_what_all_files_say(tiny):
                 xr.testing.assert_equal(mine.norm_growth.drop_vars("optimiser"), part.norm_growth)
         found.to_netcdf(one.with_name("both.nc"))
         with open_sweep(one.with_name("both.nc")) as again:
-            assert again.sweep.tags == found.sweep.tags and again.sweep.notes == found.sweep.notes
+            assert again.sweep.title == found.sweep.title and again.sweep.notes == found.sweep.notes
 
 
 def test_titles_of_many_files(parts, tmp_path):
     names = [tmp_path / f"{seed}.nc" for seed in range(6)]
     for seed, name in enumerate(names):
         part = made_up().isel(seed=[0]).assign_coords(seed=[seed])
-        part.assign_attrs(title=f"Part {seed}" if seed % 2 else "normsweep").to_netcdf(name)
+        part.assign_attrs(sweep_title=f"Part {seed}" if seed % 2 else "").to_netcdf(name)
     with open_sweep(names) as found:
         assert found.sweep.title == "0.nc, Part 1, 2.nc and 3 more"
     with open_sweep(names[::2][:2]) as found:
-        assert found.sweep.title == "0.nc and 2.nc" and found.sweep.notes == "" and found.sweep.tags == ()
+        assert found.sweep.title == "0.nc and 2.nc" and found.sweep.notes == ""
 
 
 def test_patterns(parts, tmp_path, monkeypatch):

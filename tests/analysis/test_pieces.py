@@ -169,7 +169,7 @@ def drawn(opened):
     """drawn(SWEEP) is {name: contents} of all its figures, drawn from the dataset in memory."""
     @functools.lru_cache(maxsize=None)
     def call(name):
-        return {one.name: contents(one) for one in figures.draw_all(opened(name, "").assign_attrs(title="Title"))}
+        return {one.name: contents(one) for one in figures.draw_all(opened(name, "").assign_attrs(sweep_title="Title"))}
     return call
 
 
@@ -177,7 +177,7 @@ def drawn(opened):
     ("all", "small pieces"), ("stacks", "small pieces"), ("all", "xarray's store in pieces"),
     ("axes", "xarray's store in pieces")])
 def test_figures(opened, drawn, name, form):
-    found = {one.name: contents(one) for one in figures.draw_all(opened(name, form).assign_attrs(title="Title"))}
+    found = {one.name: contents(one) for one in figures.draw_all(opened(name, form).assign_attrs(sweep_title="Title"))}
     assert set(found) == set(drawn(name)) and len(found) > 5
     for one, expected in drawn(name).items():
         assert same_contents(found[one], expected), one

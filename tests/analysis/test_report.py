@@ -57,14 +57,13 @@ def test_every_text_is_shown_as_it_is():
     ds = made_up(outcome=outcome, reason=reason)
     ds = ds.assign_coords(norm_placement=["pre", "axis " + EVIL])
     ds["session_host"] = ("sessions", np.array(["host " + EVIL, "b", ""], dtype=object))
-    ds.attrs |= {"title": "title " + EVIL, "sweep": "sweep " + EVIL, "init": "key " + EVIL,
-                 "data_digest": "digest " + EVIL, "notes": "notes " + EVIL, "tags": ["tags " + EVIL, "one, two"]}
+    ds.attrs |= {"sweep_title": "title " + EVIL, "sweep": "sweep " + EVIL, "init": "key " + EVIL,
+                 "data_digest": "digest " + EVIL, "sweep_notes": "notes " + EVIL}
     failing = [("name " + EVIL, "", RuntimeError("error " + EVIL))]
     text = report(ds, failing, "source " + EVIL)
     assert text.count("<script") == 1 and "alert('1')" not in text
     shown = "".join(Reader(text).texts)
-    for what in ("reason", "axis", "host", "title", "sweep", "key", "digest", "name", "error", "source", "notes",
-                 "tags"):
+    for what in ("reason", "axis", "host", "title", "sweep", "key", "digest", "name", "error", "source", "notes"):
         assert f"{what} {EVIL}" in shown, what
 
 
@@ -100,7 +99,7 @@ def test_what_was_run():
 def test_results_come_first_and_defaults_last():
     from matplotlib.figure import Figure
     ds = made_up().assign_attrs(
-        width=8, title="A sweep", sweep='title: "A sweep"\nbias: true  # steps: 9\n# include base.yaml\n# | width: 8')
+        width=8, sweep_title="A sweep", sweep='title: "A sweep"\nbias: true  # steps: 9\n# include base.yaml\n# | width: 8')
     text = report(ds, [("losses", "Losses.", Figure()), ("phase", "Growth.", Figure())])
     places = [text.index(part) for part in (
         "growth stops at a weight decay of 0.01 to 0.1; its log-log slope over the learning rate is 1.00",
@@ -161,7 +160,7 @@ def test_hidden_letters_are_shown():
     """Direction, controls and halves of letters, in the title, the notes, labels, and the figures of the page."""
     hidden = "a\u202eb\u2069\x1b[31m\u2028\udc9b"
     shown = r"a\u202eb\u2069\x1b[31m\u2028\udc9b"
-    made = made_up().assign_attrs(title=hidden, notes=f"{hidden}\nmore", tags=hidden)
+    made = made_up().assign_attrs(sweep_title=hidden, sweep_notes=f"{hidden}\nmore")
     text = report(made.assign_coords(norm_placement=("norm_placement", [hidden, "post"])))
     assert not words.HIDDEN.search(text.replace("\n", "").replace("\t", "")) and text.count(shown) > 5
     assert Reader(text).names and f"{shown}\nmore" in text

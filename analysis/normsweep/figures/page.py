@@ -40,8 +40,6 @@ a { color: inherit }
   linear-gradient(90deg, var(--line), transparent) left / 0.8rem 100% no-repeat scroll,
   linear-gradient(270deg, var(--line), transparent) right / 0.8rem 100% no-repeat scroll }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums }
-.tag { display: inline-block; font-size: 0.8rem; padding: 0.05rem 0.55rem; margin: 0 0.3rem 0.2rem 0;
-  border: 1px solid var(--line); border-radius: 1rem; overflow-wrap: anywhere; max-width: 100% }
 .notes { white-space: pre-line; overflow-wrap: anywhere; max-width: 60rem }
 .headlines { margin: 0.5rem 0; padding-left: 1.2rem }
 details { margin: 0.6rem 0 } summary { cursor: pointer; color: var(--quiet) }

@@ -72,7 +72,7 @@ def summary(dataset, source):
         text += f" Of those done, {phases}."
     if open_runs:
         text += " The sweep has not ended; this page shows its state so far."
-    return join([*notes(dataset), paragraph(text), told(headlines, dataset), quiet(source) if source else None])
+    return join([notes(dataset), paragraph(text), told(headlines, dataset), quiet(source) if source else None])
 
 
 def now(status, every):
@@ -125,10 +125,9 @@ def headline(line):
 
 
 def notes(dataset):
-    """What the sweep file says about the sweep, if it does: paragraphs and tags."""
-    text, tags = dataset.sweep.notes.strip(), dataset.sweep.tags
-    return [element("p", text, class_="notes") if text else None,
-            element("p", *(element("span", tag, class_="tag") for tag in tags)) if tags else None]
+    """What the sweep file says about the sweep, if it does."""
+    text = dataset.sweep.notes.strip()
+    return element("p", text, class_="notes") if text else None
 
 
 def grid(dataset):

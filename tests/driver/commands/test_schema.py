@@ -143,8 +143,6 @@ def test_values_of_a_parameter(name, tmp_path):
 OTHERS = {
     "title": ["a", "5", "true", "null", "[a]", "{a: b}", "''"],
     "notes": ["a", "5", "null", "[a]", "''", "x" * 65536, "x" * 65537],
-    "tags": ["a", "[a, b]", "[]", "null", "[null]", "[[a]]", "{a: b}", "'a,b'", "[' a']", "['a ']", "[a, a]", "['']",
-             "x" * 64, "x" * 65, f"[{', '.join(f't{i}' for i in range(65))}]", "[a b, 1, true]", "[1, 2]"],
     "output": ["a.nc", "5", "''", "null", "[a.nc]"],
     "train_text": ["a", "[a, b]", "''", "[a, '']", "[a]", "[a, b, c]", "null", "{a: b}"],
     "include": ["''", "[]", "null", "{a: b}", "[[a]]", "['']", "none.yaml", "[none.yaml, other.yaml]"],
@@ -222,7 +220,7 @@ MESSAGES = {
     "save_weights: all": "'all' does not match '^([tT]rue|TRUE|[fF]alse|FALSE|state)$'",
     "title: [a]": "['a'] is not of type 'string', 'number', 'boolean', 'null'",
     "train_text: [a]": "['a'] is too short",
-    "tags: [[a]]": "['a'] is not of type 'string', 'number', 'boolean'",
+    "include: [[a]]": "['a'] is not of type 'string', 'number', 'boolean'",
     "measure: {evry: 10}": "Additional properties are not allowed ('evry' was unexpected)",
     "measure: {every: 10, steps: [1]}": "'steps' is not one of ['every', 'metrics']",
     "validate: {every: sometimes}": "'sometimes' is not one of ['end']",

@@ -281,7 +281,7 @@ def wild(tmp_path_factory):
     """A dataset whose title contains escape sequences."""
     file = sample(tmp_path_factory.mktemp("wild") / "w.nc")
     with netCDF4.Dataset(file, "r+") as ds:
-        ds.title = WILD
+        ds.sweep_title = WILD
     return file
 
 

@@ -44,7 +44,7 @@ def test_control_characters_reach_no_terminal(path, tmp_path, normsweep):
     file = copy(path, tmp_path / "wild.nc")
     with netCDF4.Dataset(file, "r+") as dataset:
         dataset.set_auto_chartostring(False)
-        dataset.title = WILD
+        dataset.sweep_title = WILD
         for name in ("host", "reason", "session_version"):
             text = dataset[name]
             text[..., :10] = np.frombuffer(WILD.encode("latin1"), "S1")

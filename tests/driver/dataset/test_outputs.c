@@ -223,7 +223,7 @@ static void check_attributes(const struct bench *bench, const char *title, const
     struct view view;
 
     CHECK(view_open(&view, bench->path, &error) == 0);
-    char *found = view_text(&view, "title"), *text = view_text(&view, "sweep");
+    char *found = view_text(&view, "sweep_title"), *text = view_text(&view, "sweep");
     CHECK_TEXT(found ? found : "", title);
     CHECK(text && strstr(text, part));
     free(found);
