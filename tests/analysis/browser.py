@@ -1,7 +1,6 @@
 """A headless Chromium, driven over the DevTools protocol: two pipes, through which messages of JSON go that end with a
 zero byte. Needs nothing but the standard library."""
 
-import base64
 import fcntl
 import json
 import os
@@ -125,11 +124,6 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key,
                       windowsVirtualKeyCode={"Escape": 27, "Enter": 13, "Tab": 9}[key],
                       text="\r" if key == "Enter" and kind == "keyDown" else "")
-
-    def picture(self, path, whole=True):
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(data))
 
     def requests(self):
         """The addresses that the page has asked for; of data: only the scheme."""

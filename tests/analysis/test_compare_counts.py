@@ -1,16 +1,13 @@
 """What `compare` counts and tests where cells differ in their numbers of runs and in how sure their changes are."""
 
-import sys
-
 import numpy as np
 import pytest
 from compared import end, made, uneven
-from conftest import PROJECT, script
+from conftest import script
 from drawn import DIVERGED, near
-from normsweep import NotASweep, NothingInCommon, compare, comparison_table, comparison_text, significance
+from normsweep import NotASweep, compare, comparison_table, comparison_text, significance
 
 pytestmark = pytest.mark.thorough("compares many whole datasets")
-
 
 
 def numbers(part, name="norm_growth"):
@@ -112,16 +109,6 @@ def test_all_runs_diverged(tmp_path):
     done = script("compare", "gone.nc", "gone.nc", cwd=tmp_path)
     assert "No run has a finite value in both A and B." in done.stdout and not done.stderr
     assert done.stdout.endswith("/compare-gone-itself.csv\n")
-
-
-def test_names_of_variables():
-    """One name, any iterable, each once; flags are not numbers."""
-    a, b = (made(seconds=np.full((3, 4, 3), value)) for value in (2.0, 5.0))
-    assert compare(a, b, "seconds").attrs["compared"] == "seconds"
-    assert compare(a, b, iter(["seconds", "norm_growth", "seconds"])).attrs["compared"] == "seconds norm_growth"
-    for name in "outcome", "phase":
-        with pytest.raises(NothingInCommon, match=f"{name} is not a number of each run of A"):
-            compare(a, b, [name])
 
 
 def test_what_is_not_a_sweep():

@@ -57,8 +57,9 @@ def test_texts_are_not_keys():
     assert differ(a, b) == "" and {"sweep_notes", "sweep_title", "title"} <= NOT_SETTINGS
     assert NOT_SETTINGS == {*names.GENERAL} - {names.DIGEST}
     assert FREE == NOT_SETTINGS - {"format_version"} | {"save_weights"}
-    assert differ(a.assign_attrs(data_digest="12345678ab"), b.assign_attrs(data_digest="87654321ab")) == (
-        "the content of the corpus (12345678…, 87654321…)")
+    assert differ(a.assign_attrs(data_digest="12345678ab", vocabulary=9),
+                  b.assign_attrs(data_digest="87654321ab", vocabulary=7)) == (
+        "vocabulary (9, 7), the content of the corpus (12345678…, 87654321…)"), "digests come last"
 
 
 def models(labels, widths, **attributes):

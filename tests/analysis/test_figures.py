@@ -6,7 +6,7 @@ import struct
 import netCDF4
 import numpy as np
 import pytest
-from conftest import PROJECT, script
+from conftest import script
 from drawn import (DECAYS, DIVERGED, DONE, PENDING, RATES, RUNNING, SKIPPED, dataset, drawing, keys, legend, near,
                    panels, words)
 from matplotlib.collections import QuadMesh
@@ -16,7 +16,6 @@ from normsweep.figures import look
 from normsweep.figures import line_looks, runs
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
-
 
 
 # ---- the script ----

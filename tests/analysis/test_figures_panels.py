@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import PROJECT, script
+from conftest import script
 from drawn import DECAYS, DIVERGED, DONE, RATES, SKIPPED, dataset, drawing, legend, near, panels, words
 from matplotlib.collections import QuadMesh
 from normsweep import plane
@@ -11,7 +11,6 @@ from normsweep import words as words_of
 from normsweep.figures import equilibrium, runs
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
-
 
 
 def boundary_at(factors, **axes):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import PROJECT, script
+from conftest import script
 from drawn import PENDING, dataset, drawing, legend, near, panels, words
 from normsweep import grokking
 from normsweep.figures import TOGETHER, names

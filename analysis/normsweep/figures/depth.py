@@ -45,7 +45,7 @@ def over_layers(dataset, name, variables, caption, prepare=None, labels=None, ma
                                     sharey=shared)
         texts, common = runs.titles(dataset, [runs.without_seed(row[0]) for row in rows])
         if len(variables) > 1:
-            texts = look.side_titles(texts, 1.2)
+            texts = look.side_titles(texts, 1.1)
         for i, (row, text) in enumerate(zip(rows, texts)):
             for j, variable in enumerate(variables):
                 draw_layers(panels[i, j], dataset, variable, row, looks, prepare)

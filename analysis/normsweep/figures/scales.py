@@ -175,7 +175,8 @@ def tick(axis):
         axis.set_minor_formatter(NullFormatter())
     elif scale in ("symlog", "asinh"):
         near = getattr(axis.get_transform(), "linthresh", None) or axis.get_transform().linear_width
-        axis.set_major_locator(Ticks(axis, lambda low, high, most: signed_ticks(low, high, near, most)))
+        less = 1 if axis.axis_name == "x" else 0  # ticks are close to each other around 0
+        axis.set_major_locator(Ticks(axis, lambda low, high, most: signed_ticks(low, high, near, max(2, most - less))))
         axis.set_minor_locator(NullLocator())
     elif scale == "linear":
         whole = axis.axis_name == "x" and is_whole(axis.axes)
