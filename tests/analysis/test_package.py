@@ -44,7 +44,7 @@ def test_commands_are_the_scripts(name, tmp_path):
     assert run(sys.executable, "-c", call, "--help", env=environment).stdout.startswith(f"usage: normsweep-{name} ")
 
 
-@pytest.mark.parametrize("name, module", [(name, "pandas" if name == "table" else "matplotlib")
+@pytest.mark.parametrize("name, module", [(name, "pandas" if name in ("table", "weights") else "matplotlib")
                                           for name in sorted(SCRIPTS)])
 def test_a_missing_module_is_named(name, module, tmp_path):
     """Hidden behind an entry None of sys.modules, which Python takes for a module that is not there."""
@@ -87,7 +87,7 @@ def test_package_and_project_agree():
 def test_least_versions_are_said_alike():
     """pyproject.toml, the page on installing, and the least versions that are tested."""
     least = requirements()
-    assert {"numpy", "xarray", "netCDF4", "pandas", "matplotlib", "pyarrow", "zarr", "dask"} == set(least)
+    assert {"numpy", "xarray", "netCDF4", "pandas", "matplotlib", "pyarrow", "zarr", "dask", "tokenizers"} == set(least)
     page = (PROJECT / "docs" / "installing.md").read_text()
     spack = dict(re.findall(r'depends_on\("py-(\w+)@([\d.]+):"', page))
     for name in ("numpy", "xarray", "netCDF4", "pandas", "matplotlib"):
