@@ -3,20 +3,21 @@
 #include "driver/dataset/verify.h"
 #include "driver/dataset/view.h"
 #include "driver/output/lease.h"
-#include "driver/picture/field.h"
 #include "driver/picture/picture.h"
 
 static int draw_picture(const struct arguments *arguments, const struct view *view, struct error *error)
 {
-    const char *name = arguments->operand_count > 1 ? arguments->operand[1] : NULL;
     struct picture picture = {
         .out = stdout,
         .terminal = terminal_find(stdout),
         .view = view,
-        .selection = {view, arguments->at.text, arguments->at.count, arguments->over},
+        .variable = arguments->operand_count > 1 ? arguments->operand[1] : NULL,
+        .at = arguments->at.text,
+        .at_count = arguments->at.count,
+        .over = arguments->over,
     };
 
-    return name ? picture_field(&picture, name, error) : picture_diagram(&picture, error);
+    return picture_draw(&picture, error);
 }
 
 /* A picture of what another program has altered is not what was measured. A sweep that runs has passed this,

@@ -26,7 +26,7 @@ struct progress *display_new(
     struct terminal terminal = progress_terminal();
 
     *growth = terminal.rows > 0 ? read_growth(sweep) : NULL;
-    struct diagram_runs runs = {.axis_count = sweep->axis_count,
+    struct picture_runs runs = {.axis_count = sweep->axis_count,
         .axis = sweep->axis,
         .cells = sweep->cells,
         .outcome = dataset_outcomes(dataset),

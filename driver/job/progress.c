@@ -63,7 +63,7 @@ struct terminal progress_terminal(void)
 }
 
 struct progress *progress_new(
-    FILE *file, const struct terminal *terminal, int workers, const struct diagram_runs *runs, double now)
+    FILE *file, const struct terminal *terminal, int workers, const struct picture_runs *runs, double now)
 {
     struct progress *p = calloc(1, sizeof(*p));
 

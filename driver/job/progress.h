@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "driver/dataset/write.h"
-#include "driver/picture/diagram.h"
+#include "driver/picture/picture.h"
 #include "driver/terminal/terminal.h"
 
 /*
@@ -35,7 +35,7 @@ struct tally {
 /* Writes to `file`. Pointers in `runs` are borrowed, and what they point to may change; outcome NULL: no
  * map. NULL: no memory. */
 struct progress *progress_new(
-    FILE *file, const struct terminal *terminal, int workers, const struct diagram_runs *runs, double now);
+    FILE *file, const struct terminal *terminal, int workers, const struct picture_runs *runs, double now);
 void progress_free(struct progress *progress);
 
 /* Follows changes of the terminal's size. Only if the output ends up on this process's own terminal. */

@@ -4,12 +4,10 @@
 
 #include <stdlib.h>
 
-enum { ROWS_LEAST = 8 };
-
 #define REST 100 /* pause after a drawing, in times that the drawing took */
 #define REST_LEAST 1 /* seconds, the shortest pause */
 
-void live_map_init(struct live_map *map, const struct diagram_runs *runs)
+void live_map_init(struct live_map *map, const struct picture_runs *runs)
 {
     *map = (struct live_map){.runs = *runs, .changed = true};
 }
@@ -32,7 +30,7 @@ static char *draw_text(const struct live_map *map, const struct canvas *canvas, 
     if (!out)
         return NULL;
     terminal.columns = canvas_columns(canvas);
-    bool drawn = diagram_draw(out, &terminal, rows, &map->runs, &error) > 0;
+    bool drawn = picture_map(out, &terminal, rows, &map->runs, &error) > 0;
     if (fclose(out) == 0 && drawn)
         return text;
     free(text);
@@ -51,7 +49,7 @@ void live_map_draw(struct live_map *map, const struct canvas *canvas, int rows, 
     live_map_release(map);
     map->rows = rows;
     map->columns = canvas_columns(canvas);
-    map->text = rows < ROWS_LEAST ? NULL : draw_text(map, canvas, rows);
+    map->text = rows < PICTURE_MAP_ROWS ? NULL : draw_text(map, canvas, rows);
     map->changed = false;
     rest = REST * (clock_now() - begin);
     map->next = now + (rest > REST_LEAST ? rest : REST_LEAST);

@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_LIVE_MAP_H
 #define NORMSWEEP_DRIVER_PICTURE_LIVE_MAP_H
 
-#include "driver/picture/diagram.h"
+#include "driver/picture/picture.h"
 #include "driver/terminal/canvas.h"
 
 /*
@@ -10,14 +10,14 @@
  * because lines made for a larger terminal would push the workers' lines off a smaller one.
  */
 struct live_map {
-    struct diagram_runs runs; /* borrowed pointers; outcome NULL: no map */
+    struct picture_runs runs; /* borrowed pointers; outcome NULL: no map */
     char *text; /* the lines; NULL: none */
     int rows, columns; /* the size that the lines were made for */
     bool changed; /* since the last drawing */
     double next; /* time of the next drawing, at the earliest */
 };
 
-void live_map_init(struct live_map *map, const struct diagram_runs *runs);
+void live_map_init(struct live_map *map, const struct picture_runs *runs);
 void live_map_release(struct live_map *map);
 
 /* Updates `text` if due; `now` in seconds. At most `rows` lines of the canvas's width; none if rows are

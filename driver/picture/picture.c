@@ -1,100 +1,596 @@
-/* Functions that all pictures of a dataset use, and the phase diagram of a dataset. */
+/*
+ * One plane of a dataset as text: two of its dimensions, a panel for each combination of values of the other
+ * axes but the seed, and in each cell what the runs of the cell have in common. That is a number, the mean of
+ * a variable; or a word, which its runs have most often; or, in the phase diagram, a word that says how they
+ * ended, with the mean of norm_growth behind "growing" and "shrinking".
+ *
+ * Values go through three steps: they are summed up cell by cell, judge() chooses a mark and a number for
+ * each cell, print() draws the panels, the legend and notes on what a cell stands for. With colours, cells
+ * are painted by their number, or in the colour of their mark. Without, they are texts, or else characters.
+ */
 #include "driver/picture/picture.h"
 
-#include "driver/dataset/variables.h"
 #include "driver/dataset/view_attributes.h"
-#include "driver/picture/diagram.h"
+#include "driver/picture/inside.h"
 #include "driver/tables/dataset_tables.h"
+#include "driver/tables/nature.h"
+#include "driver/terminal/colour.h"
+#include "driver/terminal/colour_scale.h"
 #include "driver/text/lines.h"
-#include "driver/text/nearest.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void picture_title(const struct picture *picture, const char *what, const struct shape *shape)
+/* What a cell shows. The order is that of the legend. */
+enum mark {
+    MARK_GROWING, /* of the phase diagram; with a number */
+    MARK_SHRINKING,
+    MARK_DIVERGED,
+    MARK_ENDED,
+    MARK_FAILED,
+    MARK_RUNNING,
+    MARK_PENDING,
+    MARK_ABOVE,
+    MARK_BELOW,
+    MARK_SKIPPED,
+    MARK_NOTHING, /* of variables */
+    MARK_NUMBER,
+    MARK_FLAG, /* + i: the word of value i */
+    MARK_COUNT = MARK_FLAG + VIEW_FLAGS_MAX,
+};
+
+/* No colour is one of the scale; that of growing and shrinking is for words of variables. */
+static const struct {
+    char character;
+    int colour;
+    const char *word;
+} marks[MARK_FLAG] = {
+    [MARK_GROWING] = {'#', 172, "growing"},
+    [MARK_SHRINKING] = {'-', 140, "shrinking"},
+    [MARK_DIVERGED] = {'!', COLOUR_BLACK, "diverged"},
+    [MARK_ENDED] = {'o', 32, "done, no norms measured"},
+    [MARK_FAILED] = {'x', 160, "failed"},
+    [MARK_RUNNING] = {'>', 36, "running"},
+    [MARK_PENDING] = {'.', 244, "pending"},
+    [MARK_ABOVE] = {'+', 223, "growing, not trained"},
+    [MARK_BELOW] = {'=', 189, "shrinking, not trained"},
+    [MARK_SKIPPED] = {' ', COLOUR_NONE, "skipped (blank)"},
+    [MARK_NOTHING] = {'.', COLOUR_NONE, "no value"},
+    [MARK_NUMBER] = {' ', COLOUR_NONE, ""},
+};
+
+static const char shades[] = ":-=+*#%@";
+
+/* Sums over the values of one cell. */
+struct cell_sums {
+    int64_t outcome[OUTCOME_COUNT]; /* of the run of each value */
+    int64_t growing, shrinking; /* skipped runs that a search takes for such */
+    int64_t count; /* of values that count */
+    double sum; /* of these, or of their logarithms */
+};
+
+struct cell {
+    double number; /* NaN: none */
+    enum mark mark;
+};
+
+/* What is drawn. */
+struct values {
+    const double *value; /* [size of the shape]; NULL: all unknown */
+    int64_t a_run; /* values of each run; 0: the variable is not over runs */
+    const signed char *outcome; /* [runs]; NULL: all runs count */
+    const double *phase; /* [runs], as in picture_runs; NULL: unknown */
+    struct view_flags flags; /* words of the values; count 0: they are numbers */
+    const struct nature_row *nature;
+    bool diagram, live;
+};
+
+struct drawing {
+    FILE *out;
+    struct terminal terminal;
+    const struct plane *plane;
+    const struct values *values;
+    struct cell_sums *sums; /* [cells] of all panels */
+    int64_t *votes; /* [cells][flags] */
+    struct cell *cell; /* [cells] */
+    const struct cell *panel; /* [y][x] the panel that is drawn */
+    struct colour_scale scale; /* the same for all panels */
+    int64_t used[MARK_COUNT]; /* number of cells with each mark */
+    int64_t diverged_runs;
+    bool all_diverged; /* then none is left out */
+    int64_t fewer; /* cells that have runs, but fewer than others because some are skipped */
+    int digits; /* significant digits of the numbers in the cells; 0: none are shown */
+    bool words; /* cells show the words of flags */
+};
+
+/* ---- sums ---- */
+
+static bool is_growth(enum mark mark)
+{
+    return mark == MARK_GROWING || mark == MARK_SHRINKING;
+}
+
+static void sum_outcomes(struct drawing *d)
+{
+    const struct values *values = d->values;
+    int64_t last = -1;
+
+    d->all_diverged = true;
+    for (int64_t i = 0; i < d->plane->shape->size; i++) {
+        int64_t cell = plane_cell(d->plane, i), run = i / values->a_run;
+        if (cell < 0)
+            continue;
+        enum outcome outcome = (enum outcome)values->outcome[run];
+        bool searched = outcome == OUTCOME_SKIPPED && values->phase, diverged = outcome == OUTCOME_DIVERGED;
+        d->sums[cell].outcome[outcome]++;
+        d->sums[cell].growing += searched && values->phase[run] == PHASE_GROWING;
+        d->sums[cell].shrinking += searched && values->phase[run] == PHASE_SHRINKING;
+        d->diverged_runs += diverged && run != last;
+        d->all_diverged = d->all_diverged && diverged;
+        last = run;
+    }
+}
+
+/* Does value `i` enter the mean of its cell? */
+static bool counts(const struct drawing *d, int64_t i)
+{
+    const struct values *values = d->values;
+    enum outcome outcome = values->outcome ? (enum outcome)values->outcome[i / values->a_run] : OUTCOME_DONE;
+    double value = values->value[i];
+
+    if (values->diagram ? outcome != OUTCOME_DONE : outcome == OUTCOME_DIVERGED && !d->all_diverged)
+        return false;
+    if (values->flags.count)
+        return value >= 0 && value < values->flags.count;
+    return values->nature->geometric ? isfinite(value) : !isnan(value);
+}
+
+static void sum_values(struct drawing *d)
+{
+    const struct values *values = d->values;
+
+    for (int64_t i = 0; values->value && i < d->plane->shape->size; i++) {
+        int64_t cell = counts(d, i) ? plane_cell(d->plane, i) : -1;
+        if (cell < 0)
+            continue;
+        d->sums[cell].count++;
+        if (values->flags.count)
+            d->votes[cell * values->flags.count + (int)values->value[i]]++;
+        else
+            d->sums[cell].sum += values->nature->geometric ? log(values->value[i]) : values->value[i];
+    }
+}
+
+/* The runs of a cell that are not skipped. */
+static int64_t runs_of(const struct cell_sums *sums)
+{
+    int64_t runs = 0;
+
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        runs += i == OUTCOME_SKIPPED ? 0 : sums->outcome[i];
+    return runs;
+}
+
+static void count_fewer(struct drawing *d)
+{
+    int64_t cells = plane_cells(d->plane), most = 0;
+
+    for (int64_t i = 0; i < cells; i++)
+        most = runs_of(&d->sums[i]) > most ? runs_of(&d->sums[i]) : most;
+    for (int64_t i = 0; i < cells; i++)
+        d->fewer += runs_of(&d->sums[i]) > 0 && runs_of(&d->sums[i]) < most;
+}
+
+/* ---- marks ---- */
+
+static double mean_of(const struct drawing *d, const struct cell_sums *sums)
+{
+    double mean = sums->count ? sums->sum / (double)sums->count : NAN;
+
+    return d->values->nature->geometric ? exp(mean) : mean;
+}
+
+static bool mostly_diverged(const struct cell_sums *sums)
+{
+    return sums->outcome[OUTCOME_DIVERGED] > sums->outcome[OUTCOME_DONE];
+}
+
+/* The first that applies. */
+static enum mark diagram_mark(const struct cell_sums *sums, bool live)
+{
+    if (live && sums->outcome[OUTCOME_RUNNING])
+        return MARK_RUNNING;
+    if (mostly_diverged(sums))
+        return MARK_DIVERGED;
+    if (sums->count)
+        return sums->sum > 0 ? MARK_GROWING : MARK_SHRINKING;
+    if (sums->outcome[OUTCOME_DIVERGED])
+        return MARK_DIVERGED;
+    if (sums->outcome[OUTCOME_DONE])
+        return MARK_ENDED;
+    if (sums->outcome[OUTCOME_FAILED])
+        return MARK_FAILED;
+    if (sums->outcome[OUTCOME_RUNNING])
+        return MARK_RUNNING;
+    if (sums->outcome[OUTCOME_PENDING])
+        return MARK_PENDING;
+    if (sums->growing == 0 && sums->shrinking == 0)
+        return MARK_SKIPPED;
+    return sums->growing > sums->shrinking ? MARK_ABOVE : MARK_BELOW;
+}
+
+/* The flag with the most votes, the lowest in a tie. */
+static enum mark flag_mark(const int64_t *votes, int flags)
+{
+    int best = 0;
+
+    for (int flag = 1; flag < flags; flag++)
+        best = votes[flag] > votes[best] ? flag : best;
+    return MARK_FLAG + (enum mark)best;
+}
+
+static struct cell judge_cell(const struct drawing *d, int64_t i)
+{
+    const struct cell_sums *sums = &d->sums[i];
+    int flags = d->values->flags.count;
+    struct cell cell = {.number = NAN, .mark = MARK_DIVERGED};
+
+    if (d->values->diagram)
+        cell.mark = diagram_mark(sums, d->values->live);
+    else if (mostly_diverged(sums) && (sums->count == 0 || !d->all_diverged))
+        return cell; /* do not show the mean of the rest */
+    else if (sums->count == 0)
+        cell.mark = MARK_NOTHING;
+    else
+        cell.mark = flags ? flag_mark(d->votes + i * flags, flags) : MARK_NUMBER;
+    if (cell.mark == MARK_NUMBER || is_growth(cell.mark))
+        cell.number = mean_of(d, sums);
+    return cell;
+}
+
+/* Chooses the marks of all cells, and one scale for their numbers. False: no memory. */
+static bool judge(struct drawing *d)
+{
+    const struct nature_row *nature = d->values->nature;
+    enum colour_numbers numbers = nature->geometric ? NUMBERS_FACTORS
+                                  : nature->linear  ? NUMBERS_LINEAR
+                                                    : NUMBERS_ANY;
+    int64_t cells = plane_cells(d->plane);
+    double *number = malloc((size_t)cells * sizeof(*number));
+
+    for (int64_t i = 0; number && i < cells; i++) {
+        d->cell[i] = judge_cell(d, i);
+        number[i] = d->cell[i].number;
+        d->used[d->cell[i].mark]++;
+    }
+    bool chosen = number && colour_scale_choose(&d->scale, number, cells, numbers);
+    free(number);
+    return chosen;
+}
+
+/* ---- looks ---- */
+
+/* The word of a variable's value may be one of the phase diagram's; then it looks the same. */
+static struct plot_cell look_of_flag(const struct drawing *d, int flag)
+{
+    const char *word = d->values->flags.word[flag];
+    struct plot_cell look = {.character = (char)('0' + flag), .colour = colour_class(flag)};
+
+    for (enum mark mark = 0; mark < MARK_NOTHING; mark++)
+        if (strncmp(word, marks[mark].word, strlen(word)) == 0 &&
+            strchr(", ", marks[mark].word[strlen(word)])) {
+            look.character = marks[mark].character;
+            look.colour = marks[mark].colour;
+            break;
+        }
+    if (d->words)
+        snprintf(look.text, sizeof(look.text), "%.*s", PLOT_TEXT - 1, word);
+    return look;
+}
+
+static int colour_at(const struct drawing *d, double place)
+{
+    return d->scale.diverging ? colour_diverging(2 * place - 1) : colour_sequential(place);
+}
+
+static struct plot_cell look_of(const struct drawing *d, const struct cell *cell)
+{
+    double place = colour_scale_place(&d->scale, cell->number);
+    struct plot_cell look = {.colour = COLOUR_NONE};
+
+    if (cell->mark >= MARK_FLAG)
+        look = look_of_flag(d, (int)(cell->mark - MARK_FLAG));
+    else
+        look =
+            (struct plot_cell){.character = marks[cell->mark].character, .colour = marks[cell->mark].colour};
+    if (cell->mark == MARK_NUMBER) {
+        int levels = (int)strlen(shades);
+        look.character = shades[place < 1 ? (int)(place * levels) : levels - 1];
+        look.colour = colour_at(d, place);
+        if (d->digits)
+            snprintf(look.text, sizeof(look.text), "%.*g", d->digits, cell->number);
+    } else if (is_growth(cell->mark)) { /* however weak, one is orange and the other violet */
+        place = 2 * place - 1;
+        look.colour = colour_diverging(cell->mark == MARK_GROWING ? fmax(place, DBL_MIN) : fmin(place, 0));
+    } else if (!look.text[0] && (d->terminal.colours || d->digits || d->words)) {
+        snprintf(look.text, sizeof(look.text), "%c", look.character);
+    }
+    return look;
+}
+
+static struct plot_cell draw_cell(const void *context, int64_t x, int64_t y)
+{
+    const struct drawing *d = context;
+
+    return look_of(d, &d->panel[y * d->plane->x.length + x]);
+}
+
+enum { DIGITS_MOST = 4, DIGITS_LEAST = 3, CELL_MOST = 6, PAINTED_MOST = 12 };
+
+/* Makes cells wide enough for their texts; false if the terminal is too narrow. */
+static bool fit_texts(const struct drawing *d, struct plot *plot)
+{
+    int width = 0;
+
+    for (int64_t i = 0; i < plane_cells(d->plane); i++) {
+        struct plot_cell look = look_of(d, &d->cell[i]);
+        width = lines_width(look.text) >= width ? lines_width(look.text) + 1 : width;
+    }
+    plot->most = !plot->terminal.colours || width > PAINTED_MOST ? width + 1 : PAINTED_MOST;
+    return plot_cell_width(plot) >= width;
+}
+
+/* Cells of variables show their numbers or words if these fit. */
+static void choose_texts(struct drawing *d, struct plot *plot)
+{
+    bool words = d->values->flags.count > 0;
+
+    if (!d->values->diagram)
+        for (int digits = DIGITS_MOST; digits >= (words ? DIGITS_MOST : DIGITS_LEAST); digits--) {
+            d->words = words;
+            d->digits = words ? 0 : digits;
+            if (fit_texts(d, plot))
+                return;
+        }
+    d->words = false;
+    d->digits = 0;
+    plot->most = CELL_MOST;
+}
+
+/* ---- legend and notes ---- */
+
+enum { BAR_TICKS = 5, BAR_SQUARES = 5 }; /* numbers of the bar, and squares between two of them */
+
+/* "below 0.2 #### 0.8 #### 1 #### 1.2 #### 5": the colours of numbers. On a narrow terminal the inner numbers
+ * are left out. */
+static void print_bar(const struct drawing *d, FILE *out)
+{
+    bool growth = d->values->diagram;
+    char tick[BAR_TICKS][32];
+    size_t width = growth ? strlen("shrinking  growing") : 0;
+    struct pen pen = PEN(out);
+
+    for (int i = 0; i < BAR_TICKS; i++) {
+        bool below = i == 0 && d->scale.below, above = i == BAR_TICKS - 1 && d->scale.above;
+        snprintf(tick[i], sizeof(tick[i]), "%s%.3g",
+            below   ? "below "
+            : above ? "above "
+                    : "",
+            colour_scale_value(&d->scale, (double)i / (BAR_TICKS - 1)));
+        width += strlen(tick[i]) + 2 + BAR_SQUARES;
+    }
+    bool narrow = width > (size_t)d->terminal.columns;
+    int squares = narrow ? 2 : BAR_SQUARES;
+    if (growth)
+        fprintf(out, "shrinking%s", narrow ? ", growing\n" : " ");
+    for (int i = 0; i < BAR_TICKS; i++) {
+        if (!narrow || i == 0 || i == BAR_TICKS - 1)
+            fprintf(out, "%s%s%s", i > 0 ? " " : "", tick[i], i < BAR_TICKS - 1 ? " " : "");
+        for (int j = 0; i < BAR_TICKS - 1 && j < squares; j++) {
+            pen_take(&pen, COLOUR_NONE, colour_at(d, (i + (j + 0.5) / squares) / (BAR_TICKS - 1)));
+            fputc(' ', out);
+        }
+        if (!narrow || i >= BAR_TICKS - 2)
+            pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+    }
+    fprintf(out, "%s\n", growth && !narrow ? " growing" : "");
+}
+
+/* The colours or shades of numbers, and a sample of each mark whose cells do not show its word. */
+static void print_legend(const struct drawing *d, FILE *out)
+{
+    const struct colour_scale *scale = &d->scale;
+    struct legend legend = {.out = out, .terminal = &d->terminal};
+    bool painted = d->terminal.colours;
+
+    if (painted && scale->low < scale->high)
+        print_bar(d, out);
+    else if (!painted && d->used[MARK_NUMBER] && d->digits == 0)
+        lines_print(out, d->terminal.columns, "%c %s%.4g to %c %s%.4g%s", shades[0],
+            scale->below ? "below " : "", scale->low, shades[sizeof(shades) - 2],
+            scale->above ? "above " : "", scale->high,
+            scale->diverging     ? ", finer near the middle"
+            : scale->logarithmic ? ", logarithmic"
+                                 : "");
+    for (enum mark mark = 0; mark < MARK_COUNT; mark++) {
+        struct cell cell = {.number = NAN, .mark = mark};
+        bool said = mark == MARK_NUMBER || (painted && is_growth(mark)) || (mark >= MARK_FLAG && d->words);
+        if (d->used[mark] == 0 || said)
+            continue;
+        struct plot_cell look = look_of(d, &cell);
+        legend_add(
+            &legend, &look, mark >= MARK_FLAG ? d->values->flags.word[mark - MARK_FLAG] : marks[mark].word);
+    }
+    legend_end(&legend);
+}
+
+/* What a cell stands for, and what is left out. */
+static void print_notes(const struct drawing *d, FILE *out)
+{
+    int columns = d->terminal.columns;
+    const char *mean = d->values->flags.count         ? "most frequent"
+                       : d->values->nature->geometric ? "geometric mean"
+                                                      : "mean";
+    char others[PLANE_NAMES], diverged[64] = "";
+
+    plane_averaged(d->plane, others);
+    if (plane_hidden_step(d->plane) >= 0)
+        lines_print(out, columns, "at the last step that has a value");
+    if (d->diverged_runs == 1)
+        snprintf(diverged, sizeof(diverged), "%s run that diverged", d->all_diverged ? "of a" : "without 1");
+    else if (d->diverged_runs)
+        snprintf(diverged, sizeof(diverged), "%s %lld runs that diverged", d->all_diverged ? "of" : "without",
+            (long long)d->diverged_runs);
+    if (d->values->diagram && others[0])
+        lines_print(out, columns,
+            "cells: geometric mean of norm_growth over %s; diverged if most ended runs diverged", others);
+    else if (!d->values->diagram && (others[0] || diverged[0]))
+        lines_print(out, columns, "%s%s%s%s%s", others[0] ? mean : "", others[0] ? " over " : "", others,
+            others[0] && diverged[0] ? ", " : "", diverged);
+    if (others[0] && d->fewer)
+        lines_print(out, columns, "cells with fewer runs (skipped): %lld", (long long)d->fewer);
+    plane_print_rest(d->plane, out, columns);
+}
+
+/* ---- the whole ---- */
+
+/* A plane without axes: a single cell. */
+static void print_one(const struct drawing *d, const struct cell *cell, FILE *out)
+{
+    bool number = !isnan(cell->number);
+
+    if (number)
+        fprintf(out, d->values->diagram ? "norm_growth %.4g, " : "%.6g\n", cell->number);
+    if (!number || d->values->diagram)
+        fprintf(out, "%s\n",
+            cell->mark >= MARK_FLAG ? d->values->flags.word[cell->mark - MARK_FLAG] : marks[cell->mark].word);
+}
+
+static void print_panels(struct drawing *d, struct plot *plot)
+{
+    char title[PLANE_NAMES];
+
+    for (int i = 0; i < d->plane->panels; i++) {
+        d->panel = d->cell + i * d->plane->y.length * d->plane->x.length;
+        if (plane_panel(d->plane, i, title)[0])
+            lines_print(plot->out, d->terminal.columns, "%s", title);
+        if (d->plane->x.name || d->plane->y.name)
+            plot_draw(plot);
+        else
+            print_one(d, d->panel, plot->out);
+    }
+}
+
+/* Draws what is judged. On few lines (rows > 0), notes are left out, and the legend, if it leaves too few for
+ * the cells. Returns the number of lines; -1: no memory. */
+static int print(struct drawing *d, int rows)
+{
+    bool bare = !d->plane->x.name && !d->plane->y.name;
+    char *legend = NULL, *cells = NULL;
+    size_t size;
+    FILE *out = open_memstream(&legend, &size);
+    struct plot plot = {.terminal = d->terminal,
+        .x = &d->plane->x,
+        .y = &d->plane->y,
+        .least = 1,
+        .context = d,
+        .cell = draw_cell};
+    int lines = -1;
+
+    choose_texts(d, &plot);
+    if (out && !bare)
+        print_legend(d, out);
+    if (out && rows == 0)
+        print_notes(d, out);
+    if (out && fclose(out) == 0 && (plot.out = open_memstream(&cells, &size))) {
+        bool fits = rows == 0 || rows - lines_count(legend) >= PLOT_ROWS;
+        plot.rows = rows == 0 ? 0 : fits ? rows - lines_count(legend) : rows;
+        print_panels(d, &plot);
+        if (fclose(plot.out) == 0) {
+            lines = lines_count(cells) + (fits ? lines_count(legend) : 0);
+            fprintf(d->out, "%s%s", cells, fits ? legend : "");
+        }
+    }
+    free(cells);
+    free(legend);
+    return lines;
+}
+
+/* Draws values over a plane of their shape. Returns the number of lines. */
+static int draw(FILE *out, const struct terminal *terminal, int rows, const struct plane *plane,
+    const struct values *values, struct error *error)
+{
+    struct drawing d = {.out = out, .terminal = *terminal, .plane = plane, .values = values};
+    size_t cells = (size_t)plane_cells(plane);
+    int lines = -1;
+
+    d.sums = calloc(cells, sizeof(*d.sums));
+    d.votes = calloc(cells * (size_t)values->flags.count + 1, sizeof(*d.votes));
+    d.cell = calloc(cells, sizeof(*d.cell));
+    if (d.sums && d.votes && d.cell) {
+        if (values->outcome) {
+            sum_outcomes(&d);
+            count_fewer(&d);
+        }
+        sum_values(&d);
+        if (judge(&d))
+            lines = print(&d, rows);
+    }
+    free(d.sums);
+    free(d.votes);
+    free(d.cell);
+    return lines < 0 ? error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory") : lines;
+}
+
+static struct values diagram_values(const double *growth, const signed char *outcome, const double *phase)
+{
+    return (struct values){.value = growth,
+        .a_run = 1,
+        .outcome = outcome,
+        .phase = phase,
+        .nature = &nature_table[NATURE_RATIO],
+        .diagram = true};
+}
+
+int picture_map(FILE *out, const struct terminal *terminal, int rows, const struct picture_runs *runs,
+    struct error *error)
+{
+    struct values values = diagram_values(runs->growth, runs->outcome, runs->phase);
+    struct shape shape;
+    struct plane plane;
+    int lines = -1;
+
+    values.live = runs->live;
+    if (shape_of_axes(&shape, runs->axis_count, runs->axis, error) != 0)
+        return -1;
+    if (plane_init(&plane, &shape, NULL, PLANE_CHOOSE, PLANE_CHOOSE, error) == 0) {
+        lines = draw(out, terminal, rows, &plane, &values, error);
+        plane_release(&plane);
+    }
+    shape_release(&shape);
+    return lines;
+}
+
+/* ---- of a dataset ---- */
+
+/* "out.nc: param_norm at seed=0: the sweep's title", and the picture. */
+static int draw_titled(const struct picture *picture, const struct plane *plane, const struct values *values,
+    struct error *error)
 {
     char *title = view_text(picture->view, ATTRIBUTE_SWEEP_TITLE), fixed[PLANE_NAMES];
 
-    lines_print(picture->out, picture->terminal.rows ? picture->terminal.columns : 0, "%s: %s%s%s%s",
-        picture->view->name, what, plane_fixed(shape, fixed, sizeof(fixed)), title ? ": " : "",
-        title ? title : "");
+    plane_fixed(plane->shape, fixed);
+    lines_print(picture->out, picture->terminal.rows ? picture->terminal.columns : 0, "%s: %s%s%s%s%s",
+        picture->view->name, picture->variable ? picture->variable : "phase diagram", fixed[0] ? " at " : "",
+        fixed, title ? ": " : "", title ? title : "");
     free(title);
+    return draw(picture->out, &picture->terminal, 0, plane, values, error) < 0 ? -1 : 0;
 }
 
-static void offer_name(const struct view *view, struct nearest *nearest, const char *name)
-{
-    struct view_variable variable;
-
-    if (view_find(view, name, &variable))
-        nearest_offer(nearest, name);
-}
-
-/* A metric that the sweep did not measure. */
-static int refuse_metric(const struct view *view, enum metric metric, struct error *error)
-{
-    const char *word = metric_group_names[metric_table[metric].group];
-
-    if (metric_of_all_stacks(metric) != metric)
-        return error_set(error, ERROR_INPUT,
-            "%s: %s is there in sweeps with network encoder_decoder alone; here, all is one stack: %s",
-            view->name, metric_table[metric].name, metric_table[metric_of_all_stacks(metric)].name);
-    return error_set(error, ERROR_INPUT,
-        "%s: %s was not measured; to measure it, add '%s' to the metrics of measure in the sweep file",
-        view->name, metric_table[metric].name, word);
-}
-
-/* There is no number of this name: it is a text, was not measured, or is unknown; the message names the
- * nearest name. */
-static int refuse_variable(const struct view *view, const char *name, struct error *error)
-{
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
-    struct nearest nearest;
-
-    place_excerpt(name, excerpt);
-    if (view_is_text(view, name))
-        return error_set(error, ERROR_INPUT,
-            "%s: %s is a text; analysis/table lists texts for each run, ncdump -v %s prints it", view->name,
-            excerpt, excerpt);
-    nearest_init(&nearest, name);
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        if (strcmp(metric_table[metric].name, name) == 0)
-            return refuse_metric(view, metric, error);
-        offer_name(view, &nearest, metric_table[metric].name);
-    }
-    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
-        offer_name(view, &nearest, run_variable_table[i].name);
-    return error_set(error, ERROR_INPUT, "%s: no variable %s%s see normsweep help metrics", view->name,
-        excerpt, nearest.best ? nearest_hint(&nearest, hint) : ";");
-}
-
-int picture_find(
-    const struct picture *picture, const char *name, struct view_variable *variable, struct error *error)
-{
-    return view_find(picture->view, name, variable) ? 0 : refuse_variable(picture->view, name, error);
-}
-
-int picture_plane(const struct picture *picture, struct plane *plane, struct shape *shape, const char *what,
-    struct error *error)
-{
-    const struct view *view = picture->view;
-    int which[] = {PLANE_NONE, PLANE_NONE};
-    char about[PICTURE_ABOUT];
-
-    snprintf(about, sizeof(about), "%s: %s", view->name, what);
-    if (selection_fix(&picture->selection, shape, about, error) != 0)
-        return -1;
-    int count = selection_over(&picture->selection, shape, 2, which, about, error);
-    if (count < 0)
-        return -1;
-    if (count == 0)
-        which[0] = which[1] = PLANE_CHOOSE;
-    return plane_init(plane, shape, which[0], which[1], error);
-}
-
-/* Says how many of the drawn runs ended early, which the picture does not show. */
-static void print_early(
-    const struct picture *picture, const struct plane *plane, const double *early, FILE *out)
+/* Says how many of the drawn runs ended early, which the diagram does not show. */
+static void print_early(const struct picture *picture, const struct plane *plane, const double *early)
 {
     int64_t known = 0, ended = 0;
 
@@ -104,78 +600,104 @@ static void print_early(
         ended += drawn && early[run] > EARLY_NO;
     }
     if (ended)
-        lines_print(out, picture->terminal.columns,
+        lines_print(picture->out, picture->terminal.columns,
             "%lld of %lld runs ended early: norm_growth is of different steps", (long long)ended,
             (long long)known);
 }
 
-/* What is said below the diagram, which the caller frees; NULL with the error set. */
-static char *text_below(const struct picture *picture, const struct plane *plane, struct error *error)
-{
-    const struct view *view = picture->view;
-    double *early = view_cells(view, run_variable_table[RUN_VARIABLE_ended_early].name, error);
-    char *text = NULL;
-    size_t size;
-    FILE *out = early ? open_memstream(&text, &size) : NULL;
-    bool whole = false;
-
-    if (out) {
-        print_early(picture, plane, early, out);
-        whole = fclose(out) == 0;
-    }
-    if (early && !whole) {
-        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-        free(text);
-        text = NULL;
-    }
-    free(early);
-    return text;
-}
-
-static int draw_diagram(
-    const struct picture *picture, struct shape *shape, const struct plane *plane, struct error *error)
+static int draw_diagram(const struct picture *picture, const struct plane *plane, struct error *error)
 {
     const struct view *view = picture->view;
     signed char *outcome = malloc((size_t)view->cells);
-    double *growth = outcome ? view_cells(view, metric_table[METRIC_norm_growth].name, error) : NULL;
-    double *phase = growth ? view_cells(view, run_variable_table[RUN_VARIABLE_phase].name, error) : NULL;
-    struct diagram_runs runs = {.axis_count = view->axis_count,
-        .axis = view->axis,
-        .cells = view->cells,
-        .outcome = outcome,
-        .growth = growth,
-        .phase = phase};
-    char *below = phase ? text_below(picture, plane, error) : NULL;
+    double *growth = view_cells(view, metric_table[METRIC_norm_growth].name, error), *phase = NULL,
+           *early = NULL;
     int result = -1;
 
+    if (growth)
+        phase = view_cells(view, run_variable_table[RUN_VARIABLE_phase].name, error);
+    if (phase)
+        early = view_cells(view, run_variable_table[RUN_VARIABLE_ended_early].name, error);
     if (!outcome)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    else if (below && view_known_outcomes(view, outcome, error) == 0) {
-        struct panels panels;
-        panels_init(&panels, shape, plane, view);
-        picture_title(picture, "phase diagram", shape);
-        result = diagram_draw_panels(picture->out, &picture->terminal, PICTURE_BESIDE + lines_count(below),
-            plane, &panels, &runs, error);
-        fputs(below, picture->out);
+    else if (early && view_known_outcomes(view, outcome, error) == 0) {
+        const struct values values = diagram_values(growth, outcome, phase);
+        result = draw_titled(picture, plane, &values, error);
+        if (result == 0)
+            print_early(picture, plane, early);
     }
-    free(below);
     free(outcome);
     free(growth);
     free(phase);
+    free(early);
     return result;
 }
 
-int picture_diagram(const struct picture *picture, struct error *error)
+/* Moves the last value along `step` that is not NaN to index 0; the others become NaN. */
+static void keep_last_step(const struct shape *shape, int step, double *values)
 {
+    int64_t inner = 1;
+
+    for (int i = step + 1; i < shape->count; i++)
+        inner *= shape->dimension[i].length;
+    int64_t steps = shape->dimension[step].length, outer = shape->size / (steps * inner);
+    for (int64_t i = 0; i < outer * inner; i++) {
+        double *first = values + i / inner * steps * inner + i % inner, last = NAN;
+        for (int64_t j = 0; j < steps; j++) {
+            last = isnan(first[j * inner]) ? last : first[j * inner];
+            first[j * inner] = NAN;
+        }
+        *first = last;
+    }
+}
+
+/* Of metrics of training, diverged runs are left out unless all runs diverged. */
+static int draw_variable(const struct picture *picture, const struct view_variable *variable,
+    const struct plane *plane, struct error *error)
+{
+    const struct view *view = picture->view;
+    char *nature = view_variable_text(view, variable, METRIC_NATURE);
+    struct values values = {
+        .a_run = shape_values_a_run(plane->shape, view), .nature = nature_of(nature)};
+    double *value = malloc((size_t)variable->size * sizeof(*value));
+    signed char *outcome = malloc((size_t)view->cells);
+    int step = plane_hidden_step(plane), result = -1;
+
+    view_flags(view, variable, &values.flags);
+    values.value = value;
+    values.outcome = values.nature->trained && values.a_run > 0 ? outcome : NULL;
+    if (!value || !outcome)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    else if (view_read(view, variable, value, error) == 0 && view_known_outcomes(view, outcome, error) == 0) {
+        if (step >= 0)
+            keep_last_step(plane->shape, step, value);
+        result = draw_titled(picture, plane, &values, error);
+    }
+    free(nature);
+    free(value);
+    free(outcome);
+    return result;
+}
+
+int picture_draw(const struct picture *picture, struct error *error)
+{
+    const struct view *view = picture->view;
+    struct view_variable variable;
     struct shape shape;
     struct plane plane;
     int result;
 
-    if (shape_of_axes(&shape, picture->view->axis_count, picture->view->axis, error) != 0)
+    if (picture->variable)
+        result = selection_variable(view, picture->variable, &variable, error) == 0
+                     ? shape_of_variable(&shape, view, &variable, error)
+                     : -1;
+    else
+        result = shape_of_axes(&shape, view->axis_count, view->axis, error);
+    if (result != 0)
         return -1;
-    result = picture_plane(picture, &plane, &shape, "the phase diagram", error);
+    result = selection_plane(picture, &shape, &plane, error);
     if (result == 0) {
-        result = draw_diagram(picture, &shape, &plane, error);
+        result = picture->variable ? draw_variable(picture, &variable, &plane, error)
+                                   : draw_diagram(picture, &plane, error);
         plane_release(&plane);
     }
     shape_release(&shape);

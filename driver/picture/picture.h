@@ -1,38 +1,46 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_PICTURE_H
 #define NORMSWEEP_DRIVER_PICTURE_PICTURE_H
 
-#include "driver/dataset/variables.h"
+#include <stdio.h>
+
 #include "driver/dataset/view.h"
-#include "driver/picture/plane.h"
-#include "driver/picture/selection.h"
 #include "driver/terminal/terminal.h"
 
-/* A picture of a dataset in a terminal. */
+/* One plane of a dataset as text: the phase diagram, or a variable over two of its dimensions. */
+
+/* What to draw, as the command line says it. */
 struct picture {
     FILE *out;
-    struct terminal terminal;
+    struct terminal terminal; /* with colours, cells are painted */
     const struct view *view; /* open */
-    struct selection selection; /* the part of the dataset to draw */
+    const char *variable; /* NULL: the phase diagram */
+    const char *const *at; /* [at_count] "seed=0,norm_placement=pre": values of dimensions */
+    int at_count;
+    const char *over; /* "learning_rate,seed": the axes; NULL: the default ones */
 };
 
-/* Draws the phase diagram. */
-int picture_diagram(const struct picture *picture, struct error *error);
+/* Draws it. -1: an error; ERROR_INPUT if there is no such variable, dimension or value. */
+int picture_draw(const struct picture *picture, struct error *error);
 
-/* Prints "out.nc: what at seed=0: the sweep's title". */
-void picture_title(const struct picture *picture, const char *what, const struct shape *shape);
-
-/* Finds a numeric variable of the dataset. -1 and ERROR_INPUT: there is none; the message says what to do. */
-int picture_find(
-    const struct picture *picture, const char *name, struct view_variable *variable, struct error *error);
-
-enum {
-    PICTURE_BESIDE = 4, /* lines on the screen besides a picture: title, this command, the next prompt */
-    PICTURE_ABOUT = 512, /* size of "out.nc: param_norm", which errors of the selection begin with */
+/* The state of the runs of a grid. */
+struct picture_runs {
+    int64_t axis_count;
+    const struct axis *axis; /* [axis_count] */
+    int64_t cells; /* the product of the axes' lengths */
+    const signed char *outcome; /* [cells] of enum outcome */
+    const double *growth; /* [cells] norm_growth, NaN if unknown; NULL: all unknown */
+    const double
+        *phase; /* [cells] enum phase as a number: what a search implies for skipped cells; NULL: unknown */
+    bool live; /* a cell with a running run is marked running, whatever its other runs are */
 };
 
-/* Makes the plane of a shape that the selection asks for; fixes the dimensions of the shape that the
- * selection fixes. `what`: name of the variable or picture, for messages. */
-int picture_plane(const struct picture *picture, struct plane *plane, struct shape *shape, const char *what,
+enum { PICTURE_MAP_ROWS = 8 }; /* the fewest in which a map can be drawn */
+
+/*
+ * Draws the phase diagram of these runs and its legend in at most `rows` lines, none wider than the terminal:
+ * a cell is the mean over all axes that are not drawn. Returns the number of lines, or -1: no memory.
+ */
+int picture_map(FILE *out, const struct terminal *terminal, int rows, const struct picture_runs *runs,
     struct error *error);
 
 #endif

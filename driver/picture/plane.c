@@ -1,8 +1,17 @@
-#include "driver/picture/plane.h"
+/* Which dimensions of a shape are the axes of a picture, and which have a panel for each of their values. */
+#include "driver/picture/inside.h"
+
+#include "driver/text/lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Is it the axis of repeats? Runs that differ in the seed alone are averaged. */
+static bool is_repeat(const struct dimension *dimension)
+{
+    return strcmp(dimension->name, "seed") == 0;
+}
 
 static int find_open(const struct shape *shape, const char *name)
 {
@@ -15,8 +24,7 @@ static int find_open(const struct shape *shape, const char *name)
 static int next_open(const struct shape *shape, int taken)
 {
     for (int i = 0; i < shape->count; i++)
-        if (i != taken && dimension_is_open(&shape->dimension[i]) &&
-            !dimension_is_repeat(&shape->dimension[i]))
+        if (i != taken && dimension_is_open(&shape->dimension[i]) && !is_repeat(&shape->dimension[i]))
             return i;
     return PLANE_NONE;
 }
@@ -60,7 +68,7 @@ static bool rank(struct side *side, const struct dimension *dimension)
     qsort(ranked, (size_t)side->length, sizeof(*ranked), compare_ranked);
     for (int64_t i = 0; i < side->length; i++) {
         side->place[ranked[i].index] = i;
-        dimension_label(dimension, ranked[i].index, digits, side->axis.label[i]);
+        dimension_label(dimension, ranked[i].index, digits, side->label[i]);
     }
     free(ranked);
     return true;
@@ -70,19 +78,43 @@ static bool side_init(struct side *side, const struct shape *shape)
 {
     const struct dimension *dimension = side->dimension < 0 ? NULL : &shape->dimension[side->dimension];
 
+    side->name = dimension ? dimension->name : NULL;
     side->length = dimension ? dimension->length : 1;
     side->place = calloc((size_t)side->length, sizeof(*side->place));
-    side->axis.name = dimension ? dimension->name : NULL;
-    side->axis.length = side->length;
-    side->axis.label = calloc((size_t)side->length, sizeof(*side->axis.label));
-    return side->place && side->axis.label && (!dimension || rank(side, dimension));
+    side->label = calloc((size_t)side->length, sizeof(*side->label));
+    return side->place && side->label && (!dimension || rank(side, dimension));
 }
 
-int plane_init(struct plane *plane, const struct shape *shape, int x, int y, struct error *error)
+static bool is_axis(const struct view *view, const char *name)
+{
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (strcmp(view->axis[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void choose_panels(struct plane *plane, const struct view *view)
+{
+    plane->combinations = 1;
+    for (int i = 0; i < plane->shape->count; i++) {
+        const struct dimension *dimension = &plane->shape->dimension[i];
+        plane->paneled[i] = view && i != plane->x.dimension && i != plane->y.dimension &&
+                            dimension_is_open(dimension) && !is_repeat(dimension) &&
+                            is_axis(view, dimension->name);
+        plane->combinations *= plane->paneled[i] ? dimension->length : 1;
+    }
+    plane->panels = plane->combinations < PANELS_MOST ? (int)plane->combinations : PANELS_MOST;
+    for (int i = 0; i < plane->panels; i++)
+        plane->shown[i] = plane_pick(i, plane->panels, plane->combinations);
+}
+
+int plane_init(struct plane *plane, const struct shape *shape, const struct view *view, int x, int y,
+    struct error *error)
 {
     *plane = (struct plane){.shape = shape, .x.dimension = x, .y.dimension = y};
     if (x == PLANE_CHOOSE)
         choose_axes(plane);
+    choose_panels(plane, view);
     if (side_init(&plane->x, shape) && side_init(&plane->y, shape))
         return 0;
     plane_release(plane);
@@ -92,7 +124,7 @@ int plane_init(struct plane *plane, const struct shape *shape, int x, int y, str
 static void side_release(struct side *side)
 {
     free(side->place);
-    free(side->axis.label);
+    free(side->label);
     *side = (struct side){.dimension = PLANE_NONE};
 }
 
@@ -102,9 +134,15 @@ void plane_release(struct plane *plane)
     side_release(&plane->y);
 }
 
+int64_t plane_cells(const struct plane *plane)
+{
+    return plane->panels * plane->y.length * plane->x.length;
+}
+
 int64_t plane_cell(const struct plane *plane, int64_t index)
 {
-    int64_t x = 0, y = 0;
+    int64_t x = 0, y = 0, combination = 0, stride = 1;
+    int panel = 0;
 
     for (int i = plane->shape->count - 1; i >= 0; i--) {
         const struct dimension *dimension = &plane->shape->dimension[i];
@@ -116,37 +154,79 @@ int64_t plane_cell(const struct plane *plane, int64_t index)
             x = plane->x.place[at];
         if (i == plane->y.dimension)
             y = plane->y.place[at];
+        if (plane->paneled[i]) {
+            combination += at * stride;
+            stride *= dimension->length;
+        }
     }
-    return y * plane->x.length + x;
+    while (panel < plane->panels && plane->shown[panel] != combination)
+        panel++;
+    return panel < plane->panels ? (panel * plane->y.length + y) * plane->x.length + x : -1;
 }
 
-char *plane_others(const struct plane *plane, const char *left_out, char *text, size_t size)
+int plane_hidden_step(const struct plane *plane)
 {
-    const struct shape *shape = plane->shape;
+    int step = shape_find(plane->shape, metric_dimension_table[DIMENSION_STEP].name);
+    bool drawn = step == plane->x.dimension || step == plane->y.dimension;
 
+    return step >= 0 && !drawn && dimension_is_open(&plane->shape->dimension[step]) ? step : -1;
+}
+
+/* ---- texts ---- */
+
+/* Adds ", seed", or ", seed=0" for the value at an index, from 0. */
+static void add(char text[PLANE_NAMES], const struct dimension *dimension, int64_t index)
+{
+    size_t used = strlen(text);
+    char label[DIMENSION_LABEL] = "";
+
+    if (index >= 0)
+        dimension_label(dimension, index, dimension_digits(dimension), label);
+    snprintf(text + used, PLANE_NAMES - used, "%s%s%s%s", used ? ", " : "", dimension->name,
+        index >= 0 ? "=" : "", label);
+}
+
+char *plane_averaged(const struct plane *plane, char text[PLANE_NAMES])
+{
     text[0] = '\0';
-    for (int i = 0; i < shape->count; i++) {
-        size_t used = strlen(text);
-        bool other = dimension_is_open(&shape->dimension[i]) && i != plane->x.dimension &&
-                     i != plane->y.dimension &&
-                     (!left_out || strcmp(shape->dimension[i].name, left_out) != 0);
-        if (other)
-            snprintf(text + used, size - used, "%s%s", used ? ", " : "", shape->dimension[i].name);
-    }
+    for (int i = 0; i < plane->shape->count; i++)
+        if (dimension_is_open(&plane->shape->dimension[i]) && i != plane->x.dimension &&
+            i != plane->y.dimension && i != plane_hidden_step(plane) && !plane->paneled[i])
+            add(text, &plane->shape->dimension[i], -1);
     return text;
 }
 
-char *plane_fixed(const struct shape *shape, char *text, size_t size)
+char *plane_fixed(const struct shape *shape, char text[PLANE_NAMES])
 {
-    char label[DIMENSION_LABEL];
+    text[0] = '\0';
+    for (int i = 0; i < shape->count; i++)
+        if (shape->dimension[i].fixed >= 0)
+            add(text, &shape->dimension[i], shape->dimension[i].fixed);
+    return text;
+}
+
+char *plane_panel(const struct plane *plane, int panel, char text[PLANE_NAMES])
+{
+    int64_t rest = plane->shown[panel], inner = plane->combinations;
 
     text[0] = '\0';
-    for (int i = 0; i < shape->count; i++) {
-        const struct dimension *dimension = &shape->dimension[i];
-        size_t used = strlen(text);
-        if (dimension->fixed >= 0)
-            snprintf(text + used, size - used, "%s%s=%s", used ? ", " : " at ", dimension->name,
-                dimension_label(dimension, dimension->fixed, dimension_digits(dimension), label));
-    }
+    for (int i = 0; i < plane->shape->count; i++)
+        if (plane->paneled[i]) {
+            inner /= plane->shape->dimension[i].length;
+            add(text, &plane->shape->dimension[i], rest / inner);
+            rest %= inner;
+        }
     return text;
+}
+
+void plane_print_rest(const struct plane *plane, FILE *out, int columns)
+{
+    char names[PLANE_NAMES] = "";
+
+    for (int i = 0; i < plane->shape->count; i++)
+        if (plane->paneled[i])
+            add(names, &plane->shape->dimension[i], -1);
+    if (plane->panels < plane->combinations)
+        lines_print(out, columns, "%d of %lld combinations of %s; --at chooses others", plane->panels,
+            (long long)plane->combinations, names);
 }

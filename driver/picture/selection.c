@@ -1,4 +1,6 @@
-#include "driver/picture/selection.h"
+/* What the arguments of `show` name: a variable, values of dimensions (--at), the axes to draw (--over). A
+ * name that is not there is answered with the nearest one, or with what there is. */
+#include "driver/picture/inside.h"
 
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MOST = 8, LIST_SIZE = 256 };
+enum { LIST_MOST = 8, LIST_SIZE = 256, ABOUT_SIZE = 512 };
 #define TOLERANCE 1e-9 /* relative, of values */
 
 /* "learning_rate, seed": the dimensions of the shape. */
@@ -41,73 +43,32 @@ static const char *list_values(const struct dimension *dimension, char text[LIST
     return text;
 }
 
-/* Is it a dimension of other variables? Such a name is not a typing error, so no other is suggested. */
-static bool is_dimension(const char *name)
-{
-    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
-        if (strcmp(metric_dimension_table[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* The axis of several keys along which this one changes; NULL: none. */
-static const struct axis *axis_of(const struct view *view, const struct param *param)
-{
-    for (int64_t i = 0; i < view->axis_count; i++)
-        for (int64_t j = 0; view->axis[i].label && j < view->axis[i].param_count; j++)
-            if (view->axis[i].param[j] == param)
-                return &view->axis[i];
-    return NULL;
-}
-
-/* Is it the name of a dimension with an 's' behind it? `steps` is a key, `step` a dimension. */
-static bool is_plural(const struct shape *shape, const char *name)
-{
-    size_t length = strlen(name);
-
-    for (int i = 0; i < shape->count; i++)
-        if (length == strlen(shape->dimension[i].name) + 1 && name[length - 1] == 's' &&
-            strncmp(name, shape->dimension[i].name, length - 1) == 0)
-            return true;
-    return false;
-}
-
-/* Refuses a key of the sweep file that is not an axis here. 0: it is not a key. */
-static int known_key(const struct view *view, const struct shape *shape, const char *name, const char *option,
-    const char *about, struct error *error)
-{
-    const struct param *param = is_plural(shape, name) ? NULL : param_find(name);
-    union param_value value;
-    char text[64];
-
-    if (!param)
-        return 0;
-    const struct axis *axis = axis_of(view, param);
-    if (axis)
-        return error_set(error, ERROR_INPUT, "%s: %s changes along %s; %s takes that name", about, name,
-            axis->name, option);
-    if (!view_param(view, param, &value))
-        return 0;
-    return error_set(error, ERROR_INPUT, "%s: %s is %s in all runs, and is not an axis; leave it out of %s",
-        about, name, param_format(param, value, text, sizeof(text)), option);
-}
-
-static int unknown_name(const struct selection *selection, const struct shape *shape, const char *name,
+/* The name may be a key of the sweep file that is not an axis here, or the one of a value of a `together`. */
+static int unknown_name(const struct view *view, const struct shape *shape, const char *name,
     const char *option, const char *about, struct error *error)
 {
-    if (known_key(selection->view, shape, name, option, about, error) != 0)
-        return -1;
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE], names[LIST_SIZE];
+    const struct param *param = param_find(name);
+    char excerpt[EXCERPT_SIZE], text[LIST_SIZE];
+    union param_value value;
     struct nearest nearest;
 
+    for (int64_t i = 0; param && i < view->axis_count; i++)
+        for (int64_t j = 0; view->axis[i].label && j < view->axis[i].param_count; j++)
+            if (view->axis[i].param[j] == param)
+                return error_set(error, ERROR_INPUT, "%s: %s changes along %s; %s takes that name", about,
+                    name, view->axis[i].name, option);
+    if (param && view_param(view, param, &value))
+        return error_set(error, ERROR_INPUT,
+            "%s: %s is %s in all runs, and is not an axis; leave it out of %s", about, name,
+            param_format(param, value, text, sizeof(text)), option);
     nearest_init(&nearest, name);
-    for (int i = 0; i < shape->count && !is_dimension(name); i++)
+    for (int i = 0; i < shape->count; i++)
         nearest_offer(&nearest, shape->dimension[i].name);
     if (nearest.best)
         return error_set(error, ERROR_INPUT, "%s has no dimension '%s'%s", about,
-            place_excerpt(name, excerpt), nearest_hint(&nearest, hint));
+            place_excerpt(name, excerpt), nearest_hint(&nearest, text));
     return error_set(error, ERROR_INPUT, "%s has no dimension '%s'; %s%s", about,
-        place_excerpt(name, excerpt), shape->count ? "it has " : "it has none", list_names(shape, names));
+        place_excerpt(name, excerpt), shape->count ? "it has " : "it has none", list_names(shape, text));
 }
 
 /* "are 0.1 and 0.316", "is 10": the values next to a number. */
@@ -190,8 +151,8 @@ static int64_t find_value(const struct dimension *dimension, const char *value)
 }
 
 /* Fixes one "seed=0"; overwrites the '='. */
-static int fix_one(const struct selection *selection, struct shape *shape, char *pair, const char *about,
-    struct error *error)
+static int fix_one(
+    const struct view *view, struct shape *shape, char *pair, const char *about, struct error *error)
 {
     char excerpt[EXCERPT_SIZE], *value = strchr(pair, '=');
 
@@ -201,7 +162,7 @@ static int fix_one(const struct selection *selection, struct shape *shape, char 
     *value++ = '\0';
     int found = shape_find(shape, pair);
     if (found < 0)
-        return unknown_name(selection, shape, pair, "--at", about, error);
+        return unknown_name(view, shape, pair, "--at", about, error);
     struct dimension *dimension = &shape->dimension[found];
     if (dimension->fixed >= 0)
         return error_set(error, ERROR_INPUT, "%s: --at names %s twice", about, dimension->name);
@@ -232,55 +193,112 @@ static bool is_whole(const struct shape *shape, const char *text)
     return false;
 }
 
-int selection_fix(
-    const struct selection *selection, struct shape *shape, const char *about, struct error *error)
+static int fix(const struct picture *picture, struct shape *shape, const char *about, struct error *error)
 {
     int result = 0;
 
-    for (int i = 0; result == 0 && i < selection->at_count; i++) {
-        char *text = copy(selection->at[i], error), *rest = text, *pair;
+    for (int i = 0; result == 0 && i < picture->at_count; i++) {
+        char *text = copy(picture->at[i], error), *rest = text, *pair;
         result = text ? 0 : -1;
         const char *between = text && is_whole(shape, text) ? "" : ",";
         while (result == 0 && (pair = strsep(&rest, between)))
-            result = fix_one(selection, shape, pair, about, error);
+            result = fix_one(picture->view, shape, pair, about, error);
         free(text);
     }
     return result;
 }
 
-/* The dimension that a name of `over` means, unless it is fixed or among the `count` in `which`. */
-static int take_over(const struct selection *selection, const struct shape *shape, const char *name,
-    const int *which, int count, const char *about, struct error *error)
-{
-    int found = shape_find(shape, name);
-
-    if (found < 0)
-        return unknown_name(selection, shape, name, "--over", about, error);
-    if (shape->dimension[found].fixed >= 0)
-        return error_set(error, ERROR_INPUT, "%s: %s is both in --at and in --over", about, name);
-    for (int i = 0; i < count; i++)
-        if (which[i] == found)
-            return error_set(error, ERROR_INPUT, "%s: --over names %s twice", about, name);
-    return found;
-}
-
-int selection_over(const struct selection *selection, const struct shape *shape, int most, int *which,
+/* Stores the dimensions that `over` names. */
+static int choose_axes(const struct picture *picture, const struct shape *shape, int which[2],
     const char *about, struct error *error)
 {
-    char *text = selection->over ? copy(selection->over, error) : NULL, *rest = text, *name;
-    int count = 0;
+    char *text = copy(picture->over, error), *rest = text, *name;
+    int result = text ? 0 : -1;
 
-    if (selection->over && !text)
-        return -1;
-    while (count >= 0 && (name = strsep(&rest, ","))) {
-        int found = count < most ? take_over(selection, shape, name, which, count, about, error)
-                                 : error_set(error, ERROR_INPUT, "%s: --over takes %s here", about,
-                                       most == 1 ? "one name" : "one or two names");
-        if (found >= 0)
-            which[count++] = found;
+    for (int i = 0; result == 0 && (name = strsep(&rest, ",")); i++) {
+        int found = i < 2 ? shape_find(shape, name) : -1;
+        if (i == 2)
+            result = error_set(error, ERROR_INPUT, "%s: --over takes one or two names", about);
+        else if (found < 0)
+            result = unknown_name(picture->view, shape, name, "--over", about, error);
+        else if (shape->dimension[found].fixed >= 0)
+            result = error_set(error, ERROR_INPUT, "%s: %s is both in --at and in --over", about, name);
+        else if (found == which[0])
+            result = error_set(error, ERROR_INPUT, "%s: --over names %s twice", about, name);
         else
-            count = -1;
+            which[i] = found;
     }
     free(text);
-    return count;
+    return result;
+}
+
+int selection_plane(
+    const struct picture *picture, struct shape *shape, struct plane *plane, struct error *error)
+{
+    int which[] = {PLANE_NONE, PLANE_NONE};
+    char about[ABOUT_SIZE];
+
+    snprintf(about, sizeof(about), "%s: %s", picture->view->name,
+        picture->variable ? picture->variable : "the phase diagram");
+    if (fix(picture, shape, about, error) != 0)
+        return -1;
+    if (!picture->over)
+        which[0] = which[1] = PLANE_CHOOSE;
+    else if (choose_axes(picture, shape, which, about, error) != 0)
+        return -1;
+    return plane_init(plane, shape, picture->view, which[0], which[1], error);
+}
+
+/* ---- variables ---- */
+
+static void offer_name(const struct view *view, struct nearest *nearest, const char *name)
+{
+    struct view_variable variable;
+
+    if (view_find(view, name, &variable))
+        nearest_offer(nearest, name);
+}
+
+/* A metric that the sweep did not measure. */
+static int refuse_metric(const struct view *view, enum metric metric, struct error *error)
+{
+    const char *word = metric_group_names[metric_table[metric].group];
+
+    if (metric_of_all_stacks(metric) != metric)
+        return error_set(error, ERROR_INPUT,
+            "%s: %s is there in sweeps with network encoder_decoder alone; here, all is one stack: %s",
+            view->name, metric_table[metric].name, metric_table[metric_of_all_stacks(metric)].name);
+    return error_set(error, ERROR_INPUT,
+        "%s: %s was not measured; to measure it, add '%s' to the metrics of measure in the sweep file",
+        view->name, metric_table[metric].name, word);
+}
+
+/* There is no number of this name: it is a text, was not measured, or is unknown; the message names the
+ * nearest name. */
+static int refuse_variable(const struct view *view, const char *name, struct error *error)
+{
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    struct nearest nearest;
+
+    place_excerpt(name, excerpt);
+    if (view_is_text(view, name))
+        return error_set(error, ERROR_INPUT,
+            "%s: %s is a text; analysis/table lists texts for each run, ncdump -v %s prints it", view->name,
+            excerpt, excerpt);
+    nearest_init(&nearest, name);
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+        if (strcmp(metric_table[metric].name, name) == 0)
+            return refuse_metric(view, metric, error);
+        offer_name(view, &nearest, metric_table[metric].name);
+    }
+    for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
+        offer_name(view, &nearest, run_variable_table[i].name);
+    return error_set(error, ERROR_INPUT, "%s: no variable %s%s see normsweep help metrics", view->name,
+        excerpt, nearest.best ? nearest_hint(&nearest, hint) : ";");
+}
+
+int selection_variable(
+    const struct view *view, const char *name, struct view_variable *variable, struct error *error)
+{
+    return view_find(view, name, variable) ? 0 : refuse_variable(view, name, error);
 }

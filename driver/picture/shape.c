@@ -1,6 +1,6 @@
-#include "driver/picture/shape.h"
+/* The dimensions of a grid or a variable, with their values as people read them. */
+#include "driver/picture/inside.h"
 
-#include "driver/dataset/variables.h"
 #include "driver/sweep/label.h"
 
 #include <errno.h>
@@ -176,11 +176,6 @@ int64_t shape_values_a_run(const struct shape *shape, const struct view *view)
         if (strcmp(shape->dimension[i].name, view->axis[i].name) != 0)
             return 0;
     return shape->size / view->cells;
-}
-
-bool dimension_is_repeat(const struct dimension *dimension)
-{
-    return strcmp(dimension->name, "seed") == 0;
 }
 
 int shape_find(const struct shape *shape, const char *name)

@@ -3,7 +3,6 @@
 
 #include "driver/dataset/variables.h"
 #include "driver/dataset/view_attributes.h"
-#include "driver/picture/diagram.h"
 #include "driver/picture/picture.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
@@ -17,8 +16,8 @@
 #include <stdlib.h>
 
 /* Numbers of lines. The map gets what the head, RUNS_LEAST and FAILURES_LEAST leave, or nothing if that is
- * below MAP_LEAST; runs and failures share the rest. */
-enum { HEAD_LINES = 4, MAP_LEAST = 8, RUNS_LEAST = 4, FAILURES_LEAST = 2 };
+ * below PICTURE_MAP_ROWS; runs and failures share the rest. */
+enum { HEAD_LINES = 4, RUNS_LEAST = 4, FAILURES_LEAST = 2 };
 
 enum { BAR_MOST = 40, RUNS_MOST = 200, HOST_MOST = 16, QUIET_SECONDS = 10 };
 
@@ -109,7 +108,7 @@ static void put_head(const struct status_view *picture, FILE *out)
 static void put_map(const struct status_view *picture, FILE *out, int rows, int *lines)
 {
     const struct status *status = picture->status;
-    struct diagram_runs runs = {.axis_count = status->view.axis_count,
+    struct picture_runs runs = {.axis_count = status->view.axis_count,
         .axis = status->view.axis,
         .cells = status->survey.cells,
         .outcome = status->survey.outcome,
@@ -121,8 +120,8 @@ static void put_map(const struct status_view *picture, FILE *out, int rows, int 
 
     *lines = 0;
     terminal.columns = canvas_columns(picture->canvas);
-    if (rows >= MAP_LEAST)
-        *lines = diagram_draw(out, &terminal, rows, &runs, &error);
+    if (rows >= PICTURE_MAP_ROWS)
+        *lines = picture_map(out, &terminal, rows, &runs, &error);
 }
 
 static void describe_run(const struct survey_run *run, struct run_line *line)

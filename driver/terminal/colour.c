@@ -27,20 +27,11 @@ int colour_sequential(double place)
     return viridis[level(place, (int)sizeof(viridis))];
 }
 
-static const struct {
-    unsigned char many;
-    const char *few;
-} classes[COLOUR_CLASSES] = {
-    {32, "34"}, {172, "33"}, {36, "32"}, {169, "35"}, {142, "36"}, {74, "31"}, {166, "1"}, {244, "2"}};
-
 int colour_class(int index)
 {
-    return classes[index % COLOUR_CLASSES].many;
-}
+    static const unsigned char classes[COLOUR_CLASSES] = {32, 172, 36, 169, 142, 74, 166, 244};
 
-const char *colour_class_of_16(int index)
-{
-    return classes[index % COLOUR_CLASSES].few;
+    return classes[index % COLOUR_CLASSES];
 }
 
 /* Lightness, 0 to 255, of a colour from 16 on: a 6x6x6 cube of red, green and blue, then 24 greys. */
@@ -75,9 +66,4 @@ void pen_take(struct pen *pen, int text, int background)
         fprintf(pen->out, "\033[48;5;%dm", background);
     pen->text = text;
     pen->background = background;
-}
-
-void colour_write(FILE *out, const char *code)
-{
-    fprintf(out, "\033[%sm", code ? code : "0");
 }

@@ -1,12 +1,12 @@
 #ifndef NORMSWEEP_DRIVER_TERMINAL_COLOUR_H
 #define NORMSWEEP_DRIVER_TERMINAL_COLOUR_H
 
-#include "driver/terminal/terminal.h"
+#include <stdbool.h>
+#include <stdio.h>
 
 /*
  * Terminal colours. Of the 256 colours, those from 16 on look the same in every theme; cells are painted with
- * these, in scales that colour-blind readers can tell apart. With only 16 colours, cells are characters and
- * colour is an addition.
+ * these, in scales that colour-blind readers can tell apart.
  */
 enum { COLOUR_NONE = -1, COLOUR_BLACK = 16, COLOUR_WHITE = 231 };
 
@@ -16,10 +16,9 @@ int colour_diverging(double place);
 /* From dark violet (0) through green to yellow (1); larger is lighter. */
 int colour_sequential(double place);
 
-/* The colour of line or class `index`; colours repeat after COLOUR_CLASSES. */
+/* The colour of class `index`; colours repeat after COLOUR_CLASSES. */
 enum { COLOUR_CLASSES = 8 };
 int colour_class(int index);
-const char *colour_class_of_16(int index); /* its ECMA-48 code */
 
 /* Black or white, whichever is readable on this background. */
 int colour_on(int background);
@@ -34,8 +33,5 @@ struct pen {
 
 /* Switches to these colours. A picture ends with both COLOUR_NONE. */
 void pen_take(struct pen *pen, int text, int background);
-
-/* Switches to the colour with this ECMA-48 code ("31": red); NULL: the terminal's default. */
-void colour_write(FILE *out, const char *code);
 
 #endif

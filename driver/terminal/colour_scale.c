@@ -1,8 +1,6 @@
 /* The rules are those of analysis/normsweep/look.py and, for factors, of the figure `phase`. */
 #include "driver/terminal/colour_scale.h"
 
-#include "driver/terminal/ascending.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,6 +13,18 @@ enum { ENOUGH = 5 }; /* with fewer values there are no outliers */
 #define FACTORS_LEAST 1e-6 /* |log| at the ends, at least */
 #define DECADE_OF_KNEE (1 / (1 - 0.1)) /* length of the linear part, in decades */
 #define LOG_MOST 700 /* of factors 0 and infinity */
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static void ascending_sort(double *number, int64_t count)
+{
+    qsort(number, (size_t)count, sizeof(*number), compare_numbers);
+}
 
 /* Copies the finite values and sorts them; *count becomes their number. */
 static void sort(double *sorted, const double *value, int64_t *count)

@@ -8,11 +8,7 @@
 
 enum { COLUMNS_DEFAULT = 80, ROWS_DEFAULT = 24, SIZE_MOST = 9999 };
 
-static const char *const colour_words[] = {
-    [COLOURS_NONE] = "none",
-    [COLOURS_16] = "16",
-    [COLOURS_256] = "256",
-};
+static const char *const colour_words[] = {"none", "256"};
 static const char *const charset_words[] = {"ascii", "utf8"};
 
 /* The value of an environment variable; "" where it is not set. */
@@ -36,15 +32,14 @@ static bool is_utf8(void)
     return false;
 }
 
-static enum colours find_colours(const char *name)
+static bool has_colours(const char *name)
 {
     const char *more = variable("COLORTERM");
 
     if (*variable("NO_COLOR") || !*name)
-        return COLOURS_NONE;
-    bool many = strcmp(more, "truecolor") == 0 || strcmp(more, "24bit") == 0 || strstr(name, "256color") ||
-                strstr(name, "direct");
-    return many ? COLOURS_256 : COLOURS_16;
+        return false;
+    return strcmp(more, "truecolor") == 0 || strcmp(more, "24bit") == 0 || strstr(name, "256color") ||
+           strstr(name, "direct");
 }
 
 /* False if the terminal does not report its size. */
@@ -68,7 +63,7 @@ struct terminal terminal_find(FILE *file)
     if (strcmp(name, "dumb") == 0)
         return terminal;
     terminal.rows = known ? size.ws_row : ROWS_DEFAULT;
-    terminal.colours = find_colours(name);
+    terminal.colours = has_colours(name);
     terminal.unicode = is_utf8();
     return terminal;
 }
@@ -129,9 +124,9 @@ bool terminal_parse(struct terminal *terminal, const char *text)
 
     if (!take_size(&text, &columns) || columns == 0 || *text++ != 'x' || !take_size(&text, &rows))
         return false;
-    int colours = take_word(&text, colour_words, 3), charset = take_word(&text, charset_words, 2);
+    int colours = take_word(&text, colour_words, 2), charset = take_word(&text, charset_words, 2);
     if (colours < 0 || charset < 0 || *text)
         return false;
-    *terminal = (struct terminal){columns, rows, (enum colours)colours, charset == 1};
+    *terminal = (struct terminal){columns, rows, colours == 1, charset == 1};
     return true;
 }

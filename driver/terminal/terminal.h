@@ -7,13 +7,11 @@
 
 /* What the reader of a stream can display. */
 
-enum colours { COLOURS_NONE, COLOURS_16, COLOURS_256 };
-
 struct terminal {
     int columns; /* 80 if unknown */
     int rows; /* 0: the cursor cannot be moved (a file, a pipe, a dumb terminal) */
-    enum colours colours; /* none without a terminal, with NO_COLOR, or with TERM=dumb */
-    bool unicode; /* block characters may be used */
+    bool colours; /* 256 of them; not without a terminal, with NO_COLOR, or if the terminal may have fewer */
+    bool unicode; /* lines may be drawn */
 };
 
 /* Examines the stream and TERM, COLORTERM, NO_COLOR, LC_ALL, LC_CTYPE, LANG. */

@@ -147,7 +147,7 @@ def test_a_scale_without_what_is_huge(path, tmp_path, normsweep):
     shown = bare(on_terminal(80, 24, TERMINALS[0], file, "final_train_loss", "--over", "learning_rate,seed",
                              "--at", "weight_decay=0,model=small,norm_placement=pre")).splitlines()
     assert any(re.search(r" 125 ", line) for line in shown)
-    assert shown[-1] == "2.52 and above: one colour", shown
+    assert shown[-1].endswith(" above 2.52"), shown
 
 
 def test_over_chooses_the_axes(path, norms, normsweep):
@@ -184,7 +184,7 @@ def test_layers_and_tensors(path, normsweep):
 
 REFUSED = [
     (["param_norm", "--at", "sed=1"], "param_norm has no dimension 'sed'; did you mean 'seed'?"),
-    (["param_norm", "--at", "steps=40"], "param_norm has no dimension 'steps'; did you mean 'step'?"),
+    (["param_norm", "--at", "steps=40"], "param_norm: steps is 40 in all runs, and is not an axis; leave it out of --at"),
     (["--at", "steps=40"], "the phase diagram: steps is 40 in all runs, and is not an axis; leave it out of --at"),
     (["--at", "optimiser=adamw"], "the phase diagram: optimiser is adamw in all runs, and is not an axis; leave it out "
                                   "of --at"),
@@ -209,7 +209,7 @@ REFUSED = [
     (["param_norm", "--at", "seed=1", "--at", "seed=1"], "param_norm: --at names seed twice"),
     (["param_norm", "--over", "step,sede"], "param_norm has no dimension 'sede'; did you mean 'seed'?"),
     (["param_norm", "--over", "step,step"], "param_norm: --over names step twice"),
-    (["param_norm", "--over", "step,seed,model"], "param_norm: --over takes one or two names here"),
+    (["param_norm", "--over", "step,seed,model"], "param_norm: --over takes one or two names"),
     (["param_norm", "--over", "seed", "--at", "seed=1"], "param_norm: seed is both in --at and in --over"),
     (["saturation"],
      "saturation was not measured; to measure it, add 'saturation' to the metrics of measure in the sweep file"),
@@ -285,20 +285,12 @@ def wild(tmp_path_factory):
     return file
 
 
-def has_colours(environment, arguments, shown):
-    """Numbers and shades are coloured only with 256 colours; marks and classes also with 16."""
-    if environment["TERM"] == "dumb" or "NO_COLOR" in environment:
-        return False
-    marks = arguments in ([], ["outcome"]) or ". no value" in shown
-    return marks or "256" in environment["TERM"]
-
-
 @pytest.mark.parametrize("environment, arguments", itertools.product(TERMINALS, PICTURES))
 def test_no_line_is_wider_than_the_terminal(wild, environment, arguments):
     for columns in (40, 80, 133):
         text = on_terminal(columns, 24, environment, wild, *arguments)
         shown = bare(text)
-        assert ("\x1b" in text) == has_colours(environment, arguments, shown)
+        assert ("\x1b" in text) == ("256" in environment["TERM"] and "NO_COLOR" not in environment)
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
         if environment["TERM"] != "dumb":
             assert max(len(line) for line in shown.splitlines()) <= columns
@@ -308,17 +300,6 @@ def test_no_line_is_wider_than_the_terminal(wild, environment, arguments):
 def test_piped_output_is_plain(path, normsweep, arguments):
     shown = normsweep("show", path, *arguments, env={**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8"}).stdout
     assert shown.isascii() and "\x1b" not in shown
-
-
-def test_half_blocks_where_rows_are_many(tmp_path):
-    file = sample(tmp_path / "h.nc", SWEEP.replace("[0, 0.1]", "{log: [1e-5, 1e-1], points: 20}"))
-    environment = dict(TERM="xterm-256color", LANG="C.UTF-8")
-    at = ["--at", "norm_placement=pre,model=small"]
-    low, high = (on_terminal(80, rows, environment, file, *at) for rows in (24, 40))
-    assert "▀" in low and "▀" not in high
-    lines = [line for line in bare(low).splitlines() if "│" in line]
-    assert len(lines) == 10 and lines[0].startswith("     0.1 │") and lines[-1].startswith("   1e-05 │")
-    assert len([line for line in bare(high).splitlines() if "│" in line]) == 20
 
 
 def test_a_label_with_a_comma(tmp_path, normsweep):

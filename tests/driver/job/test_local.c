@@ -28,7 +28,7 @@ static FILE *watch_job(struct job *job, cookie_write_function_t *write, void *co
 {
     const cookie_io_functions_t functions = {.write = write};
     const struct terminal terminal = {.columns = 80, .rows = 24};
-    const struct diagram_runs runs = {.axis_count = job->sweep->axis_count,
+    const struct picture_runs runs = {.axis_count = job->sweep->axis_count,
         .axis = job->sweep->axis,
         .cells = job->sweep->cells,
         .outcome = dataset_outcomes(job->dataset),

@@ -19,10 +19,10 @@ TEST(terminal_is_handed_over)
         const char *text;
         struct terminal terminal;
     } cases[] = {
-        {"80x24 256 utf8", {80, 24, COLOURS_256, true}},
-        {"211x61 16 ascii", {211, 61, COLOURS_16, false}},
-        {"80x0 none ascii", {80, 0, COLOURS_NONE, false}},
-        {"9999x9999 none utf8", {9999, 9999, COLOURS_NONE, true}},
+        {"80x24 256 utf8", {80, 24, true, true}},
+        {"211x61 256 ascii", {211, 61, true, false}},
+        {"80x0 none ascii", {80, 0, false, false}},
+        {"9999x9999 none utf8", {9999, 9999, false, true}},
     };
     char text[TERMINAL_TEXT];
 
@@ -35,10 +35,11 @@ TEST(terminal_is_handed_over)
 
 TEST(terminal_refuses_other_texts)
 {
-    static const char *const texts[] = {"", "80", "80x", "80x24", "x24 16 utf8", "0x24 16 utf8",
-        "-8x24 16 utf8", "80x24 8 utf8", "80x24  16 utf8", "80x24 16 utf", "80x24 16 utf8 ", " 80x24 16 utf8",
-        "10000x24 16 utf8", "99999999999999999999x24 16 utf8", "80x24 256", "80y24 256 utf8"};
-    const struct terminal before = {33, 44, COLOURS_16, true};
+    static const char *const texts[] = {"", "80", "80x", "80x24", "x24 256 utf8", "0x24 256 utf8",
+        "-8x24 256 utf8", "80x24 8 utf8", "80x24  256 utf8", "80x24 256 utf", "80x24 256 utf8 ",
+        " 80x24 256 utf8", "10000x24 256 utf8", "99999999999999999999x24 256 utf8", "80x24 256",
+        "80y24 256 utf8"};
+    const struct terminal before = {33, 44, true, true};
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         struct terminal terminal = before;
@@ -81,15 +82,15 @@ TEST(terminal_by_its_environment)
         const char *value[VARIABLES];
         struct terminal terminal;
     } cases[] = {
-        {{"xterm-256color", NULL, NULL, NULL, NULL, "C.UTF-8"}, {100, 30, COLOURS_256, true}},
-        {{"xterm-256color", NULL, NULL, NULL, NULL, NULL}, {100, 30, COLOURS_256, false}},
-        {{"xterm", NULL, NULL, NULL, "de_DE.utf8", "C"}, {100, 30, COLOURS_16, true}},
-        {{"xterm", "truecolor", NULL, "C", "de_DE.utf8", "C.UTF-8"}, {100, 30, COLOURS_256, false}},
-        {{"xterm", "24bit", "", "", "", "en_GB.UTF-8"}, {100, 30, COLOURS_256, true}},
-        {{"xterm-direct", NULL, NULL, NULL, NULL, NULL}, {100, 30, COLOURS_256, false}},
-        {{"xterm", "truecolor", "1", NULL, NULL, "C.UTF-8"}, {100, 30, COLOURS_NONE, true}},
-        {{NULL, NULL, NULL, NULL, NULL, "C.UTF-8"}, {100, 30, COLOURS_NONE, true}},
-        {{"dumb", "truecolor", NULL, NULL, NULL, "C.UTF-8"}, {100, 0, COLOURS_NONE, false}},
+        {{"xterm-256color", NULL, NULL, NULL, NULL, "C.UTF-8"}, {100, 30, true, true}},
+        {{"xterm-256color", NULL, NULL, NULL, NULL, NULL}, {100, 30, true, false}},
+        {{"xterm", NULL, NULL, NULL, "de_DE.utf8", "C"}, {100, 30, false, true}},
+        {{"xterm", "truecolor", NULL, "C", "de_DE.utf8", "C.UTF-8"}, {100, 30, true, false}},
+        {{"xterm", "24bit", "", "", "", "en_GB.UTF-8"}, {100, 30, true, true}},
+        {{"xterm-direct", NULL, NULL, NULL, NULL, NULL}, {100, 30, true, false}},
+        {{"xterm", "truecolor", "1", NULL, NULL, "C.UTF-8"}, {100, 30, false, true}},
+        {{NULL, NULL, NULL, NULL, NULL, "C.UTF-8"}, {100, 30, false, true}},
+        {{"dumb", "truecolor", NULL, NULL, NULL, "C.UTF-8"}, {100, 0, false, false}},
     };
     char *kept[VARIABLES];
     int other;

@@ -1,0 +1,171 @@
+#ifndef NORMSWEEP_DRIVER_PICTURE_INSIDE_H
+#define NORMSWEEP_DRIVER_PICTURE_INSIDE_H
+
+#include "driver/dataset/variables.h"
+#include "driver/picture/picture.h"
+
+/* What the files of this room that draw share. */
+
+/* ---- shape.c: the dimensions of what is drawn, with their values ---- */
+
+struct dimension {
+    const char *name; /* borrowed from the axis or the variable */
+    int64_t length;
+    double *number; /* [length]; NULL: the values are words */
+    char **word; /* [length], without control characters; NULL: the values are numbers */
+    int64_t fixed; /* the only index to draw; -1: all */
+};
+
+struct shape {
+    int count;
+    struct dimension dimension[VIEW_DIMENSIONS_MAX];
+    int64_t size; /* product of the lengths */
+};
+
+/* The shape of a grid. -1: no memory, nothing to release. */
+int shape_of_axes(struct shape *shape, int64_t axis_count, const struct axis *axis, struct error *error);
+
+/* The shape of a variable, which must outlive it. Values come from the file's coordinates; dimensions
+ * without one have the indices 0, 1, ... -1: no memory, nothing to release. */
+int shape_of_variable(
+    struct shape *shape, const struct view *view, const struct view_variable *variable, struct error *error);
+
+void shape_release(struct shape *shape);
+
+/* The number of values of each run in a variable of this shape, stored run by run; 0: the variable is not
+ * over runs. */
+int64_t shape_values_a_run(const struct shape *shape, const struct view *view);
+
+/* The index of the dimension of that name, or -1. */
+int shape_find(const struct shape *shape, const char *name);
+
+/* Is more than one value drawn? */
+static inline bool dimension_is_open(const struct dimension *dimension)
+{
+    return dimension->length > 1 && dimension->fixed < 0;
+}
+
+enum { DIMENSION_LABEL = 24 };
+
+/* Formats value `index`: a word, cut to fit, or a number with `digits` significant digits, integers with
+ * all of them. Returns label. */
+char *dimension_label(
+    const struct dimension *dimension, int64_t index, int digits, char label[DIMENSION_LABEL]);
+
+/* The number of digits, at least 3, with which all labels differ. */
+int dimension_digits(const struct dimension *dimension);
+
+/* ---- plane.c: which dimensions are drawn ---- */
+
+enum { PLANE_CHOOSE = -2, PLANE_NONE = -1, PANELS_MOST = 6, PLANE_NAMES = 512 };
+
+/* An axis of the picture. */
+struct side {
+    int dimension; /* index in the shape; PLANE_NONE: none, and length is 1 */
+    const char *name; /* NULL: none */
+    int64_t length;
+    int64_t *place; /* [length] position at which each index is drawn; numbers ascend */
+    char (*label)[DIMENSION_LABEL]; /* [length] in the order drawn, from the origin */
+};
+
+/*
+ * Two dimensions of a shape are drawn, by default learning_rate as x and weight_decay as y if they are open,
+ * otherwise the first open dimensions; the seed only if nothing else is open. Each combination of values of
+ * the other open axes of the sweep has a panel. What is left is averaged: runs that differ in the seed alone,
+ * and dimensions that are not axes.
+ */
+struct plane {
+    const struct shape *shape; /* borrowed */
+    struct side x, y;
+    bool paneled[VIEW_DIMENSIONS_MAX]; /* per dimension: a panel for each of its values */
+    int64_t combinations;
+    int panels; /* of the combinations at most PANELS_MOST, evenly spaced: */
+    int64_t shown[PANELS_MOST];
+};
+
+/* `x`, `y`: dimensions of the shape, or PLANE_NONE; or both PLANE_CHOOSE, for the default. `view` names the
+ * axes of the sweep; NULL: a single panel, the mean over all of them. -1: no memory. */
+int plane_init(struct plane *plane, const struct shape *shape, const struct view *view, int x, int y,
+    struct error *error);
+void plane_release(struct plane *plane);
+
+/* Cells of all panels. */
+int64_t plane_cells(const struct plane *plane);
+
+/* The cell, of [panel][y][x] in the order drawn, that value `index` of the shape belongs to; -1: none. */
+int64_t plane_cell(const struct plane *plane, int64_t index);
+
+/* The `step` dimension if it is neither drawn nor fixed, or -1. */
+int plane_hidden_step(const struct plane *plane);
+
+/* The names of the dimensions that are averaged over, except step, joined by ", ". Returns text. */
+char *plane_averaged(const struct plane *plane, char text[PLANE_NAMES]);
+
+/* "seed=0, step=100": the fixed dimensions; "" if there are none. Returns text. */
+char *plane_fixed(const struct shape *shape, char text[PLANE_NAMES]);
+
+/* "norm_placement=pre, model=small": the values of a panel; "" if it is the only one. Returns text. */
+char *plane_panel(const struct plane *plane, int panel, char text[PLANE_NAMES]);
+
+/* Prints which panels are not drawn, if any. */
+void plane_print_rest(const struct plane *plane, FILE *out, int columns);
+
+/* Index `i` of `count` that are evenly spaced over 0..length-1, both ends included. */
+static inline int64_t plane_pick(int64_t i, int64_t count, int64_t length)
+{
+    return count > 1 ? (i * (length - 1) + (count - 1) / 2) / (count - 1) : 0;
+}
+
+/* ---- selection.c: what the arguments of `show` name ---- */
+
+/* Finds a numeric variable of the dataset. -1 and ERROR_INPUT: there is none; the message says what to do. */
+int selection_variable(
+    const struct view *view, const char *name, struct view_variable *variable, struct error *error);
+
+/* Makes the plane of a shape that the command line asks for; fixes the dimensions of the shape that it fixes.
+ */
+int selection_plane(
+    const struct picture *picture, struct shape *shape, struct plane *plane, struct error *error);
+
+/* ---- plot.c: cells with labelled axes ---- */
+
+enum { PLOT_TEXT = 24 };
+
+struct plot_cell {
+    char character; /* fills the cell unless it is painted or has a text */
+    int colour; /* if cells are painted; COLOUR_NONE: the terminal's background */
+    char text[PLOT_TEXT]; /* printed in the middle of the cell, if it fits */
+};
+
+struct plot {
+    FILE *out;
+    struct terminal terminal; /* with colours, cells are painted */
+    int rows; /* the largest number of lines, from PLOT_ROWS; 0: no limit */
+    const struct side *x, *y; /* rightwards and upwards */
+    int least, most; /* bounds of a cell's width in columns */
+    const void *context;
+    struct plot_cell (*cell)(const void *context, int64_t x, int64_t y);
+};
+
+enum { PLOT_ROWS = 5 };
+
+/* The width that is left for each cell; if it is below plot->least, not all cells are drawn. */
+int plot_cell_width(const struct plot *plot);
+
+/* Draws the plot. If not all cells fit, draws an evenly spaced subset, with the first and the last, and
+ * says so. */
+void plot_draw(const struct plot *plot);
+
+/* A legend: samples of cells, each with a word, wrapped to the terminal. */
+struct legend {
+    FILE *out;
+    const struct terminal *terminal;
+    int at; /* columns printed on the current line; 0: none */
+};
+
+void legend_add(struct legend *legend, const struct plot_cell *cell, const char *word);
+
+/* Ends the current line, unless it is empty. */
+void legend_end(struct legend *legend);
+
+#endif
