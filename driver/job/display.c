@@ -28,7 +28,6 @@ struct progress *display_new(
     *growth = terminal.rows > 0 ? read_growth(sweep) : NULL;
     struct picture_runs runs = {.axis_count = sweep->axis_count,
         .axis = sweep->axis,
-        .cells = sweep->cells,
         .outcome = dataset_outcomes(dataset),
         .growth = *growth,
         .live = true};

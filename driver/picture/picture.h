@@ -26,8 +26,7 @@ int picture_draw(const struct picture *picture, struct error *error);
 struct picture_runs {
     int64_t axis_count;
     const struct axis *axis; /* [axis_count] */
-    int64_t cells; /* the product of the axes' lengths */
-    const signed char *outcome; /* [cells] of enum outcome */
+    const signed char *outcome; /* [cells] of enum outcome; cells: the product of the axes' lengths */
     const double *growth; /* [cells] norm_growth, NaN if unknown; NULL: all unknown */
     const double
         *phase; /* [cells] enum phase as a number: what a search implies for skipped cells; NULL: unknown */

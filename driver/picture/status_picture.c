@@ -110,7 +110,6 @@ static void put_map(const struct status_view *picture, FILE *out, int rows, int 
     const struct status *status = picture->status;
     struct picture_runs runs = {.axis_count = status->view.axis_count,
         .axis = status->view.axis,
-        .cells = status->survey.cells,
         .outcome = status->survey.outcome,
         .growth = status->survey.growth,
         .phase = status->survey.phase,

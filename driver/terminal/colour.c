@@ -29,9 +29,9 @@ int colour_sequential(double place)
 
 int colour_class(int index)
 {
-    static const unsigned char classes[COLOUR_CLASSES] = {32, 172, 36, 169, 142, 74, 166, 244};
+    static const unsigned char classes[] = {32, 172, 36, 169, 142, 74, 166, 244};
 
-    return classes[index % COLOUR_CLASSES];
+    return classes[(size_t)index % sizeof(classes)];
 }
 
 /* Lightness, 0 to 255, of a colour from 16 on: a 6x6x6 cube of red, green and blue, then 24 greys. */

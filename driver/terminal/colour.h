@@ -16,8 +16,7 @@ int colour_diverging(double place);
 /* From dark violet (0) through green to yellow (1); larger is lighter. */
 int colour_sequential(double place);
 
-/* The colour of class `index`; colours repeat after COLOUR_CLASSES. */
-enum { COLOUR_CLASSES = 8 };
+/* The colour of class `index`; they repeat. */
 int colour_class(int index);
 
 /* Black or white, whichever is readable on this background. */

@@ -30,7 +30,6 @@ static FILE *watch_job(struct job *job, cookie_write_function_t *write, void *co
     const struct terminal terminal = {.columns = 80, .rows = 24};
     const struct picture_runs runs = {.axis_count = job->sweep->axis_count,
         .axis = job->sweep->axis,
-        .cells = job->sweep->cells,
         .outcome = dataset_outcomes(job->dataset),
         .live = true};
     FILE *file = fopencookie(context, "w", functions);

@@ -20,7 +20,7 @@ static struct progress *make(struct paper *paper, int columns, int rows, int wor
 {
     static const struct param *param;
     const struct terminal terminal = {.columns = columns, .rows = rows};
-    const struct picture_runs runs = {.axis_count = 1, .axis = &axis, .cells = 3};
+    const struct picture_runs runs = {.axis_count = 1, .axis = &axis};
 
     param = param_find("seed");
     axis = (struct axis){
@@ -232,8 +232,7 @@ TEST(progress_draws_the_map)
 
     paper_init(&paper);
     progress_free(make(&paper, 40, 14, 1, 0));
-    struct picture_runs runs = {
-        .axis_count = 1, .axis = &axis, .cells = 3, .outcome = outcome, .growth = growth};
+    struct picture_runs runs = {.axis_count = 1, .axis = &axis, .outcome = outcome, .growth = growth};
     for (int rows = 3; rows < 16; rows++) {
         struct terminal terminal = {.columns = 40, .rows = rows};
         struct progress *p = progress_new(paper.file, &terminal, 1, &runs, 0);

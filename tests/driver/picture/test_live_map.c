@@ -25,8 +25,7 @@ TEST(live_map_keeps_to_a_room_that_shrinks)
     const struct param *seed = param_find("seed");
     struct axis axis = {
         .name = (char *)seed->name, .length = 3, .param_count = 1, .param = &seed, .value = seeds};
-    const struct picture_runs runs = {
-        .axis_count = 1, .axis = &axis, .cells = 3, .outcome = outcome, .growth = growth};
+    const struct picture_runs runs = {.axis_count = 1, .axis = &axis, .outcome = outcome, .growth = growth};
     struct canvas canvas = {.terminal = {.columns = 60, .rows = 40}};
     struct live_map map;
 
