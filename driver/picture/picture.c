@@ -107,11 +107,6 @@ struct drawing {
 
 /* ---- sums ---- */
 
-static bool is_growth(enum mark mark)
-{
-    return mark == MARK_GROWING || mark == MARK_SHRINKING;
-}
-
 static void sum_outcomes(struct drawing *d)
 {
     const struct values *values = d->values;
@@ -231,6 +226,11 @@ static enum mark flag_mark(const int64_t *votes, int flags)
     return MARK_FLAG + (enum mark)best;
 }
 
+static bool is_growth(enum mark mark)
+{
+    return mark == MARK_GROWING || mark == MARK_SHRINKING;
+}
+
 static struct cell judge_cell(const struct drawing *d, int64_t i)
 {
     const struct cell_sums *sums = &d->sums[i];
@@ -298,13 +298,11 @@ static int colour_at(const struct drawing *d, double place)
 static struct plot_cell look_of(const struct drawing *d, const struct cell *cell)
 {
     double place = colour_scale_place(&d->scale, cell->number);
-    struct plot_cell look = {.colour = COLOUR_NONE};
+    bool flag = cell->mark >= MARK_FLAG;
+    struct plot_cell look =
+        flag ? look_of_flag(d, (int)(cell->mark - MARK_FLAG))
+             : (struct plot_cell){marks[cell->mark].character, marks[cell->mark].colour, ""};
 
-    if (cell->mark >= MARK_FLAG)
-        look = look_of_flag(d, (int)(cell->mark - MARK_FLAG));
-    else
-        look =
-            (struct plot_cell){.character = marks[cell->mark].character, .colour = marks[cell->mark].colour};
     if (cell->mark == MARK_NUMBER) {
         int levels = (int)strlen(shades);
         look.character = shades[place < 1 ? (int)(place * levels) : levels - 1];
@@ -656,18 +654,17 @@ static int draw_variable(const struct picture *picture, const struct view_variab
 {
     const struct view *view = picture->view;
     char *nature = view_variable_text(view, variable, METRIC_NATURE);
-    struct values values = {
-        .a_run = shape_values_a_run(plane->shape, view), .nature = nature_of(nature)};
+    struct values values = {.a_run = shape_values_a_run(plane->shape, view), .nature = nature_of(nature)};
     double *value = malloc((size_t)variable->size * sizeof(*value));
     signed char *outcome = malloc((size_t)view->cells);
     int step = plane_hidden_step(plane), result = -1;
 
     view_flags(view, variable, &values.flags);
     values.value = value;
-    values.outcome = values.nature->trained && values.a_run > 0 ? outcome : NULL;
     if (!value || !outcome)
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
     else if (view_read(view, variable, value, error) == 0 && view_known_outcomes(view, outcome, error) == 0) {
+        values.outcome = values.nature->trained && values.a_run > 0 ? outcome : NULL;
         if (step >= 0)
             keep_last_step(plane->shape, step, value);
         result = draw_titled(picture, plane, &values, error);
