@@ -23,7 +23,7 @@ def dataset(axes, outcome=None, step=(0, 1, 2, 4), other=None, **variables):
     axes = {name: np.asarray(values) for name, values in axes.items()}
     shape = tuple(map(len, axes.values()))
     coordinates = {**axes, "step": list(step), **(other or {})}
-    made = xr.Dataset(coords=coordinates, attrs={"source": "normsweep", "title": "Made up"})
+    made = xr.Dataset(coords=coordinates, attrs={"source": "normsweep", "format_version": 2, "sweep_title": "Made up"})
     made["outcome"] = tuple(axes), np.full(shape, DONE, np.int8) if outcome is None else outcome, FLAGS
     for name, what in variables.items():
         if isinstance(what, tuple):
@@ -32,6 +32,8 @@ def dataset(axes, outcome=None, step=(0, 1, 2, 4), other=None, **variables):
                 *(coordinates[dim] for dim in dims), indexing="ij")), [len(coordinates[dim]) for dim in dims])
         else:
             made[name] = tuple(axes), np.broadcast_to(what, shape)
+    if "norm_growth" in made:
+        made.norm_growth.attrs["nature"] = "ratio"
     return made
 
 

@@ -52,7 +52,7 @@ def made_up(**changes):
                     {"dtype": "int64", "_FillValue": -1}),
         "diverged_step": (list(axes), np.where(outcome == 3, 7.0, np.nan), {"long_name": "step of divergence"},
                           {"dtype": "int64", "_FillValue": -1}),
-        "norm_growth": (list(axes), growth, {"long_name": "norm growth", "units": "1"}),
+        "norm_growth": (list(axes), growth, {"long_name": "norm growth", "units": "1", "nature": "ratio"}),
         "param_norm": ([*axes, "step"], np.where(begun, norms, np.nan), {"long_name": "parameter norm", "units": "1"}),
         "host": (list(axes), np.where(outcome > 0, "node7", "").astype(object), {"long_name": "host"}),
         "reason": (list(axes), values.get("reason", np.full(growth.shape, "", dtype=object)),
@@ -60,7 +60,7 @@ def made_up(**changes):
         **{f"session_{name}": ("sessions", np.array([first, second, ""], dtype=object))
            for name, (first, second) in SESSIONS.items()},
     }
-    attributes = {"source": "normsweep", "title": "My first diagram", "sweep_title": "My first diagram",
+    attributes = {"source": "normsweep", "format_version": 2, "title": "My first diagram", "sweep_title": "My first diagram",
                   "sweep": "title: My first diagram\nsteps: 20\n",
                   "configuration_digest": "c0ffee", "data_digest": "beef", "steps": 20, "bias": np.int8(1)}
     dataset = xr.Dataset(variables, {**axes, "step": STEPS}, attributes)

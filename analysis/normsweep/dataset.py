@@ -19,7 +19,7 @@ from .collapse import collapsed
 from .grokking import LEVEL, grokking
 from .hints import Numbers, Path
 from .join import as_axes, join
-from .names import OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE, TEXTS
+from .names import FORMAT, OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE, TEXTS
 from .plane import as_words, pivot
 from .verify import NotASweep
 from .words import texts
@@ -108,6 +108,9 @@ def open_file(path: Path, **keywords: Any) -> xr.Dataset:
     try:
         if dataset.attrs.get("source") != SOURCE or "outcome" not in dataset:
             raise NotASweep(f"{path}: not a normsweep dataset")
+        if dataset.attrs.get("format_version") != FORMAT:
+            raise NotASweep(f"{path}: has dataset format {dataset.attrs.get('format_version')}; this package reads "
+                            f"format {FORMAT}")
         verify.check_variables(dataset, path)
     except NotASweep:
         dataset.close()

@@ -1,6 +1,7 @@
 """The names in a dataset that this package has to know, each once; tests compare them with the program's tables."""
 
 SOURCE = "normsweep"  # the global attribute `source` of every dataset
+FORMAT = 2  # its `format_version`; a dataset of another one is refused
 NETWORK_SOURCE = "normsweep inspect"  # that of a network of others
 OUTCOMES = ("pending", "running", "done", "diverged", "failed", "skipped")
 DONE = OUTCOMES.index("done")
@@ -10,7 +11,6 @@ NATURE = "nature"  # the attribute that says what kind of number a variable is
 NATURES = {  # for each: is its scale never logarithmic, is its mean geometric (1/2 and 2 cancel)?
     "record": (False, False), "fresh": (True, False), "magnitude": (False, False), "ratio": (False, True),
     "share": (True, False), "r_squared": (False, False)}
-BEFORE_NATURES = {"norm_growth": "ratio"}  # for datasets without that attribute; the others are (False, False)
 FLAGS, NUMBERS, TEXTS = "iu", "iuf", "OSTU"  # numpy's kinds; xarray reads integers with a fill value as reals
 OF_RUNS = {  # what every run has, however it ended; all other variables were measured on its model
     "outcome": FLAGS, "phase": FLAGS, "last_step": NUMBERS, "diverged_step": NUMBERS, "ended_early": FLAGS,

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from .hints import Array
-from .names import BEFORE_NATURES, NATURE, NATURES, OF_RUNS
+from .names import NATURE, NATURES, OF_RUNS
 from .verify import has_words
 from .words import texts, value_text
 
@@ -79,8 +79,8 @@ def is_geometric(variable: xr.DataArray) -> bool:
 
 
 def nature_of(variable: xr.DataArray) -> tuple[bool, bool]:
-    word = variable.attrs.get(NATURE, BEFORE_NATURES.get(str(variable.name), ""))
-    return NATURES.get(word, (False, False))
+    """Variables that others have added have no nature."""
+    return NATURES.get(variable.attrs.get(NATURE, ""), (False, False))
 
 
 def select(dataset: xr.Dataset, at: Mapping[str, Any]) -> xr.Dataset:

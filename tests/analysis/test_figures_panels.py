@@ -18,6 +18,7 @@ def boundary_at(factors, **axes):
     made = dataset({"learning_rate": RATES, "weight_decay": DECAYS[:-1], **axes})
     factor = xr.DataArray(factors, dims=list(axes))
     made["norm_growth"] = ((factor * made.learning_rate / made.weight_decay) ** 0.5).transpose(*made.outcome.dims)
+    made.norm_growth.attrs["nature"] = "ratio"
     return made
 
 

@@ -33,7 +33,7 @@ def part(dataset, word):
     dataset = dataset.sel({STACK: word}).drop_vars(STACK)
     for name in COUNTED:
         dataset = shortened(dataset, name)
-    return dataset.assign_attrs(title=title)
+    return dataset.assign_attrs(sweep_title=title)
 
 
 def shortened(dataset, name):

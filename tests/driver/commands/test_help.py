@@ -77,7 +77,7 @@ def test_tables_have_every_attribute_and_variable_of_a_dataset(tmp_path):
               "lyapunov, equilibrium]}\nhessian: {probes: 1, steps: 2}")
     (tmp_path / "a.yaml").write_text(f"corpus: markov\nmeasure: {{metrics: {groups}\nwidth: 8\n"
                                      "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\nsteps: [1, 2]\n"
-                                     "notes: a note\nrefine: {axis: weight_decay}\n")
+                                     "title: a title\nnotes: a note\nrefine: {axis: weight_decay}\n")
     assert normsweep("run", "a.yaml", "-j", "0", cwd=tmp_path).returncode == 0
     axes = {"learning_rate", "weight_decay", "steps"}
     with netCDF4.Dataset(tmp_path / "a.nc") as dataset:
