@@ -59,7 +59,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
     X(ATTRIBUTE_CONFIGURATION, "digest of everything that the numbers of all runs depend on")                \
     X(ATTRIBUTE_DATA, "digest of the contents of the training and validation text")                          \
     X(ATTRIBUTE_PRECISION, "float32, or float64 of normsweep-double: the type of weights, gradients and "    \
-                           "activations; missing in older files, which may be of either")                    \
+                           "activations")                                                                    \
     X(ATTRIBUTE_MEASURE, "value of measure, with defaults filled in")                                        \
     X(ATTRIBUTE_VALIDATE, "value of validate, with defaults filled in")                                      \
     X(ATTRIBUTE_REFINE, "value of refine, with defaults filled in, if the sweep has it")                     \
