@@ -1,12 +1,16 @@
 """Rules of decay, schedules and optimisers: the share that a step takes, of which the boundary is predicted, is that of
 the runs; or there is no prediction, and a reason why."""
 
+import sys
+
 import numpy as np
 import pytest
-from conftest import BUILD, run
+from conftest import BUILD, PROJECT, run
 
-import normsweep
-from normsweep import predicted
+sys.path.insert(0, str(PROJECT / "analysis"))
+
+import normsweep  # noqa: E402
+from normsweep import predicted  # noqa: E402
 
 pytestmark = pytest.mark.thorough("trains whole sweeps, in double")
 
