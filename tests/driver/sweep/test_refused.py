@@ -1,5 +1,5 @@
-"""Sweep files that are refused because of large or binary files, and what needs a process of its own; the tables in
-test_refused*.c have all others."""
+"""Sweep files that are refused because of large or binary files, and what needs a process of its own; the table in
+test_refused.c has all others."""
 
 import os
 import struct

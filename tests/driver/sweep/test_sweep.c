@@ -1,7 +1,9 @@
+/* Sweep files that are read: their keys, lists, grid, skipped cells, settings, steps. */
 #include "tests/test.h"
 
 #include "driver/sweep/grid.h"
 #include "driver/sweep/sweep.h"
+#include "driver/sweep/texts.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -436,4 +438,145 @@ TEST(sweep_reads_what_the_table_writes)
         CHECK(param_get(param, &sweep.base).integer == first.integer);
         sweep_release(&sweep);
     }
+}
+
+/* ---- the order of values ---- */
+
+static void check_integers(const struct axis *axis, int64_t count, const int64_t *expected)
+{
+    CHECK(axis->length == count);
+    for (int64_t i = 0; i < count && i < axis->length; i++)
+        CHECK(axis->value[i].integer == expected[i]);
+}
+
+/* Numbers and truth values ascend, or descend where the list or its rule does; words stay. */
+TEST(sweep_orders_numbers)
+{
+    struct sweep sweep;
+
+    if (!parse(&sweep,
+            BASE "learning_rate: [3, 1, 2]\nweight_decay: [3, 2, 0.5]\n"
+                 "epsilon: {log: [1e-3, 1e-5], points: 3, plus: [1e-2, 3e-4, 1e-9]}\n"
+                 "momentum: {range: [0.1, 0.3], points: 3, plus: [0.25, 0]}\n"
+                 "seed: {range: [7, 7], plus: [9, 8]}\nlayers: {range: [3, 2], plus: [1]}\n"
+                 "bias: [true, false]\ntied: [false, true]\nnorm_placement: [pre, out, post]\n",
+            NULL, 0))
+        return;
+    check_reals(&sweep.axis[0], (double[]){1, 2, 3, NAN});
+    check_reals(&sweep.axis[1], (double[]){3, 2, 0.5, NAN});
+    check_reals(&sweep.axis[2], (double[]){1e-2, 1e-3, 3e-4, 1e-4, 1e-5, 1e-9, NAN});
+    check_reals(&sweep.axis[3], (double[]){0, 0.1, 0.2, 0.25, 0.3, NAN});
+    check_integers(&sweep.axis[4], 3, (int64_t[]){7, 8, 9});
+    check_integers(&sweep.axis[5], 3, (int64_t[]){3, 2, 1});
+    check_integers(&sweep.axis[6], 2, (int64_t[]){1, 0});
+    check_integers(&sweep.axis[7], 2, (int64_t[]){0, 1});
+    check_integers(&sweep.axis[8], 3, (int64_t[]){NORM_PRE, NORM_OUT, NORM_POST});
+    sweep_release(&sweep);
+}
+
+/* The place of a value in the file moves with it. */
+TEST(sweep_orders_places)
+{
+    CHECK_TEXT(refusal(BASE "width: 12\nheads: [3, 8, 5, 2]\n", NULL),
+        "sweep.yaml:4:15: heads: 5 does not divide width 12");
+}
+
+/* ---- steps and digests of runs ---- */
+
+TEST(sweep_steps_union)
+{
+    struct sweep sweep;
+    struct corpus corpus = {0};
+    int64_t count = 0;
+    const int64_t expected[] = {0, 4, 5, 7, 8, 10, 12, 15};
+
+    if (!parse(&sweep,
+            "corpus: markov\nsteps: [7, 15, 100]\nseed: [1, 2]\nskip: [{steps: 100}]\n"
+            "measure: {every: 5}\nvalidate: {every: 4}\n",
+            NULL, 0))
+        return;
+    int64_t *steps = sweep_steps(&sweep, &corpus, &count);
+    CHECK(count == 8);
+    for (int64_t i = 0; i < 8 && i < count; i++)
+        CHECK(steps[i] == expected[i]);
+    free(steps);
+    sweep_release(&sweep);
+}
+
+/* Compares the union with rows collected run by run. */
+TEST(sweep_steps_agree_with_rows)
+{
+    struct sweep sweep;
+    struct corpus corpus = {0};
+    struct run run;
+    int64_t count = 0, rows[64], found = 0;
+    bool seen[64] = {false};
+
+    if (!parse(
+            &sweep, "corpus: markov\nsteps: {range: [9, 40]}\nmeasure: {steps: [3, 11, 38, 60]}\n", NULL, 0))
+        return;
+    for (int64_t cell = 0; cell < sweep.cells; cell++) {
+        sweep_cell(&sweep, cell, &run);
+        int64_t length = measure_rows(&sweep.measure, run.steps, rows);
+        for (int64_t i = 0; i < length; i++)
+            seen[rows[i]] = true;
+    }
+    int64_t *steps = sweep_steps(&sweep, &corpus, &count);
+    for (int64_t step = 0; step < 64; step++)
+        if (seen[step]) {
+            CHECK(found < count && steps[found] == step);
+            found++;
+        }
+    CHECK(found == count);
+    free(steps);
+    sweep_release(&sweep);
+}
+
+TEST(sweep_load_corpus_built_in)
+{
+    struct sweep sweep;
+    struct corpus corpus;
+    struct error error;
+
+    if (!parse(&sweep, "corpus: counter\nepochs: [1, 2]\ncorpus_tokens: 4096\ncontext: 16\nbatch: [2, 8]\n",
+            NULL, 0))
+        return;
+    if (sweep_load_corpus(&sweep, &corpus, &error) < 0) {
+        test_fail(__FILE__, __LINE__, "%s", error.text);
+    } else {
+        int64_t count, *steps = sweep_steps(&sweep, &corpus, &count);
+        /* 0, 31, 62, 100, 127, 200, 254 */
+        CHECK(count == 7 && steps[1] == 4095 / 16 / 8 && steps[6] == 2 * (4095 / 16 / 2));
+        free(steps);
+        corpus_release(&corpus);
+    }
+    sweep_release(&sweep);
+}
+
+/* Two runs have the same digest exactly if nothing that affects their numbers differs. */
+TEST(sweep_run_digests)
+{
+    static const char *const texts[] = {BASE, BASE "seed: 1\n", BASE "measure: {every: 7}\n",
+        BASE "measure: {metrics: [norms]}\n", BASE "validate: {tokens: 100}\n", BASE "weight_decay: 0.02\n"};
+    struct corpus corpus = {0};
+    struct digest digest[6];
+    struct sweep sweep;
+
+    for (int i = 0; i < 6; i++) {
+        if (!parse(&sweep, texts[i], NULL, 0))
+            return;
+        sweep_run_digest(&sweep, &corpus, &sweep.base, &digest[i]);
+        for (int j = 0; j < i; j++)
+            CHECK(memcmp(&digest[i], &digest[j], sizeof(digest[i])) != 0);
+        sweep_release(&sweep);
+    }
+    if (!parse(&sweep, BASE "title: x\noutput: y\ncheckpoint_minutes: 9\nweight_decay: 1.0e-2\nseed: -0\n",
+            NULL, 0))
+        return;
+    sweep_run_digest(&sweep, &corpus, &sweep.base, &digest[1]);
+    CHECK(memcmp(&digest[0], &digest[1], sizeof(digest[0])) == 0);
+    corpus.digest.low = 1;
+    sweep_run_digest(&sweep, &corpus, &sweep.base, &digest[1]);
+    CHECK(memcmp(&digest[0], &digest[1], sizeof(digest[0])) != 0);
+    sweep_release(&sweep);
 }
