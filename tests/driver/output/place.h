@@ -4,16 +4,27 @@
 #include <stddef.h>
 
 #include "driver/output/lease.h"
+#include "tests/test.h"
 
-/* An output in a folder of its own, and the file of its lease. */
+/* An output in a folder of its own, another one, and the file of the lease; what a call says why it fails. */
 struct place {
-    char folder[64], output[96], file[112];
+    char folder[64], output[96], other[96], file[112];
+    struct error error;
 };
 
-void place_init(struct place *place);
+/* Calls the test in a new place, which must hold nothing but these files in the end. */
+void place_run(void (*test)(struct place *place));
 
-/* Removes the lease and the folder, which must not contain other files. */
-void place_release(const struct place *place);
+#define IN_PLACE(id)                                                                                         \
+    static void in_place_##id(struct place *place);                                                          \
+    TEST(id)                                                                                                 \
+    {                                                                                                        \
+        place_run(in_place_##id);                                                                            \
+    }                                                                                                        \
+    static void in_place_##id(struct place *place)
+
+/* Makes a file that holds a text. */
+void place_write(const char *path, const char *text);
 
 /* Removes all files whose names are longer than the lease's by so many letters, or, with 0, all. Returns how
  * many. */

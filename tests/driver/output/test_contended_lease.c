@@ -1,7 +1,6 @@
 /* Contenders for one lease: many at once, and each just before a call of another. */
 #include "tests/driver/output/place.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -71,37 +70,31 @@ static int play_round(const char *output, int *refused)
     return kept == CONTENDERS ? won : -1;
 }
 
-TEST(lease_of_a_dead_process_goes_to_one_of_many)
+IN_PLACE(lease_of_a_dead_process_goes_to_one_of_many)
 {
-    struct place place = {0};
     int right = 0;
 
-    place_init(&place);
     for (int round = 0; round < ROUNDS; round++) {
         int refused;
-        place_lend(&place, 77, 70);
-        right += play_round(place.output, &refused) == 1 && refused == CONTENDERS - 1;
-        CHECK(access(place.file, F_OK) != 0);
+        place_lend(place, 77, 70);
+        right += play_round(place->output, &refused) == 1 && refused == CONTENDERS - 1;
+        CHECK(access(place->file, F_OK) != 0);
     }
     CHECK(right == ROUNDS);
-    place_release(&place);
 }
 
 /* Contenders that are killed while they try do not block others, and leave no files behind for long. */
-TEST(lease_survives_contenders_that_die)
+IN_PLACE(lease_survives_contenders_that_die)
 {
-    struct place place = {0};
     struct lease *lease = NULL;
-    struct error error = {.text = ""};
 
-    place_init(&place);
     for (int round = 0; round < ROUNDS; round++) {
         pid_t child[CONTENDERS];
-        place_lend(&place, 77, 70);
+        place_lend(place, 77, 70);
         for (int i = 0; i < CONTENDERS; i++)
             if ((child[i] = fork()) == 0) {
                 struct lease *taken;
-                lease_take(&taken, place.output, &error);
+                lease_take(&taken, place->output, &place->error);
                 pause();
             }
         for (int i = 0; i < CONTENDERS; i++) {
@@ -111,11 +104,10 @@ TEST(lease_survives_contenders_that_die)
         }
         while (wait(NULL) > 0)
             ;
-        CHECK(lease_take(&lease, place.output, &error) == 0);
+        CHECK(lease_take(&lease, place->output, &place->error) == 0);
         lease_release(lease);
         lease = NULL;
     }
-    place_release(&place);
 }
 
 /* ---- just before a call ---- */
@@ -135,42 +127,34 @@ static int take_said(const struct place *place, char text[1200])
 }
 
 /* The reply that the link was made is lost: the lease is ours all the same. */
-TEST(lease_is_ours_if_the_reply_was_lost)
+IN_PLACE(lease_is_ours_if_the_reply_was_lost)
 {
-    struct place place = {0};
     char said[1200];
 
-    place_init(&place);
     failing_next("link", FAILING_UNTOLD);
-    CHECK(take_said(&place, said) == 0);
-    place_clear(&place, 0);
-    place_release(&place);
+    CHECK(take_said(place, said) == 0);
 }
 
-TEST(lease_on_file_systems_without_links)
+IN_PLACE(lease_on_file_systems_without_links)
 {
     static const int causes[] = {EPERM, EOPNOTSUPP, ENOSYS};
-    struct place place = {0};
     char said[1200];
 
-    place_init(&place);
     for (int i = 0; i < 3; i++) {
         failing_always("link", causes[i]);
-        CHECK(take_said(&place, said) == 0 && access(place.file, F_OK) != 0);
-        place_lend(&place, 77, PLACE_OLD);
+        CHECK(take_said(place, said) == 0 && access(place->file, F_OK) != 0);
+        place_lend(place, 77, PLACE_OLD);
         failing_always("link", causes[i]);
-        CHECK(take_said(&place, said) == 0 && access(place.file, F_OK) != 0);
-        place_lend(&place, 77, PLACE_YOUNG);
+        CHECK(take_said(place, said) == 0 && access(place->file, F_OK) != 0);
+        place_lend(place, 77, PLACE_YOUNG);
         failing_always("link", causes[i]);
-        CHECK(take_said(&place, said) == -1 && strstr(said, "process 77 on elsewhere"));
-        unlink(place.file);
+        CHECK(take_said(place, said) == -1 && strstr(said, "process 77 on elsewhere"));
+        unlink(place->file);
     }
     failing_next("link", EPERM);
     failing_after(1, "pwrite", ENOSPC);
-    CHECK(take_said(&place, said) == -1 && strstr(said, "No space left on device"));
-    CHECK(place_clear(&place, 0) == 0);
-    place_clear(&place, 0);
-    place_release(&place);
+    CHECK(take_said(place, said) == -1 && strstr(said, "No space left on device"));
+    CHECK(place_clear(place, 0) == 0);
 }
 
 /* What others do just before a call of ours. */
@@ -199,20 +183,16 @@ static void release_theirs(void *context)
 }
 
 /* Who holds the lease tidies the folder, and takes our file for one of the dead. */
-TEST(lease_of_who_removed_our_file)
+IN_PLACE(lease_of_who_removed_our_file)
 {
-    struct place place = {0};
     char said[1200];
 
-    place_init(&place);
-    failing_before(0, "link", take_away_own, &place);
-    CHECK(take_said(&place, said) == -1 && strstr(said, "process 78 on elsewhere"));
-    place_clear(&place, 0);
-    place_release(&place);
+    failing_before(0, "link", take_away_own, place);
+    CHECK(take_said(place, said) == -1 && strstr(said, "process 78 on elsewhere"));
 }
 
 /* Another replaces the dead lease before we do, while we look, or at last. */
-TEST(lease_that_changes_while_it_is_taken)
+IN_PLACE(lease_that_changes_while_it_is_taken)
 {
     static const struct {
         const char *call;
@@ -230,56 +210,44 @@ TEST(lease_that_changes_while_it_is_taken)
         {"nanosleep", take_alive, 0, -1}, /* after we replaced it: we had lost the claim */
         {"nanosleep", release_theirs, 0, -1},
     };
-    struct place place = {0};
     char said[1200];
 
-    place_init(&place);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        place_lend(&place, 77, PLACE_OLD);
-        failing_before(cases[i].calls, cases[i].call, cases[i].act, &place);
-        int status = take_said(&place, said);
+        place_lend(place, 77, PLACE_OLD);
+        failing_before(cases[i].calls, cases[i].call, cases[i].act, place);
+        int status = take_said(place, said);
         if (status != cases[i].status || (status && !strstr(said, "in use by ")))
             test_fail(__FILE__, __LINE__, "case %zu: %d, '%s'", i, status, said);
-        unlink(place.file);
-        CHECK(place_clear(&place, 0) == 0);
+        unlink(place->file);
+        CHECK(place_clear(place, 0) == 0);
     }
-    place_clear(&place, 0);
-    place_release(&place);
 }
 
 /* A name server that says now and again that our own file is not there. */
-TEST(lease_whose_link_fails)
+IN_PLACE(lease_whose_link_fails)
 {
-    struct place place = {0};
     char said[1200];
 
-    place_init(&place);
     failing_next("link", ENOENT);
-    CHECK(take_said(&place, said) == -1 && strstr(said, "No such file or directory"));
+    CHECK(take_said(place, said) == -1 && strstr(said, "No such file or directory"));
     failing_next("link", ENOENT);
     failing_next("fstat", EIO);
-    CHECK(take_said(&place, said) == -1 && strstr(said, "No such file or directory"));
+    CHECK(take_said(place, said) == -1 && strstr(said, "No such file or directory"));
     failing_next("link", EEXIST);
-    CHECK(take_said(&place, said) == 0); /* there is nothing, so it is tried again */
+    CHECK(take_said(place, said) == 0); /* there is nothing, so it is tried again */
     failing_always("link", EEXIST);
-    CHECK(take_said(&place, said) == -1 && strstr(said, "in use by another sweep"));
-    place_clear(&place, 0);
-    place_release(&place);
+    CHECK(take_said(place, said) == -1 && strstr(said, "in use by another sweep"));
 }
 
 /* Others hold the claim for as long as we try. */
-TEST(lease_whose_claim_is_never_free)
+IN_PLACE(lease_whose_claim_is_never_free)
 {
-    struct place place = {0};
     char said[1200];
 
-    place_init(&place);
-    place_lend(&place, 77, PLACE_OLD);
+    place_lend(place, 77, PLACE_OLD);
     failing_always("nanosleep", EINTR);
     failing_always("rename", EBUSY);
-    CHECK(take_said(&place, said) == -1 && strstr(said, "in use by process 77 on elsewhere"));
-    place_clear(&place, 0);
-    place_release(&place);
+    CHECK(take_said(place, said) == -1 && strstr(said, "in use by process 77 on elsewhere"));
 }
 
 static void die(void *context)
@@ -289,34 +257,29 @@ static void die(void *context)
 }
 
 /* Contenders that die one after the other, each with the claim on the claim of the one before. */
-TEST(lease_behind_many_dead_claims)
+IN_PLACE(lease_behind_many_dead_claims)
 {
     enum { DEAD = 4 };
-    struct place place = {0};
     char said[1200];
 
-    place_init(&place);
-    place_lend(&place, 77, PLACE_OLD);
+    place_lend(place, 77, PLACE_OLD);
     for (int i = 0; i < DEAD; i++) {
         fflush(stdout);
         pid_t child = fork();
         if (child == 0) {
             struct lease *lease;
-            struct error error;
             failing_before(0, "rename", die, NULL);
-            lease_take(&lease, place.output, &error);
+            lease_take(&lease, place->output, &place->error);
             _exit(1);
         }
         int status = -1;
         CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
     }
     failing_always("nanosleep", EINTR);
-    CHECK(take_said(&place, said) == -1 && strstr(said, "in use by "));
-    place_lend(&place, 80, PLACE_OLD); /* another dead lease has no claims on it */
-    struct lease *lease = place_take(&place);
-    CHECK(place_clear(&place, 17) == 0);
+    CHECK(take_said(place, said) == -1 && strstr(said, "in use by "));
+    place_lend(place, 80, PLACE_OLD); /* another dead lease has no claims on it */
+    struct lease *lease = place_take(place);
+    CHECK(place_clear(place, 17) == 0);
     lease_release(lease);
-    CHECK(place_clear(&place, 0) == 0); /* with the files of all that had died */
-    place_clear(&place, 0);
-    place_release(&place);
+    CHECK(place_clear(place, 0) == 0); /* with the files of all that had died */
 }

@@ -1,7 +1,6 @@
 /* Leases on servers that do not answer, and on disks that fail. */
 #include "tests/driver/output/place.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,19 +40,14 @@ static bool try_taking(const struct place *place, const struct failing_kind *kin
     return failed;
 }
 
-TEST(lease_calls_fail_while_it_is_taken)
+IN_PLACE(lease_calls_fail_while_it_is_taken)
 {
-    struct place place = {0};
-
-    place_init(&place);
     for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        while (try_taking(&place, &failing_kinds[i], false))
+        while (try_taking(place, &failing_kinds[i], false))
             ;
     for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        while (try_taking(&place, &failing_kinds[i], true))
+        while (try_taking(place, &failing_kinds[i], true))
             ;
-    place_clear(&place, 0);
-    place_release(&place);
 }
 
 /* All that a launcher and its coordinator do with a lease that is theirs; how often it is said to be lost. */
@@ -78,130 +72,108 @@ static int use(struct lease *launcher, const char *output)
     return lost;
 }
 
-TEST(lease_calls_fail_while_it_is_used)
+IN_PLACE(lease_calls_fail_while_it_is_used)
 {
-    struct place place = {0};
     bool failed;
 
-    place_init(&place);
     for (int i = 0; i < failing_kind_count; i++, failing_forget())
         do {
-            place_clear(&place, 0);
-            struct lease *lease = place_take(&place);
+            place_clear(place, 0);
+            struct lease *lease = place_take(place);
             failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            int lost = use(lease, place.output);
-            bool held = lease_is_held(place.output);
+            int lost = use(lease, place->output);
+            bool held = lease_is_held(place->output);
             failed = failing_end();
             if (!failed && lost)
                 test_fail(__FILE__, __LINE__, "%s: lost %d times", failing_kinds[i].calls, lost);
             CHECK(held);
-            if (use(lease, place.output) != 0) /* the server answers again */
+            if (use(lease, place->output) != 0) /* the server answers again */
                 test_fail(__FILE__, __LINE__, "%s: lost for good", failing_kinds[i].calls);
             lease_release(lease);
-            CHECK(!lease_is_held(place.output));
+            CHECK(!lease_is_held(place->output));
         } while (failed);
-    place_clear(&place, 0);
-    place_release(&place);
 }
 
 /* The name or a link is at fault, and not the folder. */
-TEST(lease_of_an_output_with_a_bad_name)
+IN_PLACE(lease_of_an_output_with_a_bad_name)
 {
     static const int causes[] = {EISDIR, ELOOP, ENAMETOOLONG, ENXIO};
-    struct place place = {0};
     struct lease *lease = NULL;
-    struct error error = {.text = ""};
     char expected[192];
 
-    place_init(&place);
     for (int i = 0; i < 4; i++) {
-        snprintf(expected, sizeof(expected), "%s: %s", place.output, strerror(causes[i]));
+        snprintf(expected, sizeof(expected), "%s: %s", place->output, strerror(causes[i]));
         failing_next("realpath", causes[i]);
-        CHECK(lease_take(&lease, place.output, &error) == -1 && failing_end());
-        CHECK(error.status == ERROR_INPUT);
-        CHECK_TEXT(error.text, expected);
+        CHECK(lease_take(&lease, place->output, &place->error) == -1 && failing_end());
+        CHECK(place->error.status == ERROR_INPUT);
+        CHECK_TEXT(place->error.text, expected);
     }
-    CHECK(mkfifo(place.file, 0666) == 0);
-    snprintf(expected, sizeof(expected), "%s: %s", place.file, strerror(ENXIO));
-    CHECK(lease_take(&lease, place.output, &error) == -1 && error.status == ERROR_INPUT);
-    CHECK_TEXT(error.text, expected);
-    place_clear(&place, 0);
-    place_release(&place);
+    CHECK(mkfifo(place->file, 0666) == 0);
+    snprintf(expected, sizeof(expected), "%s: %s", place->file, strerror(ENXIO));
+    CHECK(lease_take(&lease, place->output, &place->error) == -1 && place->error.status == ERROR_INPUT);
+    CHECK_TEXT(place->error.text, expected);
 }
 
-TEST(lease_that_cannot_be_asked_for_counts_as_held)
+IN_PLACE(lease_that_cannot_be_asked_for_counts_as_held)
 {
-    struct place place = {0};
-
-    place_init(&place);
     failing_next("calloc", ENOMEM);
-    CHECK(lease_is_held(place.output) && failing_end());
+    CHECK(lease_is_held(place->output) && failing_end());
     failing_next("open", EIO);
-    CHECK(lease_is_held(place.output) && failing_end());
-    CHECK(!lease_is_held(place.output));
-    place_clear(&place, 0);
-    place_release(&place);
+    CHECK(lease_is_held(place->output) && failing_end());
+    CHECK(!lease_is_held(place->output));
 }
 
 /* Records that were cut, or written by nobody. */
-TEST(lease_with_a_bad_record_is_judged_by_its_age)
+IN_PLACE(lease_with_a_bad_record_is_judged_by_its_age)
 {
     static const char *const records[] = {"pid 0 start 5 on here stage 1 status 0", "pid x", "hello",
         "pid 77 start 5 on elsewhere/pid:[1] stage -1 status 0",
-        "pid 77 start 5 on elsewhere/pid:[1] stage 1 status -1"};
-    struct place place = {0};
+        "pid 77 start 5 on elsewhere/pid:[1] stage 1 status -1", "pid 77 start 5 on el"};
     struct lease *lease = NULL;
-    struct error error = {.text = ""};
     const struct timespec old[2] = {{1000, 0}, {1000, 0}};
 
-    place_init(&place);
     for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++) {
         char record[PLACE_RECORD];
+        size_t size = i < 5 ? sizeof(record) : strlen(records[i]); /* the last one is cut short */
         memset(record, ' ', sizeof(record));
         memcpy(record, records[i], strlen(records[i]));
-        int file = open(place.file, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-        CHECK(file >= 0 && write(file, record, sizeof(record)) == (ssize_t)sizeof(record));
+        int file = open(place->file, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+        CHECK(file >= 0 && write(file, record, size) == (ssize_t)size);
         close(file);
-        CHECK(lease_take(&lease, place.output, &error) == -1);
-        CHECK(strstr(error.text, "in use by another sweep"));
-        CHECK(lease_join(&lease, place.output, "77.5.0", &error) == -1 && strstr(error.text, "was lost"));
-        CHECK(utimensat(AT_FDCWD, place.file, old, 0) == 0);
-        lease = place_take(&place);
+        CHECK(lease_take(&lease, place->output, &place->error) == -1);
+        CHECK(strstr(place->error.text, "in use by another sweep"));
+        CHECK(lease_join(&lease, place->output, "77.5.0", &place->error) == -1 &&
+              strstr(place->error.text, "was lost"));
+        CHECK(utimensat(AT_FDCWD, place->file, old, 0) == 0);
+        lease = place_take(place);
         lease_release(lease);
     }
-    CHECK(lease_join(&lease, place.output, "77.5.0", &error) == -1);
-    CHECK(strstr(error.text, "No such file or directory"));
+    CHECK(lease_join(&lease, place->output, "77.5.0", &place->error) == -1);
+    CHECK(strstr(place->error.text, "No such file or directory"));
     lease_release(NULL);
-    place_clear(&place, 0);
-    place_release(&place);
 }
 
 /* In a child that takes the lease and dies, a coordinator joins; its launcher is dead then. */
-TEST(lease_whose_launcher_has_died)
+IN_PLACE(lease_whose_launcher_has_died)
 {
-    struct place place = {0};
     struct lease *lease = NULL, *coordinator = NULL;
-    struct error error = {.text = ""};
     char token[64] = "";
     int told[2], status = -1;
 
-    place_init(&place);
     CHECK(pipe(told) == 0);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        bool taken = lease_take(&lease, place.output, &error) == 0;
+        bool taken = lease_take(&lease, place->output, &place->error) == 0;
         _exit(taken && write(told[1], lease_token(lease), strlen(lease_token(lease))) > 0 ? 0 : 1);
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
     CHECK(read(told[0], token, sizeof(token) - 1) > 0);
-    CHECK(lease_join(&coordinator, place.output, token, &error) == 0);
+    CHECK(lease_join(&coordinator, place->output, token, &place->error) == 0);
     CHECK(coordinator && !lease_owner_lives(coordinator));
     lease_release(coordinator);
     close(told[0]);
     close(told[1]);
-    place_clear(&place, 0);
-    place_release(&place);
 }
 
 /* ---- servers that do not answer ---- */
@@ -217,14 +189,11 @@ static int renew(struct lease *lease, const char *call, int cause)
 }
 
 /* It is ours for 40 s, as nobody else takes it before 60 s have passed. */
-TEST(lease_that_cannot_be_reached_is_ours_for_a_while)
+IN_PLACE(lease_that_cannot_be_reached_is_ours_for_a_while)
 {
     static const int silent[] = {EIO, ESTALE, EACCES}, gone[] = {ENOENT, ENOTDIR, ELOOP, ENXIO};
-    struct place place = {0};
-    struct error error;
 
-    place_init(&place);
-    struct lease *lease = place_take(&place);
+    struct lease *lease = place_take(place);
     for (int i = 0; i < 3; i++) {
         CHECK(renew(lease, "open", silent[i]) == 0 && renew(lease, "pread", silent[i]) == 0);
         failing_clock(30);
@@ -237,26 +206,21 @@ TEST(lease_that_cannot_be_reached_is_ours_for_a_while)
     for (int i = 0; i < 4; i++)
         CHECK(renew(lease, "open", gone[i]) == -1);
     failing_clock(50);
-    CHECK(lease_renew(lease, &error) == 0); /* it answers again, and nobody has taken the lease */
+    CHECK(lease_renew(lease, &place->error) == 0); /* it answers again, and nobody has taken the lease */
     failing_clock(80);
     CHECK(renew(lease, "open", EIO) == 0);
     failing_clock(0);
-    CHECK(truncate(place.file, 10) == 0);
-    CHECK(lease_renew(lease, &error) == -1 && strstr(error.text, "was lost"));
+    CHECK(truncate(place->file, 10) == 0);
+    CHECK(lease_renew(lease, &place->error) == -1 && strstr(place->error.text, "was lost"));
     lease_release(lease);
-    place_clear(&place, 0);
-    place_release(&place);
 }
 
-TEST(lease_tells_nothing_that_is_not_written)
+IN_PLACE(lease_tells_nothing_that_is_not_written)
 {
-    struct place place = {0};
-    struct error error = {.text = ""};
     struct lease *coordinator = NULL;
 
-    place_init(&place);
-    struct lease *lease = place_take(&place);
-    CHECK(lease_join(&coordinator, place.output, lease_token(lease), &error) == 0);
+    struct lease *lease = place_take(place);
+    CHECK(lease_join(&coordinator, place->output, lease_token(lease), &place->error) == 0);
     failing_next("pwrite", FAILING_NONE);
     CHECK(lease_tell(coordinator, STAGE_READY, 0) == -1 && failing_end());
     failing_next("open", EIO);
@@ -265,29 +229,22 @@ TEST(lease_tells_nothing_that_is_not_written)
     CHECK(lease_tell(coordinator, STAGE_READY, 0) == 0 && lease_news(lease).stage == STAGE_READY);
     failing_next("open", EIO);
     CHECK(lease_news(lease).stage == STAGE_NONE && failing_end());
-    place_lend(&place, 77, PLACE_YOUNG);
+    place_lend(place, 77, PLACE_YOUNG);
     CHECK(lease_tell(coordinator, STAGE_ENDED, 0) == -1);
-    CHECK(lease_begin_life(lease, &error) == -1 && strstr(error.text, "was lost"));
+    CHECK(lease_begin_life(lease, &place->error) == -1 && strstr(place->error.text, "was lost"));
     lease_release(coordinator);
     lease_release(lease);
-    place_clear(&place, 0);
-    place_release(&place);
 }
 
 /* A coordinator on another machine, whose launcher may be alive for all that is known. */
-TEST(lease_owner_on_another_machine_lives)
+IN_PLACE(lease_owner_on_another_machine_lives)
 {
-    struct place place = {0};
-    struct error error = {.text = ""};
     struct lease *coordinator = NULL;
 
-    place_init(&place);
-    place_lend(&place, 77, PLACE_YOUNG);
-    CHECK(lease_join(&coordinator, place.output, "77.5.0", &error) == 0);
+    place_lend(place, 77, PLACE_YOUNG);
+    CHECK(lease_join(&coordinator, place->output, "77.5.0", &place->error) == 0);
     CHECK(coordinator && lease_owner_lives(coordinator));
     lease_release(coordinator);
-    place_clear(&place, 0);
-    place_release(&place);
 }
 
 /* ---- the thread that renews ---- */
@@ -300,15 +257,12 @@ static bool has_beat(const struct lease *lease, long beat)
     return lease_news(lease).beat >= beat;
 }
 
-TEST(lease_is_renewed_by_a_thread)
+IN_PLACE(lease_is_renewed_by_a_thread)
 {
-    struct place place = {0};
-    struct error error;
     struct lease *coordinator = NULL;
 
-    place_init(&place);
-    struct lease *lease = place_take(&place);
-    CHECK(lease_join(&coordinator, place.output, lease_token(lease), &error) == 0);
+    struct lease *lease = place_take(place);
+    CHECK(lease_join(&coordinator, place->output, lease_token(lease), &place->error) == 0);
     lease_beat(coordinator);
     CHECK(lease_news(lease).beat == 0);
     failing_clock(-LEASE_RENEW_SECONDS); /* each renewal is due at once */
@@ -319,21 +273,13 @@ TEST(lease_is_renewed_by_a_thread)
     failing_clock(0);
     lease_release(coordinator);
     lease_release(lease);
-    place_clear(&place, 0);
-    place_release(&place);
 }
 
-TEST(lease_is_renewed_without_a_thread)
+IN_PLACE(lease_is_renewed_without_a_thread)
 {
-    struct place place = {0};
-    struct error error;
-
-    place_init(&place);
-    struct lease *lease = place_take(&place);
+    struct lease *lease = place_take(place);
     failing_next("pthread_create", EAGAIN);
     lease_keep(lease);
-    CHECK(failing_end() && lease_renew(lease, &error) == 0);
+    CHECK(failing_end() && lease_renew(lease, &place->error) == 0);
     lease_release(lease);
-    place_clear(&place, 0);
-    place_release(&place);
 }

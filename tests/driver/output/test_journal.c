@@ -1,7 +1,7 @@
 /* The log of a sweep: lines in their order, files that hold something else, disks that are full. */
 #include "driver/output/journal.h"
+#include "tests/driver/output/place.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,26 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct log_place {
-    char folder[32], path[48];
-    struct journal *journal;
-    struct error error;
-};
-
-static bool place_begin(struct log_place *place)
+/* The log of a place, whose path is its output's. */
+static struct journal *log_of(struct place *place)
 {
-    strcpy(place->folder, "/tmp/normsweep-log-XXXXXX");
-    CHECK(mkdtemp(place->folder) != NULL);
-    snprintf(place->path, sizeof(place->path), "%s/log", place->folder);
-    CHECK(journal_open(&place->journal, place->path, &place->error) == 0);
-    return place->journal != NULL;
-}
+    struct journal *journal = NULL;
 
-static void place_end(struct log_place *place)
-{
-    journal_close(place->journal);
-    unlink(place->path);
-    CHECK(rmdir(place->folder) == 0);
+    CHECK(journal_open(&journal, place->output, &place->error) == 0);
+    return journal;
 }
 
 /* A line with the event that a letter from a on stands for. */
@@ -55,12 +42,12 @@ static char letter_of(const char *text)
 }
 
 /* The events in the file, and a '|' for each line that is not one. */
-static const char *told(const struct log_place *place)
+static const char *told(const struct place *place)
 {
     static char letters[64];
     char line[256];
     size_t count = 0;
-    FILE *file = fopen(place->path, "r");
+    FILE *file = fopen(place->output, "r");
 
     while (file && fgets(line, sizeof(line), file) && count < sizeof(letters) - 1) {
         const char *event = strstr(line, "\"event\": \"");
@@ -73,40 +60,25 @@ static const char *told(const struct log_place *place)
     return letters;
 }
 
-static void write_file(const char *path, const char *text)
+IN_PLACE(journal_keeps_lines_in_order_until_they_are_safe)
 {
-    FILE *file = fopen(path, "w");
+    struct journal *journal = log_of(place);
 
-    CHECK(file != NULL);
-    if (file) {
-        fputs(text, file);
-        fclose(file);
-    }
-}
-
-TEST(journal_keeps_lines_in_order_until_they_are_safe)
-{
-    struct log_place place;
-
-    if (!place_begin(&place))
-        return;
-    tell(place.journal, "a", false);
-    CHECK_TEXT(told(&place), "a");
-    tell(place.journal, "b", true);
-    tell(place.journal, "c", false);
-    CHECK_TEXT(told(&place), "a");
-    journal_commit(place.journal, true);
-    CHECK_TEXT(told(&place), "abc");
-    tell(place.journal, "d", true);
-    tell(place.journal, "e", false);
-    journal_commit(place.journal, false);
-    CHECK_TEXT(told(&place), "abce");
+    tell(journal, "a", false);
+    CHECK_TEXT(told(place), "a");
+    tell(journal, "b", true);
+    tell(journal, "c", false);
+    CHECK_TEXT(told(place), "a");
+    journal_commit(journal, true);
+    CHECK_TEXT(told(place), "abc");
+    tell(journal, "d", true);
+    tell(journal, "e", false);
+    journal_commit(journal, false);
+    CHECK_TEXT(told(place), "abce");
     for (int i = 0; i < 40; i++)
-        tell(place.journal, "f", i % 2);
-    journal_close(place.journal);
-    CHECK(strlen(told(&place)) == 4 + 20);
-    place.journal = NULL;
-    place_end(&place);
+        tell(journal, "f", i % 2);
+    journal_close(journal);
+    CHECK(strlen(told(place)) == 4 + 20);
 }
 
 TEST(journal_that_is_none_does_nothing)
@@ -118,98 +90,83 @@ TEST(journal_that_is_none_does_nothing)
     journal_close(NULL);
 }
 
-TEST(journal_refuses_a_file_of_something_else)
+IN_PLACE(journal_refuses_a_file_of_something_else)
 {
     static const char *const others[] = {"learning_rate: 1\n", "{", "\n", "{\"version\": ", "CDF\5"};
     static const bool fine[] = {false, true, false, true, false};
     struct journal *journal;
-    struct log_place place;
 
-    if (!place_begin(&place))
-        return;
     for (int i = 0; i < 5; i++) {
-        write_file(place.path, others[i]);
-        int status = journal_open(&journal, place.path, &place.error);
-        CHECK(fine[i] ? status == 0 : status < 0 && place.error.status == ERROR_INPUT && !journal);
-        CHECK(fine[i] || strstr(place.error.text, ": is not a log of normsweep") != NULL);
+        place_write(place->output, others[i]);
+        int status = journal_open(&journal, place->output, &place->error);
+        CHECK(fine[i] ? status == 0 : status < 0 && place->error.status == ERROR_INPUT && !journal);
+        CHECK(fine[i] || strstr(place->error.text, ": is not a log of normsweep") != NULL);
         tell(journal, "m", false);
         if (fine[i])
-            CHECK_TEXT(told(&place), "|m"); /* the torn line is left alone */
+            CHECK_TEXT(told(place), "|m"); /* the torn line is left alone */
         journal_close(journal);
     }
-    place_end(&place);
 }
 
 /* Neither is waited for. */
-TEST(journal_refuses_what_is_not_a_regular_file)
+IN_PLACE(journal_refuses_what_is_not_a_regular_file)
 {
     struct journal *journal;
-    struct log_place place;
-    struct error error;
 
-    if (!place_begin(&place))
-        return;
-    unlink(place.path);
-    CHECK(mkfifo(place.path, 0600) == 0);
-    const char *const paths[] = {place.path, "/dev/null"};
+    CHECK(mkfifo(place->output, 0600) == 0);
+    const char *const paths[] = {place->output, "/dev/null"};
     for (int i = 0; i < 2; i++) {
-        CHECK(journal_open(&journal, paths[i], &error) < 0 && error.status == ERROR_INPUT && !journal);
-        CHECK(strstr(error.text, ": is not a regular file") != NULL);
+        CHECK(journal_open(&journal, paths[i], &place->error) < 0 && place->error.status == ERROR_INPUT &&
+              !journal);
+        CHECK(strstr(place->error.text, ": is not a regular file") != NULL);
     }
-    place_end(&place);
 }
 
-TEST(journal_goes_on_where_a_full_disk_cut_it)
+IN_PLACE(journal_goes_on_where_a_full_disk_cut_it)
 {
     struct rlimit before, small;
-    struct log_place place;
     struct stat status;
+    struct journal *journal = log_of(place);
 
-    if (!place_begin(&place))
-        return;
     signal(SIGXFSZ, SIG_IGN);
-    tell(place.journal, "a", false);
+    tell(journal, "a", false);
     getrlimit(RLIMIT_FSIZE, &before);
-    CHECK(stat(place.path, &status) == 0);
+    CHECK(stat(place->output, &status) == 0);
     small = before;
     small.rlim_cur = (rlim_t)status.st_size + 10; /* room for the beginning of a line */
     setrlimit(RLIMIT_FSIZE, &small);
-    tell(place.journal, "b", false);
-    CHECK(journal_complains(place.journal, true, &place.error));
-    CHECK(strstr(place.error.text, "No space left on device; events are missing from this log") != NULL);
-    tell(place.journal, "c", false);
-    CHECK(!journal_complains(place.journal, true, &place.error)); /* once */
+    tell(journal, "b", false);
+    CHECK(journal_complains(journal, true, &place->error));
+    CHECK(strstr(place->error.text, "No space left on device; events are missing from this log") != NULL);
+    tell(journal, "c", false);
+    CHECK(!journal_complains(journal, true, &place->error)); /* once */
     setrlimit(RLIMIT_FSIZE, &before);
-    tell(place.journal, "d", false);
-    tell(place.journal, "e", false);
-    CHECK_TEXT(told(&place), "a|de");
-    place_end(&place);
+    tell(journal, "d", false);
+    tell(journal, "e", false);
+    CHECK_TEXT(told(place), "a|de");
+    journal_close(journal);
     signal(SIGXFSZ, SIG_DFL);
 }
 
 /* Each allocation fails once: a line is lost and reported, or the log is refused; the others are there. */
-TEST(journal_without_memory)
+IN_PLACE(journal_without_memory)
 {
-    struct log_place place;
     struct journal *journal;
     bool failed;
 
-    if (!place_begin(&place))
-        return;
     for (int i = 0; i < failing_kind_count; i++)
         do {
-            truncate(place.path, 0);
+            truncate(place->output, 0);
             failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            int opened = journal_open(&journal, place.path, &place.error);
+            int opened = journal_open(&journal, place->output, &place->error);
             tell(journal, "a", true);
             tell(journal, "b", false);
             journal_commit(journal, true);
             failed = failing_end();
-            bool complains = journal_complains(journal, true, &place.error);
+            bool complains = journal_complains(journal, true, &place->error);
             CHECK(opened == 0 || (failed && !journal));
-            CHECK(opened < 0 || complains || strcmp(told(&place), "ab") == 0);
-            CHECK(!complains || (failed && strlen(told(&place)) < 2));
+            CHECK(opened < 0 || complains || strcmp(told(place), "ab") == 0);
+            CHECK(!complains || (failed && strlen(told(place)) < 2));
             journal_close(journal);
         } while (failed);
-    place_end(&place);
 }

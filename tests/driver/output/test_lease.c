@@ -1,5 +1,5 @@
+/* Leases that are taken, renewed, lost and told of; and the place of all tests of outputs. */
 #include "tests/driver/output/place.h"
-#include "tests/test.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,19 +12,28 @@
 #include <time.h>
 #include <unistd.h>
 
-void place_init(struct place *place)
+void place_run(void (*test)(struct place *place))
 {
-    const char *folder = getenv("TMPDIR");
-    snprintf(place->folder, sizeof(place->folder), "%.40s/lease-XXXXXX", folder ? folder : "/tmp");
-    CHECK(mkdtemp(place->folder) != NULL);
-    snprintf(place->output, sizeof(place->output), "%s/a.nc", place->folder);
-    snprintf(place->file, sizeof(place->file), "%s.lease", place->output);
+    const char *above = getenv("TMPDIR");
+    struct place place = {.error = {.text = ""}};
+
+    snprintf(place.folder, sizeof(place.folder), "%.40s/lease-XXXXXX", above ? above : "/tmp");
+    CHECK(mkdtemp(place.folder) != NULL);
+    snprintf(place.output, sizeof(place.output), "%s/a.nc", place.folder);
+    snprintf(place.other, sizeof(place.other), "%s/b.nc", place.folder);
+    snprintf(place.file, sizeof(place.file), "%s.lease", place.output);
+    test(&place);
+    unlink(place.file);
+    unlink(place.output);
+    unlink(place.other);
+    CHECK(rmdir(place.folder) == 0);
 }
 
-void place_release(const struct place *place)
+void place_write(const char *path, const char *text)
 {
-    unlink(place->file);
-    CHECK(rmdir(place->folder) == 0);
+    FILE *file = fopen(path, "w");
+
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
 int place_clear(const struct place *place, size_t longer)
@@ -76,23 +85,19 @@ static bool exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-TEST(lease_is_taken_once)
+IN_PLACE(lease_is_taken_once)
 {
     struct lease *first = NULL, *second = NULL;
-    struct place place = {0};
-    struct error error;
 
-    place_init(&place);
-    CHECK(lease_take(&first, place.output, &error) == 0);
-    CHECK(exists(place.file));
-    CHECK(lease_take(&second, place.output, &error) == -1);
-    CHECK(error.status == ERROR_ENVIRONMENT);
-    CHECK(strstr(error.text, "in use by process") != NULL);
-    CHECK(strstr(error.text, "; wait for it with status --wait, or give another -o") != NULL);
-    CHECK(lease_renew(first, &error) == 0);
+    CHECK(lease_take(&first, place->output, &place->error) == 0);
+    CHECK(exists(place->file));
+    CHECK(lease_take(&second, place->output, &place->error) == -1);
+    CHECK(place->error.status == ERROR_ENVIRONMENT);
+    CHECK(strstr(place->error.text, "in use by process") != NULL);
+    CHECK(strstr(place->error.text, "; wait for it with status --wait, or give another -o") != NULL);
+    CHECK(lease_renew(first, &place->error) == 0);
     lease_release(first);
-    CHECK(!exists(place.file));
-    place_release(&place);
+    CHECK(!exists(place->file));
 }
 
 /* Starts a child that takes the lease, reports this, and waits to be killed. */
@@ -118,111 +123,68 @@ static pid_t holder(const char *output)
     return child;
 }
 
-TEST(lease_of_a_dead_process_is_free_at_once)
+IN_PLACE(lease_of_a_dead_process_is_free_at_once)
 {
     struct lease *lease = NULL;
-    struct place place = {0};
-    struct error error;
 
-    place_init(&place);
-    pid_t child = holder(place.output);
-    CHECK(lease_take(&lease, place.output, &error) == -1);
+    pid_t child = holder(place->output);
+    CHECK(lease_take(&lease, place->output, &place->error) == -1);
     kill(child, SIGKILL);
     siginfo_t info;
     waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT); /* a zombie counts as dead */
-    CHECK(lease_take(&lease, place.output, &error) == 0);
+    CHECK(lease_take(&lease, place->output, &place->error) == 0);
     waitpid(child, NULL, 0);
     lease_release(lease);
-    place_release(&place);
 }
 
-TEST(lease_can_be_asked_for)
+IN_PLACE(lease_can_be_asked_for)
 {
-    struct lease *lease = NULL;
-    struct place place = {0};
-    struct error error;
-
-    place_init(&place);
-    CHECK(!lease_is_held(place.output));
-    CHECK(lease_take(&lease, place.output, &error) == 0);
-    CHECK(lease_is_held(place.output));
+    CHECK(!lease_is_held(place->output));
+    struct lease *lease = place_take(place);
+    CHECK(lease_is_held(place->output));
     lease_release(lease);
-    CHECK(!lease_is_held(place.output));
-    place_lend(&place, 77, 50);
-    CHECK(lease_is_held(place.output));
-    place_lend(&place, 77, 70);
-    CHECK(!lease_is_held(place.output) && exists(place.file));
-    place_release(&place);
+    CHECK(!lease_is_held(place->output));
 }
 
-TEST(lease_lies_where_a_link_leads)
+IN_PLACE(lease_of_another_machine_dies_after_60_s)
 {
     struct lease *lease = NULL;
-    struct place place = {0};
-    struct error error;
+
+    place_lend(place, 77, 50);
+    CHECK(lease_is_held(place->output));
+    CHECK(lease_take(&lease, place->output, &place->error) == -1);
+    CHECK(strstr(place->error.text, "process 77 on elsewhere (") != NULL);
+    place_lend(place, 77, 70);
+    CHECK(!lease_is_held(place->output) && exists(place->file));
+    CHECK(lease_take(&lease, place->output, &place->error) == 0);
+    lease_release(lease);
+}
+
+IN_PLACE(lease_lies_where_a_link_leads)
+{
+    struct lease *lease = NULL;
     char link_[112], beside[128];
 
-    place_init(&place);
-    snprintf(link_, sizeof(link_), "%s/b.nc", place.folder);
+    snprintf(link_, sizeof(link_), "%s/b.nc", place->folder);
     snprintf(beside, sizeof(beside), "%s.lease", link_);
     CHECK(symlink("a.nc", link_) == 0);
-    CHECK(lease_take(&lease, link_, &error) == 0);
-    CHECK(exists(place.file) && !exists(beside));
+    CHECK(lease_take(&lease, link_, &place->error) == 0);
+    CHECK(exists(place->file) && !exists(beside));
     lease_release(lease);
     unlink(link_);
-    place_release(&place);
 }
 
-TEST(lease_of_another_machine_dies_after_60_s)
+IN_PLACE(lease_that_was_lost_is_noticed)
 {
     struct lease *lease = NULL;
-    struct place place = {0};
-    struct error error;
 
-    place_init(&place);
-    place_lend(&place, 77, 50);
-    CHECK(lease_take(&lease, place.output, &error) == -1);
-    CHECK(strstr(error.text, "process 77 on elsewhere (") != NULL);
-    place_lend(&place, 77, 70);
-    CHECK(lease_take(&lease, place.output, &error) == 0);
+    CHECK(lease_take(&lease, place->output, &place->error) == 0);
+    CHECK(unlink(place->file) == 0 && lease_renew(lease, &place->error) == -1);
+    place_lend(place, 77, 0);
+    CHECK(lease_renew(lease, &place->error) == LEASE_TAKEN);
+    CHECK(place->error.status == ERROR_ENVIRONMENT);
     lease_release(lease);
-    place_release(&place);
-}
-
-TEST(lease_that_is_cut_short_is_judged_by_its_age)
-{
-    struct lease *lease = NULL;
-    struct place place = {0};
-    struct error error;
-
-    place_init(&place);
-    place_lend(&place, 77, 0);
-    CHECK(truncate(place.file, 20) == 0);
-    CHECK(lease_take(&lease, place.output, &error) == -1);
-    place_lend(&place, 77, 0);
-    CHECK(truncate(place.file, 20) == 0);
-    struct timespec old[2] = {{1000, 0}, {1000, 0}};
-    CHECK(utimensat(AT_FDCWD, place.file, old, 0) == 0);
-    CHECK(lease_take(&lease, place.output, &error) == 0);
-    lease_release(lease);
-    place_release(&place);
-}
-
-TEST(lease_that_was_lost_is_noticed)
-{
-    struct lease *lease = NULL;
-    struct place place = {0};
-    struct error error;
-
-    place_init(&place);
-    CHECK(lease_take(&lease, place.output, &error) == 0);
-    CHECK(unlink(place.file) == 0 && lease_renew(lease, &error) == -1);
-    place_lend(&place, 77, 0);
-    CHECK(lease_renew(lease, &error) == LEASE_TAKEN);
-    CHECK(error.status == ERROR_ENVIRONMENT);
-    lease_release(lease);
-    CHECK(exists(place.file)); /* the file belongs to another process */
-    place_release(&place);
+    CHECK(exists(place->file)); /* the file belongs to another process */
 }
 
 TEST(lease_of_an_output_that_cannot_be_written)
@@ -240,10 +202,9 @@ TEST(lease_of_an_output_that_cannot_be_written)
 }
 
 /* In a sticky folder only the owner of a file may replace it, but anyone may create one. */
-TEST(lease_that_another_user_owns_is_named_and_not_its_folder)
+IN_PLACE(lease_that_another_user_owns_is_named_and_not_its_folder)
 {
     enum { SOMEBODY = 65534 };
-    struct place place = {0};
     char expected[192];
     int status = -1;
 
@@ -251,37 +212,31 @@ TEST(lease_that_another_user_owns_is_named_and_not_its_folder)
         test_skip("only root can act as another user: run as root to check outputs that others own");
         return;
     }
-    place_init(&place);
-    CHECK(chmod(place.folder, 01777) == 0);
-    place_lend(&place, 77, 1000);
-    snprintf(expected, sizeof(expected), "%s: Operation not permitted", place.file);
+    CHECK(chmod(place->folder, 01777) == 0);
+    place_lend(place, 77, 1000);
+    snprintf(expected, sizeof(expected), "%s: Operation not permitted", place->file);
     pid_t child = fork();
     if (child == 0) {
         struct lease *lease = NULL;
-        struct error error = {0};
-        if (setuid(SOMEBODY) != 0 || access(place.folder, W_OK) != 0)
+        if (setuid(SOMEBODY) != 0 || access(place->folder, W_OK) != 0)
             _exit(0);
-        _exit(lease_take(&lease, place.output, &error) == -1 && error.status == ERROR_INPUT &&
-                      strcmp(error.text, expected) == 0
+        _exit(lease_take(&lease, place->output, &place->error) == -1 && place->error.status == ERROR_INPUT &&
+                      strcmp(place->error.text, expected) == 0
                   ? 0
                   : 1);
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    place_release(&place);
 }
 
-TEST(lease_tells_the_launcher_of_its_coordinator)
+IN_PLACE(lease_tells_the_launcher_of_its_coordinator)
 {
     struct lease *launcher = NULL, *coordinator = NULL;
-    struct place place = {0};
-    struct error error;
 
-    place_init(&place);
-    CHECK(lease_take(&launcher, place.output, &error) == 0);
+    CHECK(lease_take(&launcher, place->output, &place->error) == 0);
     CHECK(lease_news(launcher).stage == STAGE_NONE);
-    CHECK(lease_join(&coordinator, place.output, "1.1", &error) == -1);
-    CHECK(lease_join(&coordinator, place.output, lease_token(launcher), &error) == 0);
+    CHECK(lease_join(&coordinator, place->output, "1.1", &place->error) == -1);
+    CHECK(lease_join(&coordinator, place->output, lease_token(launcher), &place->error) == 0);
     CHECK(lease_news(launcher).stage == STAGE_STARTING);
     lease_tell(coordinator, STAGE_READY, 0);
     CHECK(lease_news(launcher).stage == STAGE_READY && !lease_news(launcher).dead);
@@ -289,147 +244,126 @@ TEST(lease_tells_the_launcher_of_its_coordinator)
     lease_tell_kept(coordinator);
     CHECK(lease_news(launcher).kept);
     long beat = lease_news(launcher).beat;
-    CHECK(lease_renew(coordinator, &error) == 0 && lease_news(launcher).beat == beat + 1);
+    CHECK(lease_renew(coordinator, &place->error) == 0 && lease_news(launcher).beat == beat + 1);
     lease_tell(coordinator, STAGE_ENDED, 75);
     CHECK(lease_news(launcher).stage == STAGE_ENDED && lease_news(launcher).status == 75);
     lease_release(coordinator);
-    CHECK(exists(place.file));
+    CHECK(exists(place->file));
     lease_release(launcher);
-    place_release(&place);
 }
 
-TEST(lease_shuts_out_a_coordinator_of_an_earlier_life)
+IN_PLACE(lease_shuts_out_a_coordinator_of_an_earlier_life)
 {
     struct lease *launcher = NULL, *old = NULL, *new = NULL;
-    struct place place = {0};
-    struct error error;
     char token[64];
 
-    place_init(&place);
-    CHECK(lease_take(&launcher, place.output, &error) == 0);
+    CHECK(lease_take(&launcher, place->output, &place->error) == 0);
     snprintf(token, sizeof(token), "%s", lease_token(launcher));
-    CHECK(lease_join(&old, place.output, token, &error) == 0);
-    CHECK(lease_begin_life(launcher, &error) == 0);
+    CHECK(lease_join(&old, place->output, token, &place->error) == 0);
+    CHECK(lease_begin_life(launcher, &place->error) == 0);
     CHECK(lease_news(launcher).stage == STAGE_NONE);
-    CHECK(lease_renew(old, &error) == LEASE_TAKEN && error.status == ERROR_ENVIRONMENT);
+    CHECK(lease_renew(old, &place->error) == LEASE_TAKEN && place->error.status == ERROR_ENVIRONMENT);
     CHECK(lease_news(launcher).stage == STAGE_NONE);
     lease_release(old);
-    CHECK(lease_join(&old, place.output, token, &error) == -1);
-    CHECK(lease_join(&new, place.output, lease_token(launcher), &error) == 0);
-    CHECK(lease_renew(launcher, &error) == 0 && lease_renew(new, &error) == 0);
+    CHECK(lease_join(&old, place->output, token, &place->error) == -1);
+    CHECK(lease_join(&new, place->output, lease_token(launcher), &place->error) == 0);
+    CHECK(lease_renew(launcher, &place->error) == 0 && lease_renew(new, &place->error) == 0);
     lease_release(new);
     lease_release(launcher);
-    place_release(&place);
 }
 
 /* A file that replaces the output has other numbers, although the first one is gone. */
-TEST(lease_tells_a_coordinator_of_the_output)
+IN_PLACE(lease_tells_a_coordinator_of_the_output)
 {
     struct lease *launcher = NULL, *coordinator = NULL;
-    struct place place = {0};
-    struct error error;
     struct stat status;
 
-    place_init(&place);
-    CHECK(lease_take(&launcher, place.output, &error) == 0 && lease_file(launcher).inode == 0);
+    CHECK(lease_take(&launcher, place->output, &place->error) == 0 && lease_file(launcher).inode == 0);
     for (int life = 0; life < 3; life++) {
-        CHECK(lease_begin_life(launcher, &error) == 0);
-        CHECK(lease_join(&coordinator, place.output, lease_token(launcher), &error) == 0);
+        CHECK(lease_begin_life(launcher, &place->error) == 0);
+        CHECK(lease_join(&coordinator, place->output, lease_token(launcher), &place->error) == 0);
         struct output_file file = lease_file(coordinator);
-        bool there = stat(place.output, &status) == 0;
+        bool there = stat(place->output, &status) == 0;
         CHECK(there == (life > 0) && (file.inode != 0) == there);
         CHECK(!there || (file.inode == (long long)status.st_ino && file.device == (long long)status.st_dev));
         lease_release(coordinator);
-        CHECK(!there || unlink(place.output) == 0);
-        int made = open(place.output, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        CHECK(!there || unlink(place->output) == 0);
+        int made = open(place->output, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
         CHECK(made >= 0 && fstat(made, &status) == 0 && close(made) == 0);
         CHECK(!there || file.inode != (long long)status.st_ino);
     }
     lease_release(launcher);
-    CHECK(unlink(place.output) == 0);
-    place_release(&place);
+    CHECK(unlink(place->output) == 0);
 }
 
-TEST(lease_tells_of_a_dead_coordinator)
+IN_PLACE(lease_tells_of_a_dead_coordinator)
 {
     struct lease *launcher = NULL;
-    struct place place = {0};
-    struct error error;
 
-    place_init(&place);
-    CHECK(lease_take(&launcher, place.output, &error) == 0);
+    CHECK(lease_take(&launcher, place->output, &place->error) == 0);
     pid_t child = fork();
     if (child == 0) {
         struct lease *lease;
-        _exit(lease_join(&lease, place.output, lease_token(launcher), &error) != 0);
+        _exit(lease_join(&lease, place->output, lease_token(launcher), &place->error) != 0);
     }
     int status = -1;
     waitpid(child, &status, 0);
     CHECK(status == 0);
     CHECK(lease_news(launcher).dead);
     lease_release(launcher);
-    place_release(&place);
 }
 
 /* A link in place of the lease does not lead to an overwritten file, and lease_is_held writes nothing. */
-TEST(lease_follows_no_link_and_a_look_writes_nothing)
+IN_PLACE(lease_follows_no_link_and_a_look_writes_nothing)
 {
-    struct place place = {0};
-    struct error error;
     struct lease *lease = NULL;
     char victim[112];
 
-    place_init(&place);
-    snprintf(victim, sizeof(victim), "%s/victim", place.folder);
+    snprintf(victim, sizeof(victim), "%s/victim", place->folder);
     int file = open(victim, O_CREAT | O_WRONLY, 0666);
     CHECK(write(file, "kept", 4) == 4);
     close(file);
-    CHECK(symlink(victim, place.file) == 0);
-    CHECK(lease_take(&lease, place.output, &error) == -1);
-    CHECK(lease_is_held(place.output));
+    CHECK(symlink(victim, place->file) == 0);
+    CHECK(lease_take(&lease, place->output, &place->error) == -1);
+    CHECK(lease_is_held(place->output));
     struct stat status;
     CHECK(stat(victim, &status) == 0 && status.st_size == 4);
-    unlink(place.file);
+    unlink(place->file);
     unlink(victim);
-    place_lend(&place, 77, 70);
-    CHECK(chmod(place.folder, 0555) == 0);
+    place_lend(place, 77, 70);
+    CHECK(chmod(place->folder, 0555) == 0);
     struct stat before, after;
-    CHECK(stat(place.folder, &before) == 0);
-    CHECK(!lease_is_held(place.output));
-    CHECK(stat(place.folder, &after) == 0 && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec &&
+    CHECK(stat(place->folder, &before) == 0);
+    CHECK(!lease_is_held(place->output));
+    CHECK(stat(place->folder, &after) == 0 && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec &&
           before.st_mtim.tv_sec == after.st_mtim.tv_sec);
-    CHECK(chmod(place.folder, 0755) == 0);
-    place_release(&place);
+    CHECK(chmod(place->folder, 0755) == 0);
 }
 
 /* Files of others beside the output are not removed, whatever their names. */
-TEST(lease_tidies_nothing_of_others)
+IN_PLACE(lease_tidies_nothing_of_others)
 {
     static const char *const names[] = {"notes", "txt", "0123456789abcdef.txt", "0123456789abcdeg"};
-    struct place place = {0};
     struct lease *lease = NULL;
-    struct error error;
     char path[160];
     const struct timespec old[2] = {{1000, 0}, {1000, 0}};
 
-    place_init(&place);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        snprintf(path, sizeof(path), "%s.%s", place.file, names[i]);
+        snprintf(path, sizeof(path), "%s.%s", place->file, names[i]);
         close(open(path, O_CREAT | O_WRONLY, 0666));
         CHECK(utimensat(AT_FDCWD, path, old, 0) == 0);
     }
-    snprintf(path, sizeof(path), "%s.fedcba9876543210", place.file);
+    snprintf(path, sizeof(path), "%s.fedcba9876543210", place->file);
     CHECK(mkfifo(path, 0666) == 0);
-    snprintf(path, sizeof(path), "%s.0123456789abcdef", place.file);
+    snprintf(path, sizeof(path), "%s.0123456789abcdef", place->file);
     close(open(path, O_CREAT | O_WRONLY, 0666));
-    CHECK(lease_take(&lease, place.output, &error) == 0);
+    CHECK(lease_take(&lease, place->output, &place->error) == 0);
     CHECK(!exists(path));
-    snprintf(path, sizeof(path), "%s.fedcba9876543210", place.file);
+    snprintf(path, sizeof(path), "%s.fedcba9876543210", place->file);
     CHECK(unlink(path) == 0);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        snprintf(path, sizeof(path), "%s.%s", place.file, names[i]);
+        snprintf(path, sizeof(path), "%s.%s", place->file, names[i]);
         CHECK(unlink(path) == 0);
     }
     lease_release(lease);
-    place_release(&place);
 }
