@@ -1,21 +1,41 @@
-/* Single decisions of the coordinator, one test for each rule; test_silence.c has the rules about silence. */
-#include "tests/driver/schedule/trial.h"
+/* Single decisions of the coordinator, one test for each rule. */
+#include "driver/schedule/coordinator.h"
+#include "tests/failing.h"
 #include "tests/test.h"
 
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-struct trial trial_begin(int runs, int ahead, double silence, const int *deaths)
+/* A coordinator step by step, and the orders that the last event brought. */
+enum { TRIAL_WORKERS = 4, TRIAL_RUNS = 4, TRIAL_ORDERS = 64 };
+
+struct trial {
+    struct coordinator *c;
+    struct order order[TRIAL_ORDERS];
+    int count;
+    double now;
+};
+
+/* At most TRIAL_RUNS runs: cells 10, 11 and so on, each shorter than the one before. `deaths` may be NULL. */
+static struct trial begin(int runs, double silence, const int *deaths)
 {
     const int64_t pending[TRIAL_RUNS] = {10, 11, 12, 13};
     const double cost[TRIAL_RUNS] = {4, 3, 2, 1};
-    struct coordinator_options options = {.silence = silence, .deaths = 3, .orders_ahead = ahead};
+    struct coordinator_options options = {.silence = silence, .deaths = 3, .orders_ahead = 0};
     struct trial t = {.c = coordinator_new(pending, cost, deaths, runs, TRIAL_WORKERS, &options)};
 
     CHECK(t.c != NULL);
     return t;
 }
 
-struct trial trial_begin_ahead(double silence)
+/* Twelve equal runs, cells 0 .. 11, and one worker, which gets the first two: one is ahead. */
+static struct trial begin_ahead(double silence)
 {
     const int64_t pending[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     const double cost[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -24,7 +44,8 @@ struct trial trial_begin_ahead(double silence)
     return (struct trial){.c = coordinator_new(pending, cost, NULL, 12, 1, &options)};
 }
 
-void trial_event(struct trial *t, struct event event)
+/* Takes one event, at t->now. */
+static void event(struct trial *t, struct event event)
 {
     event.now = t->now;
     coordinator_handle(t->c, &event);
@@ -33,7 +54,8 @@ void trial_event(struct trial *t, struct event event)
         t->count++;
 }
 
-struct order trial_got(const struct trial *t, enum order_kind kind)
+/* The first order of a kind; to worker -1: there is none. */
+static struct order got(const struct trial *t, enum order_kind kind)
 {
     for (int i = 0; i < t->count; i++)
         if (t->order[i].kind == kind)
@@ -41,7 +63,7 @@ struct order trial_got(const struct trial *t, enum order_kind kind)
     return (struct order){.worker = -1, .cell = -1, .deaths = -1};
 }
 
-bool trial_has(const struct trial *t, enum order_kind kind)
+static bool has(const struct trial *t, enum order_kind kind)
 {
     for (int i = 0; i < t->count; i++)
         if (t->order[i].kind == kind)
@@ -49,41 +71,43 @@ bool trial_has(const struct trial *t, enum order_kind kind)
     return false;
 }
 
-uint64_t trial_hello(struct trial *t, int worker, int node, double patience)
+/* The first ticket that is given, or 0. */
+static uint64_t hello(struct trial *t, int worker, int node, double patience)
 {
-    trial_event(t, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = node, .patience = patience});
-    return trial_got(t, ORDER_RUN).ticket;
+    event(t, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = node, .patience = patience});
+    return got(t, ORDER_RUN).ticket;
 }
 
-void trial_progress(struct trial *t, int worker, uint64_t ticket, double patience)
+static void progress(struct trial *t, int worker, uint64_t ticket, double patience)
 {
-    trial_event(
+    event(
         t, (struct event){.kind = EVENT_PROGRESS, .worker = worker, .ticket = ticket, .patience = patience});
 }
 
-void trial_checkpoint(struct trial *t, int worker, uint64_t ticket)
+static void checkpoint(struct trial *t, int worker, uint64_t ticket)
 {
-    trial_event(t, (struct event){.kind = EVENT_CHECKPOINT, .worker = worker, .ticket = ticket});
+    event(t, (struct event){.kind = EVENT_CHECKPOINT, .worker = worker, .ticket = ticket});
 }
 
-void trial_result(struct trial *t, int worker, uint64_t ticket, bool ended)
+static void result(struct trial *t, int worker, uint64_t ticket, bool ended)
 {
-    trial_event(t, (struct event){.kind = EVENT_RESULT, .worker = worker, .ticket = ticket, .ended = ended});
+    event(t, (struct event){.kind = EVENT_RESULT, .worker = worker, .ticket = ticket, .ended = ended});
 }
 
-void trial_lost(struct trial *t, int worker, bool blame)
+static void lost(struct trial *t, int worker, bool blame)
 {
-    trial_event(t, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
+    event(t, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
 }
 
-int trial_tick(struct trial *t, double now)
+/* Who is given up first at a time, or -1. */
+static int tick(struct trial *t, double now)
 {
     t->now = now;
-    trial_event(t, (struct event){.kind = EVENT_TICK});
-    return trial_has(t, ORDER_GIVE_UP) ? trial_got(t, ORDER_GIVE_UP).worker : -1;
+    event(t, (struct event){.kind = EVENT_TICK});
+    return has(t, ORDER_GIVE_UP) ? got(t, ORDER_GIVE_UP).worker : -1;
 }
 
-struct coordinator_state trial_state(const struct trial *t)
+static struct coordinator_state state(const struct trial *t)
 {
     struct coordinator_state now;
 
@@ -91,106 +115,99 @@ struct coordinator_state trial_state(const struct trial *t)
     return now;
 }
 
+/* A test of a coordinator that begins as an expression says. */
+#define TRIAL(id, begin)                                                                                     \
+    static void trial_of_##id(struct trial *t);                                                              \
+    TEST(id)                                                                                                 \
+    {                                                                                                        \
+        struct trial t = begin;                                                                              \
+        trial_of_##id(&t);                                                                                   \
+        coordinator_free(t.c);                                                                               \
+    }                                                                                                        \
+    static void trial_of_##id(struct trial *t)
+
 /* ---- deaths ---- */
 
-TEST(coordinator_fails_a_run_that_kills_its_workers)
+TRIAL(coordinator_fails_a_run_that_kills_its_workers, begin(1, INFINITY, NULL))
 {
-    struct trial t = trial_begin(1, 0, INFINITY, NULL);
-
     for (int i = 0; i < 3; i++) {
-        CHECK(trial_hello(&t, i, 0, 0) > 0);
-        trial_lost(&t, i, true);
-        CHECK(t.order[0].kind == (i < 2 ? ORDER_RETURN : ORDER_FAIL));
-        CHECK(t.order[0].cell == 10 && t.order[0].deaths == i + 1);
+        CHECK(hello(t, i, 0, 0) > 0);
+        lost(t, i, true);
+        CHECK(t->order[0].kind == (i < 2 ? ORDER_RETURN : ORDER_FAIL));
+        CHECK(t->order[0].cell == 10 && t->order[0].deaths == i + 1);
     }
-    CHECK(t.count == 2 && trial_has(&t, ORDER_FINISH));
-    coordinator_free(t.c);
+    CHECK(t->count == 2 && has(t, ORDER_FINISH));
 }
 
-TEST(coordinator_does_not_count_deaths_by_bad_luck)
+TRIAL(coordinator_does_not_count_deaths_by_bad_luck, begin(1, INFINITY, NULL))
 {
-    struct trial t = trial_begin(1, 0, INFINITY, NULL);
-
     for (int i = 0; i < 20; i++) {
-        trial_hello(&t, i % TRIAL_WORKERS, 0, 0);
-        trial_lost(&t, i % TRIAL_WORKERS, false);
-        CHECK(t.count == 1 && trial_got(&t, ORDER_RETURN).deaths == 0);
+        hello(t, i % TRIAL_WORKERS, 0, 0);
+        lost(t, i % TRIAL_WORKERS, false);
+        CHECK(t->count == 1 && got(t, ORDER_RETURN).deaths == 0);
     }
-    coordinator_free(t.c);
 }
 
-TEST(coordinator_forgets_deaths_at_a_checkpoint)
+TRIAL(coordinator_forgets_deaths_at_a_checkpoint, begin(1, INFINITY, NULL))
 {
-    struct trial t = trial_begin(1, 0, INFINITY, NULL);
-
     for (int i = 0; i < 20; i++) {
-        uint64_t ticket = trial_hello(&t, i % TRIAL_WORKERS, 0, 0);
+        uint64_t ticket = hello(t, i % TRIAL_WORKERS, 0, 0);
         if (i % 2)
-            trial_checkpoint(&t, i % TRIAL_WORKERS, ticket);
-        trial_lost(&t, i % TRIAL_WORKERS, true);
-        CHECK(trial_got(&t, ORDER_RETURN).deaths == (i == 0 || i % 2 ? 1 : 2));
+            checkpoint(t, i % TRIAL_WORKERS, ticket);
+        lost(t, i % TRIAL_WORKERS, true);
+        CHECK(got(t, ORDER_RETURN).deaths == (i == 0 || i % 2 ? 1 : 2));
     }
-    coordinator_free(t.c);
 }
 
-TEST(coordinator_forgets_no_death_at_a_checkpoint_that_no_longer_counts)
+TRIAL(coordinator_forgets_no_death_at_a_checkpoint_that_no_longer_counts, begin(1, 10, NULL))
 {
-    struct trial t = trial_begin(1, 0, 10, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+    uint64_t ticket = hello(t, 0, 0, 0);
 
-    trial_lost(&t, 0, true);
-    trial_hello(&t, 0, 0, 0);
-    trial_checkpoint(&t, 0, ticket);
-    trial_checkpoint(&t, 0, 1000);
-    trial_lost(&t, 0, true);
-    CHECK(trial_got(&t, ORDER_RETURN).deaths == 2);
-    coordinator_free(t.c);
+    lost(t, 0, true);
+    hello(t, 0, 0, 0);
+    checkpoint(t, 0, ticket);
+    checkpoint(t, 0, 1000);
+    lost(t, 0, true);
+    CHECK(got(t, ORDER_RETURN).deaths == 2);
 }
 
-TEST(coordinator_counts_deaths_before_now)
+TRIAL(coordinator_counts_deaths_before_now, begin(2, INFINITY, (int[]){2, 0}))
 {
-    const int deaths[] = {2, 0, 0, 0};
-    struct trial t = trial_begin(2, 0, INFINITY, deaths);
-
-    trial_hello(&t, 0, 0, 0);
-    trial_lost(&t, 0, false);
-    CHECK(trial_got(&t, ORDER_RETURN).deaths == 2);
-    trial_hello(&t, 0, 0, 0);
-    trial_hello(&t, 1, 0, 0);
-    trial_lost(&t, 0, true);
-    CHECK(trial_got(&t, ORDER_FAIL).cell == 10 && trial_got(&t, ORDER_FAIL).deaths == 3);
-    trial_lost(&t, 1, true);
-    CHECK(trial_got(&t, ORDER_RETURN).cell == 11 && trial_got(&t, ORDER_RETURN).deaths == 1);
-    coordinator_free(t.c);
+    hello(t, 0, 0, 0);
+    lost(t, 0, false);
+    CHECK(got(t, ORDER_RETURN).deaths == 2);
+    hello(t, 0, 0, 0);
+    hello(t, 1, 0, 0);
+    lost(t, 0, true);
+    CHECK(got(t, ORDER_FAIL).cell == 10 && got(t, ORDER_FAIL).deaths == 3);
+    lost(t, 1, true);
+    CHECK(got(t, ORDER_RETURN).cell == 11 && got(t, ORDER_RETURN).deaths == 1);
 }
 
 /* An order ahead was not begun. */
-TEST(coordinator_blames_the_run_that_was_trained_alone)
+TRIAL(coordinator_blames_the_run_that_was_trained_alone, begin_ahead(INFINITY))
 {
-    struct trial t = trial_begin_ahead(INFINITY);
-
-    trial_hello(&t, 0, 0, 0);
-    trial_lost(&t, 0, true);
-    CHECK(t.count == 2 && t.order[0].cell == 1 && t.order[0].deaths == 0);
-    CHECK(t.order[1].cell == 0 && t.order[1].deaths == 1);
-    coordinator_free(t.c);
+    hello(t, 0, 0, 0);
+    lost(t, 0, true);
+    CHECK(t->count == 2 && t->order[0].cell == 1 && t->order[0].deaths == 0);
+    CHECK(t->order[1].cell == 0 && t->order[1].deaths == 1);
 }
 
 /* The deaths of cell 10 after worker 0 has hung on node 0; another worker sent a message at `word`. */
 static int deaths_by_silence(int node, double word, double newcomer)
 {
-    struct trial t = trial_begin(3, 0, 1000, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0), other = trial_hello(&t, 1, node, 0);
+    struct trial t = begin(3, 1000, NULL);
+    uint64_t ticket = hello(&t, 0, 0, 0), other = hello(&t, 1, node, 0);
 
     t.now = 10;
-    trial_progress(&t, 0, ticket, 20); /* until 30 */
+    progress(&t, 0, ticket, 20); /* until 30 */
     t.now = fmin(word, newcomer);
     if (newcomer < word)
-        trial_hello(&t, 2, 0, 0);
+        hello(&t, 2, 0, 0);
     t.now = word;
-    trial_progress(&t, 1, other, 1000);
-    CHECK(trial_tick(&t, 31) == 0 && trial_got(&t, ORDER_RETURN).cell == 10);
-    int deaths = trial_got(&t, ORDER_RETURN).deaths;
+    progress(&t, 1, other, 1000);
+    CHECK(tick(&t, 31) == 0 && got(&t, ORDER_RETURN).cell == 10);
+    int deaths = got(&t, ORDER_RETURN).deaths;
     coordinator_free(t.c);
     return deaths;
 }
@@ -209,137 +226,116 @@ TEST(coordinator_does_not_trust_a_node_to_which_workers_have_come)
     CHECK(deaths_by_silence(0, 25, 5) == 1);
 }
 
-TEST(coordinator_does_not_trust_the_last_words_of_the_dead)
+TRIAL(coordinator_does_not_trust_the_last_words_of_the_dead, begin(2, 20, NULL))
 {
-    struct trial t = trial_begin(2, 0, 20, NULL);
-
-    trial_hello(&t, 0, 0, 0);
-    uint64_t other = trial_hello(&t, 1, 0, 0);
-    t.now = 1;
-    trial_lost(&t, 1, false);
-    t.now = 15;
-    trial_progress(&t, 1, other, 0); /* sent long ago */
-    CHECK(trial_tick(&t, 21) == 0 && trial_got(&t, ORDER_RETURN).deaths == 0);
-    coordinator_free(t.c);
+    hello(t, 0, 0, 0);
+    uint64_t other = hello(t, 1, 0, 0);
+    t->now = 1;
+    lost(t, 1, false);
+    t->now = 15;
+    progress(t, 1, other, 0); /* sent long ago */
+    CHECK(tick(t, 21) == 0 && got(t, ORDER_RETURN).deaths == 0);
 }
 
 /* A worker died with its node, which was restarted; the worker gets a run, since its death is not known yet.
  */
-TEST(coordinator_judges_by_the_last_word_and_not_by_the_order_after_it)
+TRIAL(coordinator_judges_by_the_last_word_and_not_by_the_order_after_it, begin(1, 20, NULL))
 {
-    struct trial t = trial_begin(1, 0, 20, NULL);
-
-    trial_hello(&t, 1, 1, 0);
-    trial_hello(&t, 0, 0, 1000);
-    t.now = 5;
-    trial_hello(&t, 2, 0, 1000);
-    t.now = 6;
-    trial_lost(&t, 1, false);
-    CHECK(trial_got(&t, ORDER_RUN).worker == 0);
-    t.now = 20;
-    trial_progress(&t, 2, 0, 1000);
-    CHECK(trial_tick(&t, 27) == 0 && trial_got(&t, ORDER_RETURN).deaths == 0);
-    coordinator_free(t.c);
+    hello(t, 1, 1, 0);
+    hello(t, 0, 0, 1000);
+    t->now = 5;
+    hello(t, 2, 0, 1000);
+    t->now = 6;
+    lost(t, 1, false);
+    CHECK(got(t, ORDER_RUN).worker == 0);
+    t->now = 20;
+    progress(t, 2, 0, 1000);
+    CHECK(tick(t, 27) == 0 && got(t, ORDER_RETURN).deaths == 0);
 }
 
 /* ---- coming and going ---- */
 
-TEST(coordinator_takes_another_in_the_place_of_a_dead_worker)
+TRIAL(coordinator_takes_another_in_the_place_of_a_dead_worker, begin(1, 10, NULL))
 {
-    struct trial t = trial_begin(1, 0, 10, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+    uint64_t ticket = hello(t, 0, 0, 0);
 
-    trial_lost(&t, 0, false);
-    CHECK(trial_state(&t).workers == 0);
-    trial_result(&t, 0, ticket, true); /* a late message of the dead worker */
-    trial_progress(&t, 0, ticket, 0);
-    trial_progress(&t, 0, 0, 0);
-    CHECK(t.count == 0 && trial_state(&t).workers == 0 && trial_state(&t).ended == 0);
-    uint64_t again = trial_hello(&t, 0, 3, 0);
-    CHECK(again > ticket && coordinator_cell(t.c, 0, again) == 10);
-    trial_result(&t, 0, ticket, true);
-    CHECK(t.count == 0);
-    trial_result(&t, 0, again, true);
-    CHECK(trial_got(&t, ORDER_ACCEPT).cell == 10 && trial_has(&t, ORDER_FINISH));
-    coordinator_free(t.c);
+    lost(t, 0, false);
+    CHECK(state(t).workers == 0);
+    result(t, 0, ticket, true); /* a late message of the dead worker */
+    progress(t, 0, ticket, 0);
+    progress(t, 0, 0, 0);
+    CHECK(t->count == 0 && state(t).workers == 0 && state(t).ended == 0);
+    uint64_t again = hello(t, 0, 3, 0);
+    CHECK(again > ticket && coordinator_cell(t->c, 0, again) == 10);
+    result(t, 0, ticket, true);
+    CHECK(t->count == 0);
+    result(t, 0, again, true);
+    CHECK(got(t, ORDER_ACCEPT).cell == 10 && has(t, ORDER_FINISH));
 }
 
-TEST(coordinator_takes_a_hello_for_the_end_of_what_was_before)
+TRIAL(coordinator_takes_a_hello_for_the_end_of_what_was_before, begin(1, 10, NULL))
 {
-    struct trial t = trial_begin(1, 0, 10, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+    uint64_t ticket = hello(t, 0, 0, 0);
 
-    CHECK(trial_hello(&t, 0, 0, 0) > ticket);
-    CHECK(t.count == 3 && t.order[0].kind == ORDER_STOP && t.order[0].ticket == 0);
-    CHECK(t.order[1].kind == ORDER_RETURN && t.order[1].deaths == 0 && t.order[2].kind == ORDER_RUN);
-    CHECK(coordinator_cell(t.c, 0, ticket) == -1);
-    coordinator_free(t.c);
+    CHECK(hello(t, 0, 0, 0) > ticket);
+    CHECK(t->count == 3 && t->order[0].kind == ORDER_STOP && t->order[0].ticket == 0);
+    CHECK(t->order[1].kind == ORDER_RETURN && t->order[1].deaths == 0 && t->order[2].kind == ORDER_RUN);
+    CHECK(coordinator_cell(t->c, 0, ticket) == -1);
 }
 
-TEST(coordinator_ignores_workers_and_nodes_that_cannot_be)
+TRIAL(coordinator_ignores_workers_and_nodes_that_cannot_be, begin(1, 10, NULL))
 {
-    struct trial t = trial_begin(1, 0, 10, NULL);
-
-    trial_hello(&t, TRIAL_WORKERS, 0, 0);
-    CHECK(t.count == 0);
-    trial_hello(&t, -1, 0, 0);
-    CHECK(t.count == 0);
-    trial_hello(&t, 0, TRIAL_WORKERS, 0);
-    CHECK(t.count == 0);
-    trial_hello(&t, 0, -1, 0);
-    CHECK(t.count == 0 && trial_state(&t).workers == 0);
-    trial_lost(&t, TRIAL_WORKERS, true);
-    trial_checkpoint(&t, -1, 1);
-    CHECK(t.count == 0);
-    coordinator_free(t.c);
+    hello(t, TRIAL_WORKERS, 0, 0);
+    CHECK(t->count == 0);
+    hello(t, -1, 0, 0);
+    CHECK(t->count == 0);
+    hello(t, 0, TRIAL_WORKERS, 0);
+    CHECK(t->count == 0);
+    hello(t, 0, -1, 0);
+    CHECK(t->count == 0 && state(t).workers == 0);
+    lost(t, TRIAL_WORKERS, true);
+    checkpoint(t, -1, 1);
+    CHECK(t->count == 0);
 }
 
 /* A worker that hands its run back unasked got a signal itself, and gets no more orders. */
-TEST(coordinator_lets_a_worker_leave)
+TRIAL(coordinator_lets_a_worker_leave, begin(3, INFINITY, NULL))
 {
-    struct trial t = trial_begin(3, 0, INFINITY, NULL);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+    uint64_t ticket = hello(t, 0, 0, 0);
 
-    trial_result(&t, 0, ticket, false);
-    CHECK(t.count == 1 && trial_got(&t, ORDER_RETURN).cell == 10);
-    CHECK(trial_state(&t).workers == 0 && trial_state(&t).pending == 3);
-    trial_hello(&t, 1, 0, 0);
-    CHECK(trial_got(&t, ORDER_RUN).cell == 10);
-    trial_event(&t, (struct event){.kind = EVENT_STOP});
-    CHECK(t.count == 1 && trial_got(&t, ORDER_STOP).worker == 1);
-    coordinator_free(t.c);
+    result(t, 0, ticket, false);
+    CHECK(t->count == 1 && got(t, ORDER_RETURN).cell == 10);
+    CHECK(state(t).workers == 0 && state(t).pending == 3);
+    hello(t, 1, 0, 0);
+    CHECK(got(t, ORDER_RUN).cell == 10);
+    event(t, (struct event){.kind = EVENT_STOP});
+    CHECK(t->count == 1 && got(t, ORDER_STOP).worker == 1);
 }
 
-TEST(coordinator_waits_for_all_of_a_worker_that_leaves)
+TRIAL(coordinator_waits_for_all_of_a_worker_that_leaves, begin_ahead(INFINITY))
 {
-    struct trial t = trial_begin_ahead(INFINITY);
-
-    trial_hello(&t, 0, 0, 0);
-    trial_result(&t, 0, 2, false);
-    trial_event(&t, (struct event){.kind = EVENT_STOP});
-    CHECK(t.count == 1 && trial_has(&t, ORDER_STOP));
-    trial_event(&t, (struct event){.kind = EVENT_STOP});
-    CHECK(t.count == 0); /* it is told once */
-    trial_result(&t, 0, 1, false);
-    CHECK(trial_has(&t, ORDER_RETURN) && trial_has(&t, ORDER_FINISH));
-    coordinator_free(t.c);
+    hello(t, 0, 0, 0);
+    result(t, 0, 2, false);
+    event(t, (struct event){.kind = EVENT_STOP});
+    CHECK(t->count == 1 && has(t, ORDER_STOP));
+    event(t, (struct event){.kind = EVENT_STOP});
+    CHECK(t->count == 0); /* it is told once */
+    result(t, 0, 1, false);
+    CHECK(has(t, ORDER_RETURN) && has(t, ORDER_FINISH));
 }
 
 /* Both orders come back: the worker leaves, and both runs go to the next. */
-TEST(coordinator_lets_a_worker_leave_with_an_order_ahead)
+TRIAL(coordinator_lets_a_worker_leave_with_an_order_ahead, begin_ahead(INFINITY))
 {
-    struct trial t = trial_begin_ahead(INFINITY);
-
-    trial_hello(&t, 0, 0, 0);
-    trial_result(&t, 0, 1, false);
-    CHECK(t.count == 1 && trial_got(&t, ORDER_RETURN).cell == 0);
-    trial_result(&t, 0, 2, false);
-    CHECK(t.count == 1 && trial_got(&t, ORDER_RETURN).cell == 1);
-    CHECK(trial_state(&t).workers == 0 && trial_state(&t).pending == 12);
-    uint64_t ticket = trial_hello(&t, 0, 0, 0); /* in its place */
-    CHECK(trial_got(&t, ORDER_RUN).cell == 1 && coordinator_cell(t.c, 0, ticket) == 1);
-    CHECK(coordinator_cell(t.c, -1, ticket) == -1 && coordinator_cell(t.c, 1, ticket) == -1);
-    coordinator_free(t.c);
+    hello(t, 0, 0, 0);
+    result(t, 0, 1, false);
+    CHECK(t->count == 1 && got(t, ORDER_RETURN).cell == 0);
+    result(t, 0, 2, false);
+    CHECK(t->count == 1 && got(t, ORDER_RETURN).cell == 1);
+    CHECK(state(t).workers == 0 && state(t).pending == 12);
+    uint64_t ticket = hello(t, 0, 0, 0); /* in its place */
+    CHECK(got(t, ORDER_RUN).cell == 1 && coordinator_cell(t->c, 0, ticket) == 1);
+    CHECK(coordinator_cell(t->c, -1, ticket) == -1 && coordinator_cell(t->c, 1, ticket) == -1);
 }
 
 /* Lost workers have no share in the queue: the remaining ones hold orders ahead. */
@@ -350,14 +346,386 @@ TEST(coordinator_shares_the_queue_among_those_who_are_left)
     struct coordinator_options options = {.silence = 10, .deaths = 3, .orders_ahead = 1};
     struct trial t = {.c = coordinator_new(pending, cost, NULL, 16, 10, &options)};
 
-    uint64_t ticket = trial_hello(&t, 0, 0, 0);
+    uint64_t ticket = hello(&t, 0, 0, 0);
     CHECK(t.count == 1);
-    trial_progress(&t, 0, ticket, 1000);
-    trial_hello(&t, 1, 0, 0);
-    trial_tick(&t, 11);
+    progress(&t, 0, ticket, 1000);
+    hello(&t, 1, 0, 0);
+    tick(&t, 11);
     for (int i = 2; i < 10; i++)
-        trial_lost(&t, i, false);
-    trial_result(&t, 0, ticket, true);
+        lost(&t, i, false);
+    result(&t, 0, ticket, true);
     CHECK(t.count == 3 && t.order[1].kind == ORDER_RUN && t.order[2].kind == ORDER_RUN);
     coordinator_free(t.c);
+}
+
+/* ---- silence: who is given up for it, and what then happens ---- */
+
+TRIAL(coordinator_gives_up_each_worker_by_its_own_patience, begin(2, INFINITY, NULL))
+{
+    uint64_t first = hello(t, 0, 0, 0), second = hello(t, 1, 1, 0);
+
+    progress(t, 0, first, 100);
+    progress(t, 1, second, 10);
+    CHECK(tick(t, 10) == -1);
+    CHECK(tick(t, 10.5) == 1 && got(t, ORDER_RETURN).cell == 11);
+    CHECK(tick(t, 100) == -1);
+    CHECK(tick(t, 100.5) == 0 && got(t, ORDER_RETURN).cell == 10);
+}
+
+TRIAL(coordinator_patience_counts_from_the_last_word, begin(2, INFINITY, NULL))
+{
+    uint64_t ticket = hello(t, 0, 0, 0);
+
+    progress(t, 0, ticket, 10);
+    t->now = 9;
+    progress(t, 0, ticket, 10);
+    CHECK(tick(t, 15) == -1 && tick(t, 19) == -1);
+    progress(t, 0, ticket, 2); /* earlier than announced before */
+    CHECK(tick(t, 21.5) == 0);
+}
+
+TRIAL(coordinator_patience_is_that_of_the_options_until_the_worker_says_its_own, begin(2, 20, NULL))
+{
+    hello(t, 0, 0, 5);
+
+    CHECK(tick(t, 6) == -1); /* the 5 s were announced for idleness */
+    CHECK(tick(t, 20) == -1 && tick(t, 20.5) == 0);
+    t->now = 30;
+    uint64_t ticket = hello(t, 0, 0, 0);
+    progress(t, 0, ticket, 100);
+    CHECK(tick(t, 100) == -1);
+    progress(t, 0, ticket, 0);
+    CHECK(tick(t, 120) == -1 && tick(t, 120.5) == 0);
+}
+
+/* The worker begins its next run, for which its patience may be different. */
+TRIAL(coordinator_patience_is_that_of_the_options_after_a_result, begin_ahead(20))
+{
+    hello(t, 0, 0, 0);
+    progress(t, 0, t->order[0].ticket, 3);
+    result(t, 0, 1, true);
+    CHECK(has(t, ORDER_ACCEPT) && tick(t, 4) == -1 && tick(t, 20) == -1 && tick(t, 20.5) == 0);
+}
+
+TRIAL(coordinator_never_gives_up_with_infinite_silence, begin(2, INFINITY, NULL))
+{
+    uint64_t ticket = hello(t, 0, 0, 1);
+
+    CHECK(tick(t, 1e9) == -1);
+    progress(t, 0, ticket, 0);
+    CHECK(tick(t, 2e9) == -1);
+}
+
+/* A patience announced for idleness, or for the run before, while the next order is on its way. */
+TRIAL(coordinator_patience_under_another_ticket_does_not_count, begin(2, 50, NULL))
+{
+    uint64_t ticket = hello(t, 0, 0, 0);
+
+    progress(t, 0, 0, 1);
+    progress(t, 0, ticket + 7, 1);
+    CHECK(tick(t, 2) == -1 && tick(t, 50) == -1);
+    progress(t, 0, 0, 1); /* a sign of life all the same */
+    CHECK(tick(t, 100) == -1 && tick(t, 100.5) == 0);
+}
+
+TRIAL(coordinator_takes_checkpoints_and_orders_handed_back_for_words, begin_ahead(1000))
+{
+    hello(t, 0, 0, 0);
+    CHECK(t->count == 2 && t->order[1].kind == ORDER_RUN);
+    uint64_t ticket = t->order[0].ticket, ahead = t->order[1].ticket;
+    progress(t, 0, ticket, 10);
+    t->now = 8;
+    checkpoint(t, 0, ticket);
+    CHECK(tick(t, 18) == -1);
+    result(t, 0, ahead, false); /* it still trains the same run, with the patience announced for that */
+    CHECK(tick(t, 28) == -1 && tick(t, 28.5) == 0);
+}
+
+/* Messages may wait while the coordinator is busy: only a tick means that all have been handled. */
+TRIAL(coordinator_looks_for_silence_at_a_tick_alone, begin(3, 10, NULL))
+{
+    uint64_t first = hello(t, 0, 0, 0), second = hello(t, 1, 0, 0);
+
+    t->now = 1000;
+    progress(t, 0, first, 10);
+    progress(t, 1, second, 10);
+    CHECK(!has(t, ORDER_GIVE_UP) && tick(t, 1000) == -1);
+}
+
+TRIAL(coordinator_says_who_is_given_up_before_what_becomes_of_its_runs, begin(1, 10, NULL))
+{
+    hello(t, 0, 0, 0);
+    tick(t, 11);
+    CHECK(t->count == 2 && t->order[0].kind == ORDER_GIVE_UP && t->order[1].kind == ORDER_RETURN);
+    CHECK(t->order[0].worker == 0 && t->order[0].cell == 10);
+}
+
+TRIAL(coordinator_gives_up_idle_workers_and_takes_them_back, begin(1, 10, NULL))
+{
+    hello(t, 0, 0, 1000);
+    progress(t, 0, 1, 1000);
+    hello(t, 1, 0, 5);
+    progress(t, 1, 0, 5);
+    CHECK(state(t).idle == 1 && state(t).workers == 2);
+    CHECK(tick(t, 5.5) == 1 && t->count == 1 && got(t, ORDER_GIVE_UP).cell == -1);
+    CHECK(state(t).idle == 0 && state(t).workers == 1 && state(t).silent == 1);
+    lost(t, 0, false);
+    CHECK(!has(t, ORDER_RUN)); /* to the silent one */
+    progress(t, 1, 0, 5);
+    CHECK(t->count == 1 && got(t, ORDER_RUN).worker == 1 && state(t).silent == 0);
+}
+
+TRIAL(coordinator_tells_a_worker_that_wakes_to_stop_once, begin(1, 10, NULL))
+{
+    uint64_t ticket = hello(t, 0, 0, 0);
+
+    CHECK(tick(t, 11) == 0 && coordinator_cell(t->c, 0, ticket) == -1);
+    progress(t, 0, ticket, 0);
+    CHECK(t->count == 1 && has(t, ORDER_STOP) && got(t, ORDER_STOP).ticket == 0);
+    progress(t, 0, ticket, 0);
+    CHECK(t->count == 0);
+    result(t, 0, ticket, false); /* everything is handed back: the worker is idle and gets the returned run */
+    CHECK(t->count == 1 && got(t, ORDER_RUN).cell == 10 && got(t, ORDER_RUN).ticket != ticket);
+    CHECK(tick(t, 22) == 0);
+    progress(t, 0, 0, 0); /* hung and awake again */
+    CHECK(t->count == 1 && has(t, ORDER_STOP));
+}
+
+TRIAL(coordinator_accepts_nothing_of_a_worker_that_was_given_up, begin(1, 10, NULL))
+{
+    uint64_t ticket = hello(t, 0, 0, 0);
+
+    tick(t, 11);
+    result(t, 0, ticket, true);
+    CHECK(!has(t, ORDER_ACCEPT) && state(t).ended == 0);
+    CHECK(got(t, ORDER_RUN).cell == 10); /* it has no runs left and may begin again */
+}
+
+TRIAL(coordinator_finishes_without_those_who_hang_while_all_stops, begin(2, 10, NULL))
+{
+    uint64_t first = hello(t, 0, 0, 0);
+
+    hello(t, 1, 1, 0);
+    event(t, (struct event){.kind = EVENT_STOP});
+    result(t, 0, first, false);
+    CHECK(has(t, ORDER_RETURN) && !has(t, ORDER_FINISH));
+    progress(t, 0, 0, 1000);
+    CHECK(tick(t, 11) == 1 && has(t, ORDER_FINISH));
+}
+
+/* ---- runs that are added ---- */
+
+static void take_orders(struct trial *t)
+{
+    t->count = 0;
+    while (t->count < TRIAL_ORDERS && coordinator_next(t->c, &t->order[t->count]))
+        t->count++;
+}
+
+static int64_t add(struct trial *t, int64_t cell, double cost)
+{
+    int64_t added = coordinator_add(t->c, &cell, &cost, NULL, 1, t->now);
+
+    take_orders(t);
+    return added;
+}
+
+/* The cells that worker 0 gets one after the other, as decimal digits. */
+static int64_t order_of_training(struct trial *t, uint64_t ticket)
+{
+    int64_t digits = 0;
+
+    while (ticket) {
+        digits = 10 * digits + coordinator_cell(t->c, 0, ticket) % 10;
+        result(t, 0, ticket, true);
+        ticket = got(t, ORDER_RUN).ticket;
+    }
+    return digits;
+}
+
+TRIAL(coordinator_adds_the_longest_run_first, begin(3, INFINITY, NULL))
+{
+    /* cells 10, 11, 12 cost 4, 3, 2 */
+    const int64_t cell[] = {4, 5, 6, 7, 8};
+    const double cost[] = {2.5, 9, 0.5, 2, 9};
+    uint64_t ticket = hello(t, 0, 0, 0);
+
+    CHECK(coordinator_add(t->c, cell, cost, NULL, 5, t->now) == 5);
+    take_orders(t);
+    CHECK(t->count == 0 && state(t).pending == 7);
+    CHECK_CLOSE(state(t).cost_left, 32, 0);
+    CHECK(order_of_training(t, ticket) == 5814726); /* 10 first: a leading 0 */
+    CHECK(has(t, ORDER_FINISH) && state(t).ended == 8 && state(t).cost_left == 0);
+}
+
+TRIAL(coordinator_hands_out_returned_runs_before_added_ones, begin(2, INFINITY, NULL))
+{
+    hello(t, 0, 0, 0);
+    CHECK(add(t, 3, 100) == 1);
+    lost(t, 0, false);
+    CHECK(order_of_training(t, hello(t, 0, 0, 0)) == 31);
+}
+
+TRIAL(coordinator_gives_added_runs_to_idle_workers_at_once, begin(1, 10, NULL))
+{
+    const int64_t cell[] = {1, 2, 3};
+    const double cost[] = {1, 3, 2};
+
+    for (int worker = 0; worker < 3; worker++)
+        hello(t, worker, 0, 1000);
+    CHECK(state(t).idle == 2);
+    CHECK(coordinator_add(t->c, cell, cost, NULL, 3, 5) == 3);
+    take_orders(t);
+    CHECK(t->count == 2 && t->order[0].cell == 2 && t->order[0].worker == 1 && t->order[1].cell == 3);
+    CHECK(tick(t, 14) == 0); /* the patience of the others counts from 5 */
+    CHECK(tick(t, 15.5) >= 1);
+}
+
+/* All workers are idle, and the last result is about to end the sweep. */
+TRIAL(coordinator_continues_if_runs_are_added_on_the_last_result, begin(1, INFINITY, NULL))
+{
+    uint64_t ticket = hello(t, 0, 0, 0);
+    struct event event = {.kind = EVENT_RESULT, .ticket = ticket, .ended = true};
+    struct order order;
+
+    hello(t, 1, 0, 0);
+    coordinator_handle(t->c, &event);
+    CHECK(coordinator_next(t->c, &order) && order.kind == ORDER_ACCEPT);
+    CHECK(add(t, 11, 1) == 1);
+    CHECK(t->count == 1 && got(t, ORDER_RUN).cell == 11);
+    result(t, got(t, ORDER_RUN).worker, got(t, ORDER_RUN).ticket, true);
+    CHECK(has(t, ORDER_ACCEPT) && has(t, ORDER_FINISH));
+    CHECK(add(t, 12, 1) == 0 && t->count == 0); /* the workers go home */
+    CHECK(state(t).pending == 0);
+}
+
+/* The same if the last run has killed its workers; the new run goes to the next worker. */
+TRIAL(coordinator_continues_if_runs_are_added_on_the_last_failure, begin(1, INFINITY, NULL))
+{
+    struct event event = {.kind = EVENT_LOST, .blame = true};
+    struct order order;
+
+    for (int death = 0; death < 2; death++) {
+        hello(t, 0, 0, 0);
+        lost(t, 0, true);
+    }
+    hello(t, 0, 0, 0);
+    coordinator_handle(t->c, &event);
+    CHECK(coordinator_next(t->c, &order) && order.kind == ORDER_FAIL && order.cell == 10);
+    CHECK(add(t, 11, 1) == 1 && t->count == 0 && state(t).pending == 1);
+    uint64_t ticket = hello(t, 0, 0, 0);
+    CHECK(got(t, ORDER_RUN).cell == 11);
+    result(t, 0, ticket, true);
+    CHECK(has(t, ORDER_ACCEPT) && has(t, ORDER_FINISH) && state(t).ended == 2);
+}
+
+/* A caller without the clock of the events must not advance it: nobody would be silent any more. */
+TRIAL(coordinator_adds_at_the_time_of_the_last_event, begin(1, 10, NULL))
+{
+    hello(t, 0, 0, 0);
+    tick(t, 5);
+    t->now = 0;
+    CHECK(add(t, 11, 1) == 1);
+    hello(t, 1, 0, 0);
+    CHECK(tick(t, 14) == 0 && tick(t, 14.5) == -1 && tick(t, 15.5) == 1);
+}
+
+TRIAL(coordinator_adds_nothing_that_is_there_and_nothing_after_a_stop, begin(2, INFINITY, NULL))
+{
+    uint64_t ticket = hello(t, 0, 0, 0);
+
+    CHECK(add(t, 10, 1) == 0 && add(t, 11, 1) == 0); /* held, waiting */
+    result(t, 0, ticket, true);
+    CHECK(add(t, 10, 1) == 0 && state(t).pending == 0 && state(t).ended == 1); /* ended */
+    event(t, (struct event){.kind = EVENT_STOP});
+    CHECK(add(t, 12, 1) == 0 && t->count == 0 && state(t).running == 1);
+}
+
+TRIAL(coordinator_counts_deaths_of_added_runs_before_now, begin(1, INFINITY, NULL))
+{
+    const int64_t cell[] = {11};
+    const double cost[] = {1};
+    const int deaths[] = {2};
+
+    hello(t, 0, 0, 0);
+    CHECK(coordinator_add(t->c, cell, cost, deaths, 1, t->now) == 1);
+    CHECK(hello(t, 1, 0, 0) > 0);
+    lost(t, 1, true);
+    CHECK(got(t, ORDER_FAIL).cell == 11 && got(t, ORDER_FAIL).deaths == 3);
+}
+
+/* ---- without memory it is not made, adds nothing, or ends the process rather than lose an order ---- */
+
+static const char *const allocations[] = {"malloc", "calloc", "realloc"};
+enum { ALLOCATIONS = sizeof(allocations) / sizeof(*allocations) };
+
+TEST(coordinator_is_not_made_without_memory)
+{
+    const struct coordinator_options options = {.silence = 60, .deaths = 3, .orders_ahead = 1};
+    const int64_t cell[] = {0, 1, 2};
+    const double cost[] = {3, 2, 1};
+    int refused = 0;
+
+    for (int i = 0; i < ALLOCATIONS; i++)
+        for (int n = 0, failed = 1; failed; n++) {
+            failing_after(n, allocations[i], ENOMEM);
+            struct coordinator *c = coordinator_new(cell, cost, NULL, 3, 4, &options);
+            failed = failing_end();
+            CHECK((c == NULL) == failed);
+            refused += c == NULL;
+            coordinator_free(c);
+        }
+    CHECK(refused >= 9);
+}
+
+/* Each of the three arrays that grow. */
+TEST(coordinator_adds_nothing_without_memory)
+{
+    const int64_t cell[] = {1000};
+    const double cost[] = {7};
+
+    for (int n = 0; n < 4; n++) {
+        struct trial t = begin(3, INFINITY, NULL);
+        failing_after(n, "realloc", ENOMEM);
+        int64_t added = coordinator_add(t.c, cell, cost, NULL, 1, t.now);
+        bool failed = failing_end();
+        CHECK(added == (failed ? -1 : 1));
+        CHECK(state(&t).pending == (failed ? 3 : 4));
+        CHECK(coordinator_add(t.c, cell, cost, NULL, 1, t.now) == failed);
+        coordinator_free(t.c);
+    }
+}
+
+/* Orders that are not taken pile up until there is no memory for another. */
+static void push_orders(void)
+{
+    const struct coordinator_options options = {.silence = 60, .deaths = 3, .orders_ahead = 1};
+    const struct rlimit none = {0, 0};
+    int64_t cell[200];
+    double cost[200];
+
+    setrlimit(RLIMIT_CORE, &none);
+    for (int i = 0; i < 200; i++) {
+        cell[i] = i;
+        cost[i] = 1;
+    }
+    struct coordinator *c = coordinator_new(cell, cost, NULL, 200, 4, &options);
+    if (c) {
+        failing_next("realloc", ENOMEM);
+        for (int i = 0; i < 200; i++)
+            coordinator_handle(c, &(struct event){.kind = EVENT_HELLO, .worker = i % 4});
+    }
+    _exit(0);
+}
+
+TEST(coordinator_ends_the_process_rather_than_lose_an_order)
+{
+    int status = 0;
+
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        push_orders();
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }

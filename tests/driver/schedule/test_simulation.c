@@ -1,6 +1,6 @@
 /* The simulation: it drives the coordinator, and compares each order with the true state. */
 #include "model/core/random.h"
-#include "tests/driver/schedule/simulated.h"
+#include "tests/driver/schedule/simulation.h"
 #include "tests/test.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  */
 #include "driver/tables/version.h"
 #include "model/core/random.h"
-#include "tests/driver/schedule/simulated.h"
+#include "tests/driver/schedule/simulation.h"
 #include "tests/test.h"
 
 #include <inttypes.h>
