@@ -1,12 +1,272 @@
-/* Searches along lines of whole sweeps. */
+/* Searches of whole sweeps, along lines and in planes, whose results are made up; and without memory. */
+#include "driver/search/reason.h"
+#include "driver/search/search.h"
 #include "driver/sweep/grid.h"
-#include "tests/driver/search/world.h"
+#include "model/core/random.h"
+#include "tests/failing.h"
 #include "tests/test.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define BASE "corpus: markov\nsteps: 10\n"
+#define DECAYS20                                                                                             \
+    "weight_decay: [0.01, 0.0126, 0.0158, 0.02, 0.0251, 0.0316, 0.0398, 0.0501, 0.0631, 0.0794, 0.1, "       \
+    "0.126, 0.158, 0.2, 0.251, 0.316, 0.398, 0.501, 0.631, 0.794]\n"
+
+enum { STEPS = 5, LINE_MOST = 64, REASON_MOST = 256 };
+
+/* What a run gives. The boundary in weight_decay is `boundary` / learning_rate; none: NAN. */
+struct world {
+    struct sweep sweep;
+    double boundary;
+    double diverges; /* learning_rate * weight_decay above which a run diverges */
+    double calms; /* the same, below which a run diverges */
+    int64_t fails; /* a cell; -1: none */
+    bool timeless; /* no norms are known */
+    int courses; /* that were asked for */
+    int *chosen, *left; /* [cells] how often */
+    bool *ended; /* [cells] */
+    char (*reason)[REASON_MOST]; /* [cells] */
+    enum side *implied; /* [cells] of those that are left out */
+    int64_t *waiting; /* [cells] chosen, without a result */
+    int64_t waits, trained;
+    uint64_t seed, draws;
+};
+
+static double drawn(struct world *w)
+{
+    return random_uniform(w->seed, RANDOM_TEST, w->draws++);
+}
+
+/* Reads the sweep; false, and the test fails, if it is refused. */
+static bool world_begin(struct world *w, const char *text)
+{
+    struct error error;
+
+    *w = (struct world){.boundary = 0.01, .diverges = INFINITY, .fails = -1};
+    if (sweep_parse(&w->sweep, "sweep.yaml", "", text, strlen(text), NULL, 0, &error) != 0) {
+        test_fail(__FILE__, __LINE__, "%s", error.text);
+        return false;
+    }
+    size_t cells = (size_t)w->sweep.cells;
+    w->chosen = calloc(cells, sizeof(*w->chosen));
+    w->left = calloc(cells, sizeof(*w->left));
+    w->ended = calloc(cells, sizeof(*w->ended));
+    w->reason = calloc(cells, sizeof(*w->reason));
+    w->implied = calloc(cells, sizeof(*w->implied));
+    w->waiting = calloc(cells, sizeof(*w->waiting));
+    return true;
+}
+
+/* Forgets what has become of the runs. */
+static void world_clear(struct world *w)
+{
+    size_t cells = (size_t)w->sweep.cells;
+
+    memset(w->chosen, 0, cells * sizeof(*w->chosen));
+    memset(w->left, 0, cells * sizeof(*w->left));
+    memset(w->ended, 0, cells * sizeof(*w->ended));
+    w->waits = w->trained = w->courses = 0;
+}
+
+static void world_end(struct world *w)
+{
+    free(w->chosen);
+    free(w->left);
+    free(w->ended);
+    free(w->reason);
+    free(w->implied);
+    free(w->waiting);
+    sweep_release(&w->sweep);
+}
+
+/* ---- results ---- */
+
+static double source_of(const struct world *w, const struct run *run)
+{
+    return w->boundary / run->learning_rate * (1 + 0.1 * (double)run->seed);
+}
+
+/* rho at step k of a run whose source is constant. */
+static double square_at(const struct world *w, const struct run *run, int k)
+{
+    double square = 4, h = run->learning_rate;
+
+    for (int i = 0; i < k; i++)
+        square = exp(-2 * run_decay(run) * h) * square +
+                 exp(-run_decay(run) * h) * 8 * sinh(source_of(w, run) * h);
+    return square;
+}
+
+static enum outcome world_outcome(const struct world *w, int64_t cell)
+{
+    struct run run;
+
+    sweep_cell(&w->sweep, cell, &run);
+    if (cell == w->fails)
+        return OUTCOME_FAILED;
+    double decay = run.learning_rate * run.weight_decay;
+    return decay > w->diverges || decay < w->calms ? OUTCOME_DIVERGED : OUTCOME_DONE;
+}
+
+static double on_value(void *context, int64_t cell, enum metric metric)
+{
+    const struct world *w = context;
+    struct run run;
+
+    CHECK(w->ended[cell] && world_outcome(w, cell) == OUTCOME_DONE);
+    CHECK(metric == METRIC_norm_growth || metric == METRIC_final_train_loss);
+    sweep_cell(&w->sweep, cell, &run);
+    return sqrt(square_at(w, &run, STEPS - 1) / 4);
+}
+
+/* A diverged run has norms of its first steps alone. */
+static bool on_course(void *context, int64_t cell, struct course *course)
+{
+    struct world *w = context;
+    struct run run;
+
+    CHECK(w->ended[cell] && world_outcome(w, cell) == OUTCOME_DONE);
+    w->courses++;
+    if (w->timeless)
+        return false;
+    sweep_cell(&w->sweep, cell, &run);
+    course->decay = run_decay(&run);
+    course->count = world_outcome(w, cell) == OUTCOME_DIVERGED ? 2 : STEPS;
+    for (int k = 0; k < STEPS; k++) {
+        course->square[k] = k < course->count ? square_at(w, &run, k) : 1e9 * drawn(w);
+        course->time[k] = k * run.learning_rate;
+    }
+    return true;
+}
+
+/* ---- the search ---- */
+
+/* A search that reads this world. NULL: no memory. */
+static struct search *world_search(struct world *w)
+{
+    const struct search_reader reader = {w, on_value, on_course};
+
+    return search_new(&w->sweep, &reader, STEPS);
+}
+
+static void take_choices(struct world *w, struct search *search)
+{
+    struct choice choice;
+
+    while (search_next(search, &choice)) {
+        bool there = choice.cell >= 0 && choice.cell < w->sweep.cells;
+        CHECK(there && !sweep_skips(&w->sweep, choice.cell));
+        if (!there)
+            return;
+        CHECK(w->chosen[choice.cell] + w->left[choice.cell] == 0);
+        if (choice.kind == CHOICE_TRAIN) {
+            w->chosen[choice.cell]++;
+            w->waiting[w->waits++] = choice.cell;
+        } else {
+            w->left[choice.cell]++;
+            search_reason(search, choice.cell, w->reason[choice.cell], REASON_MOST);
+            w->implied[choice.cell] = choice.implied;
+        }
+    }
+}
+
+/* Ends one run that waits, drawn at random; and says things about cells that were not asked for. */
+static void end_one(struct world *w, struct search *search)
+{
+    int64_t at = (int64_t)((double)w->waits * drawn(w)), cell = w->waiting[at];
+    int64_t other = (int64_t)((double)w->sweep.cells * drawn(w));
+
+    if (!w->chosen[other] || w->ended[other]) {
+        bool was = w->ended[other];
+        w->ended[other] = true;
+        search_take(search, other, drawn(w) < 0.5 ? OUTCOME_DIVERGED : OUTCOME_DONE);
+        w->ended[other] = was;
+    }
+    w->waiting[at] = w->waiting[--w->waits];
+    w->ended[cell] = true;
+    w->trained++;
+    search_take(search, cell, world_outcome(w, cell));
+}
+
+/* Plays a sweep to its end; results come in an order drawn from the seed. Every cell is chosen or left, once.
+ */
+static void world_play(struct world *w, uint64_t seed)
+{
+    struct search *search = world_search(w);
+
+    w->seed = seed;
+    if (!search) {
+        test_fail(__FILE__, __LINE__, "no memory");
+        return;
+    }
+    double before = search_left(search);
+    CHECK(before >= 0 && before <= (double)w->sweep.cells);
+    take_choices(w, search);
+    while (w->waits > 0) {
+        CHECK(search_left(search) >= -1e-9);
+        end_one(w, search);
+        take_choices(w, search);
+    }
+    CHECK_CLOSE(search_left(search), 0, 0);
+    for (int64_t cell = 0; cell < w->sweep.cells; cell++) {
+        CHECK(w->chosen[cell] + w->left[cell] == !sweep_skips(&w->sweep, cell));
+        CHECK(w->chosen[cell] == w->ended[cell]);
+    }
+    search_free(search);
+}
+
+/* 1: above, 2: below, 3: diverged, 0: failed. */
+static int world_side(struct world *w, int64_t cell)
+{
+    bool was = w->ended[cell];
+
+    if (world_outcome(w, cell) != OUTCOME_DONE)
+        return world_outcome(w, cell) == OUTCOME_FAILED ? 0 : 3;
+    w->ended[cell] = true;
+    double value = on_value(w, cell, w->sweep.refine.variable);
+    w->ended[cell] = was;
+    return value > w->sweep.refine.at ? 1 : 2;
+}
+
+/* ---- lines ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/* Fills the line of a cell along the first refined axis, without skipped cells: [count][2], value and cell,
+ * in ascending order. Returns count. */
+static int64_t world_line(const struct world *w, int64_t cell, double (*line)[2])
+{
+    int64_t axis = w->sweep.refine.axis[0], length = w->sweep.axis[axis].length, stride = 1, count = 0;
+
+    for (int64_t a = w->sweep.axis_count - 1; a > axis; a--)
+        stride *= w->sweep.axis[a].length;
+    int64_t first = cell - cell / stride % length * stride;
+    for (int64_t i = 0; i < length; i++) {
+        struct run run;
+        int64_t at = first + i * stride;
+        const struct param *param = w->sweep.axis[axis].param[0];
+        if (sweep_skips(&w->sweep, at))
+            continue;
+        sweep_cell(&w->sweep, at, &run);
+        line[count][0] =
+            param->kind == PARAM_REAL ? param_get(param, &run).real : (double)param_get(param, &run).integer;
+        line[count++][1] = (double)at;
+    }
+    qsort(line, (size_t)count, sizeof(*line), compare);
+    return count;
+}
+
+/* ---- searches along lines ---- */
 
 #define SHUFFLED "[0.3, 0.01, 1, 0.1, 0.03, 3]"
 
@@ -247,5 +507,116 @@ TEST(search_ends_a_line_at_a_run_that_failed)
         lines += w.chosen[w.fails];
     }
     CHECK(lines >= 4 && lines <= 8);
+    world_end(&w);
+}
+
+/* ---- searches in planes ---- */
+
+/* All neighbours on different sides along the refined axes are trained. */
+static void check_neighbours(struct world *w)
+{
+    double line[LINE_MOST][2];
+    int64_t pairs = 0, axis = w->sweep.refine.axis[0];
+
+    for (int i = 0; i < w->sweep.refine.axis_count; i++) {
+        w->sweep.refine.axis[0] = w->sweep.refine.axis[i];
+        for (int64_t cell = 0; cell < w->sweep.cells; cell++) {
+            int64_t count = world_line(w, cell, line);
+            for (int64_t at = 0; at + 1 < count; at++) {
+                int64_t one = (int64_t)line[at][1], two = (int64_t)line[at + 1][1];
+                if (world_side(w, one) == world_side(w, two))
+                    continue;
+                CHECK(w->chosen[one] && w->chosen[two]);
+                pairs++;
+            }
+        }
+        w->sweep.refine.axis[0] = axis;
+    }
+    CHECK(pairs > 0);
+}
+
+static int64_t check_sweep_of_cells(const char *text)
+{
+    struct world w;
+    int *chosen = NULL;
+    size_t size = 0;
+
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        if (!world_begin(&w, text)) {
+            free(chosen);
+            return 0;
+        }
+        world_play(&w, seed);
+        check_neighbours(&w);
+        size = (size_t)w.sweep.cells * sizeof(*chosen);
+        if (!chosen)
+            chosen = memcpy(malloc(size), w.chosen, size);
+        CHECK(memcmp(chosen, w.chosen, size) == 0);
+        for (int64_t cell = 0; cell < w.sweep.cells; cell++)
+            if (w.left[cell])
+                CHECK_TEXT(w.reason[cell],
+                    "not needed: no two runs around it are on different sides of norm_growth 1");
+        if (seed < 4)
+            world_end(&w);
+    }
+    int64_t trained = w.trained;
+    world_end(&w);
+    free(chosen);
+    return trained;
+}
+
+TEST(search_follows_the_boundary_in_planes)
+{
+#define RATES "learning_rate: {log: [0.01, 1], points: 17}\n"
+#define DECAYS "weight_decay: {log: [0.01, 1], points: 33}\n"
+    int64_t once = check_sweep_of_cells(BASE RATES DECAYS "refine: {axes: [weight_decay, learning_rate]}\n");
+    CHECK(once < 17 * 33 / 2);
+    CHECK(check_sweep_of_cells(BASE RATES DECAYS "refine: {axes: [learning_rate, weight_decay]}\n") == once);
+    CHECK(check_sweep_of_cells(BASE DECAYS RATES "refine: {axes: [learning_rate, weight_decay]}\n") == once);
+    CHECK(check_sweep_of_cells(
+              BASE DECAYS "seed: [3, 1]\n" RATES
+                          "refine: {axes: [learning_rate, weight_decay], coarse: 4}\n") < 2 * 17 * 33 / 2);
+    CHECK(check_sweep_of_cells(
+              BASE "seed: [3, 1]\n" DECAYS "learning_rate: 0.1\nrefine: {axes: [weight_decay]}\n") <= 2 * 12);
+    CHECK(check_sweep_of_cells(
+              BASE "learning_rate: [0.1]\n" DECAYS "refine: {axes: [weight_decay, learning_rate]}\n") <= 12);
+}
+
+/* A plane without cells, others with a hole. */
+TEST(search_of_planes_with_skipped_cells_ends)
+{
+    struct world w;
+
+    if (!world_begin(&w,
+            BASE "seed: [1, 2, 3]\n" DECAYS RATES "skip: [{seed: 2}, {seed: 3, learning_rate: 1}]\n"
+                 "refine: {axes: [learning_rate, weight_decay]}\n"))
+        return;
+    world_play(&w, 0);
+    CHECK(w.trained > 30 && w.trained < w.sweep.cells / 2);
+    world_end(&w);
+}
+
+/* ---- memory ---- */
+
+TEST(search_without_memory_is_not_there)
+{
+    static const char *const calls[] = {"malloc", "calloc"};
+    struct world w;
+    int failures = 0;
+
+    if (!world_begin(&w, BASE DECAYS RATES "refine: {axes: [learning_rate, weight_decay]}\n"))
+        return;
+    for (int i = 0; i < 2; i++)
+        for (int after = 0;; after++) {
+            failing_after(after, calls[i], ENOMEM);
+            struct search *search = world_search(&w);
+            bool failed = failing_end();
+            CHECK(failed == !search);
+            search_free(search);
+            if (!failed)
+                break;
+            failures++;
+        }
+    CHECK(failures >= 12);
     world_end(&w);
 }
