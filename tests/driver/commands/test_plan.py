@@ -33,14 +33,18 @@ def parameters(width, vocabulary=33, context=8, feedforward=24, layers=2):
     return (vocabulary + context) * width + layers * layer + 2 * width + (width + 1) * vocabulary
 
 
+@pytest.fixture
+def sweep(tmp_path):
+    (tmp_path / "small.yaml").write_text(SWEEP)
+    return tmp_path / "small.yaml"
+
+
 def plan(normsweep, sweep, *options):
     lines = normsweep("plan", sweep, *options).stdout.splitlines()
     return {line[:12].strip(): line[12:] for line in lines}
 
 
-def test_sizes_are_exact_and_times_measured(tmp_path, normsweep):
-    sweep = tmp_path / "small.yaml"
-    sweep.write_text(SWEEP)
+def test_sizes_are_exact_and_times_measured(tmp_path, normsweep, sweep):
     said = plan(normsweep, sweep, "-o", tmp_path / "small.nc", "-j", "0")
     assert said["axes"] == "width 2 x learning_rate 2"
     assert said["runs"] == "3, 1 cells skipped"
@@ -58,38 +62,28 @@ def test_sizes_are_exact_and_times_measured(tmp_path, normsweep):
     assert 0 < float(seconds[0]) <= float(seconds[1]) * 1.001
 
 
-def test_larger_machines_are_not_acted_out(tmp_path, normsweep):
-    sweep = tmp_path / "small.yaml"
-    sweep.write_text(SWEEP)
+def test_larger_machines_are_not_acted_out(normsweep, sweep):
     said = plan(normsweep, sweep, "-j", "500")
     assert "on 500 workers" in said["time"] and "assumes a processor for each worker" in said["time"]
 
 
-def test_nothing_to_run_is_refused(tmp_path, normsweep):
-    sweep = tmp_path / "none.yaml"
-    sweep.write_text(SWEEP.replace("skip: [{width: 32, learning_rate: 1e-2}]", "skip: [{width: [16, 32]}]"))
-    done = normsweep("plan", sweep, status=2)
+def test_nothing_to_run_is_refused(normsweep, sweep):
+    done = normsweep("plan", sweep, "--set", "skip=[{width: [16, 32]}]", status=2)
     assert done.stdout == "" and len(done.stderr.splitlines()) == 1
 
 
-def test_a_run_that_does_not_fit_is_said(tmp_path, normsweep):
-    sweep = tmp_path / "large.yaml"
-    sweep.write_text("corpus: markov\nsteps: 20\nwidth: 2000000\n")
-    done = normsweep("plan", sweep, status=3)
+def test_a_run_that_does_not_fit_is_said(normsweep, sweep):
+    done = normsweep("plan", sweep, "--set", "width=2000000", "--set", "skip=", status=3)
     assert done.stdout == "" and done.stderr.startswith("plan: a trial run failed: no memory: the run needs ")
 
 
-def test_weights_are_counted(tmp_path, normsweep):
-    sweep = tmp_path / "small.yaml"
-    sweep.write_text(SWEEP)
+def test_weights_are_counted(normsweep, sweep):
     said = plan(normsweep, sweep, "--set", "save_weights=true", "--set", "width=16", "--set", "skip=")
     assert said["weights"] == f"up to {4 * 2 * parameters(16) / 1024:.4g} KiB in small.nc.d"
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path, normsweep):
+def test_a_folder_that_cannot_be_written_is_said(tmp_path, normsweep, sweep):
     """And is no fault of a plan, which may be made on another machine than the sweep."""
-    sweep = tmp_path / "small.yaml"
-    sweep.write_text(SWEEP)
     for folder, cause in [("none", "No such file or directory"), ("small.yaml", "Not a directory")]:
         said = plan(normsweep, sweep, "-o", f"{folder}/a.nc")
         assert said["dataset"].endswith(f" KiB, {folder}/a.nc; the folder {folder} cannot be written here: {cause}")
@@ -98,11 +92,10 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path, normsweep):
         assert plan(normsweep, sweep, "-o", output)["dataset"].endswith(f" KiB, {output}")
 
 
-def test_values_for_scripts(tmp_path, normsweep):
-    sweep = tmp_path / "small.yaml"
-    sweep.write_text(SWEEP)
-    lines = normsweep("plan", sweep, "--values", "-j", "2", "-o", "a=b.nc").stdout.splitlines()
-    said = dict(line.split("=", 1) for line in lines)
+def test_values_for_scripts(normsweep, sweep):
+    done = normsweep("plan", sweep, "--values", "-j", "2", "-o", "a=b.nc")
+    assert done.stderr == ""  # which is not a terminal
+    said = dict(line.split("=", 1) for line in done.stdout.splitlines())
     assert list(said) == ["cells", "runs", "workers", "seconds", "core_seconds", "longest_seconds",
                           "checkpoint_seconds", "memory_bytes", "output"]
     assert (said["runs"], said["workers"], said["checkpoint_seconds"]) == ("3", "2", "300.000")
@@ -128,23 +121,14 @@ def at_a_terminal(folder, *arguments):
     return process.returncode, answer, written
 
 
-def test_who_waits_at_a_terminal_is_told(tmp_path):
+def test_who_waits_at_a_terminal_is_told(tmp_path, sweep):
     """A line on stderr that is replaced and erased; nothing if stderr is not a terminal."""
-    sweep = tmp_path / "small.yaml"
-    sweep.write_text(SWEEP)
     status, answer, written = at_a_terminal(tmp_path, "plan", sweep, "--set", "skip=", "--set", "width=16")
     assert status == 0 and answer.startswith(b"axes ") and b"\x1b" not in answer
     assert b"plan: timing kind of run 1 of 1" in written and written.endswith(b"\r\x1b[1A\x1b[J")
 
 
-def test_a_plan_is_silent_elsewhere(tmp_path, normsweep):
-    sweep = tmp_path / "small.yaml"
-    sweep.write_text(SWEEP)
-    assert normsweep("plan", sweep).stderr == ""
-
-
-def test_what_has_ended_is_not_planned_again(tmp_path, normsweep):
-    sweep = tmp_path / "small.yaml"
+def test_what_has_ended_is_not_planned_again(tmp_path, normsweep, sweep):
     sweep.write_text(SWEEP.replace("width: [16, 32]", "width: 16").split("skip")[0])
     normsweep("run", sweep, "-j", "0")
     before = (tmp_path / "small.nc").read_bytes()
@@ -156,9 +140,7 @@ def test_what_has_ended_is_not_planned_again(tmp_path, normsweep):
     assert (tmp_path / "small.nc").read_bytes() == before
 
 
-def test_a_dataset_that_run_would_refuse_is_said_in_its_words(tmp_path, normsweep):
-    sweep = tmp_path / "small.yaml"
-    sweep.write_text(SWEEP)
+def test_a_dataset_that_run_would_refuse_is_said_in_its_words(tmp_path, normsweep, sweep):
     normsweep("run", sweep, "-j", "0", "--set", "width=16", "--set", "skip=", "--set", "steps=[10, 20]")
     for options, hint in [((), ", or repeat the --set options of the earlier run\n"),
                           (("--set", "batch=2"), ", or repeat the --set options of the earlier run\n")]:

@@ -56,27 +56,18 @@ def sweep(tmp_path, normsweep):
     return path
 
 
-@pytest.mark.parametrize("cause", [errno.EIO, errno.ESTALE, errno.EACCES])
-def test_a_dataset_that_cannot_be_seen_is_not_written_over(sweep, tmp_path, normsweep, cause):
-    before = (tmp_path / "sweep.nc").read_bytes()
-    environment = preload(tmp_path, HIDDEN)
-    environment |= {"HIDDEN": "/sweep.nc", "HIDDEN_ERRNO": str(int(cause))}
-    for arguments in ([], ["--fresh"], ["--set", "seed=[1, 2, 3]"]):
-        refused = normsweep("run", sweep, "-j", "0", *arguments, status=3, env=environment)
-        assert refused.stderr.startswith("sweep.nc: ") and refused.stderr.count("\n") == 1
-    assert (tmp_path / "sweep.nc").read_bytes() == before
-    assert {path.name for path in tmp_path.glob("sweep.nc*")} == {"sweep.nc"}
-
-
-def test_an_old_dataset_that_cannot_be_seen_is_not_written_over(sweep, tmp_path, normsweep):
+@pytest.mark.parametrize("hidden, cause", [
+    ("sweep.nc", errno.EIO), ("sweep.nc", errno.ESTALE), ("sweep.nc", errno.EACCES), ("sweep.nc.old", errno.EIO)])
+def test_a_file_that_cannot_be_seen_is_not_written_over(sweep, tmp_path, normsweep, hidden, cause):
+    """The dataset; or a file of somebody else where the old one would go."""
     (tmp_path / "sweep.nc.old").write_text("somebody else's")
-    before = (tmp_path / "sweep.nc").read_bytes()
-    environment = preload(tmp_path, HIDDEN)
-    environment |= {"HIDDEN": "/sweep.nc.old", "HIDDEN_ERRNO": str(int(errno.EIO))}
-    refused = normsweep("run", sweep, "-j", "0", "--fresh", status=3, env=environment)
-    assert refused.stderr.startswith("sweep.nc.old: ") and refused.stderr.count("\n") == 1
-    assert (tmp_path / "sweep.nc").read_bytes() == before
-    assert (tmp_path / "sweep.nc.old").read_text() == "somebody else's"
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("sweep.nc*")}
+    environment = preload(tmp_path, HIDDEN) | {"HIDDEN": f"/{hidden}", "HIDDEN_ERRNO": str(int(cause))}
+    for arguments in ([], ["--fresh"], ["--set", "seed=[1, 2, 3]"]):
+        if hidden == "sweep.nc" or "--fresh" in arguments:
+            refused = normsweep("run", sweep, "-j", "0", *arguments, status=3, env=environment)
+            assert refused.stderr.startswith(f"{hidden}: ") and refused.stderr.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("sweep.nc*")} == before
 
 
 def test_a_new_dataset_replaces_nothing(tmp_path, normsweep):
