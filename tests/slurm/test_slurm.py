@@ -206,13 +206,6 @@ def test_a_second_chain_is_refused(slurm):
 
 
 @slow
-def test_a_queue_that_does_not_answer(slurm):
-    slurm.command("squeue", "echo no controller >&2; exit 1")
-    assert slurm.submit(status=3)[1] == "no controller\nsubmit: squeue does not answer, see above\n"
-    assert slurm.called("sbatch") == []
-
-
-@slow
 def test_the_dataset_is_the_command_lines(slurm):
     """And not the plan's, which may have been made for another one."""
     slurm.run(NORMSWEEP, "run", "sweep.yaml", "-j", "0")
@@ -301,14 +294,6 @@ def test_other_options_are_of_sbatch(slurm):
 
 
 @slow
-def test_what_is_of_run_alone(slurm):
-    slurm.submit("--log=a b.jsonl", "--set", "seed=[0, 1]")
-    end = [str(BATCH), "sweep.yaml", "--set", "seed=[0, 1]", "--log", "a b.jsonl"]
-    calls = slurm.called("sbatch")
-    assert calls and all(call[-len(end):] == end for call in calls)
-
-
-@slow
 @pytest.mark.parametrize("options, passed", [
     (["-Aname"], ["-A", "name"]), (["-A", "name"], ["-A", "name"]), (["-Qvo", "out"], ["-Q", "-v", "-o", "out"]),
     (["-Qkoff"], ["-Q", "-koff"]), (["--comment=mine"], ["--comment=mine"]),
@@ -353,90 +338,87 @@ def test_time_is_the_partitions_where_none_is_given(slurm):
     assert not any(word.startswith("--time") for word in slurm.called("sbatch")[0])
 
 
+# After the sweep file.
 REFUSED = {
-    (): "the sweep file comes first; see submit --help",
-    ("--nodes=2",): "the sweep file comes first; see submit --help",
-    ("sweep.yaml", "--chain=0"): "--chain must be an integer >= 1, not '0'",
-    ("sweep.yaml", "--nodes", "two"): "--nodes must be an integer >= 1, not 'two'",
-    ("sweep.yaml", "--nodes"): "a value is missing after --nodes",
-    ("sweep.yaml", "-N2-4"): "--nodes must be an integer >= 1, not '2-4'",
-    ("sweep.yaml", "--nodes=2-4"): "--nodes must be an integer >= 1, not '2-4'",
-    ("sweep.yaml", "-N"): "a value is missing after --nodes",
-    ("sweep.yaml", "-HA"): "a value is missing after -A",
-    ("sweep.yaml", "-N2", "-n5"): "--ntasks: 5 tasks cannot be divided equally among 2 nodes",
-    ("sweep.yaml", "-N2", "-n8", "--ntasks-per-node=2"):
-        "--ntasks: 8 tasks are not 2 on each of 2 nodes, as --ntasks-per-node says",
-    ("sweep.yaml", "-nx"): "--ntasks must be an integer >= 1, not 'x'",
-    ("sweep.yaml", "-t10", "--lead=600"): "a job of 0:10:00 is not longer than --lead, 600 s",
-    ("sweep.yaml", "-H"): "--hold: the job that plans the sweep would wait, too; give --calibrated",
-    ("sweep.yaml", "--hold"): "--hold: the job that plans the sweep would wait, too; give --calibrated",
-    ("sweep.yaml", "-t1"): "a job of 0:01:00 is not longer than --lead, 120 s",
-    ("sweep.yaml", "-pnone"): "Slurm has no partition none",
-    ("sweep.yaml", "--part=short"): "--part: sbatch's options are written in full here",
-    ("sweep.yaml", "--nod", "4"): "--nod: sbatch's options are written in full here",
-    ("sweep.yaml", "--signal=USR2@60"):
-        "--signal cannot be given: --lead says how early runs are saved",
-    ("sweep.yaml", "-Ha1-4"): "--array cannot be given: every job of the array would run the whole sweep",
-    ("sweep.yaml", "--dry-run=no"): "--dry-run takes no value",
-    ("sweep.yaml", "--dry"): "--dry: sbatch's options are written in full here",
-    ("sweep.yaml", "--depend=singleton"): "--depend: sbatch's options are written in full here",
-    ("sweep.yaml", "--setup=none"): "--setup: none: not a file that can be read",
-    ("sweep.yaml", "--plan-time=soon"): "--plan-time: 'soon' is not a time, such as 10 or 0:10:00",
-    ("sweep.yaml", "-pshort", "--plan-time=2-0"):
-        "partition short ends jobs after 24:00:00, and --plan-time is 48:00:00",
-    ("sweep.yaml", "--fresh"): "submit has no --fresh: rename the dataset, or give another one with --dataset",
-    ("a & b.yaml", "-N2", "--retry-failed"): "submit has no --retry-failed: normsweep run a & b.yaml --retry-failed, "
-                                             "in an allocation",
-    ("sweep.yaml", "--retry-failed"): "submit has no --retry-failed: normsweep run sweep.yaml --retry-failed, in an "
-                                      "allocation",
-    ("sweep.yaml", "--jobs=4"): "submit has no --jobs: --ntasks-per-node says how many tasks a node has",
-    ("sweep.yaml", "--wait"): "--wait cannot be given: the jobs of a chain are submitted together",
-    ("sweep.yaml", "-W"): "--wait cannot be given: the jobs of a chain are submitted together",
-    ("sweep.yaml", "--test-only"): "--test-only cannot be given: nothing would be submitted",
-    ("sweep.yaml", "--wrap=true"): "--wrap cannot be given: what the jobs run is normsweep.sbatch",
-    ("sweep.yaml", "-J", "mine"):
-        "--job-name cannot be given: jobs are named after their dataset, so that its chain is found",
-    ("sweep.yaml", "--export-file=x"): "--export-file cannot be given: --export names variables for the jobs",
-    ("sweep.yaml", "--export=NIL"):
-        "--export=NIL cannot be given: jobs need variables of submit; give --export=NONE",
-    ("sweep.yaml", "--time-min=1"):
-        "--time-min cannot be given: a chain of jobs that Slurm may shorten has no known length",
-    ("sweep.yaml", "-D/tmp"):
-        "--chdir cannot be given: jobs run in the folder where submit is called; change to it",
-    ("sweep.yaml", "other.yaml"): "'other.yaml' is not an option; one sweep file is submitted at a time",
-    ("sweep.yaml", "--hold", "other.yaml"): "'other.yaml' is not an option; one sweep file is submitted at a time",
-    ("sweep.yaml", "--", "-N4"): "'--' is not an option; one sweep file is submitted at a time",
-    ("sweep.yaml", "-"): "'-' is not an option; one sweep file is submitted at a time",
-    ("sweep.yaml", "--account", "-N4"): "--account: write a value that begins with - as --account=VALUE",
-    ("sweep.yaml", "--nodes=5"): "partition all gives at most 4 nodes, not 5",
-    ("sweep.yaml", "--mode=ssh"): "--mode must be mpirun or srun, not 'ssh'",
-    ("sweep.yaml", "--time=soon"): "--time: 'soon' is not a time, such as 8:00:00 or 2-12",
-    ("sweep.yaml", "--time=2"): "a job of 0:02:00 is not longer than --lead, 120 s",
-    ("sweep.yaml", "-p", "none"): "Slurm has no partition none",
-    ("sweep.yaml", "-p", "short", "-t", "2-0"): "partition short ends jobs after 24:00:00, and --time is 48:00:00",
-    ("sweep.yaml", "-c", "9"): "a node of partition all has fewer than 9 cores",
-    ("sweep.yaml", "--calibrated=none"): "--calibrated: none: no such file",
-    ("sweep.yaml", "--calibrated=sweep.yaml"): "sweep.yaml: not the output of normsweep plan --values",
-    ("sweep.yaml", "--calibrated=plan", "--set", "learning_rate=0.1"):
-        "plan: the plan is for 6 cells, but sweep.yaml has 2",
-    ("sweep.yaml", "--calibrated=plan", "-t", "8:00:00", "--nodes=4", "--chain=1"): None,
-    ("sweep.yaml", "--calibrated=plan", "-t", "1:02:00", "--ntasks-per-node=4", "--chain=5"):
+    "--chain=0": "--chain must be an integer >= 1, not '0'",
+    "--nodes two": "--nodes must be an integer >= 1, not 'two'",
+    "--nodes": "a value is missing after --nodes",
+    "-N2-4": "--nodes must be an integer >= 1, not '2-4'",
+    "--nodes=2-4": "--nodes must be an integer >= 1, not '2-4'",
+    "-N": "a value is missing after --nodes",
+    "-HA": "a value is missing after -A",
+    "-N2 -n5": "--ntasks: 5 tasks cannot be divided equally among 2 nodes",
+    "-N2 -n8 --ntasks-per-node=2": "--ntasks: 8 tasks are not 2 on each of 2 nodes, as --ntasks-per-node says",
+    "-nx": "--ntasks must be an integer >= 1, not 'x'",
+    "-t10 --lead=600": "a job of 0:10:00 is not longer than --lead, 600 s",
+    "-H": "--hold: the job that plans the sweep would wait, too; give --calibrated",
+    "--hold": "--hold: the job that plans the sweep would wait, too; give --calibrated",
+    "-t1": "a job of 0:01:00 is not longer than --lead, 120 s",
+    "-pnone": "Slurm has no partition none",
+    "--part=short": "--part: sbatch's options are written in full here",
+    "--nod 4": "--nod: sbatch's options are written in full here",
+    "--signal=USR2@60": "--signal cannot be given: --lead says how early runs are saved",
+    "-Ha1-4": "--array cannot be given: every job of the array would run the whole sweep",
+    "--dry-run=no": "--dry-run takes no value",
+    "--dry": "--dry: sbatch's options are written in full here",
+    "--depend=singleton": "--depend: sbatch's options are written in full here",
+    "--setup=none": "--setup: none: not a file that can be read",
+    "--plan-time=soon": "--plan-time: 'soon' is not a time, such as 10 or 0:10:00",
+    "-pshort --plan-time=2-0": "partition short ends jobs after 24:00:00, and --plan-time is 48:00:00",
+    "--fresh": "submit has no --fresh: rename the dataset, or give another one with --dataset",
+    "--retry-failed": "submit has no --retry-failed: normsweep run sweep.yaml --retry-failed, in an allocation",
+    "--jobs=4": "submit has no --jobs: --ntasks-per-node says how many tasks a node has",
+    "--wait": "--wait cannot be given: the jobs of a chain are submitted together",
+    "-W": "--wait cannot be given: the jobs of a chain are submitted together",
+    "--test-only": "--test-only cannot be given: nothing would be submitted",
+    "--wrap=true": "--wrap cannot be given: what the jobs run is normsweep.sbatch",
+    "-J mine": "--job-name cannot be given: jobs are named after their dataset, so that its chain is found",
+    "--export-file=x": "--export-file cannot be given: --export names variables for the jobs",
+    "--export=NIL": "--export=NIL cannot be given: jobs need variables of submit; give --export=NONE",
+    "--time-min=1": "--time-min cannot be given: a chain of jobs that Slurm may shorten has no known length",
+    "-D/tmp": "--chdir cannot be given: jobs run in the folder where submit is called; change to it",
+    "other.yaml": "'other.yaml' is not an option; one sweep file is submitted at a time",
+    "--hold other.yaml": "'other.yaml' is not an option; one sweep file is submitted at a time",
+    "-- -N4": "'--' is not an option; one sweep file is submitted at a time",
+    "-": "'-' is not an option; one sweep file is submitted at a time",
+    "--account -N4": "--account: write a value that begins with - as --account=VALUE",
+    "--nodes=5": "partition all gives at most 4 nodes, not 5",
+    "--mode=ssh": "--mode must be mpirun or srun, not 'ssh'",
+    "--time=soon": "--time: 'soon' is not a time, such as 8:00:00 or 2-12",
+    "--time=2": "a job of 0:02:00 is not longer than --lead, 120 s",
+    "-p none": "Slurm has no partition none",
+    "-p short -t 2-0": "partition short ends jobs after 24:00:00, and --time is 48:00:00",
+    "-c 9": "a node of partition all has fewer than 9 cores",
+    "--calibrated=none": "--calibrated: none: no such file",
+    "--calibrated=sweep.yaml": "sweep.yaml: not the output of normsweep plan --values",
+    "--calibrated=plan --set learning_rate=0.1": "plan: the plan is for 6 cells, but sweep.yaml has 2",
+    "--calibrated=plan -t 8:00:00 --nodes=4 --chain=1": None,
+    "--calibrated=plan -t 1:02:00 --ntasks-per-node=4 --chain=5":
         "4:00:01 of training do not fit in 5 jobs of 1:02:00 with a quarter to spare; give --chain 6",
-    ("sweep.yaml", "--calibrated=plan", "-t", "0:06:00", "--ntasks-per-node=1"):
-        "a run takes 2:00:00 and is saved only every 0:05:00, but a job trains for 0:04:00: lower checkpoint_minutes "
-        "or raise --time",
-    ("sweep.yaml", "--calibrated=plan", "-t", "0:08:00", "--ntasks-per-node=1"):
+    "--calibrated=plan -t 0:06:00 --ntasks-per-node=1":
+        "a run takes 2:00:00 and is saved only every 0:05:00, but a job trains for 0:04:00: lower "
+        "checkpoint_minutes or raise --time",
+    "--calibrated=plan -t 0:08:00 --ntasks-per-node=1":
         "12:00:01 of training need 151 jobs of --time 0:08:00; give --chain 151 if you mean it",
 }
 
 
 @slow
-@pytest.mark.parametrize("arguments", REFUSED, ids=" ".join)
-def test_impossible_requests_are_refused(slurm, arguments):
-    said = REFUSED[arguments]
-    out, err = slurm.run(SUBMIT, *arguments, status=2 if said else 0)
+@pytest.mark.parametrize("options", REFUSED)
+def test_impossible_requests_are_refused(slurm, options):
+    said = REFUSED[options]
+    out, err = slurm.run(SUBMIT, "sweep.yaml", *options.split(), status=2 if said else 0)
     assert err == (f"submit: {said}\n" if said else "")
     assert bool(slurm.called("sbatch")) == (said is None) and (out == "") == (said is not None)
+
+
+@slow
+@pytest.mark.parametrize("arguments, said", [
+    ([], "the sweep file comes first; see submit --help"), (["--nodes=2"], "the sweep file comes first; see submit --help"),
+    (["a & b.yaml", "-N2", "--retry-failed"],
+     "submit has no --retry-failed: normsweep run a & b.yaml --retry-failed, in an allocation")])
+def test_sweep_files_in_requests_that_are_refused(slurm, arguments, said):
+    assert slurm.run(SUBMIT, *arguments, status=2) == ("", f"submit: {said}\n") and slurm.called("sbatch") == []
 
 
 def without(slurm, name):
@@ -459,12 +441,14 @@ def test_no_slurm(slurm, name):
 
 
 @slow
-def test_a_slurm_that_does_not_answer(slurm):
-    slurm.command("scontrol", 'echo "slurm_load_partitions error: Unable to contact slurm controller" >&2; exit 1')
-    _, err = slurm.submit(status=3)
-    assert err == ("submit: Slurm does not answer: slurm_load_partitions error: Unable to contact slurm controller; "
-                   "without Slurm: normsweep run sweep.yaml\n")
-    assert slurm.called("sbatch") == []
+@pytest.mark.parametrize("name, body, said", [
+    ("squeue", "echo no controller >&2", "no controller\nsubmit: squeue does not answer, see above\n"),
+    ("scontrol", 'echo "slurm_load_partitions error: Unable to contact slurm controller" >&2',
+     "submit: Slurm does not answer: slurm_load_partitions error: Unable to contact slurm controller; "
+     "without Slurm: normsweep run sweep.yaml\n")])
+def test_a_slurm_that_does_not_answer(slurm, name, body, said):
+    slurm.command(name, f"{body}; exit 1")
+    assert slurm.submit(status=3)[1] == said and slurm.called("sbatch") == []
 
 
 @slow
