@@ -220,23 +220,11 @@ static void check_boundaries(filling *fill_plane, int64_t least, const char *nam
         test_fail(__FILE__, __LINE__, "%s: %lld boundaries", name, (long long)boundaries);
 }
 
-TEST(halving_follows_lines)
+TEST(halving_follows_boundaries_of_any_shape)
 {
     check_boundaries(fill_half_plane, 200, "line");
-}
-
-TEST(halving_follows_stairs)
-{
     check_boundaries(fill_stairs, 200, "stairs");
-}
-
-TEST(halving_follows_discs)
-{
     check_boundaries(fill_disc, 100, "disc");
-}
-
-TEST(halving_follows_waves)
-{
     check_boundaries(fill_wave, 100, "wave");
 }
 
