@@ -77,7 +77,8 @@ def processes(path):
 
 def said(err):
     """Stderr without the plain lines of progress that a long sweep writes."""
-    return "".join(line for line in err.splitlines(True) if not re.match(r"(stopping, saving, )?\d+/(about )?\d+ done, ", line))
+    progress = re.compile(r"(stopping, saving, )?\d+/(about )?\d+ done, ")
+    return "".join(line for line in err.splitlines(True) if not progress.match(line))
 
 
 def outcomes(path):
