@@ -60,8 +60,8 @@ def made_up(**changes):
         **{f"session_{name}": ("sessions", np.array([first, second, ""], dtype=object))
            for name, (first, second) in SESSIONS.items()},
     }
-    attributes = {"source": "normsweep", "format_version": 2, "title": "My first diagram", "sweep_title": "My first diagram",
-                  "sweep": "title: My first diagram\nsteps: 20\n",
+    attributes = {"source": "normsweep", "format_version": 2, "title": "My first diagram",
+                  "sweep_title": "My first diagram", "sweep": "title: My first diagram\nsteps: 20\n",
                   "configuration_digest": "c0ffee", "data_digest": "beef", "steps": 20, "bias": np.int8(1)}
     dataset = xr.Dataset(variables, {**axes, "step": STEPS}, attributes)
     dataset.learning_rate.attrs = {"long_name": "learning rate", "units": "1"}

@@ -304,7 +304,8 @@ def attributes_of(parts: Sequence[xr.Dataset], axes: Sequence[str]) -> dict[str,
         found["title"] = found["sweep_title"] = listed(titles)
     notes = {part.sweep.notes: part.sweep.title for part in parts if part.sweep.notes}
     if notes:
-        found["sweep_notes"] = "\n\n".join(f"{title}: {note}" if len(notes) > 1 else note for note, title in notes.items())
+        found["sweep_notes"] = "\n\n".join(f"{title}: {note}" if len(notes) > 1 else note
+                                           for note, title in notes.items())
     if len({str(part.attrs.get("configuration_digest")) for part in parts}) > 1:
         found["configuration_digest"] = ""
     return found

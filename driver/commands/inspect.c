@@ -4,8 +4,8 @@
  * All files and options are checked before anything is measured; values are checked by the first pass.
  * Networks of others come as files of analysis/weights, which knows their families.
  */
-#include "driver/commands/commands.h"
 #include "driver/inspect/inspect.h"
+#include "driver/commands/commands.h"
 #include "driver/text/lines.h"
 #include "worker/host/processors.h"
 

@@ -46,7 +46,7 @@ static int find_variable(
 static int lay_out_record(struct record *record, const struct measure *measure, struct error *error)
 {
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        struct view_variable variable;
+        struct view_variable variable = {0};
         record->first[metric] = -1;
         if (!metric_stored(metric, &record->view->form, measure->group))
             continue;

@@ -99,7 +99,8 @@ def test_what_was_run():
 def test_results_come_first_and_defaults_last():
     from matplotlib.figure import Figure
     ds = made_up().assign_attrs(
-        width=8, sweep_title="A sweep", sweep='title: "A sweep"\nbias: true  # steps: 9\n# include base.yaml\n# | width: 8')
+        width=8, sweep_title="A sweep",
+        sweep='title: "A sweep"\nbias: true  # steps: 9\n# include base.yaml\n# | width: 8')
     text = report(ds, [("losses", "Losses.", Figure()), ("phase", "Growth.", Figure())])
     places = [text.index(part) for part in (
         "growth stops at a weight decay of 0.01 to 0.1; its log-log slope over the learning rate is 1.00",

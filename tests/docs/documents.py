@@ -38,7 +38,8 @@ def manual_blocks(path=MANUAL):
     found = []
     for match in re.finditer(r"^\.Bd -literal[^\n]*\n(.*?)^\.Ed$", text, re.M | re.S):
         shown = match[1].replace("\\e", "\\")
-        language = "python" if shown.startswith("import ") else "sh" if shown.startswith(("normsweep ", "analysis/")) else "yaml"
+        program = shown.startswith(("normsweep ", "analysis/"))
+        language = "python" if shown.startswith("import ") else "sh" if program else "yaml"
         found.append(Block(language, shown, text.count("\n", 0, match.start()) + 1))
     return found
 

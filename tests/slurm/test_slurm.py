@@ -414,7 +414,8 @@ def test_impossible_requests_are_refused(slurm, options):
 
 @slow
 @pytest.mark.parametrize("arguments, said", [
-    ([], "the sweep file comes first; see submit --help"), (["--nodes=2"], "the sweep file comes first; see submit --help"),
+    ([], "the sweep file comes first; see submit --help"),
+    (["--nodes=2"], "the sweep file comes first; see submit --help"),
     (["a & b.yaml", "-N2", "--retry-failed"],
      "submit has no --retry-failed: normsweep run a & b.yaml --retry-failed, in an allocation")])
 def test_sweep_files_in_requests_that_are_refused(slurm, arguments, said):

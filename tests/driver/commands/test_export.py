@@ -1,4 +1,4 @@
-"""`analysis/weights export`: logits of exported files against those of the run, by a second implementation; refusals."""
+"""`analysis/weights export`: logits of exported files against the run's, by a second implementation; refusals."""
 import json
 
 import missing

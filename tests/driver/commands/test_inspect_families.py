@@ -84,7 +84,8 @@ def save(folder, weights, config, ids):
 
 
 def inspect(folder, *arguments, **options):
-    return run(BUILD / "normsweep", "inspect", "net.weights.nc", "--tokens", "ids.txt", *arguments, cwd=folder, **options)
+    return run(BUILD / "normsweep", "inspect", "net.weights.nc", "--tokens", "ids.txt", *arguments, cwd=folder,
+               **options)
 
 
 def value(text, name):

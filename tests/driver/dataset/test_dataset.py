@@ -247,13 +247,13 @@ def test_show_the_most_frequent_class(tmp_path, normsweep, points, legend):
     with netCDF4.Dataset(path, "r+") as file:
         file["dynamics"][:] = classes
     lines = normsweep("show", path, "dynamics").stdout.splitlines()
-    words = [str(i) for i in range(len(DYNAMICS))] if legend else DYNAMICS
+    words = [2 * str(i) for i in range(len(DYNAMICS))] if legend else DYNAMICS
     counts = (classes.reshape(points, 2, 6, 1) == np.arange(len(DYNAMICS))).sum(axis=2)
     expected = [[words[k] for k in counts[:, j].argmax(axis=1)] for j in (1, 0)]
     assert expected[0][1] == words[1] and expected[1][2] == words[4]
-    assert drawn(lines) == expected
+    assert drawn(lines) == ([["".join(row)] for row in expected] if legend else expected)
     assert lines[-1] == "most frequent over seed"
-    meaning = ", ".join(f"{i} {word}" for i, word in enumerate(DYNAMICS))
+    meaning = "   ".join(f"{i} {word}" for i, word in enumerate(DYNAMICS))
     assert lines.count(meaning) == int(legend) and not any("mean" in line for line in lines)
 
 

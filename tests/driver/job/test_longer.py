@@ -7,7 +7,6 @@ import subprocess
 import time
 
 import netCDF4
-import numpy as np
 import pytest
 
 import same
@@ -317,17 +316,3 @@ def test_plan_of_a_longer_sweep(place):
             "sweep.nc.45.old\n") in said
     assert not (place / "sweep.nc.45.old").exists()
     assert "grows" not in go(place, command="plan").stdout
-
-
-def test_a_dataset_from_when_the_key_was_true_or_false(tmp_path):
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
-    for number, word in (0, "false"), (1, "true"):
-        name = f"{word}.nc"
-        go(tmp_path, f"save_weights={word}", f"output={name}")
-        with netCDF4.Dataset(tmp_path / name, "a") as file:
-            assert file.save_weights == word
-            file.save_weights = np.int8(number)
-        assert "nothing left to do" in go(tmp_path, f"save_weights={word}", f"output={name}").stdout
-        other = "true" if word == "false" else "false"
-        said = go(tmp_path, f"save_weights={other}", f"output={name}", status=2).stderr
-        assert f"save_weights is {word} in {name}" in said
