@@ -40,7 +40,8 @@ static void print_option(FILE *file, enum option option)
     fputs(row->store.kind == STORE_TEXTS ? "]..." : "]", file);
 }
 
-void command_usage(FILE *file, const struct command *command)
+/* Prints "normsweep check SWEEP.yaml [--set KEY=VALUE]...". */
+static void command_usage(FILE *file, const struct command *command)
 {
     fprintf(file, "normsweep %s %s", command->name, command->operands);
     for (enum option option = 0; option < OPTION_COUNT; option++)

@@ -81,9 +81,6 @@ int command_fail(const struct error *error);
 /* Prints all commands: a usage line and a line of help for each. */
 void command_overview(FILE *file);
 
-/* Prints "normsweep check SWEEP.yaml [--set KEY=VALUE]...". */
-void command_usage(FILE *file, const struct command *command);
-
 /* What its operand may be; NULL: its name says it. */
 const char *command_operand(const struct command *command);
 

@@ -1,6 +1,7 @@
 #include "driver/commands/start.h"
 
 #include "driver/job/chooser.h"
+#include "driver/output/output.h"
 #include "driver/picture/status_json.h"
 #include "driver/ranks/mpirun.h"
 #include "driver/ranks/starter.h"
@@ -47,9 +48,20 @@ void start_release(struct start *start)
     arguments_release(&start->arguments);
 }
 
+/* The log must not take the place of a dataset that is yet to be made. */
 static int open_log(struct start *start, struct error *error)
 {
-    return start->arguments.log ? journal_open(&start->journal, start->arguments.log, error) : 0;
+    const char *path = start->arguments.log;
+
+    if (!path)
+        return 0;
+    char *log = output_resolve(path), *output = start->has_sweep ? output_resolve(start->sweep.output) : NULL;
+    bool same = log && output && strcmp(log, output) == 0;
+    free(log);
+    free(output);
+    if (same)
+        return error_set(error, ERROR_INPUT, "--log: %s is this sweep's dataset; give another file", path);
+    return journal_open(&start->journal, path, error);
 }
 
 /* The line of a second SIGINT. Ranks of a launcher get none; it tells for them. */

@@ -39,7 +39,8 @@ static void definition_begin(
         nc_abort(definition->file);
 }
 
-int layout_write_header(const struct layout *layout, const char *path)
+/* Writes only the header, to a file of full length. Returns a netCDF status. */
+static int layout_write_header(const struct layout *layout, const char *path)
 {
     struct definition definition;
 

@@ -9,9 +9,6 @@
  */
 int layout_write(const struct layout *layout, const char *path);
 
-/* Writes only the header, to a file of full length. Returns a netCDF status. */
-int layout_write_header(const struct layout *layout, const char *path);
-
 enum { LAYOUT_PATH = 64 };
 
 /* Lays the file out in memory, without values. A descriptor, which the caller closes, and the path at which

@@ -62,7 +62,6 @@ int mapping_copy(
 
 /* Bytes of a variable for each cell. */
 int64_t run_variable_bytes(enum run_variable variable);
-int64_t metric_bytes(const struct layout *layout, enum metric metric);
 
 /* Finds the offsets of all values in an open file of the sweep. -1 with the error set. */
 int places_find(struct dataset *dataset, int file, struct error *error);

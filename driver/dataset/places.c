@@ -18,7 +18,7 @@ int64_t run_variable_bytes(enum run_variable variable)
     return row->type == STORED_BYTE ? 1 : row->type == STORED_TEXT ? row->width : 8;
 }
 
-int64_t metric_bytes(const struct layout *layout, enum metric metric)
+static int64_t metric_bytes(const struct layout *layout, enum metric metric)
 {
     int64_t rows = metric_is_of_run(metric) ? 1 : layout->step_count;
 

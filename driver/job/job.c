@@ -30,7 +30,8 @@ enum { BEAT_CELLS = 1 << 16 };
 #define COMMIT_PART 0.02
 #define FLUSH_SECONDS 1
 
-double job_run(const struct job *job, int64_t cell, struct run *run)
+/* Fills in the run of a cell; returns its expected cost, in the unit of train_cost. */
+static double job_run(const struct job *job, int64_t cell, struct run *run)
 {
     sweep_cell(job->sweep, cell, run);
     return train_cost(run, job->corpus, &job->sweep->measure);

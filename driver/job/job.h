@@ -80,9 +80,6 @@ void job_fail(struct job *job, const struct error *error);
 /* The same for an error that does not concern the dataset: commits waiting results first. */
 void job_break_off(struct job *job, const struct error *error);
 
-/* Fills in the run of a cell; returns its expected cost, in the unit of train_cost. */
-double job_run(const struct job *job, int64_t cell, struct run *run);
-
 /* The session number in names of this start's files: its row in the session table, or a larger number if
  * the folder has checkpoints of a dataset that was removed, which would otherwise pass for newer ones. */
 int64_t job_session(const struct job *job);

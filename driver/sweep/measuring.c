@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct param measure_step_param = {
+/* measure.steps is read like the values of an axis of this parameter. */
+static const struct param measure_step_param = {
     .name = "measure.steps", .kind = PARAM_INTEGER, .axis = true, .min = 0, .max = MEASURE_NUMBER_MOST};
 
 static int check_map(struct reader *reader, enum key key, const struct node *node)

@@ -3,9 +3,6 @@
 
 #include "driver/sweep/reader.h"
 
-/* measure.steps is read like the values of an axis of this parameter. */
-extern const struct param measure_step_param;
-
 /* Read `measure: {every | steps, metrics}`, and a key of MEASURE_OPTIONS, into the sweep's struct measure. */
 int measure_read(struct reader *reader, const struct node *node);
 int options_read(struct reader *reader, enum key key, const struct node *node);

@@ -11,16 +11,16 @@ const char *const outcome_words[OUTCOME_COUNT] = {
     [OUTCOME_SKIPPED] = "skipped",
 };
 
-const char *const phase_words[PHASE_COUNT] = {
+static const char *const phase_words[PHASE_COUNT] = {
     [PHASE_NONE] = "none",
     [PHASE_GROWING] = "growing",
     [PHASE_SHRINKING] = "shrinking",
     [PHASE_DIVERGED] = "diverged",
 };
 
-const char *const early_words[EARLY_COUNT] = {[EARLY_NO] = "no", [EARLY_PHASE] = "phase"};
+static const char *const early_words[EARLY_COUNT] = {[EARLY_NO] = "no", [EARLY_PHASE] = "phase"};
 
-const char *const dynamics_words[DYNAMICS_COUNT] = {
+static const char *const dynamics_words[DYNAMICS_COUNT] = {
     [DYNAMICS_NONE] = "none",
     [DYNAMICS_ALIGNED] = "aligned",
     [DYNAMICS_MISALIGNED] = "misaligned",

@@ -183,13 +183,6 @@ enum phase {
     PHASE_DIVERGED,
     PHASE_COUNT,
 };
-extern const char *const phase_words[PHASE_COUNT];
-
-/* The words of enum early, likewise. */
-extern const char *const early_words[EARLY_COUNT];
-
-/* The words of enum dynamics, likewise. */
-extern const char *const dynamics_words[DYNAMICS_COUNT];
 
 /*
  * May a dataset contain a dimension or variable of this name, other than a parameter? A `together` axis must

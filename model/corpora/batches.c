@@ -23,7 +23,8 @@ void batch_layout(struct batch *batch, int64_t rows, struct arena *arena)
     batch_layout_both(batch, (struct batch_rows){rows, 0}, arena);
 }
 
-void batch_clear(struct batch *batch)
+/* Makes a batch empty, for reading_append. */
+static void batch_clear(struct batch *batch)
 {
     batch->sequences = batch->rows = batch->start[0] = 0;
     batch->source_rows = 0;

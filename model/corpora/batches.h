@@ -27,9 +27,6 @@ void batch_layout(struct batch *batch, int64_t rows, struct arena *arena);
 /* The same with sources, unless room.source is 0. */
 void batch_layout_both(struct batch *batch, struct batch_rows room, struct arena *arena);
 
-/* Makes a batch empty, for reading_append. */
-void batch_clear(struct batch *batch);
-
 void batches_layout(struct batches *batches, const struct text *text, const struct reading *reading,
     int64_t batch_size, struct arena *arena);
 

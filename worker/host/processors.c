@@ -30,11 +30,6 @@ int processors_count(void)
     return granted < most ? (int)fmax(granted, 1) : (int)most;
 }
 
-int processors_bound(void)
-{
-    return bound_to() < online();
-}
-
 static int compare_places(const void *a, const void *b)
 {
     const struct processor *x = a, *y = b;

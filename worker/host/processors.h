@@ -9,9 +9,6 @@
  */
 int processors_count(void);
 
-/* Is this process bound to fewer processors than the machine has, by a batch system or by mpirun? */
-int processors_bound(void);
-
 /*
  * Binds this process to its share of the processors that it may use, as worker `index` of `workers` on this
  * machine with `threads` each. Shares are contiguous: a processor per thread if that uses all processors, or

@@ -12,7 +12,7 @@ const struct measure_option_row measure_option_table[MEASURE_OPTION_COUNT] = {
 #undef X
 };
 
-int64_t measure_get(const struct measure *measure, enum measure_option option)
+static int64_t measure_get(const struct measure *measure, enum measure_option option)
 {
     int64_t value;
 

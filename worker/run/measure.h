@@ -72,7 +72,6 @@ struct measure_option_row {
 
 extern const struct measure_option_row measure_option_table[MEASURE_OPTION_COUNT];
 
-int64_t measure_get(const struct measure *measure, enum measure_option option);
 void measure_set(struct measure *measure, enum measure_option option, int64_t value);
 
 /* The first option of a key of the sweep file, MEASURE_OPTION_COUNT without one; and the one behind its last.

@@ -181,7 +181,8 @@ static void on_row(void *context, int64_t step, const double *values, size_t cou
     }
 }
 
-void loop_progress(struct loop *loop, double patience)
+/* Reports the progress of the run, and after how many seconds of silence to give this worker up. */
+static void loop_progress(struct loop *loop, double patience)
 {
     struct message *message = loop_blank(loop, MESSAGE_PROGRESS);
 

@@ -44,14 +44,8 @@ void loop_send(struct loop *loop);
 /* Ends the process: without a coordinator that it can trust, a worker must neither train nor write. */
 _Noreturn void loop_leave(const char *why);
 
-/* Sends a line for the user. */
-void loop_say(struct loop *loop, const char *line);
-
 /* Reports a failure after which neither this worker nor the sweep can go on. */
 void loop_refuse(struct loop *loop, enum error_status status, const char *why);
-
-/* Reports the progress of the run, and after how many seconds of silence to give this worker up. */
-void loop_progress(struct loop *loop, double patience);
 
 /* Call before a file is read or written: breaths then report progress. */
 void loop_begin_file(struct loop *loop);

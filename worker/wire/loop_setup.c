@@ -19,7 +19,8 @@
  */
 #define MARK_SECONDS 10
 
-void loop_say(struct loop *loop, const char *line)
+/* Sends a line for the user. */
+static void loop_say(struct loop *loop, const char *line)
 {
     struct message *message = loop_blank(loop, MESSAGE_NOTE);
 

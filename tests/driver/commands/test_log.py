@@ -161,6 +161,7 @@ def test_a_refined_sweep(folder):
 
 @pytest.mark.parametrize("name, said", [
     ("no/log", "no/log: No such file or directory"), (".", ".: Is a directory"),
+    ("a.nc", "--log: a.nc is this sweep's dataset; give another file"),
     ("a.yaml", "a.yaml: is not a log of normsweep"), ("pipe", "pipe: is not a regular file, as a log must be"),
     ("other.nc", "other.nc: is not a log of normsweep")])
 @pytest.mark.parametrize("workers", ["0", "1"])
