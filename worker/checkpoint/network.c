@@ -17,10 +17,10 @@ enum field_kind { FIELD_WHOLE, FIELD_REAL, FIELD_WORD, FIELD_TRUTH, FIELD_BIAS }
 /* An attribute, and the field of struct architecture that has its value. */
 struct described {
     const char *name;
-    enum field_kind kind;
     size_t offset;
     double least, most; /* of numbers */
     const char *const *words; /* in the order of the enum, NULL at the end */
+    enum field_kind kind;
     unsigned bias; /* of enum biases */
 };
 
