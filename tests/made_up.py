@@ -20,6 +20,14 @@ def flags(meanings):
     return {"flag_values": np.array(list(meanings), np.int8), "flag_meanings": " ".join(meanings.values())}
 
 
+# Keys of a sweep that are the same in all runs; every dataset has them.
+SETTINGS = {
+    "optimiser": "adamw", "momentum": 0.0, "beta1": 0.9, "beta2": 0.999, "gradient_clip": 0.0, "schedule": "constant",
+    "schedule_start": 0, "schedule_end": 0.1, "schedule_decay": 0.2, "warmup_steps": 0, "decay_on": "all",
+    "decay_rule": "scaled", "fixed_norm": np.int8(0), "parametrization": "standard", "base_width": 0, "width": 8,
+    "stop_when": "never", "weights": "float"}
+
+
 def made_up(**changes):
     """norm_growth = (weight_decay / b)^-1/2 with its boundary b = learning_rate with pre, 0.3 with post, over sqrt(2)
     for seed 0 and times sqrt(2) for seed 1. Two runs have diverged, five are pending. param_norm grows with a straight
@@ -53,6 +61,7 @@ def made_up(**changes):
         "diverged_step": (list(axes), np.where(outcome == 3, 7.0, np.nan), {"long_name": "step of divergence"},
                           {"dtype": "int64", "_FillValue": -1}),
         "norm_growth": (list(axes), growth, {"long_name": "norm growth", "units": "1", "nature": "ratio"}),
+        "rate_sum": ([*axes, "step"], rate[..., np.newaxis] * STEPS, {"long_name": "sum of learning rates"}),
         "param_norm": ([*axes, "step"], np.where(begun, norms, np.nan), {"long_name": "parameter norm", "units": "1"}),
         "host": (list(axes), np.where(outcome > 0, "node7", "").astype(object), {"long_name": "host"}),
         "reason": (list(axes), values.get("reason", np.full(growth.shape, "", dtype=object)),
@@ -60,7 +69,7 @@ def made_up(**changes):
         **{f"session_{name}": ("sessions", np.array([first, second, ""], dtype=object))
            for name, (first, second) in SESSIONS.items()},
     }
-    attributes = {"source": "normsweep", "format_version": 2, "title": "My first diagram",
+    attributes = {**SETTINGS, "source": "normsweep", "format_version": 2, "title": "My first diagram",
                   "sweep_title": "My first diagram", "sweep": "title: My first diagram\nsteps: 20\n",
                   "configuration_digest": "c0ffee", "data_digest": "beef", "steps": 20, "bias": np.int8(1)}
     dataset = xr.Dataset(variables, {**axes, "step": STEPS}, attributes)

@@ -23,14 +23,9 @@ from .names import DONE, OUTCOMES, REPEAT
 from .schedule import KEYS, rates
 from .slope import over_repeats, repeats_along
 
-PREDICTED, SHRINKING, DIVERGED, UNKNOWN, COARSE, UNSTABLE, COUPLED, UNEVEN, EARLY, UNTIMED = REASONS = (
-    "predicted", "shrinking", "diverged", "unknown", "coarse", "unstable", "coupled", "uneven", "early", "untimed")
+PREDICTED, SHRINKING, DIVERGED, UNKNOWN, COARSE, UNSTABLE, COUPLED, UNEVEN, EARLY = REASONS = (
+    "predicted", "shrinking", "diverged", "unknown", "coarse", "unstable", "coupled", "uneven", "early")
 SKIPPED = OUTCOMES.index("skipped")
-DEFAULTS = {  # of keys that older datasets do not have
-    "optimiser": "adamw", "momentum": 0.0, "beta1": 0.9, "beta2": 0.999, "gradient_clip": 0.0, "schedule": "constant",
-    "schedule_start": 0, "schedule_end": 0.1, "schedule_decay": 0.2, "warmup_steps": 0, "decay_on": "all",
-    "decay_rule": "scaled", "fixed_norm": 0, "parametrization": "standard", "base_width": 0, "width": 0,
-    "stop_when": "never", "weights": "float"}
 WEAKEST = 1e-6  # decay times the sum of rates, below which a norm loses nothing
 HALVINGS = 60
 SAME = 1e-6  # two squares that differ by less, relative to their size, do not say how a source depends on them
@@ -59,7 +54,6 @@ def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | Non
                 decay; mup at another width than base_width, unless decay_rule is independent; weights bfloat16,
                 whose rounding loses it
     early       stop_when may have ended the runs at different steps
-    untimed     the dataset, of an older version, has no rate_sum, and the learning rate is not constant
 
     `over` names the axis of repeats; None if there is none. Variables, each over learning_rate and the other axes:
 
@@ -114,7 +108,7 @@ def places_of(dataset: xr.Dataset, decays: Numbers) -> list[int]:
 
 def key(dataset: xr.Dataset, name: str) -> xr.DataArray:
     """The value of a key of the sweep file: a coordinate if there are several values, an attribute if there is one."""
-    return dataset[name] if name in dataset.coords else xr.DataArray(dataset.attrs.get(name, DEFAULTS.get(name)))
+    return dataset[name] if name in dataset.coords else xr.DataArray(dataset.attrs[name])
 
 
 def decay_factor(dataset: xr.Dataset) -> xr.DataArray:
@@ -146,23 +140,16 @@ def has_bounded_steps(dataset: xr.Dataset) -> xr.DataArray:
     return xr.where(optimiser == "sgd", key(dataset, "gradient_clip") > 0, bounded)
 
 
-def rate_sums(dataset: xr.Dataset) -> xr.DataArray:
-    """The sum of the learning rates before each measured step; NaN where it is not known."""
-    constant = (key(dataset, "schedule") == "constant") & (key(dataset, "warmup_steps") <= 1)
-    plain = (key(dataset, "learning_rate") * dataset.step).where(constant)
-    return dataset.rate_sum.fillna(plain) if "rate_sum" in dataset else plain
-
-
 def decay_times(dataset: xr.Dataset) -> xr.DataArray:
     """What multiplies lambda, summed over the steps before each measured step: the rate, or, with decay_rule corrected,
     its square over the peak rate."""
-    sums, corrected = rate_sums(dataset), key(dataset, "decay_rule") == "corrected"
-    if not corrected.any() or "last_step" not in dataset:
-        return sums.where(~corrected)
+    corrected = key(dataset, "decay_rule") == "corrected"
+    if not corrected.any():
+        return dataset.rate_sum
     own = xr.apply_ufunc(
         corrected_sums, dataset.step, dataset.last_step, *(key(dataset, name) for name in KEYS),
         input_core_dims=[["step"], *[[]] * (1 + len(KEYS))], output_core_dims=[["step"]], vectorize=True)
-    return xr.where(corrected, own, sums)
+    return xr.where(corrected, own, dataset.rate_sum)
 
 
 def corrected_sums(step: Array, last_step: float, learning_rate: float, *schedule: Any) -> Array:
@@ -228,8 +215,6 @@ class Gain:
         known = np.isfinite(square)
         if known.sum() < 2:
             raise NoPrediction(UNKNOWN)
-        if not np.isfinite(time[known]).all():
-            raise NoPrediction(UNTIMED)
         self.decay = decay
         self.square, self.end = square[known][:-1], square[known][-1]  # [n] at the beginning of each span
         self.span = np.diff(time[known])  # [n] sums of rates

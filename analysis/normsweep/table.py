@@ -27,7 +27,7 @@ def run_table(dataset: xr.Dataset) -> pd.DataFrame:
     >>> len(frame), list(frame.columns[:5])
     (60, ['learning_rate', 'weight_decay', 'norm_placement', 'seed', 'outcome'])
     >>> list(frame.columns[-2:])
-    ['reason', 'param_norm_last']
+    ['rate_sum_last', 'param_norm_last']
     """
     outcome = dataset.sweep.outcome
     runs = outcome.values.ravel() != "skipped"

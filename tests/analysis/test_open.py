@@ -129,7 +129,7 @@ def test_only_keys_that_are_in_the_way_are_named(parts):
             (parts[1], {"data_digest": "dead", "corpus": "markov", "vocabulary": 7},
              "corpus is markov, not text, vocabulary is 7, not 9; that cannot"),
             (parts[1], {"optimiser": "sgd", "momentum": 0.9},
-             "momentum is 0.9, not 0, optimiser is sgd, not adamw; at most one such key becomes an axis")):
+             "optimiser is sgd, not adamw, momentum is 0.9, not 0; at most one such key becomes an axis")):
         for name, more in ((parts[0], {}), (path, changes)):
             part = made_up().isel(seed=[parts.index(name)])
             part.assign_attrs(dict(sorted({**keys, **more}.items()))).to_netcdf(name)
@@ -405,8 +405,8 @@ def test_one_run_has_a_boundary_without_a_number():
 
 
 def test_what_cannot_be_an_axis():
-    with pytest.raises(KeyError, match="width: not a key of this sweep"):
-        made_up().sweep.with_axes("seed", "width")
+    with pytest.raises(KeyError, match="depth: not a key of this sweep"):
+        made_up().sweep.with_axes("seed", "depth")
     together = made_up().assign_coords(heads=("norm_placement", [1, 2]))
     with pytest.raises(KeyError, match="heads: changes along norm_placement, so it is not an axis"):
         together.sweep.with_axes("heads")

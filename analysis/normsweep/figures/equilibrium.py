@@ -33,21 +33,21 @@ def late_ratio(dataset, measured, expected, late):
 def balance_times(dataset, run):
     """How many times 1 / (2 eta lambda) a run lasts: 2 lambda times its sum of learning rates; over 1 - momentum with
     sgd, whose momentum carries the decay, too. NaN where decay is of another kind."""
-    if "rate_sum" not in dataset or value_of(dataset, run, "decay_rule", "scaled") != "scaled":
+    if value_of(dataset, run, "decay_rule") != "scaled":
         return np.nan
-    optimiser = value_of(dataset, run, "optimiser", "adamw")
+    optimiser = value_of(dataset, run, "optimiser")
     if optimiser == "adam":  # adds the decay to the gradient, and scales both
         return np.nan
     rates = look.finite([dataset.rate_sum.isel(run).values])
-    decay = float(value_of(dataset, run, "weight_decay", np.nan))
-    carried = 1 - float(value_of(dataset, run, "momentum", 0)) if optimiser == "sgd" else 1
+    decay = float(value_of(dataset, run, "weight_decay"))
+    carried = 1 - float(value_of(dataset, run, "momentum")) if optimiser == "sgd" else 1
     return 2 * decay * rates.max() / carried if len(rates) else np.nan
 
 
-def value_of(dataset, run, key, default):
+def value_of(dataset, run, key):
     """The value of a key in a run: of an axis, of keys that change together, or the same in all runs."""
     if key not in dataset.coords:
-        return dataset.attrs.get(key, default)
+        return dataset.attrs[key]
     return dataset[key].isel({axis: i for axis, i in run.items() if axis in dataset[key].dims}).item()
 
 
