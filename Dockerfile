@@ -17,7 +17,7 @@ FROM debian:12-slim
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends \
         openmpi-bin libopenblas0-pthread libnetcdf19 libyaml-0-2 netcdf-bin \
-        python3-numpy python3-xarray python3-netcdf4 python3-pandas python3-matplotlib \
+        python3-numpy python3-xarray python3-netcdf4 python3-pandas python3-scipy python3-matplotlib \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 1000 --create-home sweep && install -d -o sweep -m 1777 /data
 COPY --from=build /there/ /

@@ -214,7 +214,7 @@ check-slurm:
 	@.ci/setup build figures tests
 	@.ci/setup slurm || echo "check-slurm: continues without Slurm"
 	@$(MAKE_ALL) all
-	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy xarray netCDF4)" -m pytest -q -p no:cacheprovider \
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy xarray netCDF4 scipy)" -m pytest -q -p no:cacheprovider \
 		--color=no -rs tests/slurm/check_slurm.py
 
 ## lint: what rooms include, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck

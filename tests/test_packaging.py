@@ -79,7 +79,7 @@ def test_the_container_has_what_the_set_up_installs():
     building, running = DOCKERFILE.split("\nFROM ")[1:]
     body = re.search(r"^build\(\) \{\n(.*?)^\}", SETUP, re.M | re.S)[1]
     needed = set(re.findall(r"need ([\w-]+) ", body))
-    figures = set(re.findall(r"(python3-\w+):", re.search(r"^figures=\((.*)\)$", SETUP, re.M)[1]))
+    figures = set(re.findall(r"(python3-\w+):", re.search(r"^figures=\((.*?)\)$", SETUP, re.M | re.S)[1]))
     assert len(needed) > 6 and needed <= set(re.findall(r"[\w-]+", building))
     assert len(figures) > 3 and figures <= set(re.findall(r"[\w-]+", running))
 

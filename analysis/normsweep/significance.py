@@ -7,20 +7,18 @@ and assume less, but with n pairs their probability cannot fall below 2^(1-n).
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import betaincinv, stdtr
 
 from .hints import Array, Numbers
 
 LEVEL = 0.05  # of tests; intervals cover with a probability of 1 - LEVEL
 ARRANGEMENTS = 100_000  # up to so many, all rearrangements are taken; of more, so many draws
 CLOSE = 1e-12  # relative difference below which the means of two arrangements are equal
-TERMS = 100  # of the continued fraction, enough for 10,000 degrees of freedom
-NORMAL, MOST = 1.959963984540054, 12.71  # Student's quantiles for infinitely many degrees of freedom, and above 1
-HALVINGS = 50
+NORMAL = 1.959963984540054  # Student's quantile for infinitely many degrees of freedom
 
 
 class Estimate(NamedTuple):
@@ -91,35 +89,28 @@ def sign_flips(differences: Numbers) -> float:
     Exact if swapping changes nothing but the names; never below 2^(1-n). NaN for fewer than two pairs."""
     known = np.asarray(differences, float)
     known = known[~np.isnan(known)]
-    n = len(known)
-    if n < 2:
-        return math.nan
-    if 2 ** n <= ARRANGEMENTS:
-        signs = np.array(list(itertools.product((1, -1), repeat=n)))
-        return share_as_large(signs @ known, known.sum(), drawn=False)
-    signs = np.random.default_rng(0).choice((1, -1), (ARRANGEMENTS, n))
-    return share_as_large(signs @ known, known.sum(), drawn=True)
+    return as_large(known.mean(), (known,), "samples") if len(known) > 1 else math.nan
 
 
 def exchanges(a: Numbers, b: Numbers) -> float:
     """The same for two independent samples: over all ways to divide their n + m values anew. Never below 1 / number of
     ways, or 2 / number of ways for samples of one size. NaN unless both have two values."""
     one, two = (part[~np.isnan(part)] for part in (np.asarray(a, float), np.asarray(b, float)))
-    n, m = len(one), len(two)
-    if min(n, m) < 2:
+    if min(len(one), len(two)) < 2:
         return math.nan
-    values = np.concatenate([two, one]) - np.concatenate([one, two]).mean()
-    if math.comb(n + m, m) <= ARRANGEMENTS:
-        places = np.array(list(itertools.combinations(range(n + m), m)))
-        return share_as_large(values[places].sum(1), values[:m].sum(), drawn=False)
-    draws = np.random.default_rng(0).permuted(np.tile(values, (ARRANGEMENTS, 1)), axis=1)[:, :m]
-    return share_as_large(draws.sum(1), values[:m].sum(), drawn=True)
+    return as_large(two.mean() - one.mean(), (one, two), "independent")
 
 
-def share_as_large(found: Array, observed: float, drawn: bool) -> float:
-    """The share of the arrangements at least as far from 0. Drawn ones do not contain the observed one: it is added."""
-    count = int((np.abs(found) >= abs(observed) * (1 - CLOSE)).sum())
-    return (count + drawn) / (len(found) + drawn)
+def as_large(observed: float, samples: tuple[Array, ...], kind: str) -> float:
+    """The share of the rearrangements whose |difference of means| is at least |observed|, up to rounding."""
+    from scipy.stats import permutation_test  # takes a second to import
+
+    def is_as_large(*parts: Array, axis: int) -> Array:
+        means = [part.mean(axis) for part in parts]
+        return np.abs(means[-1] - (means[0] if len(means) > 1 else 0)) >= abs(observed) * (1 - CLOSE)
+    found = permutation_test(samples, is_as_large, permutation_type=kind, vectorized=True, n_resamples=ARRANGEMENTS,
+                             alternative="greater", random_state=0)
+    return float(found.pvalue)
 
 
 def least_of_flips(n: int) -> float:
@@ -151,54 +142,12 @@ def discoveries(p: Numbers) -> Array:
 # ---- Student's distribution, also for degrees of freedom that are not whole, as Welch's are ----
 
 def student_outside(t: Numbers, freedom: Numbers) -> Array:
-    """The probability that a variable of Student's distribution is outside (-t, t): the regularised incomplete beta
-    function of freedom / (freedom + t^2) for freedom / 2 and 1 / 2."""
-    t, freedom = np.broadcast_arrays(np.asarray(t, float), np.asarray(freedom, float))
-    found = np.full(t.shape, np.nan)
-    known = ~np.isnan(t) & np.isfinite(freedom)
-    square = np.minimum(t[known], 1e150) ** 2
-    found[known] = beta_share(freedom[known], square)
-    return found
+    """The probability that a variable of Student's distribution is outside (-t, t)."""
+    return np.asarray(2 * stdtr(freedom, np.negative(t)))
 
 
 def student_quantile(freedom: Numbers) -> Array:
-    """The t outside of which such a variable is with a probability of LEVEL; 1 degree of freedom or more."""
+    """The t outside of which such a variable is with a probability of LEVEL."""
     freedom = np.asarray(freedom, float)
-    known = np.isfinite(freedom)
-    kinds, place = np.unique(freedom[known], return_inverse=True)
-    low, high = np.full(kinds.shape, NORMAL), np.full(kinds.shape, MOST)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        outside = student_outside(middle, kinds) > LEVEL
-        low, high = np.where(outside, middle, low), np.where(outside, high, middle)
-    found = np.full(freedom.shape, np.nan)
-    found[known] = ((low + high) / 2)[place]
-    return found
-
-
-def beta_share(freedom: Array, square: Array) -> Array:
-    """The incomplete beta function for a = freedom / 2 and b = 1 / 2 at x = freedom / (freedom + square), over the
-    complete one; its continued fraction (NIST's Digital Library of Mathematical Functions, 8.17.22) converges quickly
-    for x below (a + 1) / (a + b + 2), and the complement is taken above."""
-    a, b = freedom / 2, np.full(freedom.shape, 0.5)
-    x, rest = freedom / (freedom + square), square / (freedom + square)
-    logs = np.array([math.lgamma(one + 0.5) - math.lgamma(one) - math.lgamma(0.5) for one in a.ravel()])
-    with np.errstate(divide="ignore"):
-        front = np.exp(logs.reshape(a.shape) + a * np.log(x) + b * np.log(rest))
-    direct = x < (a + 1) / (a + b + 2)
-    first, second, at = np.where(direct, a, b), np.where(direct, b, a), np.where(direct, x, rest)
-    part = front * fraction(first, second, at) / first
-    return np.where(direct, part, 1 - part)
-
-
-def fraction(a: Array, b: Array, x: Array) -> Array:
-    """1 / (1 + d_1 / (1 + d_2 / (1 + ...))), evaluated from its end."""
-    value = np.ones_like(x)
-    for i in range(TERMS, 0, -1):
-        m = i // 2
-        if i % 2:
-            d = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        else:
-            d = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        value = 1 + d / value
-    return 1 / value
+    share = betaincinv(freedom / 2, 0.5, LEVEL)  # stdtrit has nine digits only
+    return np.asarray(np.sqrt(freedom / share - freedom))

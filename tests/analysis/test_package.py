@@ -87,10 +87,10 @@ def test_package_and_project_agree():
 def test_least_versions_are_said_alike():
     """pyproject.toml, the page on installing, and the least versions that are tested."""
     least = requirements()
-    assert {"numpy", "xarray", "netCDF4", "pandas", "matplotlib", "pyarrow", "zarr", "dask", "tokenizers"} == set(least)
+    assert {"numpy", "xarray", "netCDF4", "pandas", "scipy", "matplotlib", "pyarrow", "zarr", "dask", "tokenizers"} == set(least)
     page = (PROJECT / "docs" / "installing.md").read_text()
     spack = dict(re.findall(r'depends_on\("py-(\w+)@([\d.]+):"', page))
-    for name in ("numpy", "xarray", "netCDF4", "pandas", "matplotlib"):
+    for name in ("numpy", "xarray", "netCDF4", "pandas", "scipy", "matplotlib"):
         assert spack[name.lower()] == least[name], name
     assert re.search(r'depends_on\("python@([\d.]+):"', page)[1] == re.search(r'python = ">=(.*)"', SETTINGS)[1]
     tested = re.findall(r"^(\w+)==([\d.]+)", (PROJECT / ".ci" / "least.txt").read_text(), re.M)

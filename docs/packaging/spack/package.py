@@ -41,6 +41,7 @@ class Normsweep(MakefilePackage):
         depends_on("py-netcdf4@1.5.4:", type="run")
         depends_on("py-matplotlib@3.6:", type="run")
         depends_on("py-pandas@1.5:", type="run")
+        depends_on("py-scipy@1.8:", type="run")
 
     def edit(self, spec, prefix):
         pass  # make asks pkg-config for the libraries
