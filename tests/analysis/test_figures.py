@@ -12,7 +12,7 @@ from drawn import (DECAYS, DIVERGED, DONE, PENDING, RATES, RUNNING, SKIPPED, dat
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
 from normsweep import figures
-from normsweep.figures import look
+from normsweep.figures import colours, look, scales
 from normsweep.figures import line_looks, runs
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
@@ -145,7 +145,7 @@ def test_of_many_values_a_few_have_colours_and_the_others_are_grey():
     made["param_norm"] = made.param_norm.where(made.outcome == DONE)
     found = drawing(made, "norms")
     coloured = runs.thinned(list(rates[:-1]), line_looks.FEW)  # of those that have a line
-    assert keys(found) == {"learning rate (–)": [*map(look.number, coloured), "others"]}
+    assert keys(found) == {"learning rate (–)": [*map(scales.number, coloured), "others"]}
     assert "Grey: 6 other learning rates." in found.caption and "n = 24 runs." in found.caption
     for axes in panels(found):
         colours = {line.get_ydata()[-1]: to_hex(line.get_color()) for line in axes.lines if len(line.get_xdata()) > 2}
@@ -172,7 +172,7 @@ def test_colours_ascend_with_the_numbers():
     made = dataset({"learning_rate": [1e-2, 0.0, 1e-3]}, param_norm=(["step"], lambda rate, step: 1 + rate * step))
     found = drawing(made, "norms")
     assert keys(found) == {"learning rate (–)": ["0", "0.001", "0.01"]}
-    assert to_hex(found.figure.legends[0].get_lines()[0].get_color()) == to_hex(look.ORDERED(0.0))
+    assert to_hex(found.figure.legends[0].get_lines()[0].get_color()) == to_hex(colours.ORDERED(0.0))
 
 
 def test_many_runs_are_thinned_and_medians_are_of_all():
@@ -268,7 +268,7 @@ def test_layers_have_a_row_for_each_value_in_the_order_of_the_axis():
     assert "n = 6 of 18 runs: for each of 6 learning rates, the one closest to PyTorch's defaults." in found.caption
     assert "6 of 9 learning rates are shown" in found.caption and "All with weight decay 0.1." in found.caption
     assert [panel.get_title() for panel in axes] == [
-        f"learning rate {look.number(rate)}" for rate in made.learning_rate.values[[0, 2, 3, 5, 6, 8]]]
+        f"learning rate {scales.number(rate)}" for rate in made.learning_rate.values[[0, 2, 3, 5, 6, 8]]]
     assert len({panel.get_subplotspec().colspan.start for panel in axes}) == 1
     assert near([line[:, 1] for line in line_data(axes[3])],
                 [[1 + 0.1 * t * (1 + layer) / 2 for t in (0, 1, 2, 4)] for layer in (0, 1)])

@@ -3,7 +3,6 @@
 import glob
 import importlib.util
 import os
-import re
 import shutil
 import sys
 import warnings

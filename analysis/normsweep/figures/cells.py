@@ -11,7 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from ..plane import averaged, is_geometric, is_linear, last, of_sound_runs, reduced
 from ..words import several
-from . import colours, look, runs
+from . import colours, look, runs, scales
 from .drawing import finished
 from .panels import arrange, same_scale, share
 
@@ -45,19 +45,19 @@ def scale(coordinate):
     evenly spaced."""
     values = coordinate.values.astype(float)
     positive = values[values > 0]
-    least = 1 if coordinate.name in runs.PHASE_AXES else look.WIDE_RANGE
+    least = 1 if coordinate.name in runs.PHASE_AXES else scales.WIDE_RANGE
     if len(positive) < 2 or values.min() < 0 or positive.max() < least * positive.min():
         centres = np.arange(len(values), dtype=float)
         shown = runs.thinned(range(len(values)), 5)
-        return Scale(centres, edges(centres), list(centres[shown]), [look.number(values[i]) for i in shown], False)
+        return Scale(centres, edges(centres), list(centres[shown]), [scales.number(values[i]) for i in shown], False)
     centres = positions(values)
     low, high = np.log10(positive.min()), np.log10(positive.max())
     decades = np.arange(np.ceil(low - 1e-9), np.floor(high + 1e-9) + 1)
     decades = decades[::(len(decades) - 1) // 5 + 1]
-    words = look.logarithmic_words(10.0 ** decades)
+    words = scales.logarithmic_words(10.0 ** decades)
     if len(decades) < 2:  # then values of the axis
         decades = centres[values > 0][runs.thinned(range(len(positive)), 4)]
-        words = [look.number(10.0 ** place) for place in decades]
+        words = [scales.number(10.0 ** place) for place in decades]
     return Scale(centres, edges(centres), [*decades, *centres[values == 0]], [*words, *["0"] * (values == 0).sum()],
                  True)
 
@@ -299,11 +299,11 @@ def colouring(variable, values):
     words = flags(variable)
     if words:
         chosen = flag_colours(variable.name, words)
-        seen = set(look.finite(values))
+        seen = set(scales.finite(values))
         handles = [Patch(facecolor=colour, edgecolor="0.5", linewidth=0.5, label=class_text(variable.name, word))
                    for (word, code), colour in zip(words.items(), chosen) if code in seen]
         return BoundaryNorm(np.arange(-0.5, len(chosen)), len(chosen)), ListedColormap(chosen), "neither", handles
-    return (*look.colour_scale(values, is_linear(variable)), [])
+    return (*scales.colour_scale(values, is_linear(variable)), [])
 
 
 def name_axes(panels, used, dataset, plane):
@@ -353,7 +353,7 @@ def dress_curves(axes, variable, words):
         axes.set_yticks(codes, [word_text(word) for word in flags(variable)])
         axes.set_ylim(min(codes) - 0.5, max(codes) + 0.5)
     else:
-        look.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(variable))
+        scales.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(variable))
 
 
 def draw_curves(axes, dataset, variable, number, combinations):
@@ -412,9 +412,9 @@ def curve_look(dataset, at, i):
         place = place * dataset.sizes[other] + at[other]
     if not others:
         return style
-    if np.prod([dataset.sizes[other] for other in others]) > len(look.DASHES):
+    if np.prod([dataset.sizes[other] for other in others]) > len(colours.DASHES):
         return colours.marked(i)
-    return {**style, "linestyle": look.DASHES[place], "marker": look.MARKERS[place]}
+    return {**style, "linestyle": colours.DASHES[place], "marker": colours.MARKERS[place]}
 
 
 def has_values(dataset, variable):

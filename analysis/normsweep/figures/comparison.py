@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ..names import PHASE_AXES
-from . import cells, look, runs
+from . import cells, colours, look, runs, scales
 from .colours import SOME
 from .drawing import Drawing
 
@@ -28,7 +28,7 @@ VERDICTS = {  # on the change of one cell, without a plane
     NOT_TESTED: {"marker": "D", "markersize": 3.5, "markerfacecolor": "white", "linestyle": "none"}}
 BOUNDARIES = {
     "a": {"color": "black", "linewidth": 1.5, "marker": "o", "markersize": 3.5},
-    "b": {"color": look.COLOURS[2], "linewidth": 1.5, "marker": "s", "markersize": 4.5, "linestyle": "--",
+    "b": {"color": colours.COLOURS[2], "linewidth": 1.5, "marker": "s", "markersize": 4.5, "linestyle": "--",
           "markerfacecolor": "none", "markeredgewidth": 1.2}}
 EMPTY = {  # why a cell has no change: how it looks
     "diverged in both": cells.MARKS["diverged"],
@@ -109,7 +109,8 @@ def planes(found, shown, plane):
         for axes, at in zip(mine, kept):
             draw_plane(axes, found.isel(at), name, plane, normaliser, legend)
             axes.set_title(look.title(runs.text(found, at), panels.shape[1]))
-        bar = look.add_bar(figure, ScalarMappable(normaliser, look.DIVERGING), len(mine) / len(panels), ax=list(mine),
+        shown = ScalarMappable(normaliser, colours.DIVERGING)
+        bar = look.add_bar(figure, shown, len(mine) / len(panels), ax=list(mine),
                            extend=extend)
         label_bar(bar, normaliser, f"{name}_ratio" in found)
         mine[0].set_title("\n".join(filter(None, [look.column_title(sides(found, name), panels.shape[1]),
@@ -156,13 +157,13 @@ def order_of(word):
 
 def colours_of(values):
     """(normaliser, `extend` of the bar): the same to both sides of no change."""
-    size = np.abs(look.finite([values]))
+    size = np.abs(scales.finite([values]))
     limit = float(np.quantile(size, QUANTILE)) if len(size) else 0.0
     limit = max(limit, 1e-6)
     usual = float(np.median(size[size > 0])) if (size > 0).any() else limit
-    normaliser = (Normalize(-limit, limit) if limit < look.WIDE_RANGE * usual
+    normaliser = (Normalize(-limit, limit) if limit < scales.WIDE_RANGE * usual
                   else SymLogNorm(usual, vmin=-limit, vmax=limit))
-    return normaliser, look.bar_ends((values < -limit).any(), (values > limit).any())
+    return normaliser, scales.bar_ends((values < -limit).any(), (values > limit).any())
 
 
 def label_bar(bar, normaliser, ratio):
@@ -176,7 +177,7 @@ def label_bar(bar, normaliser, ratio):
         if place > 1 or min(abs(place - other) for other in places) < APART:
             continue
         places.append(place)
-        ticks[size], ticks[-size] = ratio_texts(size) if ratio else (look.number(size), "−" + look.number(size))
+        ticks[size], ticks[-size] = ratio_texts(size) if ratio else (scales.number(size), "−" + scales.number(size))
     bar.set_ticks(list(ticks), labels=list(ticks.values()))
     bar.ax.minorticks_off()
 
@@ -184,14 +185,14 @@ def label_bar(bar, normaliser, ratio):
 def ratio_texts(size):
     """The ticks of a ratio, whose logarithm is `size`, and of its inverse: 1.02 and 0.98, 10⁶ and 10⁻⁶."""
     over = np.exp(size)
-    return tuple(f"{value:.5g}" if 1e-3 <= value <= 1e3 else look.power(value)
+    return tuple(f"{value:.5g}" if 1e-3 <= value <= 1e3 else scales.power(value)
                  for value in (float(f"{over:.6g}"), UNDER.get(round(over, 6), 1 / over)))
 
 
 def draw_plane(axes, part, name, plane, normaliser, legend):
     x, y = (cells.scale(part[axis]) for axis in plane)
     values = changes(part, name).transpose(*plane[::-1])
-    axes.pcolormesh(x.edges, y.edges, values, cmap=look.DIVERGING, norm=normaliser)
+    axes.pcolormesh(x.edges, y.edges, values, cmap=colours.DIVERGING, norm=normaliser)
     if y.is_log and part[plane[1]].values[0] == 0:
         axes.axhline(y.edges[1], color="white", linewidth=1.5)
     cells.set_axis(axes.xaxis, x)
@@ -285,7 +286,8 @@ def forest(found, shown):
     labels = [runs.text(found, at) or "the one cell" for at in kept]
     panels[0, 0].set_yticks(range(len(kept)), labels)
     panels[0, 0].set_ylim(len(kept) - 0.5, -0.5)
-    handles = [Line2D([], [], color=look.COLOURS[0], **style, label=verdict.format(level=f"{found.attrs['level']:g}"))
+    level = f"{found.attrs['level']:g}"
+    handles = [Line2D([], [], color=colours.COLOURS[0], **style, label=verdict.format(level=level))
                for verdict, style in VERDICTS.items() if verdict in drawn]
     lines = "Lines: 95 % intervals over seeds." if found.attrs["most_runs"] > 1 else ""
     return figure, handles, [counted(found, shown), *notes_of(found, shown), lines,
@@ -303,8 +305,8 @@ def draw_lines(axes, found, name, combinations):
             continue
         is_tested = count >= LEAST and np.isfinite(q)
         verdict = NOT_TESTED if not is_tested else SURE if is_sure(found.isel(at), name) else NOT_SURE
-        axes.plot([low, high], [place, place], color=look.COLOURS[0], linewidth=1.2)
-        axes.plot([value], [place], color=look.COLOURS[0], **VERDICTS[verdict])
+        axes.plot([low, high], [place, place], color=colours.COLOURS[0], linewidth=1.2)
+        axes.plot([value], [place], color=colours.COLOURS[0], **VERDICTS[verdict])
         drawn.add(verdict)
     look.grid(axes, "x")
     axes.axvline(1 if ratio else 0, color="black", linewidth=0.8, linestyle=":")

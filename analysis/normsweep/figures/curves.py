@@ -4,7 +4,7 @@ that a new metric can be seen before it has a figure of its own."""
 import numpy as np
 from matplotlib.lines import Line2D
 
-from . import look, runs
+from . import look, runs, scales
 from .cells import over_plane
 from .colours import LEVEL
 from .lines import has_steps, over_steps
@@ -100,7 +100,7 @@ class UnigramLevel:
         """Those of the runs of a panel."""
         if "unigram_loss" not in self.dataset:
             return []
-        return sorted(set(look.finite([self.dataset.unigram_loss.isel(run).values for run in shown])))
+        return sorted(set(scales.finite([self.dataset.unigram_loss.isel(run).values for run in shown])))
 
     def __call__(self, axes, variable, shown):
         if variable != "valid_loss":
@@ -165,7 +165,7 @@ def is_drawable(dataset, name):
     variable = dataset[name]
     if variable.dtype.kind not in "iuf" or not {*dataset.sweep.axes, "step"} & set(variable.dims):
         return False
-    values = look.finite([variable.values])
+    values = scales.finite([variable.values])
     return len(values) > 0 and values.min() < values.max()
 
 

@@ -6,7 +6,7 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 
 from ..plane import is_linear
-from . import colours, look, runs
+from . import colours, look, runs, scales
 from .drawing import finished
 from .lines import draw_group, has_steps, seeds_note
 from .curves import relative
@@ -23,7 +23,7 @@ def layer_looks(count):
     if count == 1:
         return [colours.line(0)]
     return [{"color": colours.OTHER_AXIS(i / (count - 1)),
-             "linestyle": look.DASHES[i % len(look.DASHES)] if count <= NAMED else "-"} for i in range(count)]
+             "linestyle": colours.DASHES[i % len(colours.DASHES)] if count <= NAMED else "-"} for i in range(count)]
 
 
 def over_layers(dataset, name, variables, caption, prepare=None, labels=None, mark=None, count=6,
@@ -65,7 +65,7 @@ def scale_alike(panels, variable):
     """The same kind of scale for the panels of one variable: logarithmic for all if the numbers of one panel, or of
     all, range widely."""
     for axes in panels:
-        look.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(variable))
+        scales.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(variable))
     same_scale(panels)
 
 
@@ -165,4 +165,4 @@ def draw_tensors(axes, step, values, looks):
         line = relative(line)
         seen = np.isfinite(line)
         axes.plot(step[seen], line[seen], **style)
-    look.scale_y(axes, [line.get_ydata() for line in axes.lines])
+    scales.scale_y(axes, [line.get_ydata() for line in axes.lines])

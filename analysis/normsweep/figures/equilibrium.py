@@ -3,12 +3,12 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from . import look, runs
+from . import colours, look, runs, scales
 from .drawing import finished, run_panels
 
 RATIOS = {  # measured over expected, and how it is drawn
-    "rotation": ("rotation_equilibrium", {"marker": "o", "color": look.COLOURS[0], "label": "rotation in a step"}),
-    "tensor_rms": ("rms_equilibrium", {"marker": "s", "color": look.COLOURS[1], "label": "root mean square"}),
+    "rotation": ("rotation_equilibrium", {"marker": "o", "color": colours.COLOURS[0], "label": "rotation in a step"}),
+    "tensor_rms": ("rms_equilibrium", {"marker": "s", "color": colours.COLOURS[1], "label": "root mean square"}),
 }
 LATE = 0.75  # of the measured steps, those from this share on are averaged
 DODGE = 0.16
@@ -38,7 +38,7 @@ def balance_times(dataset, run):
     optimiser = value_of(dataset, run, "optimiser")
     if optimiser == "adam":  # adds the decay to the gradient, and scales both
         return np.nan
-    rates = look.finite([dataset.rate_sum.isel(run).values])
+    rates = scales.finite([dataset.rate_sum.isel(run).values])
     decay = float(value_of(dataset, run, "weight_decay"))
     carried = 1 - float(value_of(dataset, run, "momentum")) if optimiser == "sgd" else 1
     return 2 * decay * rates.max() / carried if len(rates) else np.nan
@@ -53,7 +53,7 @@ def value_of(dataset, run, key):
 
 def times_note(times):
     """A note on how long the balance takes, beside how long these runs last."""
-    known = look.finite([times])
+    known = scales.finite([times])
     if not len(known):
         return ""
     low, high = (f"{value:.2g}" for value in (known.min(), known.max()))
@@ -107,6 +107,6 @@ def by_tensor(dataset):
 
 def limit(panels):
     """The limits that the panels share: all marks."""
-    values = look.finite([line.get_ydata() for axes in panels for line in axes.lines])
+    values = scales.finite([line.get_ydata() for axes in panels for line in axes.lines])
     for axes in panels:
         axes.set_ylim(values.min() / 1.15, values.max() * 1.15)

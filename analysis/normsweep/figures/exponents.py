@@ -4,14 +4,14 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from ..names import NATURE
-from . import cells, look, runs
+from . import cells, colours, look, runs, scales
 from .colours import DEFAULT, FIRST, LAST
 from .drawing import finished, run_panels
 from .states import ends, first_and_last
 
 KINDS = ("lyapunov", "lyapunov_angular")
 MOST_PANELS = 12
-LINES = ("black", look.COLOURS[1])
+LINES = ("black", colours.COLOURS[1])
 LOWEST = DEFAULT
 
 
@@ -20,7 +20,7 @@ def spectra(dataset):
     kinds = [kind for kind in KINDS if runs.is_measured(dataset, kind, "step", "exponent")]
     if not kinds:
         return None
-    looks = {kind: {"color": look.COLOURS[i], "marker": "os"[i]} for i, kind in enumerate(KINDS)}
+    looks = {kind: {"color": colours.COLOURS[i], "marker": "os"[i]} for i, kind in enumerate(KINDS)}
 
     def draw(axes, run):
         for kind in kinds:
@@ -96,9 +96,9 @@ def plane(dataset, name, variable, zeros, caption):
 
 def add_lines(axes, part, names, zeros, handles):
     """Draws the line on which each variable is 0, where it changes its sign, on a white one that sets it off."""
-    for (variable, label), colour, dash in zip(zeros.items(), LINES, look.DASHES):
+    for (variable, label), colour, dash in zip(zeros.items(), LINES, colours.DASHES):
         values = cells.map_of(part, variable, names)
-        seen = look.finite([values.values])
+        seen = scales.finite([values.values])
         if not len(seen) or not seen.min() < 0 < seen.max():
             continue
         places = [cells.scale(values[name]).centres for name in names]
@@ -111,7 +111,7 @@ def add_lines(axes, part, names, zeros, handles):
 def sign_notes(dataset, zeros):
     """Notes on the variables that are never 0."""
     for variable, label in zeros.items():
-        seen = look.finite([cells.without_dimensions(dataset, variable).values])
+        seen = scales.finite([cells.without_dimensions(dataset, variable).values])
         if len(seen) and (seen.min() >= 0 or seen.max() <= 0):
             name = label.removesuffix(" 0")
             yield f"{name[0].upper()}{name[1:]}: {'above' if seen.min() >= 0 else 'below'} 0 everywhere."

@@ -6,7 +6,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.lines import Line2D
 
-from . import colours, look, runs
+from ..words import MINUS
+from . import colours, look, runs, scales
 from .drawing import Drawing
 
 STRAIGHT = {  # name in fit_NAME_r2: what is drawn through, as a function of t and t_end, its formula
@@ -98,7 +99,7 @@ def entry(word, r2):
 
 def quality_text(r2):
     """Three decimals, or as short as it goes where a fit is worse than the mean by far."""
-    return f"{round(r2, 3) + 0:.3f}".replace("-", look.MINUS) if abs(r2) < 10 else look.number(r2)
+    return f"{round(r2, 3) + 0:.3f}".replace("-", MINUS) if abs(r2) < 10 else scales.number(r2)
 
 
 def are_one(fits, norm):
@@ -123,7 +124,7 @@ def draw_run(left, right, dataset, run, title):
         handles = []
         for i, (name, (fitted, r2)) in enumerate(fits.items()):
             kind = "law" if name in STRAIGHT else "dynamics"
-            style = {**colours.line_of(kind, name, i), "linestyle": look.DASHES[i]}
+            style = {**colours.line_of(kind, name, i), "linestyle": colours.DASHES[i]}
             if covered and name == "aligned":
                 style |= UNDER
             axes.plot(step, fitted, **style)
@@ -210,7 +211,7 @@ class Dots:
     def draw(self, axes, values, place):
         values = values.broadcast_like(self.places).transpose(*self.places.dims)
         seen = np.isfinite(values.values) & (values.values >= 0)
-        look_of = {"color": look.COLOURS[0]} if self.shades is None else {
+        look_of = {"color": colours.COLOURS[0]} if self.shades is None else {
             "c": self.shades.transpose(*self.places.dims).values[seen], "cmap": colours.scale_of(self.axis),
             "vmin": 0, "vmax": 1}
         axes.scatter(values.values[seen], place + 0.66 * self.places.values[seen], s=5, linewidths=0, **look_of)
@@ -225,10 +226,10 @@ def draw_quality(axes, values, place, dots):
     """The row of one law: its dots, a bar at their median, and how many lie below 0, in the strip beside the axis.
     Returns this number."""
     dots.draw(axes, values, place)
-    found = look.finite([values.values])
+    found = scales.finite([values.values])
     below = int((found < 0).sum())
     if len(found) and np.median(found) >= 0:
-        axes.plot([np.median(found)] * 2, [place - 0.38, place + 0.38], color=look.COLOURS[1], linewidth=1.6)
+        axes.plot([np.median(found)] * 2, [place - 0.38, place + 0.38], color=colours.COLOURS[1], linewidth=1.6)
     if below:
         axes.text(-STRIP / 2, place, str(below), va="center", ha="center")
     return below

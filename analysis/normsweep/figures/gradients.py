@@ -5,7 +5,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from ..gradients import PLACE, error_of_mean, gradient_slopes
-from . import colours, look, runs
+from . import colours, look, runs, scales
 from .colours import THEORY
 from .drawing import finished
 
@@ -96,7 +96,8 @@ def draw_layers(axes, part, looks, place):
         line = flat.isel({DEPTH: i}).transpose("layer").values
         seen = np.flatnonzero(np.isfinite(line))
         depth = int(flat[DEPTH].values[i]) if DEPTH in flat.coords else flat.sizes["layer"]
-        axes.plot(seen.max(initial=0) - seen, line[seen], **dots(depth), **looks.get(depth, {"color": look.COLOURS[0]}))
+        axes.plot(seen.max(initial=0) - seen, line[seen], **dots(depth),
+                  **looks.get(depth, {"color": colours.COLOURS[0]}))
     look.grid(axes)
     if not axes.xaxis_inverted():
         axes.invert_xaxis()
@@ -108,12 +109,12 @@ def draw_layers(axes, part, looks, place):
 def limit(panels):
     """Sets the shared limits of a row: all norms, and some of a theory that leads far below them."""
     lines = [line for axes in panels for line in axes.lines]
-    logs = np.log(look.finite([line.get_ydata() for line in lines if line.get_linestyle() == "-"]))
+    logs = np.log(scales.finite([line.get_ydata() for line in lines if line.get_linestyle() == "-"]))
     if not len(logs):
         panels[0].set_yscale("linear")  # a logarithmic one warns if it has nothing to show
         return
     size = (logs.max() - logs.min()) or 1
-    low = max(logs.min() - BELOW * size, np.log(look.finite([line.get_ydata() for line in lines]).min()))
+    low = max(logs.min() - BELOW * size, np.log(scales.finite([line.get_ydata() for line in lines]).min()))
     panels[0].set_ylim(np.exp(low - 0.08 * size), np.exp(logs.max() + 0.08 * size))
 
 
@@ -135,7 +136,7 @@ def signed(value, digits):
 
 def draw_theory(axes, part, norms):
     """The line of the theory through the mean of the last layers; False if it says nothing."""
-    theory = look.finite([part.gradient_depth_slope_theory.values])
+    theory = scales.finite([part.gradient_depth_slope_theory.values])
     ends = [line.get_ydata()[-1] for line in axes.lines if len(line.get_ydata())]
     if not len(theory) or not ends:
         return False
@@ -199,13 +200,13 @@ def draw_last(axes, found, style, name):
 def dress_last(axes, dataset, title):
     axes.set_title(title)
     axes.set_xscale("log")
-    if len(look.finite([line.get_ydata() for line in axes.lines])):
+    if len(scales.finite([line.get_ydata() for line in axes.lines])):
         axes.set_yscale("log")
     axes.margins(y=0.1)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="best", handlelength=1.6)
     shown = apart(np.sort(dataset[DEPTH].values)[::-1])
-    axes.set_xticks(shown, [look.number(depth) for depth in shown])
+    axes.set_xticks(shown, [scales.number(depth) for depth in shown])
     axes.xaxis.set_minor_locator(NullLocator())
     look.grid(axes)
 

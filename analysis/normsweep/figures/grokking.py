@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from ..grokking import DECAY, LEVEL, grokking as steps_of
-from . import colours, look, runs
+from . import colours, look, runs, scales
 from .drawing import Drawing, finished
 
 ROWS = 4  # of panels
@@ -100,7 +100,7 @@ def draw(rows):
         line[0].set_ylabel(sides[i])
     dress(panels, rows[0][1], rows[0][2], decays)
     label = look.name(rows[0][1][DECAY])[0]
-    handles = [Line2D([], [], color=shades[decay], label=f"{label} {look.number(decay)}") for decay in named]
+    handles = [Line2D([], [], color=shades[decay], label=f"{label} {scales.number(decay)}") for decay in named]
     if any((never(dataset, found)).any() for _, dataset, found in rows):
         handles.append(Line2D([], [], color="0.3", label="not within the run", **NEVER))
     return figure, handles
@@ -176,11 +176,11 @@ def dress(panels, dataset, found, decays):
     for axes in steps:
         axes.set_xscale("log")
     panels[0, 0].set_ylim(-0.03, 1.03)
-    look.scale_y(panels[0, 1], [line.get_ydata() for axes in panels[:, 1] for line in axes.lines])
+    scales.scale_y(panels[0, 1], [line.get_ydata() for axes in panels[:, 1] for line in axes.lines])
     ends.set_xscale("log")
     ends.set_yscale("log")
-    shown = [decays[i] for i in look.apart(np.log(place_of(decays, decays)), 3)]
-    ends.set_xticks(place_of(np.asarray(shown), decays), [look.number(decay) for decay in shown])
+    shown = [decays[i] for i in scales.apart(np.log(place_of(decays, decays)), 3)]
+    ends.set_xticks(place_of(np.asarray(shown), decays), [scales.number(decay) for decay in shown])
     ends.minorticks_off()
     for axes, text in zip(panels[-1], (look.label(dataset.step),) * 2 + (look.label(dataset[DECAY]),)):
         axes.set_xlabel(text)

@@ -100,7 +100,7 @@ def tokens(dataset):
     def draw(axes, run):
         values = dataset.attended_histogram.isel(run).transpose("step", "layer", "head", "attended")
         axes.pcolormesh(np.arange(len(words) + 1) - 0.5, np.arange(rows + 1) - 0.5,
-                        values[ends(values)[1]].values.reshape(rows, -1), cmap=look.ORDERED, vmin=0, vmax=1)
+                        values[ends(values)[1]].values.reshape(rows, -1), cmap=colours.ORDERED, vmin=0, vmax=1)
         for start in starts[1:]:
             axes.axhline(start - 0.5, color="white", linewidth=1)
         set_bins(axes, words)
@@ -111,7 +111,7 @@ def tokens(dataset):
         height = min(1.2 + 0.05 * rows, 3)
         figure, panels, note = run_panels(dataset, "attended_histogram", draw, look.with_unit("positions attended"),
                                           height=height, single=height)
-        bar = look.add_bar(figure, ScalarMappable(Normalize(0, 1), look.ORDERED), ax=panels)
+        bar = look.add_bar(figure, ScalarMappable(Normalize(0, 1), colours.ORDERED), ax=panels)
         bar.set_label(look.with_unit("share of tokens"))
         return finished("heads-by-token", "The share of tokens for which a head (row) of the saturated network attends "
                         "to a number of positions (column), at the last measured step.", figure, dataset, (), [note])

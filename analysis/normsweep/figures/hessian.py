@@ -5,7 +5,7 @@ from matplotlib.lines import Line2D
 
 from ..plane import last
 from ..words import several
-from . import colours, look, runs
+from . import colours, look, runs, scales
 from .colours import FIRST, LAST
 from .drawing import finished
 from .lines import lines_text, over_steps
@@ -14,10 +14,10 @@ from .states import ends, first_and_last
 BINS = 40
 DECADES = 3  # of eigenvalues on either side of 0 whose scale is logarithmic
 MOST_PANELS = 6
-DENSITY = {"linewidth": 1.1, "color": look.COLOURS[0]}
-STEPS = ({**DENSITY, "color": look.COLOURS[1], "linestyle": "--"}, DENSITY)  # the first, the last
-ENDS = {"layer_hessian_largest": {"color": look.COLOURS[0], "marker": "o"},
-        "layer_hessian_smallest": {"color": look.COLOURS[1], "marker": "s"}}
+DENSITY = {"linewidth": 1.1, "color": colours.COLOURS[0]}
+STEPS = ({**DENSITY, "color": colours.COLOURS[1], "linestyle": "--"}, DENSITY)  # the first, the last
+ENDS = {"layer_hessian_largest": {"color": colours.COLOURS[0], "marker": "o"},
+        "layer_hessian_smallest": {"color": colours.COLOURS[1], "marker": "s"}}
 EDGE = ("hessian_stability", "hessian_preconditioned")
 BY_STEP = ("hessian_largest", "hessian_smallest", "hessian_trace")
 BEYOND = 2  # eigenvalue over its bound at which its panel is cut
@@ -78,7 +78,7 @@ class Bins:
     """Bins of equal width on the scale on which densities are drawn: linear around 0, logarithmic beyond."""
 
     def __init__(self, ritz):
-        values = look.finite([ritz.values])
+        values = scales.finite([ritz.values])
         self.near = nearness(values)
         low, high = (self.place(value) for value in (values.min(), values.max()))
         margin = 0.02 * (high - low) + 1e-6
@@ -160,7 +160,7 @@ def layer_ends(dataset):
     with look.style():
         figure, panels, note = panels_of_means(dataset, names, draw, look.label(dataset.layer),
                                                look.with_unit("eigenvalue of the block"))
-        values = look.finite([line.get_ydata() for axes in panels for line in axes.lines])
+        values = scales.finite([line.get_ydata() for axes in panels for line in axes.lines])
         near = nearness(values)
         panels[0].set_yscale("asinh", linear_width=near)
         for axes in panels:
@@ -183,7 +183,7 @@ class Edge:
 
     def __init__(self, dataset):
         self.dataset = dataset
-        values = look.finite([dataset.hessian_stability.values]) if "hessian_stability" in dataset else []
+        values = scales.finite([dataset.hessian_stability.values]) if "hessian_stability" in dataset else []
         self.is_cut = len(values) and np.median(values) < BEYOND
         self.beyond = 0
 

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from . import colours, look, runs
+from . import colours, look, runs, scales
 from .drawing import finished
 
 MOST = 8  # lines of the only panel
@@ -66,14 +66,14 @@ def look_of(dataset, at, coloured, dashed):
     dash = 0
     for name in dashed:
         dash = dash * dataset.sizes[name] + at[name]
-    return {**colours.line(place), **({"linestyle": look.DASHES[dash % len(look.DASHES)]} if dashed else {})}
+    return {**colours.line(place), **({"linestyle": colours.DASHES[dash % len(colours.DASHES)]} if dashed else {})}
 
 
 def degrees_note(dataset):
     """The range of the degrees of all models."""
     ranges = []
     for name, of in DEGREES.items():
-        values = look.finite([dataset[name].values]) if name in dataset else []
+        values = scales.finite([dataset[name].values]) if name in dataset else []
         if len(values):
             ranges.append(f"{values.min():.2f} to {values.max():.2f} ({of})")
     return f"Degrees of all models: {', '.join(ranges)}." if ranges else ""
@@ -97,7 +97,7 @@ def degree_text(dataset, at):
     """"degree 1.00 ± 0.01 (states), 2.01 ± 0.02 (logits)" over all runs of the same model."""
     words = []
     for name, of in DEGREES.items():
-        values = look.finite([dataset[name].isel(at).values]) if name in dataset else []
+        values = scales.finite([dataset[name].isel(at).values]) if name in dataset else []
         if len(values):
             spread = f" ± {values.std():.2f}" if len(values) > 1 else ""
             words.append(f"{values.mean():.2f}{spread} ({of})")

@@ -74,13 +74,13 @@ class Looks:
             return colours.line_of(self.colour_axis, str(values[i]), i)
         rank = int((values < values[i]).sum())
         return {"color": colours.scale_of(self.colour_axis)(rank / max(len(values) - 1, 1)),
-                "linestyle": look.DASHES[self.coloured.index(i) % len(look.DASHES)]}
+                "linestyle": colours.DASHES[self.coloured.index(i) % len(colours.DASHES)]}
 
     def dash(self, run):
         place = 0
         for axis in self.dash_axes:
             place = place * self.dataset.sizes[axis] + run[axis]
-        return look.DASHES[place % len(look.DASHES)]
+        return colours.DASHES[place % len(colours.DASHES)]
 
     def legend(self, drawn):
         """Keys of the lines of the runs that are drawn: of the colours, and of the dashes."""

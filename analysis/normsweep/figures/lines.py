@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..plane import is_linear
-from . import look, runs
+from . import look, runs, scales
 from .drawing import finished
 from .line_looks import OTHERS, Looks
 from .panels import OWN_RANGES, label_once, plan, same_scale, share
@@ -168,10 +168,10 @@ def scale_group(dataset, group, most):
     """Sets the scale that the panels of a group share."""
     lines = lines_of(group)
     end = end_of(lines, most) if most else np.inf
-    if not len(look.finite(lines)):
+    if not len(scales.finite(lines)):
         return
     for panel in group:
-        look.scale_y(panel.axes, [np.minimum(line, end) for line in lines],
+        scales.scale_y(panel.axes, [np.minimum(line, end) for line in lines],
                      any(is_linear(dataset[panel.variable]) for panel in group))
 
 
@@ -179,12 +179,12 @@ def frame_group(group, columns, most):
     """Sets the limits of the panels of a group; cuts them if few values lie far beyond. Returns (the number of lines
     cut, whether all panels have the same range)."""
     panels, lines = [panel.axes for panel in group], lines_of(group)
-    if not len(look.finite(lines)):
+    if not len(scales.finite(lines)):
         return 0, True
     end = end_of(lines, most) if most else np.inf
     beyond = sum(bool((line > end).any()) for line in lines)
     if beyond:
-        low = look.finite(lines).min()
+        low = scales.finite(lines).min()
         for axes in panels:
             axes.set_ylim(low - 0.05 * (end - low) if axes.get_yscale() == "linear" else 0.9 * low, end)
         return beyond, True
@@ -201,7 +201,7 @@ def cut_at(panels, low, high):
     for axes in panels:
         axes.set_ylim(max(low - room, axes.get_ylim()[0]), min(high + room, axes.get_ylim()[1]))
         beyond += sum(bool(((line.get_ydata() > high) | (line.get_ydata() < low)).any()) for line in axes.lines)
-    return f"Panels are cut at {look.number(low)} and {look.number(high)}; {lines_text(beyond)} beyond." if beyond \
+    return f"Panels are cut at {scales.number(low)} and {scales.number(high)}; {lines_text(beyond)} beyond." if beyond \
         else ""
 
 
@@ -211,7 +211,7 @@ def lines_text(count):
 
 def end_of(lines, most):
     """`most` times the median start of the lines; infinite if many of their values lie beyond."""
-    values = look.finite(lines)
+    values = scales.finite(lines)
     end = most * np.median([line[0] for line in lines]) if lines else np.inf
     return end if (values > end).mean() < MANY_BEYOND else np.inf
 

@@ -18,17 +18,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from ..words import MINUS, shown
-from .colours import COLOURS, DASHES, DIVERGING, MARKERS, ORDERED
-from .scales import (
-    WIDE_RANGE, apart, bar_ends, colour_scale, finite, logarithmic_words, number, power, scale_y, tick)
-
-__all__ = [
-    "COLOURS", "DASHES", "DIVERGING", "DPI", "HEADING", "Keys", "MARKERS", "MINUS", "NO_UNIT_MARK", "ORDERED",
-    "PRINTED", "SIZE", "WIDE_RANGE", "WIDTH", "add_bar", "apart", "bar_ends", "captioned", "clear_rest", "close",
-    "colour_scale", "column_title", "crowd", "finite", "frame", "grid", "inches", "label", "logarithmic_words",
-    "name", "name_axes", "name_rows", "number", "parts", "plain", "power", "progress", "reference_line", "save",
-    "scale_y", "sheet", "side_titles", "style", "title", "with_unit", "wrap"]
+from ..words import shown
+from .scales import tick
 
 WIDTH = 4.5  # inches
 PRINTED = 8 / 2.54  # inches: half the width of a page
@@ -43,7 +34,6 @@ GAP = 0.08  # inches above a legend
 BETWEEN = 0.2  # inches from the title beside a row to that of the next row
 FAMILY = "DejaVu Sans"  # comes with matplotlib
 NO_UNIT = "–"
-NO_UNIT_MARK = f"({NO_UNIT})"
 IN_NAME = re.compile(r"(.*\S) \(([^()]*)\)")  # a long name that has its unit: training loss (nats)
 
 STYLE = {

@@ -21,7 +21,7 @@ def looks(count):
 
 def fills(count):
     """A colour and a hatch for each kind of bar."""
-    return [{"facecolor": look.COLOURS[i % len(look.COLOURS)], "edgecolor": "white", "linewidth": 0.4,
+    return [{"facecolor": colours.COLOURS[i % len(colours.COLOURS)], "edgecolor": "white", "linewidth": 0.4,
              "hatch": HATCHES[i % len(HATCHES)]}
             for i in range(count)]
 
@@ -79,8 +79,8 @@ def heads(networks):
             draw_bars(panels[0, 1], by_fraction(stack), place, len(drawn), style)
         set_bins(panels[0, 0], bins(tops))
         set_bins(panels[0, 1], [f"{low:.1f}–{high:.1f}" for low, high in zip(FRACTIONS, FRACTIONS[1:])])
-        panels[0, 0].set_xlabel(f"positions attended\n(mean of a head, rounded) {look.NO_UNIT_MARK}")
-        panels[0, 1].set_xlabel(f"fraction attended\n(mean of a head) {look.NO_UNIT_MARK}")
+        panels[0, 0].set_xlabel(look.with_unit("positions attended\n(mean of a head, rounded)"))
+        panels[0, 1].set_xlabel(look.with_unit("fraction attended\n(mean of a head)"))
         panels[0, 0].set_ylabel(look.with_unit("share of the heads"))
         for axes in panels[0]:
             axes.set_ylim(0, None)

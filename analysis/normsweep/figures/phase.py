@@ -9,7 +9,7 @@ from matplotlib.patheffects import Normal, Stroke
 
 from ..boundary import GROWTH, rule
 from ..words import fixed
-from . import cells, colours, look, runs
+from . import cells, colours, look, runs, scales
 from .drawing import finished
 
 LINEAR_BELOW = 0.05  # |log growth| above which colours are logarithmic, so that weak growth shows beside strong growth
@@ -90,7 +90,7 @@ class Phase:
         self.has_one_seed = any(ONE_SEED in slope for slope in slopes)
         look.clear_rest(panels, count)
         cells.name_axes(panels, count, self.dataset, self.plane)
-        ends = look.bar_ends(*(any((sign * values > spread).any() for values in maps) for sign in (-1, 1)))
+        ends = scales.bar_ends(*(any((sign * values > spread).any() for values in maps) for sign in (-1, 1)))
         self.add_bar(figure, panels.ravel()[:count].tolist(), normaliser, spread, ends)
         caption = f"Norm growth |θ_end| / |θ_0| over {' and '.join(map(runs.axis_name, self.plane))}."
         return finished("phase", caption, figure, self.dataset, self.legend.values(),
@@ -128,7 +128,7 @@ class Phase:
         """Draws the cells, the boundary, its band, the predictions, PyTorch's defaults. Returns a text on the slope."""
         x, y = (cells.scale(values[axis]) for axis in self.plane)
         sides = cells.implied_sides(part, self.plane)
-        marks = cells.draw_map(axes, part, values, self.plane, normaliser, look.DIVERGING,
+        marks = cells.draw_map(axes, part, values, self.plane, normaliser, colours.DIVERGING,
                                None if sides is None else sum(sides.values()) > 0)
         handles = [] if sides is None else cells.draw_implied(axes, sides, values, self.plane)
         for handle in [*handles, *cells.mark_handles(marks)]:
@@ -216,13 +216,13 @@ class Phase:
                 self.legend.setdefault(name, Line2D([], [], label=name, **style))
 
     def add_bar(self, figure, panels, normaliser, spread, ends):
-        bar = look.add_bar(figure, ScalarMappable(normaliser, look.DIVERGING), ax=panels, extend=ends)
+        bar = look.add_bar(figure, ScalarMappable(normaliser, colours.DIVERGING), ax=panels, extend=ends)
         bar.set_label(LABEL)
         ticks = ([tick for tick in TICKS if abs(np.log(tick)) <= spread] if spread > 2 * LINEAR_BELOW
                  else 1 + np.linspace(-0.8 * spread, 0.8 * spread, 5))
         ticks = with_room(np.asarray(ticks), normaliser, BAR_GAP / (figure.get_size_inches()[1] - 1))
         digits = max(4, int(2 - np.log10(spread)) + 1)
-        bar.set_ticks(np.log(ticks), labels=[look.power(tick) if not 1e-3 <= tick <= 1e3 else f"{tick:.{digits}g}"
+        bar.set_ticks(np.log(ticks), labels=[scales.power(tick) if not 1e-3 <= tick <= 1e3 else f"{tick:.{digits}g}"
                                              for tick in ticks])
         bar.ax.minorticks_off()
 
@@ -262,5 +262,5 @@ def log_growth(growth):
 
 def colour_range(maps):
     """The |ln growth| at which colours end; nearly all cells lie within."""
-    size = np.abs(look.finite(maps))
+    size = np.abs(scales.finite(maps))
     return max(float(np.quantile(size, 0.98)) if len(size) else 1.0, 1e-6)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..names import PHASE_AXES, REPEAT
 from ..plane import of_sound_runs
-from . import look
+from . import look, scales
 
 PYTORCH_DEFAULT = {"learning_rate": 1e-3, "weight_decay": 1e-2}
 NAMED = 6  # words that are left out and named
@@ -83,7 +83,7 @@ def value_text(dataset, axis, index):
     name, unit = look.name(dataset[axis])
     if dataset[axis].dtype.kind == "b":
         return f"{name} {'yes' if value else 'no'}"
-    return f"{name} {look.number(value)} {unit}".strip()
+    return f"{name} {scales.number(value)} {unit}".strip()
 
 
 def value_alone(dataset, axis, index):
@@ -91,7 +91,7 @@ def value_alone(dataset, axis, index):
     value = dataset[axis].values[index]
     if dataset[axis].dtype.kind in "OSTU":
         return look.plain(value)
-    return ("yes" if value else "no") if dataset[axis].dtype.kind == "b" else look.number(value)
+    return ("yes" if value else "no") if dataset[axis].dtype.kind == "b" else scales.number(value)
 
 
 def axis_label(dataset, axes):

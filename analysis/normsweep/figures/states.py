@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from ..plane import is_linear
-from . import look, runs
+from . import look, runs, scales
 from .colours import FIRST, HARD, LAST
 from .depth import over_layers
 from .drawing import finished, run_panels
@@ -38,10 +38,10 @@ def by_depth(dataset, name, variable, caption, words, log=False):
             line = values.isel(step=step).values
             seen = np.isfinite(line)
             axes.plot(dataset.depth.values[seen], line[seen], **style)
-        if log and places and look.finite([line.get_ydata() for line in axes.lines]).min() > 0:
+        if log and places and scales.finite([line.get_ydata() for line in axes.lines]).min() > 0:
             axes.set_yscale("log")
         else:
-            look.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(dataset[variable]))
+            scales.scale_y(axes, [line.get_ydata() for line in axes.lines], is_linear(dataset[variable]))
         look.grid(axes)
 
     with look.style():

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from ..collapse import collapsed
-from . import colours, look, runs
+from . import colours, look, runs, scales
 from .colours import LEVEL
 from .drawing import finished
 
@@ -83,10 +83,10 @@ def cross(axes, place, count, colour):
 
 def make_room(axes, losses):
     """Sets the limits of the shared axis: all losses, and room above them."""
-    values = look.finite(losses)
+    values = scales.finite(losses)
     if not len(values):
         return
-    look.scale_y(axes, [values])
+    scales.scale_y(axes, [values])
     shape = np.log if axes.get_yscale() == "log" else np.asarray
     low, high = shape(values.min()), shape(values.max())
     size = (high - low) or 1
@@ -95,12 +95,12 @@ def make_room(axes, losses):
 
 
 def levels(dataset):
-    return sorted(set(look.finite([dataset.unigram_loss.values]).round(9))) if "unigram_loss" in dataset else []
+    return sorted(set(scales.finite([dataset.unigram_loss.values]).round(9))) if "unigram_loss" in dataset else []
 
 
 def dress(axes, dataset, title):
     axes.set_title(title)
-    axes.set_xticks(range(dataset.sizes[STEPS]), [look.number(value) for value in dataset[STEPS].values])
+    axes.set_xticks(range(dataset.sizes[STEPS]), [scales.number(value) for value in dataset[STEPS].values])
     axes.set_xlim(-0.5, dataset.sizes[STEPS] - 0.5)
     for level in levels(dataset)[:3]:
         axes.axhline(level, **LEVEL)
