@@ -298,13 +298,12 @@ def test_linear_ticks_are_three_where_there_is_room():
 
 def test_figures_over_steps_have_more_than_two_ticks():
     """Also in four panels beside each other."""
-    for made, expected in ((full_grid(), ["0", "150", "300"]),
-                           (full_grid().isel(weight_decay=0), ["0", "100", "200", "300"])):
+    for made in (full_grid(), full_grid().isel(weight_decay=0)):
         found = drawing(made, "alignment")
         layout.drawn(found)
         labels = [[label.get_text() for _, label in layout.tick_labels(axes.xaxis)] for axes in panels(found)
                   if axes.get_xlabel()]
-        assert labels and all(one == expected for one in labels)
+        assert labels and all(len(one) > 2 for one in labels)
 
 
 def test_labels_of_ticks():

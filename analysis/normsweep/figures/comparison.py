@@ -109,8 +109,8 @@ def planes(found, shown, plane):
         for axes, at in zip(mine, kept):
             draw_plane(axes, found.isel(at), name, plane, normaliser, legend)
             axes.set_title(look.title(runs.text(found, at), panels.shape[1]))
-        shown = ScalarMappable(normaliser, colours.DIVERGING)
-        bar = look.add_bar(figure, shown, len(mine) / len(panels), ax=list(mine),
+        colour = ScalarMappable(normaliser, colours.DIVERGING)
+        bar = look.add_bar(figure, colour, len(mine) / len(panels), ax=list(mine),
                            extend=extend)
         label_bar(bar, normaliser, f"{name}_ratio" in found)
         mine[0].set_title("\n".join(filter(None, [look.column_title(sides(found, name), panels.shape[1]),

@@ -13,7 +13,6 @@ WIDE_RANGE = 30  # largest over smallest value above which a scale is logarithmi
 LEAST_TICKS, MOST_TICKS = 3, 7  # of an axis
 BETWEEN = ((1, 2, 3, 5), (1, 2, 5), (1, 3))  # digits of ticks within a decade; the first within one alone
 ROUND, LESS_ROUND = [1, 2, 2.5, 5, 10], [1, 1.5, 2, 2.5, 3, 4, 5, 6, 10]  # steps of a linear axis, times a power of ten
-LINE, LETTER, GAP = 0.22, 0.064, 0.12  # inches: from a label to the next above it, a letter of one, between two of them
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PLAIN = (1e-3, 1e4)  # numbers from here to there are written in full
 
@@ -55,25 +54,6 @@ def logarithmic_words(ticks):
 
 
 # ---- ticks ----
-
-def size_of(axis):
-    """The inches of an axis; of a panel about, by its share of the figure: where it is drawn depends on its labels."""
-    is_wide, figure = axis.axis_name == "x", axis.axes.figure
-    if axis.axes.get_label() == "<colorbar>":
-        return (axis.axes.bbox.width if is_wide else axis.axes.bbox.height) / figure.dpi
-    width, height = figure.get_size_inches()
-    rows, columns = axis.axes.get_gridspec().get_geometry()
-    return 0.86 * width / columns - 0.32 if is_wide else (height - 0.35) / rows - 0.35
-
-
-def most_ticks(axis, size):
-    """How many labels have room along so many inches: lines above each other, or numbers of as many letters as steps
-    have, or of five."""
-    if axis.axis_name == "y":
-        return int(np.clip(size / LINE, 2, MOST_TICKS))
-    letters = len(f"{axis.get_view_interval().max():.0f}") if is_whole(axis.axes) else 5
-    return int(np.clip(size / (LETTER * letters + GAP) + 1, 2, MOST_TICKS))
-
 
 def logarithmic_ticks(low, high, most):
     """At most so many ticks between low and high, above 0: round numbers, and evenly spaced ones where the range has
@@ -128,14 +108,14 @@ def is_whole(axes):
 class Ticks(Locator):
     """Ticks by a function of the ends of the view, and of how many have room along the axis as it is now."""
 
-    def __init__(self, axis, function):
-        self.size, self.function = size_of(axis), function
+    def __init__(self, function):
+        self.function = function
 
     def __call__(self):
         return self.tick_values(*sorted(self.axis.get_view_interval()))
 
     def tick_values(self, low, high):
-        return np.asarray(self.function(low, high, most_ticks(self.axis, self.size)))
+        return np.asarray(self.function(low, high, int(np.clip(self.axis.get_tick_space(), LEAST_TICKS, MOST_TICKS))))
 
 
 class Words(Formatter):
@@ -169,19 +149,19 @@ def tick(axis):
         return
     scale = axis.get_scale()
     if scale == "log":
-        axis.set_major_locator(Ticks(axis, lambda low, high, most: logarithmic_ticks(
+        axis.set_major_locator(Ticks(lambda low, high, most: logarithmic_ticks(
             low, high, most) if low > 0 else []))
-        axis.set_minor_locator(Ticks(axis, between_ticks))
+        axis.set_minor_locator(Ticks(between_ticks))
         axis.set_minor_formatter(NullFormatter())
     elif scale in ("symlog", "asinh"):
         near = getattr(axis.get_transform(), "linthresh", None) or axis.get_transform().linear_width
         less = 1 if axis.axis_name == "x" else 0  # ticks are close to each other around 0
-        axis.set_major_locator(Ticks(axis, lambda low, high, most: signed_ticks(low, high, near, max(2, most - less))))
+        axis.set_major_locator(Ticks(lambda low, high, most: signed_ticks(low, high, near, max(2, most - less))))
         axis.set_minor_locator(NullLocator())
     elif scale == "linear":
         whole = axis.axis_name == "x" and is_whole(axis.axes)
         if axis.axes.get_label() != "<colorbar>" or isinstance(axis.get_major_locator(), AutoLocator):
-            axis.set_major_locator(Ticks(axis, lambda low, high, most: linear_ticks(low, high, most, whole)))
+            axis.set_major_locator(Ticks(lambda low, high, most: linear_ticks(low, high, most, whole)))
     axis.set_major_formatter(Words(linear_words if scale == "linear" else logarithmic_words))
 
 
