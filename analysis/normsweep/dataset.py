@@ -110,7 +110,7 @@ def open_file(path: Path, **keywords: Any) -> xr.Dataset:
             raise NotASweep(f"{path}: not a normsweep dataset")
         if dataset.attrs.get("format_version") != FORMAT:
             raise NotASweep(f"{path}: has dataset format {dataset.attrs.get('format_version')}; this package reads "
-                            f"format {FORMAT}")
+                            f"format {FORMAT}: open it with the version that wrote it, or measure anew")
         verify.check_variables(dataset, path)
     except NotASweep:
         dataset.close()

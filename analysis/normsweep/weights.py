@@ -795,7 +795,7 @@ def open_saved(path: str) -> Iterator[Saved]:
             raise Refused(where)
         if version != FORMAT_VERSION:
             raise Refused(f"{path}: format version {version} is of another version of this program, which reads "
-                          f"{FORMAT_VERSION}")
+                          f"{FORMAT_VERSION}; train or import it anew")
         said = file["architecture"]
         a = {name: type(value)(getattr(said, name)) if not isinstance(value, bool) else getattr(said, name) == "true"
              for name, value in ARCHITECTURE.items()}

@@ -59,7 +59,9 @@ static int check_header(struct view *view, struct error *error)
     if (!view_attribute_integer(view, ATTRIBUTE_FORMAT, &view->format))
         return view_missing(view, error);
     if (view->format != FORMAT_VERSION)
-        return error_set(error, ERROR_INPUT, "%s: has dataset format %lld; this program reads format %d",
+        return error_set(error, ERROR_INPUT,
+            "%s: has dataset format %lld; this program reads format %d: read it with the version that wrote "
+            "it, or measure anew with --fresh or another -o",
             view->name, (long long)view->format, FORMAT_VERSION);
     return 0;
 }

@@ -85,8 +85,9 @@ static int check_form(struct saved *saved, struct error *error)
     if (version == FORM_VERSION)
         return 0;
     return error_set(error, ERROR_INPUT,
-        "%s: format version %lld is of another version of this program, which reads %d", saved->path,
-        (long long)version, FORM_VERSION);
+        "%s: format version %lld is of another version of this program, which reads %d; train or import "
+        "it anew",
+        saved->path, (long long)version, FORM_VERSION);
 }
 
 /* ---- the network ---- */
