@@ -413,7 +413,8 @@ def test_files_that_are_not_whole(tmp_path, whole, name):
 
 @pytest.mark.parametrize("key, value, line", [
     ("title", "checkpoint of a run", "a checkpoint of a run under way, not its final weights"), ("title", "x", NOT_ONE),
-    ("format_version", np.int64(11), "format version 11 is of another version of this program, which reads 10; train or import it anew"),
+    ("format_version", np.int64(11),
+     "format version 11 is of another version of this program, which reads 10; train or import it anew"),
     ("family", "gpt_neo",
      "family gpt_neo is not gpt2, llama, mistral, qwen2, olmo2, bert, roberta, t5 or xlnet")])
 def test_other_contents(tmp_path, whole, key, value, line):

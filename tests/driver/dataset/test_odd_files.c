@@ -228,7 +228,9 @@ TEST(dataset_is_told_from_other_files)
         const char *why;
     } cases[] = {
         {CLASSIC, build_nothing, NOT_OURS},
-        {CLASSIC, build_version, "has dataset format 99; this program reads format 2"},
+        {CLASSIC, build_version,
+            "has dataset format 99; this program reads format 2: read it with the version that wrote it, or "
+            "measure anew with --fresh or another -o"},
         {CLASSIC, build_real_version, NOT_OURS},
         {CLASSIC, build_short_real_version, NOT_OURS},
         {CLASSIC, build_word_version, NOT_OURS},
