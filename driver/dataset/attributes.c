@@ -18,13 +18,6 @@ void definition_keep(struct definition *definition, int status)
         definition->status = status;
 }
 
-const nc_type definition_param_types[] = {
-    [PARAM_INTEGER] = NC_INT64,
-    [PARAM_REAL] = NC_DOUBLE,
-    [PARAM_BOOLEAN] = NC_BYTE,
-    [PARAM_WORD] = NC_CHAR,
-};
-
 void definition_text(struct definition *definition, int variable, const char *name, const char *text)
 {
     if (!text)
@@ -50,9 +43,9 @@ void definition_real(struct definition *definition, int variable, const char *na
 }
 
 /* A parameter that is not an axis is an attribute. */
-static void put_param(struct definition *definition, const struct param *param)
+static void put_param(struct definition *definition, const struct param *param, const struct run *base)
 {
-    union param_value value = param_get(param, &definition->layout->sweep->base);
+    union param_value value = param_get(param, base);
 
     switch (param->kind) {
     case PARAM_REAL:
@@ -64,7 +57,7 @@ static void put_param(struct definition *definition, const struct param *param)
     case PARAM_INTEGER:
     case PARAM_BOOLEAN:
         definition_integer(
-            definition, NC_GLOBAL, param->name, definition_param_types[param->kind], value.integer);
+            definition, NC_GLOBAL, param->name, variable_param_type(param->kind), value.integer);
         break;
     }
 }
@@ -105,9 +98,8 @@ static void put_options(struct definition *definition, const struct measure *mea
     }
 }
 
-void definition_globals(struct definition *definition)
+void definition_globals(struct definition *definition, const struct layout *layout)
 {
-    const struct layout *layout = definition->layout;
     const struct sweep *sweep = layout->sweep;
     const char *made = sweep->title && sweep->title[0] ? sweep->title : PROGRAM;
     char *measure = layout_measure_text(&sweep->measure), *refine = layout_refine_text(sweep);
@@ -130,7 +122,7 @@ void definition_globals(struct definition *definition)
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFINE, refine);
     for (size_t i = 0; i < param_count; i++)
         if (!axis_find(sweep->axis_count, sweep->axis, &param_table[i]))
-            put_param(definition, &param_table[i]);
+            put_param(definition, &param_table[i], &sweep->base);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SWEEP, sweep->text ? sweep->text : "");
     free(measure);
     free(refine);

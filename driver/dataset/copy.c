@@ -4,7 +4,7 @@
  */
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/lookup.h"
-#include "driver/dataset/variables.h"
+#include "driver/dataset/table.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
 #include "model/core/check.h"
@@ -106,7 +106,7 @@ static int make_room(struct copy *copy)
 }
 
 /* Copies one number or text of each run. */
-static int copy_run_variable(const struct copy *copy, const struct run_variable_row *row)
+static int copy_run_variable(const struct copy *copy, const struct variable *row)
 {
     const struct sweep *sweep = copy->layout->sweep;
     size_t start[DIMENSIONS_MAX] = {0}, count[DIMENSIONS_MAX];
@@ -122,14 +122,14 @@ static int copy_run_variable(const struct copy *copy, const struct run_variable_
         memset(start, 0, sizeof(start));
         cell_index(copy->view->axis, copy->view->axis_count, copy->from[i], start);
         count[sweep->axis_count] = 1;
-        count[copy->view->axis_count] = row->type == STORED_TEXT ? (size_t)row->width : 1;
+        count[copy->view->axis_count] = row->type == NC_CHAR ? (size_t)row->width : 1;
         status = nc_get_vara(copy->view->file, old, start, count, value);
         if (status != NC_NOERR)
             break;
         memset(start, 0, sizeof(start));
         cell_index(sweep->axis, sweep->axis_count, copy->to[i], start);
         count[copy->view->axis_count] = 1;
-        count[sweep->axis_count] = row->type == STORED_TEXT ? (size_t)row->width : 1;
+        count[sweep->axis_count] = row->type == NC_CHAR ? (size_t)row->width : 1;
         status = nc_put_vara(copy->file, new, start, count, value);
     }
     return status;
@@ -205,60 +205,38 @@ static int copy_metric(const struct copy *copy, enum metric metric)
     return status;
 }
 
-/* Copies one text of every session unchanged. */
-static int copy_session_texts(const struct copy *copy, const struct session_variable_row *row, int variable)
+/* Copies one text or number of every session unchanged. */
+static int copy_session_variable(const struct copy *copy, const struct variable *row)
 {
-    size_t start[2] = {0, 0}, count[2] = {1, (size_t)row->width};
-    char text[STRING_LONGEST];
-    int old, status = lookup_variable(copy->view->file, row->name, &old);
+    size_t start[2] = {0, 0}, count[2] = {(size_t)copy->view->sessions, (size_t)row->width};
+    int old, new, status = lookup_variable(copy->view->file, row->name, &old);
+    void *value = malloc(count[0] * (row->type == NC_CHAR ? count[1] : sizeof(double)));
 
-    for (; status == NC_NOERR && start[0] < (size_t)copy->view->sessions; start[0]++) {
-        status = nc_get_vara_text(copy->view->file, old, start, count, text);
-        if (status == NC_NOERR)
-            status = nc_put_vara_text(copy->file, variable, start, count, text);
-    }
-    return status;
-}
-
-static int copy_session_numbers(const struct copy *copy, const struct session_variable_row *row, int variable)
-{
-    size_t start = 0, count = (size_t)copy->view->sessions;
-    int old, status = lookup_variable(copy->view->file, row->name, &old);
-
-    if (status != NC_NOERR)
-        return status;
-    double *value = malloc(count * sizeof(*value));
-    status = value ? nc_get_var_double(copy->view->file, old, value) : NC_ENOMEM;
     if (status == NC_NOERR)
-        status = nc_put_vara_double(copy->file, variable, &start, &count, value);
+        status = value ? lookup_variable(copy->file, row->name, &new) : NC_ENOMEM;
+    if (status == NC_NOERR)
+        status = nc_get_vara(copy->view->file, old, start, count, value);
+    if (status == NC_NOERR)
+        status = nc_put_vara(copy->file, new, start, count, value);
     free(value);
-    return status;
-}
-
-static int copy_sessions(const struct copy *copy)
-{
-    int status = NC_NOERR;
-
-    for (int i = 0; status == NC_NOERR && i < SESSION_VARIABLE_COUNT; i++) {
-        const struct session_variable_row *row = &session_variable_table[i];
-        int variable;
-        status = lookup_variable(copy->file, row->name, &variable);
-        if (status == NC_NOERR)
-            status = row->type == STORED_TEXT ? copy_session_texts(copy, row, variable)
-                                              : copy_session_numbers(copy, row, variable);
-    }
     return status;
 }
 
 static int copy_all(const struct copy *copy)
 {
-    int status = copy_sessions(copy);
+    const struct outline outline = layout_outline(copy->layout);
+    int count = 0;
+    struct variable *row = variable_table(&outline, &count);
+    int status = row ? NC_NOERR : NC_ENOMEM;
 
-    for (int i = 0; status == NC_NOERR && i < RUN_VARIABLE_COUNT; i++)
-        status = copy_run_variable(copy, &run_variable_table[i]);
-    for (int i = 0; status == NC_NOERR && i < METRIC_COUNT; i++)
-        if (layout_has(copy->layout, i))
-            status = copy_metric(copy, i);
+    for (int i = 0; status == NC_NOERR && i < count; i++)
+        if (row[i].kind == VARIABLE_RUN)
+            status = copy_run_variable(copy, &row[i]);
+        else if (row[i].kind == VARIABLE_METRIC)
+            status = copy_metric(copy, (enum metric)row[i].which);
+        else if (row[i].kind == VARIABLE_SESSION)
+            status = copy_session_variable(copy, &row[i]);
+    free(row);
     return status;
 }
 

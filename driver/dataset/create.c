@@ -2,7 +2,6 @@
 #include "driver/dataset/definition.h"
 
 #include "driver/dataset/create.h"
-#include "driver/dataset/lookup.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
 #include "worker/checkpoint/written.h"
@@ -26,12 +25,16 @@ static void definition_begin(
     size_t buffer = WRITE_BUFFER;
     int before;
 
-    *definition = (struct definition){.layout = layout};
-    definition_keep(definition, nc__create(path, NC_CLOBBER | NC_64BIT_DATA, 0, &buffer, &definition->file));
+    *definition = (struct definition){.outline = layout_outline(layout)};
+    definition->row = variable_table(&definition->outline, &definition->count);
+    definition_keep(definition, definition->row ? NC_NOERR : NC_ENOMEM);
+    if (definition->status == NC_NOERR)
+        definition_keep(
+            definition, nc__create(path, NC_CLOBBER | NC_64BIT_DATA, 0, &buffer, &definition->file));
     if (definition->status != NC_NOERR)
         return;
     definition_keep(definition, nc_set_fill(definition->file, fill, &before));
-    definition_globals(definition);
+    definition_globals(definition, layout);
     definition_variables(definition);
     if (definition->status == NC_NOERR)
         definition_keep(definition, nc__enddef(definition->file, 0, ALIGNMENT, 0, ALIGNMENT));
@@ -39,175 +42,118 @@ static void definition_begin(
         nc_abort(definition->file);
 }
 
-/* Writes only the header, to a file of full length. Returns a netCDF status. */
-static int layout_write_header(const struct layout *layout, const char *path)
-{
-    struct definition definition;
+/* ---- values ---- */
 
-    definition_begin(&definition, layout, path, NC_NOFILL);
-    if (definition.status == NC_NOERR)
-        definition_keep(&definition, written_close(definition.file));
-    free(definition.coordinates);
-    return definition.status;
+/* One of the words of a variable. */
+static const char *word_of(const struct definition *definition, const struct variable *row, int64_t index)
+{
+    const struct axis *axis = &definition->outline.axis[row->which];
+
+    switch (row->kind) {
+    case VARIABLE_LABEL:
+        return axis->label[index];
+    case VARIABLE_PARAM:
+        return axis->param[row->param]->words[axis->value[row->param * axis->length + index].integer];
+    default:
+        return metric_dimension_table[row->which].word(index);
+    }
 }
 
-static int variable_named(struct definition *definition, const char *name)
+static int put_words(struct definition *definition, int id)
 {
-    int variable = -1;
-
-    if (definition->status == NC_NOERR)
-        definition_keep(definition, lookup_variable(definition->file, name, &variable));
-    return variable;
-}
-
-/* Strings [count], as wide as the longest one. */
-static void write_strings(struct definition *definition, const char *name, char **text, int64_t count)
-{
-    size_t width = (size_t)definition_longest(text, count), total = (size_t)count * width;
-    int variable = variable_named(definition, name);
-    char *block = calloc(total, 1);
+    const struct variable *row = &definition->row[id];
+    size_t width = (size_t)row->width;
+    char *block = calloc((size_t)row->length[0], width);
 
     if (!block)
-        definition_keep(definition, NC_ENOMEM);
-    for (int64_t i = 0; block && i < count; i++)
-        memcpy(block + (size_t)i * width, text[i], strlen(text[i]));
-    if (definition->status == NC_NOERR)
-        definition_keep(definition, nc_put_var_text(definition->file, variable, block));
+        return NC_ENOMEM;
+    for (int64_t i = 0; i < row->length[0]; i++) {
+        const char *word = word_of(definition, row, i);
+        memcpy(block + (size_t)i * width, word, strlen(word));
+    }
+    int status = nc_put_var_text(definition->file, id, block);
     free(block);
+    return status;
 }
 
-static void write_words(struct definition *definition, const struct axis *axis, int64_t which)
+static int put_param(struct definition *definition, int id)
 {
-    const struct param *param = axis->param[which];
-    char **text = malloc((size_t)axis->length * sizeof(*text));
+    const struct variable *row = &definition->row[id];
+    const struct axis *axis = &definition->outline.axis[row->which];
+    const union param_value *value = axis->value + row->param * axis->length;
+    int status = NC_NOERR;
 
-    if (!text) {
-        definition_keep(definition, NC_ENOMEM);
-        return;
-    }
-    for (int64_t i = 0; i < axis->length; i++)
-        text[i] = (char *)param->words[axis->value[which * axis->length + i].integer];
-    write_strings(definition, param->name, text, axis->length);
-    free(text);
-}
-
-static void write_param(struct definition *definition, const struct axis *axis, int64_t which)
-{
-    const union param_value *value = axis->value + which * axis->length;
-    const struct param *param = axis->param[which];
-    int variable = variable_named(definition, param->name);
-
-    if (param->kind == PARAM_WORD) {
-        write_words(definition, axis, which);
-        return;
-    }
-    for (size_t i = 0; i < (size_t)axis->length && definition->status == NC_NOERR; i++) {
+    for (size_t i = 0; i < (size_t)axis->length && status == NC_NOERR; i++) {
         long long integer = value[i].integer;
-        if (param->kind == PARAM_REAL)
-            definition_keep(definition, nc_put_var1_double(definition->file, variable, &i, &value[i].real));
-        else
-            definition_keep(definition, nc_put_var1_longlong(definition->file, variable, &i, &integer));
+        status = row->type == NC_DOUBLE ? nc_put_var1_double(definition->file, id, &i, &value[i].real)
+                                        : nc_put_var1_longlong(definition->file, id, &i, &integer);
     }
-}
-
-static void write_dimension_words(
-    struct definition *definition, const struct metric_dimension_row *row, int64_t length)
-{
-    char **text = malloc((size_t)length * sizeof(*text));
-
-    if (!text) {
-        definition_keep(definition, NC_ENOMEM);
-        return;
-    }
-    for (int64_t i = 0; i < length; i++)
-        text[i] = (char *)row->word(i);
-    write_strings(definition, row->name, text, length);
-    free(text);
+    return status;
 }
 
 /* Goes through doubles, which are exact for integers below 2^53. */
-static void write_dimension(struct definition *definition, enum metric_dimension dimension)
+static int put_coordinate(struct definition *definition, int id)
 {
-    const struct metric_dimension_row *row = &metric_dimension_table[dimension];
-    const struct layout *layout = definition->layout;
-    int64_t length = dimension == DIMENSION_STEP ? layout->step_count : layout->form.along[dimension];
-    int variable = variable_named(definition, row->name);
+    const struct variable *row = &definition->row[id];
+    int status = NC_NOERR;
 
-    if (row->word) {
-        write_dimension_words(definition, row, length);
-        return;
+    for (size_t i = 0; i < (size_t)row->length[0] && status == NC_NOERR; i++) {
+        double value = row->which == DIMENSION_STEP ? (double)definition->outline.step[i]
+                                                    : metric_dimension_table[row->which].number((int64_t)i);
+        status = nc_put_var1_double(definition->file, id, &i, &value);
     }
-    for (size_t i = 0; i < (size_t)length && definition->status == NC_NOERR; i++) {
-        double value = dimension == DIMENSION_STEP ? (double)layout->step[i] : row->number((int64_t)i);
-        definition_keep(definition, nc_put_var1_double(definition->file, variable, &i, &value));
+    return status;
+}
+
+/* What a variable of runs has in place of a fill value: zeros, and the outcomes of runs that are to come. */
+static int put_first(struct definition *definition, int id, const struct sweep *sweep)
+{
+    const struct variable *row = &definition->row[id];
+    signed char *value = calloc((size_t)sweep->cells, sizeof(*value));
+
+    if (!value)
+        return NC_ENOMEM;
+    for (int64_t cell = 0; row->which == RUN_VARIABLE_outcome && cell < sweep->cells; cell++)
+        value[cell] = sweep_skips(sweep, cell) ? OUTCOME_SKIPPED : OUTCOME_PENDING;
+    int status = nc_put_var_schar(definition->file, id, value);
+    free(value);
+    return status;
+}
+
+void definition_write(struct definition *definition, const struct sweep *sweep)
+{
+    for (int id = 0; id < definition->count && definition->status == NC_NOERR; id++) {
+        const struct variable *row = &definition->row[id];
+        bool words = row->type == NC_CHAR;
+        if (row->kind == VARIABLE_RUN && !words && !row->filled)
+            definition_keep(definition, put_first(definition, id, sweep));
+        else if (row->kind == VARIABLE_PARAM && !words)
+            definition_keep(definition, put_param(definition, id));
+        else if (row->kind == VARIABLE_COORDINATE && !words)
+            definition_keep(definition, put_coordinate(definition, id));
+        else if (words && row->kind != VARIABLE_RUN && row->kind != VARIABLE_SESSION)
+            definition_keep(definition, put_words(definition, id));
     }
 }
 
-void definition_write_shared(struct definition *definition)
+/* Writes the header alone, to a file of full length, or all of it. Returns a netCDF status. */
+static int write_file(const struct layout *layout, const char *path, bool whole)
 {
-    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
-        if (definition->dimension[i] >= 0)
-            write_dimension(definition, i);
-}
+    struct definition definition;
 
-static void write_coordinates(struct definition *definition)
-{
-    const struct layout *layout = definition->layout;
-
-    for (int64_t i = 0; i < layout->sweep->axis_count; i++) {
-        const struct axis *axis = &layout->sweep->axis[i];
-        if (axis->label)
-            write_strings(definition, axis->name, axis->label, axis->length);
-        for (int64_t j = 0; j < axis->param_count; j++)
-            write_param(definition, axis, j);
+    definition_begin(&definition, layout, path, whole ? NC_FILL : NC_NOFILL);
+    if (definition.status == NC_NOERR) {
+        if (whole)
+            definition_write(&definition, layout->sweep);
+        definition_keep(&definition, written_close(definition.file));
     }
-    definition_write_shared(definition);
-}
-
-static void write_outcomes(struct definition *definition)
-{
-    const struct sweep *sweep = definition->layout->sweep;
-    int variable = variable_named(definition, run_variable_table[RUN_VARIABLE_outcome].name);
-    signed char *outcome = malloc((size_t)sweep->cells);
-
-    if (!outcome)
-        definition_keep(definition, NC_ENOMEM);
-    for (int64_t cell = 0; outcome && cell < sweep->cells; cell++)
-        outcome[cell] = sweep_skips(sweep, cell) ? OUTCOME_SKIPPED : OUTCOME_PENDING;
-    if (definition->status == NC_NOERR)
-        definition_keep(definition, nc_put_var_schar(definition->file, variable, outcome));
-    free(outcome);
-}
-
-/* Writes the variables that have no fill value for every cell. */
-static void write_cells(struct definition *definition)
-{
-    long long *zero = calloc((size_t)definition->layout->sweep->cells, sizeof(*zero));
-
-    if (!zero)
-        definition_keep(definition, NC_ENOMEM);
-    for (int i = 0; i < RUN_VARIABLE_COUNT && definition->status == NC_NOERR; i++) {
-        const struct run_variable_row *row = &run_variable_table[i];
-        if (!row->filled && row->type != STORED_TEXT)
-            definition_keep(definition,
-                nc_put_var_longlong(definition->file, variable_named(definition, row->name), zero));
-    }
-    free(zero);
-    write_outcomes(definition);
+    free(definition.row);
+    return definition.status;
 }
 
 int layout_write(const struct layout *layout, const char *path)
 {
-    struct definition definition;
-
-    definition_begin(&definition, layout, path, NC_FILL);
-    if (definition.status == NC_NOERR) {
-        write_coordinates(&definition);
-        write_cells(&definition);
-        definition_keep(&definition, written_close(definition.file));
-    }
-    free(definition.coordinates);
-    return definition.status;
+    return write_file(layout, path, true);
 }
 
 int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH])
@@ -217,7 +163,7 @@ int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH])
     if (memory < 0)
         return -1;
     snprintf(path, LAYOUT_PATH, "/proc/self/fd/%d", memory);
-    if (layout_write_header(layout, path) == NC_NOERR)
+    if (write_file(layout, path, false) == NC_NOERR)
         return memory;
     close(memory);
     return -1;

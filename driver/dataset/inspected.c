@@ -260,6 +260,13 @@ static int64_t longest_side(const struct inspected *inspected)
     return longest;
 }
 
+/* Of a dimension of metrics. */
+static int dimension_of(struct definition *definition, enum metric_dimension dimension)
+{
+    return definition_dimension(
+        definition, metric_dimension_table[dimension].name, definition->outline.form->along[dimension]);
+}
+
 static void define_states(struct definition *definition, const struct inspected *inspected)
 {
     int position = definition_dimension(definition, "position", longest_side(inspected));
@@ -267,11 +274,11 @@ static void define_states(struct definition *definition, const struct inspected 
 
     for (enum kept kept = 0; kept < KEPT_COUNT; kept++) {
         int dimension[4], count = 0;
-        if (definition->dimension[DIMENSION_STACK] >= 0)
-            dimension[count++] = definition->dimension[DIMENSION_STACK];
+        if (definition->outline.dimension[DIMENSION_STACK])
+            dimension[count++] = dimension_of(definition, DIMENSION_STACK);
         dimension[count++] = position;
         if (kept_table[kept].has_depth)
-            dimension[count++] = definition->dimension[DIMENSION_DEPTH];
+            dimension[count++] = dimension_of(definition, DIMENSION_DEPTH);
         if (!kept_table[kept].is_word)
             dimension[count++] = width;
         nc_type type = kept_table[kept].is_word ? NC_INT : NC_SCALAR;
@@ -303,7 +310,7 @@ static void write_depth(
     const struct inspected_stack *of = &inspected->states.stack[stack];
     size_t rows = (size_t)of->rows, width = (size_t)inspected->architecture->width;
     size_t start[] = {(size_t)stack, 0, (size_t)depth, 0}, count[] = {1, rows, 1, width};
-    int first = definition->dimension[DIMENSION_STACK] < 0;
+    int first = !definition->outline.dimension[DIMENSION_STACK];
     int variable = kept_variable(definition, KEPT_STATE);
 
     if (definition->status == NC_NOERR)
@@ -316,7 +323,7 @@ static void write_stack(struct definition *definition, const struct inspected *i
     const struct inspected_stack *of = &inspected->states.stack[stack];
     size_t start[] = {(size_t)stack, 0, 0};
     size_t count[] = {1, (size_t)of->rows, (size_t)inspected->architecture->width};
-    int first = definition->dimension[DIMENSION_STACK] < 0;
+    int first = !definition->outline.dimension[DIMENSION_STACK];
     int token = kept_variable(definition, KEPT_TOKEN), sequence = kept_variable(definition, KEPT_SEQUENCE);
     int output = kept_variable(definition, KEPT_OUTPUT);
 
@@ -342,56 +349,24 @@ static void leave_out(char *text, const char *word)
 }
 
 /* All tokens of the text are measured here, where a sweep takes some of a validation text. */
-static void describe_metric(struct definition *definition, enum metric metric)
+static void describe_metric(struct definition *definition, int id)
 {
-    const struct metric_row *row = &metric_table[metric];
-    bool loss = metric == METRIC_valid_loss;
-    char *comment = strdup(loss ? "mean loss on the predicted tokens of the text" : row->help);
-    int variable = -1;
+    const struct variable *row = &definition->row[id];
+    bool loss = row->which == METRIC_valid_loss;
+    char *comment = strdup(loss ? "mean loss on the predicted tokens of the text" : row->comment);
 
     if (comment)
         leave_out(comment, "validated ");
-    else
-        definition_keep(definition, ENOMEM);
-    if (definition->status == NC_NOERR)
-        definition_keep(definition, lookup_variable(definition->file, row->name, &variable));
-    if (definition->status == NC_NOERR)
-        definition_describe(definition, variable, loss ? "loss (nats)" : row->long_name, row->unit, comment);
+    definition_describe(definition, id, loss ? "loss (nats)" : row->long_name, row->unit, comment);
     free(comment);
-}
-
-static void define_all(struct definition *definition, const struct inspected *inspected)
-{
-    enum metric_dimension dimension[METRIC_RANK_MOST];
-
-    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
-        definition->dimension[i] =
-            inspected_has(inspected, i) || (i == DIMENSION_DEPTH && has_states(inspected))
-                ? definition_dimension(
-                      definition, metric_dimension_table[i].name, definition->layout->form.along[i])
-                : -1;
-    definition_shared_coordinates(definition);
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (inspected->has[metric]) {
-            definition_metric(
-                definition, metric, 0, inspected_dimensions(inspected, metric, dimension), dimension);
-            describe_metric(definition, metric);
-        }
-    if (has_states(inspected))
-        define_states(definition, inspected);
 }
 
 static void write_values(struct definition *definition, const struct inspected *inspected)
 {
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        int variable = -1;
-        if (!inspected->has[metric] || definition->status != NC_NOERR)
-            continue;
-        definition_keep(definition, lookup_variable(definition->file, metric_table[metric].name, &variable));
-        if (definition->status == NC_NOERR)
-            definition_keep(
-                definition, nc_put_var_double(definition->file, variable, row_of(inspected, metric)));
-    }
+    for (int i = 0; i < definition->count && definition->status == NC_NOERR; i++)
+        if (definition->row[i].kind == VARIABLE_METRIC)
+            definition_keep(definition, nc_put_var_double(definition->file, i,
+                                            row_of(inspected, (enum metric)definition->row[i].which)));
     for (int64_t stack = 0; has_states(inspected) && stack < inspected->form.along[DIMENSION_STACK]; stack++)
         write_stack(definition, inspected, stack);
 }
@@ -399,22 +374,35 @@ static void write_values(struct definition *definition, const struct inspected *
 /* Writes a new file. Returns a netCDF status or an errno. */
 static int write_new(const struct inspected *inspected, const char *path)
 {
-    struct layout layout = {.form = inspected->form};
-    struct definition definition = {.layout = &layout};
+    struct metric_form form = inspected->form;
+    struct definition definition = {.outline = {.form = &form}};
 
-    layout.form.along[DIMENSION_DEPTH] = layout.form.along[DIMENSION_LAYER] + 1;
-    definition_keep(&definition, nc_create(path, NC_NOCLOBBER | NC_64BIT_DATA, &definition.file));
-    if (definition.status != NC_NOERR)
-        return definition.status;
-    put_attributes(&definition, inspected);
-    define_all(&definition, inspected);
-    definition_keep(&definition, nc_enddef(definition.file));
+    form.along[DIMENSION_DEPTH] = form.along[DIMENSION_LAYER] + 1;
+    memcpy(definition.outline.metric, inspected->has, sizeof(inspected->has));
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
+        definition.outline.dimension[i] =
+            inspected_has(inspected, i) || (i == DIMENSION_DEPTH && has_states(inspected));
+    definition.row = variable_table(&definition.outline, &definition.count);
+    definition_keep(&definition, definition.row ? NC_NOERR : NC_ENOMEM);
     if (definition.status == NC_NOERR)
-        definition_write_shared(&definition);
+        definition_keep(&definition, nc_create(path, NC_NOCLOBBER | NC_64BIT_DATA, &definition.file));
+    if (definition.status != NC_NOERR) {
+        free(definition.row);
+        return definition.status;
+    }
+    put_attributes(&definition, inspected);
+    definition_variables(&definition);
+    for (int i = 0; i < definition.count; i++)
+        if (definition.row[i].kind == VARIABLE_METRIC)
+            describe_metric(&definition, i);
+    if (has_states(inspected))
+        define_states(&definition, inspected);
+    definition_keep(&definition, nc_enddef(definition.file));
+    definition_write(&definition, NULL);
     if (definition.status == NC_NOERR)
         write_values(&definition, inspected);
-    int closed = written_close(definition.file);
-    definition_keep(&definition, closed);
+    definition_keep(&definition, written_close(definition.file));
+    free(definition.row);
     return definition.status == NC_NOERR ? sync_file(path) : definition.status;
 }
 

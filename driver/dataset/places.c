@@ -5,6 +5,7 @@
 #include "driver/dataset/check.h"
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/lookup.h"
+#include "driver/dataset/table.h"
 #include "model/core/check.h"
 
 #include <netcdf.h>
@@ -46,31 +47,40 @@ static int64_t find_place(int file, const struct extent *extent, const char *nam
     return extent[variable].begin;
 }
 
+/* Where the offset of a variable is kept; NULL: it is not written after the start. */
+static int64_t *kept_place(struct dataset *dataset, const struct variable *row)
+{
+    switch (row->kind) {
+    case VARIABLE_RUN:
+        return &dataset->run[row->which];
+    case VARIABLE_METRIC:
+        return &dataset->metric[row->which];
+    case VARIABLE_SESSION:
+        return row->type == NC_DOUBLE ? &dataset->number[row->which] : NULL;
+    default:
+        return NULL;
+    }
+}
+
 int places_find(struct dataset *dataset, int file, struct error *error)
 {
+    const struct outline outline = layout_outline(&dataset->layout);
     struct extent *extent = layout_extents(dataset->name, error);
-    int64_t cells = dataset->layout.sweep->cells;
-    bool found = true;
+    int count = 0;
+    struct variable *row = extent ? variable_table(&outline, &count) : NULL;
+    int result = row ? 0 : -1;
 
-    if (!extent)
-        return -1;
-    for (int i = 0; i < RUN_VARIABLE_COUNT; i++) {
-        dataset->run[i] = find_place(file, extent, run_variable_table[i].name, run_variable_bytes(i) * cells);
-        found = found && dataset->run[i] >= 0;
-    }
-    for (int i = 0; i < METRIC_COUNT; i++) {
+    if (extent && !row)
+        dataset_error(dataset, NC_ENOMEM, error);
+    for (int i = 0; i < METRIC_COUNT; i++)
         dataset->metric[i] = -1;
-        if (!layout_has(&dataset->layout, i))
-            continue;
-        dataset->metric[i] =
-            find_place(file, extent, metric_table[i].name, metric_bytes(&dataset->layout, i) * cells);
-        found = found && dataset->metric[i] >= 0;
-    }
-    for (int i = SESSION_NUMBER_FIRST; i < SESSION_VARIABLE_COUNT; i++) {
-        dataset->number[i] =
-            find_place(file, extent, session_variable_table[i].name, 8 * dataset->layout.sessions);
-        found = found && dataset->number[i] >= 0;
+    for (int i = 0; result == 0 && i < count; i++) {
+        int64_t *place = kept_place(dataset, &row[i]);
+        int64_t each = row[i].of_cells ? dataset->layout.sweep->cells : 1;
+        if (place && (*place = find_place(file, extent, row[i].name, each * variable_bytes(&row[i]))) < 0)
+            result = layout_refuse(error, dataset->name);
     }
     free(extent);
-    return found ? 0 : layout_refuse(error, dataset->name);
+    free(row);
+    return result;
 }

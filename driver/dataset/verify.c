@@ -10,21 +10,24 @@
 
 #include "driver/dataset/check.h"
 #include "driver/dataset/conversion.h"
-#include "driver/dataset/definition.h"
 #include "driver/dataset/lookup.h"
-#include "driver/dataset/verify_coordinates.h"
+#include "driver/dataset/variables.h"
 #include "driver/dataset/view_attributes.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
+#include "driver/sweep/value.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DIMENSIONS_TEXT = 256, FAULT_TEXT = 800 };
+
+#define TOLERANCE 1e-12 /* relative, of computed coordinates */
 
 int verify_fault(struct error *error, const struct view *view, const char *format, ...)
 {
@@ -54,75 +57,71 @@ static void join_names(char text[DIMENSIONS_TEXT], const char *name)
     snprintf(text + used, DIMENSIONS_TEXT - used, "%s%s", used ? ", " : "", name);
 }
 
-static void expected_dimensions(const struct variable_form *form, char text[DIMENSIONS_TEXT])
+static void expected_dimensions(
+    const struct view *view, const struct variable *expected, char text[DIMENSIONS_TEXT])
 {
     char width[64] = "characters";
 
     text[0] = '\0';
-    for (int i = 0; i < form->rank; i++)
-        join_names(text, form->dimension[i]);
-    if (form->width)
-        snprintf(width, sizeof(width), "%lld characters", (long long)form->width);
-    if (form->type == NC_CHAR)
+    for (int64_t i = 0; expected->of_cells && i < view->axis_count; i++)
+        join_names(text, view->axis[i].name);
+    for (int i = 0; i < expected->rank; i++)
+        join_names(text, expected->dimension[i]);
+    if (expected->width)
+        snprintf(width, sizeof(width), "%lld characters", (long long)expected->width);
+    if (expected->type == NC_CHAR)
         join_names(text, width);
 }
 
 /* The dimensions in the file; *match: they are the expected ones. */
-static void found_dimensions(const struct view *view, const struct variable_form *form, int count,
+static void found_dimensions(const struct view *view, const struct variable *expected, int count,
     const int *dimensions, char text[DIMENSIONS_TEXT], bool *match)
 {
-    bool texts = form->type == NC_CHAR;
+    int axes = expected->of_cells ? (int)view->axis_count : 0, rank = axes + expected->rank;
+    bool texts = expected->type == NC_CHAR;
 
     text[0] = '\0';
-    *match = count == form->rank + texts;
+    *match = count == rank + texts;
     for (int i = 0; i < count; i++) {
         char name[NC_MAX_NAME + 1] = "";
         size_t length = 0;
         nc_inq_dim(view->file, dimensions[i], name, &length);
         bool width = texts && i == count - 1;
         if (width) {
-            *match = *match && (form->width == 0 || (size_t)form->width == length);
+            *match = *match && (expected->width == 0 || (size_t)expected->width == length);
             snprintf(name, sizeof(name), "%zu characters", length);
         } else {
-            *match = *match && i < form->rank && strcmp(name, form->dimension[i]) == 0;
+            const char *wanted = i < axes   ? view->axis[i].name
+                                 : i < rank ? expected->dimension[i - axes]
+                                            : "";
+            *match = *match && strcmp(name, wanted) == 0;
         }
         join_names(text, name);
     }
 }
 
-int verify_variable(
-    const struct view *view, const char *name, const struct variable_form *form, struct error *error)
+int verify_variable(const struct view *view, const struct variable *expected, struct error *error)
 {
-    char here[NC_MAX_NAME + 1], there[NC_MAX_NAME + 1];
-    char expected[DIMENSIONS_TEXT], found[DIMENSIONS_TEXT];
-    int variable, count, dimensions[NC_MAX_VAR_DIMS], status = lookup_variable(view->file, name, &variable);
+    char here[NC_MAX_NAME + 1], there[NC_MAX_NAME + 1], wanted[DIMENSIONS_TEXT], found[DIMENSIONS_TEXT];
+    int variable, count, dimensions[NC_MAX_VAR_DIMS];
+    int status = lookup_variable(view->file, expected->name, &variable);
     nc_type type;
     bool match;
 
     if (status == NC_ENOTVAR)
-        return verify_fault(error, view, "%s is missing", name);
+        return verify_fault(error, view, "%s is missing", expected->name);
     if (status == NC_NOERR)
         status = nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL);
     if (status != NC_NOERR)
         return layout_error(error, view->name, status);
-    if (type != form->type)
-        return verify_fault(error, view, "%s is of type %s and not %s", name, type_name(view, type, there),
-            type_name(view, form->type, here));
-    found_dimensions(view, form, count, dimensions, found, &match);
+    if (type != expected->type)
+        return verify_fault(error, view, "%s is of type %s and not %s", expected->name,
+            type_name(view, type, there), type_name(view, expected->type, here));
+    found_dimensions(view, expected, count, dimensions, found, &match);
     if (match)
         return 0;
-    expected_dimensions(form, expected);
-    return verify_fault(error, view, "%s is over (%s) and not over (%s)", name, found, expected);
-}
-
-/* The form of a variable over the grid. */
-static struct variable_form grid_form(const struct view *view, nc_type type)
-{
-    struct variable_form form = {.type = type};
-
-    for (int64_t i = 0; i < view->axis_count; i++)
-        form.dimension[form.rank++] = view->axis[i].name;
-    return form;
+    expected_dimensions(view, expected, wanted);
+    return verify_fault(error, view, "%s is over (%s) and not over (%s)", expected->name, found, wanted);
 }
 
 /* ---- values of runs ---- */
@@ -170,18 +169,6 @@ static int verify_bounds(const struct view *view, enum run_variable which, struc
     return result;
 }
 
-static int verify_run_variable(const struct view *view, enum run_variable which, struct error *error)
-{
-    const struct run_variable_row *row = &run_variable_table[which];
-    struct variable_form form = grid_form(view, definition_storage_types[row->type]);
-
-    form.width = row->width;
-    if (verify_variable(view, row->name, &form, error) != 0)
-        return -1;
-    bool whole = row->type == STORED_BYTE || row->type == STORED_INTEGER;
-    return whole ? verify_bounds(view, which, error) : 0;
-}
-
 static bool has_ended(long long outcome)
 {
     return outcome == OUTCOME_DONE || outcome == OUTCOME_DIVERGED || outcome == OUTCOME_FAILED;
@@ -210,40 +197,92 @@ static int verify_starts(const struct view *view, struct error *error)
     return result;
 }
 
-static int verify_runs(const struct view *view, struct error *error)
+/* ---- coordinates ---- */
+
+/* Orders two indices of an axis by their labels or values. */
+static int by_value(const void *left, const void *right, void *context)
 {
-    for (enum run_variable i = 0; i < RUN_VARIABLE_COUNT; i++)
-        if (verify_run_variable(view, i, error) != 0)
-            return -1;
-    return verify_starts(view, error);
+    const struct axis *axis = context;
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return axis->label ? strcmp(axis->label[a], axis->label[b])
+                       : value_compare(axis->param[0], axis->value[a], axis->value[b]);
 }
 
-/* ---- metrics and sessions ---- */
-
-static int verify_metrics(const struct view *view, struct error *error)
+/* Two runs with equal values would become one cell of an extended file. */
+static int verify_distinct(const struct view *view, const struct axis *axis, struct error *error)
 {
-    for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
-        enum metric_dimension dimension[METRIC_RANK_MOST];
-        int rank = metric_dimensions(metric, &view->form, dimension);
-        struct variable_form form = grid_form(view, NC_DOUBLE);
-        for (int i = 0; i < rank; i++)
-            form.dimension[form.rank++] = metric_dimension_table[dimension[i]].name;
-        if (lookup_has_variable(view->file, metric_table[metric].name) &&
-            verify_variable(view, metric_table[metric].name, &form, error) != 0)
-            return -1;
-    }
+    int64_t *sorted = malloc((size_t)axis->length * sizeof(*sorted));
+    char text[LABEL_SIZE];
+    int result = 0;
+
+    if (!sorted)
+        return layout_error(error, view->name, NC_ENOMEM);
+    for (int64_t i = 0; i < axis->length; i++)
+        sorted[i] = i;
+    qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), by_value, (void *)axis);
+    for (int64_t i = 1; result == 0 && i < axis->length; i++)
+        if (by_value(&sorted[i - 1], &sorted[i], (void *)axis) == 0)
+            result = verify_fault(error, view, "%s has %s twice", axis->name,
+                label_axis_value(axis, sorted[i], text, sizeof(text)));
+    free(sorted);
+    return result;
+}
+
+static int verify_steps(const struct view *view, struct error *error)
+{
+    const char *name = metric_dimension_table[DIMENSION_STEP].name;
+
+    if (view->step[0] < 0)
+        return verify_fault(error, view, "%s begins at %lld", name, (long long)view->step[0]);
+    for (int64_t i = 1; i < view->step_count; i++)
+        if (view->step[i] <= view->step[i - 1])
+            return verify_fault(error, view, "%s does not ascend: %lld comes after %lld", name,
+                (long long)view->step[i], (long long)view->step[i - 1]);
     return 0;
 }
 
-static int verify_sessions(const struct view *view, struct error *error)
+/* Checks a coordinate of numbers: "layer is 7 at place 0 and not 0". */
+static int verify_numbers(const struct view *view, enum metric_dimension dimension, struct error *error)
 {
-    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++) {
-        const struct session_variable_row *row = &session_variable_table[i];
-        struct variable_form form = {definition_storage_types[row->type], 1, {SESSION_DIMENSION}, row->width};
-        if (verify_variable(view, row->name, &form, error) != 0)
-            return -1;
+    const char *name = metric_dimension_table[dimension].name;
+    int64_t length = view->form.along[dimension];
+    double *value = malloc((size_t)length * sizeof(*value));
+    int variable, result = 0, status = value ? lookup_variable(view->file, name, &variable) : NC_ENOMEM;
+
+    if (status == NC_NOERR)
+        status = nc_get_var_double(view->file, variable, value);
+    if (status != NC_NOERR) {
+        free(value);
+        return layout_error(error, view->name, status);
     }
-    return 0;
+    for (int64_t i = 0; result == 0 && i < length; i++) {
+        double expected = metric_dimension_table[dimension].number(i);
+        if (!(fabs(value[i] - expected) <= TOLERANCE * fabs(expected)))
+            result = verify_fault(error, view, "%s is %.12g at place %lld and not %.12g", name, value[i],
+                (long long)i, expected);
+    }
+    free(value);
+    return result;
+}
+
+/* Words at their places. */
+static int verify_words(const struct view *view, enum metric_dimension dimension, struct error *error)
+{
+    const struct metric_dimension_row *row = &metric_dimension_table[dimension];
+    int result = 0;
+
+    for (int64_t i = 0; result == 0 && i < view->form.along[dimension]; i++) {
+        const char *expected = row->word(i);
+        char *text = view_string(view, row->name, i);
+        if (!text && errno)
+            return layout_error(error, view->name, errno);
+        if (!text || !expected || strcmp(text, expected) != 0)
+            result = verify_fault(error, view, "%s is '%s' at place %lld and not '%s'", row->name,
+                text ? text : "", (long long)i, expected ? expected : "");
+        free(text);
+    }
+    return result;
 }
 
 /* ---- attributes ---- */
@@ -283,35 +322,47 @@ static int verify_texts(const struct view *view, struct error *error)
     return 0;
 }
 
-/* ---- alignment ---- */
-
-static bool is_aligned(const struct view *view, const struct extent *extent, const char *name)
-{
-    int variable;
-
-    return lookup_variable(view->file, name, &variable) != NC_NOERR || extent[variable].begin % 8 == 0;
-}
+/* ---- the whole file ---- */
 
 bool verify_alignment(const struct view *view)
 {
+    const struct outline outline = view_outline(view);
     struct error ignored;
     struct extent *extent = layout_extents(view->name, &ignored);
-    bool aligned = extent != NULL;
+    int count = 0, id;
+    struct variable *row = variable_table(&outline, &count);
+    bool aligned = extent && row;
 
-    for (int i = 0; aligned && i < RUN_VARIABLE_COUNT; i++) {
-        enum storage type = run_variable_table[i].type;
-        bool wide = type == STORED_INTEGER || type == STORED_REAL;
-        aligned = !wide || is_aligned(view, extent, run_variable_table[i].name);
+    for (int i = 0; aligned && i < count; i++) {
+        bool wide = row[i].type == NC_INT64 || row[i].type == NC_DOUBLE;
+        bool live = row[i].kind <= VARIABLE_SESSION;
+        if (wide && live && lookup_variable(view->file, row[i].name, &id) == NC_NOERR)
+            aligned = extent[id].begin % 8 == 0;
     }
-    for (int i = 0; aligned && i < METRIC_COUNT; i++)
-        aligned = is_aligned(view, extent, metric_table[i].name);
-    for (int i = SESSION_NUMBER_FIRST; aligned && i < SESSION_VARIABLE_COUNT; i++)
-        aligned = is_aligned(view, extent, session_variable_table[i].name);
     free(extent);
+    free(row);
     return aligned;
 }
 
-/* ---- the whole file ---- */
+static int verify_row(const struct view *view, const struct variable *row, struct error *error)
+{
+    struct variable expected = *row;
+
+    if (row->kind == VARIABLE_LABEL || row->kind == VARIABLE_PARAM) /* view_open has read them */
+        return 0;
+    if (row->kind == VARIABLE_COORDINATE)
+        expected.width = 0;
+    if (verify_variable(view, &expected, error) != 0)
+        return -1;
+    if (row->kind == VARIABLE_RUN && (row->type == NC_BYTE || row->type == NC_INT64))
+        return verify_bounds(view, (enum run_variable)row->which, error);
+    if (row->kind != VARIABLE_COORDINATE)
+        return 0;
+    if (row->which == DIMENSION_STEP)
+        return verify_steps(view, error);
+    return row->type == NC_CHAR ? verify_words(view, (enum metric_dimension)row->which, error)
+                                : verify_numbers(view, (enum metric_dimension)row->which, error);
+}
 
 static int refuse_copy(const struct view *view, struct error *error)
 {
@@ -327,12 +378,23 @@ static int refuse_copy(const struct view *view, struct error *error)
 
 int verify_content(const struct view *view, struct error *error)
 {
-    if (verify_runs(view, error) != 0 || verify_metrics(view, error) != 0 ||
-        verify_sessions(view, error) != 0)
-        return -1;
-    if (verify_coordinates(view, error) != 0 || verify_params(view, error) != 0)
-        return -1;
-    return verify_texts(view, error);
+    const struct outline outline = view_outline(view);
+    int count = 0;
+    struct variable *row = variable_table(&outline, &count);
+    int result = 0;
+
+    if (!row)
+        return layout_error(error, view->name, NC_ENOMEM);
+    for (int i = 0; result == 0 && i < count; i++)
+        result = verify_row(view, &row[i], error);
+    free(row);
+    if (result == 0)
+        result = verify_starts(view, error);
+    for (int64_t i = 0; result == 0 && i < view->axis_count; i++)
+        result = verify_distinct(view, &view->axis[i], error);
+    if (result == 0)
+        result = verify_params(view, error);
+    return result == 0 ? verify_texts(view, error) : -1;
 }
 
 int verify_dataset(const struct view *view, struct error *error)

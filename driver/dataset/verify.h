@@ -1,10 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_DATASET_VERIFY_H
 #define NORMSWEEP_DRIVER_DATASET_VERIFY_H
 
-#include <netcdf.h>
-
-#include "driver/dataset/variables.h"
-#include "driver/dataset/view.h"
+#include "driver/dataset/table.h"
 
 /*
  * Checks that an existing file is one that this program could have written. The netCDF library converts types
@@ -12,17 +9,9 @@
  * everything is compared with the tables before it is used.
  */
 
-/* The expected form of a variable. */
-struct variable_form {
-    nc_type type;
-    int rank; /* for NC_CHAR, without the dimension of the characters */
-    const char *dimension[VIEW_DIMENSIONS_MAX];
-    int64_t width; /* characters of each text; 0: any number */
-};
-
-/* Checks that there is a variable of this name and form. -1 with ERROR_INPUT; the message names the fault. */
-int verify_variable(
-    const struct view *view, const char *name, const struct variable_form *form, struct error *error);
+/* Checks that there is a variable of this name, type and shape; a width of 0 is any. -1 with ERROR_INPUT; the
+ * message names the fault. */
+int verify_variable(const struct view *view, const struct variable *expected, struct error *error);
 
 /* "a.nc: <format>; normsweep did not write this", ERROR_INPUT. Always -1. */
 int verify_fault(struct error *error, const struct view *view, const char *format, ...)

@@ -1,7 +1,6 @@
 #include "driver/dataset/view.h"
 
 #include "driver/dataset/check.h"
-#include "driver/dataset/definition.h"
 #include "driver/dataset/inspected.h"
 #include "driver/dataset/layout.h"
 #include "driver/dataset/lookup.h"
@@ -83,10 +82,10 @@ static int dimension_length(const struct view *view, const char *name, int64_t *
 static int column(
     const struct view *view, const char *name, const char *dimension, nc_type type, struct error *error)
 {
-    const struct variable_form form = {.type = type, .rank = 1, .dimension = {dimension}};
+    const struct variable form = {.name = name, .type = type, .rank = 1, .dimension = {dimension}};
     int variable;
 
-    if (verify_variable(view, name, &form, error) != 0)
+    if (verify_variable(view, &form, error) != 0)
         return -1;
     return lookup_variable(view->file, name, &variable) == NC_NOERR ? variable : view_refuse(view, error);
 }
@@ -174,7 +173,7 @@ static int read_param(const struct view *view, const struct param *param, const 
     _Static_assert(sizeof(*value) == sizeof(double), "a value is read as what it is");
     if (param->kind == PARAM_WORD)
         return read_words(view, param, axis, value, error);
-    int variable = column(view, param->name, axis->name, definition_param_types[param->kind], error);
+    int variable = column(view, param->name, axis->name, variable_param_type(param->kind), error);
     if (variable < 0)
         return -1;
     if (param->kind != PARAM_REAL)
