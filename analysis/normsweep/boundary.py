@@ -101,6 +101,8 @@ def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
     other axes; "seed" is allowed without such an axis, for sweeps without repeats.
     """
     of = rule(dataset)
+    if over == RATE:
+        raise ValueError(f"{over}: slopes are over it, so it is no axis of repeats")
     lines = crossings(dataset)
     along = repeats_along(lines.each, over)
     found = xr.Dataset({

@@ -26,6 +26,13 @@ ARCHITECTURE: dict[str, Any] = {
     "residual_scale": 1.0, "output_scale": 0.0, "precision": "float", "token_types": 0, "embedding_norm": False,
     "transform": False}
 
+# The words that some of them may be.
+CHOICES = {"network": ("decoder", "encoder", "encoder_decoder"), "norm_placement": ("post", "pre", "out"),
+           "norm": ("layernorm", "rmsnorm"), "qk_norm": ("none", "head", "together"),
+           "positions": ("learned", "sinusoidal", "rotary", "relative", "none", "distance"),
+           "score_scale": ("sqrt", "none", "depth"), "attention_mask": ("causal", "multiplicative"),
+           "activation": ("relu", "gelu", "gelu_tanh", "silu"), "precision": ("float", "bfloat16")}
+
 # The tensors of a network, in their order: where they lie, their lengths, [out, in] for a matrix, and what the
 # architecture must have. In the variables of a weights file those of `layer` have the block in front.
 TENSORS = {row[0]: (row[1], row[2].split(","), row[3:]) for row in map(str.split, """

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Callable, Iterator, Optional, Union
 import netCDF4
 import numpy as np
 
-from .families import (ARCHITECTURE, BIASES, BLOCKS, FAMILIES, QUERIES, SIZE, TENSORS, WORDS, Family, Row, any_of,
+from .families import (ARCHITECTURE, BASE, BIASES, BLOCKS, CHOICES, FAMILIES, QUERIES, SIZE, TENSORS, WORDS, Family, Row, any_of,
                        lengths, stacks, tensors_of)
 from .hints import Array
 from .words import shown
@@ -71,8 +71,15 @@ def parse(content: bytes, place: str, between: str = ":") -> Any:
         raise Refused(f"{place}: JSON: {error}") from None
 
 
+def opened(path: str) -> BinaryIO:
+    """A file for reading; one that is no regular file might never end."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Refused(f"{path}: is no regular file")
+    return open(path, "rb")
+
+
 def parse_file(path: str) -> Any:
-    with open(path, "rb") as file:
+    with opened(path) as file:
         content = file.read(HEADER_MOST + 1)
     if len(content) > HEADER_MOST:
         raise Refused(f"{path}: larger than {HEADER_MOST} bytes")
@@ -204,7 +211,7 @@ def open_pytorch(path: str) -> list[Stored]:
 
 
 def open_file(path: str) -> list[Stored]:
-    with open(path, "rb") as file:
+    with opened(path) as file:
         begin = file.read(4)
     return (open_pytorch if begin in (b"PK\3\4", b"\x80\2\x8a\n") else open_safetensors)(path)
 
@@ -218,7 +225,7 @@ def open_index(path: str) -> list[Stored]:
     if not isinstance(names, dict) or not names:
         raise Refused(f"{path}: no weight_map, an object from tensors to files")
     for name, file in names.items():
-        if not isinstance(file, str) or not file or "/" in file or file in (".", ".."):
+        if not isinstance(file, str) or shown(file, "") != file or not file or "/" in file or file in (".", ".."):
             raise Refused(f"{path}: weight_map: {name}: not the name of a file in this folder")
     found: dict[str, Stored] = {}
     for file in dict.fromkeys(names.values()):
@@ -308,8 +315,10 @@ class Config:
 
     def positive(self, key: str, initial: float) -> float:
         value = self.values.get(key)
-        if value is not None and (type(value) not in (int, float) or not 0 < value < math.inf):
+        if value is not None and (type(value) not in (int, float) or not value > 0):
             self.refuse(key, "a number above 0")
+        if value is not None and value > BASE:
+            self.refuse(key, f"a number up to {BASE:g}")
         return initial if value is None else float(value)
 
     def real(self, key: str, least: float, most: float, initial: float) -> float:
@@ -779,13 +788,13 @@ def open_saved(path: str) -> Iterator[Saved]:
     """Opens a weights file whose checksum is right."""
     where = (f"{path}: not a weights file, which save_weights: true keeps as OUT.nc.d/<digest>.weights.nc, or "
              "analysis/weights import writes")
-    with open(path, "rb") as raw:
+    with opened(path) as raw:
         place, value = checksum(raw)
         raw.seek(max(place, 0))
         if place < 0:
             raise Refused(where)
         if raw.read(16) != value:
-            raise Refused(f"{path}: damaged (checksum)")
+            raise Refused(f"{path}: damaged (checksum); copy it again, or train or import it anew")
     with netCDF4.Dataset(path) as file:
         file.set_auto_mask(False)
         title, version = (getattr(file, name, None) for name in ("title", "format_version"))
@@ -796,10 +805,44 @@ def open_saved(path: str) -> Iterator[Saved]:
         if version != FORMAT_VERSION:
             raise Refused(f"{path}: format version {version} is of another version of this program, which reads "
                           f"{FORMAT_VERSION}; train or import it anew")
-        said = file["architecture"]
-        a = {name: type(value)(getattr(said, name)) if not isinstance(value, bool) else getattr(said, name) == "true"
-             for name, value in ARCHITECTURE.items()}
-        yield Saved(path, file, a)
+        yield Saved(path, file, checked(path, file))
+
+
+def checked(path: str, file: Any) -> dict[str, Any]:
+    """The architecture of an open weights file, whose attributes and variables fit each other."""
+    said, a = file["architecture"], {}
+    for name, initial in ARCHITECTURE.items():
+        value = getattr(said, name, None)
+        if isinstance(initial, bool):
+            good = value in ("true", "false")
+            a[name] = value == "true"
+        elif isinstance(initial, str):
+            good = value in CHOICES[name]
+            a[name] = value
+        else:
+            kind = np.integer if isinstance(initial, int) else np.floating
+            least = 1 if name in ("vocabulary", "context", "width", "heads", "kv_heads", "head_width", "feedforward",
+                                  "layers") else 0
+            good = isinstance(value, kind) and least <= value <= (WORDS if kind is np.integer else BASE)
+            a[name] = type(initial)(value) if good else initial
+        if not good:
+            raise Refused(f"{path}: the attribute architecture:{name} is missing or not what it can be")
+    if a["heads"] % a["kv_heads"] or a["layers"] + a["decoder_layers"] > BLOCKS:
+        raise Refused(f"{path}: the attributes of architecture contradict each other")
+    if (a["network"] == "encoder_decoder") != (a["decoder_layers"] > 0):
+        raise Refused(f"{path}: decoder_layers are for an encoder_decoder, which needs them")
+    for name in ("start_token", "end_token", "padding_token"):
+        value = getattr(file, name, None)
+        if not isinstance(value, np.integer) or not -1 <= value < a["vocabulary"]:
+            raise Refused(f"{path}: the attribute {name} is missing or no token")
+    if getattr(file, "scalar", None) not in ("float", "double"):
+        raise Refused(f"{path}: the attribute scalar is neither float nor double")
+    for kind in dict.fromkeys(kind for kind, _ in tensors_of(a)):
+        place, names, _ = TENSORS[kind]
+        shape = [sum(stacks(a))] * (place == "layer") + [lengths(a)[name] for name in names]
+        if kind not in file.variables or list(file[kind].shape) != shape or file[kind].dtype.kind != "f":
+            raise Refused(f"{path}: variable {kind} does not fit the architecture")
+    return a
 
 
 # ---- a run, or a network of others, as files of the library ----
@@ -857,12 +900,13 @@ class Export:
         self.network = Network(self.model_type, FAMILIES[self.model_type], saved.path, text, a, {}, prefixed=True,
                                padding=int(saved.get("padding_token")))
         self.network.padded_rows = self.network.padding + 1
-        self.config = self.config_of_run() if of_run else json.loads(text) if text else self.config_of_sizes()
+        self.config = self.config_of_run() if of_run else self.config_of_file(text) if text else self.config_of_sizes()
         # [(name, shape, [(tensor, block, its row)])]: the parts of one tensor of the files are neighbours.
         self.tensors: dict[str, tuple[tuple[int, ...], list[tuple[str, int, Row]]]] = {}
         for kind, layer in tensors_of(a):
             row = self.network.row(kind, layer)
-            assert row, kind
+            if not row:
+                raise Refused(f"{saved.path}: a {self.network.family.title} has no {kind}; is the family right?")
             name = self.network.name(row, layer - a["layers"] if row.of_decoder else layer)
             self.tensors.setdefault(name, (self.network.shape(row), []))[1].append((kind, layer, row))
 
@@ -871,6 +915,12 @@ class Export:
         if self.run["output_bias"] and np.any(self.saved.rows("output_bias", -1, 0, self.run["vocabulary"])):
             raise Refused(f"{self.saved.path}: output_bias: true fits neither gpt2 nor llama, whose logits have no "
                           "bias; train with output_bias: false")
+
+    def config_of_file(self, text: Any) -> dict[str, Any]:
+        found = parse(str(text).encode(), f"{self.saved.path}: the attribute config", " ")
+        if not isinstance(found, dict):
+            raise Refused(f"{self.saved.path}: the attribute config is not an object of JSON")
+        return found
 
     def config_of_sizes(self) -> dict[str, Any]:
         return {"model_type": self.model_type, **{key: field_value(name, kind, self.network.architecture)

@@ -59,7 +59,6 @@ int command_check(int argc, char **argv);
 int command_status(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_inspect(int argc, char **argv);
-int command_export(int argc, char **argv);
 int command_help(int argc, char **argv);
 int command_completion(int argc, char **argv);
 

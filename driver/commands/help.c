@@ -357,13 +357,18 @@ static int print_topic(const char *topic)
 int command_help(int argc, char **argv)
 {
     struct arguments arguments;
+    struct error error;
     int status = 0;
 
     if (command_arguments(&arguments, argc, argv, &status))
         return status;
-    if (arguments_has(&arguments, OPTION_JSON))
+    bool json = arguments_has(&arguments, OPTION_JSON), schema = arguments_has(&arguments, OPTION_SCHEMA);
+    if (json + schema + arguments.operand_count > 1) {
+        error_set(&error, ERROR_INPUT, "help: --json, --schema and a topic each stand alone");
+        status = command_fail(&error);
+    } else if (json)
         help_json(stdout);
-    else if (arguments_has(&arguments, OPTION_SCHEMA))
+    else if (schema)
         fputs(sweep_schema, stdout);
     else if (arguments.operand_count > 0)
         status = print_topic(arguments.operand[0]);

@@ -196,7 +196,9 @@ static int read_keys(struct reader *reader, const struct node *root)
     return skip ? skip_read(reader, skip) : 0;
 }
 
-char *sweep_default_output(const char *path)
+/* The output of a sweep file that does not name one: the file's name without folder, and with .nc in place of
+ * .yaml. The caller frees it; NULL: no memory. */
+static char *sweep_default_output(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = strlen(name);

@@ -74,8 +74,4 @@ int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const
 
 void sweep_release(struct sweep *sweep);
 
-/* The output of a sweep file that does not name one: the file's name without folder, and with .nc in place of
- * .yaml. The caller frees it; NULL: no memory. */
-char *sweep_default_output(const char *path);
-
 #endif

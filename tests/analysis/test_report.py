@@ -355,7 +355,7 @@ def test_a_dataset_is_never_overwritten(sweep, tmp_path):
     for command, name in ((REPORT, "a.nc"), ([*REPORT, "--watch"], "a.nc"), (REPORT, "a.html"), (TABLE, "a.csv")):
         (tmp_path / name).write_bytes(before)
         error = run(*command, name, "-o", name, status=1, cwd=tmp_path).stderr.splitlines()[-1]
-        assert error.endswith(f"{name}: is a dataset, which would be overwritten; choose another -o")
+        assert error.endswith(f"{name}: is a netCDF file, which would be overwritten; remove it or choose another -o")
         assert (tmp_path / name).read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.html", "a.nc"]
 

@@ -272,7 +272,7 @@ def test_an_output_is_not_overwritten(tmp_path):
     stored.save(tmp_path / "m", GPT2, stored.GPT2)
     imported(tmp_path)
     assert imported(tmp_path, status=1).stderr == (
-        "weights: n.weights.nc: is a dataset, which would be overwritten; choose another -o\n")
+        "weights: n.weights.nc: is a netCDF file, which would be overwritten; remove it or choose another -o\n")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "config.json").write_text("mine")
     done = script("weights", "export", "n.weights.nc", "-o", "out", cwd=tmp_path, status=1)

@@ -1,5 +1,6 @@
 """What `analysis/weights` refuses, each with one line, and then writes nothing."""
 import json
+import os
 import shutil
 
 import netCDF4
@@ -22,6 +23,7 @@ def refused(folder, line, *arguments):
 HEADS = ("--heads", 2)
 NO_CONFIG = "no config.json beside it; without one only a GPT-2 is read, and wte.weight is missing"
 NO_GPT2 = "is missing; expected the tensors of GPT-2 as Hugging Face names them"
+DAMAGED = "damaged (checksum); copy it again, or train or import it anew"
 NO_SHAPE = "wte.weight: shape is not a list of up to 8 whole numbers"
 
 
@@ -249,6 +251,8 @@ OTHERS = {
     "no sizes": ({"model_type": "llama"}, stored.LLAMA, "config.json: vocab_size is missing"),
     "activation": (llama(hidden_act="relu2"), stored.LLAMA, f"config.json: hidden_act: \"relu2\" is not {ACTIVATIONS}"),
     "epsilon": (llama(rms_norm_eps=-1), stored.LLAMA, "config.json: rms_norm_eps: -1 is not a number above 0"),
+    "large": (llama(rms_norm_eps=10**400), stored.LLAMA,
+              f"config.json: rms_norm_eps: 1{'0' * 79} is not a number up to 1e+12"),
     "truth": (llama(mlp_bias=1), stored.LLAMA, "config.json: mlp_bias: 1 is not true or false"),
     "odd heads": (llama(head_dim=1), stored.LLAMA, "config.json: rotary positions need an even width of heads"),
     "wide heads": (llama(head_dim=99999999), stored.LLAMA,
@@ -382,9 +386,9 @@ def flipped(content):
 
 
 FILES = {
-    "cut": (lambda content: content[:-8], "damaged (checksum)"),
-    "altered": (flipped, "damaged (checksum)"),
-    "longer": (lambda content: content + b"\0", "damaged (checksum)"),
+    "cut": (lambda content: content[:-8], DAMAGED),
+    "altered": (flipped, DAMAGED),
+    "longer": (lambda content: content + b"\0", DAMAGED),
     "cut in its header": (lambda content: content[:40], NOT_ONE),
     "empty": (lambda content: b"", NOT_ONE),
     "text": (lambda content: b"corpus: markov\n", NOT_ONE),
@@ -411,19 +415,51 @@ def test_files_that_are_not_whole(tmp_path, whole, name):
     not_exported(tmp_path, line)
 
 
-@pytest.mark.parametrize("key, value, line", [
+CANNOT = "is missing or not what it can be"
+
+
+@pytest.mark.parametrize("name, value, line", [
     ("title", "checkpoint of a run", "a checkpoint of a run under way, not its final weights"), ("title", "x", NOT_ONE),
     ("format_version", np.int64(11),
      "format version 11 is of another version of this program, which reads 10; train or import it anew"),
     ("family", "gpt_neo",
-     "family gpt_neo is not gpt2, llama, mistral, qwen2, olmo2, bert, roberta, t5 or xlnet")])
-def test_other_contents(tmp_path, whole, key, value, line):
+     "family gpt_neo is not gpt2, llama, mistral, qwen2, olmo2, bert, roberta, t5 or xlnet"),
+    ("family", "bert", "a BERT has no w3; is the family right?"),
+    ("scalar", "half", "the attribute scalar is neither float nor double"),
+    ("padding_token", None, "the attribute padding_token is missing or no token"),
+    ("config", '{"a":', "the attribute config 1:6: JSON: Expecting value"),
+    ("config", "[1]", "the attribute config is not an object of JSON"),
+    ("architecture:width", None, f"the attribute architecture:width {CANNOT}"),
+    ("architecture:width", np.int64(16), "variable token does not fit the architecture"),
+    ("architecture:heads", np.int64(0), f"the attribute architecture:heads {CANNOT}"),
+    ("architecture:norm_epsilon", "small", f"the attribute architecture:norm_epsilon {CANNOT}"),
+    ("architecture:activation", "step", f"the attribute architecture:activation {CANNOT}"),
+    ("architecture:gated", "yes", f"the attribute architecture:gated {CANNOT}"),
+    ("architecture:network", "encoder_decoder", "decoder_layers are for an encoder_decoder, which needs them"),
+    ("variable:q", None, "variable q does not fit the architecture")])
+def test_other_contents(tmp_path, whole, name, value, line):
     import normsweep.weights
     shutil.copy(whole, tmp_path / "n.weights.nc")
     with netCDF4.Dataset(tmp_path / "n.weights.nc", "r+") as file:
-        file.setncattr(key, value)
+        kind, _, key = name.rpartition(":")
+        of = file["architecture"] if kind == "architecture" else file
+        if kind == "variable":
+            file.renameVariable(key, "unknown")
+        elif value is None:
+            of.delncattr(key)
+        else:
+            of.setncattr(key, value)
     normsweep.weights.seal(tmp_path / "n.weights.nc")
     not_exported(tmp_path, line)
+
+
+def test_what_is_no_regular_file(tmp_path):
+    """A pipe is neither read nor written nor replaced."""
+    os.mkfifo(tmp_path / "m")
+    refused(tmp_path, "m: is no regular file")
+    stored.save(tmp_path / "whole", llama(), stored.LLAMA)
+    done = script("weights", "import", "whole", "-o", "m", cwd=tmp_path, status=1)
+    assert done.stderr == "weights: m: is no regular file; choose another -o\n" and (tmp_path / "m").is_fifo()
 
 
 def test_folders_that_cannot_be(tmp_path, whole):

@@ -212,7 +212,7 @@ static int check_seal(const struct saved *saved, struct error *error)
     if (status == 0)
         status = seal_check(saved->path, NULL);
     if (status == SEAL_BROKEN)
-        return refuse(saved, "damaged (checksum)", error);
+        return refuse(saved, "damaged (checksum); copy it again, or train or import it anew", error);
     return status == 0 ? 0 : refuse_status(saved, status, error);
 }
 

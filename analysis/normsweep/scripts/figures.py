@@ -35,7 +35,7 @@ def main():
         return draw_sweeps(arguments)
     with open_or_fail(path) as dataset:
         wanted = check_names(arguments.only, names(select_or_fail(dataset, arguments.at, path), arguments.only),
-                             known=FIGURES)
+                             known=FIGURES, variables=[*map(str, dataset.data_vars)])
     make_folder(arguments.output)
     return draw([(path, name, stem_of(arguments, path), arguments.format, arguments.at, bool(arguments.only))
                  for name in wanted])
@@ -109,11 +109,11 @@ def formats(text):
     return words
 
 
-def check_names(wanted, there, has="this dataset has", known=()):
-    """The names that are wanted, or all. known: figures of other datasets."""
+def check_names(wanted, there, has="this dataset has", known=(), variables=()):
+    """The names that are wanted, or all. known: figures of other datasets. variables: that may be meant, too."""
     for name in wanted:
         if name not in there:
-            fail(f"no figure {name}{hint(name, there, known)}; {has} {', '.join(sorted(there))}")
+            fail(f"no figure {name}{hint(name, [*there, *variables], known)}; {has} {', '.join(sorted(there))}")
     return [name for name in there if not wanted or name in wanted]
 
 

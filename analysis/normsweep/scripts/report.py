@@ -31,14 +31,18 @@ def main():
     parser.add_argument("dataset")
     parser.add_argument("-o", "--output", metavar="FILE.html", help="default: DATASET.html, in the current folder")
     parser.add_argument("--watch", action="store_true", help="rewrite the page until the sweep has ended")
-    parser.add_argument("--every", metavar="SECONDS", type=seconds(1, 3600), default=EVERY,
+    parser.add_argument("--every", metavar="SECONDS", type=seconds(1, 3600),
                         help=f"with --watch: between two rewrites (default: {EVERY}); more if drawing takes long")
-    parser.add_argument("--limit", metavar="SECONDS", type=seconds(0, 1e7), default=LIMIT,
+    parser.add_argument("--limit", metavar="SECONDS", type=seconds(0, 1e7),
                         help=f"with --watch: how long to wait for a dataset that is not there (default: {LIMIT})")
     parser.add_argument("--program", metavar="NORMSWEEP", help="with --watch: the program normsweep (default: the one "
                         "on the PATH, or in build beside the scripts)")
     arguments = parser.parse_args()
     output = arguments.output or os.path.splitext(os.path.basename(arguments.dataset))[0] + ".html"
+    given = [name for name in ("every", "limit", "program") if getattr(arguments, name) is not None]
+    if given and not arguments.watch:
+        parser.error(f"--{given[0]} goes with --watch")
+    arguments.every, arguments.limit = arguments.every or EVERY, LIMIT if arguments.limit is None else arguments.limit
     if arguments.watch:
         follow(arguments, output)
     else:
