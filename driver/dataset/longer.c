@@ -43,20 +43,18 @@ static int check_old(const char *output, int64_t shorter, struct error *error)
 }
 
 /* Counts the runs, and those whose trunk is in the set. */
-static int count_runs(struct longer *longer, const struct sweep *sweep, const struct corpus *corpus,
-    const struct checkpoint_set *states, struct error *error)
+static void count_runs(struct longer *longer, const struct sweep *sweep, const struct corpus *corpus,
+    const struct checkpoint_set *states)
 {
     struct digest trunk;
     struct walk walk;
 
-    if (walk_init(&walk, sweep, error) < 0)
-        return -1;
+    walk_init(&walk, sweep);
     for (; walk_next(&walk); longer->runs++) {
         sweep_trunk_digest(sweep, corpus, &walk.run, &trunk);
         longer->kept += checkpoint_set_has(states, &trunk);
     }
     walk_release(&walk);
-    return 0;
 }
 
 int longer_find(struct longer *longer, const char *output, const struct sweep *sweep,
@@ -70,10 +68,10 @@ int longer_find(struct longer *longer, const char *output, const struct sweep *s
 
     if (status == 0)
         status = checkpoint_set_init(&states, folder, error);
-    if (status == 0)
-        status = count_runs(&found, sweep, corpus, &states, error);
-    if (status == 0)
+    if (status == 0) {
+        count_runs(&found, sweep, corpus, &states);
         *longer = found;
+    }
     checkpoint_set_release(&states);
     free(folder);
     return status;

@@ -265,7 +265,7 @@ static bool judge(struct drawing *d)
         number[i] = d->cell[i].number;
         d->used[d->cell[i].mark]++;
     }
-    bool chosen = number && colour_scale_choose(&d->scale, number, cells, numbers);
+    bool chosen = number && (colour_scale_choose(&d->scale, number, cells, numbers), true);
     free(number);
     return chosen;
 }

@@ -286,8 +286,7 @@ static int check_cells(struct reader *reader)
     struct walk walk;
     int status = 0;
 
-    if (walk_init(&walk, reader->sweep, reader->error) < 0)
-        return -1;
+    walk_init(&walk, reader->sweep);
     while (status == 0 && walk_next(&walk)) {
         for (int i = 0; i < CONDITIONAL; i++)
             take_effect(&effect[i], i, &walk.run);

@@ -1,5 +1,6 @@
 #include "driver/sweep/file.h"
 
+#include "driver/text/memory.h"
 #include "model/corpora/regular.h"
 
 #include <errno.h>
@@ -33,8 +34,8 @@ int file_read(const char *path, char **text, size_t *size, struct file_identity 
 
     if (file < 0)
         return errno;
-    *text = malloc(FILE_MOST + 1);
-    int cause = !*text ? ENOMEM : fstat(file, &status) != 0 ? errno : read_all(file, *text, size);
+    *text = memory_new(FILE_MOST + 1, 1);
+    int cause = fstat(file, &status) != 0 ? errno : read_all(file, *text, size);
     close(file);
     if (cause == 0)
         *identity = (struct file_identity){status.st_dev, status.st_ino};

@@ -1,7 +1,9 @@
+/* Cells of a grid and the run of each: one by its number, or all in order. */
 #include "driver/sweep/grid.h"
 
 #include <stdlib.h>
 
+#include "driver/text/memory.h"
 #include "model/core/check.h"
 
 void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index)
@@ -51,13 +53,10 @@ const struct axis *axis_find(int64_t count, const struct axis *axis, const struc
     return NULL;
 }
 
-int walk_init(struct walk *walk, const struct sweep *sweep, struct error *error)
+void walk_init(struct walk *walk, const struct sweep *sweep)
 {
     *walk = (struct walk){.sweep = sweep, .cell = -1};
-    walk->index = calloc((size_t)sweep->axis_count + 1, sizeof(*walk->index));
-    if (!walk->index)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
-    return 0;
+    walk->index = memory_zero((size_t)sweep->axis_count, sizeof(*walk->index));
 }
 
 /* Steps to the next cell, skipped or not. */

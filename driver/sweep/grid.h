@@ -6,7 +6,7 @@
 /*
  * A walk over the cells that are not skipped, in order, with the run of each. Each step updates only the
  * parameters that change, so that a walk over millions of cells takes a fraction of a second. struct walk
- * walk; if (walk_init(&walk, sweep, error) < 0) ... while (walk_next(&walk)) ... walk.cell, walk.run ...
+ * walk; walk_init(&walk, sweep); while (walk_next(&walk)) ... walk.cell, walk.run ...
  *     walk_release(&walk);
  */
 struct walk {
@@ -16,7 +16,7 @@ struct walk {
     struct run run;
 };
 
-int walk_init(struct walk *walk, const struct sweep *sweep, struct error *error);
+void walk_init(struct walk *walk, const struct sweep *sweep);
 bool walk_next(struct walk *walk);
 void walk_release(struct walk *walk);
 

@@ -10,10 +10,10 @@
 #include "driver/sweep/value.h"
 #include "driver/sweep/yaml.h"
 #include "driver/tables/magic.h"
+#include "driver/text/memory.h"
 #include "driver/text/utf8.h"
 #include "model/corpora/regular.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,26 +37,27 @@ struct level {
 
 #define KEY_NAME key_table[KEY_INCLUDE].name
 
-/* Writes "a.yaml includes b.yaml includes ", from the file `again` to `level`. Returns the length. */
-static size_t write_chain(char *names, size_t size, const struct level *level, const struct level *again)
+/* Writes "a.yaml includes b.yaml includes ", from the file `again` to `level`. */
+static void write_chain(struct string *names, const struct level *level, const struct level *again)
 {
-    size_t used = level == again ? 0 : write_chain(names, size, level->by, again);
     char excerpt[EXCERPT_SIZE];
 
-    if (used < size)
-        used +=
-            (size_t)snprintf(names + used, size - used, "%s includes ", place_excerpt(level->path, excerpt));
-    return used;
+    if (level != again)
+        write_chain(names, level->by, again);
+    string_format(names, "%s includes ", place_excerpt(level->path, excerpt));
 }
 
 static int refuse_circle(struct inclusion *inclusion, const struct node *node, const struct level *level,
     const struct level *again)
 {
-    char names[DEPTH_MOST * (EXCERPT_SIZE + sizeof(" includes "))], excerpt[EXCERPT_SIZE];
+    char excerpt[EXCERPT_SIZE];
+    struct string names = {0};
 
-    write_chain(names, sizeof(names), level, again);
-    return reader_fault(inclusion->reader, node->place, "%s: a circle: %s%s", KEY_NAME, names,
+    write_chain(&names, level, again);
+    reader_fault(inclusion->reader, node->place, "%s: a circle: %s%s", KEY_NAME, string_text(&names),
         place_excerpt(again->path, excerpt));
+    string_release(&names);
+    return -1;
 }
 
 /* Refuses a file that includes itself, directly or through others, and more files than a sweep may have. */
@@ -80,12 +81,11 @@ static int check_file(struct inclusion *inclusion, const struct node *node, cons
     return 0;
 }
 
-/* Keeps a file in the sweep, once; the copy that was read first counts. NULL: no memory, with the error set.
- * Takes the text. The result is valid until the next file is kept, its path and text as long as the sweep. */
+/* Keeps a file in the sweep, once; the copy that was read first counts. Takes the text. The result is valid
+ * until the next file is kept, its path and text as long as the sweep. */
 static const struct included *keep(
-    struct reader *reader, const char *path, const char *name, char *text, size_t size)
+    struct sweep *sweep, const char *path, const char *name, char *text, size_t size)
 {
-    struct sweep *sweep = reader->sweep;
     size_t count = (size_t)sweep->included_count;
 
     for (size_t i = 0; i < count; i++)
@@ -93,18 +93,11 @@ static const struct included *keep(
             free(text);
             return &sweep->included[i];
         }
-    struct included *grown = realloc(sweep->included, (count + 1) * sizeof(*grown));
-    if (!grown) {
-        error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
-        free(text);
-        return NULL;
-    }
-    sweep->included = grown;
+    sweep->included = memory_grow(sweep->included, count + 1, sizeof(*sweep->included));
     sweep->included_count++;
-    grown[count] = (struct included){.text = text, .size = size};
-    grown[count].path = reader_string(reader, "%s", path);
-    grown[count].name = reader_string(reader, "%s", name);
-    return grown[count].path && grown[count].name ? &grown[count] : NULL;
+    sweep->included[count] =
+        (struct included){.path = memory_copy(path), .name = memory_copy(name), .text = text, .size = size};
+    return &sweep->included[count];
 }
 
 /* Reads the text of a file into a tree whose places name it. */
@@ -128,14 +121,6 @@ static int read_tree(struct reader *reader, const struct included *file, struct 
     return -1;
 }
 
-static int refuse_path(struct reader *reader, const struct node *node, const char *path, int cause)
-{
-    reader_fault(reader, node->place, "%s: %s: %s", KEY_NAME, path, regular_why(cause));
-    if (cause == ENOMEM)
-        reader->error->status = ERROR_ENVIRONMENT;
-    return -1;
-}
-
 static int expand(struct inclusion *inclusion, struct node *root, const struct level *level);
 
 /* Reads the file at a path, and what it includes, into a map. */
@@ -152,14 +137,12 @@ static int read_path(struct inclusion *inclusion, const struct node *node, const
             reader, node->place, "%s: %s: is a dataset; give its sweep file instead", KEY_NAME, path);
     int cause = file_read(path, &text, &size, &own.identity);
     if (cause != 0)
-        return refuse_path(reader, node, path, cause);
+        return reader_fault(reader, node->place, "%s: %s: %s", KEY_NAME, path, regular_why(cause));
     if (check_file(inclusion, node, level, &own.identity, size) < 0) {
         free(text);
         return -1;
     }
-    const struct included *file = keep(reader, path, node->text, text, size);
-    if (!file)
-        return -1;
+    const struct included *file = keep(reader->sweep, path, node->text, text, size);
     own.path = file->path;
     if (read_tree(reader, file, map) < 0)
         return -1;
@@ -172,12 +155,6 @@ static int read_path(struct inclusion *inclusion, const struct node *node, const
     return status;
 }
 
-static int refuse_null(struct reader *reader, const struct node *key, const struct node *value)
-{
-    return reader_fault(
-        reader, value->place, "%s: no value, and no included file has one to take out", key->text);
-}
-
 /* Moves the pairs of a map into the map below it. `owns`: the file of these pairs includes what is below, so
  * that it may take keys out. */
 static int lay_over(struct reader *reader, struct node *below, struct node *above, bool owns)
@@ -188,10 +165,10 @@ static int lay_over(struct reader *reader, struct node *below, struct node *abov
         if (key_find(key->text) == KEY_COUNT && !param_find(key->text))
             return reader_unknown(reader, key);
         if (!node_is_null(value)) {
-            if (node_put(below, key, value) < 0)
-                return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
+            node_put(below, key, value);
         } else if (!owns || place == below->count) {
-            return refuse_null(reader, key, value);
+            return reader_fault(
+                reader, value->place, "%s: no value, and no included file has one to take out", key->text);
         } else {
             node_remove(below, place);
             reader_take_out(reader, key->text, value->place);
@@ -213,7 +190,7 @@ static int include_one(
     if (!name[0])
         return reader_fault(reader, node->place, "%s: an empty path", KEY_NAME);
     char *path = reader_path(reader, node, name);
-    int status = path ? read_path(inclusion, node, level, path, &file) : -1;
+    int status = read_path(inclusion, node, level, path, &file);
     if (status == 0)
         status = lay_over(reader, map, &file, false);
     node_release(&file);

@@ -1,6 +1,11 @@
+/*
+ * Names of cells and of values along axes: for people, in the columns that there are. A number has as many
+ * digits as tell it from its neighbours on the axis.
+ */
 #include "driver/sweep/label.h"
 
 #include "driver/text/lines.h"
+#include "driver/text/memory.h"
 #include "model/core/printable.h"
 
 #include <math.h>
@@ -66,12 +71,6 @@ static void put_name(const char *name, enum naming naming, char text[LABEL_SIZE]
     text[length] = '\0';
 }
 
-/* An axis of one value does not distinguish runs: short labels leave it out. */
-static bool is_named(const struct axis *axis, enum naming naming)
-{
-    return naming == NAMING_WHOLE || axis->length > 1;
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -101,11 +100,11 @@ static bool all_differ(const double *number, int64_t length, int digits)
 
 int label_digits(const double *number, int64_t length)
 {
-    double *sorted = length <= DIGITS_COUNTED ? malloc((size_t)length * sizeof(*sorted)) : NULL;
     int digits = DIGITS_LEAST;
 
-    if (!sorted)
+    if (length > DIGITS_COUNTED)
         return DIGITS_WRITTEN;
+    double *sorted = memory_new((size_t)length, sizeof(*sorted));
     memcpy(sorted, number, (size_t)length * sizeof(*sorted));
     qsort(sorted, (size_t)length, sizeof(*sorted), compare_numbers);
     while (digits < DIGITS_MOST && !all_differ(sorted, length, digits))
@@ -114,25 +113,18 @@ int label_digits(const double *number, int64_t length)
     return digits;
 }
 
-/* label_digits of an axis of reals. */
-static int digits_of(const struct axis *axis)
-{
-    double *number = malloc((size_t)axis->length * sizeof(*number));
-
-    for (int64_t i = 0; number && i < axis->length; i++)
-        number[i] = axis->value[i].real;
-    int digits = number ? label_digits(number, axis->length) : DIGITS_WRITTEN;
-    free(number);
-    return digits;
-}
-
 /* As pictures write it, and as --at takes it. */
 static void put_value(const struct axis *axis, int64_t index, char text[LABEL_SIZE])
 {
-    if (!axis->label && axis->param[0]->kind == PARAM_REAL)
-        label_number(axis->value[index].real, digits_of(axis), text, LABEL_SIZE);
-    else
+    if (axis->label || axis->param[0]->kind != PARAM_REAL) {
         label_axis_value(axis, index, text, LABEL_SIZE);
+        return;
+    }
+    double *number = memory_new((size_t)axis->length, sizeof(*number));
+    for (int64_t i = 0; i < axis->length; i++)
+        number[i] = axis->value[i].real;
+    label_number(number[index], label_digits(number, axis->length), text, LABEL_SIZE);
+    free(number);
 }
 
 char *label_named(
@@ -147,8 +139,8 @@ char *label_named(
     text[0] = '\0';
     for (int64_t i = 0; i < axis_count && length < LABEL_SIZE - 1; i++) {
         inner /= axis[i].length;
-        if (!is_named(&axis[i], naming))
-            continue;
+        if (naming != NAMING_WHOLE && axis[i].length == 1)
+            continue; /* an axis of one value does not distinguish runs: short labels leave it out */
         put_name(axis[i].name, naming, name);
         put_value(&axis[i], cell / inner % axis[i].length, value);
         int written = snprintf(text + length, LABEL_SIZE - length, "%s%s%s%s", length ? " " : "", name,

@@ -1,5 +1,12 @@
+/*
+ * The values of an axis: spelled out in a list, or made by a rule, range or log.
+ *
+ * Values that a rule makes are those that a user would have typed: decimals of 12 digits, read as strtod
+ * reads them. Two equal values are refused, whatever made them, and numbers are put into a strict order.
+ */
 #include "driver/sweep/list.h"
 
+#include "driver/text/memory.h"
 #include "model/core/check.h"
 
 #include <inttypes.h>
@@ -69,12 +76,6 @@ static int too_many(
     return reader_fault(reader, place, "%s: %.8g values; the limit is %" PRId64, param->name, count, most);
 }
 
-static int reserve(struct reader *reader, struct list *list, int64_t count)
-{
-    list->value = reader_memory(reader, count, sizeof(*list->value));
-    return list->value ? 0 : -1;
-}
-
 static int check_ends(
     struct reader *reader, const struct param *param, const char *name, const struct node *ends)
 {
@@ -99,8 +100,7 @@ static int fill_integers(struct reader *reader, const struct param *param, const
     uint64_t span = first < last ? (uint64_t)last - (uint64_t)first : (uint64_t)first - (uint64_t)last;
     if (span >= (uint64_t)most)
         return too_many(reader, param, rule->range->place, (double)span + 1, most);
-    if (reserve(reader, list, (int64_t)span + 1 + more) < 0)
-        return -1;
+    list->value = memory_zero((size_t)span + 1 + (size_t)more, sizeof(*list->value));
     for (int64_t i = 0; i <= (int64_t)span; i++, list->count++)
         if (value_from_integer(
                 reader, param, rule->range->place, first < last ? first + i : first - i, &list->value[i]) < 0)
@@ -167,8 +167,7 @@ static int fill_points(struct reader *reader, const struct param *param, const s
             return reader_fault(reader, ends->child[i].place, "%s: log: %s is not above 0%s", param->name,
                 ends->child[i].text, end[i] < 0 ? "" : "; plus: [0] adds it");
     }
-    if (reserve(reader, list, points + more) < 0)
-        return -1;
+    list->value = memory_zero((size_t)(points + more), sizeof(*list->value));
     for (int64_t i = 0; i < points; i++, list->count++) {
         double value = i == 0            ? end[0]
                        : i == points - 1 ? end[1]
@@ -230,9 +229,8 @@ static int fill_written(struct reader *reader, const struct param *param, const 
         return reader_fault(reader, items->place, "%s: an empty list", param->name);
     if (items->count > most)
         return too_many(reader, param, items->place, (double)items->count, most);
-    list->written = reader_memory(reader, items->count, sizeof(*list->written));
-    if (!list->written || reserve(reader, list, items->count) < 0)
-        return -1;
+    list->written = memory_zero((size_t)items->count, sizeof(*list->written));
+    list->value = memory_zero((size_t)items->count, sizeof(*list->value));
     return append_items(reader, param, items, list);
 }
 
@@ -264,9 +262,7 @@ static int check_repeated(
 
     if (direction_of(param, list->value, list->count) != 0)
         return 0; /* then no two are equal */
-    union param_value *sorted = reader_memory(reader, list->count, sizeof(*sorted));
-    if (!sorted)
-        return -1;
+    union param_value *sorted = memory_new((size_t)list->count, sizeof(*sorted));
     memcpy(sorted, list->value, (size_t)list->count * sizeof(*sorted));
     list_sort(param, sorted, list->count);
     for (int64_t i = 1; i < list->count && status == 0; i++)
@@ -293,54 +289,27 @@ static int compare_places(const void *a, const void *b, void *context)
     return ordering->direction * value_compare(ordering->param, value[left], value[right]);
 }
 
-/* A copy of items [count] of `size` bytes, in another order; NULL with the error set. */
-static void *arranged(
-    struct reader *reader, const void *items, size_t size, int64_t count, const int64_t *from)
-{
-    char *copy = reader_memory(reader, count, size);
-
-    for (int64_t i = 0; copy && i < count; i++)
-        memcpy(copy + (size_t)i * size, (const char *)items + (size_t)from[i] * size, size);
-    return copy;
-}
-
-/* Takes the values, and the place of each, from these places. */
-static int take_order(struct reader *reader, struct list *list, const int64_t *from)
-{
-    struct list ordered = {.count = list->count};
-
-    ordered.value = arranged(reader, list->value, sizeof(*list->value), list->count, from);
-    if (ordered.value && list->written)
-        ordered.written = arranged(reader, list->written, sizeof(*list->written), list->count, from);
-    if (!ordered.value || (list->written && !ordered.written)) {
-        list_release(&ordered);
-        return -1;
-    }
-    list_release(list);
-    *list = ordered;
-    return 0;
-}
-
-/* Puts distinct values in order: descending if `direction` is below 0. */
-static int put_in_order(struct reader *reader, const struct param *param, int direction, struct list *list)
+/* Puts distinct values, and the place of each, in order: descending if `direction` is below 0. */
+static void put_in_order(const struct param *param, int direction, struct list *list)
 {
     struct ordering ordering = {param, list, direction < 0 ? -1 : 1};
-    int64_t *from = reader_memory(reader, list->count, sizeof(*from));
+    struct list ordered = {.count = list->count};
+    int64_t *from = memory_new((size_t)list->count, sizeof(*from));
 
-    if (!from)
-        return -1;
     for (int64_t i = 0; i < list->count; i++)
         from[i] = i;
     qsort_r(from, (size_t)list->count, sizeof(*from), compare_places, &ordering);
-    int status = take_order(reader, list, from);
+    ordered.value = memory_new((size_t)list->count, sizeof(*ordered.value));
+    if (list->written)
+        ordered.written = memory_new((size_t)list->count, sizeof(*ordered.written));
+    for (int64_t i = 0; i < list->count; i++) {
+        ordered.value[i] = list->value[from[i]];
+        if (list->written)
+            ordered.written[i] = list->written[from[i]];
+    }
     free(from);
-    return status;
-}
-
-/* Has the parameter's coordinate numbers, which CF wants in a strict order? */
-static bool is_ordered(const struct param *param)
-{
-    return param->kind != PARAM_WORD;
+    list_release(list);
+    *list = ordered;
 }
 
 int list_read(struct reader *reader, const struct param *param, const struct node *node, int64_t most,
@@ -353,8 +322,8 @@ int list_read(struct reader *reader, const struct param *param, const struct nod
                                         : fill_written(reader, param, node, most, list);
     if (status == 0)
         status = check_repeated(reader, param, node->place, list);
-    if (status == 0 && is_ordered(param) && direction_of(param, list->value, list->count) == 0)
-        status = put_in_order(reader, param, direction, list);
+    if (status == 0 && param->kind != PARAM_WORD && direction_of(param, list->value, list->count) == 0)
+        put_in_order(param, direction, list); /* CF wants coordinates that are numbers in a strict order */
     if (status < 0)
         list_release(list);
     return status;

@@ -1,6 +1,8 @@
+/* What a sweep measures and when: `measure`, `validate`, `hessian` and their like. */
 #include "driver/sweep/measuring.h"
 
 #include "driver/sweep/list.h"
+#include "driver/text/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,16 +41,14 @@ static int read_steps(struct reader *reader, const struct node *node)
         return reader_fault(reader, node->place, "measure.steps: takes a list");
     if (list_read(reader, &measure_step_param, node, GRID_MOST, &list) < 0)
         return -1;
-    measure->steps = reader_memory(reader, list.count, sizeof(*measure->steps));
-    if (measure->steps) {
-        measure->every = 0;
-        measure->step_count = list.count;
-        for (int64_t i = 0; i < list.count; i++)
-            measure->steps[i] = list.value[i].integer;
-        qsort(measure->steps, (size_t)list.count, sizeof(*measure->steps), step_compare);
-    }
+    measure->steps = memory_new((size_t)list.count, sizeof(*measure->steps));
+    measure->every = 0;
+    measure->step_count = list.count;
+    for (int64_t i = 0; i < list.count; i++)
+        measure->steps[i] = list.value[i].integer;
+    qsort(measure->steps, (size_t)list.count, sizeof(*measure->steps), step_compare);
     list_release(&list);
-    return measure->steps ? 0 : -1;
+    return 0;
 }
 
 static int read_group(struct reader *reader, const struct node *node)
@@ -109,12 +109,15 @@ int measure_read(struct reader *reader, const struct node *node)
 static int refuse_word(
     struct reader *reader, const char *name, const struct node *node, const struct measure_option_row *row)
 {
-    char excerpt[EXCERPT_SIZE], words[64] = "";
+    char excerpt[EXCERPT_SIZE];
+    struct string words = {0};
 
     for (const struct measure_word *word = row->word; word->text; word++)
-        snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s nor ", word->text);
-    return reader_fault(reader, node->place, "%s: '%s' is neither %san integer", name,
-        place_excerpt(node->text, excerpt), words);
+        string_format(&words, "%s nor ", word->text);
+    reader_fault(reader, node->place, "%s: '%s' is neither %san integer", name,
+        place_excerpt(node->text, excerpt), string_text(&words));
+    string_release(&words);
+    return -1;
 }
 
 /* A number, or one of the words that stand for one. */

@@ -1,8 +1,13 @@
+/*
+ * What the files that read a sweep file share: faults with their places, paths, where keys are given, and new
+ * axes.
+ */
 #include "driver/sweep/reader.h"
+
+#include "driver/text/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int reader_fault(struct reader *reader, struct place place, const char *format, ...)
@@ -17,38 +22,15 @@ int reader_fault(struct reader *reader, struct place place, const char *format, 
     return place_prefix(reader->error, reader->sweep->path, place);
 }
 
-void *reader_memory(struct reader *reader, int64_t count, size_t size)
-{
-    void *memory = calloc((size_t)count + 1, size);
-
-    if (!memory)
-        error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
-    return memory;
-}
-
-char *reader_string(struct reader *reader, const char *format, ...)
-{
-    va_list arguments;
-    char *string;
-
-    va_start(arguments, format);
-    int length = vasprintf(&string, format, arguments);
-    va_end(arguments);
-    if (length >= 0)
-        return string;
-    error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", reader->sweep->path);
-    return NULL;
-}
-
-char *reader_path(struct reader *reader, const struct node *node, const char *path)
+char *reader_path(const struct reader *reader, const struct node *node, const char *path)
 {
     const char *file = node->place.file, *slash = file ? strrchr(file, '/') : NULL;
     const char *folder = file ? file : reader->folder ? reader->folder : "";
     size_t length = file ? (size_t)(slash ? slash - file : 0) : strlen(folder);
 
     if (path[0] == '/' || length == 0 || node->place.line == 0)
-        return reader_string(reader, "%s%s", path[0] != '/' && slash && slash == file ? "/" : "", path);
-    return reader_string(reader, "%.*s%s%s", (int)length, folder, folder[length - 1] == '/' ? "" : "/", path);
+        return memory_format("%s%s", path[0] != '/' && slash && slash == file ? "/" : "", path);
+    return memory_format("%.*s%s%s", (int)length, folder, folder[length - 1] == '/' ? "" : "/", path);
 }
 
 int reader_unknown(struct reader *reader, const struct node *key)
@@ -94,35 +76,21 @@ int reader_claim(struct reader *reader, const struct param *param, struct place 
     return 0;
 }
 
-static int count_cells(struct reader *reader, const char *name, struct place place, int64_t length)
-{
-    struct sweep *sweep = reader->sweep;
-
-    if (length > GRID_MOST / sweep->cells)
-        return reader_fault(reader, place, "%s: with this axis the grid has %.8g cells; the limit is %d",
-            name, (double)sweep->cells * (double)length, GRID_MOST);
-    sweep->cells *= length;
-    return 0;
-}
-
 struct axis *reader_axis(
     struct reader *reader, const char *name, struct place place, int64_t length, int64_t params)
 {
     struct sweep *sweep = reader->sweep;
-    size_t count = (size_t)sweep->axis_count + 1;
-    struct axis *grown;
 
-    if (count_cells(reader, name, place, length) < 0)
-        return NULL;
-    grown = realloc(sweep->axis, count * sizeof(*grown));
-    if (!grown) {
-        error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
+    if (length > GRID_MOST / sweep->cells) {
+        reader_fault(reader, place, "%s: with this axis the grid has %.8g cells; the limit is %d", name,
+            (double)sweep->cells * (double)length, GRID_MOST);
         return NULL;
     }
-    sweep->axis = grown;
-    struct axis *axis = &grown[sweep->axis_count++];
+    sweep->cells *= length;
+    sweep->axis = memory_grow(sweep->axis, (size_t)sweep->axis_count + 1, sizeof(*sweep->axis));
+    struct axis *axis = &sweep->axis[sweep->axis_count++];
     *axis = (struct axis){.length = length, .param_count = params, .place = place};
-    axis->name = reader_string(reader, "%s", name);
-    axis->param = reader_memory(reader, params, sizeof(const struct param *));
-    return axis->name && axis->param ? axis : NULL;
+    axis->name = memory_copy(name);
+    axis->param = memory_zero((size_t)params, sizeof(const struct param *));
+    return axis;
 }

@@ -34,15 +34,9 @@ struct reader {
 int reader_fault(struct reader *reader, struct place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* `count` zeroed items, or NULL with the error set. */
-void *reader_memory(struct reader *reader, int64_t count, size_t size);
-
-/* A string from a printf format, or NULL with the error set. */
-char *reader_string(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Where a path leads that a node has: relative to the folder of the node's file or, in a --set, to the
- * current directory. The caller frees it; NULL with the error set. */
-char *reader_path(struct reader *reader, const struct node *node, const char *path);
+ * current directory. The caller frees it. */
+char *reader_path(const struct reader *reader, const struct node *node, const char *path);
 
 /* Refuses an unknown key and suggests a similar one. Always -1. */
 int reader_unknown(struct reader *reader, const struct node *key);

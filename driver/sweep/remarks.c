@@ -99,11 +99,9 @@ static void print_decay(const struct sweep *sweep, const struct remarks *remarks
 void remarks_print(const struct sweep *sweep, FILE *out)
 {
     struct remarks remarks = {0};
-    struct error ignored;
     struct walk walk;
 
-    if (walk_init(&walk, sweep, &ignored) < 0)
-        return;
+    walk_init(&walk, sweep);
     while (walk_next(&walk))
         take_run(&remarks, &walk.run);
     walk_release(&walk);

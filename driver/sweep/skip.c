@@ -2,6 +2,7 @@
 
 #include "driver/sweep/grid.h"
 #include "driver/sweep/list.h"
+#include "driver/text/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,9 +67,9 @@ static int read_values(
         if (list_read(reader, param, node, VALUES_MOST, list) < 0)
             return -1;
     } else {
-        list->value = reader_memory(reader, 1, sizeof(*list->value));
+        list->value = memory_zero(1, sizeof(*list->value));
         list->count = 1;
-        if (!list->value || value_param(reader, param, node, list->value) < 0) {
+        if (value_param(reader, param, node, list->value) < 0) {
             list_release(list);
             return -1;
         }
@@ -88,9 +89,8 @@ static bool *axis_mask(struct entry *entry, int64_t axis)
     if (check_work(entry, (double)length) < 0)
         return NULL;
     if (!entry->mask[axis]) {
-        entry->mask[axis] = reader_memory(entry->reader, length, sizeof(bool));
-        if (entry->mask[axis])
-            memset(entry->mask[axis], true, (size_t)length);
+        entry->mask[axis] = memory_new((size_t)length, sizeof(bool));
+        memset(entry->mask[axis], true, (size_t)length);
     }
     return entry->mask[axis];
 }
@@ -103,8 +103,8 @@ static int match_labels(struct entry *entry, int64_t axis, const struct node *va
     const struct node *name = value->kind == NODE_LIST ? value->child : value;
     int64_t count = value->kind == NODE_LIST ? value->count : 1;
     bool *mask = axis_mask(entry, axis);
-    bool *named = reader_memory(reader, row->length, sizeof(*named));
-    int status = mask && named ? check_work(entry, (double)count * (double)row->length) : -1;
+    bool *named = memory_zero((size_t)row->length, sizeof(*named));
+    int status = mask ? check_work(entry, (double)count * (double)row->length) : -1;
 
     for (int64_t i = 0; i < count && status == 0; i++) {
         int64_t index;
@@ -262,31 +262,24 @@ static int read_entry(struct entry *entry)
     return status;
 }
 
-static int read_entries(struct reader *reader, const struct node *node, bool **mask)
-{
-    struct entry entry = {.reader = reader, .mask = mask};
-
-    for (int64_t i = 0; i < node->count; i++) {
-        entry.node = &node->child[i];
-        if (read_entry(&entry) < 0)
-            return -1;
-    }
-    if (reader->sweep->skipped == reader->sweep->cells)
-        return reader_fault(reader, node->place, "skip: leaves no cell to run");
-    return 0;
-}
-
 int skip_read(struct reader *reader, const struct node *node)
 {
     struct sweep *sweep = reader->sweep;
+    struct entry entry = {.reader = reader};
+    int status = 0;
 
     if (node->kind != NODE_LIST)
         return reader_fault(reader, node->place, "skip: takes a list of {key: value, ...}");
     if (node->count == 0)
         return 0;
-    bool **mask = reader_memory(reader, sweep->axis_count, sizeof(*mask));
-    sweep->skip = reader_memory(reader, sweep->cells / 64 + 1, sizeof(*sweep->skip));
-    int status = mask && sweep->skip ? read_entries(reader, node, mask) : -1;
-    free(mask);
+    entry.mask = memory_zero((size_t)sweep->axis_count, sizeof(*entry.mask));
+    sweep->skip = memory_zero((size_t)sweep->cells / 64 + 1, sizeof(*sweep->skip));
+    for (int64_t i = 0; i < node->count && status == 0; i++) {
+        entry.node = &node->child[i];
+        status = read_entry(&entry);
+    }
+    free(entry.mask);
+    if (status == 0 && sweep->skipped == sweep->cells)
+        return reader_fault(reader, node->place, "skip: leaves no cell to run");
     return status;
 }

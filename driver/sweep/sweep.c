@@ -10,10 +10,10 @@
 #include "driver/sweep/together.h"
 #include "driver/sweep/yaml.h"
 #include "driver/tables/magic.h"
+#include "driver/text/memory.h"
 #include "driver/text/utf8.h"
 #include "model/corpora/regular.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +33,8 @@ static int read_string(struct reader *reader, enum key key, const struct node *n
     if (value_text(reader, key_table[key].name, node, &text) < 0)
         return -1;
     free(*string);
-    *string = reader_string(reader, "%s", text);
-    return *string ? 0 : -1;
+    *string = memory_copy(text);
+    return 0;
 }
 
 /* A non-empty path, relative to the current directory as it stands. */
@@ -58,7 +58,7 @@ static int read_path(struct reader *reader, enum key key, const struct node *nod
         return reader_fault(reader, node->place, "%s: an empty path", key_table[key].name);
     free(*path);
     *path = reader_path(reader, node, text);
-    return *path ? 0 : -1;
+    return 0;
 }
 
 /* A path, or a list of two: the source and the target of pairs. consistent.c knows which the corpus takes. */
@@ -197,27 +197,17 @@ static int read_keys(struct reader *reader, const struct node *root)
 }
 
 /* The output of a sweep file that does not name one: the file's name without folder, and with .nc in place of
- * .yaml. The caller frees it; NULL: no memory. */
+ * .yaml. The caller frees it. */
 static char *sweep_default_output(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = strlen(name);
-    char *output;
 
     if (length > 5 && strcmp(name + length - 5, ".yaml") == 0)
         length -= 5;
     else if (length > 4 && strcmp(name + length - 4, ".yml") == 0)
         length -= 4;
-    return asprintf(&output, "%.*s.nc", (int)length, name) < 0 ? NULL : output;
-}
-
-static int default_output(struct reader *reader)
-{
-    struct sweep *sweep = reader->sweep;
-
-    if (!sweep->output)
-        sweep->output = sweep_default_output(sweep->path);
-    return sweep->output ? 0 : error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
+    return memory_format("%.*s.nc", (int)length, name);
 }
 
 static void fill_source(struct sweep *sweep)
@@ -243,78 +233,64 @@ static int read_tree(struct reader *reader, struct node *root, const struct file
         return reader_fault(reader, root->place, "a sweep file holds lines of the form key: value");
     if (settings_apply(reader, root, settings, setting_count, true) < 0 ||
         include_expand(reader, root, identity) < 0 ||
-        settings_apply(reader, root, settings, setting_count, false) < 0 || read_keys(reader, root) < 0 ||
-        default_output(reader) < 0)
+        settings_apply(reader, root, settings, setting_count, false) < 0 || read_keys(reader, root) < 0)
         return -1;
+    if (!reader->sweep->output)
+        reader->sweep->output = sweep_default_output(reader->sweep->path);
     fill_source(reader->sweep);
     return consistent_check(reader);
 }
 
-static void write_included(FILE *out, const struct included *file)
+static void write_included(struct string *out, const struct included *file)
 {
     const char *line = file->text;
     size_t left = file->size;
     struct error ignored;
 
     utf8_begin(&line, &left, &ignored);
-    fprintf(out, "# include %s\n", file->name);
+    string_format(out, "# include %s\n", file->name);
     while (left > 0) {
         const char *end = memchr(line, '\n', left);
         size_t length = end ? (size_t)(end - line) : left, step = length + (end ? 1 : 0);
-        fprintf(out, "# |%s%.*s\n", length > 0 ? " " : "", (int)length, line);
+        string_format(out, "# |%s", length > 0 ? " " : "");
+        string_add(out, line, length);
+        string_add(out, "\n", 1);
         line += step;
         left -= step;
     }
 }
 
-static void write_setting(FILE *out, const char *setting)
-{
-    fputs("# --set ", out);
-    for (; *setting; setting++)
-        fputc(*setting == '\n' ? ' ' : *setting, out);
-    fputc('\n', out);
-}
-
 /* The text of a sweep as its dataset keeps it, with included files and settings as comments at the end. */
-static int keep_text(
-    struct reader *reader, const char *text, size_t size, const char *const *settings, int setting_count)
+static void keep_text(
+    struct sweep *sweep, const char *text, size_t size, const char *const *settings, int setting_count)
 {
-    struct sweep *sweep = reader->sweep;
-    size_t length;
-    FILE *out = open_memstream(&sweep->text, &length);
+    struct string out = {0};
 
-    if (!out)
-        return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
-    fwrite(text, 1, size, out);
+    string_add(&out, text, size);
     if (size > 0 && text[size - 1] != '\n')
-        fputc('\n', out);
+        string_add(&out, "\n", 1);
     for (int i = 0; i < sweep->included_count; i++)
-        write_included(out, &sweep->included[i]);
-    for (int i = 0; i < setting_count; i++)
-        write_setting(out, settings[i]);
-    bool written = !ferror(out);
-    if (fclose(out) == 0 && written)
-        return 0;
-    return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", sweep->path);
+        write_included(&out, &sweep->included[i]);
+    for (int i = 0; i < setting_count; i++) {
+        string_format(&out, "# --set ");
+        for (const char *byte = settings[i]; *byte; byte++)
+            string_add(&out, *byte == '\n' ? " " : byte, 1);
+        string_add(&out, "\n", 1);
+    }
+    sweep->text = string_take(&out);
 }
 
 /* Sets everything to its default. */
-static int start_reading(struct reader *reader, const char *name)
+static void start_reading(struct sweep *sweep, const char *name)
 {
-    struct sweep *sweep = reader->sweep;
-
     *sweep = (struct sweep){.cells = 1, .checkpoint_minutes = CHECKPOINT_MINUTES_DEFAULT};
     run_init(&sweep->base);
     measure_init(&sweep->measure);
-    sweep->path = strdup(name);
-    sweep->title = strdup("");
-    sweep->notes = strdup("");
-    sweep->places = calloc(1, sizeof(*sweep->places));
-    if (sweep->places)
-        sweep->places->param = calloc(param_count, sizeof(*sweep->places->param));
-    if (sweep->path && sweep->title && sweep->notes && sweep->places && sweep->places->param)
-        return 0;
-    return error_set(reader->error, ERROR_ENVIRONMENT, "%s: no memory", name);
+    sweep->path = memory_copy(name);
+    sweep->title = memory_copy("");
+    sweep->notes = memory_copy("");
+    sweep->places = memory_zero(1, sizeof(*sweep->places));
+    sweep->places->param = memory_zero(param_count, sizeof(*sweep->places->param));
 }
 
 /* Reads a sweep file from its text. */
@@ -333,7 +309,7 @@ static int read_sweep(struct reader *reader, const char *text, size_t size,
         return place_prefix(reader->error, name, fault);
     int status = read_tree(reader, &root, identity, settings, setting_count);
     if (status == 0)
-        status = keep_text(reader, text, size, settings, setting_count);
+        keep_text(reader->sweep, text, size, settings, setting_count);
     node_release(&root);
     return status;
 }
@@ -342,10 +318,9 @@ static int parse(struct sweep *sweep, const char *name, const char *folder, cons
     const struct file_identity *identity, const char *const *settings, int setting_count, struct error *error)
 {
     struct reader reader = {.sweep = sweep, .folder = folder, .error = error};
-    int status = start_reading(&reader, name);
 
-    if (status == 0)
-        status = read_sweep(&reader, text, size, identity, settings, setting_count);
+    start_reading(sweep, name);
+    int status = read_sweep(&reader, text, size, identity, settings, setting_count);
     if (status < 0)
         sweep_release(sweep);
     return status;
@@ -357,12 +332,6 @@ int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const
     const struct file_identity none = {0};
 
     return parse(sweep, name, folder, text, size, &none, settings, setting_count, error);
-}
-
-static int load_fault(const char *path, int cause, struct error *error)
-{
-    return error_set(error, cause == ENOMEM ? ERROR_ENVIRONMENT : ERROR_INPUT, "%s%s: %s", path,
-        cause == REGULAR_NONE ? ":1:1" : "", regular_why(cause));
 }
 
 int sweep_load(struct sweep *sweep, const char *path, const char *const *settings, int setting_count,
@@ -377,10 +346,10 @@ int sweep_load(struct sweep *sweep, const char *path, const char *const *setting
         return error_set(error, ERROR_INPUT, "%s: is a dataset; give its sweep file instead", path);
     int cause = file_read(path, &text, &size, &identity);
     if (cause != 0)
-        return load_fault(path, cause, error);
-    char *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
-    int status = folder ? parse(sweep, path, folder, text, size, &identity, settings, setting_count, error)
-                        : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+        return error_set(
+            error, ERROR_INPUT, "%s%s: %s", path, cause == REGULAR_NONE ? ":1:1" : "", regular_why(cause));
+    char *folder = memory_copy_part(path, slash ? (size_t)(slash - path) + 1 : 0);
+    int status = parse(sweep, path, folder, text, size, &identity, settings, setting_count, error);
     free(folder);
     free(text);
     return status;

@@ -4,6 +4,8 @@
 #include "driver/sweep/measuring.h"
 #include "driver/sweep/reader.h"
 #include "driver/sweep/texts.h"
+#include "driver/text/memory.h"
+#include "model/core/check.h"
 #include "model/corpora/text.h"
 #include "worker/host/node.h"
 #include "worker/run/run_reading.h"
@@ -120,7 +122,8 @@ int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct e
 
     if (node_load_corpus(corpus, &sweep->source, &fault, error) < 0)
         return load_fault(sweep, fault, error);
-    int status = walk_init(&walk, sweep, error);
+    int status = 0;
+    walk_init(&walk, sweep);
     while (status == 0 && walk_next(&walk))
         status = check_cell(sweep, corpus, &walk.run, error);
     walk_release(&walk);
@@ -156,56 +159,38 @@ struct distinct {
     int64_t count, room;
 };
 
-static int distinct_add(struct distinct *distinct, int64_t value)
+static void distinct_add(struct distinct *distinct, int64_t value)
 {
     if (distinct->count > 0 && distinct->value[distinct->count - 1] == value)
-        return 0;
+        return;
     if (distinct->count == distinct->room) {
         distinct->count = sort_distinct(distinct->value, distinct->count);
         if (distinct->count >= distinct->room / 2) {
-            int64_t room = 2 * distinct->room + 64;
-            int64_t *grown = realloc(distinct->value, (size_t)room * sizeof(*grown));
-            if (!grown)
-                return -1;
-            distinct->value = grown;
-            distinct->room = room;
+            distinct->room = 2 * distinct->room + 64;
+            distinct->value = memory_grow(distinct->value, (size_t)distinct->room, sizeof(*distinct->value));
         }
     }
     distinct->value[distinct->count++] = value;
-    return 0;
-}
-
-/* The distinct last steps of all cells that are not skipped, ascending. */
-static int last_steps(const struct sweep *sweep, const struct corpus *corpus, struct distinct *last)
-{
-    struct error error;
-    struct walk walk;
-    int status = walk_init(&walk, sweep, &error);
-
-    while (status == 0 && walk_next(&walk))
-        status = distinct_add(last, run_last_step(&walk.run, corpus));
-    walk_release(&walk);
-    if (status == 0)
-        last->count = sort_distinct(last->value, last->count);
-    return status;
 }
 
 int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count)
 {
     struct distinct last = {0};
-    int64_t *steps = NULL;
+    struct walk walk;
 
-    if (last_steps(sweep, corpus, &last) == 0 && last.count > 0) {
-        /* Every run has the rows of the longest run up to its own last step, and a row for that step. */
-        int64_t longest = last.value[last.count - 1];
-        int64_t rows = measure_rows(&sweep->measure, longest, NULL);
-        steps = malloc((size_t)(rows + last.count) * sizeof(*steps));
-        if (steps) {
-            measure_rows(&sweep->measure, longest, steps);
-            memcpy(steps + rows, last.value, (size_t)last.count * sizeof(*steps));
-            *count = sort_distinct(steps, rows + last.count);
-        }
-    }
+    walk_init(&walk, sweep);
+    while (walk_next(&walk))
+        distinct_add(&last, run_last_step(&walk.run, corpus));
+    walk_release(&walk);
+    last.count = sort_distinct(last.value, last.count);
+    INVARIANT(last.count > 0, "a sweep of %" PRId64 " cells has steps", sweep->cells);
+    /* Every run has the rows of the longest run up to its own last step, and a row for that step. */
+    int64_t longest = last.value[last.count - 1];
+    int64_t rows = measure_rows(&sweep->measure, longest, NULL);
+    int64_t *steps = memory_new((size_t)(rows + last.count), sizeof(*steps));
+    measure_rows(&sweep->measure, longest, steps);
+    memcpy(steps + rows, last.value, (size_t)last.count * sizeof(*steps));
+    *count = sort_distinct(steps, rows + last.count);
     free(last.value);
     return steps;
 }

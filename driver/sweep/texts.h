@@ -31,8 +31,7 @@ void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct
 
 /*
  * The steps of the dataset's `step` coordinate: the sorted union of the rows of all cells that are not
- * skipped, and their number in *count. The caller frees them; NULL: no memory. Takes a corpus from
- * sweep_load_corpus.
+ * skipped, and their number in *count. The caller frees them. Takes a corpus from sweep_load_corpus.
  */
 int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count);
 

@@ -1,8 +1,15 @@
+/*
+ * `together`: axes whose values are labels, each of which sets several parameters.
+ *
+ * The first label says which parameters the axis moves; the others set the same ones, and no two the same
+ * values.
+ */
 #include "driver/sweep/together.h"
 
 #include "driver/sweep/grid.h"
 #include "driver/sweep/value.h"
 #include "driver/tables/dataset_tables.h"
+#include "driver/text/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,12 +172,10 @@ static int compare_labels(const void *a, const void *b, void *axis)
 /* Two labels that set the same values would train every run twice. */
 static int check_repeated(struct reader *reader, const struct axis *axis, const struct node *labels)
 {
-    int64_t *sorted = reader_memory(reader, axis->length, sizeof(*sorted));
+    int64_t *sorted = memory_new((size_t)axis->length, sizeof(*sorted));
     char a[EXCERPT_SIZE], b[EXCERPT_SIZE];
     int status = 0;
 
-    if (!sorted)
-        return -1;
     for (int64_t i = 0; i < axis->length; i++)
         sorted[i] = i;
     qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), compare_labels, (void *)axis);
@@ -188,8 +193,8 @@ static int read_labels(struct reader *reader, struct axis *axis, const struct no
     if (claim_params(reader, axis, &labels->child[0]) < 0)
         return -1;
     for (int64_t i = 0; i < labels->count; i++) {
-        axis->label[i] = reader_string(reader, "%s", labels->key[i].text);
-        if (!axis->label[i] || check_label(reader, axis->name, &labels->key[i]) < 0 ||
+        axis->label[i] = memory_copy(labels->key[i].text);
+        if (check_label(reader, axis->name, &labels->key[i]) < 0 ||
             check_body(reader, axis->label[i], &labels->child[i]) < 0 ||
             read_label(reader, axis, i, &labels->key[i], &labels->child[i]) < 0)
             return -1;
@@ -208,11 +213,9 @@ static int read_axis(struct reader *reader, const struct node *key, const struct
     struct axis *axis = reader_axis(reader, key->text, key->place, labels->count, params);
     if (!axis)
         return -1;
-    axis->label = reader_memory(reader, axis->length, sizeof(*axis->label));
-    axis->value = reader_memory(reader, params * axis->length, sizeof(*axis->value));
-    axis->written = reader_memory(reader, params * axis->length, sizeof(*axis->written));
-    if (!axis->label || !axis->value || !axis->written)
-        return -1;
+    axis->label = memory_zero((size_t)axis->length + 1, sizeof(*axis->label)); /* ends with NULL */
+    axis->value = memory_zero((size_t)(params * axis->length), sizeof(*axis->value));
+    axis->written = memory_zero((size_t)(params * axis->length), sizeof(*axis->written));
     return read_labels(reader, axis, labels);
 }
 

@@ -1,26 +1,22 @@
+/* The tree of a sweep file, as YAML has it: scalars, lists, and maps that keep the order of their keys. */
 #include "driver/sweep/tree.h"
+
+#include "driver/text/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 /* Doubles the room when count reaches a power of 2; the room is never smaller than the next one. */
-static int grow(struct node **list, int64_t count)
+void node_grow(struct node *node)
 {
-    if (count & (count - 1))
-        return 0;
-    struct node *grown = realloc(*list, (size_t)(count ? 2 * count : 1) * sizeof(**list));
-    if (!grown)
-        return -1;
-    *list = grown;
-    return 0;
-}
+    size_t count = (size_t)node->count, room = count ? 2 * count : 1;
 
-int node_grow(struct node *node)
-{
-    if (node->kind == NODE_MAP && grow(&node->key, node->count) < 0)
-        return -1;
-    return grow(&node->child, node->count);
+    if (count & (count - 1))
+        return;
+    node->child = memory_grow(node->child, room, sizeof(*node->child));
+    if (node->kind == NODE_MAP)
+        node->key = memory_grow(node->key, room, sizeof(*node->key));
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -31,21 +27,19 @@ static int compare_keys(const void *a, const void *b)
     return order ? order : (*left > *right) - (*left < *right);
 }
 
-int node_repeated_key(const struct node *map, const struct node **repeated)
+const struct node *node_repeated_key(const struct node *map)
 {
-    const struct node **sorted = malloc((size_t)(map->count + 1) * sizeof(const struct node *));
+    const struct node **sorted = memory_new((size_t)map->count, sizeof(const struct node *));
+    const struct node *repeated = NULL;
 
-    *repeated = NULL;
-    if (!sorted)
-        return -1;
     for (int64_t i = 0; i < map->count; i++)
         sorted[i] = &map->key[i];
     qsort(sorted, (size_t)map->count, sizeof(const struct node *), compare_keys);
     for (int64_t i = 1; i < map->count; i++)
-        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0 && (!*repeated || sorted[i] < *repeated))
-            *repeated = sorted[i];
+        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0 && (!repeated || sorted[i] < repeated))
+            repeated = sorted[i];
     free(sorted);
-    return 0;
+    return repeated;
 }
 
 int64_t node_find(const struct node *map, const char *name)
@@ -57,16 +51,12 @@ int64_t node_find(const struct node *map, const char *name)
     return i;
 }
 
-int node_put(struct node *map, struct node *key, struct node *value)
+void node_put(struct node *map, struct node *key, struct node *value)
 {
     int64_t place = node_find(map, key->text);
 
     if (place == map->count) {
-        if (node_grow(map) < 0) {
-            node_release(key);
-            node_release(value);
-            return -1;
-        }
+        node_grow(map);
         map->count++;
     } else {
         node_release(&map->key[place]);
@@ -75,7 +65,6 @@ int node_put(struct node *map, struct node *key, struct node *value)
     map->key[place] = *key;
     map->child[place] = *value;
     *key = *value = (struct node){0};
-    return 0;
 }
 
 void node_remove(struct node *map, int64_t index)

@@ -22,18 +22,18 @@ struct node {
 
 enum { TREE_DEPTH = 16 }; /* the deepest nesting of lists and maps that readers accept */
 
-/* Makes room for one more child of a list or map, and for its key; does not change count. -1: no memory. */
-int node_grow(struct node *node);
+/* Makes room for one more child of a list or map, and for its key; does not change count. */
+void node_grow(struct node *node);
 
-/* Finds the first key of a map that repeats an earlier key; NULL: there is none. -1: no memory. */
-int node_repeated_key(const struct node *map, const struct node **repeated);
+/* The first key of a map that repeats an earlier key; NULL: there is none. */
+const struct node *node_repeated_key(const struct node *map);
 
 /* The index of a key in a map, or its count. */
 int64_t node_find(const struct node *map, const char *name);
 
-/* Gives a key a value: in the place of the one that it has, or else as the last one. Takes ownership of both,
- * also on failure. -1: no memory. */
-int node_put(struct node *map, struct node *key, struct node *value);
+/* Gives a key a value: in the place of the one that it has, or else as the last one. Takes ownership of both.
+ */
+void node_put(struct node *map, struct node *key, struct node *value);
 
 /* Removes the pair at an index. */
 void node_remove(struct node *map, int64_t index);

@@ -1,5 +1,12 @@
+/*
+ * Single values of a sweep file: numbers, words, truth values and texts.
+ *
+ * Numbers are checked here, letter by letter, before strtod and strtoll read them: these accept more than a
+ * sweep file does, and what they accept depends on the library.
+ */
 #include "driver/sweep/value.h"
 
+#include "driver/text/memory.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LIST_HINT = EXCERPT_SIZE + 24 };
+enum { LIST_HINT = EXCERPT_SIZE + 24, LIST_LONGEST = 511 }; /* bytes; of the words in a message */
 
 enum number { NUMBER_NONE, NUMBER_INTEGER, NUMBER_REAL };
 
@@ -186,16 +193,6 @@ int value_text(struct reader *reader, const char *key, const struct node *node, 
     return 0;
 }
 
-/* "post, pre, out", cut at `size`. */
-static void list_words(const char *const *words, char *list, size_t size)
-{
-    size_t used = 0;
-
-    list[0] = 0;
-    for (int64_t i = 0; words[i] && used < size; i++)
-        used += (size_t)snprintf(list + used, size - used, "%s%s", i ? ", " : "", words[i]);
-}
-
 /* Is the text one of the words? Then *index is its place. */
 static bool find_text(const char *const *words, const char *text, int64_t *index)
 {
@@ -208,13 +205,17 @@ static bool find_text(const char *const *words, const char *text, int64_t *index
 static int find_word(
     struct reader *reader, const char *key, const struct node *node, const char *const *words, int64_t *index)
 {
-    char list[512], excerpt[EXCERPT_SIZE];
+    char excerpt[EXCERPT_SIZE];
+    struct string list = {0};
 
     if (find_text(words, node->text, index))
         return 0;
-    list_words(words, list, sizeof(list));
-    return reader_fault(
-        reader, node->place, "%s: '%s' is not one of %s", key, place_excerpt(node->text, excerpt), list);
+    for (int64_t i = 0; words[i] && list.length < LIST_LONGEST; i++)
+        string_format(&list, "%s%s", i ? ", " : "", words[i]);
+    reader_fault(reader, node->place, "%s: '%s' is not one of %.*s", key, place_excerpt(node->text, excerpt),
+        LIST_LONGEST, string_text(&list));
+    string_release(&list);
+    return -1;
 }
 
 int value_word(

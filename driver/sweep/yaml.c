@@ -1,5 +1,12 @@
+/*
+ * The one file that knows libyaml: its events become a tree.
+ *
+ * libyaml says what it expected, and a user wants to know what is wrong; guess_cause adds that for the common
+ * mistakes. Anchors, tags, repeated keys and several documents are refused, each at its place.
+ */
 #include "driver/sweep/yaml.h"
 
+#include "driver/text/memory.h"
 #include "driver/text/utf8.h"
 #include "model/core/printable.h"
 
@@ -26,12 +33,6 @@ static int yaml_refuse(struct parsing *parsing, struct place place, const char *
 {
     *parsing->fault = place;
     return error_set(parsing->error, ERROR_INPUT, "%s", why);
-}
-
-static int yaml_no_memory(struct parsing *parsing)
-{
-    *parsing->fault = PLACE_DEFAULT;
-    return error_set(parsing->error, ERROR_ENVIRONMENT, "no memory");
 }
 
 /* Line and column of byte `offset`. */
@@ -123,7 +124,7 @@ static int parser_fault(struct parsing *parsing)
     const yaml_parser_t *parser = &parsing->parser;
 
     if (parser->error == YAML_MEMORY_ERROR)
-        return yaml_no_memory(parsing);
+        memory_end();
     if (parser->error == YAML_READER_ERROR) {
         size_t foreign = first_foreign_byte(parsing);
         if (foreign < parsing->size && foreign <= parser->problem_offset)
@@ -153,8 +154,8 @@ static int read_scalar(struct parsing *parsing, struct node *node, const yaml_ev
     if (memchr(value, 0, length))
         return yaml_refuse(parsing, node->place, "a NUL byte in a text");
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    node->text = strndup(value, length);
-    return node->text ? 0 : yaml_no_memory(parsing);
+    node->text = memory_copy_part(value, length);
+    return 0;
 }
 
 static int read_node(struct parsing *parsing, struct node *node, const yaml_event_t *event, int depth);
@@ -167,8 +168,7 @@ static int read_pair(struct parsing *parsing, struct node *map, const yaml_event
 
     if (event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT)
         return yaml_refuse(parsing, place, "a key must be a word");
-    if (node_grow(map) < 0)
-        return yaml_no_memory(parsing);
+    node_grow(map);
     map->child[map->count] = (struct node){0};
     if (read_node(parsing, &map->key[map->count], event, depth) < 0)
         return -1;
@@ -182,8 +182,7 @@ static int read_pair(struct parsing *parsing, struct node *map, const yaml_event
 
 static int read_item(struct parsing *parsing, struct node *list, const yaml_event_t *event, int depth)
 {
-    if (node_grow(list) < 0)
-        return yaml_no_memory(parsing);
+    node_grow(list);
     if (read_node(parsing, &list->child[list->count], event, depth) < 0)
         return -1;
     list->count++;
@@ -192,11 +191,9 @@ static int read_item(struct parsing *parsing, struct node *list, const yaml_even
 
 static int check_repeated(struct parsing *parsing, const struct node *map)
 {
-    const struct node *repeated;
+    const struct node *repeated = node_repeated_key(map);
     char excerpt[EXCERPT_SIZE];
 
-    if (node_repeated_key(map, &repeated) < 0)
-        return yaml_no_memory(parsing);
     if (!repeated)
         return 0;
     *parsing->fault = repeated->place;
@@ -321,7 +318,7 @@ int yaml_read(struct node *root, const char *text, size_t size, struct place *fa
 
     *root = (struct node){0};
     if (!yaml_parser_initialize(&parsing.parser))
-        return yaml_no_memory(&parsing);
+        memory_end();
     yaml_parser_set_encoding(&parsing.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parsing.parser, (const unsigned char *)text, size);
     int status = read_document(&parsing, root);

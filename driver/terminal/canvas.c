@@ -1,6 +1,14 @@
+/*
+ * Lines on a terminal, drawn again and again in the same place.
+ *
+ * A drawing is collected in memory and written in one call, so that nothing flickers. It is cut to the
+ * terminal before it is kept as `shown`, from which the next drawing knows the lines that it may skip and how
+ * far the cursor has to go up.
+ */
 #include "driver/terminal/canvas.h"
 
 #include "driver/text/lines.h"
+#include "driver/text/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +51,7 @@ static size_t escape_length(const char *text)
 }
 
 /* Prints the line, cut to `columns`: never within a character, and never with a colour still on. */
-static void draw_row(FILE *out, const char *line, int columns)
+static void draw_row(struct string *out, const char *line, int columns)
 {
     const char *at = line;
     bool coloured = false;
@@ -56,7 +64,7 @@ static void draw_row(FILE *out, const char *line, int columns)
         coloured = coloured || escape > 0;
         at += escape ? escape : 1;
     }
-    fprintf(
+    string_format(
         out, "%.*s%s" ERASE_LINE "\n", (int)(at - line), line, coloured && *at && *at != '\n' ? PLAIN : "");
 }
 
@@ -68,59 +76,39 @@ static bool same_line(const char *a, const char *b)
 }
 
 /* Moves the cursor to the first line of the drawing. */
-static void go_to_begin(const struct canvas *canvas, FILE *out)
+static void go_to_begin(const struct canvas *canvas, struct string *out)
 {
     int drawn = lines_count(canvas->shown);
 
     if (canvas->whole_screen && !canvas->shown)
         for (int i = 0; i < canvas->terminal.rows; i++)
-            fputc('\n', out); /* scroll the old screen into the scrollback buffer */
+            string_add(out, "\n", 1); /* scroll the old screen into the scrollback buffer */
     if (canvas->whole_screen)
-        fputs(HOME, out);
+        string_format(out, HOME);
     else if (drawn > 0)
-        fprintf(out, UP, drawn);
-}
-
-static void put_lines(const struct canvas *canvas, FILE *out, const char *lines)
-{
-    const char *shown = canvas->shown && !canvas->whole_screen ? canvas->shown : "";
-
-    go_to_begin(canvas, out);
-    for (const char *line = lines; *line; line = next_line(line)) {
-        if (same_line(line, shown))
-            fputc('\n', out);
-        else
-            draw_row(out, line, canvas_columns(canvas));
-        shown = next_line(shown);
-    }
-    fputs(ERASE_BELOW, out);
-}
-
-/* As many of the lines as fit the terminal; the caller frees them. NULL: no memory. */
-static char *fitting(const struct canvas *canvas, const char *lines)
-{
-    const char *end = lines;
-
-    for (int i = 0; i < canvas_rows(canvas) && *end; i++)
-        end = next_line(end);
-    return strndup(lines, (size_t)(end - lines));
+        string_format(out, UP, drawn);
 }
 
 void canvas_draw(struct canvas *canvas, const char *lines)
 {
-    char *text = NULL, *fit = fitting(canvas, lines);
-    size_t size = 0;
-    FILE *out = fit ? open_memstream(&text, &size) : NULL;
+    const char *end = lines, *shown = canvas->shown && !canvas->whole_screen ? canvas->shown : "";
+    struct string out = {0};
 
-    if (!out) { /* no memory: skip this drawing */
-        free(fit);
-        return;
+    for (int i = 0; i < canvas_rows(canvas) && *end; i++)
+        end = next_line(end);
+    char *fit = memory_copy_part(lines, (size_t)(end - lines));
+    go_to_begin(canvas, &out);
+    for (const char *line = fit; *line; line = next_line(line)) {
+        if (same_line(line, shown))
+            string_add(&out, "\n", 1);
+        else
+            draw_row(&out, line, canvas_columns(canvas));
+        shown = next_line(shown);
     }
-    put_lines(canvas, out, fit);
-    if (fclose(out) == 0)
-        fwrite(text, 1, size, canvas->file);
+    string_format(&out, ERASE_BELOW);
+    fwrite(out.bytes, 1, out.length, canvas->file);
     fflush(canvas->file);
-    free(text);
+    string_release(&out);
     free(canvas->shown);
     canvas->shown = fit;
 }

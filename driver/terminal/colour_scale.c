@@ -1,5 +1,12 @@
-/* The rules are those of analysis/normsweep/look.py and, for factors, of the figure `phase`. */
+/*
+ * Which colours values get: the ends of a scale, and where a value lies between them.
+ *
+ * The rules are those of analysis/normsweep/look.py and, for factors, of the figure `phase`, so that a
+ * picture in the terminal and a figure show the same. A scale is chosen from the sorted finite values.
+ */
 #include "driver/terminal/colour_scale.h"
+
+#include "driver/text/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,18 +31,6 @@ static int compare_numbers(const void *left, const void *right)
 static void ascending_sort(double *number, int64_t count)
 {
     qsort(number, (size_t)count, sizeof(*number), compare_numbers);
-}
-
-/* Copies the finite values and sorts them; *count becomes their number. */
-static void sort(double *sorted, const double *value, int64_t *count)
-{
-    int64_t finite = 0;
-
-    for (int64_t i = 0; i < *count; i++)
-        if (isfinite(value[i]))
-            sorted[finite++] = value[i];
-    ascending_sort(sorted, finite);
-    *count = finite;
 }
 
 /* Between the two neighbouring values, in proportion. */
@@ -134,15 +129,17 @@ static void choose_factors(struct colour_scale *scale, double *sorted, int64_t c
     scale->above = most > limit;
 }
 
-bool colour_scale_choose(
-    struct colour_scale *scale, const double *value, int64_t count, enum colour_numbers numbers)
+void colour_scale_choose(
+    struct colour_scale *scale, const double *value, int64_t all, enum colour_numbers numbers)
 {
-    double *sorted = malloc((size_t)count * sizeof(*sorted));
+    double *sorted = memory_new((size_t)all, sizeof(*sorted));
+    int64_t count = 0;
 
     *scale = (struct colour_scale){.low = INFINITY, .high = -INFINITY};
-    if (!sorted)
-        return false;
-    sort(sorted, value, &count);
+    for (int64_t i = 0; i < all; i++)
+        if (isfinite(value[i]))
+            sorted[count++] = value[i];
+    ascending_sort(sorted, count);
     if (count > 0 && numbers == NUMBERS_FACTORS && sorted[0] >= 0)
         choose_factors(scale, sorted, count);
     else if (count > 0 && sorted[0] < 0 && sorted[count - 1] > 0)
@@ -150,7 +147,6 @@ bool colour_scale_choose(
     else if (count > 0)
         choose_ordered(scale, sorted, count, numbers == NUMBERS_LINEAR);
     free(sorted);
-    return true;
 }
 
 /* ---- places ---- */

@@ -25,9 +25,9 @@ struct colour_scale {
  * Chooses a scale for the finite ones of the values, so that a few extreme ones do not make all others look
  * alike. Numbers of both signs and factors get a diverging scale that ends where 98 % of them lie. Others get
  * a logarithmic scale if all are positive and span more than a factor of 30; outliers are left out if they
- * make the range more than three times that of the others. False: no memory.
+ * make the range more than three times that of the others.
  */
-bool colour_scale_choose(
+void colour_scale_choose(
     struct colour_scale *scale, const double *value, int64_t count, enum colour_numbers numbers);
 
 /* The position of a value on the scale: 0 at low, 1 at high, clamped. */

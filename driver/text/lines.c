@@ -5,38 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/text/memory.h"
 #include "model/core/printable.h"
 
-enum { USUAL = 1024 }; /* bytes of a text that needs no memory */
+/* The text made printable, in new memory. */
+static char *cleaned(const char *text)
+{
+    size_t size = PRINTABLE_MOST * strlen(text) + 1;
+
+    return printable(text, memory_new(size, 1), size);
+}
 
 char *lines_clean(char *text)
 {
-    size_t size = text ? PRINTABLE_MOST * strlen(text) + 1 : 0;
-    char *clean = text ? malloc(size) : NULL;
+    char *clean = text ? cleaned(text) : NULL;
 
-    if (clean)
-        printable(text, clean, size);
     free(text);
     return clean;
 }
 
-/* The text made printable: in new memory, or if it is short, or for lack of memory its beginning, in usual.
- */
-static char *show(const char *text, char usual[USUAL])
-{
-    size_t size = PRINTABLE_MOST * strlen(text) + 1;
-    char *shown = size > USUAL ? malloc(size) : NULL;
-
-    return shown ? printable(text, shown, size) : printable(text, usual, USUAL);
-}
-
 void lines_put(FILE *out, const char *text)
 {
-    char usual[USUAL], *shown = show(text, usual);
+    char *shown = cleaned(text);
 
     fputs(shown, out);
-    if (shown != usual)
-        free(shown);
+    free(shown);
 }
 
 static bool begins(char byte)
@@ -90,23 +83,14 @@ static void print_broken(FILE *out, int columns, const char *text)
 
 void lines_print(FILE *out, int columns, const char *format, ...)
 {
-    char raw[USUAL], usual[USUAL], *text = raw;
-    va_list arguments, again;
+    va_list arguments;
 
     va_start(arguments, format);
-    va_copy(again, arguments);
-    if (vsnprintf(raw, sizeof(raw), format, arguments) >= (int)sizeof(raw) &&
-        vasprintf(&text, format, again) < 0)
-        text = raw;
-    va_end(again);
+    char *text = lines_clean(memory_vformat(format, arguments));
     va_end(arguments);
-    char *shown = show(text, usual);
     if (columns > 0)
-        print_broken(out, columns, shown);
+        print_broken(out, columns, text);
     else
-        fprintf(out, "%s\n", shown);
-    if (shown != usual)
-        free(shown);
-    if (text != raw)
-        free(text);
+        fprintf(out, "%s\n", text);
+    free(text);
 }

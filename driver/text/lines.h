@@ -5,8 +5,7 @@
 
 /* Lines of text for a terminal: no wider than it is, and without characters that move its cursor. */
 
-/* The text made printable (printable.h), in new memory. Frees the text, which may be NULL. NULL: no memory.
- */
+/* The text made printable (printable.h), in new memory. Frees the text; NULL stays NULL. */
 char *lines_clean(char *text);
 
 /* Columns of a clean text: one for each UTF-8 character. */
@@ -22,7 +21,7 @@ int lines_fit(const char *text, int columns);
 void lines_put(FILE *out, const char *text);
 
 /* Prints a text from a printf format, made printable, as lines of at most `columns`, broken at spaces where
- * possible; 0 columns: as one line. Without memory for a long text prints its beginning. */
+ * possible; 0 columns: as one line. */
 void lines_print(FILE *out, int columns, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/text/memory.h"
 #include "model/core/printable.h"
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:,@%=";
@@ -22,32 +23,28 @@ char *quote_path(const char *path)
 {
     const char *folder = path[0] == '-' ? "./" : "";
     bool shown = is_printable(path);
-    char *quoted = malloc(strlen(folder) + 4 * strlen(path) + 4), *end = quoted;
+    struct string quoted = {0};
 
-    if (!quoted)
-        return NULL;
-    if (path[0] && !path[strspn(path, plain)]) {
-        sprintf(quoted, "%s%s", folder, path);
-        return quoted;
-    }
-    end = stpcpy(stpcpy(end, shown ? "'" : "$'"), folder);
+    if (path[0] && !path[strspn(path, plain)])
+        return memory_format("%s%s", folder, path);
+    string_format(&quoted, "%s%s", shown ? "'" : "$'", folder);
     for (; *path; path++)
         if (*path == '\'') /* 'don'\''t': close the quotes, escape one, open them again */
-            end = stpcpy(end, shown ? "'\\''" : "\\'");
+            string_format(&quoted, "%s", shown ? "'\\''" : "\\'");
         else if (!shown && *path == '\\')
-            end = stpcpy(end, "\\\\");
+            string_format(&quoted, "\\\\");
         else if (!shown && (*path < 0x20 || *path > 0x7e))
-            end += sprintf(end, "\\%03o", (unsigned char)*path);
+            string_format(&quoted, "\\%03o", (unsigned char)*path);
         else
-            *end++ = *path;
-    strcpy(end, "'");
-    return quoted;
+            string_add(&quoted, path, 1);
+    string_add(&quoted, "'", 1);
+    return string_take(&quoted);
 }
 
 void quote_put_output(const char *path)
 {
-    char *shown = strchr(path, '\n') ? quote_path(path) : strdup(path);
+    char *quoted = strchr(path, '\n') ? quote_path(path) : NULL;
 
-    printf("output=%s\n", shown ? shown : "");
-    free(shown);
+    printf("output=%s\n", quoted ? quoted : path);
+    free(quoted);
 }

@@ -4,7 +4,7 @@
 /*
  * Quotes a path for a shell, so that it can be shown and pasted: unchanged if it is safe; in single quotes;
  * or if it is not printable, as $'\033', which bash, zsh and ksh read. "./" goes before a leading '-', so
- * that commands do not take the path for an option. The caller frees it; NULL: no memory.
+ * that commands do not take the path for an option. The caller frees it.
  */
 char *quote_path(const char *path);
 

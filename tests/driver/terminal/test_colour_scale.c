@@ -8,7 +8,7 @@
 #define CHOOSE(scale, numbers, ...)                                                                          \
     do {                                                                                                     \
         const double value[] = {__VA_ARGS__};                                                                \
-        CHECK(colour_scale_choose(scale, value, sizeof(value) / sizeof(*value), numbers));                   \
+        colour_scale_choose(scale, value, sizeof(value) / sizeof(*value), numbers);                          \
     } while (0)
 
 TEST(colour_scale_is_logarithmic_over_a_wide_range)
@@ -52,7 +52,7 @@ TEST(colour_scale_of_factors_shows_weak_growth_beside_an_extreme)
     for (int i = 0; i < 36; i++)
         growth[i] = i % 2 ? 1.01 : 3;
     growth[7] = 1e6;
-    CHECK(colour_scale_choose(&scale, growth, 36, NUMBERS_FACTORS));
+    colour_scale_choose(&scale, growth, 36, NUMBERS_FACTORS);
     CHECK(scale.diverging && scale.above && !scale.below && scale.high < 1e5);
     CHECK(fabs(scale.low * scale.high - 1) < 1e-12 && fabs(colour_scale_place(&scale, 1) - 0.5) < 1e-12);
     double weak = colour_scale_place(&scale, 1.01), strong = colour_scale_place(&scale, 3);
