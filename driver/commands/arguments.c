@@ -1,6 +1,13 @@
+/*
+ * The command line, read by one table: each option's letter, word, value, and the field that takes it.
+ *
+ * An option's value is attached to it or follows it. A misspelt option is answered with the nearest one that
+ * the command takes.
+ */
 #include "driver/commands/arguments.h"
 
 #include "driver/sweep/threads.h"
+#include "driver/text/memory.h"
 #include "driver/text/nearest.h"
 
 #include <stdio.h>
@@ -183,21 +190,6 @@ static int take_all(struct scan *scan)
     return status;
 }
 
-/* Allocates room for argc texts for each option that may be repeated. */
-static int make_room(struct arguments *arguments, int argc)
-{
-    for (enum option option = 0; option < OPTION_COUNT; option++) {
-        const struct option_row *row = &option_table[option];
-        if (row->store.kind != STORE_TEXTS)
-            continue;
-        struct texts *texts = place_of(arguments, row);
-        texts->text = calloc((size_t)argc, sizeof(*texts->text));
-        if (!texts->text)
-            return -1;
-    }
-    return 0;
-}
-
 int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned allowed, int least, int most,
     struct error *error)
 {
@@ -212,10 +204,11 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
         .most = most};
 
     *arguments = (struct arguments){.jobs = -1, .spares = -1};
-    if (make_room(arguments, argc) < 0) {
-        arguments_release(arguments);
-        return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
-    }
+    for (enum option option = 0; option < OPTION_COUNT; option++)
+        if (option_table[option].store.kind == STORE_TEXTS) {
+            struct texts *texts = place_of(arguments, &option_table[option]);
+            texts->text = memory_zero((size_t)argc, sizeof(*texts->text));
+        }
     int status = take_all(&scan);
     if (status == 0 && !(arguments->given & OPTIONS_ALWAYS) && arguments->operand_count < least)
         status = error_set(error, ERROR_INPUT,
@@ -240,13 +233,8 @@ int arguments_load_sweep(const struct arguments *arguments, struct sweep *sweep,
         return -1;
     if (!arguments->output)
         return 0;
-    char *output = strdup(arguments->output);
-    if (!output) {
-        sweep_release(sweep);
-        return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
-    }
     free(sweep->output);
-    sweep->output = output;
+    sweep->output = memory_copy(arguments->output);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "driver/tables/dataset_tables.h"
 #include "driver/tables/key.h"
+#include "driver/text/memory.h"
 #include "driver/text/nearest.h"
 
 #include <math.h>
@@ -199,15 +200,14 @@ const char *help_measured(enum metric_group group)
 /* "norms: a group of metrics, measured by default", and their names. */
 static void print_group(int group)
 {
-    char names[METRIC_COUNT * 32] = "";
-    size_t used = 0;
+    struct string names = {0};
 
     printf("%s: a group of metrics, measured %s\n", metric_group_names[group], help_measured(group));
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
         if ((int)metric_table[metric].group == group)
-            used += (size_t)snprintf(
-                names + used, sizeof(names) - used, "%s%s", used ? ", " : "", metric_table[metric].name);
-    print_wrapped(names);
+            string_format(&names, "%s%s", names.length ? ", " : "", metric_table[metric].name);
+    print_wrapped(string_text(&names));
+    string_release(&names);
 }
 
 static void print_dimension(int dimension)

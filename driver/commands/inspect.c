@@ -7,13 +7,14 @@
 #include "driver/inspect/inspect.h"
 #include "driver/commands/commands.h"
 #include "driver/text/lines.h"
+#include "driver/text/memory.h"
 #include "worker/host/processors.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* The last part of a path, clean. The caller frees it; NULL: no memory. */
+/* The last part of a path, clean. The caller frees it. */
 static char *name_of(const char *path)
 {
     size_t length = strlen(path), begin;
@@ -22,7 +23,7 @@ static char *name_of(const char *path)
         length--;
     for (begin = length; begin > 0 && path[begin - 1] != '/';)
         begin--;
-    return lines_clean(strndup(path + begin, length - begin));
+    return lines_clean(memory_copy_part(path + begin, length - begin));
 }
 
 /* Options that contradict each other, and an output that could not be written. */
@@ -64,9 +65,7 @@ static int tell(struct inspected *inspected, const struct arguments *arguments, 
 
     inspected->file = file;
     inspected->text = text;
-    if (!file || (arguments->tokens && !text))
-        status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", arguments->operand[0]);
-    if (status == 0 && arguments->output)
+    if (arguments->output)
         status = inspected_write(inspected, arguments->output, error);
     if (status == 0)
         print(inspected, arguments);

@@ -5,6 +5,7 @@
 #include "driver/ranks/descriptors.h"
 #include "driver/ranks/starter.h"
 #include "driver/sweep/threads.h"
+#include "driver/text/memory.h"
 #include "worker/host/processors.h"
 
 #include <stdlib.h>
@@ -63,8 +64,8 @@ static bool has_ended(const struct sweep *sweep)
 
     if (view_open(&view, sweep->output, &ignored) != 0)
         return false;
-    signed char *outcome = calloc((size_t)view.cells + 1, 1);
-    if (outcome && view_outcomes(&view, outcome, &ignored) == 0)
+    signed char *outcome = memory_zero((size_t)view.cells, 1);
+    if (view_outcomes(&view, outcome, &ignored) == 0)
         for (int64_t cell = 0; cell < view.cells; cell++)
             ended += outcome[cell] >= OUTCOME_DONE;
     bool all = ended == view.cells && view.cells == sweep->cells;

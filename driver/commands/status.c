@@ -18,6 +18,7 @@
 #include "driver/terminal/canvas.h"
 #include "driver/text/exit_status.h"
 #include "driver/text/lines.h"
+#include "driver/text/memory.h"
 #include "worker/host/clock.h"
 
 #include <errno.h>
@@ -120,26 +121,15 @@ static int look_again(struct watch *watch, struct error *error)
 static void draw_status(struct watch *watch)
 {
     struct terminal terminal = terminal_find(stdout);
-    char *text = NULL;
+    char *text;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = memory_stream(&text, &size);
 
-    if (!out)
-        return; /* no memory: skip this drawing */
     canvas_resize(&watch->canvas, &terminal);
     status_picture(out, &watch->status, &watch->canvas, &watch->naming);
-    if (fclose(out) == 0)
-        canvas_draw(&watch->canvas, text);
+    memory_stream_close(out);
+    canvas_draw(&watch->canvas, text);
     free(text);
-}
-
-static int print_plainly(struct watch *watch, bool first, struct error *error)
-{
-    if (watch->json)
-        return status_json_print(&watch->status, error);
-    if (!first)
-        putchar('\n');
-    return status_print(&watch->status, error);
 }
 
 static int show_watched(struct watch *watch, bool first, struct error *error)
@@ -148,7 +138,9 @@ static int show_watched(struct watch *watch, bool first, struct error *error)
         draw_status(watch);
         return 0;
     }
-    int result = print_plainly(watch, first, error);
+    if (!first && !watch->json)
+        putchar('\n');
+    int result = watch->json ? status_json_print(&watch->status, error) : status_print(&watch->status, error);
     fflush(stdout);
     return result;
 }
@@ -256,21 +248,18 @@ static int judge(struct wait *wait, const struct status *status, bool over, stru
     return printed == 0 ? result : -1;
 }
 
-static int say_expired(const struct wait *wait)
+/* There is no dataset, or no longer. */
+static int find_none(struct wait *wait, bool over)
 {
     struct error error;
 
+    wait->stopped = false;
+    if (!over)
+        return WAIT_ON;
     error_set(&error, ERROR_INPUT, "%s: there was no dataset for %.0f s; --limit SECONDS waits longer",
         wait->path, wait->limit);
     command_fail(&error);
     return STATUS_EXPIRED;
-}
-
-/* There is no dataset, or no longer. */
-static int find_none(struct wait *wait, bool over)
-{
-    wait->stopped = false;
-    return over ? say_expired(wait) : WAIT_ON;
 }
 
 /* An error does not count if a process has taken the dataset meanwhile, or, before the limit is over, if it

@@ -7,6 +7,7 @@
 #include "driver/sweep/label.h"
 #include "driver/text/duration.h"
 #include "driver/text/lines.h"
+#include "driver/text/memory.h"
 #include "driver/text/quote.h"
 #include "worker/checkpoint/set.h"
 
@@ -81,8 +82,7 @@ static void print_suggestion(const struct sweep *sweep)
 {
     char *program = quote_path(program_invocation_name), *output = quote_path(sweep->output);
 
-    if (program && output)
-        printf("to see the results: %s show %s\n", program, output);
+    printf("to see the results: %s show %s\n", program, output);
     free(program);
     free(output);
 }
@@ -118,33 +118,22 @@ static int status_of(const struct counts *counts)
     return counts->of[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
 }
 
-/* Fills counts and prints them. */
-static int say_counts(const struct sweep *sweep, const struct view *view, double seconds,
-    struct counts *counts, struct error *error)
-{
-    signed char *outcome = malloc((size_t)sweep->cells + 1);
-
-    if (!outcome)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
-    int failed = view_outcomes(view, outcome, error);
-    if (!failed) {
-        *counts = count(outcome, sweep->cells);
-        print_counts(sweep, counts, seconds);
-        fflush(stdout);
-        name_failed(sweep, view, outcome, counts->of[OUTCOME_FAILED]);
-    }
-    free(outcome);
-    return failed;
-}
-
 int summary_print(const struct sweep *sweep, double seconds, struct error *error)
 {
-    struct counts counts = {0};
     struct view view;
+    int status = -1;
 
     if (view_open(&view, sweep->output, error) != 0)
         return -1;
-    int failed = say_counts(sweep, &view, seconds, &counts, error);
+    signed char *outcome = memory_new((size_t)sweep->cells, 1);
+    if (view_outcomes(&view, outcome, error) == 0) {
+        struct counts counts = count(outcome, sweep->cells);
+        print_counts(sweep, &counts, seconds);
+        fflush(stdout);
+        name_failed(sweep, &view, outcome, counts.of[OUTCOME_FAILED]);
+        status = status_of(&counts);
+    }
+    free(outcome);
     view_close(&view);
-    return failed ? -1 : status_of(&counts);
+    return status;
 }

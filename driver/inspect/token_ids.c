@@ -1,6 +1,7 @@
 /* Token ids of a text, from a file: whole numbers between white space. */
 #include "driver/inspect/inside.h"
 
+#include "driver/text/memory.h"
 #include "driver/text/place.h"
 #include "driver/text/utf8.h"
 
@@ -58,12 +59,17 @@ static void end_line(struct text *text, const struct token_ids *how, int64_t fir
         text->line[text->line_count++] = (struct line){first, words};
 }
 
-/* Fills the tokens and, if there are any, the lines, which must have room for all. */
+/* Fills the tokens and, if they are wanted, the lines. */
 static int read_tokens(struct text *text, const struct bytes *file, const char *path,
     const struct token_ids *how, struct error *error)
 {
     int64_t line = 1, first = 0;
+    size_t lines = 1;
 
+    for (size_t i = 0; i < file->size; i++)
+        lines += file->at[i] == '\n';
+    text->tokens = memory_new(file->size / 2 + 2, sizeof(*text->tokens)); /* a token: a digit and a blank */
+    text->line = how->lines ? memory_new(lines, sizeof(*text->line)) : NULL;
     for (size_t at = 0; at < file->size;) {
         size_t end = at;
         while (end < file->size && !is_blank(file->at[end]))
@@ -86,24 +92,6 @@ static int read_tokens(struct text *text, const struct bytes *file, const char *
         return error_set(error, ERROR_INPUT, "%s: no line has %" PRId64 " tokens, which a sequence needs",
             path, how->behind + 1);
     return 0;
-}
-
-static size_t count_lines(const struct bytes *file)
-{
-    size_t lines = 1;
-
-    for (size_t i = 0; i < file->size; i++)
-        lines += file->at[i] == '\n';
-    return lines;
-}
-
-/* Each token needs a digit and a blank. */
-static int take_room(struct text *text, const struct bytes *file, bool lines)
-{
-    text->tokens = malloc((file->size / 2 + 2) * sizeof(*text->tokens));
-    if (lines)
-        text->line = malloc(count_lines(file) * sizeof(*text->line));
-    return text->tokens && (text->line || !lines) ? 0 : -1;
 }
 
 /* Reads `size` bytes, and fewer if the file is shorter by now. Returns their number, or -1 with errno. */
@@ -134,10 +122,11 @@ static int read_file(const char *path, char **text, size_t *size)
         status = errno;
     if (status == 0 && !S_ISREG(found.st_mode))
         status = S_ISDIR(found.st_mode) ? EISDIR : ESPIPE;
-    if (status == 0 && !(*text = malloc((size_t)found.st_size + 1)))
-        status = ENOMEM;
-    if (status == 0 && (count = read_all(descriptor, *text, (size_t)found.st_size)) < 0)
-        status = errno;
+    if (status == 0) {
+        *text = memory_new((size_t)found.st_size, 1);
+        count = read_all(descriptor, *text, (size_t)found.st_size);
+        status = count < 0 ? errno : 0;
+    }
     *size = (size_t)count;
     if (descriptor >= 0)
         close(descriptor);
@@ -152,16 +141,13 @@ int token_ids_read(struct text *text, const char *path, const struct token_ids *
 
     *text = (struct text){0};
     bytes.at = content;
-    if (status == ENOMEM || status == EIO)
-        status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(status));
-    else if (status != 0)
-        status = error_set(error, ERROR_INPUT, "%s: %s", path, strerror(status));
+    if (status != 0)
+        status = error_set(error, status == EIO || status == ENOMEM ? ERROR_ENVIRONMENT : ERROR_INPUT,
+            "%s: %s", path, strerror(status));
     else if (utf8_begin(&bytes.at, &bytes.size, error) < 0)
         status = error_prefix(error, "%s", path);
-    else if (take_room(text, &bytes, how->lines) == 0)
-        status = read_tokens(text, &bytes, path, how, error);
     else
-        status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+        status = read_tokens(text, &bytes, path, how, error);
     free(content);
     if (status < 0)
         token_ids_release(text);

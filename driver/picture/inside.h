@@ -22,11 +22,11 @@ struct shape {
     int64_t size; /* product of the lengths */
 };
 
-/* The shape of a grid. -1: no memory, nothing to release. */
-int shape_of_axes(struct shape *shape, int64_t axis_count, const struct axis *axis, struct error *error);
+/* The shape of a grid. */
+void shape_of_axes(struct shape *shape, int64_t axis_count, const struct axis *axis);
 
 /* The shape of a variable, which must outlive it. Values come from the file's coordinates; dimensions
- * without one have the indices 0, 1, ... -1: no memory, nothing to release. */
+ * without one have the indices 0, 1, ... -1: a coordinate cannot be read, nothing to release. */
 int shape_of_variable(
     struct shape *shape, const struct view *view, const struct view_variable *variable, struct error *error);
 
@@ -57,7 +57,7 @@ int dimension_digits(const struct dimension *dimension);
 
 /* ---- plane.c: which dimensions are drawn ---- */
 
-enum { PLANE_CHOOSE = -2, PLANE_NONE = -1, PANELS_MOST = 6, PLANE_NAMES = 512 };
+enum { PLANE_CHOOSE = -2, PLANE_NONE = -1, PANELS_MOST = 6 };
 
 /* An axis of the picture. */
 struct side {
@@ -84,9 +84,8 @@ struct plane {
 };
 
 /* `x`, `y`: dimensions of the shape, or PLANE_NONE; or both PLANE_CHOOSE, for the default. `view` names the
- * axes of the sweep; NULL: a single panel, the mean over all of them. -1: no memory. */
-int plane_init(struct plane *plane, const struct shape *shape, const struct view *view, int x, int y,
-    struct error *error);
+ * axes of the sweep; NULL: a single panel, the mean over all of them. */
+void plane_init(struct plane *plane, const struct shape *shape, const struct view *view, int x, int y);
 void plane_release(struct plane *plane);
 
 /* Cells of all panels. */
@@ -98,14 +97,12 @@ int64_t plane_cell(const struct plane *plane, int64_t index);
 /* The `step` dimension if it is neither drawn nor fixed, or -1. */
 int plane_hidden_step(const struct plane *plane);
 
-/* The names of the dimensions that are averaged over, except step, joined by ", ". Returns text. */
-char *plane_averaged(const struct plane *plane, char text[PLANE_NAMES]);
-
-/* "seed=0, step=100": the fixed dimensions; "" if there are none. Returns text. */
-char *plane_fixed(const struct shape *shape, char text[PLANE_NAMES]);
-
-/* "norm_placement=pre, model=small": the values of a panel; "" if it is the only one. Returns text. */
-char *plane_panel(const struct plane *plane, int panel, char text[PLANE_NAMES]);
+/* Texts that the caller frees: the names of the dimensions that are averaged over, except step, joined by ",
+ * "; "seed=0, step=100", the fixed dimensions; "norm_placement=pre, model=small", the values of a panel. ""
+ * if there are none. */
+char *plane_averaged(const struct plane *plane);
+char *plane_fixed(const struct shape *shape);
+char *plane_panel(const struct plane *plane, int panel);
 
 /* Prints which panels are not drawn, if any. */
 void plane_print_rest(const struct plane *plane, FILE *out, int columns);

@@ -1,5 +1,6 @@
 #include "driver/picture/live_map.h"
 
+#include "driver/text/memory.h"
 #include "worker/host/clock.h"
 
 #include <stdlib.h>
@@ -18,23 +19,18 @@ void live_map_release(struct live_map *map)
     map->text = NULL;
 }
 
-/* The map's lines, which the caller frees; NULL if it cannot be drawn. */
+/* The map's lines, which the caller frees. */
 static char *draw_text(const struct live_map *map, const struct canvas *canvas, int rows)
 {
     struct terminal terminal = canvas->terminal;
-    struct error error;
-    char *text = NULL;
+    char *text;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = memory_stream(&text, &size);
 
-    if (!out)
-        return NULL;
     terminal.columns = canvas_columns(canvas);
-    bool drawn = picture_map(out, &terminal, rows, &map->runs, &error) > 0;
-    if (fclose(out) == 0 && drawn)
-        return text;
-    free(text);
-    return NULL;
+    picture_map(out, &terminal, rows, &map->runs);
+    memory_stream_close(out);
+    return text;
 }
 
 void live_map_draw(struct live_map *map, const struct canvas *canvas, int rows, double now)

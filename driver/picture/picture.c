@@ -17,6 +17,7 @@
 #include "driver/terminal/colour.h"
 #include "driver/terminal/colour_scale.h"
 #include "driver/text/lines.h"
+#include "driver/text/memory.h"
 
 #include <float.h>
 #include <math.h>
@@ -250,24 +251,23 @@ static struct cell judge_cell(const struct drawing *d, int64_t i)
     return cell;
 }
 
-/* Chooses the marks of all cells, and one scale for their numbers. False: no memory. */
-static bool judge(struct drawing *d)
+/* Chooses the marks of all cells, and one scale for their numbers. */
+static void judge(struct drawing *d)
 {
     const struct nature_row *nature = d->values->nature;
     enum colour_numbers numbers = nature->geometric ? NUMBERS_FACTORS
                                   : nature->linear  ? NUMBERS_LINEAR
                                                     : NUMBERS_ANY;
     int64_t cells = plane_cells(d->plane);
-    double *number = malloc((size_t)cells * sizeof(*number));
+    double *number = memory_new((size_t)cells, sizeof(*number));
 
-    for (int64_t i = 0; number && i < cells; i++) {
+    for (int64_t i = 0; i < cells; i++) {
         d->cell[i] = judge_cell(d, i);
         number[i] = d->cell[i].number;
         d->used[d->cell[i].mark]++;
     }
-    bool chosen = number && (colour_scale_choose(&d->scale, number, cells, numbers), true);
+    colour_scale_choose(&d->scale, number, cells, numbers);
     free(number);
-    return chosen;
 }
 
 /* ---- looks ---- */
@@ -431,9 +431,8 @@ static void print_notes(const struct drawing *d, FILE *out)
     const char *mean = d->values->flags.count         ? "most frequent"
                        : d->values->nature->geometric ? "geometric mean"
                                                       : "mean";
-    char others[PLANE_NAMES], diverged[64] = "";
+    char *others = plane_averaged(d->plane), diverged[64] = "";
 
-    plane_averaged(d->plane, others);
     if (plane_hidden_step(d->plane) >= 0)
         lines_print(out, columns, "at the last step that has a value");
     if (d->diverged_runs == 1)
@@ -450,6 +449,7 @@ static void print_notes(const struct drawing *d, FILE *out)
     if (others[0] && d->fewer)
         lines_print(out, columns, "cells with fewer runs (skipped): %lld", (long long)d->fewer);
     plane_print_rest(d->plane, out, columns);
+    free(others);
 }
 
 /* ---- the whole ---- */
@@ -468,12 +468,12 @@ static void print_one(const struct drawing *d, const struct cell *cell, FILE *ou
 
 static void print_panels(struct drawing *d, struct plot *plot)
 {
-    char title[PLANE_NAMES];
-
     for (int i = 0; i < d->plane->panels; i++) {
+        char *title = plane_panel(d->plane, i);
         d->panel = d->cell + i * d->plane->y.length * d->plane->x.length;
-        if (plane_panel(d->plane, i, title)[0])
+        if (title[0])
             lines_print(plot->out, d->terminal.columns, "%s", title);
+        free(title);
         if (d->plane->x.name || d->plane->y.name)
             plot_draw(plot);
         else
@@ -482,35 +482,33 @@ static void print_panels(struct drawing *d, struct plot *plot)
 }
 
 /* Draws what is judged. On few lines (rows > 0), notes are left out, and the legend, if it leaves too few for
- * the cells. Returns the number of lines; -1: no memory. */
+ * the cells. Returns the number of lines. */
 static int print(struct drawing *d, int rows)
 {
     bool bare = !d->plane->x.name && !d->plane->y.name;
     char *legend = NULL, *cells = NULL;
     size_t size;
-    FILE *out = open_memstream(&legend, &size);
+    FILE *out = memory_stream(&legend, &size);
     struct plot plot = {.terminal = d->terminal,
         .x = &d->plane->x,
         .y = &d->plane->y,
         .least = 1,
         .context = d,
         .cell = draw_cell};
-    int lines = -1;
 
     choose_texts(d, &plot);
-    if (out && !bare)
+    if (!bare)
         print_legend(d, out);
-    if (out && rows == 0)
+    if (rows == 0)
         print_notes(d, out);
-    if (out && fclose(out) == 0 && (plot.out = open_memstream(&cells, &size))) {
-        bool fits = rows == 0 || rows - lines_count(legend) >= PLOT_ROWS;
-        plot.rows = rows == 0 ? 0 : fits ? rows - lines_count(legend) : rows;
-        print_panels(d, &plot);
-        if (fclose(plot.out) == 0) {
-            lines = lines_count(cells) + (fits ? lines_count(legend) : 0);
-            fprintf(d->out, "%s%s", cells, fits ? legend : "");
-        }
-    }
+    memory_stream_close(out);
+    bool fits = rows == 0 || rows - lines_count(legend) >= PLOT_ROWS;
+    plot.rows = rows == 0 ? 0 : fits ? rows - lines_count(legend) : rows;
+    plot.out = memory_stream(&cells, &size);
+    print_panels(d, &plot);
+    memory_stream_close(plot.out);
+    int lines = lines_count(cells) + (fits ? lines_count(legend) : 0);
+    fprintf(d->out, "%s%s", cells, fits ? legend : "");
     free(cells);
     free(legend);
     return lines;
@@ -518,28 +516,25 @@ static int print(struct drawing *d, int rows)
 
 /* Draws values over a plane of their shape. Returns the number of lines. */
 static int draw(FILE *out, const struct terminal *terminal, int rows, const struct plane *plane,
-    const struct values *values, struct error *error)
+    const struct values *values)
 {
     struct drawing d = {.out = out, .terminal = *terminal, .plane = plane, .values = values};
     size_t cells = (size_t)plane_cells(plane);
-    int lines = -1;
 
-    d.sums = calloc(cells, sizeof(*d.sums));
-    d.votes = calloc(cells * (size_t)values->flags.count + 1, sizeof(*d.votes));
-    d.cell = calloc(cells, sizeof(*d.cell));
-    if (d.sums && d.votes && d.cell) {
-        if (values->outcome) {
-            sum_outcomes(&d);
-            count_fewer(&d);
-        }
-        sum_values(&d);
-        if (judge(&d))
-            lines = print(&d, rows);
+    d.sums = memory_zero(cells, sizeof(*d.sums));
+    d.votes = memory_zero(cells * (size_t)values->flags.count, sizeof(*d.votes));
+    d.cell = memory_zero(cells, sizeof(*d.cell));
+    if (values->outcome) {
+        sum_outcomes(&d);
+        count_fewer(&d);
     }
+    sum_values(&d);
+    judge(&d);
+    int lines = print(&d, rows);
     free(d.sums);
     free(d.votes);
     free(d.cell);
-    return lines < 0 ? error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory") : lines;
+    return lines;
 }
 
 static struct values diagram_values(const double *growth, const signed char *outcome, const double *phase)
@@ -552,21 +547,17 @@ static struct values diagram_values(const double *growth, const signed char *out
         .diagram = true};
 }
 
-int picture_map(FILE *out, const struct terminal *terminal, int rows, const struct picture_runs *runs,
-    struct error *error)
+int picture_map(FILE *out, const struct terminal *terminal, int rows, const struct picture_runs *runs)
 {
     struct values values = diagram_values(runs->growth, runs->outcome, runs->phase);
     struct shape shape;
     struct plane plane;
-    int lines = -1;
 
     values.live = runs->live;
-    if (shape_of_axes(&shape, runs->axis_count, runs->axis, error) != 0)
-        return -1;
-    if (plane_init(&plane, &shape, NULL, PLANE_CHOOSE, PLANE_CHOOSE, error) == 0) {
-        lines = draw(out, terminal, rows, &plane, &values, error);
-        plane_release(&plane);
-    }
+    shape_of_axes(&shape, runs->axis_count, runs->axis);
+    plane_init(&plane, &shape, NULL, PLANE_CHOOSE, PLANE_CHOOSE);
+    int lines = draw(out, terminal, rows, &plane, &values);
+    plane_release(&plane);
     shape_release(&shape);
     return lines;
 }
@@ -574,17 +565,16 @@ int picture_map(FILE *out, const struct terminal *terminal, int rows, const stru
 /* ---- of a dataset ---- */
 
 /* "out.nc: param_norm at seed=0: the sweep's title", and the picture. */
-static int draw_titled(const struct picture *picture, const struct plane *plane, const struct values *values,
-    struct error *error)
+static void draw_titled(const struct picture *picture, const struct plane *plane, const struct values *values)
 {
-    char *title = view_text(picture->view, ATTRIBUTE_SWEEP_TITLE), fixed[PLANE_NAMES];
+    char *title = view_text(picture->view, ATTRIBUTE_SWEEP_TITLE), *fixed = plane_fixed(plane->shape);
 
-    plane_fixed(plane->shape, fixed);
     lines_print(picture->out, picture->terminal.rows ? picture->terminal.columns : 0, "%s: %s%s%s%s%s",
         picture->view->name, picture->variable ? picture->variable : "phase diagram", fixed[0] ? " at " : "",
         fixed, title ? ": " : "", title ? title : "");
     free(title);
-    return draw(picture->out, &picture->terminal, 0, plane, values, error) < 0 ? -1 : 0;
+    free(fixed);
+    draw(picture->out, &picture->terminal, 0, plane, values);
 }
 
 /* Says how many of the drawn runs ended early, which the diagram does not show. */
@@ -606,7 +596,7 @@ static void print_early(const struct picture *picture, const struct plane *plane
 static int draw_diagram(const struct picture *picture, const struct plane *plane, struct error *error)
 {
     const struct view *view = picture->view;
-    signed char *outcome = malloc((size_t)view->cells);
+    signed char *outcome = memory_new((size_t)view->cells, 1);
     double *growth = view_cells(view, metric_table[METRIC_norm_growth].name, error), *phase = NULL,
            *early = NULL;
     int result = -1;
@@ -615,13 +605,11 @@ static int draw_diagram(const struct picture *picture, const struct plane *plane
         phase = view_cells(view, run_variable_table[RUN_VARIABLE_phase].name, error);
     if (phase)
         early = view_cells(view, run_variable_table[RUN_VARIABLE_ended_early].name, error);
-    if (!outcome)
-        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    else if (early && view_known_outcomes(view, outcome, error) == 0) {
+    if (early && view_known_outcomes(view, outcome, error) == 0) {
         const struct values values = diagram_values(growth, outcome, phase);
-        result = draw_titled(picture, plane, &values, error);
-        if (result == 0)
-            print_early(picture, plane, early);
+        draw_titled(picture, plane, &values);
+        print_early(picture, plane, early);
+        result = 0;
     }
     free(outcome);
     free(growth);
@@ -655,19 +643,18 @@ static int draw_variable(const struct picture *picture, const struct view_variab
     const struct view *view = picture->view;
     char *nature = view_variable_text(view, variable, METRIC_NATURE);
     struct values values = {.a_run = shape_values_a_run(plane->shape, view), .nature = nature_of(nature)};
-    double *value = malloc((size_t)variable->size * sizeof(*value));
-    signed char *outcome = malloc((size_t)view->cells);
+    double *value = memory_new((size_t)variable->size, sizeof(*value));
+    signed char *outcome = memory_new((size_t)view->cells, 1);
     int step = plane_hidden_step(plane), result = -1;
 
     view_flags(view, variable, &values.flags);
     values.value = value;
-    if (!value || !outcome)
-        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    else if (view_read(view, variable, value, error) == 0 && view_known_outcomes(view, outcome, error) == 0) {
+    if (view_read(view, variable, value, error) == 0 && view_known_outcomes(view, outcome, error) == 0) {
         values.outcome = values.nature->trained && values.a_run > 0 ? outcome : NULL;
         if (step >= 0)
             keep_last_step(plane->shape, step, value);
-        result = draw_titled(picture, plane, &values, error);
+        draw_titled(picture, plane, &values);
+        result = 0;
     }
     free(nature);
     free(value);
@@ -681,17 +668,13 @@ int picture_draw(const struct picture *picture, struct error *error)
     struct view_variable variable;
     struct shape shape;
     struct plane plane;
-    int result;
 
-    if (picture->variable)
-        result = selection_variable(view, picture->variable, &variable, error) == 0
-                     ? shape_of_variable(&shape, view, &variable, error)
-                     : -1;
-    else
-        result = shape_of_axes(&shape, view->axis_count, view->axis, error);
-    if (result != 0)
+    if (!picture->variable)
+        shape_of_axes(&shape, view->axis_count, view->axis);
+    else if (selection_variable(view, picture->variable, &variable, error) != 0 ||
+             shape_of_variable(&shape, view, &variable, error) != 0)
         return -1;
-    result = selection_plane(picture, &shape, &plane, error);
+    int result = selection_plane(picture, &shape, &plane, error);
     if (result == 0) {
         result = picture->variable ? draw_variable(picture, &variable, &plane, error)
                                    : draw_diagram(picture, &plane, error);

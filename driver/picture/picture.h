@@ -37,9 +37,8 @@ enum { PICTURE_MAP_ROWS = 8 }; /* the fewest in which a map can be drawn */
 
 /*
  * Draws the phase diagram of these runs and its legend in at most `rows` lines, none wider than the terminal:
- * a cell is the mean over all axes that are not drawn. Returns the number of lines, or -1: no memory.
+ * a cell is the mean over all axes that are not drawn. Returns the number of lines.
  */
-int picture_map(FILE *out, const struct terminal *terminal, int rows, const struct picture_runs *runs,
-    struct error *error);
+int picture_map(FILE *out, const struct terminal *terminal, int rows, const struct picture_runs *runs);
 
 #endif

@@ -2,6 +2,7 @@
 #include "driver/picture/inside.h"
 
 #include "driver/text/lines.h"
+#include "driver/text/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,14 +56,12 @@ static int compare_ranked(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* Sets places and labels; numbers are drawn in ascending order. False: no memory. */
-static bool rank(struct side *side, const struct dimension *dimension)
+/* Sets places and labels; numbers are drawn in ascending order. */
+static void rank(struct side *side, const struct dimension *dimension)
 {
-    struct ranked_axis *ranked = malloc((size_t)side->length * sizeof(*ranked));
+    struct ranked_axis *ranked = memory_new((size_t)side->length, sizeof(*ranked));
     int digits = dimension_digits(dimension);
 
-    if (!ranked)
-        return false;
     for (int64_t i = 0; i < side->length; i++)
         ranked[i] = (struct ranked_axis){dimension->number ? dimension->number[i] : 0, i};
     qsort(ranked, (size_t)side->length, sizeof(*ranked), compare_ranked);
@@ -71,18 +70,18 @@ static bool rank(struct side *side, const struct dimension *dimension)
         dimension_label(dimension, ranked[i].index, digits, side->label[i]);
     }
     free(ranked);
-    return true;
 }
 
-static bool side_init(struct side *side, const struct shape *shape)
+static void side_init(struct side *side, const struct shape *shape)
 {
     const struct dimension *dimension = side->dimension < 0 ? NULL : &shape->dimension[side->dimension];
 
     side->name = dimension ? dimension->name : NULL;
     side->length = dimension ? dimension->length : 1;
-    side->place = calloc((size_t)side->length, sizeof(*side->place));
-    side->label = calloc((size_t)side->length, sizeof(*side->label));
-    return side->place && side->label && (!dimension || rank(side, dimension));
+    side->place = memory_zero((size_t)side->length, sizeof(*side->place));
+    side->label = memory_zero((size_t)side->length, sizeof(*side->label));
+    if (dimension)
+        rank(side, dimension);
 }
 
 static bool is_axis(const struct view *view, const char *name)
@@ -108,17 +107,14 @@ static void choose_panels(struct plane *plane, const struct view *view)
         plane->shown[i] = plane_pick(i, plane->panels, plane->combinations);
 }
 
-int plane_init(struct plane *plane, const struct shape *shape, const struct view *view, int x, int y,
-    struct error *error)
+void plane_init(struct plane *plane, const struct shape *shape, const struct view *view, int x, int y)
 {
     *plane = (struct plane){.shape = shape, .x.dimension = x, .y.dimension = y};
     if (x == PLANE_CHOOSE)
         choose_axes(plane);
     choose_panels(plane, view);
-    if (side_init(&plane->x, shape) && side_init(&plane->y, shape))
-        return 0;
-    plane_release(plane);
-    return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
+    side_init(&plane->x, shape);
+    side_init(&plane->y, shape);
 }
 
 static void side_release(struct side *side)
@@ -175,58 +171,59 @@ int plane_hidden_step(const struct plane *plane)
 /* ---- texts ---- */
 
 /* Adds ", seed", or ", seed=0" for the value at an index, from 0. */
-static void add(char text[PLANE_NAMES], const struct dimension *dimension, int64_t index)
+static void add(struct string *text, const struct dimension *dimension, int64_t index)
 {
-    size_t used = strlen(text);
     char label[DIMENSION_LABEL] = "";
 
     if (index >= 0)
         dimension_label(dimension, index, dimension_digits(dimension), label);
-    snprintf(text + used, PLANE_NAMES - used, "%s%s%s%s", used ? ", " : "", dimension->name,
-        index >= 0 ? "=" : "", label);
+    string_format(text, "%s%s%s%s", text->length ? ", " : "", dimension->name, index >= 0 ? "=" : "", label);
 }
 
-char *plane_averaged(const struct plane *plane, char text[PLANE_NAMES])
+char *plane_averaged(const struct plane *plane)
 {
-    text[0] = '\0';
+    struct string text = {0};
+
     for (int i = 0; i < plane->shape->count; i++)
         if (dimension_is_open(&plane->shape->dimension[i]) && i != plane->x.dimension &&
             i != plane->y.dimension && i != plane_hidden_step(plane) && !plane->paneled[i])
-            add(text, &plane->shape->dimension[i], -1);
-    return text;
+            add(&text, &plane->shape->dimension[i], -1);
+    return string_take(&text);
 }
 
-char *plane_fixed(const struct shape *shape, char text[PLANE_NAMES])
+char *plane_fixed(const struct shape *shape)
 {
-    text[0] = '\0';
+    struct string text = {0};
+
     for (int i = 0; i < shape->count; i++)
         if (shape->dimension[i].fixed >= 0)
-            add(text, &shape->dimension[i], shape->dimension[i].fixed);
-    return text;
+            add(&text, &shape->dimension[i], shape->dimension[i].fixed);
+    return string_take(&text);
 }
 
-char *plane_panel(const struct plane *plane, int panel, char text[PLANE_NAMES])
+char *plane_panel(const struct plane *plane, int panel)
 {
     int64_t rest = plane->shown[panel], inner = plane->combinations;
+    struct string text = {0};
 
-    text[0] = '\0';
     for (int i = 0; i < plane->shape->count; i++)
         if (plane->paneled[i]) {
             inner /= plane->shape->dimension[i].length;
-            add(text, &plane->shape->dimension[i], rest / inner);
+            add(&text, &plane->shape->dimension[i], rest / inner);
             rest %= inner;
         }
-    return text;
+    return string_take(&text);
 }
 
 void plane_print_rest(const struct plane *plane, FILE *out, int columns)
 {
-    char names[PLANE_NAMES] = "";
+    struct string names = {0};
 
     for (int i = 0; i < plane->shape->count; i++)
         if (plane->paneled[i])
-            add(names, &plane->shape->dimension[i], -1);
+            add(&names, &plane->shape->dimension[i], -1);
     if (plane->panels < plane->combinations)
         lines_print(out, columns, "%d of %lld combinations of %s; --at chooses others", plane->panels,
-            (long long)plane->combinations, names);
+            (long long)plane->combinations, string_text(&names));
+    string_release(&names);
 }

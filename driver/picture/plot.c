@@ -6,6 +6,7 @@
 
 #include "driver/terminal/colour.h"
 #include "driver/text/lines.h"
+#include "driver/text/memory.h"
 
 #include <string.h>
 
@@ -199,18 +200,18 @@ static void draw_x_axis(const struct plot *plot, const struct plot_layout *layou
 /* "shown: 20 of 41 values of learning_rate" */
 static void draw_part(const struct plot *plot, const struct plot_layout *layout)
 {
-    char text[600] = "";
+    struct string text = {0};
     const int64_t drawn[] = {layout->columns, layout->rows};
     const struct side *side[] = {plot->x, plot->y};
 
-    for (int i = 0; i < 2; i++) {
-        size_t used = strlen(text);
+    for (int i = 0; i < 2; i++)
         if (drawn[i] < side[i]->length)
-            snprintf(text + used, sizeof(text) - used, "%s%lld of %lld values of %s",
-                used ? ", " : "shown: ", (long long)drawn[i], (long long)side[i]->length, side[i]->name);
-    }
-    if (text[0])
-        fprintf(plot->out, "%.*s\n", lines_fit(text, plot->terminal.columns), text);
+            string_format(&text, "%s%lld of %lld values of %s",
+                text.length ? ", " : "shown: ", (long long)drawn[i], (long long)side[i]->length,
+                side[i]->name);
+    if (text.length)
+        fprintf(plot->out, "%.*s\n", lines_fit(text.bytes, plot->terminal.columns), text.bytes);
+    string_release(&text);
 }
 
 void plot_draw(const struct plot *plot)

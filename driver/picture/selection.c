@@ -4,6 +4,7 @@
 
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/lines.h"
+#include "driver/text/memory.h"
 #include "driver/text/nearest.h"
 
 #include <math.h>
@@ -14,33 +15,21 @@
 enum { LIST_MOST = 8, LIST_SIZE = 256, ABOUT_SIZE = 512 };
 #define TOLERANCE 1e-9 /* relative, of values */
 
-/* "learning_rate, seed": the dimensions of the shape. */
-static const char *list_names(const struct shape *shape, char text[LIST_SIZE])
-{
-    text[0] = '\0';
-    for (int i = 0; i < shape->count; i++) {
-        size_t used = strlen(text);
-        snprintf(text + used, LIST_SIZE - used, "%s%s", used ? ", " : "", shape->dimension[i].name);
-    }
-    return text;
-}
-
 /* "0, 1, 2, ..., 49": the values of a dimension. */
-static const char *list_values(const struct dimension *dimension, char text[LIST_SIZE])
+static char *list_values(const struct dimension *dimension)
 {
     int digits = dimension_digits(dimension);
     char label[DIMENSION_LABEL];
+    struct string text = {0};
 
-    text[0] = '\0';
     for (int64_t i = 0; i < dimension->length; i++) {
-        size_t used = strlen(text);
         bool hidden = dimension->length > LIST_MOST && i >= LIST_MOST - 2 && i < dimension->length - 1;
         if (hidden && i >= LIST_MOST - 1)
             continue;
-        snprintf(text + used, LIST_SIZE - used, "%s%s", used ? ", " : "",
+        string_format(&text, "%s%s", text.length ? ", " : "",
             hidden ? "..." : dimension_label(dimension, i, digits, label));
     }
-    return text;
+    return string_take(&text);
 }
 
 /* The name may be a key of the sweep file that is not an axis here, or the one of a value of a `together`. */
@@ -67,8 +56,13 @@ static int unknown_name(const struct view *view, const struct shape *shape, cons
     if (nearest.best)
         return error_set(error, ERROR_INPUT, "%s has no dimension '%s'%s", about,
             place_excerpt(name, excerpt), nearest_hint(&nearest, text));
-    return error_set(error, ERROR_INPUT, "%s has no dimension '%s'; %s%s", about,
-        place_excerpt(name, excerpt), shape->count ? "it has " : "it has none", list_names(shape, text));
+    struct string names = {0};
+    for (int i = 0; i < shape->count; i++)
+        string_format(&names, "%s%s", i ? ", " : "", shape->dimension[i].name);
+    error_set(error, ERROR_INPUT, "%s has no dimension '%s'; %s%s", about, place_excerpt(name, excerpt),
+        shape->count ? "it has " : "it has none", string_text(&names));
+    string_release(&names);
+    return -1;
 }
 
 /* "are 0.1 and 0.316", "is 10": the values next to a number. */
@@ -120,9 +114,11 @@ static int unknown_value(
     if (nearest.best)
         return error_set(error, ERROR_INPUT, "%s: no %s '%s'%s", about, dimension->name,
             place_excerpt(value, excerpt), nearest_hint(&nearest, hint));
-    return error_set(error, ERROR_INPUT, "%s: no %s '%s'; it is %s%s", about, dimension->name,
-        place_excerpt(value, excerpt), dimension->length > 1 ? "one of " : "",
-        list_values(dimension, values));
+    char *all = list_values(dimension);
+    error_set(error, ERROR_INPUT, "%s: no %s '%s'; it is %s%s", about, dimension->name,
+        place_excerpt(value, excerpt), dimension->length > 1 ? "one of " : "", all);
+    free(all);
+    return -1;
 }
 
 /* Does the text mean this value of the dimension? The rounded label that pictures show is enough. */
@@ -139,12 +135,11 @@ static bool is_number(const struct dimension *dimension, int64_t index, const ch
 /* A word may be given as it is, or as pictures show it. */
 static int64_t find_value(const struct dimension *dimension, const char *value)
 {
-    char *shown = lines_clean(strdup(value));
+    char *shown = lines_clean(memory_copy(value));
     int64_t i = 0;
 
     for (; i < dimension->length; i++)
-        if (dimension->word ? strcmp(dimension->word[i], shown ? shown : value) == 0
-                            : is_number(dimension, i, value))
+        if (dimension->word ? strcmp(dimension->word[i], shown) == 0 : is_number(dimension, i, value))
             break;
     free(shown);
     return i < dimension->length ? i : -1;
@@ -170,16 +165,6 @@ static int fix_one(
     return dimension->fixed < 0 ? unknown_value(dimension, value, about, error) : 0;
 }
 
-/* A copy of a text for strsep. */
-static char *copy(const char *text, struct error *error)
-{
-    char *own = strdup(text);
-
-    if (!own)
-        error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
-    return own;
-}
-
 /* Is the text a single pair whose value contains a comma? */
 static bool is_whole(const struct shape *shape, const char *text)
 {
@@ -198,9 +183,8 @@ static int fix(const struct picture *picture, struct shape *shape, const char *a
     int result = 0;
 
     for (int i = 0; result == 0 && i < picture->at_count; i++) {
-        char *text = copy(picture->at[i], error), *rest = text, *pair;
-        result = text ? 0 : -1;
-        const char *between = text && is_whole(shape, text) ? "" : ",";
+        char *text = memory_copy(picture->at[i]), *rest = text, *pair;
+        const char *between = is_whole(shape, text) ? "" : ",";
         while (result == 0 && (pair = strsep(&rest, between)))
             result = fix_one(picture->view, shape, pair, about, error);
         free(text);
@@ -212,8 +196,8 @@ static int fix(const struct picture *picture, struct shape *shape, const char *a
 static int choose_axes(const struct picture *picture, const struct shape *shape, int which[2],
     const char *about, struct error *error)
 {
-    char *text = copy(picture->over, error), *rest = text, *name;
-    int result = text ? 0 : -1;
+    char *text = memory_copy(picture->over), *rest = text, *name;
+    int result = 0;
 
     for (int i = 0; result == 0 && (name = strsep(&rest, ",")); i++) {
         int found = i < 2 ? shape_find(shape, name) : -1;
@@ -246,7 +230,8 @@ int selection_plane(
         which[0] = which[1] = PLANE_CHOOSE;
     else if (choose_axes(picture, shape, which, about, error) != 0)
         return -1;
-    return plane_init(plane, shape, picture->view, which[0], which[1], error);
+    plane_init(plane, shape, picture->view, which[0], which[1]);
+    return 0;
 }
 
 /* ---- variables ---- */

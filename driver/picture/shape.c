@@ -2,6 +2,7 @@
 #include "driver/picture/inside.h"
 
 #include "driver/sweep/label.h"
+#include "driver/text/memory.h"
 
 #include <errno.h>
 #include <math.h>
@@ -27,68 +28,41 @@ void shape_release(struct shape *shape)
     *shape = (struct shape){.size = 1};
 }
 
-static bool has_numbers(const struct axis *axis)
-{
-    return !axis->label && (axis->param[0]->kind == PARAM_REAL || axis->param[0]->kind == PARAM_INTEGER);
-}
-
-/* False: no memory. */
-static bool take_axis(struct dimension *dimension, const struct axis *axis)
+static void take_axis(struct dimension *dimension, const struct axis *axis)
 {
     size_t length = (size_t)axis->length;
     char text[WORD_SIZE];
 
-    if (has_numbers(axis)) {
+    if (!axis->label && (axis->param[0]->kind == PARAM_REAL || axis->param[0]->kind == PARAM_INTEGER)) {
         bool real = axis->param[0]->kind == PARAM_REAL;
-        dimension->number = malloc(length * sizeof(*dimension->number));
-        for (size_t i = 0; dimension->number && i < length; i++)
+        dimension->number = memory_new(length, sizeof(*dimension->number));
+        for (size_t i = 0; i < length; i++)
             dimension->number[i] = real ? axis->value[i].real : (double)axis->value[i].integer;
-        return dimension->number != NULL;
+        return;
     }
-    dimension->word = calloc(length, sizeof(*dimension->word));
-    for (size_t i = 0; dimension->word && i < length; i++) {
-        dimension->word[i] = strdup(label_axis_value(axis, (int64_t)i, text, sizeof(text)));
-        if (!dimension->word[i])
-            return false;
-    }
-    return dimension->word != NULL;
+    dimension->word = memory_zero(length, sizeof(*dimension->word));
+    for (size_t i = 0; i < length; i++)
+        dimension->word[i] = memory_copy(label_axis_value(axis, (int64_t)i, text, sizeof(text)));
 }
 
-/* Only finite numbers can be sorted and drawn to scale. */
-static bool all_finite(const struct dimension *dimension)
-{
-    for (int64_t i = 0; i < dimension->length; i++)
-        if (!isfinite(dimension->number[i]))
-            return false;
-    return true;
-}
-
-static bool is_coordinate(
-    const struct dimension *dimension, const struct view *view, struct view_variable *variable)
-{
-    return view_find(view, dimension->name, variable) && variable->size == dimension->length;
-}
-
-/* Reads the numbers of a coordinate variable; leaves none if they cannot be drawn. */
+/* Reads the numbers of a coordinate variable; leaves none if some are not finite, and so can neither be
+ * sorted nor drawn to scale. */
 static int read_numbers(struct dimension *dimension, const struct view *view,
     const struct view_variable *variable, struct error *error)
 {
-    dimension->number = malloc((size_t)dimension->length * sizeof(*dimension->number));
-    if (!dimension->number)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    dimension->number = memory_new((size_t)dimension->length, sizeof(*dimension->number));
     if (view_read(view, variable, dimension->number, error) != 0)
         return -1;
-    if (!all_finite(dimension))
-        dimension_release(dimension);
+    for (int64_t i = 0; dimension->number && i < dimension->length; i++)
+        if (!isfinite(dimension->number[i]))
+            dimension_release(dimension);
     return 0;
 }
 
 /* Reads the texts of a coordinate variable; leaves none if one is not of the expected form. */
 static int read_words(struct dimension *dimension, const struct view *view, struct error *error)
 {
-    dimension->word = calloc((size_t)dimension->length, sizeof(*dimension->word));
-    if (!dimension->word)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    dimension->word = memory_zero((size_t)dimension->length, sizeof(*dimension->word));
     for (int64_t i = 0; i < dimension->length; i++) {
         dimension->word[i] = view_string(view, dimension->name, i);
         if (!dimension->word[i] && errno)
@@ -107,22 +81,16 @@ static int take_coordinate(struct dimension *dimension, const struct view *view,
     struct view_variable variable;
     int result = 0;
 
-    if (is_coordinate(dimension, view, &variable))
+    if (view_find(view, dimension->name, &variable) && variable.size == dimension->length)
         result = read_numbers(dimension, view, &variable, error);
     else if (view_is_text(view, dimension->name))
         result = read_words(dimension, view, error);
     if (result != 0 || dimension->number || dimension->word)
         return result;
-    dimension->number = malloc((size_t)dimension->length * sizeof(*dimension->number));
-    for (int64_t i = 0; dimension->number && i < dimension->length; i++)
+    dimension->number = memory_new((size_t)dimension->length, sizeof(*dimension->number));
+    for (int64_t i = 0; i < dimension->length; i++)
         dimension->number[i] = (double)i;
-    return dimension->number ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-}
-
-static int shape_no_memory(struct shape *shape, struct error *error)
-{
-    shape_release(shape);
-    return error_set(error, ERROR_ENVIRONMENT, "normsweep: no memory");
+    return 0;
 }
 
 static struct dimension *add_dimension(struct shape *shape, const char *name, int64_t length)
@@ -134,13 +102,11 @@ static struct dimension *add_dimension(struct shape *shape, const char *name, in
     return dimension;
 }
 
-int shape_of_axes(struct shape *shape, int64_t axis_count, const struct axis *axis, struct error *error)
+void shape_of_axes(struct shape *shape, int64_t axis_count, const struct axis *axis)
 {
     *shape = (struct shape){.size = 1};
     for (int64_t i = 0; i < axis_count && i < VIEW_DIMENSIONS_MAX; i++)
-        if (!take_axis(add_dimension(shape, axis[i].name, axis[i].length), &axis[i]))
-            return shape_no_memory(shape, error);
-    return 0;
+        take_axis(add_dimension(shape, axis[i].name, axis[i].length), &axis[i]);
 }
 
 static const struct axis *grid_axis(const struct view *view, const char *name)
@@ -158,9 +124,9 @@ int shape_of_variable(
     for (int i = 0; i < variable->dimension_count; i++) {
         const struct axis *axis = grid_axis(view, variable->dimension[i]);
         struct dimension *dimension = add_dimension(shape, variable->dimension[i], variable->length[i]);
-        if (axis && !take_axis(dimension, axis))
-            return shape_no_memory(shape, error);
-        if (!axis && take_coordinate(dimension, view, error) != 0) {
+        if (axis) {
+            take_axis(dimension, axis);
+        } else if (take_coordinate(dimension, view, error) != 0) {
             shape_release(shape);
             return -1;
         }

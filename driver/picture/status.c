@@ -13,6 +13,7 @@
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/duration.h"
 #include "driver/text/lines.h"
+#include "driver/text/memory.h"
 #include "driver/text/quote.h"
 #include "worker/host/clock.h"
 
@@ -272,8 +273,8 @@ static int find_fault(struct status *status, struct error *error)
         return 0;
     if (error->status == ERROR_ENVIRONMENT)
         return -1;
-    status->fault = strdup(error->text);
-    return status->fault ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", status->view.name);
+    status->fault = memory_copy(error->text);
+    return 0;
 }
 
 /* That this user cannot read the folder is not an error: its runs are not listed. */

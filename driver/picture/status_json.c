@@ -6,6 +6,7 @@
 #include "driver/picture/picture.h"
 #include "driver/sweep/cell_json.h"
 #include "driver/tables/dataset_tables.h"
+#include "driver/text/memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,13 +16,11 @@
 
 enum { FAILURES_MOST = 100 };
 
-/* NULL: no memory. */
 static char *join_current(const char *path)
 {
     char *current = path[0] == '/' ? NULL : getcwd(NULL, 0), *whole;
 
-    if (asprintf(&whole, "%s%s%s", current ? current : "", current ? "/" : "", path) < 0)
-        whole = NULL;
+    whole = memory_format("%s%s%s", current ? current : "", current ? "/" : "", path);
     free(current);
     return whole;
 }
@@ -191,27 +190,24 @@ int status_json_print(const struct status *status, struct error *error)
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = memory_stream(&text, &size);
     struct json_writer writer = {.out = out};
     char time[JSON_TIME];
     int cause = 0;
 
-    if (out) {
-        json_writer_open(&writer, NULL, '{');
-        json_writer_whole(&writer, "version", STATUS_JSON_VERSION);
-        json_writer_text(&writer, "time", json_time(time));
-        status_json_path(&writer, status->view.name);
-        put_file(&writer, status, &cause);
-        put_grid(&writer, &status->view);
-        put_progress(&writer, status);
-        put_session(&writer, status, &cause);
-        put_runs(&writer, status);
-        put_failures(&writer, status, &cause);
-        json_writer_close(&writer, '}');
-        fputc('\n', out);
-    }
-    if (!out || fclose(out) != 0 || !text) /* fclose may fail without saying so */
-        cause = ENOMEM;
+    json_writer_open(&writer, NULL, '{');
+    json_writer_whole(&writer, "version", STATUS_JSON_VERSION);
+    json_writer_text(&writer, "time", json_time(time));
+    status_json_path(&writer, status->view.name);
+    put_file(&writer, status, &cause);
+    put_grid(&writer, &status->view);
+    put_progress(&writer, status);
+    put_session(&writer, status, &cause);
+    put_runs(&writer, status);
+    put_failures(&writer, status, &cause);
+    json_writer_close(&writer, '}');
+    fputc('\n', out);
+    memory_stream_close(out);
     if (cause == 0)
         fputs(text, stdout);
     free(text);

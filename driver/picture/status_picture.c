@@ -115,12 +115,11 @@ static void put_map(const struct status_view *picture, FILE *out, int rows, int 
         .phase = status->survey.phase,
         .live = status_is_going(status)};
     struct terminal terminal = picture->canvas->terminal;
-    struct error error;
 
     *lines = 0;
     terminal.columns = canvas_columns(picture->canvas);
     if (rows >= PICTURE_MAP_ROWS)
-        *lines = picture_map(out, &terminal, rows, &runs, &error);
+        *lines = picture_map(out, &terminal, rows, &runs);
 }
 
 static void describe_run(const struct survey_run *run, struct run_line *line)

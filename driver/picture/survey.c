@@ -3,6 +3,7 @@
 #include "driver/dataset/layout.h"
 #include "driver/dataset/variables.h"
 #include "driver/tables/dataset_tables.h"
+#include "driver/text/memory.h"
 
 #include <errno.h>
 #include <math.h>
@@ -147,16 +148,12 @@ static void list_runs(struct survey *survey)
 static int read_runs(struct survey *survey, const struct view *view, const struct survey *before, double now,
     struct error *error)
 {
-    double *rows = malloc((size_t)view->step_count * sizeof(*rows));
+    double *rows = memory_new((size_t)view->step_count, sizeof(*rows));
     struct view_variable loss = {0};
     int64_t place = 0;
     int result = 0;
 
-    survey->run = calloc((size_t)survey->running + 1, sizeof(*survey->run));
-    if (!rows || !survey->run) {
-        free(rows);
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-    }
+    survey->run = memory_zero((size_t)survey->running, sizeof(*survey->run));
     list_runs(survey);
     if (!view_find(view, metric_table[METRIC_train_loss].name, &loss) || !is_over_steps(view, &loss))
         loss.size = 0;
@@ -216,9 +213,7 @@ static int read_number(const struct survey *survey, const struct view *view, enu
     if (survey->session < 0 || !view_find(view, session_variable_table[which].name, &variable) ||
         variable.dimension_count != 1 || survey->session >= variable.size)
         return 0;
-    double *value = malloc((size_t)variable.size * sizeof(*value));
-    if (!value)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    double *value = memory_new((size_t)variable.size, sizeof(*value));
     int result = view_read(view, &variable, value, error);
     if (result == 0)
         *number = value[survey->session];
@@ -226,20 +221,10 @@ static int read_number(const struct survey *survey, const struct view *view, enu
     return result;
 }
 
-/* How fast and how far a sweep under way is. */
-static int read_pace(struct survey *survey, const struct view *view, struct error *error)
-{
-    if (read_number(survey, view, SESSION_VARIABLE_seconds_left, &survey->left, error) != 0)
-        return -1;
-    return read_number(survey, view, SESSION_VARIABLE_tokens_per_second, &survey->rate, error);
-}
-
 static int read_all(struct survey *survey, const struct view *view, bool held, const struct survey *before,
     double now, struct error *error)
 {
-    survey->outcome = malloc((size_t)view->cells);
-    if (!survey->outcome)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+    survey->outcome = memory_new((size_t)view->cells, 1);
     if (view_known_outcomes(view, survey->outcome, error) != 0)
         return -1;
     survey->growth = view_cells(view, metric_table[METRIC_norm_growth].name, error);
@@ -249,7 +234,10 @@ static int read_all(struct survey *survey, const struct view *view, bool held, c
     if (!survey->phase)
         return -1;
     count_outcomes(survey, held);
-    if (find_session(survey, view, error) != 0 || (held && read_pace(survey, view, error) != 0) ||
+    if (find_session(survey, view, error) != 0 ||
+        (held &&
+            (read_number(survey, view, SESSION_VARIABLE_seconds_left, &survey->left, error) != 0 ||
+                read_number(survey, view, SESSION_VARIABLE_tokens_per_second, &survey->rate, error) != 0)) ||
         read_number(survey, view, SESSION_VARIABLE_runs, &survey->expected, error) != 0)
         return -1;
     return read_means(survey, view, error) == 0 ? read_runs(survey, view, before, now, error) : -1;

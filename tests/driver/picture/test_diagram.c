@@ -49,12 +49,11 @@ static void grid_init(struct grid *grid, int64_t rates, int64_t decays, int64_t 
 /* The drawing, which the caller frees; *lines becomes the returned number. */
 static char *drawn(const struct grid *grid, struct terminal terminal, int rows, int *lines)
 {
-    struct error error;
     char *text = NULL;
     size_t size;
     FILE *memory = open_memstream(&text, &size);
 
-    *lines = memory ? picture_map(memory, &terminal, rows, &grid->runs, &error) : -1;
+    *lines = memory ? picture_map(memory, &terminal, rows, &grid->runs) : -1;
     if (memory)
         fclose(memory);
     return text;
