@@ -6,7 +6,7 @@
  */
 #include "driver/commands/arguments.h"
 
-#include "driver/sweep/threads.h"
+#include "driver/sweep/grid.h"
 #include "driver/text/memory.h"
 #include "driver/text/nearest.h"
 

@@ -4,7 +4,7 @@
 #include "driver/dataset/view.h"
 #include "driver/ranks/descriptors.h"
 #include "driver/ranks/starter.h"
-#include "driver/sweep/threads.h"
+#include "driver/sweep/grid.h"
 #include "driver/text/memory.h"
 #include "worker/host/processors.h"
 

@@ -16,7 +16,6 @@
 #include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
 #include "driver/sweep/texts.h"
-#include "driver/sweep/threads.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/exit_status.h"
 #include "driver/text/lines.h"

@@ -2,7 +2,7 @@
 
 #include "driver/dataset/write.h"
 #include "driver/picture/status_json.h"
-#include "driver/sweep/cell_json.h"
+#include "driver/sweep/label.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include "driver/dataset/view_attributes.h"
 #include "driver/output/output.h"
 #include "driver/picture/picture.h"
-#include "driver/sweep/cell_json.h"
+#include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/memory.h"
 

@@ -1,3 +1,8 @@
+/*
+ * What a dataset says about its sweep, as numbers: counts, means of ended runs, and the runs under way.
+ *
+ * A file may have been changed by other programs, so a variable of another shape counts as not there.
+ */
 #include "driver/picture/survey.h"
 
 #include "driver/dataset/layout.h"

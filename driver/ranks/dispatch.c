@@ -5,7 +5,6 @@
 #include "driver/ranks/plausible.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
-#include "driver/sweep/threads.h"
 #include "driver/text/exit_status.h"
 #include "driver/text/lines.h"
 #include "worker/host/clock.h"

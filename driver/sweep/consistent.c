@@ -1,4 +1,9 @@
-#include "driver/sweep/consistent.h"
+/*
+ * Whether the keys of a sweep file fit together: key by key for the corpus and what is measured, then cell by
+ * cell, since most conditions are on several parameters. A key without any effect is refused: it would make
+ * cells that are the same.
+ */
+#include "driver/sweep/inside.h"
 
 #include <string.h>
 

@@ -37,4 +37,15 @@ int64_t axis_row(const struct axis *axis, const struct param *param);
 /* Which of the axes [count] moves a parameter; NULL: none. */
 const struct axis *axis_find(int64_t count, const struct axis *axis, const struct param *param);
 
+/* The least and the largest number of threads that a run of a sweep has. */
+struct threads {
+    int64_t least, most;
+};
+
+struct threads threads_of(const struct sweep *sweep);
+
+/* The number of workers that can run on this process's processors, one processor for each thread; at least 1.
+ */
+int threads_workers(const struct sweep *sweep);
+
 #endif

@@ -2,6 +2,7 @@
 #define NORMSWEEP_DRIVER_SWEEP_LABEL_H
 
 #include "driver/sweep/sweep.h"
+#include "driver/text/json_writer.h"
 
 enum { LABEL_SIZE = 160 };
 
@@ -48,5 +49,9 @@ char *label_real(double value, char *text, size_t size);
 /* "0.001", "pre", "small": the value of an axis at an index with all its digits, safe for a terminal. Returns
  * text. */
 char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_t size);
+
+/* Writes "cell": 3, "axes": {"learning_rate": 0.1, "model": "small"} into an open object: the number of a
+ * cell of a grid with these axes, and the value of each axis there. */
+void cell_json(struct json_writer *writer, int64_t axis_count, const struct axis *axis, int64_t cell);
 
 #endif

@@ -4,8 +4,9 @@
  * Values that a rule makes are those that a user would have typed: decimals of 12 digits, read as strtod
  * reads them. Two equal values are refused, whatever made them, and numbers are put into a strict order.
  */
-#include "driver/sweep/list.h"
+#include "driver/sweep/inside.h"
 
+#include "driver/sweep/value.h"
 #include "driver/text/memory.h"
 #include "model/core/check.h"
 

@@ -1,7 +1,8 @@
 /* What a sweep measures and when: `measure`, `validate`, `hessian` and their like. */
 #include "driver/sweep/measuring.h"
 
-#include "driver/sweep/list.h"
+#include "driver/sweep/inside.h"
+#include "driver/sweep/value.h"
 #include "driver/text/memory.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_SWEEP_MEASURING_H
 #define NORMSWEEP_DRIVER_SWEEP_MEASURING_H
 
-#include "driver/sweep/reader.h"
+#include "driver/sweep/inside.h"
 
 /* Read `measure: {every | steps, metrics}`, and a key of MEASURE_OPTIONS, into the sweep's struct measure. */
 int measure_read(struct reader *reader, const struct node *node);

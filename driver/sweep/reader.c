@@ -2,7 +2,7 @@
  * What the files that read a sweep file share: faults with their places, paths, where keys are given, and new
  * axes.
  */
-#include "driver/sweep/reader.h"
+#include "driver/sweep/inside.h"
 
 #include "driver/text/memory.h"
 

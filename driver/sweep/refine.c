@@ -1,6 +1,7 @@
+/* `refine`: which boundary a sweep looks for, in place of training its whole grid. */
 #include "driver/sweep/refine.h"
 
-#include "driver/sweep/reader.h"
+#include "driver/sweep/inside.h"
 #include "driver/sweep/value.h"
 #include "driver/text/nearest.h"
 

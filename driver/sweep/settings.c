@@ -1,5 +1,5 @@
 /* --set key=value: values, read as YAML, that are laid over the tree of a sweep file. */
-#include "driver/sweep/settings.h"
+#include "driver/sweep/inside.h"
 
 #include "driver/sweep/yaml.h"
 #include "driver/text/memory.h"

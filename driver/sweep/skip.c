@@ -1,18 +1,20 @@
-#include "driver/sweep/skip.h"
+/*
+ * `skip`: cells that have no run.
+ *
+ * An entry matches a box of cells: the product of a set of indices for each axis. The work of marking all
+ * boxes is limited, so that no file takes long to read; a hundred entries that each match every other one of
+ * ten million cells are refused.
+ */
+#include "driver/sweep/inside.h"
 
 #include "driver/sweep/grid.h"
-#include "driver/sweep/list.h"
+#include "driver/sweep/value.h"
 #include "driver/text/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * An entry matches a box of cells: the product of a set of indices for each axis. The work of marking all
- * boxes is limited, so that no file takes long to read; a hundred entries that each match every other one of
- * ten million cells are refused.
- */
 #define WORK_MOST 500000000 /* visits of a cell, a few nanoseconds each */
 #define VALUES_MOST 1000000 /* for one key of one entry */
 

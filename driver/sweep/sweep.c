@@ -1,13 +1,14 @@
+/*
+ * How a sweep file is read: yaml.c turns it into a tree, include.c lays the tree over those of included
+ * files, settings.c applies --set to the whole, and this file reads its keys in order; skip comes last, since
+ * it needs all axes. Then consistent.c checks that the keys fit together.
+ */
 #include "driver/sweep/sweep.h"
 
-#include "driver/sweep/consistent.h"
-#include "driver/sweep/include.h"
-#include "driver/sweep/list.h"
+#include "driver/sweep/inside.h"
 #include "driver/sweep/measuring.h"
-#include "driver/sweep/reader.h"
-#include "driver/sweep/settings.h"
-#include "driver/sweep/skip.h"
 #include "driver/sweep/together.h"
+#include "driver/sweep/value.h"
 #include "driver/sweep/yaml.h"
 #include "driver/tables/magic.h"
 #include "driver/text/memory.h"
@@ -17,12 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * How a sweep file is read: yaml.c turns it into a tree, include.c lays the tree over those of included
- * files, settings.c applies --set to the whole, and this file reads its keys in order; skip comes last, since
- * it needs all axes. Then consistent.c checks that the keys fit together.
- */
 
 #define CHECKPOINT_MINUTES_DEFAULT 5
 

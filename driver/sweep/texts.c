@@ -1,8 +1,12 @@
+/*
+ * Everything about a sweep that depends on the corpus: whether each cell has enough sequences for a batch,
+ * how many steps it takes, and so the steps of the dataset.
+ */
 #include "driver/sweep/sweep.h"
 
 #include "driver/sweep/grid.h"
+#include "driver/sweep/inside.h"
 #include "driver/sweep/measuring.h"
-#include "driver/sweep/reader.h"
 #include "driver/sweep/texts.h"
 #include "driver/text/memory.h"
 #include "model/core/check.h"
@@ -14,11 +18,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Everything about a sweep that depends on the corpus: whether each cell has enough sequences for a batch,
- * how many steps it takes, and so the steps of the dataset.
- */
 
 #define STEPS_MOST INT64_C(1000000000000) /* the same as of the parameter `steps` */
 

@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_SWEEP_TOGETHER_H
 #define NORMSWEEP_DRIVER_SWEEP_TOGETHER_H
 
-#include "driver/sweep/reader.h"
+#include "driver/sweep/inside.h"
 
 #define TOGETHER_NAME_MORE 63 /* bytes of a name after its first letter */
 

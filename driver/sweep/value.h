@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_SWEEP_VALUE_H
 #define NORMSWEEP_DRIVER_SWEEP_VALUE_H
 
-#include "driver/sweep/reader.h"
+#include "driver/sweep/inside.h"
 
 /*
  * Read one value from one node; messages name it `key`. Numbers are decimal in every locale: 1e-3, .5, -2,

@@ -1,3 +1,4 @@
+/* JSON, value by value, as the writer keeps nothing but whether a comma is due. */
 #include "driver/text/json_writer.h"
 
 #include "model/core/printable.h"

@@ -1,3 +1,9 @@
+/*
+ * Lines for terminals and pipes.
+ *
+ * What comes from a file may hold anything, so every text passes printable() before it is shown: no file can
+ * move the cursor or pretend to be output of this program.
+ */
 #include "driver/text/lines.h"
 
 #include <stdarg.h>

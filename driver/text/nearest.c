@@ -1,3 +1,9 @@
+/*
+ * The name that a mistyped or shortened one means.
+ *
+ * Names are compared as typing errors, by the letters that differ, and as short forms, part by part between
+ * underscores; distance_of orders the two kinds.
+ */
 #include "driver/text/nearest.h"
 
 #include <stdbool.h>
