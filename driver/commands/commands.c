@@ -97,21 +97,16 @@ void command_page(FILE *file, const struct command *command)
     }
 }
 
-static void print_statuses(FILE *file)
-{
-    fputs("exit status: ", file);
-    for (int i = 0; i < EXIT_STATUS_COUNT; i++)
-        fprintf(file, "%s%d %s", i ? ", " : "", exit_status_table[i].status, exit_status_table[i].brief);
-    fputc('\n', file);
-}
-
 void command_overview(FILE *file)
 {
     for (const struct command *command = command_table; command->name; command++) {
         command_usage(file, command);
         fprintf(file, "    %s\n", command->help);
     }
-    print_statuses(file);
+    fputs("exit status: ", file);
+    for (int i = 0; i < EXIT_STATUS_COUNT; i++)
+        fprintf(file, "%s%d %s", i ? ", " : "", exit_status_table[i].status, exit_status_table[i].brief);
+    fputc('\n', file);
     fputs("normsweep COMMAND --help explains the options; normsweep --version shows versions\n", file);
 }
 

@@ -117,15 +117,6 @@ const char help_lists[] =
     "    {..., plus: [c, ...]}           also these values\n"
     "Generated values are rounded to 12 significant digits; both ends are exact.";
 
-static void print_params(void)
-{
-    for (size_t i = 0; i < param_count; i++)
-        print_param(&param_table[i]);
-    for (enum key key = 0; key < KEY_COUNT; key++)
-        print_key(key);
-    puts(help_lists);
-}
-
 /* Explains a parameter or another key of the sweep file. False: there is none of this name. */
 static bool print_input(const char *topic)
 {
@@ -282,13 +273,6 @@ static const char *name_of(const struct table *table, int row)
     return *(const char *const *)((const char *)table->rows + (size_t)row * table->size);
 }
 
-static void print_dataset(void)
-{
-    for (const struct table *table = tables; table < tables + TABLES; table++)
-        for (int row = 0; row < table->count; row++)
-            table->print(row);
-}
-
 /* Explains everything in a dataset that has this name: the metrics of a group, too, unless one of them has
  * the name of the group and so is what was asked for. False: there is nothing. */
 static bool print_part(const char *topic)
@@ -341,9 +325,15 @@ static int refuse_topic(const char *topic)
 static int print_topic(const char *topic)
 {
     if (strcmp(topic, "params") == 0) {
-        print_params();
+        for (size_t i = 0; i < param_count; i++)
+            print_param(&param_table[i]);
+        for (enum key key = 0; key < KEY_COUNT; key++)
+            print_key(key);
+        puts(help_lists);
     } else if (strcmp(topic, "metrics") == 0) {
-        print_dataset();
+        for (const struct table *table = tables; table < tables + TABLES; table++)
+            for (int row = 0; row < table->count; row++)
+                table->print(row);
     } else if (command_find(topic)) {
         command_page(stdout, command_find(topic));
     } else {

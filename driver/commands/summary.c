@@ -68,25 +68,6 @@ static int64_t count_saved(const struct sweep *sweep)
     return count;
 }
 
-static void print_way_on(const struct sweep *sweep)
-{
-    int64_t saved = count_saved(sweep);
-
-    if (saved > 0)
-        printf("%" PRId64 " run%s under way %s saved; ", saved, saved == 1 ? "" : "s",
-            saved == 1 ? "is" : "are");
-    puts("run the same command again to continue");
-}
-
-static void print_suggestion(const struct sweep *sweep)
-{
-    char *program = quote_path(program_invocation_name), *output = quote_path(sweep->output);
-
-    printf("to see the results: %s show %s\n", program, output);
-    free(program);
-    free(output);
-}
-
 static void print_counts(const struct sweep *sweep, const struct counts *counts, double seconds)
 {
     char time[32];
@@ -103,19 +84,20 @@ static void print_counts(const struct sweep *sweep, const struct counts *counts,
     if (seconds >= 0)
         printf("; %s", duration_format(seconds, time, sizeof(time)));
     putchar('\n');
-    if (counts->left > 0)
-        print_way_on(sweep);
-    else
-        print_suggestion(sweep);
+    if (counts->left > 0) {
+        int64_t saved = count_saved(sweep);
+        if (saved > 0)
+            printf("%" PRId64 " run%s under way %s saved; ", saved, saved == 1 ? "" : "s",
+                saved == 1 ? "is" : "are");
+        puts("run the same command again to continue");
+    } else {
+        char *program = quote_path(program_invocation_name), *output = quote_path(sweep->output);
+        printf("to see the results: %s show %s\n", program, output);
+        free(program);
+        free(output);
+    }
     if (counts->left == 0 && counts->of[OUTCOME_FAILED] > 0)
         puts("to repeat the failed runs, add --retry-failed");
-}
-
-static int status_of(const struct counts *counts)
-{
-    if (counts->left > 0)
-        return STATUS_STOPPED;
-    return counts->of[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
 }
 
 int summary_print(const struct sweep *sweep, double seconds, struct error *error)
@@ -131,7 +113,9 @@ int summary_print(const struct sweep *sweep, double seconds, struct error *error
         print_counts(sweep, &counts, seconds);
         fflush(stdout);
         name_failed(sweep, &view, outcome, counts.of[OUTCOME_FAILED]);
-        status = status_of(&counts);
+        status = counts.left > 0                 ? STATUS_STOPPED
+                 : counts.of[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED
+                                                 : STATUS_DONE;
     }
     free(outcome);
     view_close(&view);

@@ -61,11 +61,6 @@ void inspect_print_values(const struct inspected *inspected)
 
 /* ---- JSON ---- */
 
-static void print_whole(double value)
-{
-    printf("%.0f", value);
-}
-
 static void print_attributes(const struct inspected *inspected)
 {
     struct inspected_attribute attribute[INSPECTED_ATTRIBUTES];
@@ -121,7 +116,7 @@ static void print_coordinate(const struct inspected *inspected, enum metric_dime
         else if (row->is_real)
             json_put_real(stdout, row->number(i));
         else
-            print_whole(row->number(i));
+            printf("%.0f", row->number(i));
     }
     fputs("]}", stdout);
 }

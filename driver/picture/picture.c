@@ -169,24 +169,7 @@ static int64_t runs_of(const struct cell_sums *sums)
     return runs;
 }
 
-static void count_fewer(struct drawing *d)
-{
-    int64_t cells = plane_cells(d->plane), most = 0;
-
-    for (int64_t i = 0; i < cells; i++)
-        most = runs_of(&d->sums[i]) > most ? runs_of(&d->sums[i]) : most;
-    for (int64_t i = 0; i < cells; i++)
-        d->fewer += runs_of(&d->sums[i]) > 0 && runs_of(&d->sums[i]) < most;
-}
-
 /* ---- marks ---- */
-
-static double mean_of(const struct drawing *d, const struct cell_sums *sums)
-{
-    double mean = sums->count ? sums->sum / (double)sums->count : NAN;
-
-    return d->values->nature->geometric ? exp(mean) : mean;
-}
 
 static bool mostly_diverged(const struct cell_sums *sums)
 {
@@ -246,8 +229,10 @@ static struct cell judge_cell(const struct drawing *d, int64_t i)
         cell.mark = MARK_NOTHING;
     else
         cell.mark = flags ? flag_mark(d->votes + i * flags, flags) : MARK_NUMBER;
-    if (cell.mark == MARK_NUMBER || is_growth(cell.mark))
-        cell.number = mean_of(d, sums);
+    if (cell.mark == MARK_NUMBER || is_growth(cell.mark)) {
+        double mean = sums->count ? sums->sum / (double)sums->count : NAN;
+        cell.number = d->values->nature->geometric ? exp(mean) : mean;
+    }
     return cell;
 }
 
@@ -525,8 +510,12 @@ static int draw(FILE *out, const struct terminal *terminal, int rows, const stru
     d.votes = memory_zero(cells * (size_t)values->flags.count, sizeof(*d.votes));
     d.cell = memory_zero(cells, sizeof(*d.cell));
     if (values->outcome) {
+        int64_t most = 0;
         sum_outcomes(&d);
-        count_fewer(&d);
+        for (size_t i = 0; i < cells; i++)
+            most = runs_of(&d.sums[i]) > most ? runs_of(&d.sums[i]) : most;
+        for (size_t i = 0; i < cells; i++)
+            d.fewer += runs_of(&d.sums[i]) > 0 && runs_of(&d.sums[i]) < most;
     }
     sum_values(&d);
     judge(&d);

@@ -13,11 +13,6 @@ enum {
     TAIL = 128,
 };
 
-static int digits(int64_t number)
-{
-    return snprintf(NULL, 0, "%" PRId64, number);
-}
-
 /* "loss 3.215"; "" if there is no loss, or no room. Returns its width. */
 static int put_loss(const struct run_line *line, int columns, char loss[LOSS_SIZE])
 {
@@ -46,7 +41,8 @@ static void put_tail(const struct run_line *line, int columns, int loss_width, c
     const char *note = columns >= NOTE_COLUMNS ? line->note : "";
 
     put_loss(line, columns, loss);
-    int written = snprintf(tail, TAIL, "  %*" PRId64, digits(line->last_step), line->step);
+    int written =
+        snprintf(tail, TAIL, "  %*" PRId64, snprintf(NULL, 0, "%" PRId64, line->last_step), line->step);
     if (line->last_step >= 0)
         written += snprintf(tail + written, TAIL - (size_t)written, "/%" PRId64, line->last_step);
     if (loss[0] || note[0])

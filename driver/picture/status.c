@@ -108,15 +108,6 @@ static void print_duration(const char *before, double seconds, const char *after
     printf("%s%s%s", before, duration_format(seconds, time, sizeof(time)), after);
 }
 
-static void print_saved(const struct status *status)
-{
-    int64_t count = status->saved.count;
-
-    if (count > 0)
-        lines_print(stdout, 0, "saved     %" PRId64 " run%s under way, in %s", count, count == 1 ? "" : "s",
-            status->folder);
-}
-
 /* Could a start go on with it? */
 static bool is_stopped(const struct status *status)
 {
@@ -142,7 +133,9 @@ static void print_times(const struct status *status)
 
     if (is_stopped(status)) {
         puts("stopped   nothing runs; run the same command again to continue");
-        print_saved(status);
+        if (status->saved.count > 0)
+            lines_print(stdout, 0, "saved     %" PRId64 " run%s under way, in %s", status->saved.count,
+                status->saved.count == 1 ? "" : "s", status->folder);
     }
     if (isfinite(survey->speed))
         print_speed(survey, going && alive);
@@ -210,16 +203,15 @@ static void print_failures(const struct status *status, int *cause)
 }
 
 /* The command that makes a compressed copy of a complete dataset, or a dataset from such a copy. */
-static void print_export(const struct status *status, int *cause)
+static void print_export(const struct status *status)
 {
     bool back = status->view.copy;
     char *command = back ? conversion_back(status->view.name, false) : conversion_to_copy(status->view.name);
 
     if (!command)
-        *cause = ENOMEM;
-    else
-        printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", back ? "continue  " : "export    ", command,
-            back ? "a dataset that run can continue" : "a compressed netCDF-4 copy");
+        memory_end();
+    printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", back ? "continue  " : "export    ", command,
+        back ? "a dataset that run can continue" : "a compressed netCDF-4 copy");
     free(command);
 }
 
@@ -237,7 +229,7 @@ int status_print(const struct status *status, struct error *error)
     print_sessions(status, &cause);
     print_failures(status, &cause);
     if (status->view.copy || (large && status->survey.ended == status->survey.runs))
-        print_export(status, &cause);
+        print_export(status);
     if (cause == 0)
         return 0;
     return error_set(error, ERROR_ENVIRONMENT, "%s: %s", status->view.name, strerror(cause));
@@ -259,46 +251,29 @@ bool status_is_going(const struct status *status)
     return status->held && status->survey.ended < status->survey.runs;
 }
 
-static double seconds_since_write(const char *path)
-{
-    struct stat stat_;
-
-    return stat(path, &stat_) == 0 ? difftime(time(NULL), stat_.st_mtime) : NAN;
-}
-
-/* Looks for what run would refuse. A sweep that runs has passed this, and changes what is looked at. */
-static int find_fault(struct status *status, struct error *error)
-{
-    if (status->held || verify_content(&status->view, error) == 0)
-        return 0;
-    if (error->status == ERROR_ENVIRONMENT)
-        return -1;
-    status->fault = memory_copy(error->text);
-    return 0;
-}
-
-/* That this user cannot read the folder is not an error: its runs are not listed. */
-static int find_saved(struct status *status, struct error *error)
-{
-    status->folder = folder_of(status->view.name);
-    if (!status->folder)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", status->view.name);
-    if (checkpoint_set_init(&status->saved, status->folder, error) == 0)
-        return 0;
-    return errno == EACCES || errno == ENOTDIR ? 0 : -1;
-}
-
 static int read_status(struct status *status, const char *path, bool held, const struct survey *before,
     double now, struct error *error)
 {
-    *status = (struct status){.held = held, .written = seconds_since_write(path)};
+    struct stat file;
+
+    *status = (struct status){.held = held};
+    status->written = stat(path, &file) == 0 ? difftime(time(NULL), file.st_mtime) : NAN;
     if (view_open(&status->view, path, error) != 0)
         return -1;
     int result = survey_make(&status->survey, &status->view, held, before, now, error);
-    if (result == 0)
-        result = find_fault(status, error);
-    if (result == 0 && is_stopped(status))
-        result = find_saved(status, error);
+    /* What run would refuse. A sweep that runs has passed this, and changes what is looked at. */
+    if (result == 0 && !held && verify_content(&status->view, error) != 0) {
+        result = error->status == ERROR_ENVIRONMENT ? -1 : 0;
+        status->fault = memory_copy(error->text);
+    }
+    if (result == 0 && is_stopped(status)) {
+        status->folder = folder_of(status->view.name);
+        if (!status->folder)
+            memory_end();
+        /* That this user cannot read the folder is not an error: its runs are not listed. */
+        if (checkpoint_set_init(&status->saved, status->folder, error) != 0)
+            result = errno == EACCES || errno == ENOTDIR ? 0 : -1;
+    }
     if (result != 0)
         status_release(status);
     return result;

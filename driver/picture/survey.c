@@ -24,11 +24,6 @@ static double *read_run_variable(const struct view *view, enum run_variable vari
     return view_cells(view, run_variable_table[variable].name, error);
 }
 
-static bool has_result(const struct survey *survey, int64_t cell)
-{
-    return survey->outcome[cell] == OUTCOME_DONE || survey->outcome[cell] == OUTCOME_DIVERGED;
-}
-
 /* The mean over runs that have ended. */
 static double mean_of(const struct survey *survey, const double *values)
 {
@@ -36,10 +31,11 @@ static double mean_of(const struct survey *survey, const double *values)
     int64_t count = 0;
 
     for (int64_t cell = 0; cell < survey->cells; cell++) {
-        if (!has_result(survey, cell) || !isfinite(values[cell]))
-            continue;
-        sum += values[cell];
-        count++;
+        bool ended = survey->outcome[cell] == OUTCOME_DONE || survey->outcome[cell] == OUTCOME_DIVERGED;
+        if (ended && isfinite(values[cell])) {
+            sum += values[cell];
+            count++;
+        }
     }
     return count ? sum / (double)count : NAN;
 }
@@ -92,25 +88,6 @@ static int64_t last_step_of(const struct view *view, int64_t cell)
     return is_told_apart(view) ? -1 : view->step[view->step_count - 1];
 }
 
-/* Finds the last row of a run and its loss. `rows`: [step_count] losses of the run. */
-static void find_row(struct survey_run *run, const struct view *view, const double *rows)
-{
-    for (int64_t i = 0; i < view->step_count; i++) {
-        if (isnan(rows[i]))
-            continue;
-        run->step = view->step[i];
-        run->loss = rows[i];
-    }
-}
-
-static void read_host(struct survey_run *run, const struct view *view)
-{
-    char *host = view_string(view, run_variable_table[RUN_VARIABLE_host].name, run->cell);
-
-    snprintf(run->host, sizeof(run->host), "%s", host ? host : "");
-    free(host);
-}
-
 /* The same run in an earlier survey. Both are sorted by cell, so *place only advances. */
 static const struct survey_run *find_run(const struct survey *before, int64_t cell, int64_t *place)
 {
@@ -120,34 +97,24 @@ static const struct survey_run *find_run(const struct survey *before, int64_t ce
     return found ? &before->run[*place] : NULL;
 }
 
-/* A file that other programs have changed may have the variable over any dimensions. */
-static bool is_over_steps(const struct view *view, const struct view_variable *variable)
-{
-    return view_is_of_runs(view, variable) && variable->dimension_count == view->axis_count + 1 &&
-           variable->length[view->axis_count] == view->step_count;
-}
-
 /* `loss`: size 0 if the dataset has none. `rows`: [step_count], scratch. */
 static int read_run(const struct view *view, const struct view_variable *loss, double *rows,
     struct survey_run *run, struct error *error)
 {
     *run = (struct survey_run){.cell = run->cell, .last_step = last_step_of(view, run->cell), .loss = NAN};
-    read_host(run, view);
-    if (loss->size > 0) {
-        if (view_read_cell(view, loss, run->cell, rows, error) != 0)
-            return -1;
-        find_row(run, view, rows);
-    }
+    char *host = view_string(view, run_variable_table[RUN_VARIABLE_host].name, run->cell);
+    snprintf(run->host, sizeof(run->host), "%s", host ? host : "");
+    free(host);
+    if (loss->size == 0)
+        return 0;
+    if (view_read_cell(view, loss, run->cell, rows, error) != 0)
+        return -1;
+    for (int64_t i = 0; i < view->step_count; i++)
+        if (!isnan(rows[i])) { /* the last row counts */
+            run->step = view->step[i];
+            run->loss = rows[i];
+        }
     return 0;
-}
-
-static void list_runs(struct survey *survey)
-{
-    int64_t count = 0;
-
-    for (int64_t cell = 0; cell < survey->cells && count < survey->running; cell++)
-        if (survey->outcome[cell] == OUTCOME_RUNNING)
-            survey->run[count++] = (struct survey_run){.cell = cell};
 }
 
 static int read_runs(struct survey *survey, const struct view *view, const struct survey *before, double now,
@@ -155,12 +122,15 @@ static int read_runs(struct survey *survey, const struct view *view, const struc
 {
     double *rows = memory_new((size_t)view->step_count, sizeof(*rows));
     struct view_variable loss = {0};
-    int64_t place = 0;
+    int64_t place = 0, count = 0;
     int result = 0;
 
     survey->run = memory_zero((size_t)survey->running, sizeof(*survey->run));
-    list_runs(survey);
-    if (!view_find(view, metric_table[METRIC_train_loss].name, &loss) || !is_over_steps(view, &loss))
+    for (int64_t cell = 0; cell < survey->cells && count < survey->running; cell++)
+        if (survey->outcome[cell] == OUTCOME_RUNNING)
+            survey->run[count++].cell = cell;
+    if (!view_find(view, metric_table[METRIC_train_loss].name, &loss) || !view_is_of_runs(view, &loss) ||
+        loss.dimension_count != view->axis_count + 1 || loss.length[view->axis_count] != view->step_count)
         loss.size = 0;
     for (int64_t i = 0; result == 0 && i < survey->running; i++) {
         struct survey_run *run = &survey->run[i];

@@ -10,16 +10,6 @@
 #include "driver/sweep/grid.h"
 #include "driver/sweep/measuring.h"
 
-static int refuse_unused(struct reader *reader, const char *name)
-{
-    const struct spot *spot = reader_named(reader->sweep, name);
-    const char *corpus = corpus_kind_table[reader->sweep->base.corpus].name;
-
-    if (!spot->given)
-        return 0;
-    return reader_fault(reader, spot->place, "%s: corpus %s does not use it", name, corpus);
-}
-
 /* Files of the right number for the corpus: pairs take a source and a target. */
 static int check_paths(struct reader *reader, enum key key, const char *source, const char *target)
 {
@@ -73,8 +63,9 @@ static int check_corpus_keys(struct reader *reader)
     unsigned uses = corpus_kind_table[sweep->base.corpus].uses;
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-        if (!(uses & keys[i].use) && refuse_unused(reader, keys[i].name) < 0)
-            return -1;
+        if (!(uses & keys[i].use) && reader_named(sweep, keys[i].name)->given)
+            return reader_fault(reader, reader_named(sweep, keys[i].name)->place,
+                "%s: corpus %s does not use it", keys[i].name, corpus_kind_table[sweep->base.corpus].name);
     if (sweep->base.corpus == CORPUS_TOKENS && !reader_named(sweep, "vocabulary")->given)
         return reader_fault(reader, missing_place(sweep, "vocabulary"),
             "vocabulary: missing; corpus tokens needs the number of its tokenizer's words, 50257 for "
@@ -103,26 +94,18 @@ static int check_validation_text(struct reader *reader)
     return 0;
 }
 
-/* What hessian_layers measures, hessian measures on its way. */
-static int check_groups(struct reader *reader)
-{
-    const struct sweep *sweep = reader->sweep;
-    const bool *group = sweep->measure.group;
-
-    if (group[GROUP_HESSIAN_LAYERS] && !group[GROUP_HESSIAN])
-        return reader_fault(reader, sweep->places->key[KEY_MEASURE].place,
-            "measure.metrics: %s needs %s as well", metric_group_names[GROUP_HESSIAN_LAYERS],
-            metric_group_names[GROUP_HESSIAN]);
-    return 0;
-}
-
-/* The Hessian is measured at measured steps; an `every` that meets few or none of them is a mistake. */
+/* The Hessian is measured at measured steps; an `every` that meets few or none of them is a mistake. What
+ * hessian_layers measures, hessian measures on its way. */
 static int check_hessian(struct reader *reader)
 {
     const struct measure *measure = &reader->sweep->measure;
     const struct place place = reader->sweep->places->key[KEY_HESSIAN].place;
     long long wanted = measure->hessian_every, every = measure->every;
 
+    if (measure->group[GROUP_HESSIAN_LAYERS] && !measure->group[GROUP_HESSIAN])
+        return reader_fault(reader, reader->sweep->places->key[KEY_MEASURE].place,
+            "measure.metrics: %s needs %s as well", metric_group_names[GROUP_HESSIAN_LAYERS],
+            metric_group_names[GROUP_HESSIAN]);
     if (!measure->group[GROUP_HESSIAN] || wanted <= 0)
         return 0;
     if (every && wanted % every != 0)
@@ -250,24 +233,6 @@ struct effect {
     bool set, used; /* in some cell: not the default; used */
 };
 
-static void take_effect(struct effect *effect, int i, const struct run *run)
-{
-    const struct param *param = param_find(conditional[i].name);
-    union param_value value = param_get(param, run);
-
-    effect->set = effect->set || memcmp(&value, &param->initial, sizeof(value)) != 0;
-    effect->used = effect->used || conditional[i].used(run);
-}
-
-static int refuse_without_effect(struct reader *reader, const struct effect *effect)
-{
-    for (int i = 0; i < CONDITIONAL; i++)
-        if (effect[i].set && !effect[i].used)
-            return reader_fault(reader, reader_named(reader->sweep, conditional[i].name)->place,
-                "%s: has no effect: no cell has %s", conditional[i].name, conditional[i].needs);
-    return 0;
-}
-
 /* Refuses to keep states if no run has one from which a longer run could carry on. `lasts`: some run takes
  * all its steps. */
 static int check_states(struct reader *reader, bool kept, bool lasts)
@@ -293,8 +258,12 @@ static int check_cells(struct reader *reader)
 
     walk_init(&walk, reader->sweep);
     while (status == 0 && walk_next(&walk)) {
-        for (int i = 0; i < CONDITIONAL; i++)
-            take_effect(&effect[i], i, &walk.run);
+        for (int i = 0; i < CONDITIONAL; i++) {
+            const struct param *param = param_find(conditional[i].name);
+            union param_value value = param_get(param, &walk.run);
+            effect[i].set = effect[i].set || memcmp(&value, &param->initial, sizeof(value)) != 0;
+            effect[i].used = effect[i].used || conditional[i].used(&walk.run);
+        }
         lasts = lasts || walk.run.stop_when == STOP_NEVER;
         kept = kept || run_kept_step(&walk.run, walk.run.steps) > 0;
         status = run_check(&walk.run, &at, reader->error);
@@ -304,15 +273,17 @@ static int check_cells(struct reader *reader)
             status = check_rows(reader, &walk) < 0 ? -1 : check_refined(reader, &walk.run);
     }
     walk_release(&walk);
-    if (status == 0)
-        status = refuse_without_effect(reader, effect);
+    for (int i = 0; i < CONDITIONAL && status == 0; i++)
+        if (effect[i].set && !effect[i].used)
+            status = reader_fault(reader, reader_named(reader->sweep, conditional[i].name)->place,
+                "%s: has no effect: no cell has %s", conditional[i].name, conditional[i].needs);
     return status == 0 ? check_states(reader, kept, lasts) : status;
 }
 
 int consistent_check(struct reader *reader)
 {
     if (check_corpus_keys(reader) < 0 || check_validation_text(reader) < 0 || options_check(reader) < 0 ||
-        check_groups(reader) < 0 || check_hessian(reader) < 0)
+        check_hessian(reader) < 0)
         return -1;
     return check_cells(reader);
 }

@@ -77,29 +77,6 @@ static void take_run(struct remarks *remarks, const struct run *run)
     }
 }
 
-static void print_key(const struct sweep *sweep, int i, FILE *out)
-{
-    struct error line;
-
-    place_error(&line, sweep->path, reader_named(sweep, keys[i].name)->place,
-        "%s: has no effect: no cell has %s", keys[i].name, keys[i].needs);
-    fprintf(out, "%s\n", line.text);
-}
-
-static void print_decay(const struct sweep *sweep, const struct remarks *remarks, FILE *out)
-{
-    int64_t count = remarks->scaled + remarks->unscaled;
-
-    if (count == 0)
-        return;
-    fprintf(out,
-        "%s: in %" PRId64 " of %" PRId64 " cells %s%s%s is 1 or more: the decay of one step "
-        "makes weights 0 at 1, reverses their signs above 1, and enlarges them above 2\n",
-        sweep->path, count, remarks->cells, remarks->scaled ? "learning_rate * weight_decay" : "",
-        remarks->scaled && remarks->unscaled ? " or " : "",
-        remarks->unscaled ? "weight_decay with decay_rule independent" : "");
-}
-
 void remarks_print(const struct sweep *sweep, FILE *out)
 {
     struct remarks remarks = {0};
@@ -110,7 +87,18 @@ void remarks_print(const struct sweep *sweep, FILE *out)
         take_run(&remarks, &walk.run);
     walk_release(&walk);
     for (int i = 0; i < KEYS; i++)
-        if (remarks.set[i] && !remarks.used[i])
-            print_key(sweep, i, out);
-    print_decay(sweep, &remarks, out);
+        if (remarks.set[i] && !remarks.used[i]) {
+            struct error line;
+            place_error(&line, sweep->path, reader_named(sweep, keys[i].name)->place,
+                "%s: has no effect: no cell has %s", keys[i].name, keys[i].needs);
+            fprintf(out, "%s\n", line.text);
+        }
+    int64_t count = remarks.scaled + remarks.unscaled;
+    if (count > 0)
+        fprintf(out,
+            "%s: in %" PRId64 " of %" PRId64 " cells %s%s%s is 1 or more: the decay of one step "
+            "makes weights 0 at 1, reverses their signs above 1, and enlarges them above 2\n",
+            sweep->path, count, remarks.cells, remarks.scaled ? "learning_rate * weight_decay" : "",
+            remarks.scaled && remarks.unscaled ? " or " : "",
+            remarks.unscaled ? "weight_decay with decay_rule independent" : "");
 }

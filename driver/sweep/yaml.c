@@ -180,15 +180,6 @@ static int read_pair(struct parsing *parsing, struct node *map, const yaml_event
     return status;
 }
 
-static int read_item(struct parsing *parsing, struct node *list, const yaml_event_t *event, int depth)
-{
-    node_grow(list);
-    if (read_node(parsing, &list->child[list->count], event, depth) < 0)
-        return -1;
-    list->count++;
-    return 0;
-}
-
 static int check_repeated(struct parsing *parsing, const struct node *map)
 {
     const struct node *repeated = node_repeated_key(map);
@@ -210,12 +201,15 @@ static int read_children(struct parsing *parsing, struct node *node, int depth)
         int status = 0;
         if (next_event(parsing, &event) < 0)
             return -1;
-        if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT)
+        if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT) {
             more = false;
-        else if (node->kind == NODE_MAP)
+        } else if (node->kind == NODE_MAP) {
             status = read_pair(parsing, node, &event, depth);
-        else
-            status = read_item(parsing, node, &event, depth);
+        } else {
+            node_grow(node);
+            status = read_node(parsing, &node->child[node->count], &event, depth);
+            node->count += status == 0;
+        }
         yaml_event_delete(&event);
         if (status < 0)
             return -1;
