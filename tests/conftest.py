@@ -56,6 +56,14 @@ def pytest_collection_modifyitems(items):
     items += others
 
 
+def tiny(**keys):
+    """The first lines of the sweep file of a tiny network on words of a Markov source. keys: with other values, or None
+    to leave them out."""
+    lines = {"corpus": "markov", "vocabulary": 33, "corpus_tokens": 4000, "layers": 1, "width": 8, "heads": 2,
+             "feedforward": 16, "context": 8, "batch": 4, **keys}
+    return "".join(f"{name}: {value}\n" for name, value in lines.items() if value is not None)
+
+
 def run(*arguments, status=0, timeout=120, **options):
     """Runs a command without input and returns its completed process. An unexpected exit status fails the test."""
     done = subprocess.run([str(a) for a in arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,

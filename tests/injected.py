@@ -17,7 +17,7 @@ import netCDF4
 
 import preloaded
 import same
-from conftest import NORMSWEEP
+from conftest import NORMSWEEP, tiny
 
 # What the calls of a family fail with.
 FAMILIES = {"memory": errno.ENOMEM, "library": errno.ENOMEM, "write": errno.ENOSPC, "sync": errno.EIO,
@@ -36,16 +36,7 @@ SECONDS = 20  # a command takes a tenth of one
 STATE = struct.Struct("8q24s")
 STACKS = 1 << 16
 
-SWEEP = """\
-corpus: markov
-corpus_tokens: 300
-vocabulary: 8
-layers: 1
-width: 8
-heads: 1
-feedforward: 8
-context: 8
-batch: 2
+SWEEP = tiny(vocabulary=8, corpus_tokens=300, heads=1, feedforward=8, batch=2) + """\
 steps: 6
 measure: {every: 3}
 validate: {every: end, tokens: 64}

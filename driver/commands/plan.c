@@ -1,9 +1,8 @@
 /* normsweep plan: estimates the time, memory and disk space of a sweep. */
 #include "driver/commands/arguments.h"
 #include "driver/commands/commands.h"
-#include "driver/commands/earlier.h"
 #include "driver/dataset/create.h"
-#include "driver/dataset/dataset.h"
+#include "driver/dataset/start_plan.h"
 #include "driver/job/estimate.h"
 #include "driver/output/output.h"
 #include "driver/sweep/remarks.h"
@@ -322,15 +321,33 @@ static void print_plan(const struct sweep *sweep, const struct corpus *corpus, c
     print_times(estimate);
 }
 
-/* The runs that need not be trained again, and whether steps grows. Warns if `run` would refuse the dataset
- * that exists. */
+/* The runs [cells] that need not be trained again, and whether steps grows; NULL: there is no dataset. All
+ * count as ended if a search has left out every cell that did not end. Warns if `run` would refuse the
+ * dataset that exists. */
 static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus, struct longer *longer)
 {
-    bool *ended;
+    struct start_plan start;
     struct error refusal;
+    bool searched = sweep->refine.kind != REFINE_NONE;
+    mode_t kind;
 
-    if (earlier_runs(sweep, corpus, &ended, longer, &refusal) != 0)
+    *longer = (struct longer){0};
+    if (output_exists(sweep->output, &kind) <= 0) /* nothing that could be read */
+        return NULL;
+    if (start_plan_make(&start, sweep->output, sweep, corpus, &(struct dataset_options){0}, &refusal) != 0) {
         fprintf(stderr, "%s\n", refusal.text);
+        return NULL;
+    }
+    bool *ended = calloc((size_t)sweep->cells + 1, sizeof(*ended));
+    for (int64_t cell = 0; ended && cell < sweep->cells; cell++) {
+        signed char before = start.before[cell];
+        ended[cell] = before >= OUTCOME_DONE && before != OUTCOME_SKIPPED;
+        searched = searched && (ended[cell] || before == OUTCOME_SKIPPED);
+    }
+    for (int64_t cell = 0; ended && searched && cell < sweep->cells; cell++)
+        ended[cell] = true;
+    *longer = start.longer;
+    start_plan_release(&start);
     return ended;
 }
 

@@ -26,55 +26,65 @@ static void print_runs(int64_t runs)
 /* ---- the dataset ---- */
 
 /* The cells of the sweep that the file does not have. */
-static int64_t count_new(const struct prospect *prospect)
+static int64_t count_new(const struct start_plan *plan)
 {
     int64_t count = 0;
 
-    for (int64_t cell = 0; cell < prospect->cells; cell++)
-        count += prospect->place[cell] < 0;
+    for (int64_t cell = 0; cell < plan->cells; cell++)
+        count += plan->place[cell] < 0;
     return count;
 }
 
-static void print_rewritten(const struct prospect *prospect)
+/* "would be written anew with all that it holds, because the text of the sweep file has changed"; whatever
+ * else changes follows from that text. */
+static void print_rewritten(const struct start_plan *plan)
 {
-    int64_t added = count_new(prospect);
+    int64_t added = count_new(plan);
+    const char *comma = "";
+    int reasons = 0;
 
-    if (added > 0)
-        printf("would be written anew with all that it holds, because %" PRId64 " of %" PRId64
-               " cells are new",
-            added, prospect->cells);
-    else
-        printf("would be written anew with all that it holds, because its title, the text of the sweep file "
-               "or its form has changed");
+    for (int i = 0; i < REWRITE_COUNT; i++)
+        reasons += plan->rewrite[i];
+    fputs("would be written anew with all that it holds, because ", stdout);
+    for (int i = 0; i < REWRITE_COUNT; i++) {
+        if (!plan->rewrite[i] || (i == REWRITE_TEXT && reasons > 1))
+            continue;
+        fputs(comma, stdout);
+        if (i == REWRITE_CELLS && added > 0)
+            printf("%" PRId64 " of %" PRId64 " cells are new", added, plan->cells);
+        else
+            fputs(rewrite_words[i], stdout);
+        comma = ", ";
+    }
 }
 
-static void print_dataset(const struct sweep *sweep, const struct prospect *prospect)
+static void print_dataset(const struct sweep *sweep, const struct start_plan *plan)
 {
-    char *old = longer_old(sweep->output, prospect->longer.shorter);
+    char *old = longer_old(sweep->output, plan->longer.shorter);
 
     fputs("dataset   ", stdout);
     lines_put(stdout, sweep->output);
     putchar(' ');
-    switch (prospect->fate) {
-    case PROSPECT_MADE:
-        printf("does not exist and would be made, with %" PRId64 " cell%s", prospect->cells,
-            prospect->cells == 1 ? "" : "s");
+    switch (plan->fate) {
+    case START_MAKES:
+        printf("does not exist and would be made, with %" PRId64 " cell%s", plan->cells,
+            plan->cells == 1 ? "" : "s");
         break;
-    case PROSPECT_CONTINUED:
+    case START_CONTINUES:
         printf("would be continued as it is");
         break;
-    case PROSPECT_REWRITTEN:
-        print_rewritten(prospect);
+    case START_REWRITES:
+        print_rewritten(plan);
         break;
-    case PROSPECT_SET_ASIDE:
+    case START_SETS_ASIDE:
         fputs("would become ", stdout);
         lines_put(stdout, old ? old : "");
         fputs(", and a new one would be made", stdout);
         break;
-    case PROSPECT_LONGER:
+    case START_LENGTHENS:
         fputs("would become ", stdout);
         lines_put(stdout, old ? old : "");
-        printf(", and a new one be made: steps grows from %" PRId64 " to %" PRId64, prospect->longer.shorter,
+        printf(", and a new one be made: steps grows from %" PRId64 " to %" PRId64, plan->longer.shorter,
             sweep->base.steps);
         break;
     }
@@ -173,7 +183,7 @@ static int check_log(const char *path, struct error *error)
                  : 0;
 }
 
-static int foresee(const struct launching *launching, const struct corpus *corpus, struct prospect *prospect,
+static int foresee(const struct launching *launching, const struct corpus *corpus, struct start_plan *plan,
     struct forecast *forecast, struct error *error)
 {
     const struct arguments *arguments = launching->arguments;
@@ -182,23 +192,23 @@ static int foresee(const struct launching *launching, const struct corpus *corpu
         .retry_failed = arguments_has(arguments, OPTION_RETRY_FAILED)};
 
     if (lease_look(sweep->output, error) != 0 ||
-        prospect_make(prospect, sweep->output, sweep, corpus, &options, error) != 0)
+        start_plan_make(plan, sweep->output, sweep, corpus, &options, error) != 0)
         return -1;
-    int result = forecast_make(forecast, sweep, corpus, prospect, error);
+    int result = forecast_make(forecast, sweep, corpus, plan, error);
     if (result != 0)
-        prospect_release(prospect);
+        start_plan_release(plan);
     return result;
 }
 
 /* Prints everything. Returns the exit status. */
 static int tell(const struct launching *launching, const struct starter *starter, bool ranks,
-    const struct prospect *prospect, const struct forecast *forecast)
+    const struct start_plan *plan, const struct forecast *forecast)
 {
     int64_t pending = forecast_pending(forecast);
 
     lines_print(
         stdout, 0, "%s: a dry run: nothing is written, and nothing is trained", launching->sweep->output);
-    print_dataset(launching->sweep, prospect);
+    print_dataset(launching->sweep, plan);
     print_forecast(forecast);
     if (pending > 0) {
         print_workers(launching, starter, ranks, pending);
@@ -212,7 +222,7 @@ static int rehearse(struct launching *launching, const struct starter *starter, 
 {
     bool ranks = starter->rank >= 0 && !(starter->size == 1 && launching->arguments->jobs == 0);
     bool here = launching->arguments->jobs == 0;
-    struct prospect prospect;
+    struct start_plan plan;
     struct forecast forecast;
     struct corpus corpus;
 
@@ -220,10 +230,10 @@ static int rehearse(struct launching *launching, const struct starter *starter, 
         return -1;
     int result = ranks || here ? 0 : launching_check(launching, true, error);
     if (result == 0)
-        result = foresee(launching, &corpus, &prospect, &forecast, error);
+        result = foresee(launching, &corpus, &plan, &forecast, error);
     if (result == 0) {
-        result = tell(launching, starter, ranks, &prospect, &forecast);
-        prospect_release(&prospect);
+        result = tell(launching, starter, ranks, &plan, &forecast);
+        start_plan_release(&plan);
     }
     corpus_release(&corpus);
     return result;

@@ -8,8 +8,8 @@
  */
 #include "driver/dataset/verify.h"
 #include "driver/commands/commands.h"
-#include "driver/commands/earlier.h"
 #include "driver/commands/present.h"
+#include "driver/dataset/ledger.h"
 #include "driver/dataset/variables.h"
 #include "driver/job/draw.h"
 #include "driver/job/repeat.h"
@@ -115,10 +115,10 @@ static int choose(struct sample_of_runs *sample, const signed char *outcome, con
 static int choose_in_view(
     struct sample_of_runs *sample, const signed char *outcome, int64_t cells, int asked, struct error *error)
 {
-    int64_t *place, shorter;
+    int64_t *place;
 
     if (verify_content(&sample->view, error) != 0 ||
-        earlier_places(&sample->view, sample->sweep, sample->corpus, &place, &shorter, error) != 0)
+        mapping_places(&sample->view, sample->sweep, sample->corpus, &place, error) != 0)
         return -1;
     int result =
         sample->view.cells == cells

@@ -17,7 +17,7 @@
 #include "driver/dataset/ledger.h"
 #include "driver/dataset/lookup.h"
 #include "driver/dataset/session.h"
-#include "driver/dataset/settle.h"
+#include "driver/dataset/start_plan.h"
 #include "driver/dataset/variables.h"
 #include "driver/output/folder.h"
 #include "driver/output/output.h"
@@ -184,11 +184,19 @@ static void dispose(struct dataset *dataset)
 static int open_named(struct dataset *dataset, const struct sweep *sweep, const struct corpus *corpus,
     const struct session *session, const struct dataset_options *options, struct error *error)
 {
-    dataset->path = output_resolve(dataset->name);
-    if (!dataset->path)
-        return dataset_error(dataset, errno, error);
-    if (layout_init(&dataset->layout, sweep, corpus, error) != 0 ||
-        dataset_settle(dataset, options, error) != 0)
+    struct start_plan plan;
+
+    if (start_plan_make(&plan, dataset->name, sweep, corpus, options, error) != 0)
+        return -1;
+    int result = start_plan_execute(&plan, error);
+    dataset->path = plan.path;
+    dataset->layout = plan.layout;
+    dataset->session = plan.session;
+    dataset->longer = plan.longer;
+    plan.path = NULL;
+    plan.layout = (struct layout){0};
+    start_plan_release(&plan);
+    if (result != 0)
         return -1;
     return attach_file(dataset, session, options, error);
 }

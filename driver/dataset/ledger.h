@@ -15,7 +15,6 @@ struct dataset {
     struct layout layout;
     struct write_buffer buffer; /* values on their way into the file */
     struct longer longer; /* beyond the dataset that this start has set aside */
-    struct prospect *prospect; /* only says what a start would do; NULL: a start. Borrowed */
     int64_t session; /* this start's row of the session table */
     int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* offsets of their values; -1: not measured */
     int64_t number[SESSION_VARIABLE_COUNT]; /* offsets of the numbers of the session table */
@@ -49,6 +48,15 @@ struct mapping {
 int mapping_init(
     struct mapping *mapping, const struct view *view, const struct layout *layout, struct error *error);
 void mapping_release(struct mapping *mapping);
+
+/*
+ * The cell of an open dataset that holds the run of each cell of the sweep, -1: none. Sets *place to [cells],
+ * which the caller frees. The dataset, which verify_content has accepted, holds the whole sweep or a part of
+ * it, or, none of its runs, a shorter one. -1: it holds something else, or memory is lacking; the message is
+ * that of `run`.
+ */
+int mapping_places(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
+    int64_t **place, struct error *error);
 
 /* The sweep's cell for a cell of the file. */
 int64_t mapping_cell(const struct mapping *mapping, const struct view *view, int64_t cell);

@@ -22,27 +22,21 @@
 /* What a search reads: the runs of the file, if it has any that would be kept. */
 struct archive {
     const struct sweep *sweep;
-    const struct prospect *prospect;
-    struct view view;
-    bool open, failed;
+    const struct start_plan *plan;
+    bool failed;
     struct error error; /* set if failed */
 };
-
-/* Does the file hold the run of a cell? */
-static bool has_run(const struct archive *archive, int64_t cell)
-{
-    return archive->open && archive->prospect->place[cell] >= 0;
-}
 
 /* Reads the values of a metric of one cell, which are not in the file if it was made without them. */
 static bool read_metric(struct archive *archive, int64_t cell, enum metric metric, double *values)
 {
+    const struct view *view = &archive->plan->view;
+    int64_t place = archive->plan->place[cell];
     struct view_variable variable;
 
-    if (archive->failed || !view_find(&archive->view, metric_table[metric].name, &variable))
+    if (place < 0 || archive->failed || !view_find(view, metric_table[metric].name, &variable))
         return false;
-    archive->failed = view_read_cell(&archive->view, &variable, archive->prospect->place[cell], values,
-                          &archive->error) != 0;
+    archive->failed = view_read_cell(view, &variable, place, values, &archive->error) != 0;
     return !archive->failed;
 }
 
@@ -51,7 +45,7 @@ static double archived_value(void *context, int64_t cell, enum metric metric)
     struct archive *archive = context;
     double value = NAN;
 
-    return has_run(archive, cell) && read_metric(archive, cell, metric, &value) ? value : NAN;
+    return read_metric(archive, cell, metric, &value) ? value : NAN;
 }
 
 static bool archived_course(void *context, int64_t cell, struct course *course)
@@ -60,10 +54,9 @@ static bool archived_course(void *context, int64_t cell, struct course *course)
     struct run run;
 
     sweep_cell(archive->sweep, cell, &run);
-    return has_run(archive, cell) && course_is_of(&run) &&
-           read_metric(archive, cell, METRIC_param_norm, course->square) &&
+    return course_is_of(&run) && read_metric(archive, cell, METRIC_param_norm, course->square) &&
            read_metric(archive, cell, METRIC_rate_sum, course->time) &&
-           course_make(&run, archive->view.step, archive->view.step_count, course);
+           course_make(&run, archive->plan->view.step, archive->plan->view.step_count, course);
 }
 
 /* Marks the cells that a search would train at first. What it needs and a skip has left out stays so. */
@@ -74,7 +67,7 @@ static void choose_first(struct archive *archive, struct search *search, bool *c
     while (!archive->failed && search_next(search, &choice)) {
         if (choice.kind == CHOICE_LEAVE)
             continue;
-        enum outcome outcome = (enum outcome)archive->prospect->outcome[choice.cell];
+        enum outcome outcome = (enum outcome)archive->plan->outcome[choice.cell];
         if (outcome == OUTCOME_PENDING || outcome == OUTCOME_SKIPPED)
             chosen[choice.cell] = true;
         else
@@ -85,40 +78,30 @@ static void choose_first(struct archive *archive, struct search *search, bool *c
 static int search_first(struct archive *archive, bool *chosen, double *later, struct error *error)
 {
     const struct search_reader reader = {archive, archived_value, archived_course};
-    const struct prospect *prospect = archive->prospect;
-    int result = -1;
+    const struct view *view = &archive->plan->view;
+    struct search *search = search_new(archive->sweep, &reader, view->file >= 0 ? view->step_count : 1);
 
-    if (prospect->fate == PROSPECT_CONTINUED || prospect->fate == PROSPECT_REWRITTEN) {
-        if (view_open(&archive->view, archive->sweep->output, error) != 0)
-            return -1;
-        archive->open = true;
-    }
-    struct search *search = search_new(archive->sweep, &reader, archive->open ? archive->view.step_count : 1);
-    if (search) {
-        choose_first(archive, search, chosen);
-        *later = search_left(search);
-        result = archive->failed ? -1 : 0;
-        *error = archive->failed ? archive->error : *error;
-    } else {
-        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", archive->sweep->output);
-    }
+    if (!search)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", archive->sweep->output);
+    choose_first(archive, search, chosen);
+    *later = search_left(search);
     search_free(search);
-    if (archive->open)
-        view_close(&archive->view);
-    return result;
+    if (archive->failed)
+        *error = archive->error;
+    return archive->failed ? -1 : 0;
 }
 
 /* Marks the cells that would be trained [cells]. */
-static int choose(const struct sweep *sweep, const struct prospect *prospect, bool *chosen, double *later,
+static int choose(const struct sweep *sweep, const struct start_plan *plan, bool *chosen, double *later,
     struct error *error)
 {
-    struct archive archive = {.sweep = sweep, .prospect = prospect};
+    struct archive archive = {.sweep = sweep, .plan = plan};
 
     *later = 0;
     if (sweep->refine.kind != REFINE_NONE)
         return search_first(&archive, chosen, later, error);
     for (int64_t cell = 0; cell < sweep->cells; cell++)
-        chosen[cell] = prospect->outcome[cell] == OUTCOME_PENDING;
+        chosen[cell] = plan->outcome[cell] == OUTCOME_PENDING;
     return 0;
 }
 
@@ -133,14 +116,14 @@ static void take_step(struct forecast_steps *steps, int64_t step)
 
 /* Files of runs are set aside with --fresh; of a shorter sweep, only the states stay. */
 static int look_for_files(const struct sweep *sweep, const struct corpus *corpus,
-    const struct prospect *prospect, const char *folder, const struct run *run, int64_t *step,
+    const struct start_plan *plan, const char *folder, const struct run *run, int64_t *step,
     enum resumption *resumption, struct error *error)
 {
     struct keeper keeper = {.folder = folder};
     struct digest digest;
 
     *resumption = RESUME_NONE;
-    if (prospect->fate == PROSPECT_SET_ASIDE)
+    if (plan->fate == START_SETS_ASIDE)
         return 0;
     sweep_run_digest(sweep, corpus, run, &digest);
     keeper_begin(&keeper, &digest, 1, true);
@@ -150,7 +133,7 @@ static int look_for_files(const struct sweep *sweep, const struct corpus *corpus
     }
     if (keeper_look(&keeper, run, run_last_step(run, corpus), step, resumption, error) != 0)
         return -1;
-    if (prospect->fate == PROSPECT_LONGER && *resumption == RESUME_CHECKPOINT)
+    if (plan->fate == START_LENGTHENS && *resumption == RESUME_CHECKPOINT)
         *resumption = RESUME_NONE;
     return 0;
 }
@@ -171,7 +154,7 @@ static void count_cell(
 }
 
 static int count_chosen(struct forecast *forecast, const struct sweep *sweep, const struct corpus *corpus,
-    const struct prospect *prospect, const bool *chosen, struct error *error)
+    const struct start_plan *plan, const bool *chosen, struct error *error)
 {
     char *folder = folder_of(sweep->output);
     int result = folder ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
@@ -183,30 +166,30 @@ static int count_chosen(struct forecast *forecast, const struct sweep *sweep, co
         if (!chosen[cell])
             continue;
         sweep_cell(sweep, cell, &run);
-        result = look_for_files(sweep, corpus, prospect, folder, &run, &step, &resumption, error);
+        result = look_for_files(sweep, corpus, plan, folder, &run, &step, &resumption, error);
         if (result == 0)
-            count_cell(forecast, (enum outcome)prospect->before[cell], resumption, step);
+            count_cell(forecast, (enum outcome)plan->before[cell], resumption, step);
     }
     free(folder);
     return result;
 }
 
 int forecast_make(struct forecast *forecast, const struct sweep *sweep, const struct corpus *corpus,
-    const struct prospect *prospect, struct error *error)
+    const struct start_plan *plan, struct error *error)
 {
     bool *chosen = calloc((size_t)sweep->cells + 1, sizeof(*chosen));
     int result = -1;
 
     *forecast = (struct forecast){0};
     if (chosen)
-        result = choose(sweep, prospect, chosen, &forecast->later, error);
+        result = choose(sweep, plan, chosen, &forecast->later, error);
     else
         error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
     for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++)
-        if (!chosen[cell] && prospect->outcome[cell] != OUTCOME_PENDING)
-            forecast->kept[prospect->outcome[cell]]++;
+        if (!chosen[cell] && plan->outcome[cell] != OUTCOME_PENDING)
+            forecast->kept[plan->outcome[cell]]++;
     if (result == 0)
-        result = count_chosen(forecast, sweep, corpus, prospect, chosen, error);
+        result = count_chosen(forecast, sweep, corpus, plan, chosen, error);
     free(chosen);
     return result;
 }

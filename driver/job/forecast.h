@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_JOB_FORECAST_H
 #define NORMSWEEP_DRIVER_JOB_FORECAST_H
 
-#include "driver/dataset/prospect.h"
+#include "driver/dataset/start_plan.h"
 
 /* Runs that would carry on, and the least and the largest step from which. */
 struct forecast_steps {
@@ -23,8 +23,8 @@ struct forecast {
 /* The number of runs that a start would train at first. */
 int64_t forecast_pending(const struct forecast *forecast);
 
-/* For the prospect of the sweep's output. Writes nothing. -1 with the error set. */
+/* For the plan of a start at the sweep's output. Writes nothing. -1 with the error set. */
 int forecast_make(struct forecast *forecast, const struct sweep *sweep, const struct corpus *corpus,
-    const struct prospect *prospect, struct error *error);
+    const struct start_plan *plan, struct error *error);
 
 #endif

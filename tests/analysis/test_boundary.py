@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import NORMSWEEP, PROJECT, run, script
+from conftest import NORMSWEEP, PROJECT, run, script, tiny
 from made_up import ROOT, made_up
 
 sys.path.insert(0, str(PROJECT / "analysis"))
@@ -197,15 +197,7 @@ def test_the_rule_is_that_of_refine(text, expected):
     assert str(rule(xr.Dataset(attrs={"refine": text}))) == expected
 
 
-BRIEF = """corpus: markov
-vocabulary: 33
-corpus_tokens: 4000
-layers: 1
-width: 8
-heads: 2
-feedforward: 16
-context: 8
-batch: 4
+BRIEF = tiny() + """\
 measure: {every: 10}
 steps: 20
 learning_rate: {log: [1e-1, 1e-3], points: 3}

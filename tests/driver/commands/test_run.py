@@ -12,21 +12,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from conftest import NORMSWEEP, run
+from conftest import NORMSWEEP, run, tiny
 from preloaded import preload
 
 thorough = pytest.mark.thorough("starts and stops whole sweeps")
 
-SWEEP = """\
-corpus: markov
-vocabulary: 32
-corpus_tokens: 4000
-layers: 1
-width: 16
-heads: 2
-feedforward: 16
-context: 16
-batch: 4
+SWEEP = tiny(vocabulary=32, width=16, context=16) + """\
 steps: 30
 learning_rate: {log: [1e-1, 1e-3], points: 3}
 weight_decay: [0, 3]

@@ -9,18 +9,11 @@ import netCDF4
 import numpy as np
 import pytest
 
+from conftest import tiny
+
 pytestmark = pytest.mark.thorough("starts dozens of sweeps")
 
-SWEEP = """\
-corpus: markov
-corpus_tokens: 4000
-vocabulary: 33
-layers: 1
-width: 8
-heads: 2
-feedforward: 8
-context: 8
-batch: 2
+SWEEP = tiny(feedforward=8, batch=2) + """\
 steps: 4
 bias: true
 learning_rate: [1e-2, 1e-3]

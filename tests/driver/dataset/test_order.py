@@ -6,18 +6,11 @@ import pytest
 
 import same
 
+from conftest import tiny
+
 pytestmark = pytest.mark.thorough("starts dozens of sweeps")
 
-SWEEP = """\
-corpus: markov
-corpus_tokens: 4000
-vocabulary: 33
-layers: 1
-width: 8
-heads: 2
-feedforward: 8
-context: 8
-batch: 2
+SWEEP = tiny(feedforward=8, batch=2) + """\
 steps: 4
 learning_rate: [3e-2, 1e-1, 1e-3]
 weight_decay: {log: [1e-1, 10], points: 3, plus: [0]}

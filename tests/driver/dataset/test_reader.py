@@ -12,21 +12,12 @@ import pytest
 import xarray as xr
 
 import same
-from conftest import NORMSWEEP, PROJECT
+from conftest import NORMSWEEP, PROJECT, tiny
 from watched import Watched
 
 pytestmark = pytest.mark.thorough("reads a sweep while it runs")
 
-SWEEP = """\
-corpus: markov
-vocabulary: 33
-corpus_tokens: 4000
-layers: 1
-width: 32
-heads: 2
-feedforward: 64
-context: 32
-batch: 4
+SWEEP = tiny(width=32, feedforward=64, context=32) + """\
 steps: 2000
 together:
   recipe:

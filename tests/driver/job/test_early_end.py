@@ -9,20 +9,11 @@ import netCDF4
 import pytest
 
 import same
-from conftest import NORMSWEEP, run
+from conftest import NORMSWEEP, run, tiny
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
 
-SWEEP = """\
-corpus: markov
-vocabulary: 33
-corpus_tokens: 4000
-layers: 1
-width: 32
-heads: 2
-feedforward: 64
-context: 8
-batch: 4
+SWEEP = tiny(width=32, feedforward=64) + """\
 steps: 4000
 learning_rate: [0.003, 0.01]
 weight_decay: [5, 0.3, 0]

@@ -10,20 +10,11 @@ import netCDF4
 import pytest
 
 import same
-from conftest import NORMSWEEP, run
+from conftest import NORMSWEEP, run, tiny
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
 
-SWEEP = """\
-corpus: markov
-vocabulary: 33
-corpus_tokens: 4000
-layers: 1
-width: 8
-heads: 2
-feedforward: 16
-context: 8
-batch: 4
+SWEEP = tiny() + """\
 steps: 45
 learning_rate: [0.01, 0.001]
 weight_decay: [0, 0.1]

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import BUILD, PROJECT, run
+from conftest import BUILD, PROJECT, run, tiny
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
@@ -14,16 +14,7 @@ from normsweep import predicted  # noqa: E402
 
 pytestmark = pytest.mark.thorough("trains whole sweeps, in double")
 
-SWEEP = """\
-corpus: markov
-vocabulary: 33
-corpus_tokens: 4000
-layers: 1
-width: 8
-heads: 2
-feedforward: 12
-context: 8
-batch: 4
+SWEEP = tiny(feedforward=12) + """\
 steps: 40
 learning_rate: [3.0e-3, 3.0e-2]
 weight_decay: [0.03, 0.3, 3]

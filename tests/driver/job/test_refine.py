@@ -12,20 +12,11 @@ import numpy as np
 import pytest
 
 import same
-from conftest import NORMSWEEP, run
+from conftest import NORMSWEEP, run, tiny
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
 
-SWEEP = """\
-corpus: markov
-vocabulary: 33
-corpus_tokens: 4000
-layers: 1
-width: 8
-heads: 2
-feedforward: 8
-context: 8
-batch: 4
+SWEEP = tiny(feedforward=8) + """\
 steps: 40
 learning_rate: [0.03, 0.003, 0.1, 1]
 weight_decay: {log: [0.001, 30], points: 32}

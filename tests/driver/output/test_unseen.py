@@ -5,18 +5,11 @@ import errno
 import pytest
 
 from preloaded import preload
+from conftest import tiny
 
 pytestmark = pytest.mark.thorough("starts sweeps beside a server that hides files")
 
-SWEEP = """\
-corpus: markov
-corpus_tokens: 2000
-layers: 1
-width: 16
-heads: 2
-feedforward: 16
-context: 16
-batch: 4
+SWEEP = tiny(vocabulary=None, corpus_tokens=2000, width=16, context=16) + """\
 steps: 20
 seed: [1, 2]
 """

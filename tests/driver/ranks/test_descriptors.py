@@ -3,18 +3,11 @@ import resource
 
 import pytest
 
+from conftest import tiny
+
 pytestmark = pytest.mark.thorough("starts sweeps with few descriptors")
 
-SWEEP = """\
-corpus: markov
-vocabulary: 33
-corpus_tokens: 4000
-layers: 1
-width: 16
-heads: 2
-feedforward: 24
-context: 8
-batch: 4
+SWEEP = tiny(width=16, feedforward=24) + """\
 steps: 3
 seed: {range: [1, 8]}
 """

@@ -16,23 +16,14 @@ import pytest
 import faults
 import same
 import schemas
-from conftest import NORMSWEEP, PROJECT
+from conftest import NORMSWEEP, PROJECT, tiny
 from fault_kinds import KINDS
 from fault_sweeps import Sweep, said
 from watched import MARK, Watched
 
 pytestmark = pytest.mark.thorough("injects every kind of fault at random moments; test_killed.py has fixed ones")
 
-SWEEP = """\
-corpus: markov
-vocabulary: 33
-corpus_tokens: 4000
-layers: 1
-width: 16
-heads: 2
-feedforward: 16
-context: 16
-batch: 4
+SWEEP = tiny(width=16, context=16) + """\
 steps: 2000
 learning_rate: [1e-2, 1e-3]
 seed: [1, 2]

@@ -12,20 +12,11 @@ import pytest
 
 import same
 import schemas
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT, run, tiny
 from preloaded import preload
 from waited import ENDLESS, Background, wait_until
 
-SWEEP = """\
-corpus: markov
-vocabulary: 33
-corpus_tokens: 2000
-layers: 1
-width: 16
-heads: 2
-feedforward: 16
-context: 16
-batch: 4
+SWEEP = tiny(corpus_tokens=2000, width=16, context=16) + """\
 steps: 60
 learning_rate: [1e-2, 1e-3]
 seed: [1, 2]

@@ -7,22 +7,13 @@ import subprocess
 import pytest
 
 import schemas
-from conftest import NORMSWEEP
+from conftest import NORMSWEEP, tiny
 from preloaded import preload
 from watched import Watched
 
 pytestmark = pytest.mark.thorough("kills sweeps again and again")
 
-SWEEP = """\
-corpus: markov
-corpus_tokens: 4000
-vocabulary: 33
-layers: 1
-width: 16
-heads: 2
-feedforward: 16
-context: 16
-batch: 4
+SWEEP = tiny(width=16, context=16) + """\
 steps: 3000
 seed: [1, 2]
 measure: {every: 1000}

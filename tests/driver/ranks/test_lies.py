@@ -4,21 +4,12 @@ import netCDF4
 import pytest
 
 import same
-from conftest import NORMSWEEP, run
+from conftest import NORMSWEEP, run, tiny
 from preloaded import preload
 
 pytestmark = pytest.mark.thorough("starts sweeps whose workers lie")
 
-SWEEP = """\
-corpus: markov
-corpus_tokens: 4000
-vocabulary: 33
-layers: 1
-width: 16
-heads: 2
-feedforward: 16
-context: 16
-batch: 4
+SWEEP = tiny(width=16, context=16) + """\
 steps: 200
 seed: [1, 2, 3, 4]
 measure: {every: 20}

@@ -4,21 +4,12 @@ import ctypes
 
 import numpy as np
 import pytest
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT, run, tiny
 from drawn import near
 
 import normsweep
 
-SWEEP = """\
-corpus: markov
-vocabulary: 33
-corpus_tokens: 4000
-layers: 1
-width: 8
-heads: 2
-feedforward: 8
-context: 8
-batch: 4
+SWEEP = tiny(feedforward=8) + """\
 steps: 60
 schedule: linear
 learning_rate: [0.003, 0.03, 0.3]

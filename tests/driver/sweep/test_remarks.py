@@ -2,16 +2,9 @@
 
 import pytest
 
-SWEEP = """\
-corpus: markov
-corpus_tokens: 4000
-vocabulary: 33
-layers: 1
-width: 8
-heads: 1
-feedforward: 8
-context: 8
-batch: 2
+from conftest import tiny
+
+SWEEP = tiny(heads=1, feedforward=8, batch=2) + """\
 steps: 4
 measure: {every: 2}
 """

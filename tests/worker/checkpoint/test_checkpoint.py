@@ -11,21 +11,12 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import NORMSWEEP
+from conftest import NORMSWEEP, tiny
 from test_run import assert_equal
 
 pytestmark = pytest.mark.thorough("stops sweeps again and again; test_life.c has every optimiser")
 
-SWEEP = """\
-corpus: markov
-vocabulary: 32
-corpus_tokens: 4000
-layers: 2
-width: 16
-heads: 2
-feedforward: 16
-context: 16
-batch: 4
+SWEEP = tiny(vocabulary=32, layers=2, width=16, context=16) + """\
 steps: 4000
 learning_rate: [1e-2, 1e-3]
 measure: {every: 50}

@@ -8,7 +8,7 @@ import netCDF4
 import numpy as np
 import pytest
 
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT, run, tiny
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
@@ -16,16 +16,7 @@ from normsweep import open_sweep  # noqa: E402
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
 
-SWEEP = """\
-corpus: markov
-vocabulary: 33
-corpus_tokens: 4000
-layers: 2
-width: 8
-heads: 2
-feedforward: 16
-context: 8
-batch: 4
+SWEEP = tiny(layers=2) + """\
 steps: 200
 learning_rate: {log: [1.0e-4, 1], points: 5}
 weight_decay: {log: [1.0e-3, 10], points: 7, plus: [0]}
