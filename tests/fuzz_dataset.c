@@ -4,9 +4,8 @@
  */
 #include "driver/commands/commands.h"
 #include "driver/dataset/dataset.h"
-#include "driver/dataset/verify.h"
+#include "driver/dataset/inside.h"
 #include "driver/dataset/view.h"
-#include "driver/dataset/write.h"
 #include "driver/sweep/texts.h"
 
 #include <endian.h>

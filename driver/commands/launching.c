@@ -1,6 +1,5 @@
 #include "driver/commands/launching.h"
 
-#include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 #include "driver/ranks/descriptors.h"
 #include "driver/ranks/starter.h"

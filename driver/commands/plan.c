@@ -1,7 +1,6 @@
 /* normsweep plan: estimates the time, memory and disk space of a sweep. */
 #include "driver/commands/arguments.h"
 #include "driver/commands/commands.h"
-#include "driver/dataset/create.h"
 #include "driver/dataset/start_plan.h"
 #include "driver/job/estimate.h"
 #include "driver/output/output.h"

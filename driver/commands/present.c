@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/dataset/ledger.h"
-#include "driver/dataset/variables.h"
+#include "driver/dataset/view.h"
 #include "driver/tables/version.h"
 #include "model/core/printable.h"
 #include "model/kernels/kernels.h"

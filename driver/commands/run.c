@@ -5,7 +5,7 @@
 #include "driver/commands/rehearsal.h"
 #include "driver/commands/start.h"
 #include "driver/commands/summary.h"
-#include "driver/dataset/displaced.h"
+#include "driver/dataset/dataset.h"
 #include "driver/job/local.h"
 #include "driver/output/folder.h"
 #include "driver/ranks/dispatch.h"

@@ -1,6 +1,5 @@
 /* normsweep show: draws the phase diagram, or a variable over two axes. */
 #include "driver/commands/commands.h"
-#include "driver/dataset/verify.h"
 #include "driver/dataset/view.h"
 #include "driver/output/lease.h"
 #include "driver/picture/picture.h"

@@ -1,6 +1,5 @@
 #include "driver/commands/summary.h"
 
-#include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 #include "driver/job/progress.h"
 #include "driver/output/folder.h"

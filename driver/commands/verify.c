@@ -6,11 +6,10 @@
  * the outcomes are read first, and the values through a view that is opened after that: the netCDF library
  * keeps what it has read of a file.
  */
-#include "driver/dataset/verify.h"
 #include "driver/commands/commands.h"
 #include "driver/commands/present.h"
-#include "driver/dataset/ledger.h"
-#include "driver/dataset/variables.h"
+#include "driver/dataset/inside.h"
+#include "driver/dataset/view.h"
 #include "driver/job/draw.h"
 #include "driver/job/repeat.h"
 #include "driver/sweep/grid.h"

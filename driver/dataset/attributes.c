@@ -1,4 +1,4 @@
-#include "driver/dataset/definition.h"
+#include "driver/dataset/inside.h"
 
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"

@@ -1,4 +1,4 @@
-#include "driver/dataset/buffer.h"
+#include "driver/dataset/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

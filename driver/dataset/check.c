@@ -5,8 +5,7 @@
  * file format" of netCDF's documentation: numbers are big-endian; a list is a tag, a count and its elements;
  * names and values are padded to 4 bytes.
  */
-#include "driver/dataset/check.h"
-#include "driver/dataset/layout.h"
+#include "driver/dataset/inside.h"
 #include "model/corpora/regular.h"
 
 #include <errno.h>

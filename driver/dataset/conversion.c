@@ -1,4 +1,4 @@
-#include "driver/dataset/conversion.h"
+#include "driver/dataset/dataset.h"
 
 #include "driver/text/quote.h"
 

@@ -2,9 +2,7 @@
  * Copies measurements to a new file: by value along the axes, by step, layer and tensor. Cells that were
  * never started have nothing to copy. verify_dataset() and mapping_init() have checked the old file.
  */
-#include "driver/dataset/ledger.h"
-#include "driver/dataset/lookup.h"
-#include "driver/dataset/table.h"
+#include "driver/dataset/inside.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
 #include "model/core/check.h"

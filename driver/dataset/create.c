@@ -1,7 +1,6 @@
 /* Creates a dataset file: header, coordinates, fill values. */
-#include "driver/dataset/definition.h"
+#include "driver/dataset/inside.h"
 
-#include "driver/dataset/create.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
 #include "worker/checkpoint/written.h"

@@ -14,11 +14,8 @@
  * calls for a run of three rows. A flush passes the buffer to the system, where readers see it; a sync passes
  * it to the disk.
  */
-#include "driver/dataset/ledger.h"
-#include "driver/dataset/lookup.h"
-#include "driver/dataset/session.h"
+#include "driver/dataset/inside.h"
 #include "driver/dataset/start_plan.h"
-#include "driver/dataset/variables.h"
 #include "driver/output/folder.h"
 #include "driver/output/output.h"
 #include "driver/sweep/grid.h"

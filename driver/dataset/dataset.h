@@ -4,11 +4,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "driver/dataset/longer.h"
 #include "driver/output/output.h"
 #include "driver/sweep/sweep.h"
+#include "driver/tables/dataset_tables.h"
+#include "model/core/breath.h"
 #include "model/core/error.h"
 #include "worker/train/train.h"
+
+/*
+ * A sweep with more `steps` than the dataset at its output, whose runs have kept states to carry on from. The
+ * dataset becomes OUT.nc.<its steps>.old, and the files of its runs, but not the states, go to the folder
+ * OUT.nc.<its steps>.old.d. So no dataset is ever replaced, as OUT.nc.old is by --fresh.
+ */
+struct longer {
+    int64_t shorter; /* `steps` of the dataset; 0: the sweep has not grown */
+    int64_t runs, kept; /* runs of the sweep; those that have a state to carry on from */
+};
+
+/* The name that the dataset at a path gets; with shorter 0, that which --fresh gives it. The caller frees it;
+ * NULL: no memory. */
+char *longer_old(const char *path, int64_t shorter);
+
+/* Only reads. -1 with *longer as it was: ERROR_INPUT if the dataset's new name is taken, else
+ * ERROR_ENVIRONMENT. */
+int longer_find(struct longer *longer, const char *output, const struct sweep *sweep,
+    const struct corpus *corpus, int64_t shorter, struct error *error);
 
 /*
  * The dataset is the ledger of a sweep: a CDF-5 file that is laid out and filled completely before it gets
@@ -60,5 +80,117 @@ const signed char *dataset_outcomes(const struct dataset *dataset);
 
 /* Makes everything written visible to readers, without a sync. Call it at least every 2 s. */
 int dataset_flush(struct dataset *dataset, struct error *error);
+
+/* Writes waiting results: values, sync, outcomes, sync. Once this returns 0, they are durable. */
+int dataset_commit(struct dataset *dataset, struct error *error);
+
+/* Deaths of each run's workers since its last checkpoint [sweep->cells]. Borrowed. */
+const int *dataset_deaths(const struct dataset *dataset);
+
+int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct error *error);
+
+/* Keeps a run's result for dataset_commit, which makes all results durable with two syncs. */
+int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error);
+
+/* The phase that a result is stored with. */
+enum phase dataset_phase(const struct result *result);
+
+/* Makes a running run pending again, without values of its end. */
+int dataset_return(struct dataset *dataset, int64_t cell, struct error *error);
+
+/* Skips a cell whose result is not needed, with the reason, and the phase that the runs around it imply, and
+ * clears the values of a run that was begun; or makes such a cell pending. No effect on other cells that have
+ * ended, or are pending already. */
+int dataset_leave(
+    struct dataset *dataset, int64_t cell, const char *reason, enum phase phase, struct error *error);
+int dataset_need(struct dataset *dataset, int64_t cell, struct error *error);
+
+/*
+ * Writes a row of measurements (metric_row_size of the run's metric_form), or a part of it: `count` values
+ * from `offset` on. The row of the whole run, STEP_OF_RUN, comes before the run's result and waits with it
+ * for dataset_commit; if the run returns or fails instead, the row is dropped. So the file has values of a
+ * whole run only where the run has ended, or if a crash between the two syncs has cost it its outcome. The
+ * norms of fits, which a done run sends with its rows again, are written at once; they are cleared if the run
+ * then returns or fails. dataset_has_values says whether the run has these values; others are a defect of the
+ * caller.
+ */
+bool dataset_has_values(
+    const struct dataset *dataset, int64_t cell, int64_t step, size_t offset, size_t count);
+int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
+    size_t count, struct error *error);
+
+/* The speed of a sweep; NaN: unknown. */
+struct pace {
+    double seconds_left, tokens_per_second, workers, runs;
+};
+
+/* Writes the pace to this start's row of the session table. Visible at the next flush, without a sync. */
+int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct error *error);
+
+/* Copies a text into a field of `width` bytes, padded with zeros. Cuts it between UTF-8 characters; bytes
+ * that are not UTF-8 become '?'. */
+void dataset_field(char *field, size_t width, const char *text);
+
+/* This start's row of the session table. */
+int64_t dataset_session(const struct dataset *dataset);
+
+/*
+ * Records that a run starts, or resumes at step `from` (0: from the beginning): sets outcome running, session
+ * and host, and increments attempts. Clears the values of earlier attempts, except rows at steps below
+ * `from`, which the run sends again. Visible at the next flush, without a sync.
+ */
+int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64_t from, struct error *error);
+
+/* The number of steps that the dataset has. */
+int64_t dataset_steps(const struct dataset *dataset);
+
+/* Their numbers [dataset_steps], ascending. */
+const int64_t *dataset_step_numbers(const struct dataset *dataset);
+
+/*
+ * Reads values that were written, also those that wait for a commit: `metric` is one number of the whole run
+ * (1 value) or of a step (dataset_steps values, NaN at steps that the run does not measure). NaN where the
+ * dataset has none. On failure -1.
+ */
+int dataset_read(
+    struct dataset *dataset, int64_t cell, enum metric metric, double *values, struct error *error);
+
+/*
+ * A dataset is displaced when its path no longer leads to the open file, because somebody has renamed,
+ * replaced or removed it. This process still has the file, and writes to no other.
+ */
+
+/* Is the dataset displaced? False if that is unknown: a server or disk may hide a file for a moment. */
+bool dataset_is_displaced(const struct dataset *dataset);
+
+/*
+ * Lets the values of a displaced dataset outlive this process. A renamed file stays where it is. A file
+ * without a name is copied to OUT.nc.ours, or OUT.nc.ours.1 and so on if that exists; from then on the copy
+ * is written. May be called again. `line` says what happened, where the results are and what to do,
+ * ERROR_ENVIRONMENT. -1: the file could not be copied, and `line` says why.
+ */
+int dataset_keep(struct dataset *dataset, const struct breath *breath, struct error *line);
+
+/* The same where no process has the file any more, between the steps of a start or at its end. `another`: a
+ * file is at the path, but not the one that this start has opened. Always -1, with the error set. */
+int dataset_gone(const char *name, bool another, struct error *error);
+
+/* The exact size in bytes of a sweep's dataset; NaN: unknown. */
+double dataset_size(const struct sweep *sweep, const struct corpus *corpus);
+
+/*
+ * Shell commands that convert a dataset to a compressed netCDF-4 copy, and such a copy back to a dataset. The
+ * caller frees them; NULL: no memory.
+ */
+
+/* nccopy -4 -d 5 -s first.nc first-small.nc */
+char *conversion_to_copy(const char *path);
+
+/* nccopy -k cdf5 first-small.nc first-small-cdf5.nc; with `carry_on` also ", then run with -o ...". */
+char *conversion_back(const char *path, bool carry_on);
+
+/* Improves the error after `path` was refused as a dataset: if it is named like a sweep file, names the
+ * dataset beside it, or says that one is needed. */
+void mistaken_dataset(const char *path, struct error *error);
 
 #endif

@@ -1,6 +1,5 @@
-#include "driver/dataset/displaced.h"
 
-#include "driver/dataset/ledger.h"
+#include "driver/dataset/inside.h"
 #include "driver/output/output.h"
 #include "worker/host/sync.h"
 

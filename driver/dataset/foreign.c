@@ -7,9 +7,7 @@
  * A variable over a dimension whose places change has no values for the new places. The start is then
  * refused, because the values may exist nowhere else.
  */
-#include "driver/dataset/foreign.h"
-#include "driver/dataset/create.h"
-#include "driver/dataset/lookup.h"
+#include "driver/dataset/inside.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
 

@@ -1,6 +1,5 @@
 /* Defines the dimensions and variables of a dataset file, with their attributes. */
-#include "driver/dataset/definition.h"
-#include "driver/dataset/lookup.h"
+#include "driver/dataset/inside.h"
 #include "driver/tables/dataset_tables.h"
 #include "model/core/check.h"
 

@@ -5,8 +5,7 @@
  */
 #include "driver/dataset/inspected.h"
 
-#include "driver/dataset/definition.h"
-#include "driver/dataset/lookup.h"
+#include "driver/dataset/inside.h"
 #include "driver/output/output.h"
 #include "model/core/check.h"
 #include "worker/checkpoint/written.h"

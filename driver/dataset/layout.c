@@ -1,4 +1,4 @@
-#include "driver/dataset/layout.h"
+#include "driver/dataset/inside.h"
 
 #include "driver/output/output.h"
 #include "driver/sweep/grid.h"

@@ -1,4 +1,4 @@
-#include "driver/dataset/longer.h"
+#include "driver/dataset/dataset.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * name does not exist: a copied dataset would then lack the values of a variable. The names in an open file
  * can be read without memory, and are compared here.
  */
-#include "driver/dataset/lookup.h"
+#include "driver/dataset/inside.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -3,9 +3,7 @@
  * axis that contains its value, and axes may change their order. `steps` may grow where runs have kept their
  * states. Everything else that affects the numbers of a run must be equal.
  */
-#include "driver/dataset/ledger.h"
-#include "driver/dataset/lookup.h"
-#include "driver/dataset/view_attributes.h"
+#include "driver/dataset/inside.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
 #include "model/core/scalar.h"

@@ -1,4 +1,4 @@
-#include "driver/dataset/mistaken.h"
+#include "driver/dataset/dataset.h"
 
 #include "driver/dataset/view.h"
 #include "driver/tables/dataset_tables.h"

@@ -2,10 +2,7 @@
  * The offsets of values in the file. Values are row-major, cells numbered as in the sweep, numbers
  * big-endian.
  */
-#include "driver/dataset/check.h"
-#include "driver/dataset/ledger.h"
-#include "driver/dataset/lookup.h"
-#include "driver/dataset/table.h"
+#include "driver/dataset/inside.h"
 #include "model/core/check.h"
 
 #include <netcdf.h>

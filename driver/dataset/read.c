@@ -1,6 +1,5 @@
-#include "driver/dataset/read.h"
 
-#include "driver/dataset/ledger.h"
+#include "driver/dataset/inside.h"
 #include "driver/sweep/grid.h"
 #include "model/core/check.h"
 

@@ -4,10 +4,7 @@
  */
 #include "driver/dataset/record.h"
 
-#include "driver/dataset/layout.h"
-#include "driver/dataset/lookup.h"
-#include "driver/dataset/variables.h"
-#include "driver/dataset/write.h"
+#include "driver/dataset/inside.h"
 #include "model/core/check.h"
 
 #include <inttypes.h>

@@ -1,5 +1,4 @@
-#include "driver/dataset/session.h"
-#include "driver/dataset/lookup.h"
+#include "driver/dataset/inside.h"
 
 #include <netcdf.h>
 

@@ -9,13 +9,7 @@
  */
 #include "driver/dataset/start_plan.h"
 
-#include "driver/dataset/create.h"
-#include "driver/dataset/displaced.h"
-#include "driver/dataset/foreign.h"
-#include "driver/dataset/session.h"
-#include "driver/dataset/variables.h"
-#include "driver/dataset/verify.h"
-#include "driver/dataset/view_attributes.h"
+#include "driver/dataset/inside.h"
 #include "driver/output/folder.h"
 #include "driver/output/output.h"
 #include "driver/sweep/grid.h"

@@ -1,7 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_DATASET_START_PLAN_H
 #define NORMSWEEP_DRIVER_DATASET_START_PLAN_H
 
-#include "driver/dataset/ledger.h"
+#include "driver/dataset/inside.h"
 
 /*
  * What a start finds at its output, and what it would do there. `run` makes the plan and executes it,

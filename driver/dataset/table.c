@@ -5,9 +5,8 @@
  * one: outcome and phase have one byte for each cell, padded to a multiple of 4, so that both together are a
  * multiple of 8. Other bytes, texts and coordinates come last: coordinates are written once.
  */
-#include "driver/dataset/table.h"
+#include "driver/dataset/inside.h"
 
-#include "driver/dataset/lookup.h"
 #include "model/core/check.h"
 
 #include <stdlib.h>

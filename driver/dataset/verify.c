@@ -6,13 +6,8 @@
  *
  * The expected variables come from the tables from which a new file is made.
  */
-#include "driver/dataset/verify.h"
+#include "driver/dataset/inside.h"
 
-#include "driver/dataset/check.h"
-#include "driver/dataset/conversion.h"
-#include "driver/dataset/lookup.h"
-#include "driver/dataset/variables.h"
-#include "driver/dataset/view_attributes.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/label.h"
 #include "driver/sweep/value.h"

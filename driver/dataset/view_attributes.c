@@ -1,7 +1,5 @@
 /* Reads the attributes of a dataset. In a netCDF-4 copy a text may be a value of type string. */
-#include "driver/dataset/view_attributes.h"
-#include "driver/dataset/lookup.h"
-#include "driver/dataset/view_inside.h"
+#include "driver/dataset/inside.h"
 
 #include <netcdf.h>
 

@@ -1,5 +1,4 @@
-#include "driver/dataset/write.h"
-#include "driver/dataset/ledger.h"
+#include "driver/dataset/inside.h"
 #include "driver/sweep/grid.h"
 #include "driver/tables/dataset_tables.h"
 #include "model/core/check.h"

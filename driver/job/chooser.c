@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "driver/dataset/read.h"
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
 #include "driver/job/course.h"
 #include "driver/search/reason.h"
 #include "driver/search/search.h"

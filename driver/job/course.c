@@ -1,6 +1,6 @@
 #include "driver/job/course.h"
 
-#include "driver/dataset/read.h"
+#include "driver/dataset/dataset.h"
 #include "driver/sweep/grid.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 #include "driver/job/display.h"
 
-#include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "driver/job/events.h"
 
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
 #include "driver/picture/status_json.h"
 #include "driver/sweep/label.h"
 

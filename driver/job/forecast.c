@@ -4,7 +4,6 @@
  */
 #include "driver/job/forecast.h"
 
-#include "driver/dataset/variables.h"
 #include "driver/dataset/view.h"
 #include "driver/job/course.h"
 #include "driver/output/folder.h"

@@ -1,7 +1,6 @@
 #include "driver/job/job.h"
 
-#include "driver/dataset/displaced.h"
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
 #include "driver/job/display.h"
 #include "driver/job/events.h"
 #include "driver/output/folder.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
 #include "driver/picture/picture.h"
 #include "driver/terminal/terminal.h"
 

@@ -10,7 +10,7 @@
  */
 #include "driver/picture/picture.h"
 
-#include "driver/dataset/view_attributes.h"
+#include "driver/dataset/view.h"
 #include "driver/picture/inside.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/tables/nature.h"

@@ -1,11 +1,8 @@
 /* normsweep status: the progress of a sweep, read from its dataset alone. */
 #include "driver/picture/status.h"
 
-#include "driver/dataset/conversion.h"
-#include "driver/dataset/variables.h"
-#include "driver/dataset/verify.h"
+#include "driver/dataset/dataset.h"
 #include "driver/dataset/view.h"
-#include "driver/dataset/view_attributes.h"
 #include "driver/output/folder.h"
 #include "driver/output/lease.h"
 #include "driver/picture/picture.h"

@@ -1,7 +1,6 @@
 #include "driver/picture/status_json.h"
 
-#include "driver/dataset/variables.h"
-#include "driver/dataset/view_attributes.h"
+#include "driver/dataset/view.h"
 #include "driver/output/output.h"
 #include "driver/picture/picture.h"
 #include "driver/sweep/label.h"

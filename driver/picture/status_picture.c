@@ -1,8 +1,7 @@
 /* The screen of status --watch: counts, times, the map of the grid, runs under way, failures. */
 #include "driver/picture/status_picture.h"
 
-#include "driver/dataset/variables.h"
-#include "driver/dataset/view_attributes.h"
+#include "driver/dataset/view.h"
 #include "driver/picture/picture.h"
 #include "driver/sweep/label.h"
 #include "driver/tables/dataset_tables.h"

@@ -5,8 +5,7 @@
  */
 #include "driver/picture/survey.h"
 
-#include "driver/dataset/layout.h"
-#include "driver/dataset/variables.h"
+#include "driver/dataset/view.h"
 #include "driver/tables/dataset_tables.h"
 #include "driver/text/memory.h"
 
@@ -154,7 +153,7 @@ static int find_session(struct survey *survey, const struct view *view, struct e
     for (int64_t i = 0; i < view->sessions; i++) {
         char *start = view_string(view, name, i);
         if (!start && errno)
-            return layout_error(error, view->name, errno);
+            return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(errno));
         bool used = start && start[0], known = used && strptime(start, "%Y-%m-%dT%H:%M:%SZ", &date);
         free(start);
         if (!used)

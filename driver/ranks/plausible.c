@@ -1,6 +1,6 @@
 #include "driver/ranks/plausible.h"
 
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
 #include "driver/sweep/grid.h"
 
 #include <limits.h>

@@ -3,7 +3,7 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
 
 #include <netcdf.h>
 

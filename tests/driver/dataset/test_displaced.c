@@ -1,6 +1,5 @@
 /* The file of an open dataset is renamed, replaced or removed by somebody else. */
-#include "driver/dataset/displaced.h"
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
 #include "tests/test.h"

@@ -3,16 +3,9 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include "driver/dataset/check.h"
-#include "driver/dataset/conversion.h"
-#include "driver/dataset/create.h"
-#include "driver/dataset/layout.h"
-#include "driver/dataset/mistaken.h"
-#include "driver/dataset/variables.h"
-#include "driver/dataset/verify.h"
+#include "driver/dataset/dataset.h"
+#include "driver/dataset/inside.h"
 #include "driver/dataset/view.h"
-#include "driver/dataset/view_attributes.h"
-#include "driver/dataset/write.h"
 #include "driver/sweep/texts.h"
 
 #include <errno.h>

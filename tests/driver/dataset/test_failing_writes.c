@@ -4,8 +4,8 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include "driver/dataset/ledger.h"
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
+#include "driver/dataset/inside.h"
 #include "driver/sweep/grid.h"
 
 #include <errno.h>

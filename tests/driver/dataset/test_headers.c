@@ -3,8 +3,7 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include "driver/dataset/check.h"
-#include "driver/dataset/layout.h"
+#include "driver/dataset/inside.h"
 
 #include <errno.h>
 #include <stdio.h>

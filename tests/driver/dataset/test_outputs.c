@@ -2,9 +2,8 @@
 #include "tests/driver/dataset/bench.h"
 #include "tests/test.h"
 
+#include "driver/dataset/dataset.h"
 #include "driver/dataset/view.h"
-#include "driver/dataset/view_attributes.h"
-#include "driver/dataset/write.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
 #include "driver/tables/dataset_tables.h"

@@ -1,6 +1,6 @@
 /* Records of runs: read, compared with themselves and with others, and read while calls fail. */
+#include "driver/dataset/dataset.h"
 #include "driver/dataset/record.h"
-#include "driver/dataset/write.h"
 #include "driver/sweep/grid.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"

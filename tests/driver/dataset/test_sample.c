@@ -6,7 +6,6 @@
 #include "tests/test.h"
 
 #include "driver/dataset/dataset.h"
-#include "driver/dataset/write.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
 

@@ -1,6 +1,5 @@
 /* What a search needs of a dataset: values of runs before and after their commit, cells that are left out. */
-#include "driver/dataset/read.h"
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
 #include "driver/sweep/grid.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"

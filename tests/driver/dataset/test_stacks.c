@@ -2,11 +2,10 @@
 #include "tests/driver/dataset/bench.h"
 #include "tests/test.h"
 
-#include "driver/dataset/layout.h"
+#include "driver/dataset/dataset.h"
+#include "driver/dataset/inside.h"
 #include "driver/dataset/record.h"
-#include "driver/dataset/verify.h"
 #include "driver/dataset/view.h"
-#include "driver/dataset/write.h"
 #include "driver/sweep/grid.h"
 
 #include <netcdf.h>

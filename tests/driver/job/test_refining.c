@@ -1,5 +1,5 @@
 /* A job that refines, driven by the events of a worker whose time is not that of this process's clock. */
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
 #include "driver/job/job.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"

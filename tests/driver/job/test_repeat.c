@@ -1,5 +1,5 @@
 /* Runs that are trained again: what becomes of their processes when something fails. */
-#include "driver/dataset/write.h"
+#include "driver/dataset/dataset.h"
 #include "driver/job/repeat.h"
 #include "driver/sweep/texts.h"
 #include "tests/driver/dataset/bench.h"

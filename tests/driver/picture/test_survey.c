@@ -1,6 +1,6 @@
 /* The state of a sweep as read from its dataset, compared with what was written. */
+#include "driver/dataset/dataset.h"
 #include "driver/dataset/view.h"
-#include "driver/dataset/write.h"
 #include "driver/picture/survey.h"
 #include "driver/text/quote.h"
 #include "tests/driver/dataset/bench.h"

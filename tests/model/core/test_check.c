@@ -1,4 +1,4 @@
-#include "driver/dataset/layout.h"
+#include "driver/dataset/inside.h"
 #include "driver/schedule/chain.h"
 #include "driver/schedule/deadline.h"
 #include "driver/schedule/pool.h"
