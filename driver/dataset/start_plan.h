@@ -13,7 +13,7 @@ enum start_fate {
     START_CONTINUES, /* the file is continued as it is */
     START_REWRITES, /* a new file with all that the old one holds takes its place */
     START_SETS_ASIDE, /* the file becomes OUT.nc.old, and a new one is made */
-    START_LENGTHENS, /* the file becomes that of a shorter sweep, and a new one is made: see longer.h */
+    START_LENGTHENS, /* the file becomes that of a shorter sweep, and a new one is made: see struct longer */
 };
 
 /* Why a file does not fit the sweep as it is, though all that it holds does. */
