@@ -28,6 +28,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 int dataset_error(const struct dataset *dataset, int status, struct error *error)
 {
@@ -103,6 +104,34 @@ static int renew_runs(
         status = lookup_variable(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
     if (renewed && status == NC_NOERR)
         status = nc_put_var_schar(file, variable, dataset->outcome);
+    return status;
+}
+
+/* Writes this start's row into an open file. Returns a netCDF status. */
+static int session_write(const struct dataset *dataset, int file, const struct session *session)
+{
+    char now[STRING_SHORT];
+    time_t clock = time(NULL);
+    struct tm date;
+    const char *text[SESSION_NUMBER_FIRST] = {
+#define X(field, ...) [SESSION_VARIABLE_##field] = session->field,
+        SESSION_VARIABLES(X)
+#undef X
+            [SESSION_VARIABLE_start] = now,
+    };
+    int status = NC_NOERR;
+
+    strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &date));
+    for (int i = 0; status == NC_NOERR && i < SESSION_NUMBER_FIRST; i++) {
+        const struct session_variable_row *row = &session_variable_table[i];
+        size_t start[2] = {(size_t)dataset->session, 0}, count[2] = {1, (size_t)row->width};
+        char field[STRING_LONG];
+        int variable;
+        dataset_field(field, (size_t)row->width, text[i] ? text[i] : "");
+        status = lookup_variable(file, row->name, &variable);
+        if (status == NC_NOERR)
+            status = nc_put_vara_text(file, variable, start, count, field);
+    }
     return status;
 }
 

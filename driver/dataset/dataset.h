@@ -25,11 +25,6 @@ struct longer {
  * NULL: no memory. */
 char *longer_old(const char *path, int64_t shorter);
 
-/* Only reads. -1 with *longer as it was: ERROR_INPUT if the dataset's new name is taken, else
- * ERROR_ENVIRONMENT. */
-int longer_find(struct longer *longer, const char *output, const struct sweep *sweep,
-    const struct corpus *corpus, int64_t shorter, struct error *error);
-
 /*
  * The dataset is the ledger of a sweep: a CDF-5 file that is laid out and filled completely before it gets
  * its name, then written in place; dataset.c explains the order of writes, with which it survives a crash at

@@ -346,12 +346,6 @@ int dataset_error(const struct dataset *dataset, int status, struct error *error
 enum outcome dataset_first_outcome(
     const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed);
 
-/* The first free row of the session table; its length if none is free. Returns a netCDF status. */
-int session_find(const struct view *view, int64_t *session);
-
-/* Writes this start's row into an open file. Returns a netCDF status. */
-int session_write(const struct dataset *dataset, int file, const struct session *session);
-
 /*
  * The bytes that other programs have added to the file of `view`, and that the layout's file does not have:
  * 0: nothing was added; NaN: unknown.

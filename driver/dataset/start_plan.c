@@ -13,18 +13,23 @@
 #include "driver/output/folder.h"
 #include "driver/output/output.h"
 #include "driver/sweep/grid.h"
+#include "driver/sweep/texts.h"
 #include "model/core/check.h"
+#include "worker/checkpoint/set.h"
 #include "worker/host/sync.h"
 
 #include <netcdf.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 static int plan_no_memory(const struct start_plan *plan, struct error *error)
@@ -51,6 +56,23 @@ static bool has_text(const struct view *view, const struct sweep *sweep)
 
     free(found);
     return same;
+}
+
+/* The first free row of the session table; its length if none is free. Returns a netCDF status. */
+static int session_find(const struct view *view, int64_t *session)
+{
+    size_t start[2] = {0, 0}, count[2] = {1, 1};
+    char first = '\0';
+    int variable,
+        status = lookup_variable(view->file, session_variable_table[SESSION_VARIABLE_start].name, &variable);
+
+    for (*session = 0; status == NC_NOERR && *session < view->sessions; ++*session) {
+        start[0] = (size_t)*session;
+        status = nc_get_vara_text(view->file, variable, start, count, &first);
+        if (first == '\0')
+            break;
+    }
+    return status;
 }
 
 /* Takes over what the new header has from the old one, and marks each case in which a new one is needed. */
@@ -101,6 +123,74 @@ static int find_runs(struct start_plan *plan, struct error *error)
     free(attempts);
     free(outcome);
     return result;
+}
+
+/* ---- a sweep that is longer ---- */
+
+char *longer_old(const char *path, int64_t shorter)
+{
+    char *old;
+    int length =
+        shorter ? asprintf(&old, "%s.%" PRId64 ".old", path, shorter) : asprintf(&old, "%s.old", path);
+
+    return length < 0 ? NULL : old;
+}
+
+/* Refuses to grow if the name that the dataset would get is taken. */
+static int check_old(const char *output, int64_t shorter, struct error *error)
+{
+    char *path = output_resolve(output), *old = path ? longer_old(path, shorter) : NULL;
+    char *name = longer_old(output, shorter);
+    mode_t kind;
+    int there = old && name ? output_exists(old, &kind) : -1, status = 0;
+
+    if (there < 0)
+        status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", name ? name : output, strerror(errno));
+    else if (there > 0)
+        status = error_set(error, ERROR_INPUT,
+            "%s: exists, and %s, whose runs have fewer steps, would be renamed to it; rename it, or give "
+            "another -o",
+            name, output);
+    free(name);
+    free(old);
+    free(path);
+    return status;
+}
+
+/* Counts the runs, and those whose trunk is in the set. */
+static void count_runs(struct longer *longer, const struct sweep *sweep, const struct corpus *corpus,
+    const struct checkpoint_set *states)
+{
+    struct digest trunk;
+    struct walk walk;
+
+    walk_init(&walk, sweep);
+    for (; walk_next(&walk); longer->runs++) {
+        sweep_trunk_digest(sweep, corpus, &walk.run, &trunk);
+        longer->kept += checkpoint_set_has(states, &trunk);
+    }
+    walk_release(&walk);
+}
+
+/* Counts what can carry on. Only reads. */
+static int longer_find(struct longer *longer, const char *output, const struct sweep *sweep,
+    const struct corpus *corpus, int64_t shorter, struct error *error)
+{
+    char *folder = folder_states(output);
+    struct checkpoint_set states = {0};
+    struct longer found = {.shorter = shorter};
+    int status = folder ? check_old(output, shorter, error)
+                        : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
+
+    if (status == 0)
+        status = checkpoint_set_init(&states, folder, error);
+    if (status == 0) {
+        count_runs(&found, sweep, corpus, &states);
+        *longer = found;
+    }
+    checkpoint_set_release(&states);
+    free(folder);
+    return status;
 }
 
 /* The file of `view` holds the sweep or a part of it: it is continued, rewritten, or that of a shorter one.
@@ -234,19 +324,20 @@ int start_plan_make(struct start_plan *plan, const char *path, const struct swee
 
     *plan = (struct start_plan){.name = path, .view = {.file = -1}, .cells = sweep->cells};
     plan->path = output_resolve(path);
-    int result = plan->path ? 0 : layout_error(error, path, errno);
-    if (result == 0)
-        result = layout_init(&plan->layout, sweep, corpus, error);
-    if (result == 0) {
-        plan->place = malloc(cells * sizeof(*plan->place));
-        plan->before = calloc(cells, 1);
-        plan->outcome = calloc(cells, 1);
-        if (!plan->place || !plan->before || !plan->outcome)
-            result = plan_no_memory(plan, error);
+    if (!plan->path)
+        return layout_error(error, path, errno);
+    plan->place = malloc(cells * sizeof(*plan->place));
+    plan->before = calloc(cells, 1);
+    plan->outcome = calloc(cells, 1);
+    if (!plan->place || !plan->before || !plan->outcome) {
+        plan_no_memory(plan, error);
+        start_plan_release(plan);
+        return -1;
     }
     _Static_assert(OUTCOME_PENDING == 0, "cells are pending until a file is found that holds them");
-    for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++)
+    for (int64_t cell = 0; cell < sweep->cells; cell++)
         plan->place[cell] = -1;
+    int result = layout_init(&plan->layout, sweep, corpus, error);
     if (result == 0)
         result = decide(plan, options, error);
     for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++)

@@ -9,8 +9,10 @@
 #include <netcdf.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { DEFLATE_MOST = 1032 }; /* the highest compression ratio of deflate */
 
@@ -333,6 +335,41 @@ static int open_file(struct view *view, const char *path, struct error *error)
     if (!view->copy)
         return view_refuse(view, error);
     return error_set(error, ERROR_INPUT, "%s: cannot be read as netCDF-4: %s", path, nc_strerror(status));
+}
+
+/* ---- opening ---- */
+
+/* "first.nc" for "first.yaml" or "first.yml"; NULL for other names, or without memory. The caller frees it.
+ */
+static char *dataset_beside(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    char *beside;
+
+    if (!dot || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0))
+        return NULL;
+    return asprintf(&beside, "%.*s.nc", (int)(dot - path), path) < 0 ? NULL : beside;
+}
+
+/* Improves the error after `path` was refused as a dataset: if it is named like a sweep file, names the
+ * dataset beside it, or says that one is needed. */
+void mistaken_dataset(const char *path, struct error *error)
+{
+    char *beside = dataset_beside(path);
+    struct error ignored;
+    struct stat status;
+
+    if (!beside || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+        free(beside);
+        return;
+    }
+    if (view_check(beside, &ignored) == 0)
+        error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset; its dataset is %s", path, beside);
+    else
+        error_set(error, ERROR_INPUT,
+            "%s: is not a " PROGRAM " dataset; if it is a sweep file, give the dataset that run writes",
+            path);
+    free(beside);
 }
 
 int view_open(struct view *view, const char *path, struct error *error)
