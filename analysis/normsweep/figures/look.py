@@ -17,6 +17,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
+from matplotlib.transforms import Bbox
 
 from ..words import shown
 from .scales import tick
@@ -187,8 +188,18 @@ def save(figure, path):
     """
     dated = str(path).lower().endswith((".svg", ".svgz"))
     with style():
+        lay_out(figure)
         figure.savefig(path, dpi=DPI, metadata={"Date": None} if dated else None)
-    figure.set_layout_engine("none")  # the layout is done, for further formats too
+
+
+def lay_out(figure):
+    """Places the panels, once for all formats. The solver's last digits depend on where objects lie in memory."""
+    if figure.get_layout_engine() is None:
+        return
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(6)), which="original")
 
 
 # ---- words ----
