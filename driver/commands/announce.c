@@ -1,6 +1,6 @@
 #include "driver/commands/announce.h"
-#include "driver/sweep/remarks.h"
 #include "driver/sweep/grid.h"
+#include "driver/sweep/remarks.h"
 #include "driver/text/lines.h"
 #include "model/kernels/levels.h"
 

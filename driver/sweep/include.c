@@ -168,8 +168,8 @@ static int read_path(struct inclusion *inclusion, const struct node *node, const
 {
     struct reader *reader = inclusion->reader;
     struct level own = {.by = level, .depth = level->depth + 1};
-    size_t size;
-    char *text;
+    size_t size = 0;
+    char *text = NULL;
 
     if (magic_is_netcdf(path))
         return reader_fault(

@@ -28,7 +28,7 @@ struct colour_scale {
  * make the range more than three times that of the others.
  */
 void colour_scale_choose(
-    struct colour_scale *scale, const double *value, int64_t count, enum colour_numbers numbers);
+    struct colour_scale *scale, const double *value, int64_t all, enum colour_numbers numbers);
 
 /* The position of a value on the scale: 0 at low, 1 at high, clamped. */
 double colour_scale_place(const struct colour_scale *scale, double value);
