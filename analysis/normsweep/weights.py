@@ -19,8 +19,8 @@ from typing import Any, BinaryIO, Callable, Iterator, Optional, Union
 import netCDF4
 import numpy as np
 
-from .families import (ARCHITECTURE, BASE, BIASES, BLOCKS, CHOICES, FAMILIES, QUERIES, SIZE, TENSORS, WORDS, Family, Row, any_of,
-                       lengths, stacks, tensors_of)
+from .families import (ARCHITECTURE, BASE, BIASES, BLOCKS, CHOICES, FAMILIES, QUERIES, SIZE, TENSORS, WORDS, Family,
+                       Row, any_of, lengths, stacks, tensors_of)
 from .hints import Array
 from .words import shown
 

@@ -24,7 +24,7 @@ static void definition_begin(
     size_t buffer = WRITE_BUFFER;
     int before;
 
-    *definition = (struct definition){.outline = layout_outline(layout)};
+    *definition = (struct definition){.outline = layout_outline(layout), .sweep = layout->sweep};
     definition->row = variable_table(&definition->outline, &definition->count);
     definition_keep(definition, definition->row ? NC_NOERR : NC_ENOMEM);
     if (definition->status == NC_NOERR)
@@ -105,8 +105,9 @@ static int put_coordinate(struct definition *definition, int id)
 }
 
 /* What a variable of runs has in place of a fill value: zeros, and the outcomes of runs that are to come. */
-static int put_first(struct definition *definition, int id, const struct sweep *sweep)
+static int put_first(struct definition *definition, int id)
 {
+    const struct sweep *sweep = definition->sweep;
     const struct variable *row = &definition->row[id];
     signed char *value = calloc((size_t)sweep->cells, sizeof(*value));
 
@@ -119,13 +120,13 @@ static int put_first(struct definition *definition, int id, const struct sweep *
     return status;
 }
 
-void definition_write(struct definition *definition, const struct sweep *sweep)
+void definition_write(struct definition *definition)
 {
     for (int id = 0; id < definition->count && definition->status == NC_NOERR; id++) {
         const struct variable *row = &definition->row[id];
         bool words = row->type == NC_CHAR;
         if (row->kind == VARIABLE_RUN && !words && !row->filled)
-            definition_keep(definition, put_first(definition, id, sweep));
+            definition_keep(definition, put_first(definition, id));
         else if (row->kind == VARIABLE_PARAM && !words)
             definition_keep(definition, put_param(definition, id));
         else if (row->kind == VARIABLE_COORDINATE && !words)
@@ -143,7 +144,7 @@ static int write_file(const struct layout *layout, const char *path, bool whole)
     definition_begin(&definition, layout, path, whole ? NC_FILL : NC_NOFILL);
     if (definition.status == NC_NOERR) {
         if (whole)
-            definition_write(&definition, layout->sweep);
+            definition_write(&definition);
         definition_keep(&definition, written_close(definition.file));
     }
     free(definition.row);

@@ -167,6 +167,7 @@ nc_type variable_param_type(enum param_kind kind);
  */
 struct definition {
     struct outline outline;
+    const struct sweep *sweep; /* NULL: a network that is measured, which has no variables of runs */
     struct variable *row; /* [count], owned; row i is variable i of the file */
     int count;
     int file;
@@ -193,7 +194,7 @@ void definition_describe(struct definition *definition, int variable, const char
     const char *comment);
 
 /* After the definition: writes the coordinates, and what variables of runs have in place of a fill value. */
-void definition_write(struct definition *definition, const struct sweep *sweep);
+void definition_write(struct definition *definition);
 
 /* When the file was created or, if there are lines of a file before it, extended; these lines come below.
  * Starts are in the session table. */

@@ -397,7 +397,7 @@ static int write_new(const struct inspected *inspected, const char *path)
     if (has_states(inspected))
         define_states(&definition, inspected);
     definition_keep(&definition, nc_enddef(definition.file));
-    definition_write(&definition, NULL);
+    definition_write(&definition);
     if (definition.status == NC_NOERR)
         write_values(&definition, inspected);
     definition_keep(&definition, written_close(definition.file));

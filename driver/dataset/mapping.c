@@ -450,26 +450,3 @@ int64_t mapping_cell(const struct mapping *mapping, const struct view *view, int
     }
     return result;
 }
-
-int mapping_places(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
-    int64_t **place, struct error *error)
-{
-    struct layout layout;
-    struct mapping mapping;
-
-    if (layout_init(&layout, sweep, corpus, error) != 0)
-        return -1;
-    int result = mapping_init(&mapping, view, &layout, error);
-    layout_release(&layout);
-    if (result != 0)
-        return -1;
-    *place = malloc((size_t)sweep->cells * sizeof(**place));
-    if (!*place)
-        result = layout_error(error, view->name, ENOMEM);
-    for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++)
-        (*place)[cell] = -1;
-    for (int64_t cell = 0; result == 0 && !mapping.shorter && cell < view->cells; cell++)
-        (*place)[mapping_cell(&mapping, view, cell)] = cell;
-    mapping_release(&mapping);
-    return result;
-}

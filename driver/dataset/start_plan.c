@@ -125,6 +125,28 @@ static int find_runs(struct start_plan *plan, struct error *error)
     return result;
 }
 
+int mapping_places(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
+    int64_t **place, struct error *error)
+{
+    struct layout layout;
+    struct mapping mapping;
+
+    if (layout_init(&layout, sweep, corpus, error) != 0)
+        return -1;
+    int result = mapping_init(&mapping, view, &layout, error);
+    layout_release(&layout);
+    if (result != 0)
+        return -1;
+    int64_t *found = malloc((size_t)sweep->cells * sizeof(*found));
+    for (int64_t cell = 0; found && cell < sweep->cells; cell++)
+        found[cell] = -1;
+    for (int64_t cell = 0; found && !mapping.shorter && cell < view->cells; cell++)
+        found[mapping_cell(&mapping, view, cell)] = cell;
+    mapping_release(&mapping);
+    *place = found;
+    return found ? 0 : layout_error(error, view->name, ENOMEM);
+}
+
 /* ---- a sweep that is longer ---- */
 
 char *longer_old(const char *path, int64_t shorter)
