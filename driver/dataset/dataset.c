@@ -30,22 +30,6 @@
 #include <string.h>
 #include <time.h>
 
-int dataset_error(const struct dataset *dataset, int status, struct error *error)
-{
-    return layout_error(error, dataset->name, status);
-}
-
-enum outcome dataset_first_outcome(
-    const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed)
-{
-    bool skipped = sweep_skips(sweep, cell);
-
-    if (outcome == OUTCOME_RUNNING || (outcome == OUTCOME_FAILED && retry_failed) ||
-        (outcome == OUTCOME_SKIPPED && sweep->refine.kind == REFINE_NONE))
-        outcome = OUTCOME_PENDING;
-    return outcome == OUTCOME_PENDING && skipped ? OUTCOME_SKIPPED : outcome;
-}
-
 /* Reads the values [cells] of a count into new memory. A netCDF status. */
 static int read_count(const struct dataset *dataset, int file, enum run_variable which, int **count)
 {

@@ -181,3 +181,8 @@ int layout_refuse(struct error *error, const char *name)
 {
     return error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset", name);
 }
+
+int dataset_error(const struct dataset *dataset, int status, struct error *error)
+{
+    return layout_error(error, dataset->name, status);
+}

@@ -317,6 +317,17 @@ static bool is_known(const struct start_plan *plan, const struct output_file *kn
            (known->device == (long long)status.st_dev && known->inode == (long long)status.st_ino);
 }
 
+enum outcome dataset_first_outcome(
+    const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed)
+{
+    bool skipped = sweep_skips(sweep, cell);
+
+    if (outcome == OUTCOME_RUNNING || (outcome == OUTCOME_FAILED && retry_failed) ||
+        (outcome == OUTCOME_SKIPPED && sweep->refine.kind == REFINE_NONE))
+        outcome = OUTCOME_PENDING;
+    return outcome == OUTCOME_PENDING && skipped ? OUTCOME_SKIPPED : outcome;
+}
+
 static int decide(struct start_plan *plan, const struct dataset_options *options, struct error *error)
 {
     mode_t kind = 0;
