@@ -84,6 +84,7 @@ static _Thread_local int failure_count;
 static _Thread_local bool acting; /* calls of failing_before's functions succeed */
 static _Thread_local const void *failed_at[PLACES_MOST]; /* where calls have failed */
 static _Thread_local int place_count;
+static _Thread_local bool has_failed; /* since failing_goes_on */
 
 static void add_failure(struct failure added)
 {
@@ -129,7 +130,18 @@ bool failing_end(void)
     for (int i = 0; i < failure_count; i++)
         all = all && failure[i].happened;
     failure_count = 0;
+    has_failed = has_failed || all;
     return all;
+}
+
+bool failing_goes_on(const struct failing_kind **kind)
+{
+    if (!*kind || !has_failed) {
+        *kind = *kind ? *kind + 1 : failing_kinds;
+        failing_forget();
+    }
+    has_failed = false;
+    return *kind < failing_kinds + failing_kind_count;
 }
 
 static bool is_named(const char *name, const char *pattern)

@@ -54,4 +54,11 @@ struct failing_kind {
 extern const struct failing_kind failing_kinds[];
 extern const int failing_kind_count;
 
+/*
+ * for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);)
+ * goes through all kinds, and stays at one for as long as failing_end() returns true in the body, which lets
+ * failing_anew() fail where it likes.
+ */
+bool failing_goes_on(const struct failing_kind **kind);
+
 #endif

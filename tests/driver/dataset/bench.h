@@ -2,6 +2,7 @@
 #define NORMSWEEP_TESTS_DRIVER_DATASET_BENCH_H
 
 #include "driver/dataset/dataset.h"
+#include "tests/test.h"
 
 /* Prepended to the sweeps of these tests. */
 #define BASE_UNTITLED                                                                                        \
@@ -23,16 +24,36 @@ struct bench {
 
 void bench_init(struct bench *bench);
 
+/* Reads a sweep and its corpus, so that only calls of the dataset itself are left; false if that fails. */
+bool bench_prepare(struct bench *bench, const char *yaml);
+void bench_unprepare(struct bench *bench);
+extern const struct session bench_session;
+
 /* Opens the bench's output with a sweep. On failure -1, with bench->error. */
 int bench_open(struct bench *bench, const char *yaml, const struct dataset_options *options);
 
 /* The same, but a failure fails the test and returns false. */
 bool bench_opens(struct bench *bench, const char *yaml);
 
+/* The same for a bench that is open: it is closed before. */
+bool bench_reopens(struct bench *bench, const char *yaml);
+
 void bench_close(struct bench *bench);
 
 /* Removes the folder, which must not contain other files. */
 void bench_release(struct bench *bench);
+
+/* Calls the test on a dataset of the sweep, or with NULL in an empty folder; closes and releases the bench.
+ */
+void bench_run(void (*test)(struct bench *bench), const char *yaml);
+
+#define IN_BENCH(id, yaml)                                                                                   \
+    static void in_bench_##id(struct bench *bench);                                                          \
+    TEST(id)                                                                                                 \
+    {                                                                                                        \
+        bench_run(in_bench_##id, yaml);                                                                      \
+    }                                                                                                        \
+    static void in_bench_##id(struct bench *bench)
 
 /* Writes a row of made-up measurements, in parts of `parts` values. */
 void bench_write_row(struct bench *bench, int64_t cell, int64_t step, size_t parts);
@@ -50,7 +71,11 @@ int64_t bench_count_wrong(const struct bench *bench, enum metric metric, int64_t
 /* The made-up norm_growth of a cell. */
 double bench_growth(const struct bench *bench, int64_t cell);
 
-/* Is there a file of that name in the folder? */
+/* Files of that name in the folder: is there one, its path, one that is written, a short text in it. */
+enum { BENCH_PATH = 128 };
 bool bench_exists(const struct bench *bench, const char *name);
+char *bench_path(const struct bench *bench, const char *name, char path[BENCH_PATH]);
+void bench_put(const struct bench *bench, const char *name, const void *bytes, size_t size);
+void bench_check_text(const struct bench *bench, const char *name, const char *text);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct session this_session = {
+const struct session bench_session = {
     "1.2.3", "abcdef", "a compiler", "a library", "a kernel", "a level", "an MPI", "a host"};
 
 void bench_init(struct bench *bench)
@@ -24,28 +24,43 @@ void bench_init(struct bench *bench)
     snprintf(bench->path, sizeof(bench->path), "%s/a.nc", bench->folder);
 }
 
+bool bench_prepare(struct bench *bench, const char *yaml)
+{
+    bench->dataset = NULL;
+    if (sweep_parse(&bench->sweep, "a.yaml", ".", yaml, strlen(yaml), NULL, 0, &bench->error) != 0)
+        return false;
+    if (sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error) == 0)
+        return true;
+    sweep_release(&bench->sweep);
+    return false;
+}
+
+void bench_unprepare(struct bench *bench)
+{
+    corpus_release(&bench->corpus);
+    sweep_release(&bench->sweep);
+}
+
 int bench_open(struct bench *bench, const char *yaml, const struct dataset_options *options)
 {
     static const struct dataset_options none;
-    int result = sweep_parse(&bench->sweep, "a.yaml", ".", yaml, strlen(yaml), NULL, 0, &bench->error);
 
-    bench->dataset = NULL;
-    if (result != 0)
-        return result;
-    result = sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error);
-    if (result == 0) {
-        result = dataset_open(&bench->dataset, bench->path, &bench->sweep, &bench->corpus, &this_session,
-            options ? options : &none, &bench->error);
-        corpus_release(&bench->corpus);
-    }
-    if (result != 0)
+    if (!bench_prepare(bench, yaml))
+        return -1;
+    int result = dataset_open(&bench->dataset, bench->path, &bench->sweep, &bench->corpus, &bench_session,
+        options ? options : &none, &bench->error);
+    corpus_release(&bench->corpus);
+    if (result != 0) {
         sweep_release(&bench->sweep);
+        bench->dataset = NULL;
+    }
     return result;
 }
 
 void bench_close(struct bench *bench)
 {
     CHECK(dataset_close(bench->dataset, &bench->error) == 0);
+    bench->dataset = NULL;
     sweep_release(&bench->sweep);
 }
 
@@ -57,14 +72,31 @@ bool bench_opens(struct bench *bench, const char *yaml)
     return false;
 }
 
+bool bench_reopens(struct bench *bench, const char *yaml)
+{
+    bench_close(bench);
+    return bench_opens(bench, yaml);
+}
+
+void bench_run(void (*test)(struct bench *bench), const char *yaml)
+{
+    struct bench bench;
+
+    bench_init(&bench);
+    if (!yaml || bench_opens(&bench, yaml))
+        test(&bench);
+    if (bench.dataset)
+        bench_close(&bench);
+    bench_release(&bench);
+}
+
 void bench_release(struct bench *bench)
 {
     const char *names[] = {"a.nc", "a.nc.old", "a.nc.new", "b.nc"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        char path[128];
-        snprintf(path, sizeof(path), "%s/%s", bench->folder, names[i]);
-        unlink(path);
+        char path[BENCH_PATH];
+        unlink(bench_path(bench, names[i], path));
     }
     CHECK(rmdir(bench->folder) == 0);
 }
@@ -208,12 +240,34 @@ int64_t bench_count_wrong(const struct bench *bench, enum metric metric, int64_t
     return wrong;
 }
 
+char *bench_path(const struct bench *bench, const char *name, char path[BENCH_PATH])
+{
+    snprintf(path, BENCH_PATH, "%s/%s", bench->folder, name);
+    return path;
+}
+
 bool bench_exists(const struct bench *bench, const char *name)
 {
-    char path[128];
+    char path[BENCH_PATH];
 
-    snprintf(path, sizeof(path), "%s/%s", bench->folder, name);
-    return access(path, F_OK) == 0;
+    return access(bench_path(bench, name, path), F_OK) == 0;
+}
+
+void bench_put(const struct bench *bench, const char *name, const void *bytes, size_t size)
+{
+    char path[BENCH_PATH];
+    FILE *file = fopen(bench_path(bench, name, path), "wb");
+
+    CHECK(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+}
+
+void bench_check_text(const struct bench *bench, const char *name, const char *text)
+{
+    char path[BENCH_PATH], found[64] = "";
+    FILE *file = fopen(bench_path(bench, name, path), "rb");
+
+    CHECK(file && fread(found, 1, sizeof(found) - 1, file) == strlen(text) && fclose(file) == 0);
+    CHECK_TEXT(found, text);
 }
 
 double bench_growth(const struct bench *bench, int64_t cell)

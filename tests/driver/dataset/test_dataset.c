@@ -44,65 +44,42 @@ static void check_phases(const struct bench *bench)
     CHECK_CLOSE(bench_read_value(bench, "phase", 5), PHASE_NONE, 0);
 }
 
-TEST(dataset_keeps_what_it_is_given)
+#define SIX BASE "learning_rate: [0.1, 0.01, 0.001]\nseed: [4, 5]\n"
+
+IN_BENCH(dataset_keeps_what_it_is_given, SIX)
 {
-    static const char yaml[] = BASE "learning_rate: [0.1, 0.01, 0.001]\nseed: [4, 5]\n";
     static const signed char before[] = {
         OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_PENDING};
     static const signed char after[] = {
         OUTCOME_DONE, OUTCOME_PENDING, OUTCOME_PENDING, OUTCOME_DIVERGED, OUTCOME_PENDING, OUTCOME_FAILED};
-    struct bench bench;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, yaml))
+    CHECK(!bench_exists(bench, "a.nc.new"));
+    CHECK(memcmp(dataset_outcomes(bench->dataset), before, sizeof(before)) == 0);
+    bench_write_run(bench, 0, OUTCOME_DONE, 1000);
+    bench_write_run(bench, 3, OUTCOME_DIVERGED, 7);
+    bench_write_run(bench, 5, OUTCOME_FAILED, 1);
+    CHECK(dataset_outcomes(bench->dataset)[3] == OUTCOME_RUNNING);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    CHECK(dataset_outcomes(bench->dataset)[3] == OUTCOME_DIVERGED);
+    CHECK(dataset_start(bench->dataset, 1, "there", 0, &bench->error) == 0);
+    if (!bench_reopens(bench, SIX))
         return;
-    CHECK(!bench_exists(&bench, "a.nc.new"));
-    CHECK(memcmp(dataset_outcomes(bench.dataset), before, sizeof(before)) == 0);
-    bench_write_run(&bench, 0, OUTCOME_DONE, 1000);
-    bench_write_run(&bench, 3, OUTCOME_DIVERGED, 7);
-    bench_write_run(&bench, 5, OUTCOME_FAILED, 1);
-    CHECK(dataset_outcomes(bench.dataset)[3] == OUTCOME_RUNNING);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    CHECK(dataset_outcomes(bench.dataset)[3] == OUTCOME_DIVERGED);
-    CHECK(dataset_start(bench.dataset, 1, "there", 0, &bench.error) == 0);
-    bench_close(&bench);
-    if (!bench_opens(&bench, yaml))
-        return;
-    CHECK(memcmp(dataset_outcomes(bench.dataset), after, sizeof(after)) == 0);
-    check_values(&bench);
-    check_phases(&bench);
-    bench_close(&bench);
-    bench_release(&bench);
-}
-
-TEST(dataset_of_one_run)
-{
-    struct bench bench;
-
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE))
-        return;
-    bench_write_run(&bench, 0, OUTCOME_DONE, 100);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, 0) == 0);
-    bench_close(&bench);
-    bench_release(&bench);
+    CHECK(memcmp(dataset_outcomes(bench->dataset), after, sizeof(after)) == 0);
+    check_values(bench);
+    check_phases(bench);
 }
 
 /* Words of an odd length, and a number of cells that is not a multiple of 8, would shift the values after
  * them. Only coordinates, which are never written again, come behind such variables. */
-TEST(dataset_has_its_numbers_at_multiples_of_8)
+IN_BENCH(
+    dataset_has_its_numbers_at_multiples_of_8, BASE "norm_placement: [out, pre, post]\nseed: [1, 2, 3]\n")
 {
     char name[NC_MAX_NAME + 1];
-    struct bench bench;
     int file, dimension, count = 0;
     nc_type type;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE "norm_placement: [out, pre, post]\nseed: [1, 2, 3]\n"))
-        return;
-    char *path = output_resolve(bench.path);
-    struct extent *extent = layout_extents(path, &bench.error);
+    char *path = output_resolve(bench->path);
+    struct extent *extent = layout_extents(path, &bench->error);
     CHECK(extent != NULL);
     if (!extent || nc_open(path, NC_NOWRITE, &file) != NC_NOERR) {
         test_fail(__FILE__, __LINE__, "%s cannot be opened", path);
@@ -111,34 +88,12 @@ TEST(dataset_has_its_numbers_at_multiples_of_8)
     CHECK(nc_inq_nvars(file, &count) == NC_NOERR);
     for (int i = 0; i < count; i++)
         if (nc_inq_vartype(file, i, &type) == NC_NOERR && (type == NC_DOUBLE || type == NC_INT64) &&
-            extent[i].bytes >= 8 * bench.sweep.cells && nc_inq_varname(file, i, name) == NC_NOERR &&
+            extent[i].bytes >= 8 * bench->sweep.cells && nc_inq_varname(file, i, name) == NC_NOERR &&
             nc_inq_dimid(file, name, &dimension) != NC_NOERR)
             CHECK(extent[i].begin % 8 == 0);
     nc_close(file);
     free(extent);
     free(path);
-    bench_close(&bench);
-    bench_release(&bench);
-}
-
-TEST(dataset_wipes_an_earlier_attempt)
-{
-    struct bench bench;
-
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
-        return;
-    CHECK(dataset_start(bench.dataset, 1, "here", 0, &bench.error) == 0);
-    bench_write_row(&bench, 1, 5, 1000);
-    CHECK(dataset_return(bench.dataset, 1, &bench.error) == 0);
-    CHECK(dataset_outcomes(bench.dataset)[1] == OUTCOME_PENDING);
-    CHECK(dataset_start(bench.dataset, 1, "there", 0, &bench.error) == 0);
-    CHECK(dataset_flush(bench.dataset, &bench.error) == 0);
-    for (int64_t i = 0; i < 6; i++)
-        CHECK(isnan(bench_read_value(&bench, "param_norm", i)));
-    CHECK_CLOSE(bench_read_value(&bench, "attempts", 1), 2, 0);
-    bench_close(&bench);
-    bench_release(&bench);
 }
 
 static void check_end(struct bench *bench, int64_t cell, bool there, bool fits)
@@ -154,84 +109,70 @@ static void check_end(struct bench *bench, int64_t cell, bool there, bool fits)
 }
 
 /* Its worker may be lost, or fail to save the weights, after it has sent everything. */
-TEST(dataset_has_values_of_a_whole_run_only_once_it_has_ended)
+IN_BENCH(dataset_has_values_of_a_whole_run_only_once_it_has_ended, BASE "seed: [1, 2, 3]\n")
 {
     const struct result failed = {.outcome = OUTCOME_FAILED, .diverged_step = -1, .norm_growth = NAN};
     const struct result done = {.outcome = OUTCOME_DONE, .last_step = 10, .diverged_step = -1};
-    struct bench bench;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE "seed: [1, 2, 3]\n"))
-        return;
     for (int64_t cell = 0; cell < 3; cell++) {
-        CHECK(dataset_start(bench.dataset, cell, "here", 0, &bench.error) == 0);
+        CHECK(dataset_start(bench->dataset, cell, "here", 0, &bench->error) == 0);
         for (int64_t step = 0; step <= 10; step += 5)
-            bench_write_row(&bench, cell, step, 1000);
-        bench_write_row(&bench, cell, STEP_OF_RUN, 7);
-        check_end(&bench, cell, false, true);
+            bench_write_row(bench, cell, step, 1000);
+        bench_write_row(bench, cell, STEP_OF_RUN, 7);
+        check_end(bench, cell, false, true);
     }
-    CHECK(dataset_return(bench.dataset, 0, &bench.error) == 0);
-    CHECK(dataset_result(bench.dataset, 1, &failed, &bench.error) == 0);
-    CHECK(dataset_result(bench.dataset, 2, &done, &bench.error) == 0);
-    check_end(&bench, 2, false, true);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    check_end(&bench, 0, false, false);
-    check_end(&bench, 1, false, false);
-    check_end(&bench, 2, true, true);
-    CHECK_CLOSE(bench_read_value(&bench, "norm_growth", 2), bench_growth(&bench, 2), 0);
-    CHECK(dataset_start(bench.dataset, 0, "there", 10, &bench.error) == 0);
-    bench_write_row(&bench, 0, 10, 1000);
-    CHECK(dataset_result(bench.dataset, 0, &done, &bench.error) == 0);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    CHECK(isnan(bench_read_value(&bench, "norm_growth", 0)));
-    bench_close(&bench);
-    bench_release(&bench);
+    CHECK(dataset_return(bench->dataset, 0, &bench->error) == 0);
+    CHECK(dataset_result(bench->dataset, 1, &failed, &bench->error) == 0);
+    CHECK(dataset_result(bench->dataset, 2, &done, &bench->error) == 0);
+    check_end(bench, 2, false, true);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    check_end(bench, 0, false, false);
+    check_end(bench, 1, false, false);
+    check_end(bench, 2, true, true);
+    CHECK_CLOSE(bench_read_value(bench, "norm_growth", 2), bench_growth(bench, 2), 0);
+    CHECK(dataset_start(bench->dataset, 0, "there", 10, &bench->error) == 0);
+    bench_write_row(bench, 0, 10, 1000);
+    CHECK(dataset_result(bench->dataset, 0, &done, &bench->error) == 0);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    CHECK(isnan(bench_read_value(bench, "norm_growth", 0)));
 }
 
 /* When a run resumes, readers still see its rows at earlier steps. */
-TEST(dataset_keeps_what_comes_again)
+IN_BENCH(dataset_keeps_what_comes_again, BASE "seed: [1, 2, 3]\nlayers: 3\n")
 {
     static const int64_t from[] = {10, 6, 5, 1, 0};
-    struct bench bench;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE "seed: [1, 2, 3]\nlayers: 3\n"))
-        return;
-    CHECK(dataset_session(bench.dataset) == 0);
+    CHECK(dataset_session(bench->dataset) == 0);
     for (int64_t cell = 0; cell < 3; cell++)
-        bench_write_run(&bench, cell, OUTCOME_DONE, 1000);
+        bench_write_run(bench, cell, OUTCOME_DONE, 1000);
     for (int64_t i = 0; i < 5; i++) {
-        CHECK(dataset_return(bench.dataset, 1, &bench.error) == 0);
-        CHECK(dataset_start(bench.dataset, 1, "there", from[i], &bench.error) == 0);
-        CHECK(dataset_flush(bench.dataset, &bench.error) == 0);
+        CHECK(dataset_return(bench->dataset, 1, &bench->error) == 0);
+        CHECK(dataset_start(bench->dataset, 1, "there", from[i], &bench->error) == 0);
+        CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
         for (int64_t row = 0; row < 3; row++)
-            CHECK(isnan(bench_read_value(&bench, "param_norm", 3 + row)) == (5 * row >= from[i]));
-        CHECK_CLOSE(bench_read_value(&bench, "attempts", 1), 2 + (double)i, 0);
+            CHECK(isnan(bench_read_value(bench, "param_norm", 3 + row)) == (5 * row >= from[i]));
+        CHECK_CLOSE(bench_read_value(bench, "attempts", 1), 2 + (double)i, 0);
         for (int64_t cell = 0; cell < 3; cell += 2)
-            CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, cell) == 0);
+            CHECK(bench_count_wrong(bench, METRIC_tensor_norm, cell) == 0);
     }
-    bench_close(&bench);
-    bench_release(&bench);
 }
 
-TEST(dataset_has_room_for_many_sessions)
+IN_BENCH(dataset_has_room_for_many_sessions, NULL)
 {
-    struct bench bench;
     struct view view;
 
-    bench_init(&bench);
     for (int i = 0; i <= SESSIONS_FIRST; i++) {
-        if (!bench_opens(&bench, BASE))
+        if (!bench_opens(bench, BASE))
             return;
         if (i == 1) {
-            bench_write_run(&bench, 0, OUTCOME_DONE, 100);
-            CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+            bench_write_run(bench, 0, OUTCOME_DONE, 100);
+            CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
         }
-        CHECK(dataset_outcomes(bench.dataset)[0] == (i ? OUTCOME_DONE : OUTCOME_PENDING));
-        bench_close(&bench);
+        CHECK(dataset_outcomes(bench->dataset)[0] == (i ? OUTCOME_DONE : OUTCOME_PENDING));
+        bench_close(bench);
     }
-    CHECK_CLOSE(bench_read_value(&bench, "session", 0), 1, 0);
-    CHECK(view_open(&view, bench.path, &bench.error) == 0);
+    CHECK_CLOSE(bench_read_value(bench, "session", 0), 1, 0);
+    CHECK(view_open(&view, bench->path, &bench->error) == 0);
     CHECK(view.sessions == 2 * SESSIONS_FIRST);
     for (int64_t i = 0; i < view.sessions; i++) {
         char *kernel = view_string(&view, "session_blas_kernel", i);
@@ -239,71 +180,56 @@ TEST(dataset_has_room_for_many_sessions)
         free(kernel);
     }
     view_close(&view);
-    bench_release(&bench);
 }
 
-TEST(dataset_size_is_the_files)
+IN_BENCH(dataset_size_is_the_files, NULL)
 {
     static const char *const yamls[] = {BASE, BASE "seed: [1, 2]\nlayers: [1, 7]\n",
         BASE
         "learning_rate: {log: [1e-1, 1e-5], points: 20}\nweight_decay: {log: [1e-1, 1e-5], points: 20}\n"};
 
     for (int i = 0; i < 3; i++) {
-        struct bench bench;
         struct stat stat_;
-        bench_init(&bench);
-        if (!bench_opens(&bench, yamls[i]))
+        if (!bench_opens(bench, yamls[i]))
             return;
-        CHECK(stat(bench.path, &stat_) == 0);
-        CHECK(sweep_load_corpus(&bench.sweep, &bench.corpus, &bench.error) == 0);
-        CHECK_CLOSE(dataset_size(&bench.sweep, &bench.corpus), (double)stat_.st_size, 0);
-        corpus_release(&bench.corpus);
-        bench_close(&bench);
-        bench_release(&bench);
+        CHECK(stat(bench->path, &stat_) == 0);
+        CHECK(sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error) == 0);
+        CHECK_CLOSE(dataset_size(&bench->sweep, &bench->corpus), (double)stat_.st_size, 0);
+        corpus_release(&bench->corpus);
+        bench_close(bench);
+        unlink(bench->path);
     }
 }
 
-TEST(dataset_cuts_reasons_between_characters)
+IN_BENCH(dataset_cuts_reasons_between_characters, BASE "seed: [1, 2]\n")
 {
-    struct bench bench;
     struct result result = {.outcome = OUTCOME_FAILED};
     struct view view;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
-        return;
     result.reason[0] = '\xff';
     for (int i = 1; i + 2 < REASON_SIZE; i += 2)
         memcpy(result.reason + i, "\xc3\xa4", 2);
-    CHECK(dataset_start(bench.dataset, 1, "here", 0, &bench.error) == 0);
-    CHECK(dataset_result(bench.dataset, 1, &result, &bench.error) == 0);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    CHECK(view_open(&view, bench.path, &bench.error) == 0);
+    CHECK(dataset_start(bench->dataset, 1, "here", 0, &bench->error) == 0);
+    CHECK(dataset_result(bench->dataset, 1, &result, &bench->error) == 0);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    CHECK(view_open(&view, bench->path, &bench->error) == 0);
     char *reason = view_string(&view, "reason", 1);
     result.reason[0] = '?';
     CHECK_TEXT(reason, result.reason);
     free(reason);
     view_close(&view);
-    bench_close(&bench);
-    bench_release(&bench);
 }
 
 /* A run may fail for lack of memory before its first step. */
-TEST(dataset_counts_an_attempt_of_a_run_that_never_began)
+IN_BENCH(dataset_counts_an_attempt_of_a_run_that_never_began, BASE "seed: [1, 2]\n")
 {
-    struct bench bench;
     const struct result result = {.outcome = OUTCOME_FAILED, .reason = "no memory"};
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
-        return;
-    CHECK(dataset_result(bench.dataset, 1, &result, &bench.error) == 0);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    bench_close(&bench);
-    CHECK(bench_read_value(&bench, "attempts", 1) == 1);
-    CHECK(bench_opens(&bench, BASE "seed: [1, 2]\n"));
-    bench_close(&bench);
-    bench_release(&bench);
+    CHECK(dataset_result(bench->dataset, 1, &result, &bench->error) == 0);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    bench_close(bench);
+    CHECK(bench_read_value(bench, "attempts", 1) == 1);
+    CHECK(bench_opens(bench, BASE "seed: [1, 2]\n"));
 }
 
 TEST(dataset_reserves_its_names)

@@ -340,11 +340,12 @@ def test_a_foreign_dataset_is_refused(tmp_path, normsweep):
 @thorough
 def test_files_in_each_others_place(path, tmp_path, normsweep):
     shutil.copy(path, tmp_path / "a.nc")
-    (tmp_path / "a.yaml").write_text("steps: 2\n")
-    (tmp_path / "b.yaml").write_text("steps: 2\n")
+    for name in "a.yaml", "a.yml", "b.yaml":
+        (tmp_path / name).write_text("steps: 2\n")
     for command in "show", "status":
-        done = normsweep(command, "a.yaml", status=2)
-        assert done.stderr == "a.yaml: is not a normsweep dataset; its dataset is a.nc\n"
+        for name in "a.yaml", "a.yml":
+            done = normsweep(command, name, status=2)
+            assert done.stderr == f"{name}: is not a normsweep dataset; its dataset is a.nc\n"
         assert normsweep(command, "b.yaml", status=2).stderr == (
             "b.yaml: is not a normsweep dataset; if it is a sweep file, give the dataset that run writes\n")
         assert "No such file" in normsweep(command, "c.yaml", status=2).stderr

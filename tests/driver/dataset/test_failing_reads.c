@@ -6,9 +6,7 @@
 #include "driver/dataset/dataset.h"
 #include "driver/dataset/inside.h"
 #include "driver/dataset/view.h"
-#include "driver/sweep/texts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,18 +15,6 @@
     BASE "norm_placement: [pre, out]\ntogether: {model: {a: {width: 8, heads: 2}, b: {width: 16, heads: "    \
          "4}}}\n"                                                                                            \
          "learning_rate: [0.1, 0.01]\n"
-
-/* A dataset whose first run is done. */
-static bool make_dataset(struct bench *bench)
-{
-    bench_init(bench);
-    if (!bench_opens(bench, YAML))
-        return false;
-    bench_write_run(bench, 0, OUTCOME_DONE, 1000);
-    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
-    bench_close(bench);
-    return true;
-}
 
 /* A look at a dataset: what was read, and how often a function said that it could not. */
 struct look {
@@ -158,52 +144,38 @@ static int look_at_all(const struct bench *bench)
     return look.failures;
 }
 
-TEST(failing_calls_while_a_dataset_is_read)
+IN_BENCH(failing_calls_while_a_dataset_is_read, YAML)
 {
-    struct bench bench;
-    char sweep[128];
-    bool failed;
+    char sweep[BENCH_PATH];
 
-    if (!make_dataset(&bench))
-        return;
-    CHECK(sweep_parse(&bench.sweep, "a.yaml", ".", YAML, strlen(YAML), NULL, 0, &bench.error) == 0);
-    snprintf(sweep, sizeof(sweep), "%.*s.yaml", (int)strlen(bench.path) - 3, bench.path);
-    FILE *file = fopen(sweep, "w");
-    CHECK(file && fputs(YAML, file) >= 0 && fclose(file) == 0);
-    CHECK(look_at_all(&bench) == 0);
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        do {
-            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            int failures = look_at_all(&bench);
-            failed = failing_end();
-            if (!failed && failures)
-                test_fail(__FILE__, __LINE__, "%s: %d failures", failing_kinds[i].calls, failures);
-        } while (failed);
-    unlink(sweep);
-    sweep_release(&bench.sweep);
-    bench_release(&bench);
+    bench_write_run(bench, 0, OUTCOME_DONE, 1000);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    bench_close(bench);
+    CHECK(bench_prepare(bench, YAML));
+    bench_put(bench, "a.yaml", YAML, strlen(YAML));
+    CHECK(look_at_all(bench) == 0);
+    for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);) {
+        failing_anew(kind->calls, kind->cause);
+        int failures = look_at_all(bench);
+        if (!failing_end() && failures)
+            test_fail(__FILE__, __LINE__, "%s: %d failures", kind->calls, failures);
+    }
+    unlink(bench_path(bench, "a.yaml", sweep));
+    bench_unprepare(bench);
 }
 
 /* The size that `plan` tells is right, or unknown. */
-TEST(failing_calls_while_a_size_is_reckoned)
+IN_BENCH(failing_calls_while_a_size_is_reckoned, NULL)
 {
-    struct bench bench;
-    bool failed;
-
-    bench_init(&bench);
-    CHECK(sweep_parse(&bench.sweep, "a.yaml", ".", YAML, strlen(YAML), NULL, 0, &bench.error) == 0);
-    CHECK(sweep_load_corpus(&bench.sweep, &bench.corpus, &bench.error) == 0);
-    double right = dataset_size(&bench.sweep, &bench.corpus);
+    CHECK(bench_prepare(bench, YAML));
+    double right = dataset_size(&bench->sweep, &bench->corpus);
     CHECK(right > 0);
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        do {
-            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            double bytes = dataset_size(&bench.sweep, &bench.corpus);
-            failed = failing_end();
-            if (!(bytes == right || (failed && isnan(bytes))))
-                test_fail(__FILE__, __LINE__, "%s: %g bytes", failing_kinds[i].calls, bytes);
-        } while (failed);
-    corpus_release(&bench.corpus);
-    sweep_release(&bench.sweep);
-    bench_release(&bench);
+    for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);) {
+        failing_anew(kind->calls, kind->cause);
+        double bytes = dataset_size(&bench->sweep, &bench->corpus);
+        bool failed = failing_end();
+        if (!(bytes == right || (failed && isnan(bytes))))
+            test_fail(__FILE__, __LINE__, "%s: %g bytes", kind->calls, bytes);
+    }
+    bench_unprepare(bench);
 }

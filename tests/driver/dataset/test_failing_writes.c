@@ -48,116 +48,85 @@ static int write_run(struct bench *bench, int64_t cell, enum outcome outcome, bo
     return status;
 }
 
-/* One try; false: a call from each place has failed. */
-static bool try_writing(struct bench *bench, const struct failing_kind *kind, enum outcome outcome)
+static void try_writing(struct bench *bench, const struct failing_kind *kind, enum outcome outcome)
 {
     struct error error = {.text = ""};
 
     if (!bench_opens(bench, YAML))
-        return false;
+        return;
     bench->error.text[0] = '\0';
     failing_anew(kind->calls, kind->cause);
     int written = write_run(bench, 1, outcome, true), closed = dataset_close(bench->dataset, &error);
-    bool failed = failing_end();
+    failing_end();
     sweep_release(&bench->sweep);
     if (written && !strstr(bench->error.text, "a.nc: ") && strcmp(kind->calls, "calloc") != 0)
         test_fail(__FILE__, __LINE__, "%s: '%s'", kind->calls, bench->error.text);
     CHECK(closed == 0 || strstr(error.text, "a.nc: "));
     if (!bench_opens(bench, YAML))
-        return false;
+        return;
     enum outcome now = (enum outcome)dataset_outcomes(bench->dataset)[1];
     if (!written && now != outcome)
         test_fail(__FILE__, __LINE__, "%s: committed, but the outcome is %d", kind->calls, (int)now);
     bench_close(bench);
     unlink(bench->path);
-    return failed;
 }
 
-static void try_all(enum outcome outcome)
+IN_BENCH(failing_calls_while_a_run_is_written, NULL)
 {
-    struct bench bench;
+    static const enum outcome outcomes[] = {OUTCOME_DONE, OUTCOME_FAILED};
 
-    bench_init(&bench);
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        while (try_writing(&bench, &failing_kinds[i], outcome))
-            ;
-    bench_release(&bench);
-}
-
-TEST(failing_calls_while_a_run_is_written)
-{
-    try_all(OUTCOME_DONE);
-}
-
-TEST(failing_calls_while_a_failed_run_is_written)
-{
-    try_all(OUTCOME_FAILED);
+    for (int i = 0; i < 2; i++)
+        for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);)
+            try_writing(bench, kind, outcomes[i]);
 }
 
 /* The disk is full when the buffer is: after each number of bytes that go into it. */
-TEST(failing_calls_while_the_buffer_is_written)
+IN_BENCH(failing_calls_while_the_buffer_is_written, YAML)
 {
     enum { BYTES = 8000 }; /* more than a run has */
-    struct bench bench;
     int failed = 0;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, YAML))
-        return;
-    CHECK(write_run(&bench, 1, OUTCOME_DONE, true) == 0);
+    CHECK(write_run(bench, 1, OUTCOME_DONE, true) == 0);
     for (size_t room = 0; room < BYTES; room += 4) {
-        bench.dataset->buffer.used = WRITE_BUFFER_BYTES - room;
-        bench.error.text[0] = '\0';
+        bench->dataset->buffer.used = WRITE_BUFFER_BYTES - room;
+        bench->error.text[0] = '\0';
         failing_always("pwrite", ENOSPC);
-        int status = room % 8 ? 0 : dataset_return(bench.dataset, 1, &bench.error);
+        int status = room % 8 ? 0 : dataset_return(bench->dataset, 1, &bench->error);
         if (status == 0)
-            status = write_run(&bench, 1, room % 16 ? OUTCOME_FAILED : OUTCOME_DONE, false);
+            status = write_run(bench, 1, room % 16 ? OUTCOME_FAILED : OUTCOME_DONE, false);
         CHECK(failing_end() && status == -1);
-        failed += strstr(bench.error.text, "a.nc: No space left on device") != NULL;
-        dataset_forget(bench.dataset);
+        failed += strstr(bench->error.text, "a.nc: No space left on device") != NULL;
+        dataset_forget(bench->dataset);
     }
     CHECK(failed == BYTES / 4);
-    CHECK(write_run(&bench, 1, OUTCOME_DONE, true) == 0);
-    CHECK(dataset_outcomes(bench.dataset)[1] == OUTCOME_DONE);
-    bench_close(&bench);
-    bench_release(&bench);
+    CHECK(write_run(bench, 1, OUTCOME_DONE, true) == 0);
+    CHECK(dataset_outcomes(bench->dataset)[1] == OUTCOME_DONE);
 }
 
 /* Rows and steps that a run does not have. */
-TEST(dataset_has_texts_and_phases_of_any_run)
+IN_BENCH(dataset_has_texts_and_phases_of_any_run, YAML)
 {
-    struct bench bench;
     char host[300];
     struct result result = {.outcome = OUTCOME_DONE, .last_step = 10, .norm_growth = NAN};
 
     memset(host, 'h', sizeof(host));
     host[sizeof(host) - 1] = '\0';
-    bench_init(&bench);
-    if (!bench_opens(&bench, YAML))
-        return;
-    CHECK(dataset_start(bench.dataset, 0, host, 0, &bench.error) == 0);
-    CHECK(dataset_result(bench.dataset, 0, &result, &bench.error) == 0);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    CHECK_CLOSE(bench_read_value(&bench, "phase", 0), PHASE_NONE, 0);
-    CHECK_CLOSE(bench_read_value(&bench, "outcome", 0), OUTCOME_DONE, 0);
-    bench_close(&bench);
-    bench_release(&bench);
+    CHECK(dataset_start(bench->dataset, 0, host, 0, &bench->error) == 0);
+    CHECK(dataset_result(bench->dataset, 0, &result, &bench->error) == 0);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    CHECK_CLOSE(bench_read_value(bench, "phase", 0), PHASE_NONE, 0);
+    CHECK_CLOSE(bench_read_value(bench, "outcome", 0), OUTCOME_DONE, 0);
 }
 
-TEST(dataset_has_the_rows_of_its_runs_alone)
+IN_BENCH(dataset_has_the_rows_of_its_runs_alone, YAML)
 {
-    struct bench bench;
-
-    bench_init(&bench);
-    if (!bench_opens(&bench, YAML))
-        return;
-    CHECK(dataset_has_values(bench.dataset, 0, 5, 0, 4));
-    CHECK(!dataset_has_values(bench.dataset, 0, 6, 0, 4));
-    CHECK(!dataset_has_values(bench.dataset, 0, 5, 1 << 20, 4));
-    CHECK(!dataset_has_values(bench.dataset, 0, STEP_OF_RUN, 1 << 20, 4));
-    CHECK(dataset_result(bench.dataset, 0, &(struct result){.outcome = OUTCOME_PENDING}, &bench.error) == 0);
-    CHECK(dataset_outcomes(bench.dataset)[0] == OUTCOME_PENDING);
-    bench_close(&bench);
-    CHECK(dataset_close(NULL, &bench.error) == 0);
-    bench_release(&bench);
+    CHECK(dataset_has_values(bench->dataset, 0, 5, 0, 4));
+    CHECK(!dataset_has_values(bench->dataset, 0, 6, 0, 4));
+    CHECK(!dataset_has_values(bench->dataset, 0, 5, 1 << 20, 4));
+    CHECK(!dataset_has_values(bench->dataset, 0, STEP_OF_RUN, 1 << 20, 4));
+    CHECK(
+        dataset_result(bench->dataset, 0, &(struct result){.outcome = OUTCOME_PENDING}, &bench->error) == 0);
+    CHECK(dataset_outcomes(bench->dataset)[0] == OUTCOME_PENDING);
+    bench_close(bench);
+    CHECK(dataset_close(NULL, &bench->error) == 0);
 }

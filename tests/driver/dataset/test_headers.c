@@ -6,8 +6,6 @@
 #include "driver/dataset/inside.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BYTES_MOST = 1 << 15 };
@@ -205,78 +203,62 @@ static const struct {
     {make_late_begin, "is cut short at "},
 };
 
-static void write_made(const struct bench *bench, const struct made *made)
-{
-    FILE *file = fopen(bench->path, "wb");
-
-    CHECK(file && fwrite(made->bytes, 1, made->size, file) == made->size && fclose(file) == 0);
-}
-
-TEST(dataset_header_is_judged_number_by_number)
+IN_BENCH(dataset_header_is_judged_number_by_number, NULL)
 {
     static struct made made;
-    struct bench bench;
     int64_t bytes;
     bool netcdf4;
 
-    bench_init(&bench);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        bench.error = (struct error){.text = ""};
+        bench->error = (struct error){.text = ""};
         begin(&made);
         cases[i].make(&made);
-        write_made(&bench, &made);
-        int status = layout_check_file(bench.path, &bytes, &netcdf4, &bench.error);
-        if (status != (cases[i].why[0] ? -1 : 0) || !strstr(bench.error.text, cases[i].why))
-            test_fail(__FILE__, __LINE__, "case %zu: %d, '%s'", i, status, bench.error.text);
-        CHECK(status == 0 || bench.error.status == ERROR_INPUT);
+        bench_put(bench, "a.nc", made.bytes, made.size);
+        int status = layout_check_file(bench->path, &bytes, &netcdf4, &bench->error);
+        if (status != (cases[i].why[0] ? -1 : 0) || !strstr(bench->error.text, cases[i].why))
+            test_fail(__FILE__, __LINE__, "case %zu: %d, '%s'", i, status, bench->error.text);
+        CHECK(status == 0 || bench->error.status == ERROR_INPUT);
     }
-    bench_release(&bench);
 }
 
 /* A netCDF-4 file has no extents, and only its first four bytes are not enough. */
-TEST(dataset_header_of_netcdf4)
+IN_BENCH(dataset_header_of_netcdf4, NULL)
 {
     static struct made made;
-    struct bench bench;
     int64_t bytes;
     bool netcdf4 = false;
 
-    bench_init(&bench);
     made.size = 0;
     put(&made, 8, 0x894844460d0a1a0a);
-    write_made(&bench, &made);
-    CHECK(layout_check_file(bench.path, &bytes, &netcdf4, &bench.error) == 0 && netcdf4);
-    CHECK(layout_extents(bench.path, &bench.error) == NULL);
-    CHECK(strstr(bench.error.text, "is not a normsweep dataset"));
+    bench_put(bench, "a.nc", made.bytes, made.size);
+    CHECK(layout_check_file(bench->path, &bytes, &netcdf4, &bench->error) == 0 && netcdf4);
+    CHECK(layout_extents(bench->path, &bench->error) == NULL);
+    CHECK(strstr(bench->error.text, "is not a normsweep dataset"));
     made.size = 0;
     put(&made, 8, 0x894844460d0a1a0b);
-    write_made(&bench, &made);
-    CHECK(layout_check_file(bench.path, &bytes, &netcdf4, &bench.error) == -1);
-    CHECK(strstr(bench.error.text, "is not a normsweep dataset"));
-    bench_release(&bench);
+    bench_put(bench, "a.nc", made.bytes, made.size);
+    CHECK(layout_check_file(bench->path, &bytes, &netcdf4, &bench->error) == -1);
+    CHECK(strstr(bench->error.text, "is not a normsweep dataset"));
 }
 
 /* A disk that cannot read is not taken for a file that is cut short, nor for another file. */
-TEST(dataset_header_that_cannot_be_read)
+IN_BENCH(dataset_header_that_cannot_be_read, NULL)
 {
     static struct made made;
-    struct bench bench;
     int64_t bytes;
     bool netcdf4;
 
-    bench_init(&bench);
     begin(&made);
     make_sound(&made);
-    write_made(&bench, &made);
+    bench_put(bench, "a.nc", made.bytes, made.size);
     failing_after(3, "fread", EIO);
     failing_next("ferror", EIO);
-    CHECK(layout_check_file(bench.path, &bytes, &netcdf4, &bench.error) == -1 && failing_end());
-    CHECK(bench.error.status == ERROR_ENVIRONMENT && strstr(bench.error.text, "Input/output error"));
+    CHECK(layout_check_file(bench->path, &bytes, &netcdf4, &bench->error) == -1 && failing_end());
+    CHECK(bench->error.status == ERROR_ENVIRONMENT && strstr(bench->error.text, "Input/output error"));
     failing_next("fseeko", EIO);
-    CHECK(layout_check_file(bench.path, &bytes, &netcdf4, &bench.error) == -1 && failing_end());
-    CHECK(bench.error.status == ERROR_ENVIRONMENT && strstr(bench.error.text, "Input/output error"));
+    CHECK(layout_check_file(bench->path, &bytes, &netcdf4, &bench->error) == -1 && failing_end());
+    CHECK(bench->error.status == ERROR_ENVIRONMENT && strstr(bench->error.text, "Input/output error"));
     failing_after(3, "fread", EIO);
-    CHECK(layout_check_file(bench.path, &bytes, &netcdf4, &bench.error) == -1 && failing_end());
-    CHECK(bench.error.status == ERROR_INPUT && strstr(bench.error.text, "is cut short at"));
-    bench_release(&bench);
+    CHECK(layout_check_file(bench->path, &bytes, &netcdf4, &bench->error) == -1 && failing_end());
+    CHECK(bench->error.status == ERROR_INPUT && strstr(bench->error.text, "is cut short at"));
 }

@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static void right(int status)
 {
@@ -218,7 +216,7 @@ static void build_file(const struct bench *bench, int kind, void (*build)(int fi
 
 #define NOT_OURS "is not a normsweep dataset"
 
-TEST(dataset_is_told_from_other_files)
+IN_BENCH(dataset_is_told_from_other_files, NULL)
 {
     static const struct {
         int kind;
@@ -247,22 +245,19 @@ TEST(dataset_is_told_from_other_files)
         {COPY, build_many_layers, NOT_OURS},
         {COPY, build_large_grid, NOT_OURS},
     };
-    struct bench bench;
     struct view view;
 
-    bench_init(&bench);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        build_file(&bench, cases[i].kind, cases[i].build);
-        bench.error.text[0] = '\0';
-        int status = view_open(&view, bench.path, &bench.error);
-        const char *why = strstr(bench.error.text, "a.nc: ");
+        build_file(bench, cases[i].kind, cases[i].build);
+        bench->error.text[0] = '\0';
+        int status = view_open(&view, bench->path, &bench->error);
+        const char *why = strstr(bench->error.text, "a.nc: ");
         if (status != -1 || !why || strcmp(why + 6, cases[i].why) != 0)
-            test_fail(__FILE__, __LINE__, "case %zu: %d, '%s'", i, status, bench.error.text);
+            test_fail(__FILE__, __LINE__, "case %zu: %d, '%s'", i, status, bench->error.text);
         if (status == 0)
             view_close(&view);
-        CHECK(bench.error.status == ERROR_INPUT);
+        CHECK(bench->error.status == ERROR_INPUT);
     }
-    bench_release(&bench);
 }
 
 /* ---- attributes of netCDF-4 ---- */
@@ -291,15 +286,13 @@ static void open_bare(const struct bench *bench, struct view *view)
     right(nc_open(bench->path, NC_NOWRITE, &view->file));
 }
 
-TEST(dataset_texts_may_be_strings)
+IN_BENCH(dataset_texts_may_be_strings, NULL)
 {
-    struct bench bench;
     struct view view;
 
-    bench_init(&bench);
-    build_file(&bench, COPY, build_strings);
-    CHECK(view_check(bench.path, &bench.error) == 0);
-    open_bare(&bench, &view);
+    build_file(bench, COPY, build_strings);
+    CHECK(view_check(bench->path, &bench->error) == 0);
+    open_bare(bench, &view);
     char *title = view_text(&view, "title"), *empty = view_text(&view, "empty");
     CHECK_TEXT(title ? title : "", "a title");
     CHECK(empty && empty[0] == '\0');
@@ -317,7 +310,6 @@ TEST(dataset_texts_may_be_strings)
     view.most = 8;
     CHECK(!view_text(&view, "letters") && errno == 0); /* longer than the file can be */
     view_close(&view);
-    bench_release(&bench);
 }
 
 /* ---- variables ---- */
@@ -343,18 +335,16 @@ static void build_flags(int file)
     put_variable(file, "none", NC_BYTE, 0, NULL);
 }
 
-TEST(dataset_flags_are_few_and_short)
+IN_BENCH(dataset_flags_are_few_and_short, NULL)
 {
     static const struct {
         const char *name;
         int count;
     } cases[] = {{"few", 2}, {"many", 0}, {"wide", 0}, {"long", 0}, {"odd", 0}, {"none", 0}};
-    struct bench bench;
     struct view view;
 
-    bench_init(&bench);
-    build_file(&bench, CLASSIC, build_flags);
-    open_bare(&bench, &view);
+    build_file(bench, CLASSIC, build_flags);
+    open_bare(bench, &view);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct view_variable variable;
         struct view_flags flags;
@@ -364,7 +354,6 @@ TEST(dataset_flags_are_few_and_short)
             test_fail(__FILE__, __LINE__, "%s: %d", cases[i].name, flags.count);
     }
     view_close(&view);
-    bench_release(&bench);
 }
 
 static void build_shapes(int file)
@@ -386,15 +375,13 @@ static void build_shapes(int file)
 }
 
 /* What has too many dimensions or values, or none of a text, is not there. */
-TEST(dataset_variables_of_other_shapes_are_none)
+IN_BENCH(dataset_variables_of_other_shapes_are_none, NULL)
 {
-    struct bench bench;
     struct view view;
     struct view_variable variable;
 
-    bench_init(&bench);
-    build_file(&bench, CLASSIC, build_shapes);
-    open_bare(&bench, &view);
+    build_file(bench, CLASSIC, build_shapes);
+    open_bare(bench, &view);
     CHECK(view_find(&view, "plain", &variable) && variable.size == 40);
     CHECK(!view_find(&view, "text", &variable) && !view_find(&view, "none", &variable));
     CHECK(!view_find(&view, "large", &variable) && !view_find(&view, "high", &variable));
@@ -408,53 +395,4 @@ TEST(dataset_variables_of_other_shapes_are_none)
     view.most = 30;
     CHECK(!view_string(&view, "texts", 0)); /* wider than the file is long */
     view_close(&view);
-    bench_release(&bench);
-}
-
-/* ---- a sweep file in place of its dataset ---- */
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
-TEST(dataset_beside_a_sweep_file_is_named)
-{
-    static const char *const suffixes[] = {".yaml", ".yml"};
-    struct bench bench;
-    char path[128];
-
-    bench_init(&bench);
-    build_file(&bench, CLASSIC, build_without_outcome);
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof(path), "%.*s%s", (int)strlen(bench.path) - 3, bench.path, suffixes[i]);
-        struct error error = {.text = "unchanged"};
-        mistaken_dataset(path, &error); /* it is not there */
-        CHECK_TEXT(error.text, "unchanged");
-        write_text(path, "");
-        mistaken_dataset(path, &error);
-        CHECK_TEXT(error.text, "unchanged");
-        write_text(path, "width: 8\n");
-        mistaken_dataset(path, &error);
-        CHECK(strstr(error.text, "; its dataset is ") && strstr(error.text, "a.nc"));
-        unlink(path);
-        error = (struct error){.text = "unchanged"};
-        CHECK(mkdir(path, 0777) == 0);
-        mistaken_dataset(path, &error);
-        CHECK_TEXT(error.text, "unchanged");
-        CHECK(rmdir(path) == 0);
-    }
-    struct error error = {.text = "unchanged"};
-    mistaken_dataset("no suffix", &error);
-    mistaken_dataset(bench.path, &error);
-    CHECK_TEXT(error.text, "unchanged");
-    unlink(bench.path);
-    snprintf(path, sizeof(path), "%s/a.yaml", bench.folder);
-    write_text(path, "width: 8\n");
-    mistaken_dataset(path, &error); /* it has none */
-    CHECK(strstr(error.text, "a.yaml: is not a normsweep dataset; if it is a sweep file, give the dataset"));
-    unlink(path);
-    bench_release(&bench);
 }

@@ -9,13 +9,10 @@
 #include "driver/tables/dataset_tables.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* How a sweep grows, and the new cells of the two finished runs. */
@@ -25,60 +22,54 @@ struct extension {
 };
 
 /* The starts of two runs, each killed. Only the second leaves a checkpoint. */
-TEST(dataset_counts_deaths_that_no_coordinator_saw)
+IN_BENCH(dataset_counts_deaths_that_no_coordinator_saw, NULL)
 {
-    struct bench bench;
     struct digest digest;
     struct run run;
     char folder[128], path[256], name[DIGEST_TEXT];
 
-    bench_init(&bench);
-    snprintf(folder, sizeof(folder), "%s.d", bench.path);
+    snprintf(folder, sizeof(folder), "%s.d", bench->path);
     for (int start = 0; start <= DEATHS_MOST + 1; start++) {
-        if (!bench_opens(&bench, BASE "seed: [1, 2, 3]\n"))
+        if (!bench_opens(bench, BASE "seed: [1, 2, 3]\n"))
             return;
-        CHECK(dataset_deaths(bench.dataset)[0] == (start < DEATHS_MOST ? start : DEATHS_MOST - 1));
-        CHECK(dataset_deaths(bench.dataset)[1] == 0 && dataset_deaths(bench.dataset)[2] == 0);
-        CHECK(dataset_outcomes(bench.dataset)[0] == OUTCOME_PENDING);
+        CHECK(dataset_deaths(bench->dataset)[0] == (start < DEATHS_MOST ? start : DEATHS_MOST - 1));
+        CHECK(dataset_deaths(bench->dataset)[1] == 0 && dataset_deaths(bench->dataset)[2] == 0);
+        CHECK(dataset_outcomes(bench->dataset)[0] == OUTCOME_PENDING);
         for (int64_t cell = 0; cell < 2; cell++)
-            CHECK(dataset_start(bench.dataset, cell, "n1", 0, &bench.error) == 0);
+            CHECK(dataset_start(bench->dataset, cell, "n1", 0, &bench->error) == 0);
         if (start == 0) {
-            CHECK(sweep_load_corpus(&bench.sweep, &bench.corpus, &bench.error) == 0);
-            sweep_cell(&bench.sweep, 1, &run);
-            sweep_run_digest(&bench.sweep, &bench.corpus, &run, &digest);
+            CHECK(sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error) == 0);
+            sweep_cell(&bench->sweep, 1, &run);
+            sweep_run_digest(&bench->sweep, &bench->corpus, &run, &digest);
             digest_format(&digest, name);
-            corpus_release(&bench.corpus);
+            corpus_release(&bench->corpus);
             snprintf(path, sizeof(path), "%s/%s-000000-000000000001-000000000005.nc", folder, name);
             CHECK(mkdir(folder, 0777) == 0 && close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0666)) == 0);
         }
-        bench_close(&bench);
+        bench_close(bench);
     }
-    CHECK(bench_read_value(&bench, "attempts", 0) == DEATHS_MOST + 2);
+    CHECK(bench_read_value(bench, "attempts", 0) == DEATHS_MOST + 2);
     CHECK(unlink(path) == 0 && rmdir(folder) == 0);
-    bench_release(&bench);
 }
 
 /* One that failed by its deaths, and is retried, has none. */
-TEST(dataset_forgives_deaths)
+IN_BENCH(dataset_forgives_deaths, BASE "seed: [1, 2]\n")
 {
     const struct dataset_options retry = {.retry_failed = true};
-    struct bench bench;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
-        return;
-    bench_write_run(&bench, 0, OUTCOME_FAILED, 1000);
-    CHECK(dataset_put_deaths(bench.dataset, 0, DEATHS_MOST, &bench.error) == 0);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    bench_close(&bench);
-    CHECK(bench_open(&bench, BASE "seed: [1, 2]\n", &retry) == 0);
-    CHECK(dataset_deaths(bench.dataset)[0] == 0 && dataset_outcomes(bench.dataset)[0] == OUTCOME_PENDING);
-    bench_close(&bench);
-    CHECK(bench_read_value(&bench, "deaths", 0) == 0);
-    bench_release(&bench);
+    bench_write_run(bench, 0, OUTCOME_FAILED, 1000);
+    bench_write_run(bench, 1, OUTCOME_DONE, 1000);
+    CHECK(dataset_put_deaths(bench->dataset, 0, DEATHS_MOST, &bench->error) == 0);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    bench_close(bench);
+    CHECK(bench_open(bench, BASE "seed: [1, 2]\n", &retry) == 0);
+    CHECK(dataset_deaths(bench->dataset)[0] == 0 && dataset_outcomes(bench->dataset)[0] == OUTCOME_PENDING);
+    CHECK(dataset_outcomes(bench->dataset)[1] == OUTCOME_DONE);
+    bench_close(bench);
+    CHECK(bench_read_value(bench, "deaths", 0) == 0);
 }
 
-TEST(dataset_grows)
+IN_BENCH(dataset_grows, NULL)
 {
     static const struct extension growths[] = {
         {"learning_rate: [0.1, 0.01]\nseed: [1, 2]\n",
@@ -101,118 +92,38 @@ TEST(dataset_grows)
 
     for (size_t i = 0; i < sizeof(growths) / sizeof(*growths); i++) {
         const struct extension *growth = &growths[i];
-        struct bench bench;
         char before[1024], after[1024];
         const char *base = strstr(growth->before, "steps") ? BASE_WITHOUT_STEPS : BASE;
         snprintf(before, sizeof(before), "%s%s", base, growth->before);
         snprintf(after, sizeof(after), "%s%s", base, growth->after);
-        bench_init(&bench);
-        if (!bench_opens(&bench, before))
+        if (!bench_opens(bench, before))
             return;
-        bench_write_run(&bench, 0, OUTCOME_DONE, 1000);
-        bench_write_run(&bench, 3, OUTCOME_DIVERGED, 1000);
-        CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-        bench_close(&bench);
-        if (!bench_opens(&bench, after))
+        bench_write_run(bench, 0, OUTCOME_DONE, 1000);
+        bench_write_run(bench, 3, OUTCOME_DIVERGED, 1000);
+        CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+        if (!bench_reopens(bench, after))
             return;
-        CHECK(!bench_exists(&bench, "a.nc.new") && !bench_exists(&bench, "a.nc.old"));
-        for (int64_t cell = 0; cell < bench.sweep.cells; cell++) {
+        CHECK(!bench_exists(bench, "a.nc.new") && !bench_exists(bench, "a.nc.old"));
+        for (int64_t cell = 0; cell < bench->sweep.cells; cell++) {
             enum outcome expected = cell == growth->first    ? OUTCOME_DONE
                                     : cell == growth->second ? OUTCOME_DIVERGED
                                                              : OUTCOME_PENDING;
-            if (dataset_outcomes(bench.dataset)[cell] != (signed char)expected)
+            if (dataset_outcomes(bench->dataset)[cell] != (signed char)expected)
                 test_fail(__FILE__, __LINE__, "growth %zu: cell %lld", i, (long long)cell);
         }
-        CHECK(bench_count_wrong(&bench, METRIC_param_norm, growth->first) == 0);
-        CHECK(bench_count_wrong(&bench, METRIC_layer_norm, growth->first) == 0);
-        CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, growth->first) == 0);
-        CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, growth->second) == 0);
-        CHECK(bench_count_wrong(&bench, METRIC_attended_histogram, growth->first) == 0);
-        CHECK(bench_count_wrong(&bench, METRIC_attended_histogram, growth->second) == 0);
-        CHECK_CLOSE(bench_read_value(&bench, "diverged_step", growth->second), 7, 0);
-        bench_write_run(&bench, bench.sweep.cells - 1, OUTCOME_DONE, 1000);
-        CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-        CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, bench.sweep.cells - 1) == 0);
-        bench_close(&bench);
-        bench_release(&bench);
+        CHECK(bench_count_wrong(bench, METRIC_param_norm, growth->first) == 0);
+        CHECK(bench_count_wrong(bench, METRIC_layer_norm, growth->first) == 0);
+        CHECK(bench_count_wrong(bench, METRIC_tensor_norm, growth->first) == 0);
+        CHECK(bench_count_wrong(bench, METRIC_tensor_norm, growth->second) == 0);
+        CHECK(bench_count_wrong(bench, METRIC_attended_histogram, growth->first) == 0);
+        CHECK(bench_count_wrong(bench, METRIC_attended_histogram, growth->second) == 0);
+        CHECK_CLOSE(bench_read_value(bench, "diverged_step", growth->second), 7, 0);
+        bench_write_run(bench, bench->sweep.cells - 1, OUTCOME_DONE, 1000);
+        CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+        CHECK(bench_count_wrong(bench, METRIC_tensor_norm, bench->sweep.cells - 1) == 0);
+        bench_close(bench);
+        unlink(bench->path);
     }
-}
-
-/* A message without the folder, whose name is random. */
-static void without_folder(const struct bench *bench, const char *text, char *short_text, size_t size)
-{
-    size_t folder = strlen(bench->folder), used = 0;
-
-    while (*text && used + 1 < size) {
-        if (strncmp(text, bench->folder, folder) == 0)
-            text += folder + 1;
-        else
-            short_text[used++] = *text++;
-    }
-    short_text[used] = '\0';
-}
-
-struct refusal {
-    const char *before, *after, *why;
-};
-
-TEST(dataset_refuses_another_sweep)
-{
-    static const struct refusal refusals[] = {
-        {"width: 64\n", "width: 128\n", "width is 64 in a.nc and 128 in a.yaml"},
-        {"width: 64\nheads: 4\nbias: true\n", "width: 128\nheads: 8\nbias: false\n",
-            "width is 64 in a.nc and 128 in a.yaml, heads is 4 in a.nc and 8 in a.yaml, bias is true in a.nc "
-            "and false in a.yaml"},
-        {"norm_placement: pre\n", "norm_placement: out\n", "norm_placement is pre in a.nc and out in a.yaml"},
-        {"weight_decay: 0.01\n", "weight_decay: 0.1\n", "weight_decay is 0.01 in a.nc and 0.1 in a.yaml"},
-        {"learning_rate: [0.1, 0.01, 0.001]\n", "learning_rate: [0.01, 0.2]\n",
-            "a.yaml no longer has learning_rate 0.1, 0.001, which a.nc contains"},
-        {"learning_rate: [0.1, 0.01]\n", "learning_rate: 0.1\n",
-            "learning_rate is an axis in a.nc but not in a.yaml"},
-        {"learning_rate: 0.1\n", "learning_rate: [0.2, 0.01]\n",
-            "learning_rate is not an axis in a.nc, and its value there is not on the axis in a.yaml"},
-        {"together: {model: {a: {width: 8, heads: 2}, b: {width: 16, heads: 4}}}\n",
-            "together: {model: {a: {width: 8, heads: 4}, b: {width: 16, heads: 4}}}\n",
-            "heads of model a is 2 in a.nc and 4 in a.yaml"},
-        {"together: {model: {a: {width: 8, heads: 2}, b: {width: 8, heads: 4}, c: {width: 16, heads: 2}}}\n",
-            "together: {model: {b: {width: 8, heads: 8}, d: {width: 16, heads: 2}}}\n",
-            "a.yaml no longer has model a, c, which a.nc contains, heads of model b is 4 in a.nc and 8 in "
-            "a.yaml"},
-        {"validate: {every: end}\n", "validate: {every: 5, tokens: all}\n",
-            "validate is {every: end, tokens: 16384} in a.nc and {every: 5, tokens: all} in a.yaml"},
-    };
-
-    for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
-        struct bench bench;
-        char before[1024], after[1024], why[1024], found[1024];
-        snprintf(before, sizeof(before), "%s%s", BASE, refusals[i].before);
-        snprintf(after, sizeof(after), "%s%s", BASE, refusals[i].after);
-        bench_init(&bench);
-        snprintf(
-            why, sizeof(why), "a.nc: holds another sweep: %s; use --fresh or another -o", refusals[i].why);
-        if (!bench_opens(&bench, before))
-            return;
-        bench_close(&bench);
-        CHECK(bench_open(&bench, after, NULL) == -1);
-        CHECK(bench.error.status == ERROR_INPUT);
-        without_folder(&bench, bench.error.text, found, sizeof(found));
-        CHECK_TEXT(found, why);
-        bench_release(&bench);
-    }
-}
-
-TEST(dataset_refuses_other_texts)
-{
-    struct bench bench;
-
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE))
-        return;
-    bench_close(&bench);
-    CHECK(bench_open(&bench, BASE "corpus_seed: 3\n", NULL) == -1);
-    CHECK(strstr(bench.error.text, "corpus_seed is 0 in ") != NULL);
-    CHECK(strstr(bench.error.text, "content") == NULL);
-    bench_release(&bench);
 }
 
 /* Checks the file's title, and a part of its sweep's text. */
@@ -230,91 +141,47 @@ static void check_attributes(const struct bench *bench, const char *title, const
     view_close(&view);
 }
 
-TEST(dataset_leaves_free_what_is_free)
+IN_BENCH(dataset_leaves_free_what_is_free, BASE "learning_rate: [0.1, 0.01]\nseed: [1, 2]\n")
 {
-    struct bench bench;
-
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE "learning_rate: [0.1, 0.01]\nseed: [1, 2]\n"))
-        return;
-    bench_write_run(&bench, 0, OUTCOME_DONE, 100);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    bench_close(&bench);
-    if (!bench_opens(&bench, BASE "checkpoint_minutes: 7\nlearning_rate: [0.1, 0.01]\nseed: [1, 2]\n"
-                                  "skip: [{learning_rate: 0.1}]\n"))
+    bench_write_run(bench, 0, OUTCOME_DONE, 100);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    if (!bench_reopens(bench, BASE "checkpoint_minutes: 7\nlearning_rate: [0.1, 0.01]\nseed: [1, 2]\n"
+                                   "skip: [{learning_rate: 0.1}]\n"))
         return;
     static const signed char skipping[] = {OUTCOME_DONE, OUTCOME_SKIPPED, OUTCOME_PENDING, OUTCOME_PENDING};
-    CHECK(memcmp(dataset_outcomes(bench.dataset), skipping, 4) == 0);
-    bench_close(&bench);
-    check_attributes(&bench, "a test", "checkpoint_minutes: 7\n");
-    if (!bench_opens(&bench, BASE "learning_rate: [0.1, 0.01]\nseed: [1, 2]\n"))
+    CHECK(memcmp(dataset_outcomes(bench->dataset), skipping, 4) == 0);
+    bench_close(bench);
+    check_attributes(bench, "a test", "checkpoint_minutes: 7\n");
+    if (!bench_opens(bench, BASE "learning_rate: [0.1, 0.01]\nseed: [1, 2]\n"))
         return;
-    CHECK(dataset_outcomes(bench.dataset)[0] == OUTCOME_DONE);
-    CHECK(dataset_outcomes(bench.dataset)[1] == OUTCOME_PENDING);
-    bench_close(&bench);
-    bench_release(&bench);
+    CHECK(dataset_outcomes(bench->dataset)[0] == OUTCOME_DONE);
+    CHECK(dataset_outcomes(bench->dataset)[1] == OUTCOME_PENDING);
 }
 
 /* A new title needs a new header; the same text again leaves the file as it is. */
-TEST(dataset_takes_another_title)
+IN_BENCH(dataset_takes_another_title, BASE "seed: [1, 2]\n")
 {
     static const char titled[] = BASE_UNTITLED "steps: 10\ntitle: another\nseed: [1, 2]\n";
-    struct bench bench;
     struct stat before, after;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
+    bench_write_run(bench, 0, OUTCOME_DONE, 100);
+    bench_write_run(bench, 1, OUTCOME_DIVERGED, 100);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    if (!bench_reopens(bench, titled))
         return;
-    bench_write_run(&bench, 0, OUTCOME_DONE, 100);
-    bench_write_run(&bench, 1, OUTCOME_DIVERGED, 100);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    bench_close(&bench);
-    if (!bench_opens(&bench, titled))
+    CHECK(dataset_outcomes(bench->dataset)[0] == OUTCOME_DONE);
+    CHECK(dataset_outcomes(bench->dataset)[1] == OUTCOME_DIVERGED);
+    CHECK(bench_count_wrong(bench, METRIC_tensor_norm, 0) == 0);
+    CHECK(bench_count_wrong(bench, METRIC_tensor_norm, 1) == 0);
+    CHECK_CLOSE(bench_read_value(bench, "diverged_step", 1), 7, 0);
+    bench_close(bench);
+    check_attributes(bench, "another", "title: another\n");
+    CHECK(!bench_exists(bench, "a.nc.new") && !bench_exists(bench, "a.nc.old"));
+    CHECK(stat(bench->path, &before) == 0);
+    if (!bench_opens(bench, titled))
         return;
-    CHECK(dataset_outcomes(bench.dataset)[0] == OUTCOME_DONE);
-    CHECK(dataset_outcomes(bench.dataset)[1] == OUTCOME_DIVERGED);
-    CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, 0) == 0);
-    CHECK(bench_count_wrong(&bench, METRIC_tensor_norm, 1) == 0);
-    CHECK_CLOSE(bench_read_value(&bench, "diverged_step", 1), 7, 0);
-    bench_close(&bench);
-    check_attributes(&bench, "another", "title: another\n");
-    CHECK(!bench_exists(&bench, "a.nc.new") && !bench_exists(&bench, "a.nc.old"));
-    CHECK(stat(bench.path, &before) == 0);
-    if (!bench_opens(&bench, titled))
-        return;
-    bench_close(&bench);
-    CHECK(stat(bench.path, &after) == 0 && before.st_ino == after.st_ino);
-    bench_release(&bench);
-}
-
-TEST(dataset_options)
-{
-    static const char yaml[] = BASE "seed: [1, 2]\n";
-    struct bench bench;
-
-    bench_init(&bench);
-    if (!bench_opens(&bench, yaml))
-        return;
-    bench_write_run(&bench, 0, OUTCOME_FAILED, 100);
-    bench_write_run(&bench, 1, OUTCOME_DONE, 100);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    bench_close(&bench);
-    CHECK(bench_open(&bench, yaml, &(struct dataset_options){.retry_failed = true}) == 0);
-    CHECK(dataset_outcomes(bench.dataset)[0] == OUTCOME_PENDING);
-    CHECK(dataset_outcomes(bench.dataset)[1] == OUTCOME_DONE);
-    bench_close(&bench);
-    CHECK(bench_open(&bench, BASE "width: 8\n", &(struct dataset_options){.fresh = true}) == 0);
-    CHECK(bench.sweep.cells == 1 && dataset_outcomes(bench.dataset)[0] == OUTCOME_PENDING);
-    CHECK(bench_exists(&bench, "a.nc.old") && !bench_exists(&bench, "a.nc.new"));
-    bench_close(&bench);
-    bench_release(&bench);
-}
-
-static void write_text(const struct bench *bench, const char *text, size_t size)
-{
-    FILE *file = fopen(bench->path, "w");
-
-    CHECK(file && fwrite(text, 1, size, file) == size && fclose(file) == 0);
+    bench_close(bench);
+    CHECK(stat(bench->path, &after) == 0 && before.st_ino == after.st_ino);
 }
 
 static void check_refused(struct bench *bench, enum error_status status, const char *why)
@@ -328,41 +195,27 @@ static void check_refused(struct bench *bench, enum error_status status, const c
     CHECK(!bench_exists(bench, "a.nc.new"));
 }
 
-TEST(dataset_refuses_bad_outputs)
+IN_BENCH(dataset_refuses_bad_outputs, NULL)
 {
-    struct bench bench;
-    char plain[sizeof(bench.path)];
+    char plain[sizeof(bench->path)];
 
-    bench_init(&bench);
-    write_text(&bench, "", 0);
-    check_refused(&bench, ERROR_INPUT, "is not a normsweep dataset");
-    write_text(&bench, "seven", 5);
-    check_refused(&bench, ERROR_INPUT, "is not a normsweep dataset");
-    write_text(&bench, "CDF\5\0\0\0\0\0\0\0\0\377\377\377\377", 16);
+    bench_put(bench, "a.nc", "", 0);
+    check_refused(bench, ERROR_INPUT, "is not a normsweep dataset");
+    bench_put(bench, "a.nc", "seven", 5);
+    check_refused(bench, ERROR_INPUT, "is not a normsweep dataset");
+    bench_put(bench, "a.nc", "CDF\5\0\0\0\0\0\0\0\0\377\377\377\377", 16);
     check_refused(
-        &bench, ERROR_INPUT, "is cut short at 16 bytes; copy it again, or remove it and begin anew with run");
-    unlink(bench.path);
-    CHECK(mkdir(bench.path, 0777) == 0);
-    check_refused(&bench, ERROR_INPUT, "Is a directory");
-    CHECK(rmdir(bench.path) == 0);
-    CHECK(mkfifo(bench.path, 0666) == 0);
-    check_refused(&bench, ERROR_INPUT, "is not a normsweep dataset");
-    memcpy(plain, bench.path, sizeof(plain));
-    snprintf(bench.path, sizeof(bench.path), "%s/none/a.nc", bench.folder);
-    check_refused(&bench, ERROR_INPUT, "No such file or directory");
-    memcpy(bench.path, plain, sizeof(plain));
-    bench_release(&bench);
-}
-
-/* Checks that a file in the bench's folder still has its short text. */
-static void check_untouched(const struct bench *bench, const char *name, const char *text)
-{
-    char path[128], found[64] = "";
-
-    snprintf(path, sizeof(path), "%s/%s", bench->folder, name);
-    FILE *file = fopen(path, "r");
-    CHECK(file && fread(found, 1, sizeof(found) - 1, file) == strlen(text) && fclose(file) == 0);
-    CHECK_TEXT(found, text);
+        bench, ERROR_INPUT, "is cut short at 16 bytes; copy it again, or remove it and begin anew with run");
+    unlink(bench->path);
+    CHECK(mkdir(bench->path, 0777) == 0);
+    check_refused(bench, ERROR_INPUT, "Is a directory");
+    CHECK(rmdir(bench->path) == 0);
+    CHECK(mkfifo(bench->path, 0666) == 0);
+    check_refused(bench, ERROR_INPUT, "is not a normsweep dataset");
+    memcpy(plain, bench->path, sizeof(plain));
+    snprintf(bench->path, sizeof(bench->path), "%s/none/a.nc", bench->folder);
+    check_refused(bench, ERROR_INPUT, "No such file or directory");
+    memcpy(bench->path, plain, sizeof(plain));
 }
 
 static void check_fresh_refused(struct bench *bench, const char *suffix)
@@ -376,119 +229,81 @@ static void check_fresh_refused(struct bench *bench, const char *suffix)
     CHECK(!bench_exists(bench, "a.nc.new"));
 }
 
-TEST(dataset_fresh_sets_aside_datasets_alone)
+IN_BENCH(dataset_fresh_sets_aside_datasets_alone, NULL)
 {
-    struct bench bench;
-    char plain[sizeof(bench.path)], old[128];
+    char old[BENCH_PATH];
 
-    bench_init(&bench);
-    write_text(&bench, "a letter", 8);
-    check_fresh_refused(&bench, "");
-    check_untouched(&bench, "a.nc", "a letter");
-    unlink(bench.path);
-    CHECK(mkfifo(bench.path, 0666) == 0);
-    check_fresh_refused(&bench, "");
-    unlink(bench.path);
-    CHECK(!bench_exists(&bench, "a.nc.old"));
-    if (!bench_opens(&bench, BASE))
+    bench_put(bench, "a.nc", "a letter", 8);
+    check_fresh_refused(bench, "");
+    bench_check_text(bench, "a.nc", "a letter");
+    unlink(bench->path);
+    CHECK(mkfifo(bench->path, 0666) == 0);
+    check_fresh_refused(bench, "");
+    unlink(bench->path);
+    CHECK(!bench_exists(bench, "a.nc.old"));
+    if (!bench_opens(bench, BASE))
         return;
-    bench_close(&bench);
-    memcpy(plain, bench.path, sizeof(plain));
-    snprintf(old, sizeof(old), "%s.old", plain);
-    memcpy(bench.path, old, sizeof(bench.path));
-    write_text(&bench, "a diary", 7);
-    memcpy(bench.path, plain, sizeof(plain));
-    check_fresh_refused(&bench, ".old");
-    check_untouched(&bench, "a.nc.old", "a diary");
-    unlink(old);
+    bench_write_run(bench, 0, OUTCOME_DONE, 100);
+    bench_close(bench);
+    bench_put(bench, "a.nc.old", "a diary", 7);
+    check_fresh_refused(bench, ".old");
+    bench_check_text(bench, "a.nc.old", "a diary");
+    unlink(bench_path(bench, "a.nc.old", old));
     for (int i = 0; i < 2; i++) { /* overwriting a dataset of this program is allowed */
-        CHECK(bench_open(&bench, BASE, &(struct dataset_options){.fresh = true}) == 0);
-        bench_close(&bench);
+        CHECK(bench_open(bench, BASE "width: 8\n", &(struct dataset_options){.fresh = true}) == 0);
+        CHECK(dataset_outcomes(bench->dataset)[0] == OUTCOME_PENDING);
+        bench_close(bench);
     }
-    CHECK(bench_exists(&bench, "a.nc.old"));
-    bench_release(&bench);
+    CHECK(bench_exists(bench, "a.nc.old") && !bench_exists(bench, "a.nc.new"));
 }
 
-TEST(dataset_is_made_where_a_link_leads)
+IN_BENCH(dataset_is_made_where_a_link_leads, NULL)
 {
-    struct bench bench;
     char target[128];
     struct stat stat_;
 
-    bench_init(&bench);
-    snprintf(target, sizeof(target), "%s/b.nc", bench.folder);
-    CHECK(symlink("b.nc", bench.path) == 0);
-    if (!bench_opens(&bench, BASE))
+    snprintf(target, sizeof(target), "%s/b.nc", bench->folder);
+    CHECK(symlink("b.nc", bench->path) == 0);
+    if (!bench_opens(bench, BASE))
         return;
-    bench_close(&bench);
-    CHECK(lstat(bench.path, &stat_) == 0 && S_ISLNK(stat_.st_mode));
+    bench_close(bench);
+    CHECK(lstat(bench->path, &stat_) == 0 && S_ISLNK(stat_.st_mode));
     CHECK(lstat(target, &stat_) == 0 && S_ISREG(stat_.st_mode));
     unlink(target);
-    unlink(bench.path);
-    CHECK(symlink("a.nc", bench.path) == 0); /* a dangling link */
-    CHECK(bench_open(&bench, BASE, NULL) == -1 && bench.error.status == ERROR_INPUT);
-    bench_release(&bench);
+    unlink(bench->path);
+    CHECK(symlink("a.nc", bench->path) == 0); /* a dangling link */
+    CHECK(bench_open(bench, BASE, NULL) == -1 && bench->error.status == ERROR_INPUT);
 }
 
-TEST(dataset_refuses_what_is_cut_short)
+IN_BENCH(dataset_refuses_what_is_cut_short, BASE)
 {
-    struct bench bench;
     struct stat stat_;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE))
-        return;
-    bench_close(&bench);
-    CHECK(stat(bench.path, &stat_) == 0);
+    bench_close(bench);
+    CHECK(stat(bench->path, &stat_) == 0);
     for (int64_t size = stat_.st_size - 1; size > 0; size = size * 2 / 3) {
-        CHECK(truncate(bench.path, size) == 0);
-        CHECK(bench_open(&bench, BASE, NULL) == -1);
-        CHECK(bench.error.status == ERROR_INPUT);
+        CHECK(truncate(bench->path, size) == 0);
+        CHECK(bench_open(bench, BASE, NULL) == -1);
+        CHECK(bench->error.status == ERROR_INPUT);
     }
-    bench_release(&bench);
 }
 
 /* Changes the bytes of the header one by one; nothing may crash. */
-TEST(dataset_survives_a_spoilt_header)
+IN_BENCH(dataset_survives_a_spoilt_header, BASE "seed: [1, 2]\n")
 {
-    struct bench bench;
     int64_t size = 4000;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, BASE "seed: [1, 2]\n"))
-        return;
-    bench_close(&bench);
-    int file = open(bench.path, O_RDWR);
+    bench_close(bench);
+    int file = open(bench->path, O_RDWR);
     for (int64_t i = 4; i < size; i += 13) {
         unsigned char byte, spoilt;
         struct view view;
         CHECK(pread(file, &byte, 1, i) == 1);
         spoilt = (unsigned char)(i % 2 ? 0xff : byte ^ (1u << i % 8));
         CHECK(pwrite(file, &spoilt, 1, i) == 1);
-        if (view_open(&view, bench.path, &bench.error) == 0)
+        if (view_open(&view, bench->path, &bench->error) == 0)
             view_close(&view);
         CHECK(pwrite(file, &byte, 1, i) == 1);
     }
     close(file);
-    bench_release(&bench);
-}
-
-TEST(dataset_without_room_leaves_nothing)
-{
-    struct bench bench;
-    int status = -1;
-
-    bench_init(&bench);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        struct rlimit limit = {20000, 20000};
-        signal(SIGXFSZ, SIG_IGN);
-        setrlimit(RLIMIT_FSIZE, &limit);
-        int result = bench_open(&bench, BASE "seed: {range: [1, 100]}\n", NULL);
-        _exit(result == -1 && bench.error.status == ERROR_ENVIRONMENT ? 0 : 1);
-    }
-    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
-    CHECK(!bench_exists(&bench, "a.nc") && !bench_exists(&bench, "a.nc.new"));
-    bench_release(&bench);
 }

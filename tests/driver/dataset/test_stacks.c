@@ -9,8 +9,8 @@
 #include "driver/sweep/grid.h"
 
 #include <netcdf.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One of each network; the encoder-decoder has the longer decoder. */
 #define DECODER "decoder: {network: decoder, objective: next, decoder_layers: 0}"
@@ -52,140 +52,106 @@ static void check_all(const struct bench *bench, int64_t cell)
 }
 
 /* A decoder alone is told apart as a decoder, an encoder alone as an encoder. */
-TEST(stacks_of_mixed_networks)
+IN_BENCH(stacks_of_mixed_networks, MIXED)
 {
-    struct bench bench;
     enum { LAYERS = 3 }; /* the longest stack */
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, MIXED))
-        return;
-    bench_write_run(&bench, OF_DECODER, OUTCOME_DONE, 1000);
-    bench_write_run(&bench, OF_ENCODER, OUTCOME_DONE, 7);
-    bench_write_run(&bench, OF_BOTH, OUTCOME_DONE, 11);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
+    bench_write_run(bench, OF_DECODER, OUTCOME_DONE, 1000);
+    bench_write_run(bench, OF_ENCODER, OUTCOME_DONE, 7);
+    bench_write_run(bench, OF_BOTH, OUTCOME_DONE, 11);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
     for (int64_t cell = OF_DECODER; cell <= OF_BOTH; cell++)
-        check_all(&bench, cell);
+        check_all(bench, cell);
     for (int64_t layer = 0; layer < LAYERS; layer++) { /* layer_norm at step 0: [kind][step][stack][layer] */
         int64_t of_decoder = layer, of_encoder = STEPS * 2 * LAYERS + layer;
-        CHECK(isnan(bench_read_value(&bench, "layer_norm", of_decoder)));
-        CHECK(isnan(bench_read_value(&bench, "layer_norm", of_decoder + LAYERS)) == (layer == 2));
-        CHECK(isnan(bench_read_value(&bench, "layer_norm", of_encoder)) == (layer == 2));
-        CHECK(isnan(bench_read_value(&bench, "layer_norm", of_encoder + LAYERS)));
+        CHECK(isnan(bench_read_value(bench, "layer_norm", of_decoder)));
+        CHECK(isnan(bench_read_value(bench, "layer_norm", of_decoder + LAYERS)) == (layer == 2));
+        CHECK(isnan(bench_read_value(bench, "layer_norm", of_encoder)) == (layer == 2));
+        CHECK(isnan(bench_read_value(bench, "layer_norm", of_encoder + LAYERS)));
     }
-    bench_close(&bench);
-    bench_release(&bench);
 }
 
 /* Networks of one stack do without the dimension, also where decoders and encoders are mixed. */
-TEST(stacks_are_a_dimension_only_where_there_are_two)
+IN_BENCH(stacks_are_a_dimension_only_where_there_are_two, SWEEP(DECODER ", " ENCODER))
 {
-    struct bench bench;
-
-    bench_init(&bench);
-    if (!bench_opens(&bench, SWEEP(DECODER ", " ENCODER)))
+    CHECK(!has_name(bench, "stack") && !has_name(bench, "stack_norm"));
+    CHECK(rank_of(bench, "layer_norm") == 3 && rank_of(bench, "residual_growth") == 2);
+    bench_close(bench);
+    unlink(bench->path);
+    if (!bench_opens(bench, SWEEP(BOTH)))
         return;
-    CHECK(!has_name(&bench, "stack") && !has_name(&bench, "stack_norm"));
-    CHECK(rank_of(&bench, "layer_norm") == 3 && rank_of(&bench, "residual_growth") == 2);
-    bench_close(&bench);
-    bench_release(&bench);
-    bench_init(&bench);
-    if (!bench_opens(&bench, SWEEP(BOTH)))
-        return;
-    CHECK(has_name(&bench, "stack") && rank_of(&bench, "stack_norm") == 3);
-    CHECK(rank_of(&bench, "layer_norm") == 4 && rank_of(&bench, "residual_growth") == 3);
-    CHECK(rank_of(&bench, "param_norm") == 2 && rank_of(&bench, "hessian_ritz") == 4);
-    bench_close(&bench);
-    bench_release(&bench);
+    CHECK(has_name(bench, "stack") && rank_of(bench, "stack_norm") == 3);
+    CHECK(rank_of(bench, "layer_norm") == 4 && rank_of(bench, "residual_growth") == 3);
+    CHECK(rank_of(bench, "param_norm") == 2 && rank_of(bench, "hessian_ritz") == 4);
 }
 
 /* An encoder-decoder is added to a file that told no stacks apart. */
-TEST(stacks_come_to_a_file_of_one)
+IN_BENCH(stacks_come_to_a_file_of_one, SWEEP(DECODER ", " ENCODER))
 {
-    struct bench bench;
-
-    bench_init(&bench);
-    if (!bench_opens(&bench, SWEEP(DECODER ", " ENCODER)))
+    bench_write_run(bench, OF_DECODER, OUTCOME_DONE, 1000);
+    bench_write_run(bench, OF_ENCODER, OUTCOME_DONE, 1000);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    if (!bench_reopens(bench, MIXED))
         return;
-    bench_write_run(&bench, OF_DECODER, OUTCOME_DONE, 1000);
-    bench_write_run(&bench, OF_ENCODER, OUTCOME_DONE, 1000);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    bench_close(&bench);
-    if (!bench_opens(&bench, MIXED))
-        return;
-    bench_write_run(&bench, OF_BOTH, OUTCOME_DONE, 1000);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    CHECK(dataset_outcomes(bench.dataset)[OF_ENCODER] == OUTCOME_DONE);
+    bench_write_run(bench, OF_BOTH, OUTCOME_DONE, 1000);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    CHECK(dataset_outcomes(bench->dataset)[OF_ENCODER] == OUTCOME_DONE);
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
         for (int64_t cell = OF_DECODER; cell <= OF_BOTH; cell++) {
             bool old = cell < OF_BOTH && metric_table[metric].shape != METRIC_PER_STACK_OF_TWO;
             CHECK(metric_is_of_run(metric) || !(old || cell == OF_BOTH) ||
-                  bench_count_wrong(&bench, metric, cell) == 0);
+                  bench_count_wrong(bench, metric, cell) == 0);
         }
     for (int64_t row = 0; row < (int64_t)2 * STEPS;
          row++) { /* of the runs there: their one stack is the whole */
         int64_t own = row < STEPS ? 1 : 0;
-        double norm = bench_read_value(&bench, "param_norm", row);
-        CHECK(isfinite(norm) && bench_read_value(&bench, "stack_norm", 2 * row + own) == norm);
-        CHECK(isnan(bench_read_value(&bench, "stack_norm", 2 * row + 1 - own)));
-        CHECK(bench_read_value(&bench, "stack_direction_cosine", 2 * row + own) ==
-              bench_read_value(&bench, "direction_cosine", row));
+        double norm = bench_read_value(bench, "param_norm", row);
+        CHECK(isfinite(norm) && bench_read_value(bench, "stack_norm", 2 * row + own) == norm);
+        CHECK(isnan(bench_read_value(bench, "stack_norm", 2 * row + 1 - own)));
+        CHECK(bench_read_value(bench, "stack_direction_cosine", 2 * row + own) ==
+              bench_read_value(bench, "direction_cosine", row));
     }
-    bench_close(&bench);
-    bench_release(&bench);
 }
 
 /* The next start finds everything as it was left, and runs of one stack may still be added. */
-TEST(stacks_stay_when_a_file_is_continued)
+IN_BENCH(stacks_stay_when_a_file_is_continued, SWEEP(ENCODER ", " BOTH))
 {
-    struct bench bench;
-
-    bench_init(&bench);
-    if (!bench_opens(&bench, SWEEP(ENCODER ", " BOTH)))
-        return;
-    bench_write_run(&bench, 0, OUTCOME_DONE, 1000);
-    bench_write_run(&bench, 1, OUTCOME_DONE, 1000);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    bench_close(&bench);
+    bench_write_run(bench, 0, OUTCOME_DONE, 1000);
+    bench_write_run(bench, 1, OUTCOME_DONE, 1000);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    bench_close(bench);
     for (int i = 0; i < 2; i++) { /* as it is, then with another network */
-        if (!bench_opens(&bench, i ? MIXED : SWEEP(ENCODER ", " BOTH)))
+        if (!bench_opens(bench, i ? MIXED : SWEEP(ENCODER ", " BOTH)))
             return;
-        check_all(&bench, i ? OF_ENCODER : 0);
-        check_all(&bench, i ? OF_BOTH : 1);
-        bench_close(&bench);
+        check_all(bench, i ? OF_ENCODER : 0);
+        check_all(bench, i ? OF_BOTH : 1);
+        bench_close(bench);
     }
-    bench_release(&bench);
 }
 
-TEST(stacks_are_named_where_a_record_differs)
+IN_BENCH(stacks_are_named_where_a_record_differs, MIXED)
 {
     char text[DIFFERENCE_TEXT], expected[DIFFERENCE_TEXT];
     struct record stored, again;
-    struct bench bench;
     struct view view;
 
-    bench_init(&bench);
-    if (!bench_opens(&bench, MIXED))
-        return;
-    const struct measure *measure = &bench.sweep.measure;
-    bench_write_run(&bench, OF_BOTH, OUTCOME_DONE, 1000);
-    CHECK(dataset_commit(bench.dataset, &bench.error) == 0);
-    CHECK(view_open(&view, bench.path, &bench.error) == 0 && verify_dataset(&view, &bench.error) == 0);
-    CHECK(record_init(&stored, &view, measure, &bench.error) == 0);
-    CHECK(record_init(&again, &view, measure, &bench.error) == 0);
-    CHECK(
-        record_read(&stored, OF_BOTH, &bench.error) == 0 && record_read(&again, OF_BOTH, &bench.error) == 0);
+    const struct measure *measure = &bench->sweep.measure;
+    bench_write_run(bench, OF_BOTH, OUTCOME_DONE, 1000);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    CHECK(view_open(&view, bench->path, &bench->error) == 0 && verify_dataset(&view, &bench->error) == 0);
+    CHECK(record_init(&stored, &view, measure, &bench->error) == 0);
+    CHECK(record_init(&again, &view, measure, &bench->error) == 0);
+    CHECK(record_read(&stored, OF_BOTH, &bench->error) == 0 &&
+          record_read(&again, OF_BOTH, &bench->error) == 0);
     double *norm = again.value + again.first[METRIC_layer_norm] + (1 * 2 + 1) * 3 + 2;
     double right = *norm;
     *norm = 7;
     struct difference difference = record_compare(&stored, &again);
     snprintf(expected, sizeof(expected),
-        "layer_norm at step 5, stack decoder, layer 2: %.17g in %s, 7 trained again", right, bench.path);
+        "layer_norm at step 5, stack decoder, layer 2: %.17g in %s, 7 trained again", right, bench->path);
     CHECK(difference.different == 1);
     CHECK_TEXT(difference_text(&difference, &view, text), expected);
     record_release(&stored);
     record_release(&again);
     view_close(&view);
-    bench_close(&bench);
-    bench_release(&bench);
 }

@@ -18,7 +18,7 @@ static bool is_said(const struct error *error)
 }
 
 /* Takes the lease where there is a dead one, or none. */
-static bool try_taking(const struct place *place, const struct failing_kind *kind, bool dead)
+static void try_taking(const struct place *place, const struct failing_kind *kind, bool dead)
 {
     struct lease *lease = NULL;
     struct error error = {.text = ""};
@@ -37,17 +37,13 @@ static bool try_taking(const struct place *place, const struct failing_kind *kin
     lease = place_take(place);
     lease_release(lease);
     CHECK(access(place->file, F_OK) != 0);
-    return failed;
 }
 
 IN_PLACE(lease_calls_fail_while_it_is_taken)
 {
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        while (try_taking(place, &failing_kinds[i], false))
-            ;
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        while (try_taking(place, &failing_kinds[i], true))
-            ;
+    for (int dead = 0; dead < 2; dead++)
+        for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);)
+            try_taking(place, kind, dead);
 }
 
 /* All that a launcher and its coordinator do with a lease that is theirs; how often it is said to be lost. */
@@ -74,24 +70,20 @@ static int use(struct lease *launcher, const char *output)
 
 IN_PLACE(lease_calls_fail_while_it_is_used)
 {
-    bool failed;
-
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        do {
-            place_clear(place, 0);
-            struct lease *lease = place_take(place);
-            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            int lost = use(lease, place->output);
-            bool held = lease_is_held(place->output);
-            failed = failing_end();
-            if (!failed && lost)
-                test_fail(__FILE__, __LINE__, "%s: lost %d times", failing_kinds[i].calls, lost);
-            CHECK(held);
-            if (use(lease, place->output) != 0) /* the server answers again */
-                test_fail(__FILE__, __LINE__, "%s: lost for good", failing_kinds[i].calls);
-            lease_release(lease);
-            CHECK(!lease_is_held(place->output));
-        } while (failed);
+    for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);) {
+        place_clear(place, 0);
+        struct lease *lease = place_take(place);
+        failing_anew(kind->calls, kind->cause);
+        int lost = use(lease, place->output);
+        bool held = lease_is_held(place->output);
+        if (!failing_end() && lost)
+            test_fail(__FILE__, __LINE__, "%s: lost %d times", kind->calls, lost);
+        CHECK(held);
+        if (use(lease, place->output) != 0) /* the server answers again */
+            test_fail(__FILE__, __LINE__, "%s: lost for good", kind->calls);
+        lease_release(lease);
+        CHECK(!lease_is_held(place->output));
+    }
 }
 
 /* The name or a link is at fault, and not the folder. */

@@ -134,23 +134,20 @@ IN_PLACE(output_follows_no_loop_that_appears)
 IN_PLACE(output_says_why_it_is_nowhere)
 {
     struct stat status;
-    bool failed;
 
     CHECK(symlink("b.nc", place->output) == 0);
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        do {
-            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            char *found = output_resolve(place->output);
-            int cause = errno;
-            failed = failing_end();
-            CHECK(failed ? !found && cause == failing_kinds[i].cause : found != NULL);
-            free(found);
-            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            char *folder = output_folder(place->output);
-            failed = failing_end() || failed;
-            CHECK(folder || failed);
-            free(folder);
-        } while (failed);
+    for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);) {
+        failing_anew(kind->calls, kind->cause);
+        char *found = output_resolve(place->output);
+        int cause = errno;
+        bool failed = failing_end();
+        CHECK(failed ? !found && cause == kind->cause : found != NULL);
+        free(found);
+        failing_anew(kind->calls, kind->cause);
+        char *folder = output_folder(place->output);
+        CHECK(failing_end() || failed || folder);
+        free(folder);
+    }
     CHECK(lstat(place->output, &status) == 0 && S_ISLNK(status.st_mode));
 }
 
@@ -258,25 +255,22 @@ IN_PLACE(folder_is_cleared)
 
 IN_PLACE(folder_calls_fail)
 {
-    bool failed;
-
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        do {
-            make_folder(place->output, ".d", false);
-            make_folder(place->output, ".old.d", false);
-            place->error.text[0] = '\0';
-            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            int cleared = folder_clear(place->output, &place->error);
-            failed = failing_end();
-            CHECK(cleared == 0 || (failed && strstr(place->error.text, "a.nc")));
-            CHECK(exists(place->output, ".d/0123456789abcdef0123456789abcdef.weights.nc"));
-            place->error.text[0] = '\0';
-            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            int aside = folder_set_aside(place->output, &place->error);
-            failed = failing_end() || failed;
-            CHECK(aside == 0 || (failed && strstr(place->error.text, "a.nc")));
-            CHECK(exists(place->output, aside == 0 ? ".old.d" : ".d"));
-            remove_folder(place->output, ".d");
-            remove_folder(place->output, ".old.d");
-        } while (failed);
+    for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);) {
+        make_folder(place->output, ".d", false);
+        make_folder(place->output, ".old.d", false);
+        place->error.text[0] = '\0';
+        failing_anew(kind->calls, kind->cause);
+        int cleared = folder_clear(place->output, &place->error);
+        bool failed = failing_end();
+        CHECK(cleared == 0 || (failed && strstr(place->error.text, "a.nc")));
+        CHECK(exists(place->output, ".d/0123456789abcdef0123456789abcdef.weights.nc"));
+        place->error.text[0] = '\0';
+        failing_anew(kind->calls, kind->cause);
+        int aside = folder_set_aside(place->output, &place->error);
+        failed = failing_end() || failed;
+        CHECK(aside == 0 || (failed && strstr(place->error.text, "a.nc")));
+        CHECK(exists(place->output, aside == 0 ? ".old.d" : ".d"));
+        remove_folder(place->output, ".d");
+        remove_folder(place->output, ".old.d");
+    }
 }

@@ -152,21 +152,18 @@ IN_PLACE(journal_goes_on_where_a_full_disk_cut_it)
 IN_PLACE(journal_without_memory)
 {
     struct journal *journal;
-    bool failed;
 
-    for (int i = 0; i < failing_kind_count; i++)
-        do {
-            truncate(place->output, 0);
-            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            int opened = journal_open(&journal, place->output, &place->error);
-            tell(journal, "a", true);
-            tell(journal, "b", false);
-            journal_commit(journal, true);
-            failed = failing_end();
-            bool complains = journal_complains(journal, true, &place->error);
-            CHECK(opened == 0 || (failed && !journal));
-            CHECK(opened < 0 || complains || strcmp(told(place), "ab") == 0);
-            CHECK(!complains || (failed && strlen(told(place)) < 2));
-            journal_close(journal);
-        } while (failed);
+    for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);) {
+        truncate(place->output, 0);
+        failing_anew(kind->calls, kind->cause);
+        int opened = journal_open(&journal, place->output, &place->error);
+        tell(journal, "a", true);
+        tell(journal, "b", false);
+        journal_commit(journal, true);
+        bool failed = failing_end(), complains = journal_complains(journal, true, &place->error);
+        CHECK(opened == 0 || (failed && !journal));
+        CHECK(opened < 0 || complains || strcmp(told(place), "ab") == 0);
+        CHECK(!complains || (failed && strlen(told(place)) < 2));
+        journal_close(journal);
+    }
 }
