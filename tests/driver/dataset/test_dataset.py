@@ -329,15 +329,6 @@ def test_show_and_status_refuse(path, tmp_path, normsweep):
 
 
 @thorough
-def test_a_foreign_dataset_is_refused(tmp_path, normsweep):
-    for kind in ("NETCDF4", "NETCDF3_64BIT_DATA", "NETCDF3_CLASSIC"):
-        with netCDF4.Dataset(tmp_path / "other.nc", "w", format=kind) as file:
-            file.createDimension("x", 3)
-            file.createVariable("y", "f8", ("x",))[:] = 1
-        assert normsweep("status", "other.nc", status=2).stderr == "other.nc: is not a normsweep dataset\n"
-
-
-@thorough
 def test_files_in_each_others_place(path, tmp_path, normsweep):
     shutil.copy(path, tmp_path / "a.nc")
     for name in "a.yaml", "a.yml", "b.yaml":

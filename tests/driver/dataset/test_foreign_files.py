@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from test_dataset import sample
 
+FORMAT = 2
 WILD = "a\x1b[2Jb\x07\x9b1m"
 
 
@@ -75,3 +76,67 @@ def test_parameters_out_of_bounds_are_not_known(path, tmp_path, normsweep, width
         dataset["outcome"][:] = 1
     held(file)
     assert "running" in normsweep("status", file).stdout
+
+
+# ---- files of other programs, built from nothing ----
+
+NOT_OURS, ALTERED = "is not a normsweep dataset", "; normsweep did not write this"
+CLASSIC, COPY = "NETCDF3_64BIT_DATA", "NETCDF4"
+HUGE = 1 << 40
+
+
+def put(file, name, kind, **lengths):
+    """A variable, and those of its dimensions that are not there yet."""
+    for dimension, length in lengths.items():
+        if dimension not in file.dimensions:
+            file.createDimension(dimension, length)
+    return file.createVariable(name, kind, tuple(lengths))
+
+
+def ours(file, version=None):
+    """What tells a dataset of this program."""
+    file.source, file.format_version = "normsweep", np.int32(FORMAT) if version is None else version
+
+
+def grid(file, **steps):
+    """Two runs, and steps."""
+    ours(file)
+    put(file, "outcome", "i1", seed=2)
+    put(file, "seed", "i8", seed=2)[:] = [1, 2]
+    if steps:
+        put(file, "step", "i8", **steps)
+
+
+def large_grid(file):
+    """Two axes, each of which the file could hold."""
+    ours(file)
+    for name in "seed", "corpus_seed":
+        file.createDimension(name, 20000)
+        file.createVariable(name, "i8", (name,), compression="zlib", complevel=9)[:] = np.arange(20000) % 2
+    put(file, "outcome", "i1", seed=20000, corpus_seed=20000)
+
+
+@pytest.mark.parametrize("kind, build, why", [
+    (COPY, lambda file: put(file, "y", "f8", x=3), NOT_OURS),
+    ("NETCDF3_CLASSIC", lambda file: put(file, "y", "f8", x=3), NOT_OURS),
+    (CLASSIC, lambda file: None, NOT_OURS),
+    (CLASSIC, lambda file: ours(file, np.int32(99)), "has dataset format 99; this program reads format"),
+    *((CLASSIC, lambda file, version=version: ours(file, version), NOT_OURS)
+      for version in (float(FORMAT), np.float32(FORMAT), str(FORMAT), np.int32([FORMAT, FORMAT]))),
+    (CLASSIC, ours, NOT_OURS),
+    (COPY, ours, NOT_OURS),
+    (CLASSIC, lambda file: (ours(file), put(file, "outcome", "i1", **{f"x{i}": 1 for i in range(200)})), NOT_OURS),
+    (CLASSIC, lambda file: (ours(file), put(file, "outcome", "i1", seed=2), put(file, "width", "i8")), NOT_OURS),
+    (CLASSIC, grid, "step is missing" + ALTERED),
+    (CLASSIC, lambda file: grid(file, step=1), NOT_OURS),
+    (COPY, lambda file: (ours(file), put(file, "outcome", "i1", seed=HUGE)), NOT_OURS),
+    (COPY, lambda file: grid(file, step=None), NOT_OURS),
+    (COPY, lambda file: grid(file, step=HUGE), NOT_OURS),
+    (COPY, lambda file: (grid(file, step=1), file.createDimension("layer", HUGE)), NOT_OURS),
+    (COPY, large_grid, NOT_OURS)])
+def test_a_file_of_another_program_is_refused(tmp_path, normsweep, kind, build, why):
+    with netCDF4.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
+        file.set_fill_off()
+        build(file)
+    said = normsweep("status", "a.nc", status=2).stderr
+    assert said.startswith(f"a.nc: {why}") and said.count("\n") == 1

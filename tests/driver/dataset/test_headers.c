@@ -46,178 +46,119 @@ static void begin(struct made *made)
     put(made, 8, 0);
 }
 
-/* One dimension, no attributes. */
-static void put_dimension(struct made *made, uint64_t length)
+/* The header that ends here is judged: `why` is told of it; "": it is sound. */
+static void judge(
+    struct bench *bench, const struct made *made, const char *table, size_t row, const char *why)
 {
-    put_list(made, DIMENSIONS_TAG, 1);
-    put_name(made, "x");
-    put(made, 8, length);
-    put_list(made, NO_TAG, 0);
-}
-
-static void put_variable(struct made *made, uint64_t dimension, uint64_t type, uint64_t begin)
-{
-    put_list(made, VARIABLES_TAG, 1);
-    put_name(made, "v");
-    put(made, 8, 1);
-    put(made, 8, dimension);
-    put_list(made, NO_TAG, 0);
-    put(made, 4, type);
-    put(made, 8, 8);
-    put(made, 8, begin);
-    put(made, 8, 0); /* its values */
-    put(made, 8, 0);
-}
-
-static void make_sound(struct made *made)
-{
-    put_dimension(made, 1);
-    put_variable(made, 0, DOUBLE, 24);
-}
-
-static void make_counted_absent(struct made *made)
-{
-    put_list(made, NO_TAG, 1);
-}
-
-static void make_negative_count(struct made *made)
-{
-    put_list(made, DIMENSIONS_TAG, UINT64_MAX);
-}
-
-static void make_nameless(struct made *made)
-{
-    put_list(made, DIMENSIONS_TAG, 1);
-    put(made, 8, 0);
-    put(made, 8, 1);
-}
-
-static void make_long_name(struct made *made)
-{
-    put_list(made, DIMENSIONS_TAG, 1);
-    put(made, 8, 257);
-    made->size += 400;
-}
-
-static void make_many_dimensions(struct made *made)
-{
-    put_list(made, DIMENSIONS_TAG, 1025);
-    made->size += (size_t)1025 * 20;
-}
-
-static void make_negative_attribute(struct made *made)
-{
-    put_list(made, NO_TAG, 0);
-    put_list(made, ATTRIBUTES_TAG, 1);
-    put_name(made, "a");
-    put(made, 4, BYTE);
-    put(made, 8, UINT64_MAX);
-    put(made, 8, 0);
-}
-
-static void make_endless_dimension(struct made *made)
-{
-    put_dimension(made, 0);
-    put_variable(made, 0, DOUBLE, 24);
-}
-
-static void make_unknown_dimension(struct made *made)
-{
-    put_dimension(made, 1);
-    put_variable(made, 1, DOUBLE, 24);
-}
-
-static void make_negative_dimension(struct made *made)
-{
-    put_dimension(made, 1);
-    put_variable(made, UINT64_MAX, DOUBLE, 24);
-}
-
-static void make_unknown_type(struct made *made)
-{
-    put_dimension(made, 1);
-    put_variable(made, 0, 99, 24);
-}
-
-static void make_negative_begin(struct made *made)
-{
-    put_dimension(made, 1);
-    put_variable(made, 0, DOUBLE, UINT64_MAX);
-}
-
-/* The name's padding lies behind the end of the file. */
-static void make_cut_name(struct made *made)
-{
-    put_list(made, DIMENSIONS_TAG, 1);
-    put(made, 8, 9);
-    made->size += 9;
-}
-
-/* Of two attributes the first one takes the second one's bytes. */
-static void make_cut_attribute(struct made *made)
-{
-    put_list(made, NO_TAG, 0);
-    put_list(made, ATTRIBUTES_TAG, 2);
-    put_name(made, "a");
-    put(made, 4, BYTE);
-    put(made, 8, 14);
-    put(made, 8, 0);
-    put(made, 8, 0);
-}
-
-static void make_empty_attribute(struct made *made)
-{
-    put_list(made, NO_TAG, 0);
-    put_list(made, ATTRIBUTES_TAG, 1);
-    put_name(made, "a");
-    put(made, 4, BYTE);
-    put(made, 8, 0);
-    put_list(made, NO_TAG, 0);
-}
-
-static void make_late_begin(struct made *made)
-{
-    put_dimension(made, 1);
-    put_variable(made, 0, DOUBLE, 1 << 20);
-}
-
-static const struct {
-    void (*make)(struct made *made);
-    const char *why; /* "": it is sound */
-} cases[] = {
-    {make_sound, ""},
-    {make_counted_absent, "is not a normsweep dataset"},
-    {make_negative_count, "is not a normsweep dataset"},
-    {make_nameless, "is not a normsweep dataset"},
-    {make_long_name, "is not a normsweep dataset"},
-    {make_many_dimensions, "is not a normsweep dataset"},
-    {make_negative_attribute, "is not a normsweep dataset"},
-    {make_endless_dimension, "is not a normsweep dataset"},
-    {make_unknown_dimension, "is not a normsweep dataset"},
-    {make_negative_dimension, "is not a normsweep dataset"},
-    {make_unknown_type, "is not a normsweep dataset"},
-    {make_negative_begin, "is not a normsweep dataset"},
-    {make_cut_name, "is cut short at "},
-    {make_cut_attribute, "is cut short at "},
-    {make_empty_attribute, ""},
-    {make_late_begin, "is cut short at "},
-};
-
-IN_BENCH(dataset_header_is_judged_number_by_number, NULL)
-{
-    static struct made made;
     int64_t bytes;
     bool netcdf4;
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        bench->error = (struct error){.text = ""};
+    bench->error = (struct error){.text = ""};
+    bench_put(bench, "a.nc", made->bytes, made->size);
+    int status = layout_check_file(bench->path, &bytes, &netcdf4, &bench->error);
+    if (status != (why[0] ? -1 : 0) || !strstr(bench->error.text, why))
+        test_fail(__FILE__, __LINE__, "%s, row %zu: %d, '%s'", table, row, status, bench->error.text);
+    CHECK(status == 0 || bench->error.status == ERROR_INPUT);
+}
+
+#define FOREIGN "is not a normsweep dataset"
+#define CUT "is cut short at "
+
+IN_BENCH(dataset_header_has_lists, NULL)
+{
+    static const struct {
+        int tag;
+        uint64_t count, number[2]; /* of the first name's letters, and what comes then */
+        int numbers;
+        size_t more; /* bytes */
+        const char *why;
+    } lists[] = {
+        {NO_TAG, 1, {0}, 0, 0, FOREIGN}, /* an absent list that counts */
+        {DIMENSIONS_TAG, UINT64_MAX, {0}, 0, 0, FOREIGN}, /* a negative count */
+        {DIMENSIONS_TAG, 1, {0, 1}, 2, 0, FOREIGN}, /* no name */
+        {DIMENSIONS_TAG, 1, {257}, 1, 400, FOREIGN}, /* a long name */
+        {DIMENSIONS_TAG, 1025, {0}, 0, (size_t)1025 * 20, FOREIGN}, /* too many dimensions */
+        {DIMENSIONS_TAG, 1, {9}, 1, 9, CUT}, /* before the padding of a name */
+    };
+    static struct made made;
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
         begin(&made);
-        cases[i].make(&made);
-        bench_put(bench, "a.nc", made.bytes, made.size);
-        int status = layout_check_file(bench->path, &bytes, &netcdf4, &bench->error);
-        if (status != (cases[i].why[0] ? -1 : 0) || !strstr(bench->error.text, cases[i].why))
-            test_fail(__FILE__, __LINE__, "case %zu: %d, '%s'", i, status, bench->error.text);
-        CHECK(status == 0 || bench->error.status == ERROR_INPUT);
+        put_list(&made, lists[i].tag, lists[i].count);
+        for (int j = 0; j < lists[i].numbers; j++)
+            put(&made, 8, lists[i].number[j]);
+        made.size += lists[i].more;
+        judge(bench, &made, "lists", i, lists[i].why);
+    }
+}
+
+IN_BENCH(dataset_header_has_attributes, NULL)
+{
+    static const struct {
+        uint64_t count, bytes; /* of attributes, and of the first one's value */
+        size_t more;
+        const char *why;
+    } attributes[] = {
+        {1, UINT64_MAX, 8, FOREIGN},
+        {2, 14, 16, CUT}, /* the first takes the second one's bytes */
+        {1, 0, 12, ""},
+    };
+    static struct made made;
+
+    for (size_t i = 0; i < sizeof(attributes) / sizeof(*attributes); i++) {
+        begin(&made);
+        put_list(&made, NO_TAG, 0);
+        put_list(&made, ATTRIBUTES_TAG, attributes[i].count);
+        put_name(&made, "a");
+        put(&made, 4, BYTE);
+        put(&made, 8, attributes[i].bytes);
+        made.size += attributes[i].more;
+        judge(bench, &made, "attributes", i, attributes[i].why);
+    }
+}
+
+/* A variable over one dimension. */
+struct over_one {
+    uint64_t length, dimension, type, begin;
+    const char *why;
+};
+
+static const struct over_one sound = {1, 0, DOUBLE, 24, ""};
+
+static void make_variable(struct made *made, const struct over_one *variable)
+{
+    begin(made);
+    put_list(made, DIMENSIONS_TAG, 1);
+    put_name(made, "x");
+    put(made, 8, variable->length);
+    put_list(made, NO_TAG, 0);
+    put_list(made, VARIABLES_TAG, 1);
+    put_name(made, "v");
+    put(made, 8, 1);
+    put(made, 8, variable->dimension);
+    put_list(made, NO_TAG, 0);
+    put(made, 4, variable->type);
+    put(made, 8, 8);
+    put(made, 8, variable->begin);
+    made->size += 16; /* its values */
+}
+
+IN_BENCH(dataset_header_has_variables, NULL)
+{
+    const struct over_one variables[] = {
+        sound,
+        {0, 0, DOUBLE, 24, FOREIGN}, /* an endless dimension */
+        {1, 1, DOUBLE, 24, FOREIGN}, /* an unknown one, and a negative one */
+        {1, UINT64_MAX, DOUBLE, 24, FOREIGN},
+        {1, 0, 99, 24, FOREIGN},
+        {1, 0, DOUBLE, UINT64_MAX, FOREIGN},
+        {1, 0, DOUBLE, 1 << 20, CUT},
+    };
+    static struct made made;
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+        make_variable(&made, &variables[i]);
+        judge(bench, &made, "variables", i, variables[i].why);
     }
 }
 
@@ -248,8 +189,7 @@ IN_BENCH(dataset_header_that_cannot_be_read, NULL)
     int64_t bytes;
     bool netcdf4;
 
-    begin(&made);
-    make_sound(&made);
+    make_variable(&made, &sound);
     bench_put(bench, "a.nc", made.bytes, made.size);
     failing_after(3, "fread", EIO);
     failing_next("ferror", EIO);
