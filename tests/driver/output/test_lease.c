@@ -87,9 +87,9 @@ static bool exists(const char *path)
 
 IN_PLACE(lease_is_taken_once)
 {
-    struct lease *first = NULL, *second = NULL;
+    struct lease *second = NULL;
 
-    CHECK(lease_take(&first, place->output, &place->error) == 0);
+    struct lease *first = place_take(place);
     CHECK(exists(place->file));
     CHECK(lease_take(&second, place->output, &place->error) == -1);
     CHECK(place->error.status == ERROR_ENVIRONMENT);
@@ -137,15 +137,6 @@ IN_PLACE(lease_of_a_dead_process_is_free_at_once)
     lease_release(lease);
 }
 
-IN_PLACE(lease_can_be_asked_for)
-{
-    CHECK(!lease_is_held(place->output));
-    struct lease *lease = place_take(place);
-    CHECK(lease_is_held(place->output));
-    lease_release(lease);
-    CHECK(!lease_is_held(place->output));
-}
-
 IN_PLACE(lease_of_another_machine_dies_after_60_s)
 {
     struct lease *lease = NULL;
@@ -176,9 +167,7 @@ IN_PLACE(lease_lies_where_a_link_leads)
 
 IN_PLACE(lease_that_was_lost_is_noticed)
 {
-    struct lease *lease = NULL;
-
-    CHECK(lease_take(&lease, place->output, &place->error) == 0);
+    struct lease *lease = place_take(place);
     CHECK(unlink(place->file) == 0 && lease_renew(lease, &place->error) == -1);
     place_lend(place, 77, 0);
     CHECK(lease_renew(lease, &place->error) == LEASE_TAKEN);
@@ -231,9 +220,9 @@ IN_PLACE(lease_that_another_user_owns_is_named_and_not_its_folder)
 
 IN_PLACE(lease_tells_the_launcher_of_its_coordinator)
 {
-    struct lease *launcher = NULL, *coordinator = NULL;
+    struct lease *coordinator = NULL;
 
-    CHECK(lease_take(&launcher, place->output, &place->error) == 0);
+    struct lease *launcher = place_take(place);
     CHECK(lease_news(launcher).stage == STAGE_NONE);
     CHECK(lease_join(&coordinator, place->output, "1.1", &place->error) == -1);
     CHECK(lease_join(&coordinator, place->output, lease_token(launcher), &place->error) == 0);
@@ -254,10 +243,10 @@ IN_PLACE(lease_tells_the_launcher_of_its_coordinator)
 
 IN_PLACE(lease_shuts_out_a_coordinator_of_an_earlier_life)
 {
-    struct lease *launcher = NULL, *old = NULL, *new = NULL;
+    struct lease *old = NULL, *new = NULL;
     char token[64];
 
-    CHECK(lease_take(&launcher, place->output, &place->error) == 0);
+    struct lease *launcher = place_take(place);
     snprintf(token, sizeof(token), "%s", lease_token(launcher));
     CHECK(lease_join(&old, place->output, token, &place->error) == 0);
     CHECK(lease_begin_life(launcher, &place->error) == 0);
@@ -298,9 +287,7 @@ IN_PLACE(lease_tells_a_coordinator_of_the_output)
 
 IN_PLACE(lease_tells_of_a_dead_coordinator)
 {
-    struct lease *launcher = NULL;
-
-    CHECK(lease_take(&launcher, place->output, &place->error) == 0);
+    struct lease *launcher = place_take(place);
     pid_t child = fork();
     if (child == 0) {
         struct lease *lease;
@@ -344,7 +331,6 @@ IN_PLACE(lease_follows_no_link_and_a_look_writes_nothing)
 IN_PLACE(lease_tidies_nothing_of_others)
 {
     static const char *const names[] = {"notes", "txt", "0123456789abcdef.txt", "0123456789abcdeg"};
-    struct lease *lease = NULL;
     char path[160];
     const struct timespec old[2] = {{1000, 0}, {1000, 0}};
 
@@ -357,7 +343,7 @@ IN_PLACE(lease_tidies_nothing_of_others)
     CHECK(mkfifo(path, 0666) == 0);
     snprintf(path, sizeof(path), "%s.0123456789abcdef", place->file);
     close(open(path, O_CREAT | O_WRONLY, 0666));
-    CHECK(lease_take(&lease, place->output, &place->error) == 0);
+    struct lease *lease = place_take(place);
     CHECK(!exists(path));
     snprintf(path, sizeof(path), "%s.fedcba9876543210", place->file);
     CHECK(unlink(path) == 0);

@@ -87,15 +87,6 @@ static int widest(char *text)
     return most;
 }
 
-/* Growth factors of the cells, by rate, then decay. */
-static void set_six(struct grid *grid)
-{
-    static const double growth[] = {0.5, 0.25, 2, 0.9, 4, 1.1};
-
-    grid_init(grid, 3, 2, 1);
-    memcpy(grid->growth, growth, sizeof(growth));
-}
-
 static void check(const struct grid *grid, struct terminal terminal, const char *expected)
 {
     int lines;
@@ -108,23 +99,13 @@ static void check(const struct grid *grid, struct terminal terminal, const char 
 
 static struct grid grid;
 
-TEST(diagram_of_characters)
-{
-    set_six(&grid);
-    check(&grid, plain,
-        "weight_decay\n"
-        "1 |------ ------ ######\n"
-        "0 |------ ###### ######\n"
-        "  +---+------+------+---\n"
-        "    0.0001 0.001   0.01\n"
-        "           learning_rate\n"
-        "# growing   - shrinking\n");
-}
-
 /* The colours of growth up to a factor of 4, with the factors between which they stand. */
 TEST(diagram_painted)
 {
-    set_six(&grid);
+    static const double growth[] = {0.5, 0.25, 2, 0.9, 4, 1.1}; /* by rate, then decay */
+
+    grid_init(&grid, 3, 2, 1);
+    memcpy(grid.growth, growth, sizeof(growth));
     check(&grid, painted,
         "weight_decay\n"
         "1 │\033[48;5;54m       \033[48;5;140m       \033[48;5;172m       \033[0m\n"
