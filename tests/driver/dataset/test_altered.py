@@ -2,7 +2,6 @@
 they can, or one line."""
 
 import os
-import random
 import subprocess
 import sys
 
@@ -95,33 +94,22 @@ FIRST = "learning_rate=0.01 bias=true model=small"
 GRID = "learning_rate, bias, model"
 REFUSED = {
     "reason is of type int and not char": retype("reason", "i4"),
-    "host is of type double and not char": retype("host", "f8"),
     "attempts is of type double and not int64": retype("attempts", "f8"),
-    "attempts is of type char and not int64": retype("attempts", "S1"),
-    "phase is of type short and not byte": retype("phase", "i2"),
     "seconds is of type float and not double": retype("seconds", "f4"),
-    "param_norm is of type float and not double": retype("param_norm", "f4"),
-    "norm_growth is of type char and not double": retype("norm_growth", "S1"),
     "session_start is of type byte and not char": retype("session_start", "i1"),
     f"attempts is over (bias, learning_rate, model) and not over ({GRID})": turn("attempts", [1, 0, 2]),
-    f"train_loss is over (step, {GRID}) and not over ({GRID}, step)": turn("train_loss", [3, 0, 1, 2]),
     f"layer_norm is over ({GRID}, step) and not over ({GRID}, step, layer)": turn("layer_norm", [0, 1, 2, 3]),
     f"reason is over ({GRID}, 300 characters) and not over ({GRID}, 256 characters)": widen("reason", 300),
-    f"host is over ({GRID}, 8 characters) and not over ({GRID}, 64 characters)": widen("host", 8),
     "session_mpi is over (sessions, 4000 characters) and not over (sessions, 128 characters)":
         widen("session_mpi", 4000),
     f"outcome is 127 at {FIRST} and not from 0 to 5": fill("outcome", 127),
     f"outcome is -128 at {FIRST} and not from 0 to 5": fill("outcome", -128, (0, 0, 0)),
-    f"phase is 4 at {FIRST} and not from 0 to 3": fill("phase", 4),
     f"dynamics is -1 at {FIRST} and not from 0 to 4": fill("dynamics", -1),
-    f"attempts is -1 at {FIRST} and not from 0 to 2147483646": fill("attempts", -1),
     f"deaths is 4294967297 at {FIRST} and not from 0 to 2147483646": fill("deaths", 2**32 + 1),
     f"last_step is -2 at {FIRST} and not from -1 to 9223372036854775807": fill("last_step", -2),
     f"attempts is 0 at {FIRST}, where outcome is done": fill("attempts", 0),
     "attempts is missing": drop("attempts"),
-    "dynamics is missing": drop("dynamics"),
     "session_mpi is missing": drop("session_mpi"),
-    "session_seconds_left is missing": drop("session_seconds_left"),
     "step does not ascend: 2 comes after 4": fill("step", [0, 4, 2]),
     "step does not ascend: 2 comes after 2": fill("step", [0, 2, 2]),
     "step begins at -2": fill("step", [-2, 0, 4]),
@@ -139,7 +127,6 @@ REFUSED = {
         content["step"], "dimensions", ["learning_rate"]),
     "outcome is not of type byte": retype("outcome", "f8"),
     "outcome is over one dimension twice": double_axis,
-    "the attribute tied is missing": drop("tied"),
     "the attribute layers has a value that the key cannot have": set_attribute("layers", "one"),
     "the attribute beta1 has a value that the key cannot have": set_attribute("beta1", np.array([0.9, 0.9])),
     "the attribute batch has a value that the key cannot have": set_attribute("batch", 2.5),
@@ -171,25 +158,18 @@ def refused(content, folder, normsweep, sweep):
 
 
 @pytest.mark.parametrize("fault", REFUSED)
-def test_a_start_refuses_and_changes_nothing(whole, tmp_path, normsweep, fault):
+def test_a_start_refuses_and_who_looks_is_told_the_same(whole, tmp_path, normsweep, fault):
+    """Who looks sees as much as there is to be seen; else it is the one line of the refusal."""
     content = Content(whole)
     REFUSED[fault](content)
-    said = refused(content, tmp_path, normsweep, MORE)
-    assert said.startswith(f"a.nc: {fault}; normsweep did not write this")
-    assert "; use --fresh or another -o\n" in said or fault in normsweep("status", "a.nc", status=2).stderr
-
-
-@pytest.mark.parametrize("fault", REFUSED)
-def test_who_looks_is_told_the_same(whole, tmp_path, normsweep, fault):
-    """As far as there is anything to be seen; else it is the one line of the refusal."""
-    content = Content(whole)
-    REFUSED[fault](content)
-    content.write(tmp_path / "a.nc")
-    line = f"a.nc: {fault}; normsweep did not write this\n"
+    said, line = refused(content, tmp_path, normsweep, MORE), f"a.nc: {fault}; normsweep did not write this"
+    assert said.startswith(line)
     for command in ("status", "show"):
         done = survived(tmp_path, command, "a.nc")
-        assert done.returncode == 2 or (line if command == "show" else f"altered   {line}") in done.stdout + done.stderr
+        assert done.returncode == 2 or (f"{line}\n" if command == "show" else f"altered   {line}\n") in (
+            done.stdout + done.stderr)
         assert done.returncode == 0 or done.stderr.startswith("a.nc: ")
+        assert "; use --fresh or another -o\n" in said or command == "show" or fault in done.stderr
 
 
 def test_a_sound_dataset_is_not_called_altered(whole, tmp_path, normsweep):
@@ -197,8 +177,7 @@ def test_a_sound_dataset_is_not_called_altered(whole, tmp_path, normsweep):
     assert "altered" not in normsweep("status", "a.nc").stdout and normsweep("show", "a.nc").stderr == ""
 
 
-@pytest.mark.parametrize("alter", [retype("attempts", "f8"), retype("reason", "i4"), fill("outcome", 127),
-                                   fill("outcome", -128, (0, 0, 0)), fill("deaths", 2**40), widen("host", 8)])
+@pytest.mark.parametrize("alter", [retype("attempts", "f8"), fill("outcome", 127), widen("host", 8)])
 def test_a_sweep_that_has_not_grown_refuses_too(whole, tmp_path, normsweep, alter):
     content = Content(whole)
     alter(content)
@@ -311,7 +290,7 @@ def alter_length(content, name, draw):
 ALTERATIONS = (alter_type, alter_dimensions, alter_values, alter_attribute, alter_global, alter_length)
 
 
-@pytest.mark.parametrize("seed", range(18))
+@pytest.mark.parametrize("seed", range(6))
 def test_whatever_is_altered_is_survived(whole, tmp_path, seed):
     draw, content = random.Random(seed), Content(whole)
     name = draw.choice(list(content.variables))

@@ -17,8 +17,6 @@ from normsweep.verify import check_length, extents  # noqa: E402
 
 pytestmark = pytest.mark.thorough("reads dozens of altered datasets")
 
-SCRIPTS = ("table", "report", "figures")
-
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
@@ -34,13 +32,12 @@ def refused(script, folder, name="a.nc"):
     return done.stderr[len(script) + 2:].rstrip()
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_a_pipe_is_not_waited_for(tmp_path, script):
+def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "a.nc")
-    assert refused(script, tmp_path) == "a.nc: not a regular file"
+    assert refused("report", tmp_path) == "a.nc: not a regular file"
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", ["table", "figures"])
 def test_an_outcome_of_doubles(whole, tmp_path, script):
     content = Content(whole)
     content["outcome"].type = "f8"
@@ -133,7 +130,7 @@ def test_open_sweep_names_the_fault(whole, tmp_path, fault):
     assert said.startswith(f"{path}: {fault}") and "\n" not in said
 
 
-@pytest.mark.parametrize("names", [("seconds", "session"), ("attempts", "session_start"), ("norm_growth",)])
+@pytest.mark.parametrize("names", [("seconds", "session", "attempts", "session_start"), ("norm_growth",)])
 def test_a_report_has_what_there_is(whole, tmp_path, names):
     content = Content(whole)
     for name in names:

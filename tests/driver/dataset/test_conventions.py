@@ -19,8 +19,8 @@ pytestmark = pytest.mark.thorough("runs the CF checkers")
 # names no meaning (1.3), and `depth` counts sub-layers.
 NOT_A_FAULT = "Coordinate variable 'depth' should have standard_name='depth', found: 'None'"
 
-BASE = "corpus: markov\nvocabulary: 9\ncorpus_tokens: 1000\ncontext: 8\nbatch: 2\nsteps: 20\nwidth: 8\nheads: 2\n"
-BASE += "layers: 1\nmeasure: {every: 10}\n"
+BASE = "corpus: markov\nvocabulary: 9\ncorpus_tokens: 1000\ncontext: 8\nbatch: 2\nsteps: 4\nwidth: 8\nheads: 2\n"
+BASE += "layers: 1\nmeasure: {every: 2}\n"
 STACKS = """\
   kind:
     right: {network: encoder, objective: masked, decoder_layers: 0}
@@ -40,10 +40,10 @@ SWEEPS = {
                           "refine: {axes: [learning_rate, weight_decay]}\n",
     "slopes over steps": "steps: [10, 5, 20]\nlearning_rate: [0.1, 0.01, 0.3]\nweight_decay: [0.1, 0, 1]\n",
     "two stacks, all that is measured of them":
-        "layers: 2\nlearning_rate: [0.1, 0.01]\ntogether:\n" + STACKS + "gradient_batches: 2\nmeasure: {every: 10, "
+        "layers: 2\nlearning_rate: [0.1, 0.01]\ntogether:\n" + STACKS + "gradient_batches: 2\nmeasure: {every: 2, "
         "metrics: [norms, alignment, saturation, heads, homogeneity, gradients, hessian, residual, equilibrium]}\n",
     "one stack, everything": "layers: 2\nseed: [1, 0]\nhessian: {probes: 2, steps: 3}\nlyapunov_exponents: 2\n"
-                             "measure: {every: 10, metrics: [norms, alignment, saturation, heads, homogeneity, "
+                             "measure: {every: 2, metrics: [norms, alignment, saturation, heads, homogeneity, "
                              "gradients, hessian, hessian_layers, residual, lyapunov, equilibrium]}\n",
 }
 

@@ -71,16 +71,6 @@ def test_python_reads_the_same(folder):
         assert copy.sweep.title == "träumerisch" and int(copy.sweep.done.sum()) == 6
 
 
-def told(script, path, *options):
-    return run(sys.executable, PROJECT / "analysis" / script, path, *options).stdout
-
-
-def test_scripts_read_them(folder, tmp_path):
-    assert told("table", folder / "a-small.nc") == told("table", folder / "a.nc") != ""
-    assert told("report", folder / "a-small.nc", "-o", tmp_path / "a.html") == f"{tmp_path}/a.html\n"
-    assert told("figures", folder / "a-small.nc", "-o", tmp_path, "--only", "phase").count("\n") == 2
-
-
 def refusal(folder, *arguments):
     before = {name: (folder / name).read_bytes() for name in os.listdir(folder)}
     said = run(NORMSWEEP, "run", *arguments, cwd=folder, status=2).stderr
