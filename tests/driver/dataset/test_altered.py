@@ -2,6 +2,7 @@
 they can, or one line."""
 
 import os
+import random
 import subprocess
 import sys
 
