@@ -67,18 +67,17 @@ static void judge(
 IN_BENCH(dataset_header_has_lists, NULL)
 {
     static const struct {
-        int tag;
+        int tag, numbers;
         uint64_t count, number[2]; /* of the first name's letters, and what comes then */
-        int numbers;
         size_t more; /* bytes */
         const char *why;
     } lists[] = {
-        {NO_TAG, 1, {0}, 0, 0, FOREIGN}, /* an absent list that counts */
-        {DIMENSIONS_TAG, UINT64_MAX, {0}, 0, 0, FOREIGN}, /* a negative count */
-        {DIMENSIONS_TAG, 1, {0, 1}, 2, 0, FOREIGN}, /* no name */
-        {DIMENSIONS_TAG, 1, {257}, 1, 400, FOREIGN}, /* a long name */
-        {DIMENSIONS_TAG, 1025, {0}, 0, (size_t)1025 * 20, FOREIGN}, /* too many dimensions */
-        {DIMENSIONS_TAG, 1, {9}, 1, 9, CUT}, /* before the padding of a name */
+        {NO_TAG, 0, 1, {0}, 0, FOREIGN}, /* an absent list that counts */
+        {DIMENSIONS_TAG, 0, UINT64_MAX, {0}, 0, FOREIGN}, /* a negative count */
+        {DIMENSIONS_TAG, 2, 1, {0, 1}, 0, FOREIGN}, /* no name */
+        {DIMENSIONS_TAG, 1, 1, {257}, 400, FOREIGN}, /* a long name */
+        {DIMENSIONS_TAG, 0, 1025, {0}, (size_t)1025 * 20, FOREIGN}, /* too many dimensions */
+        {DIMENSIONS_TAG, 1, 1, {9}, 9, CUT}, /* before the padding of a name */
     };
     static struct made made;
 

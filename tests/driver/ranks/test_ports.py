@@ -57,9 +57,9 @@ def test_ranks_of_one_host_do_not_listen(sweep, tmp_path, transport):
         assert ends(command) == 75, command.text
 
 
-@pytest.mark.thorough("starts two hundred sweeps, two at a time, as their ranks reached each other only now and then")
+@pytest.mark.thorough("starts fifty sweeps, two at a time, as their ranks reached each other only now and then")
 def test_sweeps_beside_each_other_do_not_meet(sweep, tmp_path):
-    for number in range(100):
+    for number in range(25):
         names = [f"{number}-{which}.nc" for which in "ab"]
         commands = [Watched([NORMSWEEP, "run", sweep, "-j", "2", "-o", name, *SHORT], cwd=tmp_path) for name in names]
         with commands[0], commands[1]:
