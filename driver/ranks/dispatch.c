@@ -1,7 +1,19 @@
+/*
+ * The coordinator's loop on MPI. The coordinator decides and knows neither MPI nor files; this file feeds it.
+ *
+ * A round: the clock advances, the job flushes what is due, messages that have arrived become events, and
+ * once a second all ranks are looked at: dead and silent ones become events, too, and spares take their
+ * places. The coordinator answers each event with orders, which become messages to workers or writes of the
+ * job.
+ *
+ * Whatever a worker sends may be wrong, because its memory may be: messages are checked by plausible.c, and a
+ * worker that sends nonsense gets no more runs. A worker may die at any moment, or wake after it was given
+ * up: tickets tell what it says of a run that another worker has now. An error of the job ends the loop;
+ * every rank is told to quit.
+ */
 #include "driver/ranks/dispatch.h"
 
 #include "driver/job/events.h"
-#include "driver/ranks/dispatch_inside.h"
 #include "driver/ranks/plausible.h"
 #include "driver/sweep/grid.h"
 #include "driver/sweep/texts.h"
@@ -9,6 +21,7 @@
 #include "driver/text/lines.h"
 #include "worker/host/clock.h"
 #include "worker/host/environment.h"
+#include "worker/host/log.h"
 #include "worker/host/signals.h"
 
 #include <math.h>
@@ -36,7 +49,27 @@ enum { MESSAGES_AT_ONCE = 1000 };
 
 #define GAP_MOST 1 /* seconds between two checks that count as listening, at most */
 
-void dispatch_say(const struct dispatch *d, const char *format, ...)
+struct dispatch {
+    struct job *job;
+    struct wire *wire;
+    struct peers *peers; /* borrowed */
+    int lost; /* ranks that ever died or were given up, also those that a spare has replaced */
+    unsigned char *setup;
+    size_t setup_size;
+    struct message in, out;
+    const struct result *result; /* of the event being handled */
+    char last_words[REASON_SIZE]; /* last log line of the worker that died in this event; "": none */
+    int64_t waits; /* how often workers had to wait, when last checked */
+    bool told_ready, begun, stopping, finished, abandoned; /* begun: runs are handed out */
+    double looked, forgiving; /* forgiving: until this time no run is blamed for a death */
+    double clock; /* clock_now() of this round */
+    double told_alive; /* clock of the last ALIVE message to every worker */
+    /* Listening time in seconds; frozen while this process is paused, so that no worker times out. */
+    double now;
+};
+
+/* Prints a line on stderr, with the name of the output before it. */
+__attribute__((format(printf, 2, 3))) static void say(const struct dispatch *d, const char *format, ...)
 {
     char text[REASON_SIZE + 128];
     va_list arguments;
@@ -48,7 +81,7 @@ void dispatch_say(const struct dispatch *d, const char *format, ...)
     lines_print(stderr, 0, "%s: %s", d->job->sweep->output, text);
 }
 
-struct peer *dispatch_peer(const struct dispatch *d, int worker)
+static struct peer *peer_of(const struct dispatch *d, int worker)
 {
     return peers_worker(d->peers, worker);
 }
@@ -63,10 +96,11 @@ static struct message *blank(struct dispatch *d, enum message_kind kind)
 
 static void send(struct dispatch *d, int worker)
 {
-    wire_send(d->wire, dispatch_peer(d, worker)->address, &d->out);
+    wire_send(d->wire, peer_of(d, worker)->address, &d->out);
 }
 
-void dispatch_set_up(struct dispatch *d, const struct peer *peer)
+/* Sends a rank what it needs before its first order. */
+static void set_up(struct dispatch *d, const struct peer *peer)
 {
     job_renew_mark(d->job);
     for (size_t offset = 0; offset < d->setup_size; offset += PIECE_BYTES) {
@@ -131,6 +165,20 @@ static void send_stop(struct dispatch *d, const struct order *order)
     send(d, order->worker);
 }
 
+/* A worker has been silent for too long; an order about its run follows. */
+static void note_silence(struct dispatch *d, const struct order *order)
+{
+    struct peer *peer = peer_of(d, order->worker);
+    char why[REASON_SIZE];
+
+    peer->silent = true;
+    d->lost++;
+    snprintf(why, sizeof(why), "has been silent for %.0f s", peer->patience);
+    say(d, "worker %d on %s %s%s", order->worker + 1, peer->host, why,
+        order->cell >= 0 ? "; its run goes to another worker" : "");
+    events_worker_lost(d->job, order->worker, peer->host, peer->address, order->cell, why);
+}
+
 static void obey(struct dispatch *d, const struct order *order)
 {
     switch (order->kind) {
@@ -143,7 +191,7 @@ static void obey(struct dispatch *d, const struct order *order)
     case ORDER_QUIT:
         break; /* all ranks are told at the end, also those that never said hello */
     case ORDER_GIVE_UP:
-        dispatch_note_silence(d, order);
+        note_silence(d, order);
         break;
     case ORDER_FINISH:
         d->finished = true;
@@ -156,7 +204,8 @@ static void obey(struct dispatch *d, const struct order *order)
     }
 }
 
-void dispatch_tell(struct dispatch *d, struct event event)
+/* Passes an event to the coordinator, with the present time, and carries out its orders. */
+static void tell(struct dispatch *d, struct event event)
 {
     struct order order;
 
@@ -166,26 +215,155 @@ void dispatch_tell(struct dispatch *d, struct event event)
         obey(d, &order);
 }
 
+/* ---- workers that die, fall silent or lie, and the spares that take their places ---- */
+
+/* Is the worker silent, and may it still be waiting for a slow disk? When it comes back, it has measured how
+ * slow the disk is. */
+static bool may_come_back(const struct dispatch *d, const struct peer *peer)
+{
+    return peer->silent && peer->here && d->now - peer->asked < WAKE_SECONDS &&
+           process_lives(&peer->process) && !process_is_stopped(&peer->process);
+}
+
+static int count_dead(const struct dispatch *d)
+{
+    int dead = 0;
+
+    for (int i = 0; i < d->peers->workers; i++)
+        dead += peer_of(d, i)->dead;
+    return dead;
+}
+
+/* Appends a dead worker's log to the log of the run that it was training. */
+static void keep_log(struct dispatch *d, int worker)
+{
+    const struct peer *peer = peer_of(d, worker);
+    int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
+    char name[DIGEST_TEXT];
+    struct digest digest;
+
+    if (cell >= 0) {
+        job_digest(d->job, cell, &digest);
+        digest_format(&digest, name);
+    }
+    log_bequeath(d->job->folder, job_session(d->job), peer->address, cell >= 0 ? name : NULL, d->last_words,
+        sizeof(d->last_words));
+}
+
+/* Nothing is sent to the rank any more, and what it sends is ignored. */
+static void write_off(struct dispatch *d, struct peer *peer)
+{
+    peer->dead = true;
+    d->lost++;
+    wire_forget(d->wire, peer->address);
+}
+
+/* Logs that a worker is lost, with the run that it reported last. */
+static void note_loss(struct dispatch *d, int worker, const char *why)
+{
+    const struct peer *peer = peer_of(d, worker);
+    int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
+
+    events_worker_lost(d->job, worker, peer->host, peer->address, cell, why);
+}
+
+static void handle_death(struct dispatch *d, int worker)
+{
+    struct peer *peer = peer_of(d, worker);
+    int left = d->peers->workers - count_dead(d) - 1;
+
+    write_off(d, peer);
+    keep_log(d, worker);
+    say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
+        d->last_words[0] ? ", " : "", d->last_words, left, d->peers->workers, left == 1 ? "is" : "are");
+    note_loss(d, worker, d->last_words[0] ? d->last_words : "died");
+    bool blame = peer->here && !d->stopping && d->now >= d->forgiving;
+    tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
+    d->last_words[0] = '\0';
+}
+
+/* A worker that may still run must neither train nor write. */
+static void dismiss(struct dispatch *d, struct peer *peer)
+{
+    const struct message quit = {.kind = MESSAGE_QUIT};
+
+    wire_send(d->wire, peer->address, &quit);
+    write_off(d, peer);
+}
+
+/* Ends a worker that has sent `what`, which cannot be true, and ignores what it still sends. Its runs go to
+ * others; the one in training may have done the damage, and is blamed as for a death. */
+static void distrust(struct dispatch *d, int worker, const char *what)
+{
+    struct peer *peer = peer_of(d, worker);
+    char why[REASON_SIZE];
+
+    snprintf(why, sizeof(why), "sent %s", what);
+    say(d, "worker %d on %s %s; it gets no more runs", worker + 1, peer->host, why);
+    note_loss(d, worker, why);
+    dismiss(d, peer);
+    tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = !d->stopping});
+}
+
+/* Gives the places of lost workers to spares if there are runs that no worker is training. A worker that was
+ * given up would find its place taken when it wakes: it is told to quit. */
+static void replace_lost(struct dispatch *d)
+{
+    struct coordinator_state state;
+
+    coordinator_state(d->job->coordinator, &state);
+    if (d->stopping || state.pending == 0)
+        return;
+    for (int i = 0; i < d->peers->workers && d->peers->spares > 0; i++) {
+        struct peer *old = peer_of(d, i);
+        bool gone = old->dead || (old->silent && !may_come_back(d, old));
+        const struct peer *new = gone ? peers_replace(d->peers, i, d->now) : NULL;
+        if (!new)
+            continue;
+        if (!old->dead) {
+            dismiss(d, old);
+            tell(d, (struct event){.kind = EVENT_LOST, .worker = i});
+        }
+        set_up(d, new);
+    }
+}
+
+/* Looks for dead workers; their runs go to others. */
+static void bury_dead(struct dispatch *d)
+{
+    for (int i = 0; i < d->peers->ranks; i++) {
+        struct peer *peer = &d->peers->peer[i];
+        if (peer->dead || !peer_is_dead(peer, d->now))
+            continue;
+        if (peer->worker >= 0) {
+            handle_death(d, peer->worker);
+            continue;
+        }
+        d->peers->spares -= peer->spare;
+        write_off(d, peer);
+        say(d, "the spare rank %d on %s was lost", peer->address, peer->host);
+    }
+}
+
 /* ---- messages in ---- */
 
 static void take_hello(struct dispatch *d, int worker, const struct hello *hello)
 {
-    struct peer *peer = dispatch_peer(d, worker);
+    struct peer *peer = peer_of(d, worker);
 
     if (peer->said_hello || !plausible_hello(hello)) {
-        dispatch_distrust(
-            d, worker, peer->said_hello ? "a second hello" : "a hello that no process can send");
+        distrust(d, worker, peer->said_hello ? "a second hello" : "a hello that no process can send");
         return;
     }
     peers_hello(d->peers, peer, hello, d->now);
-    dispatch_set_up(d, peer);
+    set_up(d, peer);
 }
 
 /* An error that ends the sweep: a full disk, other texts. But a worker that was given up may wake to find
  * its files removed, because another worker has the run; that is not an error. */
 static void take_failure(struct dispatch *d, int worker, struct failure *failure)
 {
-    const struct peer *peer = dispatch_peer(d, worker);
+    const struct peer *peer = peer_of(d, worker);
     struct error error;
 
     if (peer->ready && coordinator_cell(d->job->coordinator, worker, peer->ticket) < 0)
@@ -199,20 +377,19 @@ static void take_failure(struct dispatch *d, int worker, struct failure *failure
 /* A worker has reported something about the run of `ticket`. */
 static void take_word(struct dispatch *d, enum event_kind kind, int worker, uint64_t ticket)
 {
-    struct peer *peer = dispatch_peer(d, worker);
+    struct peer *peer = peer_of(d, worker);
 
     peer->ticket = ticket;
-    dispatch_tell(
-        d, (struct event){.kind = kind, .worker = worker, .ticket = ticket, .patience = peer->patience});
+    tell(d, (struct event){.kind = kind, .worker = worker, .ticket = ticket, .patience = peer->patience});
 }
 
 static void take_progress(struct dispatch *d, int worker, const struct run_progress *progress)
 {
     int64_t cell = coordinator_cell(d->job->coordinator, worker, progress->ticket);
-    struct peer *peer = dispatch_peer(d, worker);
+    struct peer *peer = peer_of(d, worker);
 
     if (!plausible_progress(d->job, cell, progress)) {
-        dispatch_distrust(d, worker, "progress that its run cannot make");
+        distrust(d, worker, "progress that its run cannot make");
         return;
     }
     if (cell >= 0 && progress->step >= 0)
@@ -235,7 +412,7 @@ static void take_row(struct dispatch *d, int worker, const struct row_piece *row
     int64_t cell = coordinator_cell(d->job->coordinator, worker, row->ticket);
 
     if (!plausible_row(d->job, cell, row)) {
-        dispatch_distrust(d, worker, "a row that its run does not have");
+        distrust(d, worker, "a row that its run does not have");
         return;
     }
     if (cell >= 0)
@@ -249,29 +426,28 @@ static void take_result(struct dispatch *d, int worker, const struct run_result 
     bool ended = result->result.outcome != OUTCOME_PENDING;
 
     if (!plausible_result(d->job, cell, &result->result)) {
-        dispatch_distrust(d, worker, "a result that its run cannot have");
+        distrust(d, worker, "a result that its run cannot have");
         return;
     }
     d->result = &result->result;
-    dispatch_tell(
-        d, (struct event){.kind = EVENT_RESULT, .worker = worker, .ticket = result->ticket, .ended = ended});
+    tell(d, (struct event){.kind = EVENT_RESULT, .worker = worker, .ticket = result->ticket, .ended = ended});
 }
 
 static void take_ready(struct dispatch *d, int worker)
 {
-    struct peer *peer = dispatch_peer(d, worker);
+    struct peer *peer = peer_of(d, worker);
 
     if (!peer->said_hello) {
-        dispatch_distrust(d, worker, "no hello before it was ready");
+        distrust(d, worker, "no hello before it was ready");
         return;
     }
     peer->ready = true;
     if (peer->was_spare) {
-        dispatch_say(d, "worker %d on %s has been replaced", worker + 1, peer->host);
+        say(d, "worker %d on %s has been replaced", worker + 1, peer->host);
         events_worker_replaced(d->job, worker, peer->host, peer->address);
     }
     if (d->begun)
-        dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
+        tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
 }
 
 /* Takes the message in d->in. */
@@ -289,7 +465,7 @@ static void take_message(struct dispatch *d, int worker)
         break;
     case MESSAGE_NOTE:
         d->in.as.text[REASON_SIZE - 1] = '\0';
-        dispatch_say(d, "%s", d->in.as.text);
+        say(d, "%s", d->in.as.text);
         break;
     case MESSAGE_PROGRESS:
         take_progress(d, worker, &d->in.as.progress);
@@ -309,7 +485,7 @@ static void take_message(struct dispatch *d, int worker)
     case MESSAGE_STOP:
     case MESSAGE_QUIT:
     case MESSAGE_ALIVE:
-        dispatch_distrust(d, worker, "a message that no worker sends");
+        distrust(d, worker, "a message that no worker sends");
         break;
     }
 }
@@ -335,20 +511,14 @@ static bool listen(struct dispatch *d)
 
 /* ---- watching ---- */
 
-bool dispatch_may_come_back(const struct dispatch *d, const struct peer *peer)
-{
-    return peer->silent && peer->here && d->now - peer->asked < WAKE_SECONDS &&
-           process_lives(&peer->process) && !process_is_stopped(&peer->process);
-}
-
 /* Is every worker dead, silent, or about to quit? */
 static bool is_abandoned(const struct dispatch *d)
 {
     struct coordinator_state state;
 
     for (int i = 0; i < d->peers->workers; i++) {
-        const struct peer *peer = dispatch_peer(d, i);
-        if (!peer->dead && (!peer->ready || dispatch_may_come_back(d, peer)))
+        const struct peer *peer = peer_of(d, i);
+        if (!peer->dead && (!peer->ready || may_come_back(d, peer)))
             return false;
     }
     coordinator_state(d->job->coordinator, &state);
@@ -359,7 +529,7 @@ static bool is_abandoned(const struct dispatch *d)
 static bool lacks_a_worker(const struct dispatch *d)
 {
     for (int i = 0; i < d->peers->workers; i++)
-        if (dispatch_peer(d, i)->dead || dispatch_peer(d, i)->silent)
+        if (peer_of(d, i)->dead || peer_of(d, i)->silent)
             return true;
     return false;
 }
@@ -392,14 +562,14 @@ static void stop_all(struct dispatch *d)
         return;
     d->stopping = true;
     progress_stop(d->job->progress);
-    dispatch_tell(d, (struct event){.kind = EVENT_STOP});
+    tell(d, (struct event){.kind = EVENT_STOP});
 }
 
 /* Workers whose hello is late are not awaited. */
 static bool all_are_ready(const struct dispatch *d)
 {
     for (int i = 0; i < d->peers->workers; i++) {
-        const struct peer *peer = dispatch_peer(d, i);
+        const struct peer *peer = peer_of(d, i);
         if (peer->said_hello && !peer->ready && !peer->dead)
             return false;
     }
@@ -411,9 +581,9 @@ static void begin_runs(struct dispatch *d)
 {
     d->begun = true;
     for (int i = 0; i < d->peers->workers; i++) {
-        const struct peer *peer = dispatch_peer(d, i);
+        const struct peer *peer = peer_of(d, i);
         if (peer->ready && !peer->dead)
-            dispatch_tell(d, (struct event){.kind = EVENT_HELLO, .worker = i, .node = peer->node});
+            tell(d, (struct event){.kind = EVENT_HELLO, .worker = i, .node = peer->node});
     }
 }
 
@@ -433,13 +603,13 @@ static void watch_workers(struct dispatch *d)
     if (!lease_owner_lives(d->job->lease))
         stop_all(d); /* a script around mpirun may have kept mpirun from ending with its launcher */
     speak(d);
-    dispatch_bury(d);
-    dispatch_replace(d);
+    bury_dead(d);
+    replace_lost(d);
     if (is_abandoned(d)) {
         d->abandoned = !d->stopping && lacks_a_worker(d);
         stop_all(d);
     }
-    dispatch_tell(d, (struct event){.kind = EVENT_TICK});
+    tell(d, (struct event){.kind = EVENT_TICK});
 }
 
 static int prepare_dispatch(struct dispatch *d)
@@ -509,10 +679,10 @@ static void work_until_finished(struct dispatch *d)
 static void set_up_all(struct dispatch *d)
 {
     for (int i = 0; i < d->peers->workers; i++)
-        if (dispatch_peer(d, i)->bad_hello)
-            dispatch_distrust(d, i, "a first message that no process can send");
-        else if (dispatch_peer(d, i)->said_hello)
-            dispatch_set_up(d, dispatch_peer(d, i));
+        if (peer_of(d, i)->bad_hello)
+            distrust(d, i, "a first message that no process can send");
+        else if (peer_of(d, i)->said_hello)
+            set_up(d, peer_of(d, i));
     send_alive(d);
 }
 
