@@ -108,15 +108,6 @@ static void print_key(enum key key)
     print_wrapped(row->help);
 }
 
-const char help_lists[] =
-    "A parameter that may be an axis becomes one if its value is a list:\n"
-    "    [a, b, ...]                     these values\n"
-    "    {range: [a, b]}                 the integers from a to b, both included\n"
-    "    {range: [a, b], points: n}      n values, evenly spaced\n"
-    "    {log: [a, b], points: n}        n values, evenly spaced on a logarithmic scale\n"
-    "    {..., plus: [c, ...]}           also these values\n"
-    "Generated values are rounded to 12 significant digits; both ends are exact.";
-
 /* Explains a parameter or another key of the sweep file. False: there is none of this name. */
 static bool print_input(const char *topic)
 {
@@ -179,13 +170,6 @@ static void print_metric(int metric)
     else
         printf("    measured with measure: {metrics: [%s]}%s\n", group,
             metric_group_initial[row->group] ? ", on by default" : "");
-}
-
-const char *help_measured(enum metric_group group)
-{
-    if (group == GROUP_ALWAYS)
-        return "in every sweep";
-    return metric_group_initial[group] ? "unless measure names only other groups" : "if measure names it";
 }
 
 /* "norms: a group of metrics, measured by default", and their names. */

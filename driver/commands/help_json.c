@@ -35,6 +35,23 @@ static void put_words(struct json_writer *writer, const char *name, const char *
     json_writer_close(writer, ']');
 }
 
+/* Texts that help.c prints, too. */
+const char help_lists[] =
+    "A parameter that may be an axis becomes one if its value is a list:\n"
+    "    [a, b, ...]                     these values\n"
+    "    {range: [a, b]}                 the integers from a to b, both included\n"
+    "    {range: [a, b], points: n}      n values, evenly spaced\n"
+    "    {log: [a, b], points: n}        n values, evenly spaced on a logarithmic scale\n"
+    "    {..., plus: [c, ...]}           also these values\n"
+    "Generated values are rounded to 12 significant digits; both ends are exact.";
+
+const char *help_measured(enum metric_group group)
+{
+    if (group == GROUP_ALWAYS)
+        return "in every sweep";
+    return metric_group_initial[group] ? "unless measure names only other groups" : "if measure names it";
+}
+
 /* ---- the command line ---- */
 
 static void put_command(struct json_writer *writer, const struct command *command)
