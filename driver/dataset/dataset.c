@@ -231,13 +231,6 @@ int dataset_open(struct dataset **dataset, const char *path, const struct sweep 
     return result;
 }
 
-int dataset_flush(struct dataset *dataset, struct error *error)
-{
-    int status = write_buffer_flush(&dataset->buffer);
-
-    return status == 0 ? 0 : dataset_error(dataset, status, error);
-}
-
 void dataset_forget(struct dataset *dataset)
 {
     write_buffer_forget(&dataset->buffer);

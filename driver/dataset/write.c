@@ -504,3 +504,10 @@ int dataset_read(
             get_numbers(dataset->buffer.descriptor, metric_place(dataset, metric, cell, 0), values, count);
     return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
+
+int dataset_flush(struct dataset *dataset, struct error *error)
+{
+    int status = write_buffer_flush(&dataset->buffer);
+
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
+}

@@ -2,7 +2,7 @@
 #include "driver/inspect/inside.h"
 
 #include "model/corpora/batches.h"
-#include "model/corpora/spans.h"
+#include "model/corpora/objective.h"
 
 #include <inttypes.h>
 

@@ -42,7 +42,7 @@ enum { MESSAGES_AT_ONCE = 1000 };
 
 /*
  * For all workers to be ready before the first run is handed out: time enough for one on a host without the
- * output's folder to say so (see worker/wire/loop_setup.c), before anything is trained in vain. Workers of
+ * output's folder to say so (see worker/wire/loop.c), before anything is trained in vain. Workers of
  * one host read a long text together; those of other hosts do not wait longer for it.
  */
 #define BEGIN_SECONDS 30

@@ -6,7 +6,7 @@
  */
 #include "model/corpora/block.h"
 
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -226,8 +226,8 @@ void block_release(struct corpus *corpus)
 {
     if (corpus->block)
         munmap(corpus->block, corpus->block_size);
-    tokens_unmap(&corpus->train_file);
-    tokens_unmap(&corpus->valid_file);
+    mapped_close(&corpus->train_file);
+    mapped_close(&corpus->valid_file);
     *corpus = (struct corpus){.file = -1};
 }
 
@@ -257,8 +257,8 @@ int corpus_attach(struct corpus *corpus, const struct corpus_source *source, int
     corpus->block = block;
     corpus->block_size = (size_t)status.st_size;
     if (memcmp(image->magic, magic, sizeof(magic)) != 0 ||
-        tokens_attach(&corpus->train_file, &image->train_file, source->train_path) != 0 ||
-        tokens_attach(&corpus->valid_file, &image->valid_file, source->valid_path) != 0) {
+        mapped_attach(&corpus->train_file, &image->train_file, source->train_path) != 0 ||
+        mapped_attach(&corpus->valid_file, &image->valid_file, source->valid_path) != 0) {
         block_release(corpus);
         return -1;
     }
@@ -269,7 +269,7 @@ int corpus_attach(struct corpus *corpus, const struct corpus_source *source, int
     corpus->file = file;
     take_image(corpus, &corpus->train, &image->train);
     take_image(corpus, &corpus->valid, &image->valid);
-    tokens_point(&corpus->train, &corpus->train_file);
-    tokens_point(&corpus->valid, &corpus->valid_file);
+    mapped_point(&corpus->train, &corpus->train_file);
+    mapped_point(&corpus->valid, &corpus->valid_file);
     return 0;
 }

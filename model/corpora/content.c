@@ -1,4 +1,4 @@
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 #include "model/corpora/regular.h"
 
 #include <errno.h>
@@ -82,4 +82,9 @@ int64_t content_next(struct content *content, int64_t done, struct digest *diges
     if (content->left == 0 && !content->binary && content->bytes[content->there - 1] != '\n')
         content->bytes[content->there++] = '\n';
     return content->there;
+}
+
+void corpus_digest_size(struct corpus *corpus, const struct content *content)
+{
+    digest_add(&corpus->digest, &content->size, sizeof(content->size));
 }

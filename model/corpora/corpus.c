@@ -4,14 +4,8 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 #include "model/corpora/text.h"
-
-const struct corpus_kind_row corpus_kind_table[CORPUS_KIND_COUNT] = {
-#define X(KIND, name, uses) [CORPUS_##KIND] = {#name, uses},
-    CORPUS_KINDS(X)
-#undef X
-};
 
 /* ---- words and bytes ---- */
 
@@ -91,11 +85,6 @@ static load_function *const loaders[CORPUS_KIND_COUNT] = {[CORPUS_TEXT] = text_l
     [CORPUS_TOKENS] = tokens_load,
     [CORPUS_PAIRS] = pairs_load,
     [CORPUS_MODULAR] = modular_load};
-
-void corpus_digest_size(struct corpus *corpus, const struct content *content)
-{
-    digest_add(&corpus->digest, &content->size, sizeof(content->size));
-}
 
 /* Opens a file, if there is one; `content` is zeros without. */
 static int open_file(

@@ -1,5 +1,5 @@
 /* The built-in corpora that are streams of lines: markov, dyck, counter. */
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 
 #include <inttypes.h>
 

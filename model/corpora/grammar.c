@@ -5,7 +5,7 @@
  * brackets, the k closing brackets in the same order, the end of a line.
  * counter: a^n b^n c^n with n uniform on 1 .. COUNTER_MOST. Words: a, b, c, the end of a line.
  */
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 
 #include <stdbool.h>
 

@@ -19,7 +19,7 @@
  * vocabulary). So the mean line, with its end, has 24 to 32 tokens for vocabularies of 64 to 1600; up to 48
  * for huge vocabularies, about V ln V for V below 12. The other words are in order of rank.
  */
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  */
 #include "model/corpora/modular.h"
 
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 
 #include <inttypes.h>
 #include <math.h>

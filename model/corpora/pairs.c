@@ -1,5 +1,5 @@
 /* Two parallel texts: line n of the target translates line n of the source. */
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 
 #include <inttypes.h>
 

@@ -3,8 +3,7 @@
 #include <stdbool.h>
 
 #include "model/core/random.h"
-#include "model/corpora/masked.h"
-#include "model/corpora/spans.h"
+#include "model/corpora/objective.h"
 
 /* A sequence that is being packed: its place in the text, and the seed of its draws. */
 struct sequence {

@@ -1,7 +1,7 @@
 #include "model/corpora/text.h"
 
 #include "model/core/limits.h"
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 #include "model/kernels/levels.h"
 
 #include <endian.h>

@@ -3,16 +3,12 @@
  * machine share the pages that the system caches, and a file larger than the memory can be read. One pass
  * checks every token before the first step.
  */
-#include "model/corpora/kinds.h"
-#include "model/corpora/regular.h"
+#include "model/corpora/inside.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { HEADER_BYTES = 1024, MAGIC = 20240520, VERSION = 1, TOKEN_BYTES = sizeof(uint16_t) };
 
@@ -132,71 +128,6 @@ static int check_file(
     return there == 0 ? 0 : -1;
 }
 
-/* ---- mapping ---- */
-
-static struct token_file state_of(int file)
-{
-    struct stat status = {0};
-
-    if (fstat(file, &status) != 0)
-        return (struct token_file){.size = -1};
-    return (struct token_file){.size = (int64_t)status.st_size,
-        .device = (uint64_t)status.st_dev,
-        .inode = (uint64_t)status.st_ino,
-        .seconds = (int64_t)status.st_mtim.tv_sec,
-        .nanoseconds = (int64_t)status.st_mtim.tv_nsec};
-}
-
-static bool same_state(const struct token_file *a, const struct token_file *b)
-{
-    return a->size == b->size && a->device == b->device && a->inode == b->inode && a->seconds == b->seconds &&
-           a->nanoseconds == b->nanoseconds;
-}
-
-/* Maps the file whose state is in *token_file. -1 with errno. */
-static int map(struct token_file *token_file, int file)
-{
-    void *bytes = mmap(NULL, (size_t)token_file->size, PROT_READ, MAP_SHARED, file, 0);
-
-    if (bytes == MAP_FAILED)
-        return -1;
-    token_file->bytes = bytes;
-    return 0;
-}
-
-void tokens_unmap(struct token_file *file)
-{
-    if (file->bytes)
-        munmap(file->bytes, (size_t)file->size);
-    *file = (struct token_file){0};
-}
-
-int tokens_attach(struct token_file *file, const struct token_file *was, const char *path)
-{
-    int64_t size;
-    int opened, status = -1;
-
-    *file = (struct token_file){0};
-    if (was->size == 0)
-        return 0;
-    if (!path || (opened = regular_open(path, &size)) < 0)
-        return -1;
-    struct token_file now = state_of(opened);
-    now.first = was->first;
-    if (same_state(&now, was) && (status = map(&now, opened)) == 0)
-        *file = now;
-    close(opened);
-    return status;
-}
-
-void tokens_point(struct text *text, const struct token_file *file)
-{
-    if (!file->bytes)
-        return;
-    text->mapped = (const uint16_t *)(const void *)((const char *)file->bytes + file->first);
-    text->token_count = (file->size - file->first) / TOKEN_BYTES;
-}
-
 /* Checks and maps one file. */
 static int load_file(struct corpus *corpus, struct content *content, struct token_file *token_file,
     struct text *text, struct error *error)
@@ -205,18 +136,18 @@ static int load_file(struct corpus *corpus, struct content *content, struct toke
 
     content->binary = true;
     corpus_digest_size(corpus, content);
-    struct token_file before = state_of(content->file);
+    struct token_file before = mapped_state(content->file);
     if (check_file(content, &first, corpus->vocabulary, &corpus->digest, error) != 0)
         return -1;
-    struct token_file after = state_of(content->file);
+    struct token_file after = mapped_state(content->file);
     after.first = first;
-    if (!same_state(&before, &after))
+    if (!mapped_is_same(&before, &after))
         return error_set(error, ERROR_INPUT, "%s: changed while it was read", content->path);
-    if (map(&after, content->file) != 0)
+    if (mapped_open(&after, content->file) != 0)
         return error_set(
             error, ERROR_ENVIRONMENT, "%s: cannot be mapped: %s", content->path, strerror(errno));
     *token_file = after;
-    tokens_point(text, token_file);
+    mapped_point(text, token_file);
     return 0;
 }
 

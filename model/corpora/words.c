@@ -9,7 +9,7 @@
  * time. So AHEAD words are scanned first, their slots and bytes are prefetched together, and then they are
  * looked up.
  */
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

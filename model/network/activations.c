@@ -206,21 +206,3 @@ struct activations *activations_layout_shared(
     a->chosen = arena_take(arena, (size_t)max_rows, sizeof(*a->chosen));
     return taken;
 }
-
-struct dual stack_state(const struct activations *a, int64_t stack, int64_t depth)
-{
-    if (depth == 0)
-        return (struct dual){a->stack[stack].embedded, a->tangent ? a->tangent->stack[stack].embedded : NULL};
-    const struct block *block = &a->block[a->stack[stack].form.begin + depth - 1];
-    const struct sublayer *s = &block->sublayer[block->sublayers - 1];
-    return (struct dual){s->out, s->tangent ? s->tangent->out : NULL};
-}
-
-struct dual stack_output(const struct activations *a, int64_t stack)
-{
-    const struct stack *of = &a->stack[stack];
-
-    if (of->final)
-        return (struct dual){of->final, a->tangent ? a->tangent->stack[stack].final : NULL};
-    return stack_state(a, stack, of->form.end - of->form.begin);
-}

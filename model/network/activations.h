@@ -72,11 +72,4 @@ struct activations *activations_layout(const struct architecture *architecture, 
 struct activations *activations_layout_shared(
     const struct architecture *architecture, int64_t max_rows, int64_t threads, struct arena *arena);
 
-/* The residual stream of a stack after `depth` of its blocks, and its tangent, or NULL if the model takes
- * none. */
-struct dual stack_state(const struct activations *a, int64_t stack, int64_t depth);
-
-/* The output of a stack: its last state, after the final norm where there is one. */
-struct dual stack_output(const struct activations *a, int64_t stack);
-
 #endif

@@ -119,7 +119,7 @@ static void place_projections(struct attention *at)
 static struct attention attention_of(const struct pass *pass, const struct sublayer *s)
 {
     const struct architecture *c = &pass->model->architecture;
-    bool cross = s->row == &sublayer_table[SUBLAYER_CROSS];
+    bool cross = s->row->cross;
     const struct packed *keys = cross ? &pass->source : &pass->packed;
     struct attention at = {
         .pass = pass,

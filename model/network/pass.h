@@ -35,6 +35,13 @@ struct pass {
     bool to_memory; /* back: add the gradient of the memory to dmemory */
 };
 
+/* The residual stream of a stack after `depth` of its blocks, and its tangent, or NULL if the model takes
+ * none. */
+struct dual stack_state(const struct activations *a, int64_t stack, int64_t depth);
+
+/* The output of a stack: its last state, after the final norm where there is one. */
+struct dual stack_output(const struct activations *a, int64_t stack);
+
 /* The side of a batch that a stack reads. */
 struct packed pass_side(const struct activations *a, const struct batch *batch, int64_t stack);
 

@@ -20,7 +20,7 @@ const struct sublayer_row sublayer_table[SUBLAYER_KINDS] = {
     [SUBLAYER_ATTENTION] = {TENSOR_LN1, TENSOR_LN1_BIAS, attention_layout, attention_forward,
         attention_gradient, attention_tangent, attention_gradient_tangent, attention_attended},
     [SUBLAYER_CROSS] = {TENSOR_CROSS_LN, TENSOR_CROSS_LN_BIAS, attention_layout, attention_forward,
-        attention_gradient, attention_tangent, attention_gradient_tangent, NULL},
+        attention_gradient, attention_tangent, attention_gradient_tangent, NULL, .cross = true},
     [SUBLAYER_DISTANCE] = {TENSOR_LN1, TENSOR_LN1_BIAS, distance_layout, distance_forward, NULL, NULL, NULL,
         distance_attended},
     [SUBLAYER_FEEDFORWARD] = {TENSOR_LN2, TENSOR_LN2_BIAS, feedforward_layout, feedforward_forward,

@@ -40,6 +40,7 @@ struct sublayer_row {
     /* Self-attention: after a pass, of each head and row, how many softmax weights are above ATTENDED, count
      * [H, rows]; -1 where they are NaN. NULL: not self-attention. */
     void (*attended)(const struct pass *pass, const struct sublayer *s, int32_t *count);
+    bool cross; /* attends to the source's stack */
 };
 
 enum sublayer_kind {

@@ -116,6 +116,4 @@ const struct optimiser_row adafactor_row = {.second = true,
     .second_size = adafactor_state,
     .step = adafactor_step,
     .sums = adafactor_sums,
-    .full = adafactor_full,
-    .memory = optimiser_no_memory,
-    .balance = optimiser_no_balance};
+    .full = adafactor_full};

@@ -201,7 +201,6 @@ const struct optimiser_row adam_row = {.first = true,
     .second = true,
     .step = adam_step,
     .sums = adam_sums,
-    .full = optimiser_full_of_elements,
     .memory = adam_memory,
     .balance = adam_balance};
 const struct optimiser_row sgd_row = {.first = true,
@@ -214,11 +213,6 @@ const struct optimiser_row normalized_row = {.whole = true,
     .step = normalized_step,
     .sums = normalized_sums,
     .full = normalized_full,
-    .memory = optimiser_no_memory,
     .balance = normalized_balance};
-const struct optimiser_row lion_row = {.first = true,
-    .step = lion_step,
-    .sums = lion_sums,
-    .full = optimiser_full_of_elements,
-    .memory = lion_memory,
-    .balance = lion_balance};
+const struct optimiser_row lion_row = {
+    .first = true, .step = lion_step, .sums = lion_sums, .memory = lion_memory, .balance = lion_balance};

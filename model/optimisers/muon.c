@@ -242,5 +242,4 @@ const struct optimiser_row muon_row = {.first = true,
     .step = muon_step,
     .sums = muon_sums,
     .full = muon_full,
-    .memory = muon_memory,
-    .balance = optimiser_no_balance};
+    .memory = muon_memory};

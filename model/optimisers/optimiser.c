@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-#include "model/kernels/levels.h"
-
 /* ---- portions ---- */
 
 static const struct optimiser_row *const rows[OPTIMISER_COUNT] = {
@@ -185,15 +183,6 @@ static struct step step_of(
         .cautious = o->options.decay_rule == DECAY_CAUTIOUS};
 }
 
-void optimiser_descend(const struct optimiser *optimiser, const struct step *step, scalar *weights,
-    const scalar *update, int64_t count, double scale)
-{
-    const struct kernels *kernels = optimiser->team.kernels;
-
-    (step->cautious ? kernels->descend_cautious : kernels->descend)(
-        weights, update, count, scale, step->rate, step->decay);
-}
-
 /* A step of a portion, which threads share. */
 struct portion_step {
     struct optimiser *optimiser;
@@ -332,7 +321,8 @@ static double by_chance(const struct optimiser *o, const struct portion *portion
     const struct step *step, double square, const scalar *weights)
 {
     const scalar *at = weights + part->offset;
-    double memory = portion->row->memory(&o->options, step, (double)(step->number - 1));
+    double steps = (double)(step->number - 1);
+    double memory = portion->row->memory ? portion->row->memory(&o->options, step, steps) : 0;
     bool held = portion->row == &sgd_row && step->decay != 0;
     if (step->cautious && step->decay != 0 && memory != 0) /* decays where updates agree with past ones */
         return NAN;
@@ -394,28 +384,10 @@ struct stride optimiser_stride(const struct optimiser *optimiser, const struct t
             ? scale * sqrt(optimiser->team.kernels->dot(g, g, tensor->size))
             : sqrt(optimiser_update(optimiser, weights, gradient, scale, number, rate, begin, end).square);
 
-    return (struct stride){
-        .taken = taken, .full = portion.rate * portion.row->full(&optimiser->options, tensor, norm, whole)};
-}
+    double full = portion.row->full ? portion.row->full(&optimiser->options, tensor, norm, whole)
+                                    : sqrt((double)tensor->size);
 
-double optimiser_full_of_elements(
-    const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole)
-{
-    (void)options, (void)norm, (void)whole;
-    return sqrt((double)tensor->size);
-}
-
-double optimiser_no_memory(const struct optimiser_options *options, const struct step *step, double steps)
-{
-    (void)options, (void)step, (void)steps;
-    return 0;
-}
-
-struct equilibrium optimiser_no_balance(
-    const struct optimiser_options *options, const struct tensor *tensor, const struct step *step)
-{
-    (void)options, (void)tensor, (void)step;
-    return equilibrium_unknown();
+    return (struct stride){.taken = taken, .full = portion.rate * full};
 }
 
 struct equilibrium optimiser_equilibrium(
@@ -424,7 +396,7 @@ struct equilibrium optimiser_equilibrium(
     const struct portion portion = portion_of(optimiser, tensor);
     const struct step step = step_of(optimiser, &portion, 1, 1, rate);
 
-    if (optimiser->options.weights != WEIGHTS_FLOAT)
+    if (!portion.row->balance || optimiser->options.weights != WEIGHTS_FLOAT)
         return equilibrium_unknown();
     if (step.rate * step.decay == 0 || step.cautious || (optimiser->norm && keeps_norm(&portion)))
         return equilibrium_unknown();

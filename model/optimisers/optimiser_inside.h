@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_INSIDE_H
 #define NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_INSIDE_H
 
+#include "model/kernels/levels.h"
 #include "model/optimisers/equilibrium.h"
 #include "model/optimisers/optimiser.h"
 
@@ -32,28 +33,27 @@ struct optimiser_row {
     /* |u|^2 and theta.u of the step's update, without decay; changes no state. */
     struct sums (*sums)(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
         const scalar *weights, const scalar *gradient);
-    /* |u| of a full step of a tensor of this norm, of a theta of the norm `whole`; see optimiser_stride(). */
+    /* |u| of a full step of a tensor of this norm, of a theta of the norm `whole`; see optimiser_stride().
+     * NULL: each element of u is 1 then. */
     double (*full)(
         const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole);
-    /* The memory (equilibrium.h) of the step's update after `steps` steps, NaN if it is not known. */
+    /* The memory (equilibrium.h) of the step's update after `steps` steps, NaN if it is not known; NULL:
+     * updates have no momentum. */
     double (*memory)(const struct optimiser_options *options, const struct step *step, double steps);
-    /* The balance of a decaying tensor at the step's rate and decay. */
+    /* The balance of a decaying tensor at the step's rate and decay; NULL: none is known. */
     struct equilibrium (*balance)(
         const struct optimiser_options *options, const struct tensor *tensor, const struct step *step);
 };
 
 /* theta -= rate (decay theta + scale update), for kinds that compute their update first. */
-void optimiser_descend(const struct optimiser *optimiser, const struct step *step, scalar *weights,
-    const scalar *update, int64_t count, double scale);
+static inline void optimiser_descend(const struct optimiser *optimiser, const struct step *step,
+    scalar *weights, const scalar *update, int64_t count, double scale)
+{
+    const struct kernels *kernels = optimiser->team.kernels;
 
-/* full() where each element of u is 1 in a full step. */
-double optimiser_full_of_elements(
-    const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole);
-
-/* memory() of updates without momentum, and balance() where none is known. */
-double optimiser_no_memory(const struct optimiser_options *options, const struct step *step, double steps);
-struct equilibrium optimiser_no_balance(
-    const struct optimiser_options *options, const struct tensor *tensor, const struct step *step);
+    (step->cautious ? kernels->descend_cautious : kernels->descend)(
+        weights, update, count, scale, step->rate, step->decay);
+}
 
 extern const struct optimiser_row adam_row, sgd_row, normalized_row, lion_row; /* elementwise.c */
 extern const struct optimiser_row adafactor_row; /* adafactor.c */

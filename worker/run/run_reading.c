@@ -1,7 +1,7 @@
 #include "worker/run/run_reading.h"
 
 #include "model/corpora/modular.h"
-#include "model/corpora/spans.h"
+#include "model/corpora/objective.h"
 
 #include <stdbool.h>
 

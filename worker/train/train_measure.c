@@ -49,16 +49,11 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
 
 #define VALUE(t, name) ((t)->run_row[(t)->history.form.offset[METRIC_##name]])
 
-double train_next_rate(const struct trainer *t, int64_t step)
-{
-    return schedule_rate(&t->schedule, step < t->end ? step + 1 : step);
-}
-
 static void put_equilibrium(struct trainer *t, int64_t step)
 {
     struct instruments *i = &t->instruments;
 
-    measure_equilibrium(i, &t->optimiser, train_next_rate(t, step));
+    measure_equilibrium(i, &t->optimiser, trainer_next_rate(t, step));
     trainer_put_blocks(t, METRIC_tensor_rms, i->tensor_rms, LAYER_TENSOR_COUNT);
     trainer_put_blocks(t, METRIC_rotation_equilibrium, i->rotation_equilibrium, LAYER_TENSOR_COUNT);
     trainer_put_blocks(t, METRIC_rms_equilibrium, i->rms_equilibrium, LAYER_TENSOR_COUNT);

@@ -31,9 +31,6 @@ void train_end_row(struct trainer *t, int64_t step);
  */
 bool train_ends_early(const struct trainer *t);
 
-/* The learning rate of the step from theta_t; at the end of the run, where none follows, of the last one. */
-double train_next_rate(const struct trainer *t, int64_t step);
-
 /* Measures what depends on the run's configuration only; repeated whenever the run is resumed. */
 void train_put_givens(struct trainer *t);
 

@@ -170,7 +170,7 @@ static void put_stability(const struct trainer *t, int64_t step)
     if (!isfinite(bound))
         return;
     ROW(t, hessian_preconditioned) = largest;
-    ROW(t, hessian_stability) = largest * train_next_rate(t, step) / bound;
+    ROW(t, hessian_stability) = largest * trainer_next_rate(t, step) / bound;
 }
 
 static double bound_of(const struct hessian *h, const struct spectrum *s)

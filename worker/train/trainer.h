@@ -81,6 +81,12 @@ static inline void trainer_put_blocks(
     by_stack_put(trainer_values(t, metric), metric, &t->history.form, &t->model.architecture, values, per);
 }
 
+/* The learning rate of the step from theta_t; at the end of the run, where none follows, of the last one. */
+static inline double trainer_next_rate(const struct trainer *t, int64_t step)
+{
+    return schedule_rate(&t->schedule, step < t->end ? step + 1 : step);
+}
+
 /* The result of a validation of theta_t. */
 struct validated {
     double loss;

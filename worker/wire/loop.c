@@ -1,4 +1,13 @@
-#include "worker/wire/loop_inside.h"
+/*
+ * A worker: says hello, waits for its setup, then trains the runs of the orders that it holds, one after
+ * another, until it is told to quit.
+ *
+ * All listening happens between steps, in breaths while files are read or written, and while idle; so one
+ * thread is enough, and the patience that each report carries says how long the next one may take. Without a
+ * coordinator that it can trust, a worker ends itself: it must neither train nor write what nobody collects.
+ * A spare is a worker that has had no setup.
+ */
+#include "worker/wire/loop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,12 +16,16 @@
 #include <unistd.h>
 
 #include "model/core/check.h"
+#include "worker/checkpoint/keeper.h"
 #include "worker/host/clock.h"
+#include "worker/host/environment.h"
 #include "worker/host/log.h"
+#include "worker/host/node.h"
+#include "worker/host/processors.h"
 #include "worker/host/signals.h"
 #include "worker/run/cost.h"
 
-enum { UNDER_WAY_MOST = 256 };
+enum { UNDER_WAY_MOST = 256, HELD_MAX = 32 };
 
 #define POLL_SECONDS 1e-3 /* between two polls for messages while a run trains */
 #define PROGRESS_SECONDS 0.25 /* between two reports of progress */
@@ -43,39 +56,253 @@ _Static_assert(sizeof(((struct message *)0)->as.hello) <= sizeof(struct run_resu
                    sizeof(((struct message *)0)->as.progress) <= sizeof(struct run_result),
     "a result is the longest message of a worker, except the values of a row");
 
-struct message *loop_blank(struct loop *loop, enum message_kind kind)
+/*
+ * How long a worker on another host than the coordinator waits for its mark. A client of a network file
+ * system asks the server anew whenever a folder is opened, as mark_await does, so this is the time that a
+ * busy server may take. No run begins before (BEGIN_SECONDS in driver/ranks/dispatch.c), so it must not be
+ * long.
+ */
+#define MARK_SECONDS 10
+
+struct loop {
+    struct wire *wire;
+    struct setup setup;
+    struct seat seat;
+    int64_t rank, worker;
+    bool contacted; /* the coordinator has sent something. Before its first setup: this rank is a spare */
+    unsigned char *pieces; /* of the setup, while it arrives */
+    int64_t pieces_come, pieces_total; /* bytes */
+    struct corpus corpus;
+    struct arena arena;
+    struct unigram unigram;
+    struct keeper keeper;
+    bool ready, quit, together;
+    int status; /* valid once quit and together are set */
+    struct train_order held[HELD_MAX]; /* held[0] is the current run while `training` */
+    int used;
+    bool training, stop, drop; /* stop: hand back the current run; drop: without saving it */
+    struct run_progress progress; /* of the current run */
+    struct metric_form form; /* of its rows */
+    double looked, longest; /* time of the last end of a step; longest time between two */
+    struct breath breath; /* called while files are read and written */
+    double breathed, longest_breath; /* time of the last breath; longest time between two, over all files */
+    double polled, reported; /* time of the last poll for messages, and of the last report of progress */
+    double begun, spoken, heard; /* times of the hello, the last message sent and the last one received */
+    struct message message; /* room for one message, sent or received */
+};
+
+/* Returns room for a message of a kind to send; all other bytes are 0. */
+static struct message *blank(struct loop *loop, enum message_kind kind)
 {
     memset(&loop->message, 0, offsetof(struct message, as) + sizeof(loop->message.as.result));
     loop->message.kind = kind;
     return &loop->message;
 }
 
-void loop_leave(const char *why)
+/* Ends the process: without a coordinator that it can trust, a worker must neither train nor write. */
+_Noreturn static void leave(const char *why)
 {
     log_line("%s", why);
     _exit(ERROR_ENVIRONMENT);
 }
 
-void loop_send(struct loop *loop)
+/* Sends the message. Ends the process if the coordinator no longer takes messages. */
+static void send(struct loop *loop)
 {
     double now = clock_now(), silence = now - loop->heard;
 
     wire_send(loop->wire, ADDRESS_COORDINATOR, &loop->message);
     loop->spoken = now;
     if (!wire_drain(loop->wire, UNDER_WAY_MOST, GRACE_SECONDS + fmax(ORPHAN_SECONDS - silence, 0)))
-        loop_leave("the coordinator no longer takes messages");
+        leave("the coordinator no longer takes messages");
 }
+
+/* ---- progress, and how long the coordinator should wait for more ---- */
+
+/* Reports the progress of the run, and after how many seconds of silence to give this worker up. */
+static void report_progress(struct loop *loop, double patience)
+{
+    struct message *message = blank(loop, MESSAGE_PROGRESS);
+
+    loop->progress.patience = patience;
+    loop->reported = clock_now();
+    message->as.progress = loop->progress;
+    send(loop);
+}
+
+static double usual_patience(const struct loop *loop)
+{
+    return fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest);
+}
+
+static double file_patience(const struct loop *loop)
+{
+    return fmin(fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest_breath), PATIENCE_MOST);
+}
+
+static void on_breath(void *context)
+{
+    struct loop *loop = context;
+    double now = clock_now();
+
+    loop->longest_breath = fmax(loop->longest_breath, now - loop->breathed);
+    loop->breathed = now;
+    if (now - loop->reported >= PROGRESS_SECONDS)
+        report_progress(loop, file_patience(loop));
+}
+
+/* Reports before a file is read or written, as that may be slow; end_file leaves it out of the time of a
+ * step. */
+static void begin_file(struct loop *loop)
+{
+    loop->breathed = clock_now();
+    report_progress(loop, file_patience(loop));
+}
+
+static void end_file(struct loop *loop)
+{
+    loop->looked = clock_now();
+    report_progress(loop, usual_patience(loop));
+}
+
+/* ---- the setup: processors, folder, corpus ---- */
+
+/* Sends a line for the user. */
+static void say(struct loop *loop, const char *line)
+{
+    struct message *message = blank(loop, MESSAGE_NOTE);
+
+    snprintf(message->as.text, sizeof(message->as.text), "%.*s", REASON_SIZE - 1, line);
+    send(loop);
+}
+
+/* Reports a failure after which neither this worker nor the sweep can go on. */
+static void refuse(struct loop *loop, enum error_status status, const char *why)
+{
+    struct failure *failure = &blank(loop, MESSAGE_FAILED)->as.failure;
+
+    failure->status = status;
+    snprintf(failure->text, sizeof(failure->text), "%.*s", REASON_SIZE - 1, why);
+    send(loop);
+}
+
+static bool load_corpus(struct loop *loop)
+{
+    enum corpus_fault fault;
+    struct error error;
+
+    loop->setup.source.breath = &loop->breath;
+    begin_file(loop);
+    if (node_load_corpus(&loop->corpus, &loop->setup.source, &fault, &error) != 0) {
+        refuse(loop, ERROR_ENVIRONMENT, error.text);
+        return false;
+    }
+    if (memcmp(&loop->corpus.digest, &loop->setup.corpus, sizeof(loop->corpus.digest)) != 0) {
+        refuse(loop, ERROR_ENVIRONMENT, "the texts differ from those that the coordinator has read");
+        return false;
+    }
+    return true;
+}
+
+static void say_note(void *context, const char *line)
+{
+    say(context, line);
+}
+
+/* Checks that the folder of the output is the coordinator's; in another folder the coordinator would not find
+ * what this worker writes. */
+static bool sees_mark(struct loop *loop)
+{
+    const struct setup *setup = &loop->setup;
+    char why[REASON_SIZE], host[HOST_SIZE];
+    bool here = strcmp(environment_host(host, sizeof(host)), setup->host) == 0;
+    int status = mark_await(setup->folder, setup->mark, here ? 0 : MARK_SECONDS);
+
+    if (status == 0)
+        return true;
+    snprintf(why, sizeof(why),
+        "%.100s is not the folder that the coordinator on %s writes (%s); use an -o that all hosts share",
+        setup->folder, setup->host, strerror(status));
+    refuse(loop, ERROR_ENVIRONMENT, why);
+    return false;
+}
+
+static void prepare_keeping(struct loop *loop)
+{
+    const struct setup *setup = &loop->setup;
+
+    log_open(setup->folder, setup->session, loop->rank, loop->worker);
+    loop->keeper = (struct keeper){.folder = setup->folder,
+        .session = setup->session,
+        .interval = setup->checkpoint_seconds,
+        .say = say_note,
+        .context = loop,
+        .mark = setup->mark,
+        .breath = &loop->breath};
+}
+
+static void set_up(struct loop *loop, size_t size)
+{
+    if (setup_decode(&loop->setup, loop->pieces, size) != 0) {
+        refuse(loop, ERROR_ENVIRONMENT, "no memory");
+        return;
+    }
+    free(loop->pieces);
+    loop->pieces = NULL;
+    if (!sees_mark(loop))
+        return;
+    if (loop->seat.number >= 0 && loop->setup.threads > 0)
+        processors_pin((int)loop->seat.number, (int)loop->seat.count, loop->setup.threads);
+    prepare_keeping(loop);
+    loop->ready = load_corpus(loop);
+    if (loop->ready) {
+        blank(loop, MESSAGE_READY);
+        send(loop);
+    }
+}
+
+/* Pieces come in order, and together are as long as each of them says. */
+static bool comes_next(const struct loop *loop, const struct setup_piece *piece)
+{
+    bool same = loop->pieces_come == 0 || piece->total == loop->pieces_total;
+
+    return same && piece->offset == loop->pieces_come && piece->count <= piece->total - piece->offset;
+}
+
+/* Takes a piece of the setup; after the last one, sets the worker up. */
+static void take_piece(struct loop *loop, const struct setup_piece *piece)
+{
+    if (!comes_next(loop, piece))
+        leave("the coordinator has sent a setup in pieces that do not fit");
+    loop->pieces_total = piece->total;
+    loop->seat = piece->seat;
+    loop->rank = piece->rank;
+    loop->worker = piece->worker;
+    loop->pieces_come += piece->count;
+    if (piece->offset == 0) {
+        loop->pieces = malloc((size_t)piece->total);
+        if (!loop->pieces)
+            refuse(loop, ERROR_ENVIRONMENT, "no memory");
+    }
+    if (!loop->pieces)
+        return;
+    memcpy(loop->pieces + piece->offset, piece->bytes, (size_t)piece->count);
+    if (loop->pieces_come == piece->total)
+        set_up(loop, (size_t)piece->total);
+}
+
+/* ---- orders ---- */
 
 /* The result of an order that is handed back. */
 static const struct result returned = {.outcome = OUTCOME_PENDING, .diverged_step = -1};
 
 static void send_result(struct loop *loop, uint64_t ticket, const struct result *result)
 {
-    struct message *message = loop_blank(loop, MESSAGE_RESULT);
+    struct message *message = blank(loop, MESSAGE_RESULT);
 
     message->as.result.ticket = ticket;
     message->as.result.result = *result;
-    loop_send(loop);
+    send(loop);
 }
 
 static void remove_held(struct loop *loop, int at)
@@ -113,7 +340,7 @@ static void hand_back(struct loop *loop, uint64_t ticket, bool save)
 static void take_order(struct loop *loop, const struct train_order *order)
 {
     if (order->ticket == 0 || order->cell < 0)
-        loop_leave("the coordinator has sent an order that cannot be true");
+        leave("the coordinator has sent an order that cannot be true");
     if (loop->used == HELD_MAX || signals_stop())
         send_result(loop, order->ticket, &returned);
     else
@@ -131,13 +358,13 @@ static bool listen(struct loop *loop)
     loop->heard = clock_now();
     loop->contacted = true;
     if (message->kind == MESSAGE_SETUP) {
-        loop_take_piece(loop, &message->as.setup);
+        take_piece(loop, &message->as.setup);
     } else if (message->kind == MESSAGE_ORDER) {
         take_order(loop, &message->as.order);
     } else if (message->kind == MESSAGE_STOP) {
         hand_back(loop, message->as.stop.ticket, message->as.stop.save);
     } else if (message->kind == MESSAGE_DAMAGED) {
-        loop_leave("a message of the coordinator is damaged");
+        leave("a message of the coordinator is damaged");
     } else if (message->kind == MESSAGE_QUIT) {
         stop_training(loop, message->as.quit.save);
         loop->quit = true;
@@ -157,7 +384,7 @@ static void look_for_coordinator(struct loop *loop)
         return;
     while (!listen(loop)) {
         if (clock_now() - begin > GRACE_SECONDS)
-            loop_leave("no more messages from the coordinator");
+            leave("no more messages from the coordinator");
         patience_wait(&patience);
     }
 }
@@ -171,30 +398,14 @@ static void on_row(void *context, int64_t step, const double *values, size_t cou
     INVARIANT(count == metric_row_size(&loop->form, step), "%zu values at step %lld, %zu in a row", count,
         (long long)step, metric_row_size(&loop->form, step));
     for (size_t offset = 0; offset < count; offset += PIECE_VALUES) {
-        struct row_piece *row = &loop_blank(loop, MESSAGE_ROW)->as.row;
+        struct row_piece *row = &blank(loop, MESSAGE_ROW)->as.row;
         row->ticket = loop->held[0].ticket;
         row->step = step;
         row->offset = (int64_t)offset;
         row->count = (int64_t)(count - offset < PIECE_VALUES ? count - offset : PIECE_VALUES);
         memcpy(row->values, values + offset, (size_t)row->count * sizeof(*values));
-        loop_send(loop);
+        send(loop);
     }
-}
-
-/* Reports the progress of the run, and after how many seconds of silence to give this worker up. */
-static void loop_progress(struct loop *loop, double patience)
-{
-    struct message *message = loop_blank(loop, MESSAGE_PROGRESS);
-
-    loop->progress.patience = patience;
-    loop->reported = clock_now();
-    message->as.progress = loop->progress;
-    loop_send(loop);
-}
-
-static double usual_patience(const struct loop *loop)
-{
-    return fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest);
 }
 
 /* Handles all messages that have come, and signals. */
@@ -221,40 +432,10 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
     if (now - loop->polled >= POLL_SECONDS)
         attend(loop, now);
     if (now - loop->reported >= PROGRESS_SECONDS)
-        loop_progress(loop, usual_patience(loop));
+        report_progress(loop, usual_patience(loop));
     if (loop->stop && loop->drop)
         return VERDICT_STOP;
     return keeper_verdict(&loop->keeper, step, loop->stop, now);
-}
-
-static double file_patience(const struct loop *loop)
-{
-    return fmin(fmax(PATIENCE_LEAST, PATIENCE_GAPS * loop->longest_breath), PATIENCE_MOST);
-}
-
-static void on_breath(void *context)
-{
-    struct loop *loop = context;
-    double now = clock_now();
-
-    loop->longest_breath = fmax(loop->longest_breath, now - loop->breathed);
-    loop->breathed = now;
-    if (now - loop->reported >= PROGRESS_SECONDS)
-        loop_progress(loop, file_patience(loop));
-}
-
-/* Reports before a file is read or written, as that may be slow; end_file leaves it out of the time of a
- * step. */
-void loop_begin_file(struct loop *loop)
-{
-    loop->breathed = clock_now();
-    loop_progress(loop, file_patience(loop));
-}
-
-static void end_file(struct loop *loop)
-{
-    loop->looked = clock_now();
-    loop_progress(loop, usual_patience(loop));
 }
 
 static bool on_resume(void *context, struct snapshot *snapshot)
@@ -262,7 +443,7 @@ static bool on_resume(void *context, struct snapshot *snapshot)
     struct loop *loop = context;
 
     loop->progress.step = -1;
-    loop_begin_file(loop);
+    begin_file(loop);
     bool resumed = keeper_resume(&loop->keeper, snapshot);
     loop->progress.step = 0;
     if (resumed) {
@@ -278,12 +459,12 @@ static void on_save(void *context, const struct snapshot *snapshot)
 {
     struct loop *loop = context;
 
-    loop_begin_file(loop);
+    begin_file(loop);
     keeper_save(&loop->keeper, snapshot);
     if (loop->keeper.saved_step == snapshot->step) {
         struct run_checkpoint saved = {loop->held[0].ticket, snapshot->step};
-        loop_blank(loop, MESSAGE_CHECKPOINT)->as.checkpoint = saved;
-        loop_send(loop);
+        blank(loop, MESSAGE_CHECKPOINT)->as.checkpoint = saved;
+        send(loop);
         log_line("has saved step %lld", (long long)snapshot->step);
     }
     end_file(loop);
@@ -293,7 +474,7 @@ static void on_finish(void *context, const struct snapshot *snapshot)
 {
     struct loop *loop = context;
 
-    loop_begin_file(loop);
+    begin_file(loop);
     keeper_finish(&loop->keeper, snapshot);
     end_file(loop);
 }
@@ -302,7 +483,7 @@ static void on_keep(void *context, const struct snapshot *snapshot)
 {
     struct loop *loop = context;
 
-    loop_begin_file(loop);
+    begin_file(loop);
     keeper_keep(&loop->keeper, snapshot);
     end_file(loop);
 }
@@ -326,7 +507,7 @@ static void begin_run(struct loop *loop, const struct train_order *order)
     loop->longest = step;
     loop->looked = loop->polled = clock_now();
     if (!loop->keeper.resume) /* else on_resume reports the first step */
-        loop_progress(loop, usual_patience(loop));
+        report_progress(loop, usual_patience(loop));
 }
 
 static void end_run(struct loop *loop, const struct train_order *order, struct result *result)
@@ -335,7 +516,7 @@ static void end_run(struct loop *loop, const struct train_order *order, struct r
     loop->progress = (struct run_progress){0};
     log_run(NULL, 0);
     if (loop->keeper.failed.text[0]) {
-        loop_refuse(loop, loop->keeper.failed.status, loop->keeper.failed.text);
+        refuse(loop, loop->keeper.failed.status, loop->keeper.failed.text);
         loop->keeper.failed.text[0] = '\0'; /* the sweep goes on if another worker has the run by now */
         result->outcome = OUTCOME_PENDING;
     }
@@ -378,11 +559,11 @@ static struct seat own_seat(void)
 
 static void say_hello(struct loop *loop)
 {
-    struct hello *hello = &loop_blank(loop, MESSAGE_HELLO)->as.hello;
+    struct hello *hello = &blank(loop, MESSAGE_HELLO)->as.hello;
 
     hello->process = process_self();
     hello->seat = own_seat();
-    loop_send(loop);
+    send(loop);
 }
 
 static void wait_a_moment(struct loop *loop, struct patience *patience)
@@ -391,7 +572,7 @@ static void wait_a_moment(struct loop *loop, struct patience *patience)
 
     look_for_coordinator(loop);
     if ((loop->ready || spare) && clock_now() - loop->spoken > IDLE_SECONDS)
-        loop_progress(loop, PATIENCE_LEAST);
+        report_progress(loop, PATIENCE_LEAST);
     if (spare)
         clock_pause(fmin(SPARE_PART * (clock_now() - loop->begun), SPARE_SECONDS));
     else

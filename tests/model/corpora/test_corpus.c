@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include "model/core/random.h"
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,9 +10,7 @@
 #include "model/core/random.h"
 #include "model/corpora/batches.h"
 #include "model/corpora/corpus.h"
-#include "model/corpora/masked.h"
 #include "model/corpora/objective.h"
-#include "model/corpora/spans.h"
 #include "tests/model/kernels/each_level.h"
 
 enum { BATCH = 7, ROOM = 1 << 14, CONTEXT_MOST = 200 };

@@ -1,7 +1,7 @@
 /* The built-in corpora. */
 #include "tests/test.h"
 
-#include "model/corpora/kinds.h"
+#include "model/corpora/inside.h"
 
 #include <stdint.h>
 #include <stdlib.h>
