@@ -37,7 +37,7 @@ LIBS = $(filter-out -I% -D%,$(PACKAGES)) -lm -lpthread -ldl
 BUILD = build$(filter-out /release,/$(VARIANT))
 # model and worker, without the wire, form a library with all that trains and measures a run.
 LIBRARY = $(filter-out $(KERNEL_SOURCES) worker/wire/%,$(wildcard model/*/*.c worker/*/*.c))
-PROGRAM = $(wildcard worker/wire/*.c driver/*/*.c)
+PROGRAM = $(wildcard worker/wire/*.c driver/*/*.c driver/*/*/*.c)
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 counted = $(if $(filter coverage,$(VARIANT)),tests/counted.c)
 # C tests of what computes in the scalar are built with either; the others once, in float.

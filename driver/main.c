@@ -1,7 +1,5 @@
-#include "driver/commands/about.h"
 #include "driver/commands/commands.h"
-#include "worker/host/environment.h"
-#include "worker/host/signals.h"
+#include "worker/host/host.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -2,11 +2,11 @@
  * Fuzzes the reader of datasets: the bytes are edits of a valid one, which status, show and a start of its
  * sweep then read. Edits of whole files would rarely get past the header.
  */
-#include "driver/commands/commands.h"
-#include "driver/dataset/dataset.h"
-#include "driver/dataset/inside.h"
-#include "driver/dataset/view.h"
-#include "driver/sweep/texts.h"
+#include "driver/commands/inside.h"
+#include "driver/dataset/extend/extend.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
+#include "driver/sweep/inside.h"
 
 #include <endian.h>
 #include <fcntl.h>

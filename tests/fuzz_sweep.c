@@ -1,5 +1,4 @@
-#include "driver/sweep/grid.h"
-#include "driver/sweep/sweep.h"
+#include "driver/sweep/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -52,7 +52,7 @@ def build(folder):
     for name in WIRE:
         subprocess.run([MPICC, "-std=c11", "-D_GNU_SOURCE", "-O2", f"-I{PROJECT}", "-c",
                         PROJECT / f"worker/wire/{name}.c", "-o", folder / f"{name}.o"], check=True)
-    sources = [PROJECT / "driver/main.c", *PROJECT.glob("driver/*/*.c"), *PROJECT.glob("worker/wire/*.c")]
+    sources = [PROJECT / "driver/main.c", *PROJECT.glob("driver/*/**/*.c"), *PROJECT.glob("worker/wire/*.c")]
     objects = [BUILD / "float" / path.relative_to(PROJECT).with_suffix(".o") for path in sources
                if not (path.parent.name == "wire" and path.stem in WIRE)]
     program = folder / "normsweep-mpich"

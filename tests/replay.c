@@ -29,10 +29,7 @@
 #include "model/instruments/homogeneity.h"
 #include "model/network/transformer.h"
 #include "model/optimisers/optimiser.h"
-#include "worker/run/measure.h"
-#include "worker/run/metric.h"
 #include "worker/run/run.h"
-#include "worker/run/run_reading.h"
 #include "worker/train/train.h"
 
 #include <stdarg.h>

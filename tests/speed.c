@@ -23,12 +23,8 @@
 #include "model/corpora/batches.h"
 #include "model/instruments/instruments.h"
 #include "model/kernels/levels.h"
-#include "worker/host/clock.h"
-#include "worker/host/environment.h"
-#include "worker/host/processors.h"
-#include "worker/run/cost.h"
-#include "worker/run/param.h"
-#include "worker/run/run.h"
+#include "worker/host/host.h"
+#include "worker/run/inside.h"
 #include "worker/train/train.h"
 
 #include <errno.h>

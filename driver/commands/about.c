@@ -1,13 +1,12 @@
 /* The output of `normsweep --version`, which bug reports and published numbers should quote. */
-#include "driver/commands/about.h"
-
-#include "driver/dataset/view.h"
-#include "driver/sweep/yaml.h"
-#include "driver/tables/version.h"
+#include "driver/commands/inside.h"
+#include "driver/dataset/read/read.h"
+#include "driver/sweep/sweep.h"
+#include "driver/tables/tables.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/levels.h"
-#include "worker/host/environment.h"
-#include "worker/wire/message.h"
+#include "worker/host/host.h"
+#include "worker/wire/wire.h"
 
 #include <string.h>
 

@@ -1,15 +1,12 @@
-#include "driver/commands/announce.h"
-#include "driver/sweep/grid.h"
-#include "driver/sweep/remarks.h"
-#include "driver/text/lines.h"
+#include "driver/commands/inside.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
+#include "model/kernels/kernels.h"
 #include "model/kernels/levels.h"
+#include "worker/host/host.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-#include "model/kernels/kernels.h"
-#include "worker/host/environment.h"
-#include "worker/host/processors.h"
 
 static void print_workers(int workers, struct threads threads)
 {

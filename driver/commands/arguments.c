@@ -4,11 +4,9 @@
  * An option's value is attached to it or follows it. A misspelt option is answered with the nearest one that
  * the command takes.
  */
-#include "driver/commands/arguments.h"
-
-#include "driver/sweep/grid.h"
-#include "driver/text/memory.h"
-#include "driver/text/nearest.h"
+#include "driver/commands/inside.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 
-#include "driver/commands/commands.h"
-#include "driver/sweep/remarks.h"
-#include "driver/sweep/texts.h"
-#include "driver/text/lines.h"
-#include "driver/text/quote.h"
+#include "driver/commands/inside.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
 
 #include <inttypes.h>
 

@@ -1,10 +1,6 @@
-#include "driver/commands/commands.h"
-
-#include "driver/commands/about.h"
-#include "driver/ranks/launcher.h"
-#include "driver/ranks/starter.h"
-#include "driver/text/exit_status.h"
-#include "driver/text/nearest.h"
+#include "driver/commands/inside.h"
+#include "driver/ranks/ranks.h"
+#include "driver/text/text.h"
 
 #include <errno.h>
 #include <string.h>

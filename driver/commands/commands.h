@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-#include "driver/commands/arguments.h"
+/* That line, then one for each part of the build and each library that was found. Does not start MPI. */
+void about(FILE *file);
 
 /* The commands: X(name, options, operands, least, most, help). */
 #define COMMANDS(X)                                                                                          \
@@ -40,14 +41,6 @@ enum command_number {
         COMMAND_COUNT,
 };
 
-struct command {
-    const char *name;
-    unsigned options; /* bits of OPTION_BIT */
-    const char *operands; /* as in the usage line */
-    int least, most; /* number of operands */
-    const char *help; /* one line */
-};
-
 /*
  * Each takes the command line from its own name on (argv[0] is "run"), prints results on stdout and at most
  * one line of error on stderr, and returns the exit status. Only main.c refers to them.
@@ -62,39 +55,19 @@ int command_inspect(int argc, char **argv);
 int command_help(int argc, char **argv);
 int command_completion(int argc, char **argv);
 
+struct command {
+    const char *name;
+    unsigned options; /* bits of OPTION_BIT */
+    const char *operands; /* as in the usage line */
+    int least, most; /* number of operands */
+    const char *help; /* one line */
+};
+
 /* The table; a row without a name ends it. */
 extern const struct command command_table[COMMAND_COUNT + 1];
 
 /* The command of this name, or NULL. */
 const struct command *command_find(const char *name);
-
-/*
- * Parses the command line of the command argv[0]. 0: go on; 1: return *status, because --help or --version
- * was printed, or the line was wrong and a message is on stderr.
- */
-int command_arguments(struct arguments *arguments, int argc, char **argv, int *status);
-
-/* Prints an error on stderr; returns its exit status. */
-int command_fail(const struct error *error);
-
-/* Prints all commands: a usage line and a line of help for each. */
-void command_overview(FILE *file);
-
-/* What its operand may be; NULL: its name says it. */
-const char *command_operand(const struct command *command);
-
-/* Is the option in the command's row, or --help? */
-bool command_takes(const struct command *command, enum option option);
-
-/* Prints the help of a command: usage, description, options. */
-void command_page(FILE *file, const struct command *command);
-
-/* Writes all tables as one JSON object; the caller checks `out` for errors. */
-void help_json(FILE *out);
-
-/* The forms of a list in a sweep file, in lines; when a group is measured: "in every sweep". */
-extern const char help_lists[];
-const char *help_measured(enum metric_group group);
 
 /* Prints an error about an unknown command; returns the exit status. */
 int command_unknown(const char *name);

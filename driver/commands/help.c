@@ -6,12 +6,9 @@
  * value of stop_when. All of them are explained. `completion` and `--schema` print files of docs/, which the
  * assembler includes in the program.
  */
-#include "driver/commands/commands.h"
-
-#include "driver/tables/dataset_tables.h"
-#include "driver/tables/key.h"
-#include "driver/text/memory.h"
-#include "driver/text/nearest.h"
+#include "driver/commands/inside.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,15 +4,10 @@
  * .ci/tables makes docs/reference.md, docs/sweep.schema.json, the options of the man page and the completions
  * from it. A number without a bound has no such field.
  */
-#include "driver/commands/commands.h"
-
-#include "driver/sweep/measuring.h"
-#include "driver/sweep/refine.h"
-#include "driver/sweep/together.h"
-#include "driver/tables/dataset_tables.h"
-#include "driver/tables/key.h"
-#include "driver/text/exit_status.h"
-#include "driver/text/json_writer.h"
+#include "driver/commands/inside.h"
+#include "driver/sweep/sweep.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
 
 #include <math.h>
 #include <string.h>

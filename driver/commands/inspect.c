@@ -5,10 +5,9 @@
  * Networks of others come as files of analysis/weights, which knows their families.
  */
 #include "driver/inspect/inspect.h"
-#include "driver/commands/commands.h"
-#include "driver/text/lines.h"
-#include "driver/text/memory.h"
-#include "worker/host/processors.h"
+#include "driver/commands/inside.h"
+#include "driver/text/text.h"
+#include "worker/host/host.h"
 
 #include <stdlib.h>
 #include <string.h>

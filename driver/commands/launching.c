@@ -1,11 +1,9 @@
-#include "driver/commands/launching.h"
-
-#include "driver/dataset/view.h"
-#include "driver/ranks/descriptors.h"
-#include "driver/ranks/starter.h"
-#include "driver/sweep/grid.h"
-#include "driver/text/memory.h"
-#include "worker/host/processors.h"
+#include "driver/commands/inside.h"
+#include "driver/dataset/read/read.h"
+#include "driver/ranks/ranks.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
+#include "worker/host/host.h"
 
 #include <stdlib.h>
 

@@ -1,14 +1,10 @@
 /* normsweep plan: estimates the time, memory and disk space of a sweep. */
-#include "driver/commands/arguments.h"
-#include "driver/commands/commands.h"
-#include "driver/dataset/start_plan.h"
-#include "driver/job/estimate.h"
+#include "driver/plan/plan.h"
+#include "driver/commands/inside.h"
+#include "driver/dataset/extend/extend.h"
 #include "driver/output/output.h"
-#include "driver/sweep/remarks.h"
 #include "driver/sweep/sweep.h"
-#include "driver/sweep/texts.h"
-#include "driver/text/lines.h"
-#include "driver/text/quote.h"
+#include "driver/text/text.h"
 #include "model/core/limits.h"
 
 #include <math.h>

@@ -1,16 +1,17 @@
-#include "driver/commands/present.h"
+#include "driver/commands/inside.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
+#include "driver/tables/tables.h"
+#include "model/core/printable.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/levels.h"
+#include "worker/host/host.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "driver/dataset/view.h"
-#include "driver/tables/version.h"
-#include "model/core/printable.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
-#include "worker/host/environment.h"
 
 struct session present_session(const char *mpi, const char *host)
 {

@@ -1,14 +1,8 @@
-#include "driver/commands/rehearsal.h"
-
-#include "driver/commands/announce.h"
-#include "driver/commands/commands.h"
-#include "driver/commands/launching.h"
-#include "driver/job/forecast.h"
-#include "driver/output/lease.h"
+#include "driver/commands/inside.h"
+#include "driver/job/job.h"
 #include "driver/output/output.h"
-#include "driver/sweep/texts.h"
-#include "driver/text/exit_status.h"
-#include "driver/text/lines.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
 
 #include <inttypes.h>
 #include <libgen.h>

@@ -1,7 +1,8 @@
 /* normsweep show: draws the phase diagram, or a variable over two axes. */
-#include "driver/commands/commands.h"
-#include "driver/dataset/view.h"
-#include "driver/output/lease.h"
+#include "driver/commands/inside.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/read/read.h"
+#include "driver/output/output.h"
 #include "driver/picture/picture.h"
 
 static int draw_picture(const struct arguments *arguments, const struct view *view, struct error *error)

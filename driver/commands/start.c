@@ -1,16 +1,12 @@
-#include "driver/commands/start.h"
-
-#include "driver/job/chooser.h"
+#include "driver/commands/inside.h"
+#include "driver/job/job.h"
 #include "driver/output/output.h"
-#include "driver/picture/status_json.h"
-#include "driver/ranks/mpirun.h"
-#include "driver/ranks/starter.h"
-#include "driver/sweep/texts.h"
-#include "driver/text/exit_status.h"
-#include "driver/text/lines.h"
-#include "worker/host/clock.h"
-#include "worker/host/signals.h"
-#include "worker/wire/message.h"
+#include "driver/ranks/ranks.h"
+#include "driver/status/status.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
+#include "worker/host/host.h"
+#include "worker/wire/wire.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,17 +9,12 @@
  * lease is free, and again only if it has changed. For up to `limit` seconds it also waits for a dataset that
  * is not there yet, and for a stopped sweep to be continued.
  */
-#include "driver/picture/status.h"
-#include "driver/commands/commands.h"
-#include "driver/output/lease.h"
+#include "driver/status/status.h"
+#include "driver/commands/inside.h"
 #include "driver/output/output.h"
-#include "driver/picture/status_json.h"
-#include "driver/picture/status_picture.h"
-#include "driver/terminal/canvas.h"
-#include "driver/text/exit_status.h"
-#include "driver/text/lines.h"
-#include "driver/text/memory.h"
-#include "worker/host/clock.h"
+#include "driver/terminal/terminal.h"
+#include "driver/text/text.h"
+#include "worker/host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,10 @@
-#include "driver/commands/summary.h"
-
-#include "driver/dataset/view.h"
-#include "driver/job/progress.h"
-#include "driver/output/folder.h"
-#include "driver/sweep/label.h"
-#include "driver/text/duration.h"
-#include "driver/text/lines.h"
-#include "driver/text/memory.h"
-#include "driver/text/quote.h"
-#include "worker/checkpoint/set.h"
+#include "driver/commands/inside.h"
+#include "driver/dataset/read/read.h"
+#include "driver/job/job.h"
+#include "driver/output/output.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
+#include "worker/checkpoint/checkpoint.h"
 
 #include <errno.h> /* program_invocation_name: as the user has called it; it may not be on the PATH */
 #include <inttypes.h>

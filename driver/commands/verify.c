@@ -6,19 +6,15 @@
  * the outcomes are read first, and the values through a view that is opened after that: the netCDF library
  * keeps what it has read of a file.
  */
-#include "driver/commands/commands.h"
-#include "driver/commands/present.h"
-#include "driver/dataset/inside.h"
-#include "driver/dataset/view.h"
-#include "driver/job/draw.h"
-#include "driver/job/repeat.h"
-#include "driver/sweep/grid.h"
-#include "driver/sweep/label.h"
-#include "driver/sweep/texts.h"
-#include "driver/tables/dataset_tables.h"
-#include "driver/text/exit_status.h"
-#include "driver/text/lines.h"
-#include "driver/text/quote.h"
+#include "driver/commands/inside.h"
+#include "driver/dataset/extend/extend.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
+#include "driver/job/job.h"
+#include "driver/sweep/sweep.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

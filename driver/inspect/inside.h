@@ -2,7 +2,6 @@
 #define NORMSWEEP_DRIVER_INSPECT_INSIDE_H
 
 #include "driver/inspect/inspect.h"
-#include "model/corpora/corpus.h"
 #include "model/corpora/reading.h"
 
 /* How a file of token ids is read. */

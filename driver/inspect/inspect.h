@@ -1,8 +1,8 @@
 #ifndef NORMSWEEP_DRIVER_INSPECT_INSPECT_H
 #define NORMSWEEP_DRIVER_INSPECT_INSPECT_H
 
-#include "driver/dataset/inspected.h"
-#include "worker/checkpoint/saved.h"
+#include "driver/dataset/form/form.h"
+#include "worker/checkpoint/checkpoint.h"
 
 /* What is to be measured on a network. */
 struct inspect_request {

@@ -1,15 +1,14 @@
 /* The passes of `inspect` over a network and its text, and their results. */
 #include "driver/inspect/inside.h"
-
-#include "driver/terminal/waiting.h"
-#include "driver/text/duration.h"
+#include "driver/terminal/terminal.h"
+#include "driver/text/text.h"
 #include "model/core/denormals.h"
 #include "model/core/limits.h"
 #include "model/corpora/batches.h"
 #include "model/instruments/collapse.h"
 #include "model/instruments/norms.h"
 #include "model/instruments/saturation.h"
-#include "worker/host/clock.h"
+#include "worker/host/host.h"
 
 #include <inttypes.h>
 #include <math.h>

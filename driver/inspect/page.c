@@ -1,5 +1,5 @@
 /* The page of `inspect` for people. */
-#include "driver/inspect/inspect.h"
+#include "driver/inspect/inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>

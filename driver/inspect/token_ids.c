@@ -1,9 +1,6 @@
 /* Token ids of a text, from a file: whole numbers between white space. */
 #include "driver/inspect/inside.h"
-
-#include "driver/text/memory.h"
-#include "driver/text/place.h"
-#include "driver/text/utf8.h"
+#include "driver/text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

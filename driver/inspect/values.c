@@ -1,7 +1,6 @@
 /* What `inspect` prints for scripts. */
-#include "driver/inspect/inspect.h"
-
-#include "driver/text/json_writer.h"
+#include "driver/inspect/inside.h"
+#include "driver/text/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,13 +1,11 @@
-#include "driver/job/chooser.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/job/inside.h"
+#include "driver/search/search.h"
+#include "driver/sweep/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#include "driver/dataset/dataset.h"
-#include "driver/job/course.h"
-#include "driver/search/reason.h"
-#include "driver/search/search.h"
-#include "driver/sweep/grid.h"
 
 struct chooser {
     const struct sweep *sweep;

@@ -1,7 +1,6 @@
-#include "driver/job/course.h"
-
-#include "driver/dataset/dataset.h"
-#include "driver/sweep/grid.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/job/inside.h"
+#include "driver/sweep/sweep.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
-#include "driver/job/display.h"
-
-#include "driver/dataset/view.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
+#include "driver/job/inside.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,4 @@
-#include "driver/job/draw.h"
-
+#include "driver/job/inside.h"
 #include "model/core/random.h"
 
 #include <stdlib.h>

@@ -1,8 +1,12 @@
-#include "driver/job/events.h"
-
-#include "driver/dataset/dataset.h"
-#include "driver/picture/status_json.h"
-#include "driver/sweep/label.h"
+/*
+ * What happens in a job, for its log: docs/log.schema.json has the fields. Workers are numbered from 1 there,
+ * as in messages. All do nothing if the job keeps no log.
+ */
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
+#include "driver/job/inside.h"
+#include "driver/status/status.h"
+#include "driver/sweep/sweep.h"
 
 #include <stdio.h>
 

@@ -2,15 +2,13 @@
  * What a job would do, without one. Which cells would be trained is the answer of chooser.c, from where the
  * answer of the keeper (keeper.c); both read the files that a start would read.
  */
-#include "driver/job/forecast.h"
-
-#include "driver/dataset/view.h"
-#include "driver/job/course.h"
-#include "driver/output/folder.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/read/read.h"
+#include "driver/job/inside.h"
+#include "driver/output/output.h"
 #include "driver/search/search.h"
-#include "driver/sweep/grid.h"
-#include "driver/sweep/texts.h"
-#include "worker/checkpoint/keeper.h"
+#include "driver/sweep/sweep.h"
+#include "worker/checkpoint/checkpoint.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,16 +1,11 @@
-#include "driver/job/job.h"
-
-#include "driver/dataset/dataset.h"
-#include "driver/job/display.h"
-#include "driver/job/events.h"
-#include "driver/output/folder.h"
-#include "driver/sweep/grid.h"
-#include "driver/sweep/texts.h"
+#include "driver/dataset/extend/extend.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/job/inside.h"
+#include "driver/output/output.h"
+#include "driver/sweep/sweep.h"
 #include "worker/checkpoint/checkpoint.h"
-#include "worker/checkpoint/files.h"
-#include "worker/host/clock.h"
-#include "worker/host/log.h"
-#include "worker/run/cost.h"
+#include "worker/host/host.h"
+#include "worker/run/run.h"
 
 #include <errno.h>
 #include <math.h>

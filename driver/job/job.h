@@ -4,15 +4,74 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "driver/dataset/dataset.h"
-#include "driver/job/chooser.h"
-#include "driver/job/progress.h"
-#include "driver/output/journal.h"
-#include "driver/output/lease.h"
-#include "driver/schedule/coordinator.h"
-#include "worker/checkpoint/mark.h"
-#include "worker/checkpoint/set.h"
+#include "driver/dataset/extend/extend.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/output/output.h"
+#include "driver/schedule/schedule.h"
+#include "driver/terminal/terminal.h"
+#include "worker/checkpoint/checkpoint.h"
 #include "worker/train/train.h"
+
+/*
+ * Chooses which pending cells of a dataset are trained: all of them, or those that the search of a sweep with
+ * `refine` needs. What the search leaves out is skipped in the dataset.
+ */
+struct chooser;
+
+/* For an open dataset of this sweep; both are borrowed. NULL: no memory. */
+struct chooser *chooser_new(const struct sweep *sweep, struct dataset *dataset);
+void chooser_free(struct chooser *chooser); /* takes NULL */
+
+/* Takes the next cell that is to be trained, pending in the dataset; -1: none, for now. An error of the
+ * dataset is kept: see chooser_check. */
+int64_t chooser_next(struct chooser *chooser);
+
+/* 0; or -1 with the first error that the dataset had. */
+int chooser_check(const struct chooser *chooser, struct error *error);
+
+/*
+ * The progress display of a sweep. On a terminal it is a block of lines that is redrawn in place: the map
+ * of the grid if there is room, a line for each worker that fits, and a line for the sweep. Elsewhere it is a
+ * plain line every 30 s.
+ */
+struct progress;
+
+/*
+ * The terminal of stderr. mpirun hides it from its ranks, so the launcher passes it in the environment
+ * variable SCREEN_VARIABLE, in the form of terminal_format.
+ */
+#define SCREEN_VARIABLE "NORMSWEEP_SCREEN"
+struct terminal progress_terminal(void);
+
+/* Counts of runs of the whole sweep. */
+struct tally {
+    int64_t runs; /* that are trained, as far as is known */
+    int64_t to_come; /* that a search will probably choose besides */
+    int64_t done, diverged, failed, running;
+    double
+        cost_left; /* of runs that have not ended, and those to come, in the unit of progress_begin's cost */
+};
+
+/* Worker 0 to workers - 1 begins the run of a cell, of this cost. The first step that it reports is where
+ * the run resumes; the work before it does not count for the pace. */
+void progress_begin(struct progress *progress, int worker, int64_t cell, double cost);
+void progress_step(struct progress *progress, int worker, int64_t step, int64_t last_step, int64_t tokens);
+void progress_loss(struct progress *progress, int worker, int64_t step, double loss);
+void progress_end(struct progress *progress, int worker);
+
+/* From now on the display says that runs are saved and the sweep stops; the first time at once. */
+void progress_stop(struct progress *progress);
+
+/* Erases the block, so that other output can take its place. */
+void progress_clear(struct progress *progress);
+
+/*
+ * Draws `wanted` of `count` cells: keeps them at the start of `cell` [count], in ascending order. Each cell
+ * has a random number, which follows from the seed, and those with the smallest are drawn; so equal seeds
+ * draw equal cells, more wanted cells include the fewer, and a cell more in the list replaces one at most.
+ * Returns their number, `wanted` or `count`; -1: no memory.
+ */
+int64_t draw_cells(int64_t *cell, int64_t count, int64_t wanted, uint64_t seed);
 
 /*
  * A running sweep: keeps its dataset, its coordinator and its progress display consistent. Used for
@@ -47,11 +106,6 @@ struct job {
     double committed, flushed, renewed, looked, told; /* when each was last done */
     double pause; /* seconds between two commits */
 };
-
-/* Orders that a worker holds besides the one it trains, at most. With many of them, runs of milliseconds do
- * not wait for a coordinator that sleeps between messages or syncs results to the disk, which may take a
- * tenth of a second. The makespan does not grow; the rules for that are in driver/schedule/assignment.c. */
-enum { JOB_ORDERS_AHEAD = 15 };
 
 /* `workers`: on other ranks; 0: this process is the worker, and takes an order when it has ended the one
  * before. Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
@@ -116,5 +170,54 @@ void job_breathe(struct job *job, double now);
 
 /* The number of runs that were chosen and have not ended; 0: nothing is left to train. */
 int64_t job_pending(const struct job *job);
+
+/* A worker has been given up, while it trained `cell`; -1: none. */
+void events_worker_lost(
+    struct job *job, int worker, const char *host, int rank, int64_t cell, const char *why);
+void events_worker_replaced(struct job *job, int worker, const char *host, int rank);
+
+/* Runs that would carry on, and the least and the largest step from which. */
+struct forecast_steps {
+    int64_t runs, least, most;
+};
+
+/* What a start would do with the runs of a sweep. The first five are the runs that it would train, each
+ * counted once. */
+struct forecast {
+    struct forecast_steps resumed; /* from checkpoints of earlier starts */
+    struct forecast_steps carried; /* from states of shorter runs */
+    int64_t retried; /* failed runs, from their first step */
+    int64_t again; /* runs that were under way and have no checkpoint that can be used, likewise */
+    int64_t begun; /* runs that have never been started */
+    int64_t kept[OUTCOME_COUNT]; /* runs that have ended, by outcome; of skipped cells all */
+    double later; /* runs that a search would choose after these, roughly */
+};
+
+/* The number of runs that a start would train at first. */
+int64_t forecast_pending(const struct forecast *forecast);
+
+/* For the plan of a start at the sweep's output. Writes nothing. -1 with the error set. */
+int forecast_make(struct forecast *forecast, const struct sweep *sweep, const struct corpus *corpus,
+    const struct start_plan *plan, struct error *error);
+
+/* Runs a job with one worker in this process, without MPI, until every run has ended or a signal arrives. */
+void local_run(struct job *job);
+
+/* A finished run of a dataset, to be trained again. */
+struct repeat {
+    int64_t cell; /* of the sweep */
+    int64_t place; /* the file's cell */
+    struct difference difference; /* set by repeat_runs */
+};
+
+/*
+ * Trains runs of the dataset of `view` again, from their first step, and compares them with it; only reads.
+ * Each run has a process of its own, with the run's threads; `workers` (at least 1) train at once. Status
+ * lines are shown on `waiting`. On failure -1: ERROR_INPUT if the dataset has no place for what a run
+ * measures; ERROR_ENVIRONMENT if a run cannot be trained here, the dataset cannot be read, or it changes
+ * meanwhile. No process is left.
+ */
+int repeat_runs(struct repeat *repeat, int64_t count, const struct sweep *sweep, const struct corpus *corpus,
+    const struct view *view, int workers, struct waiting *waiting, struct error *error);
 
 #endif

@@ -1,14 +1,10 @@
-#include "driver/job/local.h"
-
-#include "driver/sweep/grid.h"
-#include "driver/sweep/texts.h"
-#include "driver/text/lines.h"
+#include "driver/job/inside.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
 #include "model/core/check.h"
-#include "worker/checkpoint/keeper.h"
-#include "worker/host/clock.h"
-#include "worker/host/environment.h"
-#include "worker/host/signals.h"
-#include "worker/wire/setup.h"
+#include "worker/checkpoint/checkpoint.h"
+#include "worker/host/host.h"
+#include "worker/wire/wire.h"
 
 #include <inttypes.h>
 #include <stdio.h>

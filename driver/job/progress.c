@@ -1,10 +1,7 @@
-#include "driver/job/progress.h"
-
-#include "driver/picture/live_map.h"
-#include "driver/picture/run_lines.h"
-#include "driver/terminal/canvas.h"
-#include "driver/text/duration.h"
-#include "driver/text/lines.h"
+#include "driver/job/inside.h"
+#include "driver/picture/picture.h"
+#include "driver/terminal/terminal.h"
+#include "driver/text/text.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -3,7 +3,10 @@
  * before the fork, so children need no file: netCDF's would share its position among them. The parent trains
  * nothing itself: it listens to the children.
  */
-#include "driver/job/repeat.h"
+#include "driver/job/inside.h"
+#include "driver/sweep/sweep.h"
+#include "worker/host/host.h"
+#include "worker/train/train.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,11 +16,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "driver/sweep/grid.h"
-#include "driver/sweep/label.h"
-#include "worker/host/clock.h"
-#include "worker/train/train.h"
 
 #define REPORT_SECONDS 0.2 /* between two reports of a child */
 

@@ -1,4 +1,7 @@
-#include "driver/output/folder.h"
+/* The folder beside an output, OUT.nc.d: checkpoints of unfinished runs, final weights, logs. */
+#include "driver/output/inside.h"
+#include "worker/checkpoint/checkpoint.h"
+#include "worker/host/host.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,12 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "worker/checkpoint/checkpoint.h"
-#include "worker/checkpoint/files.h"
-#include "worker/checkpoint/keeper.h"
-#include "worker/checkpoint/mark.h"
-#include "worker/host/log.h"
 
 char *folder_of(const char *output)
 {

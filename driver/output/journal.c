@@ -1,6 +1,4 @@
-#include "driver/output/journal.h"
-
-#include "driver/output/output.h"
+#include "driver/output/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,5 @@
-#include "driver/output/lease.h"
-#include "driver/output/lease_record.h"
-#include "driver/output/lease_take.h"
-#include "driver/output/output.h"
+#include "driver/output/inside.h"
+#include "worker/host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +11,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "worker/host/clock.h"
 
 enum { TOKEN_SIZE = 64 };
 

@@ -1,4 +1,4 @@
-#include "driver/output/lease_record.h"
+#include "driver/output/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,10 @@
  * dead one; nobody else may replace it now. If a contender dies, its claim is a dead lease like any other,
  * and there is a claim on that in turn.
  */
-#include "driver/output/lease_take.h"
+#include "driver/output/inside.h"
+#include "model/core/check.h"
+#include "model/core/digest.h"
+#include "worker/host/host.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,10 +23,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
-
-#include "model/core/check.h"
-#include "model/core/digest.h"
-#include "worker/host/clock.h"
 
 enum {
     DEPTH_MOST = 4, /* claims on claims; each makes the name longer by 33 letters */

@@ -1,4 +1,4 @@
-#include "driver/output/output.h"
+#include "driver/output/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,9 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_INSIDE_H
 #define NORMSWEEP_DRIVER_PICTURE_INSIDE_H
 
-#include "driver/dataset/view.h"
+#include <stdint.h>
+#include <stdio.h>
+
 #include "driver/picture/picture.h"
 
 /* What the files of this room that draw share. */

@@ -1,7 +1,6 @@
-#include "driver/picture/live_map.h"
-
-#include "driver/text/memory.h"
-#include "worker/host/clock.h"
+#include "driver/picture/inside.h"
+#include "driver/text/text.h"
+#include "worker/host/host.h"
 
 #include <stdlib.h>
 

@@ -8,16 +8,12 @@
  * each cell, print() draws the panels, the legend and notes on what a cell stands for. With colours, cells
  * are painted by their number, or in the colour of their mark. Without, they are texts, or else characters.
  */
-#include "driver/picture/picture.h"
-
-#include "driver/dataset/view.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/read/read.h"
 #include "driver/picture/inside.h"
-#include "driver/tables/dataset_tables.h"
-#include "driver/tables/nature.h"
-#include "driver/terminal/colour.h"
-#include "driver/terminal/colour_scale.h"
-#include "driver/text/lines.h"
-#include "driver/text/memory.h"
+#include "driver/tables/tables.h"
+#include "driver/terminal/terminal.h"
+#include "driver/text/text.h"
 
 #include <float.h>
 #include <math.h>

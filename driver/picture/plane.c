@@ -1,8 +1,6 @@
 /* Which dimensions of a shape are the axes of a picture, and which have a panel for each of their values. */
 #include "driver/picture/inside.h"
-
-#include "driver/text/lines.h"
-#include "driver/text/memory.h"
+#include "driver/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

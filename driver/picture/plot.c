@@ -3,10 +3,8 @@
  * if there is room; as many labels as fit stand on one line, or take turns on two, evenly spaced.
  */
 #include "driver/picture/inside.h"
-
-#include "driver/terminal/colour.h"
-#include "driver/text/lines.h"
-#include "driver/text/memory.h"
+#include "driver/terminal/terminal.h"
+#include "driver/text/text.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
-#include "driver/picture/run_lines.h"
-
-#include "driver/text/lines.h"
+#include "driver/picture/inside.h"
+#include "driver/text/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,11 +1,8 @@
 /* What the arguments of `show` name: a variable, values of dimensions (--at), the axes to draw (--over). A
  * name that is not there is answered with the nearest one, or with what there is. */
 #include "driver/picture/inside.h"
-
-#include "driver/tables/dataset_tables.h"
-#include "driver/text/lines.h"
-#include "driver/text/memory.h"
-#include "driver/text/nearest.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* The dimensions of a grid or a variable, with their values as people read them. */
 #include "driver/picture/inside.h"
-
-#include "driver/sweep/label.h"
-#include "driver/text/memory.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
 
 #include <errno.h>
 #include <math.h>

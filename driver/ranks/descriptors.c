@@ -6,7 +6,7 @@
  * open more, hence the margin. The limit is not raised to the maximum, because programs that loop over all
  * descriptors become slow under a very high limit.
  */
-#include "driver/ranks/descriptors.h"
+#include "driver/ranks/inside.h"
 
 #include <errno.h>
 #include <string.h>

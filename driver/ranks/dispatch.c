@@ -11,18 +11,11 @@
  * up: tickets tell what it says of a run that another worker has now. An error of the job ends the loop;
  * every rank is told to quit.
  */
-#include "driver/ranks/dispatch.h"
-
-#include "driver/job/events.h"
-#include "driver/ranks/plausible.h"
-#include "driver/sweep/grid.h"
-#include "driver/sweep/texts.h"
-#include "driver/text/exit_status.h"
-#include "driver/text/lines.h"
-#include "worker/host/clock.h"
-#include "worker/host/environment.h"
-#include "worker/host/log.h"
-#include "worker/host/signals.h"
+#include "driver/job/job.h"
+#include "driver/ranks/inside.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
+#include "worker/host/host.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -94,7 +87,7 @@ static struct message *blank(struct dispatch *d, enum message_kind kind)
     return &d->out;
 }
 
-static void send(struct dispatch *d, int worker)
+static void send_to(struct dispatch *d, int worker)
 {
     wire_send(d->wire, peer_of(d, worker)->address, &d->out);
 }
@@ -130,7 +123,7 @@ static void send_order(struct dispatch *d, const struct order *order)
     else
         out->trunk = (struct digest){0};
     out->resume = job_has_files(d->job, order->cell);
-    send(d, order->worker);
+    send_to(d, order->worker);
 }
 
 /* Are all ranks alive, so that they can end together? Nothing waits for one that has not said hello. */
@@ -162,7 +155,7 @@ static void send_quit(struct dispatch *d, struct peer *peer)
 static void send_stop(struct dispatch *d, const struct order *order)
 {
     blank(d, MESSAGE_STOP)->as.stop = (struct stop){.ticket = order->ticket, .save = d->stopping};
-    send(d, order->worker);
+    send_to(d, order->worker);
 }
 
 /* A worker has been silent for too long; an order about its run follows. */
@@ -492,7 +485,7 @@ static void take_message(struct dispatch *d, int worker)
 
 /* False if nothing has arrived. Ignores what a worker sent before it died; a spare only says that it is
  * alive. */
-static bool listen(struct dispatch *d)
+static bool receive(struct dispatch *d)
 {
     int address;
 
@@ -664,7 +657,7 @@ static void work_until_finished(struct dispatch *d)
         int count = 0;
         advance_clock(d);
         job_breathe(d->job, d->clock); /* first: after a long pause another process may have the lease */
-        while (count < MESSAGES_AT_ONCE && !d->finished && listen(d))
+        while (count < MESSAGES_AT_ONCE && !d->finished && receive(d))
             count++;
         if (count < MESSAGES_AT_ONCE)
             watch_workers(d);

@@ -7,7 +7,8 @@
  * here. It is not asked on a single host without an allocation. If its answer is not understood, as that of
  * Open MPI 5, there are no spares, and mpirun has its own ways.
  */
-#include "driver/ranks/hosts.h"
+#include "driver/ranks/inside.h"
+#include "worker/host/host.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -17,8 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "worker/host/environment.h"
 
 static bool add_host(struct hosts *hosts, const struct host *host)
 {

@@ -4,17 +4,11 @@
  * But a rank without a handler dies of SIGUSR1, so none is sent before the coordinator has reported, through
  * the lease, that all ranks are ready.
  */
-#include "driver/ranks/launcher.h"
-
-#include "driver/job/progress.h"
-#include "driver/ranks/hosts.h"
-#include "driver/ranks/pump.h"
-#include "driver/ranks/rank_processes.h"
-#include "driver/text/exit_status.h"
-#include "driver/text/lines.h"
+#include "driver/job/job.h"
+#include "driver/ranks/inside.h"
+#include "driver/text/text.h"
 #include "model/core/check.h"
-#include "worker/host/clock.h"
-#include "worker/host/signals.h"
+#include "worker/host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +70,7 @@ struct command_line {
     int count;
     char ranks[16], *program;
     /* For mpirun's environment alone: they tell a process that it is a rank of a launcher. */
-    struct variable {
+    struct setting {
         const char *name;
         char value[VALUE_SIZE];
     } variable[VARIABLES_MOST];

@@ -1,6 +1,5 @@
-#include "driver/ranks/mpirun.h"
-
-#include "worker/wire/message.h"
+#include "driver/ranks/inside.h"
+#include "worker/wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,11 +4,8 @@
  * of MPI would never return if a rank has died. The job needs the number of workers when it is opened, so
  * the coordinator waits for the hellos before that.
  */
-#include "driver/ranks/peers.h"
-
-#include "driver/ranks/plausible.h"
-#include "worker/host/clock.h"
-#include "worker/host/environment.h"
+#include "driver/ranks/inside.h"
+#include "worker/host/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>

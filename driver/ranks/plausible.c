@@ -1,7 +1,6 @@
-#include "driver/ranks/plausible.h"
-
-#include "driver/dataset/dataset.h"
-#include "driver/sweep/grid.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/ranks/inside.h"
+#include "driver/sweep/sweep.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "driver/ranks/pump.h"
+#include "driver/ranks/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

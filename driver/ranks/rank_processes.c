@@ -4,7 +4,9 @@
  * /dev/shm. Their names are in the environment of every rank: the path of the folder, and the number of the
  * job. (Open MPI 4.1; only files with exactly these names are removed.)
  */
-#include "driver/ranks/rank_processes.h"
+#include "driver/ranks/inside.h"
+#include "worker/host/host.h"
+#include "worker/wire/wire.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,11 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "driver/ranks/mpirun.h"
-#include "worker/host/environment.h"
-#include "worker/host/process.h"
-#include "worker/wire/setup.h"
 
 #define OVERDUE_SECONDS 60 /* from the start of a rank to the next; a cold disk loads programs slowly */
 #define SEGMENTS "/dev/shm"

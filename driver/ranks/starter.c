@@ -3,11 +3,9 @@
  * several processes were started: it may be left over in a shell inside that starter, where a sweep can be
  * started plainly.
  */
-#include "driver/ranks/starter.h"
-
-#include "driver/ranks/mpirun.h"
-#include "driver/text/lines.h"
-#include "worker/wire/message.h"
+#include "driver/ranks/inside.h"
+#include "driver/text/text.h"
+#include "worker/wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

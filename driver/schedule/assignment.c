@@ -9,8 +9,7 @@
  * that another holds ahead. The holder is told to hand it back; if it has just begun the run, it stops, and
  * its messages under the old ticket no longer count.
  */
-#include "driver/schedule/assignment.h"
-
+#include "driver/schedule/inside.h"
 #include "model/core/check.h"
 
 #include <inttypes.h>

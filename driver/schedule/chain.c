@@ -1,5 +1,4 @@
-#include "driver/schedule/chain.h"
-
+#include "driver/schedule/inside.h"
 #include "model/core/check.h"
 
 #include <stdlib.h>

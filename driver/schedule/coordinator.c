@@ -5,9 +5,7 @@
  * A worker that was given up keeps its tickets without their runs: its messages under them are ignored, and
  * once it has handed back all of them it is idle like any other.
  */
-#include "driver/schedule/coordinator.h"
-
-#include "driver/schedule/assignment.h"
+#include "driver/schedule/inside.h"
 #include "model/core/check.h"
 
 #include <inttypes.h>

@@ -1,5 +1,4 @@
-#include "driver/schedule/pool.h"
-
+#include "driver/schedule/inside.h"
 #include "model/core/check.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-#include "driver/schedule/queue.h"
-
+#include "driver/schedule/inside.h"
 #include "model/core/check.h"
 
 #include <inttypes.h>

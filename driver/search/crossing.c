@@ -10,12 +10,11 @@
  * way. If runs beyond it are known to be on different sides, it takes up their last change of side, so that
  * the crossing that is found is the last one between runs that were trained.
  */
-#include "driver/search/crossing.h"
+#include "driver/search/inside.h"
+#include "model/core/check.h"
 
 #include <math.h>
 #include <stdbool.h>
-
-#include "model/core/check.h"
 
 enum { SLOW_MOST = 2 };
 

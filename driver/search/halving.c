@@ -1,8 +1,7 @@
-#include "driver/search/halving.h"
+#include "driver/search/inside.h"
+#include "model/core/check.h"
 
 #include <math.h>
-
-#include "model/core/check.h"
 
 /* The runs [low, high] of a square along both axes; neighbours of a pass are `step` apart. */
 struct square {

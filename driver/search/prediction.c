@@ -1,4 +1,22 @@
-#include "driver/search/prediction.h"
+/*
+ * The weight decay at which parameters neither grow nor shrink, predicted from runs at other decays.
+ *
+ * With rho = |theta|^2, and h the sum of the learning rates between two measured steps k and k + 1 (or of
+ * what decay_rule: corrected puts in their place), decay alone multiplies rho by e^(-2 lambda h). What
+ * happens besides is a source, counted in the middle of the interval:
+ *
+ *     S_k = e^(lambda h_k) (rho_(k+1) - e^(-2 lambda h_k) rho_k).
+ *
+ * At another decay lambda' it would lead to
+ *
+ *     rho'_(k+1) = e^(-2 lambda' h_k) rho'_k + e^(-lambda' h_k) S_k.
+ *
+ * One run says what the source is at its own decay, which is taken to hold for all. Two say how it depends on
+ * rho_k, linearly; where both have the same rho_k, as at the start, on lambda. The runs' own decays give the
+ * runs' own courses. docs/boundary.md derives this and says how good it is; analysis/normsweep/predicted.py
+ * has the same for Python.
+ */
+#include "driver/search/inside.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,9 +1,7 @@
-#include "driver/search/reason.h"
+#include "driver/search/inside.h"
+#include "driver/sweep/sweep.h"
 
 #include <stdio.h>
-
-#include "driver/search/search_inside.h"
-#include "driver/sweep/label.h"
 
 /* "0.01": the value of the refined axis at a place of a line. Returns text. */
 static char *value_at(const struct search *s, int64_t region, int64_t place, char text[LABEL_SIZE])

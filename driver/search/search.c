@@ -3,21 +3,14 @@
  * refined axis, or the rectangles of two. Cells of a region have places in the order of ascending values. A
  * region is a struct crossing or a struct halving, which know nothing of cells.
  */
-#include "driver/search/search.h"
-
-#include "driver/search/search_inside.h"
+#include "driver/search/inside.h"
+#include "driver/sweep/sweep.h"
+#include "model/core/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "driver/search/crossing.h"
-#include "driver/search/halving.h"
-#include "driver/sweep/grid.h"
-#include "driver/sweep/label.h"
-#include "driver/sweep/value.h"
-#include "model/core/check.h"
 
 /* ---- places ---- */
 

@@ -2,12 +2,36 @@
 #define NORMSWEEP_DRIVER_SEARCH_SEARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "driver/search/crossing.h"
-#include "driver/search/prediction.h"
 #include "driver/sweep/sweep.h"
 #include "worker/train/train.h"
+
+/*
+ * A search along one line of a grid for the neighbours between which its variable crosses a value. It trains
+ * one run after the other; which one comes next follows from the results so far alone.
+ *
+ * A run that diverged is on a side of its own. Where the search finds that divergence begins or ends, it goes
+ * on from there, up to the last run of the line.
+ */
+
+/* Where a run ended. */
+enum side {
+    SIDE_OPEN, /* it has not ended */
+    SIDE_NONE, /* it failed, has no value, or is left out */
+    SIDE_ABOVE, /* its variable is above the value that it may cross */
+    SIDE_BELOW, /* at or below */
+    SIDE_DIVERGED,
+};
+
+/* The norm of one run over its measured steps. */
+struct course {
+    int64_t count; /* measured steps, the first of them 0 */
+    double decay; /* lambda: a step of time h without an update leaves 1 - h lambda of theta */
+    double *square; /* [count] |theta|^2 */
+    double *time; /* [count] sum over the steps before of run_decay_time: of the learning rates, as a rule */
+};
 
 /*
  * Chooses which cells of a sweep with `refine` are trained. Results go in, choices come out; like the
@@ -53,5 +77,9 @@ bool search_next(struct search *search, struct choice *choice);
  */
 double search_left(const struct search *search);
 double search_expected(const struct sweep *sweep);
+
+/* Why a cell is left out: "not needed: norm_growth crosses 1 between weight_decay 0.01 and
+ * 0.012". Returns text. */
+char *search_reason(const struct search *search, int64_t cell, char *text, size_t size);
 
 #endif

@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-#include "driver/sweep/grid.h"
-#include "driver/sweep/measuring.h"
-
 /* Files of the right number for the corpus: pairs take a source and a target. */
 static int check_paths(struct reader *reader, enum key key, const char *source, const char *target)
 {

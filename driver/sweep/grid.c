@@ -1,11 +1,10 @@
 /* Cells of a grid and the run of each: one by its number, or all in order. */
-#include "driver/sweep/grid.h"
+#include "driver/sweep/inside.h"
+#include "driver/text/text.h"
+#include "model/core/check.h"
+#include "worker/host/host.h"
 
 #include <stdlib.h>
-
-#include "driver/text/memory.h"
-#include "model/core/check.h"
-#include "worker/host/processors.h"
 
 void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index)
 {

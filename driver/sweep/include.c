@@ -6,12 +6,8 @@
  * long to read.
  */
 #include "driver/sweep/inside.h"
-
-#include "driver/sweep/value.h"
-#include "driver/sweep/yaml.h"
-#include "driver/tables/magic.h"
-#include "driver/text/memory.h"
-#include "driver/text/utf8.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
 #include "model/corpora/regular.h"
 
 #include <errno.h>

@@ -7,8 +7,52 @@
 #include <sys/types.h>
 
 #include "driver/sweep/sweep.h"
-#include "driver/sweep/tree.h"
-#include "driver/tables/key.h"
+
+/*
+ * Reads `refine: {axis: NAME, variable: METRIC, at: NUMBER}`, or `axes: [NAME, NAME]` and `coarse: N`, into
+ * the sweep, whose axes and measured groups have been read. 0, or -1 with the reader's error set.
+ */
+int refine_read(struct reader *reader, const struct node *node);
+
+/* The same from memory, for tests and the fuzzer. Messages begin with `name`; paths, also those of included
+ * files, are relative to `folder`. */
+int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
+    const char *const *settings, int setting_count, struct error *error);
+
+/* The indices [axis_count] of a cell along the axes. */
+void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index);
+
+enum { TREE_DEPTH = 16 }; /* the deepest nesting of lists and maps that readers accept */
+
+/* Makes room for one more child of a list or map, and for its key; does not change count. */
+void node_grow(struct node *node);
+
+/* The first key of a map that repeats an earlier key; NULL: there is none. */
+const struct node *node_repeated_key(const struct node *map);
+
+/* The index of a key in a map, or its count. */
+int64_t node_find(const struct node *map, const char *name);
+
+/* Gives a key a value: in the place of the one that it has, or else as the last one. Takes ownership of both.
+ */
+void node_put(struct node *map, struct node *key, struct node *value);
+
+/* Removes the pair at an index. */
+void node_remove(struct node *map, int64_t index);
+
+/* Moves the value of a key out of a map, which then lacks the key; false: it has none. */
+bool node_take(struct node *map, const char *key, struct node *value);
+
+/* Sets the place of a whole tree. */
+void node_move(struct node *node, struct place place);
+
+/* Sets the file of every place in a tree; for files other than the sweep file. Borrowed. */
+void node_set_file(struct node *node, const char *file);
+
+void node_release(struct node *node);
+
+/* Empty, ~ or null, unquoted. */
+bool node_is_null(const struct node *node);
 
 /* What the files that read a sweep file share. */
 
@@ -50,8 +94,6 @@ struct reader {
     const char *folder; /* of the sweep file; NULL or "": the current directory */
     struct error *error;
 };
-
-#define GRID_MOST 10000000 /* cells of a grid, values of a list */
 
 /* Sets the reader's error to "sweep.yaml:4:1: <format>". Always -1. */
 int reader_fault(struct reader *reader, struct place place, const char *format, ...)
@@ -139,5 +181,62 @@ int skip_read(struct reader *reader, const struct node *node);
 /* Checks that keys fit together: that the corpus uses every given key, and that every cell that is not
  * skipped is a valid run. */
 int consistent_check(struct reader *reader);
+
+/* Read `measure: {every | steps, metrics}`, and a key of MEASURE_OPTIONS, into the sweep's struct measure. */
+int measure_read(struct reader *reader, const struct node *node);
+int options_read(struct reader *reader, enum key key, const struct node *node);
+
+/* Refuses options of groups that are not measured; after all keys are read. */
+int options_check(struct reader *reader);
+
+#define ROWS_MOST 10000000 /* measured steps of a run */
+
+/* An upper bound on the measured steps of a run that ends at `last_step`, without counting them one by one.
+ */
+double measure_rows_bound(const struct measure *measure, int64_t last_step);
+
+/* Reads `together: {axis: {label: {key: value}}}` and adds each axis to the sweep, in order. */
+int together_read(struct reader *reader, const struct node *node);
+
+/*
+ * Read one value from one node; messages name it `key`. Numbers are decimal in every locale: 1e-3, .5, -2,
+ * 1E+6; an integer may have any of these forms (1e6) if its value is exact. Refused: NaN and infinity,
+ * numbers that a double cannot hold, leading zeros (octal in YAML 1.1), hexadecimal, underscores, numbers in
+ * quotes, lists and maps. All return 0, or -1 with the reader's error set.
+ */
+int value_real(struct reader *reader, const char *key, const struct node *node, double *value);
+int value_integer(
+    struct reader *reader, const char *key, const struct node *node, int64_t least, int64_t *value);
+
+/* Any scalar as text, borrowed from the node. */
+int value_text(struct reader *reader, const char *key, const struct node *node, const char **text);
+
+/* The index of the node's word in `words`, which ends with NULL. */
+int value_word(struct reader *reader, const char *key, const struct node *node, const char *const *words,
+    int64_t *index);
+
+/* The same for a key of a mapping `map`: null is a wrong word like any other. */
+int value_key(struct reader *reader, const char *map, const struct node *node, const char *const *words,
+    int64_t *index);
+
+/* A value of a parameter, checked against its bounds. */
+int value_param(
+    struct reader *reader, const struct param *param, const struct node *node, union param_value *value);
+
+/* A value of a parameter from a computed number, likewise checked. */
+int value_from_real(struct reader *reader, const struct param *param, struct place place, double number,
+    union param_value *value);
+int value_from_integer(struct reader *reader, const struct param *param, struct place place, int64_t number,
+    union param_value *value);
+
+bool param_is_number(const struct param *param);
+
+/*
+ * Reads one YAML document: block and flow style, plain and quoted scalars. Refuses several documents, anchors
+ * and aliases, tags, repeated keys, keys that are not scalars, nesting deeper than TREE_DEPTH, and text that
+ * is not UTF-8; so time and memory are bounded by the length of the input. On failure -1, nothing held; the
+ * message in error is without its place, which is in *fault.
+ */
+int yaml_read(struct node *root, const char *text, size_t size, struct place *fault, struct error *error);
 
 #endif

@@ -2,10 +2,8 @@
  * Names of cells and of values along axes: for people, in the columns that there are. A number has as many
  * digits as tell it from its neighbours on the axis.
  */
-#include "driver/sweep/label.h"
-
-#include "driver/text/lines.h"
-#include "driver/text/memory.h"
+#include "driver/sweep/inside.h"
+#include "driver/text/text.h"
 #include "model/core/printable.h"
 
 #include <math.h>

@@ -5,9 +5,7 @@
  * reads them. Two equal values are refused, whatever made them, and numbers are put into a strict order.
  */
 #include "driver/sweep/inside.h"
-
-#include "driver/sweep/value.h"
-#include "driver/text/memory.h"
+#include "driver/text/text.h"
 #include "model/core/check.h"
 
 #include <inttypes.h>

@@ -1,9 +1,6 @@
 /* What a sweep measures and when: `measure`, `validate`, `hessian` and their like. */
-#include "driver/sweep/measuring.h"
-
 #include "driver/sweep/inside.h"
-#include "driver/sweep/value.h"
-#include "driver/text/memory.h"
+#include "driver/text/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,7 @@
  * axes.
  */
 #include "driver/sweep/inside.h"
-
-#include "driver/text/memory.h"
+#include "driver/text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

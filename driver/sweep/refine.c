@@ -1,9 +1,6 @@
 /* `refine`: which boundary a sweep looks for, in place of training its whole grid. */
-#include "driver/sweep/refine.h"
-
 #include "driver/sweep/inside.h"
-#include "driver/sweep/value.h"
-#include "driver/text/nearest.h"
+#include "driver/text/text.h"
 
 #include <inttypes.h>
 #include <string.h>

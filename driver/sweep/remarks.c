@@ -2,9 +2,6 @@
  * What a valid sweep file says that is probably not meant. These are remarks and no errors: a study of
  * several optimisers may well give keys that only one of them uses.
  */
-#include "driver/sweep/remarks.h"
-
-#include "driver/sweep/grid.h"
 #include "driver/sweep/inside.h"
 
 #include <inttypes.h>

@@ -1,8 +1,6 @@
 /* --set key=value: values, read as YAML, that are laid over the tree of a sweep file. */
 #include "driver/sweep/inside.h"
-
-#include "driver/sweep/yaml.h"
-#include "driver/text/memory.h"
+#include "driver/text/text.h"
 
 #include <string.h>
 

@@ -6,10 +6,7 @@
  * ten million cells are refused.
  */
 #include "driver/sweep/inside.h"
-
-#include "driver/sweep/grid.h"
-#include "driver/sweep/value.h"
-#include "driver/text/memory.h"
+#include "driver/text/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,16 +3,9 @@
  * files, settings.c applies --set to the whole, and this file reads its keys in order; skip comes last, since
  * it needs all axes. Then consistent.c checks that the keys fit together.
  */
-#include "driver/sweep/sweep.h"
-
 #include "driver/sweep/inside.h"
-#include "driver/sweep/measuring.h"
-#include "driver/sweep/together.h"
-#include "driver/sweep/value.h"
-#include "driver/sweep/yaml.h"
-#include "driver/tables/magic.h"
-#include "driver/text/memory.h"
-#include "driver/text/utf8.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
 #include "model/corpora/regular.h"
 
 #include <stdio.h>

@@ -2,14 +2,40 @@
 #define NORMSWEEP_DRIVER_SWEEP_SWEEP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
-#include "driver/sweep/refine.h"
-#include "driver/text/place.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
 #include "model/core/error.h"
 #include "model/corpora/corpus.h"
-#include "worker/run/measure.h"
 #include "worker/run/run.h"
+
+#define GRID_MOST 10000000 /* cells of a grid, values of a list */
+
+struct reader;
+struct node;
+
+enum refine_kind {
+    REFINE_NONE, /* every cell is trained */
+    REFINE_LINES, /* on each line along one axis, the two neighbours between which the variable crosses */
+    REFINE_CELLS, /* all such neighbours in each part of the grid that one or two axes span: a coarse pass
+                     first, then halved steps wherever neighbours differ */
+};
+
+enum { REFINE_AXES = 2, REFINE_COARSE = 8, REFINE_COARSE_MOST = 1 << 10 };
+
+/* How a sweep looks for a boundary, in place of training its whole grid. */
+struct refine {
+    enum refine_kind kind;
+    int axis_count; /* 1, or with REFINE_CELLS also 2 */
+    int64_t axis[REFINE_AXES]; /* indices of the sweep's axes, each of a parameter that is a number */
+    enum metric variable; /* one value of the whole run */
+    double at; /* the value that the variable crosses */
+    int64_t coarse; /* REFINE_CELLS: the first pass takes every value at this distance; a power of 2 */
+};
 
 /* One axis of the grid: one parameter, or the parameters that a `together` axis changes together. */
 struct axis {
@@ -67,11 +93,160 @@ struct sweep {
 int sweep_load(struct sweep *sweep, const char *path, const char *const *settings, int setting_count,
     struct error *error);
 
-/* The same from memory, for tests and the fuzzer. Messages begin with `name`; paths, also those of included
- * files, are relative to `folder`. */
-int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
-    const char *const *settings, int setting_count, struct error *error);
-
 void sweep_release(struct sweep *sweep);
+
+/*
+ * A walk over the cells that are not skipped, in order, with the run of each. Each step updates only the
+ * parameters that change, so that a walk over millions of cells takes a fraction of a second. struct walk
+ * walk; walk_init(&walk, sweep); while (walk_next(&walk)) ... walk.cell, walk.run ...
+ *     walk_release(&walk);
+ */
+struct walk {
+    const struct sweep *sweep;
+    int64_t cell; /* -1 before the first */
+    int64_t *index; /* [axis_count] */
+    struct run run;
+};
+
+void walk_init(struct walk *walk, const struct sweep *sweep);
+bool walk_next(struct walk *walk);
+void walk_release(struct walk *walk);
+
+/* Cells are numbered in row-major order; the first axis of the file is the outermost. */
+
+/* The run of a cell. */
+void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run);
+
+/* Does the sweep skip this cell? */
+bool sweep_skips(const struct sweep *sweep, int64_t cell);
+
+/* The row of a parameter in the values of an axis; -1: the axis does not move it. */
+int64_t axis_row(const struct axis *axis, const struct param *param);
+
+/* Which of the axes [count] moves a parameter; NULL: none. */
+const struct axis *axis_find(int64_t count, const struct axis *axis, const struct param *param);
+
+/* The least and the largest number of threads that a run of a sweep has. */
+struct threads {
+    int64_t least, most;
+};
+
+struct threads threads_of(const struct sweep *sweep);
+
+/* The number of workers that can run on this process's processors, one processor for each thread; at least 1.
+ */
+int threads_workers(const struct sweep *sweep);
+
+enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
+
+/* One node of a YAML document, with its place in the file. */
+struct node {
+    enum node_kind kind;
+    struct place place;
+    bool quoted; /* a scalar in quotes or a block: always a text, even if it looks like a number */
+    char *text; /* of a scalar, without NUL bytes; NULL for lists and maps */
+    int64_t count;
+    struct node *key; /* [count] of a map: scalars, all different; NULL otherwise */
+    struct node *child; /* [count] the items of a list, the values of a map */
+};
+
+enum { LABEL_SIZE = 160 };
+
+/*
+ * People read the values of an axis everywhere, in pictures and messages, with as many digits as tell them
+ * apart on this axis, and --at takes them so.
+ */
+
+/* The number of significant digits, at least 3, with which all numbers differ. */
+int label_digits(const double *number, int64_t length);
+
+/* A number with so many digits; integers with all. Returns text. */
+char *label_number(double value, int digits, char *text, size_t size);
+
+/* A cell for people: "learning_rate=0.1 model=small", cut if it is longer. Returns text. */
+char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE]);
+
+/* How a label names its axes. */
+enum naming {
+    NAMING_WHOLE,
+    NAMING_INITIALS, /* "lr=0.1 model=small": no axes of one value */
+    NAMING_NONE, /* "0.1 small", likewise */
+    NAMING_COUNT,
+};
+
+/* Cell `cell` of a grid with these axes. Returns text. */
+char *label_named(
+    int64_t axis_count, const struct axis *axis, int64_t cell, enum naming naming, char text[LABEL_SIZE]);
+
+/* The same with the longest naming that fits in `columns`; cut if none fits. Returns text. */
+char *label_fit(
+    int64_t axis_count, const struct axis *axis, int64_t cell, int columns, char text[LABEL_SIZE]);
+
+/* Removes an incomplete UTF-8 character at the end of a text. Returns text. */
+char *label_cut(char *text);
+
+/* Cuts a text that is wider than `columns`; its last column is then a '~'. Returns text. */
+char *label_shorten(char *text, int columns);
+
+/* The shortest text that reads as the same number: "10", where param_format, which digests are made from,
+ * writes 1e+01. Returns text. */
+char *label_real(double value, char *text, size_t size);
+
+/* "0.001", "pre", "small": the value of an axis at an index with all its digits, safe for a terminal. Returns
+ * text. */
+char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_t size);
+
+/* Writes "cell": 3, "axes": {"learning_rate": 0.1, "model": "small"} into an open object: the number of a
+ * cell of a grid with these axes, and the value of each axis there. */
+void cell_json(struct json_writer *writer, int64_t axis_count, const struct axis *axis, int64_t cell);
+
+/* Prints a line for each thing in a valid sweep that is probably not meant: keys that no cell uses, steps
+ * that decay weights by more than their size. */
+void remarks_print(const struct sweep *sweep, FILE *out);
+
+/*
+ * Loads the corpus and checks it against every cell that is not skipped: the text must fill a batch, and so
+ * on. On failure -1; the message has the place of the key at fault.
+ */
+int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct error *error);
+
+/* Prints "; 2.41 % of the validation tokens are <unk>", or nothing without validation text or <unk>. */
+void sweep_print_unknown(const struct corpus *corpus, FILE *out);
+
+/*
+ * The digest of one run: its parameters, the corpus's content, measure and validate. Two runs with equal
+ * digests give equal numbers (with the same BLAS kernel and vector level).
+ */
+void sweep_run_digest(
+    const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest);
+
+/* The digest that runs have in common which differ only in `steps`. */
+void sweep_trunk_digest(
+    const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest);
+
+/* The digest of everything that the numbers of all runs depend on: axes and fixed parameters, the corpus's
+ * content, measure and validate. */
+void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct digest *digest);
+
+/*
+ * The steps of the dataset's `step` coordinate: the sorted union of the rows of all cells that are not
+ * skipped, and their number in *count. The caller frees them. Takes a corpus from sweep_load_corpus.
+ */
+int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count);
+
+#define TOGETHER_NAME_MORE 63 /* bytes of a name after its first letter */
+
+enum { TOGETHER_LABEL_LONGEST = 255, TOGETHER_NAME_LONGEST = 1 + TOGETHER_NAME_MORE }; /* bytes */
+
+/* Names of axes as a regular expression: letters, digits and underscores, a letter first. */
+#define TOGETHER_NAME_PATTERN TOGETHER_NAME_PATTERN_OF(TOGETHER_NAME_MORE)
+#define TOGETHER_NAME_PATTERN_OF(more) "^[A-Za-z][A-Za-z0-9_]{0," TOGETHER_NAME_DIGITS(more) "}$"
+#define TOGETHER_NAME_DIGITS(number) #number
+
+/* Negative, 0 or positive, as a is below, equal to or above b. */
+int value_compare(const struct param *param, union param_value a, union param_value b);
+
+/* "0.2.5": the library's version. */
+const char *yaml_library(void);
 
 #endif

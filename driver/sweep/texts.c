@@ -2,17 +2,12 @@
  * Everything about a sweep that depends on the corpus: whether each cell has enough sequences for a batch,
  * how many steps it takes, and so the steps of the dataset.
  */
-#include "driver/sweep/sweep.h"
-
-#include "driver/sweep/grid.h"
 #include "driver/sweep/inside.h"
-#include "driver/sweep/measuring.h"
-#include "driver/sweep/texts.h"
-#include "driver/text/memory.h"
+#include "driver/text/text.h"
 #include "model/core/check.h"
 #include "model/corpora/text.h"
-#include "worker/host/node.h"
-#include "worker/run/run_reading.h"
+#include "worker/host/host.h"
+#include "worker/run/run.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,12 +4,9 @@
  * The first label says which parameters the axis moves; the others set the same ones, and no two the same
  * values.
  */
-#include "driver/sweep/together.h"
-
-#include "driver/sweep/grid.h"
-#include "driver/sweep/value.h"
-#include "driver/tables/dataset_tables.h"
-#include "driver/text/memory.h"
+#include "driver/sweep/inside.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

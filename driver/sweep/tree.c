@@ -1,7 +1,6 @@
 /* The tree of a sweep file, as YAML has it: scalars, lists, and maps that keep the order of their keys. */
-#include "driver/sweep/tree.h"
-
-#include "driver/text/memory.h"
+#include "driver/sweep/inside.h"
+#include "driver/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * Numbers are checked here, letter by letter, before strtod and strtoll read them: these accept more than a
  * sweep file does, and what they accept depends on the library.
  */
-#include "driver/sweep/value.h"
+#include "driver/sweep/inside.h"
+#include "driver/text/text.h"
 
-#include "driver/text/memory.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -4,10 +4,8 @@
  * libyaml says what it expected, and a user wants to know what is wrong; guess_cause adds that for the common
  * mistakes. Anchors, tags, repeated keys and several documents are refused, each at its place.
  */
-#include "driver/sweep/yaml.h"
-
-#include "driver/text/memory.h"
-#include "driver/text/utf8.h"
+#include "driver/sweep/inside.h"
+#include "driver/text/text.h"
 #include "model/core/printable.h"
 
 #include <yaml.h>

@@ -1,4 +1,8 @@
-#include "driver/tables/dataset_tables.h"
+/*
+ * What a dataset contains besides parameters and metrics, which have tables of their own. The only place
+ * where these names are spelled out.
+ */
+#include "driver/tables/tables.h"
 
 #include <string.h>
 

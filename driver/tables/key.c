@@ -1,5 +1,4 @@
-#include "driver/tables/key.h"
-
+#include "driver/tables/tables.h"
 #include "worker/run/run.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
-#include "driver/tables/magic.h"
+#include "driver/tables/tables.h"
+#include "model/corpora/regular.h"
 
 #include <string.h>
 #include <unistd.h>
-
-#include "model/corpora/regular.h"
 
 enum { MAGIC_SIZE = 4 };
 

@@ -1,4 +1,4 @@
-#include "driver/tables/nature.h"
+#include "driver/tables/tables.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The Makefile rebuilds this file, and no other, whenever the commit changes. */
-#include "driver/tables/version.h"
+#include "driver/tables/tables.h"
 
 #ifndef VERSION
 #define VERSION ""

@@ -5,10 +5,8 @@
  * terminal before it is kept as `shown`, from which the next drawing knows the lines that it may skip and how
  * far the cursor has to go up.
  */
-#include "driver/terminal/canvas.h"
-
-#include "driver/text/lines.h"
-#include "driver/text/memory.h"
+#include "driver/terminal/terminal.h"
+#include "driver/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "driver/terminal/colour.h"
+#include "driver/terminal/terminal.h"
 
 #include <math.h>
 

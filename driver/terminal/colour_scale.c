@@ -4,9 +4,8 @@
  * The rules are those of analysis/normsweep/look.py and, for factors, of the figure `phase`, so that a
  * picture in the terminal and a figure show the same. A scale is chosen from the sorted finite values.
  */
-#include "driver/terminal/colour_scale.h"
-
-#include "driver/text/memory.h"
+#include "driver/terminal/terminal.h"
+#include "driver/text/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* What the reader of a stream can display. */
 #include "driver/terminal/terminal.h"
 
 #include <fcntl.h>

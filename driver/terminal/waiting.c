@@ -1,10 +1,9 @@
-#include "driver/terminal/waiting.h"
+#include "driver/terminal/terminal.h"
+#include "worker/host/host.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-
-#include "worker/host/clock.h"
 
 enum { LINE_SIZE = 256 };
 

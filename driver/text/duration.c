@@ -1,4 +1,4 @@
-#include "driver/text/duration.h"
+#include "driver/text/text.h"
 
 #include <inttypes.h>
 #include <math.h>

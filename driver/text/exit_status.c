@@ -1,4 +1,4 @@
-#include "driver/text/exit_status.h"
+#include "driver/text/text.h"
 
 const struct exit_status_row exit_status_table[EXIT_STATUS_COUNT] = {
 #define X(name, ...) {__VA_ARGS__},

@@ -1,6 +1,5 @@
 /* JSON, value by value, as the writer keeps nothing but whether a comma is due. */
-#include "driver/text/json_writer.h"
-
+#include "driver/text/text.h"
 #include "model/core/printable.h"
 
 #include <inttypes.h>

@@ -4,15 +4,13 @@
  * What comes from a file may hold anything, so every text passes printable() before it is shown: no file can
  * move the cursor or pretend to be output of this program.
  */
-#include "driver/text/lines.h"
+#include "driver/text/text.h"
+#include "model/core/printable.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "driver/text/memory.h"
-#include "model/core/printable.h"
 
 /* The text made printable, in new memory. */
 static char *cleaned(const char *text)

@@ -5,13 +5,11 @@
  * and print have no path for it. What the rooms around files do in that case is tested by letting malloc and
  * its like fail; the calls here are reallocarray and vsnprintf, which those tests leave alone.
  */
-#include "driver/text/memory.h"
+#include "driver/text/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "driver/text/exit_status.h"
 
 void memory_end(void)
 {

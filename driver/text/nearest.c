@@ -4,7 +4,7 @@
  * Names are compared as typing errors, by the letters that differ, and as short forms, part by part between
  * underscores; distance_of orders the two kinds.
  */
-#include "driver/text/nearest.h"
+#include "driver/text/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "driver/text/place.h"
+#include "driver/text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,12 +1,10 @@
-#include "driver/text/quote.h"
+#include "driver/text/text.h"
+#include "model/core/printable.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "driver/text/memory.h"
-#include "model/core/printable.h"
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:,@%=";
 

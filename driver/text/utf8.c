@@ -1,4 +1,4 @@
-#include "driver/text/utf8.h"
+#include "driver/text/text.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * file without ".part" was complete once. A disk may still lose or alter a file: the seal is checked before
  * anything is read, and the previous checkpoint is kept.
  */
-#include "worker/checkpoint/checkpoint.h"
+#include "worker/checkpoint/inside.h"
 
 #include <netcdf.h>
 
@@ -13,11 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "worker/checkpoint/files.h"
-#include "worker/checkpoint/form.h"
-#include "worker/checkpoint/mark.h"
-#include "worker/checkpoint/seal.h"
 
 enum { KEPT = 2, REASON_MOST = 256 };
 

@@ -1,12 +1,18 @@
 #ifndef NORMSWEEP_WORKER_CHECKPOINT_CHECKPOINT_H
 #define NORMSWEEP_WORKER_CHECKPOINT_CHECKPOINT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <netcdf.h>
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "model/core/arena.h"
 #include "model/core/breath.h"
 #include "model/core/digest.h"
 #include "model/core/error.h"
+#include "model/network/weights.h"
 #include "worker/train/train.h"
 
 /*
@@ -28,15 +34,6 @@ struct checkpoint_owner {
 };
 
 /*
- * Saves a run as its newest checkpoint. Makes the folder if the owner has no mark. Removes all checkpoints of
- * the run but the two newest, and the remains of unfinished saves; if the digest is shared, only those of its
- * own session. Durable when it returns 0. -1 with ERROR_ENVIRONMENT: leaves no unfinished file and does not
- * touch earlier checkpoints.
- */
-int checkpoint_save(
-    const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error);
-
-/*
  * Fills the snapshot from the newest checkpoint of the run that is intact and was made with this BLAS kernel,
  * vector level and scalar, and returns 1. Returns 0 if there is none; the planes of the snapshot then hold
  * anything. Removes damaged checkpoints and keeps others that cannot be used; passes a line about each, with
@@ -45,12 +42,223 @@ int checkpoint_save(
 int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snapshot,
     void (*say)(void *context, const char *line), void *context, struct error *error);
 
-/* Says which checkpoint checkpoint_load would use: 1 and its step, or 0: none. Reads the same files, says
- * nothing, and leaves damaged ones where they are. -1: ERROR_ENVIRONMENT. */
-int checkpoint_look(const struct checkpoint_owner *owner, int64_t *step, struct error *error);
+/*
+ * The name of a checkpoint: its run and its age. Newer ones have a larger session; in one session, a larger
+ * ticket; for one ticket, a larger step.
+ */
+struct checkpoint_name {
+    struct digest digest; /* of the run */
+    int64_t session; /* row of the dataset's session table */
+    uint64_t ticket; /* of the order under which a worker trains the run */
+    int64_t step;
+};
 
-/* Like checkpoint_save, but saves only the weights, as FOLDER/<digest>.weights.nc, and removes nothing. */
-int checkpoint_save_weights(
-    const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error);
+/* Calls `visit` for every checkpoint in a folder, which may be missing, in no order. -1: ERROR_ENVIRONMENT.
+ */
+int checkpoint_walk(const char *folder, void (*visit)(void *context, const struct checkpoint_name *name),
+    void *context, struct error *error);
+
+/* Removes all checkpoints of a run, but not its final weights. -1: ERROR_ENVIRONMENT. */
+int checkpoint_remove(const char *folder, const struct digest *digest, struct error *error);
+
+/* Removes the checkpoints of all runs and all parts. Only for when no run is under way or to be resumed. */
+int checkpoint_clear(const char *folder, struct error *error);
+
+/* Likewise, but only the parts: the remains of unfinished saves. */
+int checkpoint_clear_parts(const char *folder, struct error *error);
+
+/*
+ * Manages the checkpoints of the current run: when one is due, where it goes, whether saving it worked. Every
+ * process that trains has one; its observer forwards to these functions.
+ */
+struct keeper {
+    /* set once, by the process that trains */
+    const char *folder; /* borrowed */
+    int64_t session;
+    double interval; /* seconds between two checkpoints of a run; INFINITY: only when it is stopped */
+    void (*say)(void *context, const char *line); /* receives lines about unusable checkpoints; or NULL */
+    void *context; /* of say */
+    const char *mark; /* of the coordinator, see checkpoint.h; or NULL. Borrowed */
+    const struct breath *breath; /* called while files are read and written; or NULL. Borrowed */
+    struct error failed; /* the first failure to save, or to read the folder; text "": none */
+
+    /* of the current run, set by keeper_begin, updated by the other functions */
+    struct checkpoint_owner owner;
+    bool has_trunk; /* keeper_share was called */
+    struct digest trunk;
+    bool resume; /* earlier attempts at the run may have left checkpoints */
+    int64_t saved_step; /* the step of the newest checkpoint that is known to be good; -1: none */
+    double saved_at; /* clock_now() when it was saved, or when the run began */
+};
+
+/* Begins a run under `ticket`. Touches no file. `resume`: there may be checkpoints of the run. */
+void keeper_begin(struct keeper *keeper, const struct digest *digest, uint64_t ticket, bool resume);
+
+/*
+ * The run keeps its state for longer runs, and may carry on from that of a shorter one. `trunk` is the digest
+ * that runs have in common which differ in their number of steps alone. Call it after keeper_begin.
+ */
+void keeper_share(struct keeper *keeper, const struct digest *trunk);
+
+/* The folder of such states in the folder of checkpoints. They are checkpoints, whose session is their step:
+ * the newest is that of the longest run. */
+#define KEEPER_STATES "states"
+
+/*
+ * The answer of an observer's carry_on at `step`: save when a checkpoint is due, and before a stop, unless
+ * this step is already saved or is 0. Stops the run after a failure.
+ */
+enum verdict keeper_verdict(const struct keeper *keeper, int64_t step, bool stop, double now);
+
+/*
+ * For the observer's functions of the same names. The observer needs no `resume` if keeper->resume is false.
+ * A failure goes to keeper->failed: the machine is at fault, not the run, so the sweep ends.
+ */
+bool keeper_resume(struct keeper *keeper, struct snapshot *snapshot);
+void keeper_save(struct keeper *keeper, const struct snapshot *snapshot);
+void keeper_keep(struct keeper *keeper, const struct snapshot *snapshot);
+void keeper_finish(
+    struct keeper *keeper, const struct snapshot *snapshot); /* saves weights if run->save_weights */
+
+/*
+ * From where keeper_resume would let a run of so many steps carry on, after keeper_begin, and keeper_share if
+ * the run keeps its state. Sets the step. Changes no file. -1: ERROR_ENVIRONMENT.
+ */
+enum resumption { RESUME_NONE, RESUME_CHECKPOINT, RESUME_STATE };
+int keeper_look(const struct keeper *keeper, const struct run *run, int64_t last_step, int64_t *step,
+    enum resumption *resumption, struct error *error);
+
+/*
+ * A coordinator's mark: an empty file in the folder of checkpoints that exists as long as its workers may
+ * write there. A worker that never sees the mark is on a host with another folder of that name; a worker that
+ * no longer sees it has outlived its sweep. Each start has its own mark.
+ */
+enum { MARK_SIZE = 48 };
+
+/* Makes the folder and the mark, and writes its name to `mark`; removes marks of dead coordinators. -1:
+ * ERROR_ENVIRONMENT. */
+int mark_leave(const char *folder, int64_t session, char mark[MARK_SIZE], struct error *error);
+
+/* The same, but waits so many seconds for a mark that cannot be seen yet. */
+int mark_await(const char *folder, const char *mark, double seconds);
+
+/* Writes the mark again if it was removed, and renews its time stamp, so that cleaners of old files spare it.
+ */
+void mark_renew(const char *folder, const char *mark);
+
+/* Removes the mark. Does nothing for an empty name. */
+void mark_remove(const char *folder, const char *mark);
+
+/* Removes all marks from the folder, which dead coordinators have left. */
+void mark_sweep(const char *folder);
+
+/*
+ * Those of the metrics come first, with their numbers there. `input` is as long as `width`: a variable cannot
+ * have one dimension twice.
+ */
+enum dimension {
+#define X(NAME, ...) NAME,
+    METRIC_DIMENSIONS(X)
+#undef X
+        VOCABULARY,
+    POSITION,
+    WIDTH,
+    INPUT,
+    KEYS, /* of all heads, if they are fewer than those of the queries; else `width` */
+    HEAD_WIDTH,
+    HEADS,
+    FEEDFORWARD,
+    BUCKETS,
+    BLOCK, /* of all stacks, if there are two; else `layer` */
+    MEASURED_STEP,
+    TENSOR_LETTER,
+    FACTOR,
+    DIMENSIONS
+};
+
+enum pass { DEFINE, PUT, GET };
+
+struct form {
+    enum pass pass;
+    int file;
+    int status; /* the first failure, a netCDF status or an errno; later visits do nothing */
+    const char *path; /* borrowed */
+    const struct breath *breath; /* or NULL; borrowed */
+    size_t moved; /* bytes since the last breath */
+    const struct snapshot *snapshot;
+    int64_t length[DIMENSIONS]; /* 0: not in this file */
+    int dimension[DIMENSIONS];
+};
+
+enum { RANK_MOST = METRIC_RANK_MOST };
+
+/* The description of a variable. */
+struct array {
+    const char *name;
+    nc_type type;
+    int rank;
+    enum dimension dimension[RANK_MOST];
+    const char *long_name, *unit, *encoding; /* or NULL */
+};
+
+enum { SAVED_FAMILY_SIZE = 64 };
+
+/* What the text that a network was trained on needs beside words. -1: not known. */
+struct special_tokens {
+    int32_t start; /* what a decoder begins with */
+    int32_t end; /* what ends a source and its target */
+    int32_t padding; /* has a place of its own, and is not text */
+};
+
+/* A weights file, of a run (checkpoint_save_weights) or of others (analysis/weights), open for reading. */
+struct saved {
+    const char *path; /* borrowed */
+    char family[SAVED_FAMILY_SIZE]; /* "normsweep", or the model_type that its library has */
+    bool of_run; /* a run of this program trained it */
+    bool has_output; /* it has an output layer, and thus a loss */
+    struct special_tokens special;
+    struct architecture architecture; /* context INT32_MAX: nothing bounds the length of a text */
+    struct weight_layout layout;
+    bool is_double; /* the weights are stored as double, else as float */
+    int file; /* netCDF's number */
+    int status; /* of loads: netCDF's or an errno */
+    struct stat opened; /* the file, when it was opened */
+    struct arena arena; /* owned: of the layout */
+};
+
+/*
+ * Opens a file. Its checksum, its architecture and the types and shapes of all weights are checked. -1 with
+ * "<path>: why" in error, nothing to release.
+ */
+int saved_open(struct saved *saved, const char *path, struct error *error);
+void saved_close(struct saved *saved);
+
+/*
+ * The weights as those of a trained network. Values may be anything, NaN included. Loading cannot fail on the
+ * way: after the last load, saved_check says whether all of them could be read, from a file that was the same
+ * all the time. -1 with "<path>: why".
+ */
+struct weight_source saved_source(struct saved *saved);
+int saved_check(const struct saved *saved, struct error *error);
+
+/* The runs that have checkpoints in a folder, and their latest session; read once, when a sweep starts. */
+struct checkpoint_set {
+    int64_t count, size;
+    struct digest *digest; /* [count] in order, distinct; owned */
+    int64_t session; /* the latest session of any checkpoint; -1: no checkpoints */
+};
+
+/* -1: ERROR_ENVIRONMENT, with errno, and the set is empty. */
+int checkpoint_set_init(struct checkpoint_set *set, const char *folder, struct error *error);
+void checkpoint_set_release(struct checkpoint_set *set);
+
+bool checkpoint_set_has(const struct checkpoint_set *set, const struct digest *digest);
+
+/*
+ * Closes a netCDF file that this process has written. Returns a netCDF status, also of the last write:
+ * nc_close ignores it if its last block, which it writes only then, does not fit on the disk. Datasets are
+ * closed with it, too: of the two rooms that include netcdf.h, this one is below the other.
+ */
+int written_close(int file);
 
 #endif

@@ -1,4 +1,4 @@
-#include "worker/checkpoint/checksum.h"
+#include "worker/checkpoint/inside.h"
 
 #include <endian.h>
 #include <string.h>

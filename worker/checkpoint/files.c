@@ -1,5 +1,6 @@
 /* The names of checkpoints and their folder. */
-#include "worker/checkpoint/files.h"
+#include "worker/checkpoint/inside.h"
+#include "worker/host/host.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "worker/host/sync.h"
 
 char *checkpoint_format(const struct checkpoint_name *name, char text[CHECKPOINT_NAME_SIZE])
 {

@@ -2,20 +2,15 @@
  * One walk over the contents of a checkpoint defines, writes or reads them, depending on the pass, so that
  * the three cannot drift apart.
  */
-#include "worker/checkpoint/form.h"
+#include "model/core/check.h"
+#include "model/kernels/levels.h"
+#include "worker/checkpoint/inside.h"
+#include "worker/host/host.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "model/core/check.h"
-#include "model/kernels/levels.h"
-#include "worker/checkpoint/network.h"
-#include "worker/checkpoint/seal.h"
-#include "worker/checkpoint/visit.h"
-#include "worker/checkpoint/written.h"
-#include "worker/host/environment.h"
 
 enum { NAME_MOST = 64, TENSOR_NAME = 24 };
 

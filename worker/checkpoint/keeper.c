@@ -1,13 +1,11 @@
-#include "worker/checkpoint/keeper.h"
+#include "worker/checkpoint/inside.h"
+#include "worker/host/host.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "worker/checkpoint/mark.h"
-#include "worker/host/clock.h"
 
 void keeper_begin(struct keeper *keeper, const struct digest *digest, uint64_t ticket, bool resume)
 {

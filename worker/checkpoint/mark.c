@@ -1,4 +1,5 @@
-#include "worker/checkpoint/mark.h"
+#include "worker/checkpoint/inside.h"
+#include "worker/host/host.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,8 +12,6 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "worker/host/clock.h"
 
 #define PREFIX "coordinator-"
 #define SUFFIX ".mark"

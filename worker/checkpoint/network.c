@@ -2,7 +2,7 @@
  * One table of attributes, for both directions. What is read passes the bounds of its row, and then the
  * conditions on several values that the passes of a network rely on: the file may come from anybody.
  */
-#include "worker/checkpoint/network.h"
+#include "worker/checkpoint/inside.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -3,17 +3,12 @@
  * to pass the checks of network.c, and the sizes that follow from it have to be those of the variables and to
  * fit into the file, before any memory is taken.
  */
-#include "worker/checkpoint/saved.h"
+#include "worker/checkpoint/inside.h"
 
 #include <netcdf.h>
 
 #include <errno.h>
 #include <string.h>
-
-#include "worker/checkpoint/form.h"
-#include "worker/checkpoint/network.h"
-#include "worker/checkpoint/seal.h"
-#include "worker/checkpoint/visit.h"
 
 enum { TEXT_MOST = 64 };
 

@@ -1,4 +1,4 @@
-#include "worker/checkpoint/seal.h"
+#include "worker/checkpoint/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "worker/checkpoint/checksum.h"
 
 enum { SEAL_LENGTH = sizeof(SEAL_BLANK) - 1, AT_ONCE = 1 << 18 };
 

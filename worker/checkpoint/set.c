@@ -1,10 +1,7 @@
-#include "worker/checkpoint/set.h"
+#include "worker/checkpoint/inside.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#include "worker/checkpoint/checkpoint.h"
-#include "worker/checkpoint/files.h"
 
 struct name_gathering {
     struct checkpoint_set *set;

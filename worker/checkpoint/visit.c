@@ -1,9 +1,8 @@
-#include "worker/checkpoint/visit.h"
+#include "model/core/check.h"
+#include "worker/checkpoint/inside.h"
+#include "worker/host/host.h"
 
 #include <string.h>
-
-#include "model/core/check.h"
-#include "worker/host/sync.h"
 
 static const char *const dimension_name[DIMENSIONS] = {
 #define X(NAME, name, ...) [NAME] = #name,

@@ -1,4 +1,4 @@
-#include "worker/checkpoint/written.h"
+#include "worker/checkpoint/inside.h"
 
 #include <netcdf.h>
 

@@ -1,4 +1,4 @@
-#include "worker/host/environment.h"
+#include "worker/host/inside.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "worker/host/signals.h"
 
 /* Functions of OpenBLAS, which other BLAS libraries do not have. */
 extern char *openblas_get_corename(void) __attribute__((weak));

@@ -1,4 +1,9 @@
-#include "worker/host/log.h"
+/*
+ * The log of a worker, for the case that it dies: FOLDER/worker-<session>-<rank>.log with a line for
+ * everything that it begins, the stderr of libraries, and the signal that killed it. The first line has the
+ * number of the worker, which is another one than its rank's. A worker that ends normally removes its log.
+ */
+#include "worker/host/inside.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,8 +16,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "worker/host/environment.h"
 
 /* Libraries may write a long backtrace after the line about a fatal signal, so more is searched than is kept.
  */

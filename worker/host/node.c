@@ -14,7 +14,9 @@
  *
  * Processes do not talk to each other, and nothing is collective: ranks may die, hang or come later.
  */
-#include "worker/host/node.h"
+#include "model/corpora/block.h"
+#include "model/corpora/modular.h"
+#include "worker/host/inside.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -29,10 +31,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include "model/corpora/block.h"
-#include "model/corpora/modular.h"
-#include "worker/host/clock.h"
 
 enum { NAME_SIZE = 64, LINK_SIZE = NAME_SIZE + 32 };
 

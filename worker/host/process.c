@@ -1,4 +1,4 @@
-#include "worker/host/process.h"
+#include "worker/host/inside.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "worker/host/environment.h"
 
 enum { STAT_SIZE = 1024 };
 

@@ -1,4 +1,5 @@
-#include "worker/host/processors.h"
+#include "model/core/limits.h"
+#include "worker/host/inside.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -7,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "model/core/limits.h"
 
 static int online(void)
 {

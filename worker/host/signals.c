@@ -1,7 +1,6 @@
-#include "worker/host/signals.h"
-
 #include "model/core/check.h"
 #include "model/core/error.h"
+#include "worker/host/inside.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "worker/host/sync.h"
+#include "worker/host/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

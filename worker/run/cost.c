@@ -1,13 +1,10 @@
-#include "worker/run/cost.h"
-
-#include <math.h>
-#include <stdbool.h>
-
 #include "model/corpora/modular.h"
 #include "model/instruments/hessian.h"
 #include "model/optimisers/edge.h"
+#include "worker/run/inside.h"
 
-#include "worker/run/run.h"
+#include <math.h>
+#include <stdbool.h>
 
 /*
  * The time of everything beside matrix products, in floating-point operations of a product that take as long.

@@ -1,4 +1,4 @@
-#include "worker/run/measure.h"
+#include "worker/run/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

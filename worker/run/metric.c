@@ -1,14 +1,12 @@
-#include "worker/run/metric.h"
-
-#include <math.h>
-#include <string.h>
-
 #include "model/core/check.h"
 #include "model/instruments/hessian.h"
 #include "model/instruments/homogeneity.h"
 #include "model/instruments/saturation.h"
 #include "model/instruments/straight.h"
-#include "worker/run/measure.h"
+#include "worker/run/inside.h"
+
+#include <math.h>
+#include <string.h>
 
 /* The help texts of METRICS say so. */
 _Static_assert(HESSIAN_RISK_PERCENT == 5, "hessian_bound: probability");

@@ -1,12 +1,10 @@
 /* The parameter table: see struct run. */
-#include "worker/run/param.h"
+#include "worker/run/inside.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "worker/run/run.h"
 
 static const char *const network_words[] = {[NETWORK_DECODER] = "decoder",
     [NETWORK_ENCODER] = "encoder",

@@ -1,11 +1,9 @@
-#include "worker/run/run.h"
+#include "worker/run/inside.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "worker/run/run_reading.h"
 
 void run_init(struct run *run)
 {

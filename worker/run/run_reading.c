@@ -1,7 +1,6 @@
-#include "worker/run/run_reading.h"
-
 #include "model/corpora/modular.h"
 #include "model/corpora/objective.h"
+#include "worker/run/inside.h"
 
 #include <stdbool.h>
 

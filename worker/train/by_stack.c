@@ -1,8 +1,12 @@
-#include "worker/train/by_stack.h"
+/*
+ * From the blocks of a network, counted through all stacks, the encoder's first, to the places of a metric,
+ * [stack][layer][...]. A metric over depths has one more in each stack, its input, in front of its blocks: so
+ * do the numbers that count them here. Places beyond a stack's own blocks are left as they are.
+ */
+#include "model/core/check.h"
+#include "worker/train/inside.h"
 
 #include <string.h>
-
-#include "model/core/check.h"
 
 /* The dimension of blocks: layers, or depths. It comes behind that of the stacks. */
 static enum metric_dimension block_dimension(enum metric metric)

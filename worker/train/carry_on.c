@@ -1,6 +1,5 @@
-#include "worker/train/carry_on.h"
-
-#include "worker/host/clock.h"
+#include "worker/host/host.h"
+#include "worker/train/inside.h"
 
 struct snapshot train_snapshot(struct trainer *t, int64_t step)
 {

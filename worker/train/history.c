@@ -1,8 +1,7 @@
-#include "worker/train/history.h"
+#include "model/core/check.h"
+#include "worker/train/inside.h"
 
 #include <math.h>
-
-#include "model/core/check.h"
 
 void history_layout(
     struct history *history, const struct metric_form *form, int64_t rows, struct arena *arena)

@@ -1,18 +1,13 @@
 /* Trains a run from its first step, or from where it is resumed, to its last. */
-#include "worker/train/carry_on.h"
-#include "worker/train/trainer.h"
+#include "model/core/check.h"
+#include "model/core/denormals.h"
+#include "model/core/limits.h"
+#include "worker/host/host.h"
+#include "worker/train/inside.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "model/core/check.h"
-#include "model/core/denormals.h"
-#include "model/core/limits.h"
-#include "worker/host/clock.h"
-#include "worker/train/train_loss.h"
-#include "worker/train/train_measure.h"
-#include "worker/train/train_probe.h"
 
 static int64_t larger(int64_t a, int64_t b)
 {

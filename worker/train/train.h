@@ -4,16 +4,44 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "model/core/arena.h"
+#include "model/corpora/batches.h"
 #include "model/corpora/corpus.h"
 #include "model/instruments/collapse.h"
 #include "model/instruments/dynamics.h"
+#include "model/instruments/gradients.h"
+#include "model/instruments/hessian.h"
+#include "model/instruments/homogeneity.h"
 #include "model/instruments/instruments.h"
+#include "model/instruments/lyapunov.h"
+#include "model/instruments/outlook.h"
+#include "model/instruments/residual.h"
+#include "model/instruments/saturation.h"
+#include "model/network/architecture.h"
 #include "model/network/transformer.h"
 #include "model/optimisers/optimiser.h"
-#include "worker/run/measure.h"
 #include "worker/run/run.h"
-#include "worker/train/history.h"
+
+/* What a run has measured so far: its rows, and the norms to which laws of growth are fitted. */
+struct history {
+    struct metric_form form;
+    int64_t rows_most; /* capacity, in rows */
+    int64_t row_count;
+    int64_t *step; /* [rows_most] step of each row, ascending */
+    double *values; /* [rows_most][form.row_size] as the observer got them */
+    int64_t norm_count;
+    int64_t *norm_step; /* [rows_most] the measured steps */
+    double *norm; /* [rows_most] |theta_t| at these steps */
+    double *reach; /* [rows_most] of the steps from there (measure_reach); NaN: not measured */
+    double *scratch; /* [2 * rows_most] for the fits */
+    double *fitted; /* [3 * rows_most] norms of the fitted recursions */
+};
+
+/* A row by its index. The row at row_count is the next one; history_begin_row fills it with NaN. */
+double *history_row(const struct history *history, int64_t index);
+double *history_begin_row(const struct history *history);
 
 /* The state of a run, in the dataset's flag_values. */
 enum outcome {
@@ -116,5 +144,63 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
 
 /* The exact number of bytes that train() takes for a run: its one arena. */
 size_t train_memory(const struct run *run, const struct corpus *corpus, const struct measure *measure);
+
+/* The state of a run under way, laid out in one arena. For the files of this room only. */
+struct trainer {
+    const struct run *run;
+    const struct corpus *corpus;
+    const struct measure *measure;
+    const struct observer *observer;
+    struct result *result;
+    int64_t last_step; /* as planned */
+    int64_t end; /* last_step, or the step at which the run ends early */
+    int64_t kept_step; /* run_kept_step */
+    struct reading reading; /* of both texts */
+    struct batch_rows room; /* of `batch`: for any training batch, and any one sequence of validation */
+    bool can_validate; /* the validation text has at least one sequence */
+
+    struct transformer model;
+    struct optimiser optimiser;
+    struct schedule schedule;
+    struct batches batches;
+    struct batch batch;
+    struct instruments instruments;
+    struct collapse collapse;
+    struct saturation saturation; /* if its groups are measured */
+    struct homogeneity_model fresh; /* if its group is measured */
+    struct gradients gradients; /* if its group is measured */
+    struct hessian hessian; /* if its group is measured */
+    struct residual residual[STACKS_MOST]; /* of each stack, if its group is measured */
+    struct lyapunov lyapunov; /* if its group is measured */
+    struct transformer single; /* takes tangents of one sequence, if residual or lyapunov are measured */
+    struct history history;
+    struct outlook outlook; /* if the run may end early */
+    scalar *weights, *gradient; /* planes */
+    double *row; /* in the history: the row under way, or the last one */
+    double *run_row; /* [history.form.run_size] of the whole run */
+    double begin; /* clock, less the seconds of earlier attempts */
+};
+
+/* Where a metric's values lie in the row under way. */
+static inline double *trainer_values(const struct trainer *t, enum metric metric)
+{
+    return t->row + t->history.form.offset[metric];
+}
+
+/* The one value of a metric in the row under way. */
+#define ROW(t, name) (*trainer_values(t, METRIC_##name))
+
+/* The result of a validation of theta_t. */
+struct validated {
+    double loss;
+    struct collapse_measures collapse;
+};
+
+/*
+ * Fill t->batch with the batch of step `number` and return its loss at theta, summed over the gang that
+ * shares the batch, if there is one. train_gradient also overwrites t->gradient with the gradient.
+ */
+double train_gradient(struct trainer *t, int64_t number);
+double train_loss(struct trainer *t, int64_t number);
 
 #endif

@@ -1,4 +1,4 @@
-#include "worker/train/train_loss.h"
+#include "worker/train/inside.h"
 
 /* Sums the loss and the gradient over the gang. */
 static void combine(const struct trainer *t, double *loss, scalar *gradient)

@@ -1,13 +1,9 @@
 /* Measures a run under way: its rows, and the row of the whole run at the end. */
-#include "worker/train/train_measure.h"
-
-#include "worker/train/carry_on.h"
-#include "worker/train/train_probe.h"
+#include "worker/host/host.h"
+#include "worker/train/inside.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "worker/host/clock.h"
 
 /* In passing, the history's room for the measured steps holds them; it is empty yet. */
 static void lay_out_outlook(struct trainer *t, struct arena *arena)

@@ -1,13 +1,13 @@
-#include "worker/train/train_probe.h"
+/*
+ * Measurements at theta_t that take passes of their own over training batches, beside the one of the step:
+ * the groups gradients, hessian, residual and lyapunov. They come before the row of the step begins.
+ */
+#include "model/optimisers/edge.h"
+#include "worker/host/host.h"
+#include "worker/train/inside.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "model/optimisers/edge.h"
-#include "worker/host/clock.h"
-#include "worker/train/carry_on.h"
-#include "worker/train/train_loss.h"
-#include "worker/train/train_measure.h"
 
 void train_probe_layout(struct trainer *t, struct arena *arena)
 {

@@ -7,23 +7,17 @@
  * coordinator that it can trust, a worker ends itself: it must neither train nor write what nobody collects.
  * A spare is a worker that has had no setup.
  */
-#include "worker/wire/loop.h"
+#include "model/core/check.h"
+#include "worker/checkpoint/checkpoint.h"
+#include "worker/host/host.h"
+#include "worker/run/run.h"
+#include "worker/wire/inside.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "model/core/check.h"
-#include "worker/checkpoint/keeper.h"
-#include "worker/host/clock.h"
-#include "worker/host/environment.h"
-#include "worker/host/log.h"
-#include "worker/host/node.h"
-#include "worker/host/processors.h"
-#include "worker/host/signals.h"
-#include "worker/run/cost.h"
 
 enum { UNDER_WAY_MOST = 256, HELD_MAX = 32 };
 

@@ -1,14 +1,14 @@
-#include "worker/wire/message.h"
+#include "model/core/check.h"
+#include "worker/host/host.h"
+#include "worker/wire/inside.h"
+
+#include <mpi.h>
 
 #include <math.h>
-#include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "model/core/check.h"
-#include "worker/host/clock.h"
 
 enum { TAG = 1, MESSAGE_MOST = 3584, TESTS_AT_ONCE = 16, FINALIZE_SECONDS = 60 };
 

@@ -2,7 +2,7 @@
  * A setup as bytes: the struct itself, as both ends run the same program, then what its pointers point to, in
  * the order of put_setup: texts with their terminators, and the measured steps.
  */
-#include "worker/wire/setup.h"
+#include "worker/wire/inside.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Values of options: every option of the table is stored in its own field. */
-#include "driver/commands/arguments.h"
-#include "driver/commands/commands.h"
+#include "driver/commands/inside.h"
 #include "tests/test.h"
 
 #include <stdio.h>

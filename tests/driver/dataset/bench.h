@@ -1,7 +1,8 @@
 #ifndef NORMSWEEP_TESTS_DRIVER_DATASET_BENCH_H
 #define NORMSWEEP_TESTS_DRIVER_DATASET_BENCH_H
 
-#include "driver/dataset/dataset.h"
+#include "driver/dataset/extend/extend.h"
+#include "driver/dataset/ledger/ledger.h"
 #include "tests/test.h"
 
 /* Prepended to the sweeps of these tests. */

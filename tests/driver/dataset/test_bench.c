@@ -2,10 +2,11 @@
 #include "tests/driver/dataset/bench.h"
 #include "tests/test.h"
 
-#include "driver/dataset/dataset.h"
-#include "driver/dataset/view.h"
-#include "driver/sweep/grid.h"
-#include "driver/sweep/texts.h"
+#include "driver/dataset/extend/extend.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
+#include "driver/sweep/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

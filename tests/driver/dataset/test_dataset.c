@@ -2,12 +2,12 @@
 #include "tests/driver/dataset/bench.h"
 #include "tests/test.h"
 
-#include "driver/dataset/dataset.h"
-#include "driver/dataset/inside.h"
-#include "driver/dataset/view.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
 #include "driver/output/output.h"
-#include "driver/sweep/texts.h"
-#include "driver/tables/dataset_tables.h"
+#include "driver/sweep/sweep.h"
+#include "driver/tables/tables.h"
 
 #include <netcdf.h>
 #include <signal.h>

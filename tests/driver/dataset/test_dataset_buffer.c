@@ -2,7 +2,7 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include "driver/dataset/inside.h"
+#include "driver/dataset/ledger/inside.h"
 #include "model/core/random.h"
 
 #include <errno.h>

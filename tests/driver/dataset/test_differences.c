@@ -3,8 +3,6 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include "driver/dataset/dataset.h"
-
 #include <netcdf.h>
 
 #include <errno.h>
@@ -17,13 +15,13 @@
 #define EIGHT "seed: [1, 2, 3, 4, 5, 6, 7, 8]\n"
 
 /* What a start with `after` says of an output of `before`; NULL: it is continued. */
-struct difference {
+struct mismatch {
     const char *before, *after, *told;
 };
 
 #define HINT "; use --fresh or another -o, or repeat the --set options of the earlier run"
 
-static const struct difference differences[] = {
+static const struct mismatch differences[] = {
     {"width: 64\n", "width: 128\n", ": width is 64 in a.nc and 128 in a.yaml; use --fresh or another -o"},
     {"width: 64\nheads: 4\nbias: true\n", "width: 128\nheads: 8\nbias: false\n",
         "width is 64 in a.nc and 128 in a.yaml, heads is 4 in a.nc and 8 in a.yaml, bias is true in a.nc and "

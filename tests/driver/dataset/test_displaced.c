@@ -1,5 +1,6 @@
 /* The file of an open dataset is renamed, replaced or removed by somebody else. */
-#include "driver/dataset/dataset.h"
+#include "driver/dataset/extend/extend.h"
+#include "driver/dataset/ledger/ledger.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
 #include "tests/test.h"

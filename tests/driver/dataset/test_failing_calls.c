@@ -4,8 +4,9 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include "driver/dataset/dataset.h"
-#include "driver/dataset/inside.h"
+#include "driver/dataset/extend/extend.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/ledger/ledger.h"
 
 #include <netcdf.h>
 

@@ -3,9 +3,9 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include "driver/dataset/dataset.h"
-#include "driver/dataset/inside.h"
-#include "driver/dataset/view.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,8 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include "driver/dataset/dataset.h"
-#include "driver/dataset/inside.h"
-#include "driver/sweep/grid.h"
+#include "driver/dataset/ledger/inside.h"
+#include "driver/sweep/sweep.h"
 
 #include <errno.h>
 #include <math.h>

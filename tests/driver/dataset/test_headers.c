@@ -3,7 +3,7 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include "driver/dataset/inside.h"
+#include "driver/dataset/form/form.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Records of runs: read, compared with themselves and with others, and read while calls fail. */
-#include "driver/dataset/dataset.h"
-#include "driver/dataset/record.h"
-#include "driver/sweep/grid.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
+#include "driver/sweep/sweep.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
 #include "tests/test.h"

@@ -5,9 +5,9 @@
  */
 #include "tests/test.h"
 
-#include "driver/dataset/dataset.h"
-#include "driver/sweep/grid.h"
-#include "driver/sweep/texts.h"
+#include "driver/dataset/extend/extend.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/sweep/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What a search needs of a dataset: values of runs before and after their commit, cells that are left out. */
-#include "driver/dataset/dataset.h"
-#include "driver/sweep/grid.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/sweep/sweep.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
 #include "tests/test.h"

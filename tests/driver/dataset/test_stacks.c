@@ -2,11 +2,9 @@
 #include "tests/driver/dataset/bench.h"
 #include "tests/test.h"
 
-#include "driver/dataset/dataset.h"
-#include "driver/dataset/inside.h"
-#include "driver/dataset/record.h"
-#include "driver/dataset/view.h"
-#include "driver/sweep/grid.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
+#include "driver/sweep/sweep.h"
 
 #include <netcdf.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The time of a run's decay, which predictions of a search need. */
-#include "driver/job/course.h"
+#include "driver/job/inside.h"
 
 #include "model/optimisers/schedule.h"
 #include "tests/test.h"

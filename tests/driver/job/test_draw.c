@@ -1,4 +1,4 @@
-#include "driver/job/draw.h"
+#include "driver/job/job.h"
 #include "tests/test.h"
 
 #include <string.h>

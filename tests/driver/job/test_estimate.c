@@ -1,7 +1,6 @@
 /* Groups of a plan that are not measured, and plans of very many groups. */
-#include "driver/job/estimate.h"
-#include "driver/sweep/sweep.h"
-#include "driver/sweep/texts.h"
+#include "driver/plan/plan.h"
+#include "driver/sweep/inside.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 /* A job in one process whose dataset is replaced while a run trains. */
-#include "driver/job/local.h"
-#include "driver/output/folder.h"
-#include "driver/output/lease_record.h"
-#include "driver/sweep/texts.h"
+#include "driver/job/inside.h"
+#include "driver/output/inside.h"
+#include "driver/sweep/inside.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
 #include "tests/test.h"
-#include "worker/host/clock.h"
+#include "worker/host/host.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-#include "driver/job/progress.h"
-#include "driver/text/duration.h"
+#include "driver/job/inside.h"
+#include "driver/text/text.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* A job that refines, driven by the events of a worker whose time is not that of this process's clock. */
-#include "driver/dataset/dataset.h"
+#include "driver/dataset/extend/extend.h"
+#include "driver/dataset/ledger/ledger.h"
 #include "driver/job/job.h"
-#include "driver/sweep/grid.h"
-#include "driver/sweep/texts.h"
+#include "driver/sweep/inside.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
 #include "tests/test.h"

@@ -1,11 +1,12 @@
 /* Runs that are trained again: what becomes of their processes when something fails. */
-#include "driver/dataset/dataset.h"
-#include "driver/job/repeat.h"
-#include "driver/sweep/texts.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
+#include "driver/job/job.h"
+#include "driver/sweep/sweep.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
 #include "tests/test.h"
-#include "worker/host/process.h"
+#include "worker/host/host.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,39 +3,39 @@
 
 #include <stddef.h>
 
-#include "driver/output/lease.h"
+#include "driver/output/output.h"
 #include "tests/test.h"
 
 /* An output in a folder of its own, another one, and the file of the lease; what a call says why it fails. */
-struct place {
+struct site {
     char folder[64], output[96], other[96], file[112];
     struct error error;
 };
 
 /* Calls the test in a new place, which must hold nothing but these files in the end. */
-void place_run(void (*test)(struct place *place));
+void place_run(void (*test)(struct site *place));
 
 #define IN_PLACE(id)                                                                                         \
-    static void in_place_##id(struct place *place);                                                          \
+    static void in_place_##id(struct site *place);                                                           \
     TEST(id)                                                                                                 \
     {                                                                                                        \
         place_run(in_place_##id);                                                                            \
     }                                                                                                        \
-    static void in_place_##id(struct place *place)
+    static void in_place_##id(struct site *place)
 
 /* Makes a file that holds a text. */
 void place_write(const char *path, const char *text);
 
 /* Removes all files whose names are longer than the lease's by so many letters, or, with 0, all. Returns how
  * many. */
-int place_clear(const struct place *place, size_t longer);
+int place_clear(const struct site *place, size_t longer);
 
 enum { PLACE_RECORD = 384, PLACE_YOUNG = 0, PLACE_OLD = 70 };
 
 /* Puts a lease of process `pid` on another machine there, last renewed `age` seconds ago. */
-void place_lend(const struct place *place, int pid, int age);
+void place_lend(const struct site *place, int pid, int age);
 
 /* Takes the lease; if it cannot, the test fails, and NULL is returned. */
-struct lease *place_take(const struct place *place);
+struct lease *place_take(const struct site *place);
 
 #endif

@@ -112,7 +112,7 @@ IN_PLACE(lease_survives_contenders_that_die)
 
 /* ---- just before a call ---- */
 
-static int take_said(const struct place *place, char text[1200])
+static int take_said(const struct site *place, char text[1200])
 {
     struct lease *lease = NULL;
     struct error error = {.text = ""};
@@ -161,7 +161,7 @@ IN_PLACE(lease_on_file_systems_without_links)
 
 static void take_away_own(void *context)
 {
-    struct place *place = context;
+    struct site *place = context;
 
     CHECK(place_clear(place, 17) == 1);
     place_lend(place, 78, PLACE_YOUNG);
@@ -179,7 +179,7 @@ static void take_dead(void *context)
 
 static void release_theirs(void *context)
 {
-    unlink(((struct place *)context)->file);
+    unlink(((struct site *)context)->file);
 }
 
 /* Who holds the lease tidies the folder, and takes our file for one of the dead. */

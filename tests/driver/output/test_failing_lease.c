@@ -18,7 +18,7 @@ static bool is_said(const struct error *error)
 }
 
 /* Takes the lease where there is a dead one, or none. */
-static void try_taking(const struct place *place, const struct failing_kind *kind, bool dead)
+static void try_taking(const struct site *place, const struct failing_kind *kind, bool dead)
 {
     struct lease *lease = NULL;
     struct error error = {.text = ""};

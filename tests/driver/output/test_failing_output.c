@@ -2,7 +2,6 @@
 #include "tests/driver/output/place.h"
 #include "tests/failing.h"
 
-#include "driver/output/folder.h"
 #include "driver/output/output.h"
 
 #include <errno.h>

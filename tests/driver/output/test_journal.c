@@ -1,5 +1,5 @@
 /* The log of a sweep: lines in their order, files that hold something else, disks that are full. */
-#include "driver/output/journal.h"
+#include "driver/output/inside.h"
 #include "tests/driver/output/place.h"
 #include "tests/failing.h"
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* The log of a place, whose path is its output's. */
-static struct journal *log_of(struct place *place)
+static struct journal *log_of(struct site *place)
 {
     struct journal *journal = NULL;
 
@@ -42,7 +42,7 @@ static char letter_of(const char *text)
 }
 
 /* The events in the file, and a '|' for each line that is not one. */
-static const char *told(const struct place *place)
+static const char *told(const struct site *place)
 {
     static char letters[64];
     char line[256];

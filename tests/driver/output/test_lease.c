@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-void place_run(void (*test)(struct place *place))
+void place_run(void (*test)(struct site *place))
 {
     const char *above = getenv("TMPDIR");
-    struct place place = {.error = {.text = ""}};
+    struct site place = {.error = {.text = ""}};
 
     snprintf(place.folder, sizeof(place.folder), "%.40s/lease-XXXXXX", above ? above : "/tmp");
     CHECK(mkdtemp(place.folder) != NULL);
@@ -36,7 +36,7 @@ void place_write(const char *path, const char *text)
     CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-int place_clear(const struct place *place, size_t longer)
+int place_clear(const struct site *place, size_t longer)
 {
     DIR *entries = opendir(place->folder);
     int removed = 0;
@@ -49,7 +49,7 @@ int place_clear(const struct place *place, size_t longer)
     return removed;
 }
 
-void place_lend(const struct place *place, int pid, int age)
+void place_lend(const struct site *place, int pid, int age)
 {
     char record[PLACE_RECORD], new[128];
 
@@ -70,7 +70,7 @@ void place_lend(const struct place *place, int pid, int age)
     CHECK(rename(new, place->file) == 0);
 }
 
-struct lease *place_take(const struct place *place)
+struct lease *place_take(const struct site *place)
 {
     struct lease *lease = NULL;
     struct error error = {.text = ""};

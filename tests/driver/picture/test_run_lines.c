@@ -1,5 +1,6 @@
 /* Runs under way, one per line, on terminals of any width. */
-#include "driver/picture/run_lines.h"
+#include "driver/picture/picture.h"
+#include "driver/sweep/inside.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

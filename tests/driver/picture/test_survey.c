@@ -1,8 +1,8 @@
 /* The state of a sweep as read from its dataset, compared with what was written. */
-#include "driver/dataset/dataset.h"
-#include "driver/dataset/view.h"
-#include "driver/picture/survey.h"
-#include "driver/text/quote.h"
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/dataset/read/read.h"
+#include "driver/status/inside.h"
+#include "driver/text/text.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/test.h"
 

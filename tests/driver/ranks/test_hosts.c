@@ -1,5 +1,5 @@
 /* The hosts that mpirun tells, how many ranks they get, and the network that they share. */
-#include "driver/ranks/hosts.h"
+#include "driver/ranks/inside.h"
 #include "tests/test.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* Workers and spares of several hosts, by the numbers in their hellos, and who takes whose place. */
-#include "driver/ranks/peers.h"
+#include "driver/ranks/inside.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "driver/ranks/pump.h"
+#include "driver/ranks/inside.h"
 #include "tests/test.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What an mpirun that was killed before any of its ranks was seen has left in the folder of temporary files.
  */
-#include "driver/ranks/rank_processes.h"
+#include "driver/ranks/inside.h"
 #include "tests/test.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 enum { HOST = 48, PATH = 192 };
 
-struct place {
+struct residence {
     char folder[64], host[HOST];
     unsigned user;
     long dead; /* the number of a process that has ended */
@@ -33,11 +33,11 @@ static long end_a_process(void)
     return child;
 }
 
-static void place_init(struct place *place)
+static void place_init(struct residence *place)
 {
     const char *temporary = getenv("TMPDIR");
 
-    *place = (struct place){.user = (unsigned)geteuid(), .dead = end_a_process()};
+    *place = (struct residence){.user = (unsigned)geteuid(), .dead = end_a_process()};
     snprintf(place->folder, sizeof(place->folder), "%.40s/normsweep-XXXXXX", temporary ? temporary : "/tmp");
     CHECK(mkdtemp(place->folder) != NULL);
     CHECK(gethostname(place->host, sizeof(place->host)) == 0);
@@ -45,15 +45,15 @@ static void place_init(struct place *place)
 }
 
 /* The folder of a machine and user, and in it that of an mpirun. */
-static void name(
-    const struct place *place, const char *host, unsigned user, long pid, char above[PATH], char path[PATH])
+static void name(const struct residence *place, const char *host, unsigned user, long pid, char above[PATH],
+    char path[PATH])
 {
     snprintf(above, PATH, "%s/ompi.%s.%u", place->folder, host, user);
     snprintf(path, PATH, "%.140s/pid.%ld", above, pid);
 }
 
 /* As mpirun leaves it: with a file in a folder below. */
-static void make_session(const struct place *place, const char *host, unsigned user, long pid)
+static void make_session(const struct residence *place, const char *host, unsigned user, long pid)
 {
     char above[PATH], path[PATH], inner[PATH + 8], file[PATH + 24];
 
@@ -67,7 +67,7 @@ static void make_session(const struct place *place, const char *host, unsigned u
     close(made);
 }
 
-static bool is_left(const struct place *place, const char *host, unsigned user, long pid)
+static bool is_left(const struct residence *place, const char *host, unsigned user, long pid)
 {
     char above[PATH], path[PATH];
 
@@ -75,7 +75,7 @@ static bool is_left(const struct place *place, const char *host, unsigned user, 
     return access(path, F_OK) == 0;
 }
 
-static void tidy(const struct place *place)
+static void tidy(const struct residence *place)
 {
     struct rank_processes ranks;
 
@@ -90,7 +90,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     return remove(path);
 }
 
-static void place_release(const struct place *place)
+static void place_release(const struct residence *place)
 {
     unsetenv(FOLDER_VARIABLE);
     CHECK(nftw(place->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS) == 0);
@@ -98,7 +98,7 @@ static void place_release(const struct place *place)
 
 TEST(session_of_an_mpirun_that_was_killed_early_is_removed)
 {
-    struct place place;
+    struct residence place;
     char above[PATH], path[PATH];
 
     place_init(&place);
@@ -113,7 +113,7 @@ TEST(session_of_an_mpirun_that_was_killed_early_is_removed)
 /* Of another mpirun, with a number that begins alike; of another user; of another machine. */
 TEST(session_of_another_mpirun_is_left)
 {
-    struct place place;
+    struct residence place;
     char other[HOST + 2];
 
     place_init(&place);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver/schedule/coordinator.h"
+#include "driver/schedule/schedule.h"
 
 /*
  * Tests the coordinator with simulated workers in virtual time: as drawn from a seed, they train, save, die

@@ -1,5 +1,5 @@
 /* Single decisions of the coordinator, one test for each rule. */
-#include "driver/schedule/coordinator.h"
+#include "driver/schedule/schedule.h"
 #include "tests/failing.h"
 #include "tests/test.h"
 

@@ -1,4 +1,4 @@
-#include "driver/schedule/deadline.h"
+#include "driver/schedule/inside.h"
 #include "model/core/random.h"
 #include "tests/test.h"
 

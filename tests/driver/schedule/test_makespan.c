@@ -1,6 +1,6 @@
 /* How close the coordinator comes to the shortest time for a sweep, and how often its workers wait. */
-#include "driver/job/job.h"
-#include "driver/schedule/coordinator.h"
+#include "driver/job/inside.h"
+#include "driver/schedule/schedule.h"
 #include "model/core/random.h"
 #include "tests/driver/schedule/simulation.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* The order in which runs are taken, against a search through all of them. */
-#include "driver/schedule/queue.h"
+#include "driver/schedule/inside.h"
 #include "model/core/random.h"
 #include "tests/test.h"
 

@@ -3,7 +3,7 @@
  * decides. SIMULATION_WORKERS, SIMULATION_RUNS and SIMULATION_SEED scale and repeat the large simulation;
  * SIMULATION_SEED and SIMULATION_SEEDS are the first and the number of the drawn ones, see `make simulate`.
  */
-#include "driver/tables/version.h"
+#include "driver/tables/tables.h"
 #include "model/core/random.h"
 #include "tests/driver/schedule/simulation.h"
 #include "tests/test.h"

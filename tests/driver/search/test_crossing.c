@@ -1,6 +1,6 @@
 /* Searches along lines of every length, with the crossing at every place, steered by guesses of every kind.
  */
-#include "driver/search/crossing.h"
+#include "driver/search/inside.h"
 #include "model/core/random.h"
 #include "tests/test.h"
 
@@ -24,7 +24,7 @@ enum guess_kind {
     KINDS,
 };
 
-struct line {
+struct crossed {
     int64_t length, place; /* runs from `place` on are on another side than those before */
     enum side side[LONG];
     signed char known[LONG]; /* the side of runs that were trained */
@@ -34,12 +34,12 @@ struct line {
     uint64_t draws, choices; /* choices: a digest of the runs in the order in which they were trained */
 };
 
-static double drawn(struct line *line)
+static double drawn(struct crossed *line)
 {
     return random_uniform(1, RANDOM_TEST, line->draws++);
 }
 
-static double absurd(struct line *line)
+static double absurd(struct crossed *line)
 {
     static const double value[] = {NAN, INFINITY, -INFINITY, -1e300, 1e300, -0.5, 79.5, 0};
 
@@ -48,7 +48,7 @@ static double absurd(struct line *line)
 
 static double guess(void *context, int64_t a, int64_t b)
 {
-    struct line *line = context;
+    struct crossed *line = context;
     double exact = (double)line->place - 0.5, last = (double)line->length - 1;
 
     CHECK(a >= 0 && b < line->length && a != b);
@@ -88,7 +88,7 @@ static double guess(void *context, int64_t a, int64_t b)
 }
 
 /* Trains what the search wants. */
-static struct crossing search(struct line *line)
+static struct crossing search(struct crossed *line)
 {
     struct crossing crossing;
 
@@ -111,13 +111,13 @@ static struct crossing search(struct line *line)
     return crossing;
 }
 
-static void fill(struct line *line, enum side before, enum side after)
+static void fill(struct crossed *line, enum side before, enum side after)
 {
     for (int64_t i = 0; i < line->length; i++)
         line->side[i] = i < line->place ? before : after;
 }
 
-static void check_pair(const struct line *line, const struct crossing *crossing)
+static void check_pair(const struct crossed *line, const struct crossing *crossing)
 {
     bool crosses = line->place > 0 && line->place < line->length;
 
@@ -144,7 +144,7 @@ TEST(crossing_finds_the_pair_on_every_line_with_any_guess)
             for (int64_t place = 0; place <= length; place++)
                 for (int draw = 0; draw < (kind == ANYWHERE || kind == ABSURD || kind == EXACT ? DRAWS : 1);
                      draw++) {
-                    struct line line = {.length = length, .place = place, .kind = kind};
+                    struct crossed line = {.length = length, .place = place, .kind = kind};
                     line.draws = (uint64_t)(((kind * 100 + length) * 100 + place) * 100 + draw) * 1000;
                     fill(&line, SIDE_ABOVE, SIDE_BELOW);
                     const struct crossing crossing = search(&line);
@@ -157,7 +157,7 @@ TEST(crossing_finds_the_pair_on_every_line_with_any_guess)
 
 TEST(crossing_finds_the_pair_on_a_long_line)
 {
-    static struct line line;
+    static struct crossed line;
 
     for (enum guess_kind kind = EXACT; kind < KINDS; kind++)
         for (int64_t place = 0; place <= LONG; place += place % 64 < 3 ? 1 : 61) {
@@ -180,7 +180,7 @@ TEST(crossing_chooses_on_lines_without_divergence_as_if_there_were_none)
     for (enum guess_kind kind = EXACT; kind < KINDS; kind++)
         for (int64_t length = 1; length <= LENGTH_MOST; length++) {
             for (int64_t place = 0; place <= length; place++) {
-                struct line line = {.length = length, .place = place, .kind = kind, .choices = choices};
+                struct crossed line = {.length = length, .place = place, .kind = kind, .choices = choices};
                 line.choices = (choices ^ (uint64_t)length) * 1099511628211u;
                 fill(&line, SIDE_ABOVE, SIDE_BELOW);
                 search(&line);
@@ -194,7 +194,7 @@ TEST(crossing_chooses_on_lines_without_divergence_as_if_there_were_none)
 /* ---- divergence ---- */
 
 /* Fills a line with stretches of these lengths; the first one diverges, as does every second. */
-static void fill_stretches(struct line *line, const int64_t stretch[5])
+static void fill_stretches(struct crossed *line, const int64_t stretch[5])
 {
     static const enum side sides[5] = {SIDE_DIVERGED, SIDE_ABOVE, SIDE_DIVERGED, SIDE_BELOW, SIDE_DIVERGED};
 
@@ -207,7 +207,7 @@ static void fill_stretches(struct line *line, const int64_t stretch[5])
 
 /* The runs on both sides of the last crossing from above to below, among those that were trained or all; runs
  * that diverged, or were not trained, do not count. False: there is none. */
-static bool last_falling(const struct line *line, bool all, int64_t pair[2])
+static bool last_falling(const struct crossed *line, bool all, int64_t pair[2])
 {
     int64_t above = -1, last = -1;
 
@@ -226,7 +226,7 @@ static bool last_falling(const struct line *line, bool all, int64_t pair[2])
 
 /* What a search of this line finds is what the whole line shows; every stretch of divergence that it has to
  * pass costs it a halving. What begins and ends in divergence is taken to have diverged as a whole. */
-static void check_stretches(struct line *line, const int64_t stretch[5])
+static void check_stretches(struct crossed *line, const int64_t stretch[5])
 {
     int64_t found[2] = {-1, -1}, whole[2] = {-1, -1}, length, passes = 0;
 
@@ -265,7 +265,7 @@ TEST(crossing_passes_divergence)
     for (enum guess_kind kind = EXACT; kind < KINDS; kind++)
         for (int i = 0; i < MOST * MOST * MOST * MOST * 3; i++) {
             static const int64_t lengths[MOST] = {0, 1, 2, 3, 7, 20};
-            struct line line = {.kind = kind, .draws = (uint64_t)i * 1000};
+            struct crossed line = {.kind = kind, .draws = (uint64_t)i * 1000};
             int rest = i;
             for (int part = 0; part < 4; part++, rest /= MOST)
                 stretch[part] = lengths[rest % MOST];
@@ -283,7 +283,7 @@ TEST(crossing_finds_a_change_of_side_where_there_are_several)
     int crossings = 0;
 
     for (uint64_t seed = 0; seed < 3000; seed++) {
-        struct line line = {.draws = seed * 1000, .kind = (enum guess_kind)(seed % KINDS)};
+        struct crossed line = {.draws = seed * 1000, .kind = (enum guess_kind)(seed % KINDS)};
         line.length = 1 + (int64_t)(LENGTH_MOST * drawn(&line));
         line.place = (int64_t)((double)line.length * drawn(&line));
         for (int64_t i = 0; i < line.length; i++)
@@ -311,7 +311,7 @@ TEST(crossing_finds_the_last_fall_between_trained_runs)
     int several = 0;
 
     for (uint64_t seed = 0; seed < 3000; seed++) {
-        struct line line = {.draws = seed * 1000, .kind = (enum guess_kind)(seed % KINDS)};
+        struct crossed line = {.draws = seed * 1000, .kind = (enum guess_kind)(seed % KINDS)};
         int64_t pair[2] = {-1, -1}, falls = 0;
         line.length = 2 + (int64_t)(LENGTH_MOST * drawn(&line));
         line.place = (int64_t)((double)line.length * drawn(&line));
@@ -342,7 +342,7 @@ TEST(crossing_ends_at_a_run_that_failed)
     for (enum guess_kind kind = EXACT; kind < KINDS; kind++)
         for (int64_t failed = 0; failed < 30; failed++)
             for (int64_t place = 0; place <= 30; place++) {
-                struct line line = {.length = 30, .place = place, .kind = kind};
+                struct crossed line = {.length = 30, .place = place, .kind = kind};
                 fill(&line, SIDE_ABOVE, SIDE_DIVERGED);
                 line.side[failed] = SIDE_NONE;
                 const struct crossing c = search(&line);

@@ -1,5 +1,5 @@
 /* Boundaries of many shapes in rectangles of all sizes, followed by halving. */
-#include "driver/search/halving.h"
+#include "driver/search/inside.h"
 #include "model/core/random.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* Predicted boundaries, of norms that are known in closed form. */
-#include "driver/search/prediction.h"
+#include "driver/search/inside.h"
 #include "model/core/random.h"
 #include "tests/test.h"
 
@@ -29,7 +29,7 @@ static double gain(const struct source *source, double h, double decay, double s
            source->rise * h * (decay - source->boundary);
 }
 
-static void train(struct norms *norms, const struct source *source, double decay)
+static void train_norms(struct norms *norms, const struct source *source, double decay)
 {
     double square = source->square;
 
@@ -48,7 +48,7 @@ static double boundary_of_one(const struct source *source, double decay)
 {
     struct norms one;
 
-    train(&one, source, decay);
+    train_norms(&one, source, decay);
     return prediction_boundary(&one.course, NULL, 1);
 }
 
@@ -56,8 +56,8 @@ static double boundary_of_two(const struct source *source, double first, double 
 {
     struct norms one, two;
 
-    train(&one, source, first);
-    train(&two, source, second);
+    train_norms(&one, source, first);
+    train_norms(&two, source, second);
     return prediction_boundary(&one.course, &two.course, 1);
 }
 
@@ -69,7 +69,7 @@ static double drawn(int seed, int number)
 /* Norms that follow no law. */
 static void draw_norms(struct norms *norms, int seed, double decay)
 {
-    train(norms, &(struct source){.boundary = 1, .square = 4}, decay);
+    train_norms(norms, &(struct source){.boundary = 1, .square = 4}, decay);
     for (int k = 1; k < STEPS; k++)
         norms->square[k] = 1 + 8 * drawn(seed, k);
 }
@@ -110,9 +110,9 @@ TEST(prediction_of_one_interval_is_linear_in_the_decay)
     const struct source source = {.boundary = 0.5, .square = 49, .rise = 30};
     struct norms one, two, three;
 
-    train(&one, &source, 0.1);
-    train(&two, &source, 0.2);
-    train(&three, &source, 0.45);
+    train_norms(&one, &source, 0.1);
+    train_norms(&two, &source, 0.2);
+    train_norms(&three, &source, 0.45);
     one.course.count = two.course.count = three.course.count = 2;
     double growth = three.square[1] / three.square[0];
     CHECK_CLOSE(prediction_growth(&one.course, &two.course, 0.45), growth, 1e-14);
@@ -127,8 +127,8 @@ TEST(prediction_takes_squares_that_nearly_coincide_for_one)
     const struct source source = {.boundary = 0.5, .square = 49, .rise = 30};
     struct norms one, two;
 
-    train(&one, &source, 0.1);
-    train(&two, &source, 0.2);
+    train_norms(&one, &source, 0.1);
+    train_norms(&two, &source, 0.2);
     one.course.count = two.course.count = 2;
     two.square[0] *= 1 + 1e-12;
     CHECK_CLOSE(prediction_boundary(&one.course, &two.course, 1), 0.5, 1e-9);
@@ -140,7 +140,7 @@ TEST(prediction_of_any_growth)
     const struct source source = {.boundary = 0.5, .square = 49};
     struct norms one;
 
-    train(&one, &source, 0);
+    train_norms(&one, &source, 0);
     one.course.count = 2;
     double h = times[1], s = 2 * sinh(0.5 * h), most = one.square[1] / one.square[0];
     for (int i = 0; i < 40; i++) {
@@ -212,8 +212,8 @@ TEST(prediction_from_a_value_that_is_not_finite_is_not_a_number)
     for (int k = 0; k < STEPS; k++)
         for (int i = 0; i < 12; i++) {
             struct norms one, two;
-            train(&one, &source, 0.1);
-            train(&two, &source, above[i / 6]);
+            train_norms(&one, &source, 0.1);
+            train_norms(&two, &source, above[i / 6]);
             CHECK_CLOSE(prediction_boundary(&one.course, &two.course, 1), 0.5, 5e-11);
             double was = one.square[k];
             (i % 2 ? &one : &two)->square[k] = harm[i % 6 / 2];
@@ -229,7 +229,7 @@ TEST(prediction_without_time_or_with_one_step_is_not_a_number)
     const struct source source = {.boundary = 0.5, .square = 49};
     struct norms one;
 
-    train(&one, &source, 0.1);
+    train_norms(&one, &source, 0.1);
     one.course.count = 1;
     CHECK(isnan(prediction_boundary(&one.course, NULL, 1)));
     CHECK_CLOSE(prediction_growth(&one.course, NULL, 3), 1, 0);
@@ -256,8 +256,8 @@ TEST(prediction_of_a_source_that_outgrows_decay_is_not_a_number)
 {
     struct norms one, two;
 
-    train(&one, &(struct source){.boundary = 0.5, .square = 49}, 0.1);
-    train(&two, &(struct source){.boundary = 0.5, .square = 49}, 0.2);
+    train_norms(&one, &(struct source){.boundary = 0.5, .square = 49}, 0.1);
+    train_norms(&two, &(struct source){.boundary = 0.5, .square = 49}, 0.2);
     for (int k = 1; k < STEPS; k++)
         two.square[k] *= 1 + 1e3 * times[k];
     double found = prediction_boundary(&one.course, &two.course, 1);

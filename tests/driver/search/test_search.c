@@ -1,7 +1,6 @@
 /* Searches of whole sweeps, along lines and in planes, whose results are made up; and without memory. */
-#include "driver/search/reason.h"
-#include "driver/search/search.h"
-#include "driver/sweep/grid.h"
+#include "driver/search/inside.h"
+#include "driver/sweep/inside.h"
 #include "model/core/random.h"
 #include "tests/failing.h"
 #include "tests/test.h"

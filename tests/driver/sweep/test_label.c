@@ -1,5 +1,5 @@
 /* Labels for people: long ones are cut, between characters. */
-#include "driver/sweep/label.h"
+#include "driver/sweep/inside.h"
 #include "tests/test.h"
 
 #include <stdio.h>

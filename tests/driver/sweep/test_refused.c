@@ -2,7 +2,6 @@
 #include "tests/test.h"
 
 #include "driver/sweep/sweep.h"
-#include "driver/sweep/texts.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,9 +1,7 @@
 /* Sweep files that are read: their keys, lists, grid, skipped cells, settings, steps. */
 #include "tests/test.h"
 
-#include "driver/sweep/grid.h"
-#include "driver/sweep/sweep.h"
-#include "driver/sweep/texts.h"
+#include "driver/sweep/inside.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Lines redrawn in place, as the bytes that the terminal receives. */
-#include "driver/terminal/canvas.h"
+#include "driver/terminal/terminal.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The choice of colour scales. */
-#include "driver/tables/nature.h"
-#include "driver/terminal/colour_scale.h"
+#include "driver/tables/tables.h"
+#include "driver/terminal/terminal.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The status line of a busy command, as the bytes that the terminal receives. */
-#include "driver/terminal/waiting.h"
+#include "driver/terminal/terminal.h"
 #include "tests/test.h"
-#include "worker/host/clock.h"
+#include "worker/host/host.h"
 
 #include <stdlib.h>
 

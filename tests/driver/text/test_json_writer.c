@@ -1,5 +1,5 @@
 /* JSON that is written, compared with the text that it must be. */
-#include "driver/text/json_writer.h"
+#include "driver/text/text.h"
 #include "tests/test.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
 /* Texts from files become safe for a terminal, and no wider than it is. */
-#include "driver/text/lines.h"
+#include "driver/text/text.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Memory that ends the program, and texts that grow. */
-#include "driver/text/exit_status.h"
-#include "driver/text/memory.h"
+#include "driver/text/text.h"
 #include "tests/test.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* UTF-8 characters, and texts in other encodings. */
-#include "driver/text/utf8.h"
+#include "driver/text/text.h"
 #include "model/core/printable.h"
 #include "tests/test.h"
 

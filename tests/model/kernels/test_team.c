@@ -12,7 +12,7 @@
 #include "model/kernels/team.h"
 #include "model/network/activations.h"
 #include "tests/model/network/model_case.h"
-#include "worker/host/environment.h"
+#include "worker/host/host.h"
 
 enum { THREADS = 3, WAIT_SECONDS = 30 };
 

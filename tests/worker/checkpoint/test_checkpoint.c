@@ -1,7 +1,7 @@
 /* Files of checkpoints: what is damaged is noticed, what cannot be written leaves nothing. */
 #include "tests/test.h"
 #include "tests/worker/checkpoint/life.h"
-#include "worker/checkpoint/files.h"
+#include "worker/checkpoint/inside.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #include "model/core/random.h"
-#include "worker/checkpoint/seal.h"
-#include "worker/checkpoint/set.h"
 
 /* ---- a run with two checkpoints, whose bytes are known ---- */
 

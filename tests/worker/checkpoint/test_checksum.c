@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "worker/checkpoint/checksum.h"
+#include "worker/checkpoint/inside.h"
 
 TEST(checksum_notices_every_word)
 {

@@ -14,10 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "worker/checkpoint/files.h"
-#include "worker/checkpoint/mark.h"
-#include "worker/checkpoint/seal.h"
-#include "worker/checkpoint/set.h"
+#include "worker/checkpoint/inside.h"
 
 /* What an attempt does while a call fails, and what came of it. */
 struct attempt {

@@ -7,9 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker/checkpoint/files.h"
-#include "worker/checkpoint/keeper.h"
-#include "worker/checkpoint/seal.h"
+#include "worker/checkpoint/inside.h"
 
 TEST(keeper_says_when)
 {

@@ -1,7 +1,7 @@
 /* A run that is stopped, saved and resumed gives what an undisturbed one does, bit for bit. */
 #include "tests/test.h"
 #include "tests/worker/checkpoint/life.h"
-#include "worker/checkpoint/files.h"
+#include "worker/checkpoint/inside.h"
 
 #include <dirent.h>
 #include <stdio.h>

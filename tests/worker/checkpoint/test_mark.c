@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "worker/checkpoint/mark.h"
-#include "worker/host/clock.h"
+#include "worker/checkpoint/inside.h"
+#include "worker/host/host.h"
 
 TEST(mark_is_left_again_where_it_was_removed)
 {

@@ -13,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "worker/checkpoint/files.h"
-#include "worker/checkpoint/seal.h"
+#include "worker/checkpoint/inside.h"
 
 /* A life that has saved itself once. */
 static void begin(struct life *life, int64_t stop_call, char path[160])

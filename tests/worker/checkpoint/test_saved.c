@@ -4,9 +4,7 @@
 #include "tests/test.h"
 
 #include "model/core/random.h"
-#include "worker/checkpoint/form.h"
-#include "worker/checkpoint/saved.h"
-#include "worker/checkpoint/seal.h"
+#include "worker/checkpoint/inside.h"
 
 #include <netcdf.h>
 

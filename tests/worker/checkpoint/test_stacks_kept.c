@@ -2,9 +2,9 @@
 #include "tests/test.h"
 
 #include "model/core/random.h"
-#include "worker/checkpoint/form.h"
-#include "worker/run/measure.h"
-#include "worker/train/history.h"
+#include "worker/checkpoint/inside.h"
+#include "worker/run/run.h"
+#include "worker/train/inside.h"
 
 #include <netcdf.h>
 

@@ -1,6 +1,6 @@
 /* What the logs of workers that have died tell. */
 #include "tests/test.h"
-#include "worker/host/log.h"
+#include "worker/host/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>

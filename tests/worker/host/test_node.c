@@ -16,8 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "worker/host/clock.h"
-#include "worker/host/node.h"
+#include "worker/host/inside.h"
 
 #define TEMPLATE P_tmpdir "/normsweep-test-XXXXXX"
 

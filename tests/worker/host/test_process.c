@@ -1,5 +1,5 @@
 #include "tests/test.h"
-#include "worker/host/process.h"
+#include "worker/host/host.h"
 
 #include <signal.h>
 #include <stdlib.h>

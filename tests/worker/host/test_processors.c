@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "worker/host/processors.h"
+#include "worker/host/inside.h"
 
 enum { MOST = 16 };
 

@@ -1,6 +1,6 @@
 /* Signals that come before this process starts itself again. */
 #include "tests/test.h"
-#include "worker/host/signals.h"
+#include "worker/host/inside.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* What a run costs. */
 #include "tests/test.h"
 
-#include "worker/run/cost.h"
+#include "worker/run/run.h"
 
 /* Rounds: one that draws, and one for each block on the way; first for the exponents, then for the angular.
  */

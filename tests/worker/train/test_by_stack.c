@@ -1,8 +1,8 @@
 /* The lengths of metrics' dimensions for each network, and what an instrument gives by block in its place. */
 #include "tests/test.h"
 
-#include "worker/run/measure.h"
-#include "worker/train/by_stack.h"
+#include "worker/run/run.h"
+#include "worker/train/inside.h"
 
 #include <string.h>
 

@@ -1,31 +1,31 @@
 #include "tests/test.h"
-#include "worker/wire/message.h"
+#include "worker/wire/inside.h"
 
 #include <string.h>
 
-enum { HEAD = offsetof(struct message, as) };
+enum { MESSAGE_HEAD = offsetof(struct message, as) };
 
 /* The size of a row piece, or a setup piece, of `count` values. */
 static size_t row_bytes(size_t count)
 {
-    return HEAD + offsetof(struct row_piece, values) + count * sizeof(double);
+    return MESSAGE_HEAD + offsetof(struct row_piece, values) + count * sizeof(double);
 }
 
 static size_t setup_bytes(size_t count)
 {
-    return HEAD + offsetof(struct setup_piece, bytes) + count;
+    return MESSAGE_HEAD + offsetof(struct setup_piece, bytes) + count;
 }
 
 TEST(message_of_a_kind_has_one_size)
 {
     struct message message = {.kind = MESSAGE_RESULT};
-    size_t size = HEAD + sizeof(struct run_result);
+    size_t size = MESSAGE_HEAD + sizeof(struct run_result);
 
     CHECK(message_is_whole(&message, size));
     CHECK(!message_is_whole(&message, size - 1) && !message_is_whole(&message, size + 1));
     CHECK(!message_is_whole(&message, 0) && !message_is_whole(&message, sizeof(message) + 1));
     message.kind = MESSAGE_READY;
-    CHECK(message_is_whole(&message, HEAD) && !message_is_whole(&message, HEAD + 1));
+    CHECK(message_is_whole(&message, MESSAGE_HEAD) && !message_is_whole(&message, MESSAGE_HEAD + 1));
 }
 
 TEST(message_of_an_unknown_kind_is_not_whole)

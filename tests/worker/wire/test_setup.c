@@ -1,5 +1,5 @@
 #include "tests/test.h"
-#include "worker/wire/setup.h"
+#include "worker/wire/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

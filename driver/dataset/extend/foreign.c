@@ -1,0 +1,352 @@
+/*
+ * People add to a dataset: a note with ncatted, a variable of their own with xarray or ncap2. When the file
+ * is rewritten, all of this is kept, and the global `title`, which the CF conventions want and anybody may
+ * edit. Other variables and attributes of the tables belong to this program: they are laid out again, and
+ * changes that others have made to them are lost.
+ *
+ * A variable over a dimension whose places change has no values for the new places. The start is then
+ * refused, because the values may exist nowhere else.
+ */
+#include "driver/dataset/extend/inside.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/read/read.h"
+#include "driver/sweep/sweep.h"
+#include "driver/tables/tables.h"
+#include "worker/checkpoint/checkpoint.h"
+
+#include <netcdf.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Two open files. */
+struct transfer {
+    const struct view *view;
+    const struct mapping *mapping; /* NULL while only counting */
+    const struct sweep *sweep;
+    int from, to; /* of netCDF */
+    double *bytes; /* only counts what would be copied; NULL: copies it */
+    struct error *error;
+};
+
+static int refuse(const struct transfer *transfer, const char *name, const char *why)
+{
+    return error_set(transfer->error, ERROR_INPUT,
+        "%s: %s, which " PROGRAM " did not write, cannot be kept: %s; save it elsewhere and take it out, or "
+        "use another -o",
+        transfer->view->name, name, why);
+}
+
+/* All names come from the file: an attribute that is not found could not be looked up for lack of memory. */
+static int check(const struct transfer *transfer, const char *name, int status)
+{
+    if (status == NC_NOERR)
+        return 0;
+    if (status == NC_ENOTATT)
+        status = NC_ENOMEM;
+    if (status == NC_ENOMEM || status > 0)
+        return layout_error(transfer->error, transfer->view->name, status);
+    return refuse(transfer, name, nc_strerror(status));
+}
+
+/* ---- attributes ---- */
+
+/* Is an attribute that the new file lacks this program's all the same, as it depends on the layout, or on
+ * keys that may be taken out? `variable` is one of the tables, or NC_GLOBAL. */
+static bool is_own_attribute(int variable, const char *name)
+{
+    static const char *const global[] = {
+#define X(name, meaning) name,
+        ATTRIBUTES(X)
+#undef X
+    };
+
+    if (variable != NC_GLOBAL)
+        return strcmp(name, "_FillValue") == 0 || strcmp(name, "coordinates") == 0;
+    for (size_t i = 0; i < sizeof(global) / sizeof(*global); i++)
+        if (strcmp(name, global[i]) == 0)
+            return true;
+    return param_find(name); /* it may have become an axis */
+}
+
+static int copy_attribute(const struct transfer *transfer, int from, int to, const char *name)
+{
+    size_t length = 0, size = 0;
+    nc_type type;
+
+    if (!transfer->bytes)
+        return check(transfer, name, nc_copy_att(transfer->from, from, name, transfer->to, to));
+    int status = lookup_attribute(transfer->from, from, name, &type, &length);
+    if (status == NC_NOERR)
+        status = nc_inq_type(transfer->from, type, NULL, &size);
+    *transfer->bytes += (double)strlen(name) + (double)length * (double)size;
+    return check(transfer, name, status);
+}
+
+/* Copies the attributes that the new file does not have; `own`: of a variable that the tables know. */
+static int copy_attributes(const struct transfer *transfer, int from, int to, bool own)
+{
+    char name[NC_MAX_NAME + 1];
+    int count = 0, result;
+
+    result = from == NC_GLOBAL ? nc_inq_natts(transfer->from, &count)
+                               : nc_inq_varnatts(transfer->from, from, &count);
+    result = check(transfer, "an attribute", result);
+    for (int i = 0; result == 0 && i < count; i++) {
+        result = check(transfer, "an attribute", nc_inq_attname(transfer->from, from, i, name));
+        if (result != 0 || (own && is_own_attribute(from, name)))
+            continue;
+        int known = lookup_attribute(transfer->to, to, name, NULL, NULL);
+        result =
+            known == NC_ENOTATT ? copy_attribute(transfer, from, to, name) : check(transfer, name, known);
+    }
+    return result;
+}
+
+/* ---- variables ---- */
+
+/* Does a variable of this name say what is along one of the axes? */
+static bool is_coordinate(int64_t axis_count, const struct axis *axis, const char *name)
+{
+    const struct param *param = param_find(name);
+    bool found = param && axis_find(axis_count, axis, param);
+
+    for (int64_t i = 0; !found && i < axis_count; i++)
+        found = strcmp(axis[i].name, name) == 0;
+    return found;
+}
+
+/* Has the new file this variable as well, or does it belong to an axis that has become a fixed parameter? */
+static bool is_own_variable(const struct transfer *transfer, const char *name)
+{
+    int variable;
+
+    return lookup_variable(transfer->to, name, &variable) == NC_NOERR ||
+           is_coordinate(transfer->view->axis_count, transfer->view->axis, name);
+}
+
+/* Refuses a variable whose name is now that of an axis: it cannot be kept beside the axis. */
+static int check_name(const struct transfer *transfer, const char *name)
+{
+    const struct view *view = transfer->view;
+    const struct sweep *sweep = transfer->sweep;
+
+    if (transfer->bytes || !is_coordinate(sweep->axis_count, sweep->axis, name) ||
+        is_coordinate(view->axis_count, view->axis, name))
+        return 0;
+    return refuse(transfer, name, "it has the name of an axis of the sweep");
+}
+
+/* Has a dimension of the file the same places in the new one? */
+static bool keeps_places(const struct transfer *transfer, const char *name, size_t length, int dimension)
+{
+    const struct view *view = transfer->view;
+    size_t now;
+
+    if (nc_inq_dimlen(transfer->to, dimension, &now) != NC_NOERR || now != length)
+        return false;
+    for (int64_t i = 0; i < view->axis_count; i++)
+        for (int64_t j = 0; strcmp(view->axis[i].name, name) == 0 && j < view->axis[i].length; j++)
+            if (transfer->mapping->to[i][j] != j)
+                return false;
+    return true;
+}
+
+/* The new file's dimension of the same name, made where there is none. */
+static int define_dimension(const struct transfer *transfer, const char *variable, int from, int *to)
+{
+    char name[NC_MAX_NAME + 1], why[NC_MAX_NAME + 32];
+    size_t length;
+    int result = check(transfer, variable, nc_inq_dim(transfer->from, from, name, &length));
+
+    if (result != 0)
+        return result;
+    if (lookup_dimension(transfer->to, name, to) != NC_NOERR)
+        return check(transfer, variable, nc_def_dim(transfer->to, name, length, to));
+    if (keeps_places(transfer, name, length, *to))
+        return 0;
+    snprintf(why, sizeof(why), "it is over %s, which changes", name);
+    return refuse(transfer, variable, why);
+}
+
+static int define_variable(const struct transfer *transfer, int from, const char *name)
+{
+    int count = 0, old[NC_MAX_VAR_DIMS], new[NC_MAX_VAR_DIMS], to = -1, result;
+    nc_type type = NC_NAT;
+
+    result = check(transfer, name, nc_inq_var(transfer->from, from, NULL, &type, &count, old, NULL));
+    for (int i = 0; result == 0 && i < count; i++)
+        result = define_dimension(transfer, name, old[i], &new[i]);
+    if (result == 0)
+        result = check(transfer, name, nc_def_var(transfer->to, name, type, count, new, &to));
+    return result == 0 ? copy_attributes(transfer, from, to, false) : result;
+}
+
+/* The number of places along the first dimension, the values at one of them, and their bytes. A netCDF
+ * status. */
+static int inquire_rows(
+    const struct transfer *transfer, int from, size_t *rows, size_t count[NC_MAX_VAR_DIMS], size_t *size)
+{
+    int rank = 0, dimension[NC_MAX_VAR_DIMS] = {0}, status;
+    nc_type type = NC_NAT;
+
+    status = nc_inq_var(transfer->from, from, NULL, &type, &rank, dimension, NULL);
+    if (status == NC_NOERR)
+        status = nc_inq_type(transfer->from, type, NULL, size);
+    *rows = count[0] = 1;
+    for (int i = 0; status == NC_NOERR && i < rank; i++) {
+        count[i] = 0;
+        status = nc_inq_dimlen(transfer->from, dimension[i], &count[i]);
+        *size *= i ? count[i] : 1;
+    }
+    if (rank > 0) {
+        *rows = count[0];
+        count[0] = 1;
+    }
+    return status;
+}
+
+static int count_variable(const struct transfer *transfer, int from, const char *name)
+{
+    size_t count[NC_MAX_VAR_DIMS], rows, size = 0;
+    int status = inquire_rows(transfer, from, &rows, count, &size);
+
+    *transfer->bytes += (double)strlen(name) + (double)rows * (double)size;
+    return check(transfer, name, status);
+}
+
+/* Copies the values, by places of the first dimension. */
+static int copy_values(const struct transfer *transfer, int from, int to, const char *name)
+{
+    size_t start[NC_MAX_VAR_DIMS] = {0}, count[NC_MAX_VAR_DIMS], size = 0, rows;
+    int status = inquire_rows(transfer, from, &rows, count, &size);
+
+    void *row = malloc(size + 1);
+    status = status == NC_NOERR && !row ? NC_ENOMEM : status;
+    for (size_t i = 0; status == NC_NOERR && size > 0 && i < rows; i++) {
+        start[0] = i;
+        status = nc_get_vara(transfer->from, from, start, count, row);
+        if (status == NC_NOERR)
+            status = nc_put_vara(transfer->to, to, start, count, row);
+    }
+    free(row);
+    return check(transfer, name, status);
+}
+
+enum visit { VISIT_DEFINE, VISIT_FILL };
+
+/* Visits all variables of the file; the second visit fills what the first has defined, or counted. `own`
+ * [count]. */
+static int visit_variables(const struct transfer *transfer, enum visit visit, int count, bool *own)
+{
+    char name[NC_MAX_NAME + 1];
+    int result = 0, to;
+
+    for (int i = 0; result == 0 && i < count; i++) {
+        result = check(transfer, "a variable", nc_inq_varname(transfer->from, i, name));
+        if (result != 0)
+            break;
+        if (visit == VISIT_DEFINE)
+            own[i] = is_own_variable(transfer, name);
+        bool there = lookup_variable(transfer->to, name, &to) == NC_NOERR;
+        if (visit == VISIT_DEFINE && !own[i])
+            result = transfer->bytes ? count_variable(transfer, i, name) : define_variable(transfer, i, name);
+        else if (visit == VISIT_DEFINE && there)
+            result = check_name(transfer, name) == 0 ? copy_attributes(transfer, i, to, true) : -1;
+        else if (visit == VISIT_FILL && !own[i])
+            result = there ? copy_values(transfer, i, to, name) : check(transfer, name, NC_ENOTVAR);
+    }
+    return result;
+}
+
+/* The first visit. */
+static int define_all(const struct transfer *transfer, int count, bool *own)
+{
+    int result = copy_attributes(transfer, NC_GLOBAL, NC_GLOBAL, true);
+
+    return result == 0 ? visit_variables(transfer, VISIT_DEFINE, count, own) : result;
+}
+
+/* Begins of variables stay multiples of 8: see header.c. */
+static int copy_all(const struct transfer *transfer, int count, bool *own)
+{
+    int result = check(transfer, "an attribute", nc_redef(transfer->to));
+
+    if (result == 0)
+        result = define_all(transfer, count, own);
+    if (result == 0)
+        result = check(transfer, "an attribute", nc__enddef(transfer->to, 0, 8, 0, 8));
+    return result == 0 ? visit_variables(transfer, VISIT_FILL, count, own) : result;
+}
+
+/* Copies or counts. */
+static int transfer_all(const struct transfer *transfer)
+{
+    int count = 0, status = nc_inq_nvars(transfer->from, &count);
+    bool *own = calloc((size_t)count + 1, sizeof(*own));
+    int result = check(transfer, "a variable", own ? status : NC_ENOMEM);
+
+    if (own && result == 0)
+        result = transfer->bytes ? define_all(transfer, count, own) : copy_all(transfer, count, own);
+    free(own);
+    return result;
+}
+
+double foreign_bytes(const struct view *view, const struct layout *layout)
+{
+    double bytes = 0;
+    struct error ignored;
+    struct transfer transfer = {
+        .view = view, .sweep = layout->sweep, .from = view->file, .bytes = &bytes, .error = &ignored};
+    char path[LAYOUT_PATH];
+    int memory = layout_in_memory(layout, path);
+
+    if (memory < 0)
+        return NAN;
+    bool known = nc_open(path, NC_NOWRITE, &transfer.to) == NC_NOERR;
+    if (known) {
+        known = transfer_all(&transfer) == 0;
+        nc_close(transfer.to);
+    }
+    close(memory);
+    return known ? bytes : NAN;
+}
+
+int foreign_check(
+    const struct view *view, const struct mapping *mapping, const struct layout *layout, struct error *error)
+{
+    struct transfer transfer = {
+        .view = view, .mapping = mapping, .sweep = layout->sweep, .from = view->file, .error = error};
+    char path[LAYOUT_PATH];
+    int count = 0, result = 0, memory = layout_in_memory(layout, path);
+
+    if (memory < 0)
+        return 0;
+    if (nc_open(path, NC_WRITE, &transfer.to) == NC_NOERR) {
+        nc_inq_nvars(view->file, &count);
+        bool *own = calloc((size_t)count + 1, sizeof(*own));
+        result = check(&transfer, "an attribute", own ? nc_redef(transfer.to) : NC_ENOMEM);
+        if (result == 0)
+            result = define_all(&transfer, count, own);
+        free(own);
+        nc_abort(transfer.to); /* what was only defined has not moved any value */
+    }
+    close(memory);
+    return result;
+}
+
+int foreign_copy(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+    const char *path, struct error *error)
+{
+    struct transfer transfer = {
+        .view = view, .mapping = mapping, .sweep = layout->sweep, .from = view->file, .error = error};
+    int status = nc_open(path, NC_WRITE, &transfer.to);
+
+    if (status != NC_NOERR)
+        return layout_error(error, view->name, status);
+    int result = transfer_all(&transfer);
+    status = result == 0 ? written_close(transfer.to) : nc_abort(transfer.to);
+    return result == 0 && status != NC_NOERR ? layout_error(error, view->name, status) : result;
+}

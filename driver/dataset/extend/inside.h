@@ -1,0 +1,42 @@
+#ifndef NORMSWEEP_DRIVER_DATASET_EXTEND_INSIDE_H
+#define NORMSWEEP_DRIVER_DATASET_EXTEND_INSIDE_H
+
+#include <stdint.h>
+
+#include "driver/dataset/extend/extend.h"
+
+/*
+ * Maps an existing file, which verify_content has accepted, and which holds this sweep or a part of it. On
+ * failure -1; the message lists all differences.
+ */
+int mapping_init(
+    struct mapping *mapping, const struct view *view, const struct layout *layout, struct error *error);
+void mapping_release(struct mapping *mapping);
+
+/* The sweep's cell for a cell of the file. */
+int64_t mapping_cell(const struct mapping *mapping, const struct view *view, int64_t cell);
+
+/*
+ * Copies the session table, and everything about runs that were ever started, from the file of `view` to the
+ * new file at `path`. Returns a netCDF status.
+ */
+int mapping_copy(
+    const struct mapping *mapping, const struct view *view, const struct layout *layout, const char *path);
+
+/*
+ * The bytes that other programs have added to the file of `view`, and that the layout's file does not have:
+ * 0: nothing was added; NaN: unknown.
+ */
+double foreign_bytes(const struct view *view, const struct layout *layout);
+
+/*
+ * Copies these additions into the new file at `path`, which is laid out: global attributes, attributes of
+ * variables, variables with their dimensions. -1: something cannot be kept, because its variable is over a
+ * dimension that changes, or has the name of a new axis; then ERROR_INPUT names it. Or ERROR_ENVIRONMENT.
+ */
+int foreign_check(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+    struct error *error); /* writes nothing; 0, too, if it is unknown */
+int foreign_copy(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+    const char *path, struct error *error);
+
+#endif

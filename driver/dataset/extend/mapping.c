@@ -1,0 +1,453 @@
+/*
+ * Maps an existing file to a sweep. Values may be added anywhere to any axis, a fixed parameter may become an
+ * axis that contains its value, and axes may change their order. `steps` may grow where runs have kept their
+ * states. Everything else that affects the numbers of a run must be equal.
+ */
+#include "driver/dataset/extend/inside.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/read/read.h"
+#include "driver/sweep/sweep.h"
+#include "model/core/scalar.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIFFERENCES_TEXT = 800, NAMED_MAX = 5 };
+
+/* Collects all differences in one text. */
+struct differences {
+    const struct view *view;
+    const struct layout *layout;
+    FILE *out;
+    int64_t count;
+    int64_t shorter; /* as in the mapping */
+    const char *hint; /* how steps could grow; "": nothing to say */
+    int cause; /* errno of a value that could not be read */
+};
+
+static bool equal(const struct param *param, union param_value a, union param_value b)
+{
+    return param->kind == PARAM_REAL ? a.real == b.real : a.integer == b.integer;
+}
+
+/* Begins another difference. */
+static FILE *another(struct differences *differences)
+{
+    if (differences->count++)
+        fputs(", ", differences->out);
+    return differences->out;
+}
+
+static void differ(struct differences *differences, const char *what, const char *there, const char *here)
+{
+    fprintf(another(differences), "%s is %s in %s and %s in %s", what, there, differences->view->name, here,
+        differences->layout->sweep->path);
+}
+
+static void differ_values(struct differences *differences, const char *what, const struct param *param,
+    union param_value there, union param_value here)
+{
+    char old[64], new[64];
+
+    differ(differences, what, param_format(param, there, old, sizeof(old)),
+        param_format(param, here, new, sizeof(new)));
+}
+
+static const struct axis *view_axis(const struct view *view, const char *name, int64_t *index)
+{
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (strcmp(view->axis[i].name, name) == 0) {
+            *index = i;
+            return &view->axis[i];
+        }
+    return NULL;
+}
+
+static bool same_params(const struct axis *a, const struct axis *b)
+{
+    bool same = a->param_count == b->param_count && !a->label == !b->label;
+
+    for (int64_t i = 0; same && i < a->param_count; i++)
+        same = axis_row(b, a->param[i]) >= 0;
+    return same;
+}
+
+/* A fixed parameter in the file. verify_content has found it: only memory can be lacking now. */
+static union param_value fixed_there(struct differences *differences, const struct param *param)
+{
+    union param_value value = param->initial;
+
+    if (!view_param(differences->view, param, &value))
+        differences->cause = errno ? errno : ENOMEM;
+    return value;
+}
+
+/* Why the runs of the sweep cannot carry on from states of shorter ones, if those were kept; "": they can. */
+static const char *why_not_longer(const struct sweep *sweep, int64_t shorter)
+{
+    const char *why = "";
+    struct walk walk;
+
+    walk_init(&walk, sweep);
+    while (!why[0] && walk_next(&walk)) {
+        walk.run.save_weights = SAVE_STATE;
+        if (walk.run.stop_when != STOP_NEVER)
+            why = "; with stop_when: phase steps cannot grow";
+        else if (run_kept_step(&walk.run, shorter) == 0)
+            why = "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, "
+                  "wsd, linear and cosine with a schedule_start";
+    }
+    walk_release(&walk);
+    return why;
+}
+
+/* More steps are no difference if the file's runs kept what it takes to carry on. */
+static bool may_grow(struct differences *differences, union param_value there, union param_value here)
+{
+    const struct sweep *sweep = differences->layout->sweep;
+
+    if (there.integer == 0 || here.integer <= there.integer)
+        return false;
+    bool kept = fixed_there(differences, param_find("save_weights")).integer == SAVE_STATE;
+    bool keeps = sweep->base.save_weights == SAVE_STATE;
+    differences->hint = why_not_longer(sweep, there.integer);
+    if (!differences->hint[0] && !kept && !keeps)
+        differences->hint = ", or begin anew with save_weights: state, which lets steps grow later";
+    else if (!differences->hint[0] && keeps)
+        differences->shorter = there.integer;
+    else if (!differences->hint[0])
+        differences->hint = "; with save_weights: state, which the dataset has, steps can grow";
+    return differences->shorter > 0;
+}
+
+/* Compares parameters fixed in both. */
+static void compare_fixed(struct differences *differences)
+{
+    const struct sweep *sweep = differences->layout->sweep;
+    const struct view *view = differences->view;
+
+    for (size_t i = 0; i < param_count; i++) {
+        const struct param *param = &param_table[i];
+        union param_value here = param_get(param, &sweep->base);
+        if (axis_find(sweep->axis_count, sweep->axis, param) ||
+            axis_find(view->axis_count, view->axis, param))
+            continue;
+        union param_value there = fixed_there(differences, param);
+        bool grows = param == param_find("steps") && may_grow(differences, there, here);
+        if (!equal(param, there, here) && !grows)
+            differ_values(differences, param->name, param, there, here);
+    }
+}
+
+/* A text attribute in the file, NULL if it lacks it or it could not be read; the caller frees it. */
+static char *text_there(struct differences *differences, const char *name)
+{
+    char *there = view_text(differences->view, name);
+
+    if (!there && errno)
+        differences->cause = errno;
+    return there;
+}
+
+/* Compares two texts and frees them. */
+static void compare_texts(struct differences *differences, const char *name, char *there, char *here)
+{
+    if ((!there || !here) && !differences->cause)
+        differences->cause = ENOMEM;
+    if (there && here && strcmp(there, here) != 0)
+        differ(differences, name, there, here);
+    free(there);
+    free(here);
+}
+
+/* With which build were its runs trained? */
+static void compare_precision(struct differences *differences)
+{
+    char *there = text_there(differences, ATTRIBUTE_PRECISION);
+
+    if (there && strcmp(there, SCALAR_TYPE) != 0)
+        fprintf(another(differences),
+            "it is of a program that trains in %s, and this one trains in " SCALAR_TYPE, there);
+    free(there);
+}
+
+/* How one measures. Other metrics have other options, and are a difference already. */
+static void compare_options(struct differences *differences, const struct measure *measure)
+{
+    for (enum measure_option i = 0; i < MEASURE_OPTION_COUNT; i = measure_option_end(i)) {
+        const char *key = measure_option_table[i].key;
+        if (!measure->group[measure_option_table[i].group])
+            continue;
+        char *there = text_there(differences, key);
+        if (there)
+            compare_texts(differences, key, there, measure_option_text(measure, i));
+        else if (differences->count == 0)
+            fprintf(another(differences), "the attribute %s is missing in %s", key, differences->view->name);
+    }
+}
+
+/* Has the file a variable for each metric? Another program may have taken one out. */
+static void compare_metrics(struct differences *differences)
+{
+    const struct view *view = differences->view;
+    const bool *group = differences->layout->sweep->measure.group;
+
+    for (enum metric metric = 0; differences->count == 0 && metric < METRIC_COUNT; metric++)
+        if (metric_stored(metric, &view->form, group) &&
+            !lookup_has_variable(view->file, metric_table[metric].name))
+            fprintf(another(differences), "%s is missing in %s", metric_table[metric].name, view->name);
+}
+
+/* A difference in the data is reported only without another one, which would explain it. */
+static void compare_data(struct differences *differences)
+{
+    char here[DIGEST_TEXT], *there = text_there(differences, ATTRIBUTE_DATA);
+
+    digest_format(&differences->layout->corpus->digest, here);
+    if (!there && !differences->cause)
+        differences->cause = ENOMEM;
+    if (differences->count == 0 && there && strcmp(there, here) != 0)
+        fprintf(another(differences), "the content of the texts has changed since %s was made",
+            differences->view->name);
+    free(there);
+}
+
+/* The index on the sweep's axis of value or label i of the file's axis, searched from `hint` on; -1: none. */
+static int64_t find_value(const struct axis *there, int64_t i, const struct axis *here, int64_t hint)
+{
+    for (int64_t k = 0; k < here->length; k++) {
+        int64_t j = (hint + k) % here->length;
+        bool same = here->label ? strcmp(there->label[i], here->label[j]) == 0
+                                : equal(here->param[0], there->value[i], here->value[j]);
+        if (same)
+            return j;
+    }
+    return -1;
+}
+
+/* Compares the values that one label of a together axis sets. */
+static void compare_label(
+    struct differences *differences, const struct axis *there, int64_t i, const struct axis *here, int64_t j)
+{
+    for (int64_t k = 0; here->label && k < here->param_count; k++) {
+        const struct param *param = here->param[k];
+        union param_value new = here->value[k * here->length + j];
+        union param_value old = there->value[axis_row(there, param) * there->length + i];
+        char what[512];
+        snprintf(what, sizeof(what), "%s of %s %s", param->name, here->name, here->label[j]);
+        if (!equal(param, old, new))
+            differ_values(differences, what, param, old, new);
+    }
+}
+
+/* Maps an axis that both have: to[there->length]. Names the values that are missing here first, then
+ * differences of labels, so that the two do not mix. */
+static void map_axis(
+    struct differences *differences, const struct axis *there, const struct axis *here, int64_t *to)
+{
+    int64_t hint = 0, missing = 0, found = 0; /* places looked at */
+    char text[128];
+
+    for (; found < there->length && missing <= NAMED_MAX; found++) {
+        to[found] = find_value(there, found, here, hint);
+        if (to[found] >= 0) {
+            hint = to[found] + 1;
+            continue;
+        }
+        if (missing++ == 0)
+            fprintf(
+                another(differences), "%s no longer has %s ", differences->layout->sweep->path, here->name);
+        if (missing > NAMED_MAX)
+            fputs(" and more", differences->out);
+        else
+            fprintf(differences->out, "%s%s", missing > 1 ? ", " : "",
+                label_axis_value(there, found, text, sizeof(text)));
+    }
+    if (missing > 0)
+        fprintf(differences->out, ", which %s contains", differences->view->name);
+    for (int64_t i = 0; i < found; i++)
+        if (to[i] >= 0)
+            compare_label(differences, there, i, here, to[i]);
+}
+
+/* For a new axis, the index at which its parameters equal the fixed ones of the file; -1: none. */
+static int64_t find_fixed(struct differences *differences, const struct axis *here)
+{
+    const struct view *view = differences->view;
+
+    for (int64_t j = 0; j < here->length; j++) {
+        bool same = true;
+        for (int64_t k = 0; same && k < here->param_count; k++)
+            same = !axis_find(view->axis_count, view->axis, here->param[k]) &&
+                   equal(here->param[k], fixed_there(differences, here->param[k]),
+                       here->value[k * here->length + j]);
+        if (same)
+            return j;
+    }
+    return -1;
+}
+
+/* Does an axis of the file have one value only, to which the sweep's parameters are fixed? */
+static bool is_fixed(const struct sweep *sweep, const struct axis *there)
+{
+    for (int64_t k = 0; k < there->param_count; k++)
+        if (there->length != 1 || axis_find(sweep->axis_count, sweep->axis, there->param[k]) ||
+            !equal(there->param[k], there->value[k], param_get(there->param[k], &sweep->base)))
+            return false;
+    return true;
+}
+
+/* Maps the axes of the sweep, the innermost first. */
+static void map_new_axes(struct mapping *mapping, struct differences *differences)
+{
+    const struct sweep *sweep = differences->layout->sweep;
+    int64_t stride = 1;
+
+    for (int64_t i = sweep->axis_count - 1; i >= 0; stride *= sweep->axis[i--].length) {
+        const struct axis *here = &sweep->axis[i];
+        int64_t index;
+        const struct axis *there = view_axis(differences->view, here->name, &index);
+        if (there) {
+            mapping->stride[index] = stride;
+            if (same_params(there, here))
+                map_axis(differences, there, here, mapping->to[index]);
+            else
+                fprintf(another(differences), "%s sets other keys in %s than in %s", here->name, sweep->path,
+                    differences->view->name);
+            continue;
+        }
+        int64_t place = find_fixed(differences, here);
+        if (place < 0)
+            fprintf(another(differences),
+                "%s is not an axis in %s, and its value there is not on the axis in %s", here->name,
+                differences->view->name, sweep->path);
+        mapping->base += place * stride;
+    }
+}
+
+static void map_lost_axes(struct differences *differences)
+{
+    const struct sweep *sweep = differences->layout->sweep;
+
+    for (int64_t i = 0; i < differences->view->axis_count; i++) {
+        const struct axis *there = &differences->view->axis[i];
+        bool lost = true;
+        for (int64_t j = 0; lost && j < sweep->axis_count; j++)
+            lost = strcmp(there->name, sweep->axis[j].name) != 0;
+        if (lost && !is_fixed(sweep, there))
+            fprintf(another(differences), "%s is an axis in %s but not in %s", there->name,
+                differences->view->name, sweep->path);
+    }
+}
+
+static bool is_identity(const struct mapping *mapping, const struct view *view, const struct sweep *sweep)
+{
+    bool same = view->axis_count == sweep->axis_count;
+
+    for (int64_t i = 0; same && i < view->axis_count; i++) {
+        const struct axis *there = &view->axis[i], *here = &sweep->axis[i];
+        same = strcmp(there->name, here->name) == 0 && there->length == here->length;
+        for (int64_t j = 0; same && j < there->length; j++)
+            same = mapping->to[i][j] == j;
+    }
+    return same;
+}
+
+/* The --set options at the end of a sweep file's text, as a dataset keeps it; NULL: none. */
+static const char *settings_of(const char *text)
+{
+    static const char head[] = "# --set ";
+    const char *found = text ? strstr(text, head) : NULL;
+
+    while (found && found != text && found[-1] != '\n')
+        found = strstr(found + 1, head);
+    return found;
+}
+
+/* Was the file made with --set options that the sweep does not have? */
+static bool had_other_settings(const struct differences *differences)
+{
+    char *text = view_text(differences->view, ATTRIBUTE_SWEEP);
+    const char *there = settings_of(text), *here = settings_of(differences->layout->sweep->text);
+    bool other = there && !(here && strcmp(there, here) == 0);
+
+    free(text);
+    return other;
+}
+
+static int refuse_differences(struct differences *differences, const char *text, struct error *error)
+{
+    const char *hint = ", or repeat the --set options of the earlier run";
+    size_t length = strlen(text);
+    const char *dots = "";
+
+    if (length > DIFFERENCES_TEXT) {
+        length = DIFFERENCES_TEXT;
+        while (length > 0 && text[length] != ' ')
+            length--;
+        dots = " ...";
+    }
+    return error_set(error, ERROR_INPUT, "%s: holds another sweep: %.*s%s; use --fresh or another -o%s%s",
+        differences->view->name, (int)length, text, dots, had_other_settings(differences) ? hint : "",
+        differences->hint);
+}
+
+int mapping_init(
+    struct mapping *mapping, const struct view *view, const struct layout *layout, struct error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct differences differences = {
+        .view = view, .layout = layout, .out = open_memstream(&text, &size), .hint = ""};
+    bool memory = differences.out != NULL;
+
+    *mapping = (struct mapping){.axis_count = view->axis_count};
+    for (int64_t i = 0; memory && i < view->axis_count; i++) {
+        mapping->to[i] = calloc((size_t)view->axis[i].length, sizeof(**mapping->to));
+        memory = mapping->to[i] != NULL;
+    }
+    if (memory) {
+        compare_fixed(&differences);
+        map_new_axes(mapping, &differences);
+        map_lost_axes(&differences);
+        compare_texts(&differences, ATTRIBUTE_MEASURE, text_there(&differences, ATTRIBUTE_MEASURE),
+            layout_measure_text(&layout->sweep->measure));
+        compare_options(&differences, &layout->sweep->measure);
+        compare_metrics(&differences);
+        compare_precision(&differences);
+        compare_data(&differences);
+    }
+    memory = differences.out && fclose(differences.out) == 0 && memory;
+    int cause = memory ? differences.cause : ENOMEM;
+    int result = cause ? layout_error(error, view->name, cause) : 0;
+    if (cause == 0 && differences.count)
+        result = refuse_differences(&differences, text, error);
+    else if (cause == 0) {
+        mapping->shorter = differences.shorter;
+        mapping->identity = is_identity(mapping, view, layout->sweep);
+    }
+    free(text);
+    if (result != 0)
+        mapping_release(mapping);
+    return result;
+}
+
+void mapping_release(struct mapping *mapping)
+{
+    for (int64_t i = 0; i < mapping->axis_count; i++)
+        free(mapping->to[i]);
+    *mapping = (struct mapping){0};
+}
+
+int64_t mapping_cell(const struct mapping *mapping, const struct view *view, int64_t cell)
+{
+    int64_t result = mapping->base;
+
+    for (int64_t i = view->axis_count - 1; i >= 0; i--) {
+        result += mapping->to[i][cell % view->axis[i].length] * mapping->stride[i];
+        cell /= view->axis[i].length;
+    }
+    return result;
+}

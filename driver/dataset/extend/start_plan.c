@@ -1,0 +1,475 @@
+/*
+ * Decides what a start does with the file at its output, and does it. The decision writes nothing, so that a
+ * dry run is a plan that is not executed.
+ *
+ * A file of the same sweep, or of a part of it, is continued in place if it fits. If it does not, in one of
+ * the cases of enum rewrite, a new file with all measurements of the old one, and everything that others have
+ * added (foreign.c), takes its place. A new file is written beside the old one, completely, and only then
+ * gets its name: a start that is killed at any moment leaves the old file or the new one.
+ */
+#include "driver/dataset/extend/inside.h"
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/read/read.h"
+#include "driver/output/output.h"
+#include "driver/sweep/sweep.h"
+#include "model/core/check.h"
+#include "worker/checkpoint/checkpoint.h"
+#include "worker/host/host.h"
+
+#include <netcdf.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+static int plan_no_memory(const struct start_plan *plan, struct error *error)
+{
+    return layout_error(error, plan->name, ENOMEM);
+}
+
+/* ---- a file that fits ---- */
+
+const char *const rewrite_words[REWRITE_COUNT] = {
+    [REWRITE_CELLS] = "its cells are others or in another order",
+    [REWRITE_STEPS] = "more steps are measured",
+    [REWRITE_LENGTHS] = "it has no room for all layers, heads or tensors",
+    [REWRITE_TEXT] = "the text of the sweep file has changed",
+    [REWRITE_SESSIONS] = "its table of starts is full",
+    [REWRITE_PLACES] = "another program has moved its numbers",
+};
+
+/* Is the sweep's text unchanged, with its title and notes? It may change without changing any number. */
+static bool has_text(const struct view *view, const struct sweep *sweep)
+{
+    char *found = view_text(view, ATTRIBUTE_SWEEP);
+    bool same = found && sweep->text && strcmp(found, sweep->text) == 0;
+
+    free(found);
+    return same;
+}
+
+/* The first free row of the session table; its length if none is free. Returns a netCDF status. */
+static int session_find(const struct view *view, int64_t *session)
+{
+    size_t start[2] = {0, 0}, count[2] = {1, 1};
+    char first = '\0';
+    int variable,
+        status = lookup_variable(view->file, session_variable_table[SESSION_VARIABLE_start].name, &variable);
+
+    for (*session = 0; status == NC_NOERR && *session < view->sessions; ++*session) {
+        start[0] = (size_t)*session;
+        status = nc_get_vara_text(view->file, variable, start, count, &first);
+        if (first == '\0')
+            break;
+    }
+    return status;
+}
+
+/* Takes over what the new header has from the old one, and marks each case in which a new one is needed. */
+static int fits(struct start_plan *plan, struct error *error)
+{
+    const struct view *view = &plan->view;
+    struct layout *layout = &plan->layout;
+    int found = session_find(view, &plan->session);
+
+    if (found != NC_NOERR)
+        return layout_error(error, plan->name, found);
+    layout->history = view_text(view, ATTRIBUTE_HISTORY);
+    bool kept = layout->history || errno == 0;
+    layout->title = view_text(view, ATTRIBUTE_TITLE);
+    kept = kept && (layout->title || errno == 0);
+    if (!kept || layout_add_steps(layout, view->step, view->step_count) != 0)
+        return plan_no_memory(plan, error);
+    plan->rewrite[REWRITE_CELLS] = !plan->mapping.identity;
+    plan->rewrite[REWRITE_STEPS] = layout->step_count > view->step_count;
+    plan->rewrite[REWRITE_LENGTHS] = layout_lengthen(layout, &view->form);
+    plan->rewrite[REWRITE_TEXT] = !has_text(view, layout->sweep);
+    plan->rewrite[REWRITE_SESSIONS] = plan->session == view->sessions;
+    plan->rewrite[REWRITE_PLACES] = !verify_alignment(view);
+    layout->sessions = plan->rewrite[REWRITE_SESSIONS] ? 2 * view->sessions : view->sessions;
+    plan->fate = START_CONTINUES;
+    for (int i = 0; i < REWRITE_COUNT; i++)
+        plan->fate = plan->rewrite[i] ? START_REWRITES : plan->fate;
+    return 0;
+}
+
+/* Finds the runs of a file that is continued or rewritten. Only those that were ever started are copied. */
+static int find_runs(struct start_plan *plan, struct error *error)
+{
+    const struct view *view = &plan->view;
+    double *attempts = view_cells(view, run_variable_table[RUN_VARIABLE_attempts].name, error);
+    signed char *outcome = calloc((size_t)view->cells + 1, 1);
+    int result = attempts && outcome ? view_outcomes(view, outcome, error) : -1;
+
+    if (attempts && !outcome)
+        plan_no_memory(plan, error);
+    for (int64_t cell = 0; result == 0 && cell < view->cells; cell++) {
+        int64_t to = mapping_cell(&plan->mapping, view, cell);
+        bool copied = plan->fate == START_CONTINUES || attempts[cell] > 0;
+        plan->place[to] = cell;
+        plan->before[to] = outcome[cell];
+        plan->outcome[to] = copied ? outcome[cell] : OUTCOME_PENDING;
+    }
+    free(attempts);
+    free(outcome);
+    return result;
+}
+
+int mapping_places(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
+    int64_t **place, struct error *error)
+{
+    struct layout layout;
+    struct mapping mapping;
+
+    if (layout_init(&layout, sweep, corpus, error) != 0)
+        return -1;
+    int result = mapping_init(&mapping, view, &layout, error);
+    layout_release(&layout);
+    if (result != 0)
+        return -1;
+    int64_t *found = malloc((size_t)sweep->cells * sizeof(*found));
+    for (int64_t cell = 0; found && cell < sweep->cells; cell++)
+        found[cell] = -1;
+    for (int64_t cell = 0; found && !mapping.shorter && cell < view->cells; cell++)
+        found[mapping_cell(&mapping, view, cell)] = cell;
+    mapping_release(&mapping);
+    *place = found;
+    return found ? 0 : layout_error(error, view->name, ENOMEM);
+}
+
+/* ---- a sweep that is longer ---- */
+
+char *longer_old(const char *path, int64_t shorter)
+{
+    char *old;
+    int length =
+        shorter ? asprintf(&old, "%s.%" PRId64 ".old", path, shorter) : asprintf(&old, "%s.old", path);
+
+    return length < 0 ? NULL : old;
+}
+
+/* Refuses to grow if the name that the dataset would get is taken. */
+static int check_old(const char *output, int64_t shorter, struct error *error)
+{
+    char *path = output_resolve(output), *old = path ? longer_old(path, shorter) : NULL;
+    char *name = longer_old(output, shorter);
+    mode_t kind;
+    int there = old && name ? output_exists(old, &kind) : -1, status = 0;
+
+    if (there < 0)
+        status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", name ? name : output, strerror(errno));
+    else if (there > 0)
+        status = error_set(error, ERROR_INPUT,
+            "%s: exists, and %s, whose runs have fewer steps, would be renamed to it; rename it, or give "
+            "another -o",
+            name, output);
+    free(name);
+    free(old);
+    free(path);
+    return status;
+}
+
+/* Counts the runs, and those whose trunk is in the set. */
+static void count_runs(struct longer *longer, const struct sweep *sweep, const struct corpus *corpus,
+    const struct checkpoint_set *states)
+{
+    struct digest trunk;
+    struct walk walk;
+
+    walk_init(&walk, sweep);
+    for (; walk_next(&walk); longer->runs++) {
+        sweep_trunk_digest(sweep, corpus, &walk.run, &trunk);
+        longer->kept += checkpoint_set_has(states, &trunk);
+    }
+    walk_release(&walk);
+}
+
+/* Counts what can carry on. Only reads. */
+static int longer_find(struct longer *longer, const char *output, const struct sweep *sweep,
+    const struct corpus *corpus, int64_t shorter, struct error *error)
+{
+    char *folder = folder_states(output);
+    struct checkpoint_set states = {0};
+    struct longer found = {.shorter = shorter};
+    int status = folder ? check_old(output, shorter, error)
+                        : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
+
+    if (status == 0)
+        status = checkpoint_set_init(&states, folder, error);
+    if (status == 0) {
+        count_runs(&found, sweep, corpus, &states);
+        *longer = found;
+    }
+    checkpoint_set_release(&states);
+    free(folder);
+    return status;
+}
+
+/* The file of `view` holds the sweep or a part of it: it is continued, rewritten, or that of a shorter one.
+ */
+static int plan_old_file(struct start_plan *plan, struct error *error)
+{
+    const struct sweep *sweep = plan->layout.sweep;
+
+    if (verify_dataset(&plan->view, error) != 0 ||
+        mapping_init(&plan->mapping, &plan->view, &plan->layout, error) != 0)
+        return -1;
+    if (plan->mapping.shorter) { /* its states stay where they are; all cells are pending again */
+        plan->fate = START_LENGTHENS;
+        return longer_find(
+            &plan->longer, plan->name, sweep, plan->layout.corpus, plan->mapping.shorter, error);
+    }
+    return fits(plan, error) == 0 ? find_runs(plan, error) : -1;
+}
+
+/* ---- a new file ---- */
+
+/* Refuses a file that does not fit on the disk, before it is full. */
+static int check_space(const struct start_plan *plan, struct error *error)
+{
+    char *copy = strdup(plan->path);
+    struct statvfs disk;
+    double need = (double)plan->layout.bytes + (isnan(plan->foreign) ? 0 : plan->foreign);
+    bool known = copy && statvfs(dirname(copy), &disk) == 0 && disk.f_blocks > 0;
+
+    free(copy);
+    if (!known || need <= (double)disk.f_bavail * (double)disk.f_frsize)
+        return 0;
+    return error_set(error, ERROR_ENVIRONMENT, "%s: %s: needs %.4g MB, but only %.4g MB are free", plan->name,
+        strerror(ENOSPC), need / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
+}
+
+/* Whether a file exists is unknown, so nothing is touched. */
+static int refuse_unseen(const struct start_plan *plan, const char *suffix, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", plan->name, suffix, strerror(errno));
+}
+
+/* The new file needs room and its first name, which only a start that was killed may have left behind. */
+static int check_new_file(struct start_plan *plan, struct error *error)
+{
+    char *new = NULL;
+    mode_t kind = 0;
+
+    plan->foreign = plan->fate == START_REWRITES ? foreign_bytes(&plan->view, &plan->layout) : 0;
+    layout_measure(&plan->layout);
+    if (check_space(plan, error) != 0)
+        return -1;
+    int status = asprintf(&new, "%s.new", plan->path) < 0 ? ENOMEM : 0;
+    int there = status == 0 ? output_exists(new, &kind) : 0, result = 0;
+    if (status != 0 || there < 0)
+        result = layout_error(error, plan->name, status ? status : errno);
+    else if (there > 0 && !S_ISREG(kind))
+        result = error_set(error, ERROR_INPUT, "%s.new: %s", plan->name, strerror(EEXIST));
+    else if (plan->foreign != 0) /* or NaN */
+        result = foreign_check(&plan->view, &plan->mapping, &plan->layout, error);
+    free(status == 0 ? new : NULL);
+    return result;
+}
+
+/* --fresh renames, and overwrites by renaming, only datasets of this program. */
+static int check_ours(const char *path, const char *name, const char *suffix, struct error *error)
+{
+    if (view_check(path, error) == 0)
+        return 0;
+    if (error->status == ERROR_ENVIRONMENT)
+        return -1;
+    return error_set(error, ERROR_INPUT, "%s%s: is not a " PROGRAM " dataset; give another -o", name, suffix);
+}
+
+static int plan_fresh_file(struct start_plan *plan, struct error *error)
+{
+    mode_t kind;
+
+    plan->fate = START_SETS_ASIDE;
+    if (check_ours(plan->path, plan->name, "", error) != 0)
+        return -1;
+    char *old = longer_old(plan->path, 0);
+    if (!old)
+        return plan_no_memory(plan, error);
+    int there = output_exists(old, &kind);
+    int result = there < 0 ? refuse_unseen(plan, ".old", error) : 0;
+    if (there > 0)
+        result = check_ours(old, plan->name, ".old", error);
+    free(old);
+    return result;
+}
+
+/* ---- the plan ---- */
+
+static bool is_known(const struct start_plan *plan, const struct output_file *known)
+{
+    struct stat status;
+
+    if (stat(plan->path, &status) != 0)
+        return errno != ENOENT && errno != ENOTDIR;
+    return known->inode == 0 ||
+           (known->device == (long long)status.st_dev && known->inode == (long long)status.st_ino);
+}
+
+enum outcome dataset_first_outcome(
+    const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed)
+{
+    bool skipped = sweep_skips(sweep, cell);
+
+    if (outcome == OUTCOME_RUNNING || (outcome == OUTCOME_FAILED && retry_failed) ||
+        (outcome == OUTCOME_SKIPPED && sweep->refine.kind == REFINE_NONE))
+        outcome = OUTCOME_PENDING;
+    return outcome == OUTCOME_PENDING && skipped ? OUTCOME_SKIPPED : outcome;
+}
+
+int dataset_gone(const char *name, bool another, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT,
+        "%s: was %s while its sweep ran, so the sweep has stopped; to continue, put %s back and run the same "
+        "command again",
+        name, another ? "replaced by another file" : "renamed or removed", another ? "the first one" : "it");
+}
+
+static int decide(struct start_plan *plan, const struct dataset_options *options, struct error *error)
+{
+    mode_t kind = 0;
+    int there = output_exists(plan->path, &kind), result = 0;
+
+    if (there < 0)
+        return refuse_unseen(plan, "", error);
+    if (S_ISDIR(kind))
+        return layout_error(error, plan->name, EISDIR);
+    if (options->known && !is_known(plan, options->known))
+        return dataset_gone(plan->name, there, error);
+    if (there && !options->fresh && access(plan->path, W_OK) != 0)
+        return layout_error(error, plan->name, errno);
+    if (!there)
+        plan->fate = START_MAKES;
+    else if (options->fresh)
+        result = plan_fresh_file(plan, error);
+    else
+        result = view_open(&plan->view, plan->name, error) == 0 ? plan_old_file(plan, error) : -1;
+    return result == 0 && plan->fate != START_CONTINUES ? check_new_file(plan, error) : result;
+}
+
+int start_plan_make(struct start_plan *plan, const char *path, const struct sweep *sweep,
+    const struct corpus *corpus, const struct dataset_options *options, struct error *error)
+{
+    size_t cells = (size_t)sweep->cells;
+
+    *plan = (struct start_plan){.name = path, .view = {.file = -1}, .cells = sweep->cells};
+    plan->path = output_resolve(path);
+    if (!plan->path)
+        return layout_error(error, path, errno);
+    plan->place = malloc(cells * sizeof(*plan->place));
+    plan->before = calloc(cells, 1);
+    plan->outcome = calloc(cells, 1);
+    if (!plan->place || !plan->before || !plan->outcome) {
+        plan_no_memory(plan, error);
+        start_plan_release(plan);
+        return -1;
+    }
+    _Static_assert(OUTCOME_PENDING == 0, "cells are pending until a file is found that holds them");
+    for (int64_t cell = 0; cell < sweep->cells; cell++)
+        plan->place[cell] = -1;
+    int result = layout_init(&plan->layout, sweep, corpus, error);
+    if (result == 0)
+        result = decide(plan, options, error);
+    for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++)
+        plan->outcome[cell] = (signed char)dataset_first_outcome(
+            sweep, cell, (enum outcome)plan->outcome[cell], options->retry_failed);
+    if (result != 0)
+        start_plan_release(plan);
+    return result;
+}
+
+void start_plan_release(struct start_plan *plan)
+{
+    mapping_release(&plan->mapping);
+    view_close(&plan->view);
+    layout_release(&plan->layout);
+    free(plan->path);
+    free(plan->place);
+    free(plan->before);
+    free(plan->outcome);
+    *plan = (struct start_plan){.view = {.file = -1}};
+}
+
+/* ---- its execution ---- */
+
+static int sync_folder_of(const char *path)
+{
+    char *copy = strdup(path);
+    int status = copy ? sync_folder(dirname(copy)) : ENOMEM;
+
+    free(copy);
+    return status;
+}
+
+/* Syncs the new file and gives it its name; the old file gets the name `old` where it is kept. 0 or an errno.
+ */
+static int put_in_place(const struct start_plan *plan, const char *new, const char *old)
+{
+    int status = sync_file(new);
+
+    if (status == 0 && plan->fate == START_SETS_ASIDE) /* in place of an earlier one */
+        status = rename(plan->path, old) == 0 ? 0 : errno;
+    if (status == 0 && plan->fate == START_LENGTHENS) /* of no other */
+        status = output_name(plan->path, old);
+    if (status == 0 && plan->fate == START_REWRITES)
+        status = rename(new, plan->path) == 0 ? 0 : errno;
+    else if (status == 0)
+        status = output_name(new, plan->path);
+    return status ? status : sync_folder_of(plan->path);
+}
+
+/* Gives the new file its name, after that the files of shorter runs went where their dataset goes. */
+static int replace_file(const struct start_plan *plan, const char *new, struct error *error)
+{
+    char *old = longer_old(plan->path, plan->longer.shorter);
+    char *name = longer_old(plan->name, plan->longer.shorter);
+    int status = old && name ? 0 : ENOMEM, result = 0;
+
+    if (status == 0 && plan->fate == START_LENGTHENS)
+        result = folder_move_runs(plan->name, name, error);
+    if (status == 0 && result == 0)
+        status = put_in_place(plan, new, old);
+    free(old);
+    free(name);
+    return status == 0 ? result : layout_error(error, plan->name, status);
+}
+
+int start_plan_execute(struct start_plan *plan, struct error *error)
+{
+    bool copies = plan->fate == START_REWRITES;
+    char *new = NULL;
+
+    if (plan->fate == START_CONTINUES)
+        return 0;
+    INVARIANT(copies == (plan->view.file >= 0 && plan->fate != START_LENGTHENS), "fate %d", (int)plan->fate);
+    if (asprintf(&new, "%s.new", plan->path) < 0)
+        return layout_error(error, plan->name, ENOMEM);
+    if (unlink(new) != 0 && errno != ENOENT) {
+        int cause = errno;
+        free(new);
+        return layout_error(error, plan->name, cause);
+    }
+    int status = layout_write(&plan->layout, new);
+    if (status == NC_NOERR && copies)
+        status = mapping_copy(&plan->mapping, &plan->view, &plan->layout, new);
+    int result = status == NC_NOERR ? 0 : layout_error(error, plan->name, status);
+    if (result == 0 && copies && plan->foreign != 0) /* or NaN */
+        result = foreign_copy(&plan->view, &plan->mapping, &plan->layout, new, error);
+    if (result == 0)
+        result = replace_file(plan, new, error);
+    if (result != 0)
+        unlink(new);
+    else if (plan->fate == START_SETS_ASIDE)
+        result = folder_set_aside(plan->name, error);
+    free(new);
+    return result;
+}

@@ -1,0 +1,281 @@
+#ifndef NORMSWEEP_DRIVER_DATASET_FORM_FORM_H
+#define NORMSWEEP_DRIVER_DATASET_FORM_FORM_H
+
+#include <netcdf.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "driver/sweep/sweep.h"
+#include "model/core/error.h"
+#include "model/network/weights.h"
+#include "worker/run/run.h"
+
+/* The exact size in bytes of a sweep's dataset; NaN: unknown. */
+double dataset_size(const struct sweep *sweep, const struct corpus *corpus);
+
+/*
+ * Shell commands that convert a dataset to a compressed netCDF-4 copy, and such a copy back to a dataset. The
+ * caller frees them; NULL: no memory.
+ */
+
+/* nccopy -4 -d 5 -s first.nc first-small.nc */
+char *conversion_to_copy(const char *path);
+
+/* nccopy -k cdf5 first-small.nc first-small-cdf5.nc; with `carry_on` also ", then run with -o ...". */
+char *conversion_back(const char *path, bool carry_on);
+
+/* Shared by the files of this room; the rest of the program uses dataset.h, view.h and start_plan.h. */
+
+/*
+ * These find a part of an open netCDF file by its name, as the library's functions do; but they tell a name
+ * that is not there from one that the library could not look up for lack of memory. Each returns a netCDF
+ * status, and stores a result only with NC_NOERR.
+ */
+int lookup_variable(int file, const char *name, int *variable);
+/* Is there such a variable? One that cannot be looked up does not pass for missing: reading it says why. */
+bool lookup_has_variable(int file, const char *name);
+int lookup_dimension(int file, const char *name, int *dimension);
+/* `type` and `length` may be NULL. */
+int lookup_attribute(int file, int variable, const char *name, nc_type *type, size_t *length);
+
+/* The errno of a netCDF status with which an attribute that is there could not be read; 0: its value does not
+ * fit. */
+int lookup_cause(int status);
+
+/*
+ * The layout of a dataset: its dimensions, variables and attributes, all from tables.
+ */
+
+enum {
+    FORMAT_VERSION = 2, /* raise it with every change of what a file has */
+    SESSIONS_FIRST = 64, /* rows of the session table; doubled when it is full */
+    AXES_MAX =
+        (int)(sizeof(struct run) / sizeof(int64_t)), /* every axis has at least one parameter of its own */
+    DIMENSIONS_MAX =
+        AXES_MAX + METRIC_RANK_MOST, /* of a variable: the axes, and those of a metric or of a text */
+};
+
+/* The sizes of a dataset, and its sweep. */
+struct layout {
+    const struct sweep *sweep; /* borrowed */
+    const struct corpus *corpus; /* borrowed */
+    int64_t step_count;
+    int64_t *step; /* [step_count] ascending, owned */
+    struct metric_form form; /* in each dimension as long as that of the longest run */
+    int64_t sessions;
+    /* of the file that this one replaces, for its attributes: lines, and what others may have made of the
+     * title; NULL: none. Owned */
+    char *history, *title;
+    int64_t bytes; /* of the file; -1: unknown */
+};
+
+/* The layout that the sweep needs. On failure -1, nothing held. */
+int layout_init(
+    struct layout *layout, const struct sweep *sweep, const struct corpus *corpus, struct error *error);
+void layout_release(struct layout *layout);
+
+/* Adds steps to the layout's own. -1: no memory. */
+int layout_add_steps(struct layout *layout, const int64_t *step, int64_t count);
+
+/* Makes each dimension at least as long as in an existing file. Is any dimension longer than in the file? */
+bool layout_lengthen(struct layout *layout, const struct metric_form *file);
+
+/*
+ * Maps values of a metric from a run's row to the dataset's row, which may be longer, for example with more
+ * layers, or with both stacks where the run has one. Returns the index in the dataset's row of the run's
+ * value `index`; the *count values from there on are contiguous in both rows.
+ */
+size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,
+    size_t index, size_t *count);
+
+/* Text of the attribute `measure`. The caller frees it; NULL: no memory. Options of measuring have attributes
+ * of their own, named like their keys: see measure_option_text. */
+char *layout_measure_text(const struct measure *measure);
+
+/*
+ * "phase.nc: No space left on device" from a netCDF status, or from an errno if it is above 0. ERROR_INPUT if
+ * the user must choose another path, else ERROR_ENVIRONMENT. Always -1.
+ */
+int layout_error(struct error *error, const char *name, int status);
+
+/* "phase.nc: is not a normsweep dataset". Always -1. */
+int layout_refuse(struct error *error, const char *name);
+
+/* The range of a variable's values in the file. */
+struct extent {
+    int64_t begin, bytes;
+};
+
+/*
+ * Checks that a path is a complete CDF-5 file, which contains all its variables, or a netCDF-4 file, which
+ * only the netCDF library can check. Sets its length and *netcdf4. On failure -1 with ERROR_INPUT.
+ */
+int layout_check_file(const char *path, int64_t *bytes, bool *netcdf4, struct error *error);
+
+/* Checks a CDF-5 file likewise and returns the extents of its variables, indexed by netCDF id. The caller
+ * frees them; NULL with the error set. */
+struct extent *layout_extents(const char *path, struct error *error);
+
+/*
+ * The variables of one dataset as rows, in the order of the file. Whatever is done with all of them (define,
+ * fill, verify, place, copy) is a loop over these rows.
+ */
+
+enum variable_kind {
+    VARIABLE_RUN, /* a row of run_variable_table */
+    VARIABLE_METRIC, /* of metric_table */
+    VARIABLE_SESSION, /* of session_variable_table */
+    VARIABLE_LABEL, /* the labels of a `together` axis */
+    VARIABLE_PARAM, /* a parameter along an axis */
+    VARIABLE_COORDINATE, /* of metric_dimension_table */
+};
+
+struct variable {
+    enum variable_kind kind;
+    int which; /* its row of that table; of a label or a parameter: its axis */
+    int param; /* of a parameter: its number among those of the axis */
+    const char *name, *long_name, *unit, *comment;
+    const char *nature; /* NULL: a coordinate, or a text of a session */
+    nc_type type;
+    int64_t width; /* characters of a text */
+    bool filled; /* has a _FillValue, -1 or NaN */
+    bool of_cells; /* over the axes of the grid and, behind them, its own dimensions */
+    int rank; /* its own dimensions; a text has one more, of characters */
+    const char *dimension[METRIC_RANK_MOST];
+    int64_t length[METRIC_RANK_MOST];
+};
+
+/* What a dataset's variables follow from. All borrowed. */
+struct outline {
+    int64_t axis_count;
+    const struct axis *axis;
+    int64_t step_count, sessions; /* sessions 0: no variables of runs and sessions */
+    const int64_t *step; /* [step_count] */
+    const struct metric_form *form;
+    bool dimension[DIMENSION_COUNT], metric[METRIC_COUNT]; /* those that the file has */
+};
+
+/* Of the file that a sweep needs. */
+struct outline layout_outline(const struct layout *layout);
+
+/* The rows [*count]. The caller frees them; NULL: no memory. */
+struct variable *variable_table(const struct outline *outline, int *count);
+
+/* Bytes of a variable in the file: for each cell, if it is of cells. */
+int64_t variable_bytes(const struct variable *variable);
+
+/* The type of a parameter's values, along an axis or as an attribute. */
+nc_type variable_param_type(enum param_kind kind);
+
+/*
+ * Writes a complete new file to `path`: header, coordinates and fill values; every cell is pending or
+ * skipped. Returns a netCDF status; the file is closed but not synced.
+ */
+int layout_write(const struct layout *layout, const char *path);
+
+enum { LAYOUT_PATH = 64 };
+
+/* Lays the file out in memory, without values. A descriptor, which the caller closes, and the path at which
+ * the file can be opened meanwhile; -1: it cannot be done. */
+int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH]);
+
+/* Sets `bytes` by laying the file out in memory, without values. */
+void layout_measure(struct layout *layout);
+
+/*
+ * Checks that an existing file is one that this program could have written. The netCDF library converts types
+ * silently, writes past a buffer that is too small for the file's dimensions, and does not check bounds; so
+ * everything is compared with the tables before it is used.
+ */
+
+/*
+ * What was measured on a trained network, and a small dataset of it: names, dimensions, coordinates
+ * and attributes are those of a sweep's dataset, without axes, runs and steps.
+ */
+
+/* The attribute `source` of such a file. */
+#define INSPECTED_SOURCE "normsweep inspect"
+
+/* The first states of the residual stream of each stack: see inspected_write. */
+struct inspected_states {
+    int64_t sequences; /* 0: none are kept */
+    struct inspected_stack {
+        int64_t rows, depths; /* depths: blocks and one */
+        int32_t *token, *sequence; /* [rows] what a row reads, and its sequence */
+        scalar *state; /* [depths][rows, C] after so many blocks */
+        scalar *output; /* [rows, C] the stack's, behind a final norm where there is one */
+    } stack[STACKS_MOST];
+};
+
+struct inspected {
+    const char *family, *file, *text; /* names of files, without folders; text NULL: none */
+    const char *note; /* what was not measured, and why, or what is suspicious; NULL: nothing */
+    const struct architecture *architecture; /* of the files; borrowed, like all names */
+    int64_t parameters;
+    int64_t window; /* the most tokens of a sequence */
+    int64_t sequences, tokens; /* measured */
+    int64_t left_out; /* tokens behind the last whole window; of lines 0 */
+    int64_t lines_cut; /* lines longer than a window */
+    bool lines; /* each line was a sequence */
+    bool has_output;
+    int64_t mask, sentinel; /* ids; -1: none */
+
+    /* The values lie like those of a measured step: see struct metric_form. */
+    struct metric_form form;
+    bool has[METRIC_COUNT];
+    double *row; /* [form.row_size] owned */
+    struct inspected_states states; /* borrowed */
+};
+
+/* Room for the values of a network, whose tensors are those of the layout; bins 0: no histograms. -1: no
+ * memory. */
+int inspected_init(struct inspected *inspected, const struct architecture *architecture,
+    const struct weight_layout *layout, int64_t bins);
+void inspected_release(struct inspected *inspected);
+
+/* Store all values of a metric; in the second form `each` for every block of the network, where stacks may
+ * have unequal numbers of blocks. */
+void inspected_put(struct inspected *inspected, enum metric metric, const double *values);
+void inspected_put_blocks(
+    struct inspected *inspected, enum metric metric, const double *values, int64_t each);
+
+/* The dimensions of a metric in the file; returns their number. */
+int inspected_dimensions(
+    const struct inspected *inspected, enum metric metric, enum metric_dimension dimension[METRIC_RANK_MOST]);
+
+/* Has the file a dimension? */
+bool inspected_has(const struct inspected *inspected, enum metric_dimension dimension);
+
+/* One value: place [d] is its place along dimension d, for those that the metric has. False: the network has
+ * no such layer or tensor. */
+bool inspected_value(const struct inspected *inspected, enum metric metric, size_t index,
+    int64_t place[DIMENSION_COUNT], double *value);
+
+/* What the file says of the network and of its text, as global attributes. Those of a network have the names
+ * of a sweep's parameters. */
+struct inspected_attribute {
+    const char *name;
+    const char *text; /* NULL: it is a number */
+    int64_t number;
+};
+
+enum { INSPECTED_ATTRIBUTES = 32 }; /* at most */
+
+/* Returns their number. */
+int inspected_attributes(
+    const struct inspected *inspected, struct inspected_attribute attribute[INSPECTED_ATTRIBUTES]);
+
+/* Refuses a path at which inspected_write would fail, or would replace anything but a file of its own. */
+int inspected_check(const char *path, struct error *error);
+
+/*
+ * Writes the file under a temporary name, syncs and renames it. Kept states are the variables `state`
+ * (position, depth, width) and `output` (position, width), beside `token` and `sequence` (position); of an
+ * encoder-decoder they have the dimension `stack` in front, and a stack with fewer positions or blocks has
+ * NaN, or -1, beyond its own.
+ */
+int inspected_write(const struct inspected *inspected, const char *path, struct error *error);
+
+#endif

@@ -1,0 +1,180 @@
+#include "driver/dataset/form/inside.h"
+#include "driver/output/output.h"
+#include "driver/sweep/sweep.h"
+#include "model/core/check.h"
+
+#include <netcdf.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool layout_has(const struct layout *layout, enum metric metric)
+{
+    return metric_stored(metric, &layout->form, layout->sweep->measure.group);
+}
+
+/* Can runs of the sweep differ in the lengths of their metrics? */
+static bool lengths_vary(const struct sweep *sweep)
+{
+    for (size_t i = 0; i < param_count; i++)
+        if (param_table[i].cost && axis_find(sweep->axis_count, sweep->axis, &param_table[i]))
+            return true;
+    return false;
+}
+
+/* In each dimension as long as that of the longest run. */
+static struct metric_form longest_form(const struct sweep *sweep)
+{
+    struct metric_form longest = {0};
+    bool any = false, vary = lengths_vary(sweep);
+
+    for (int64_t cell = 0; vary && cell < sweep->cells; cell++) {
+        struct run run;
+        if (sweep_skips(sweep, cell))
+            continue;
+        sweep_cell(sweep, cell, &run);
+        metric_lengthen(&longest, &run, &sweep->measure);
+        any = true;
+    }
+    if (!any)
+        metric_lengthen(&longest, &sweep->base, &sweep->measure);
+    metric_form_place(&longest);
+    return longest;
+}
+
+size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,
+    size_t index, size_t *count)
+{
+    const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
+    size_t place = 0, stride = 1, block = 1, rest = index;
+    bool together = true;
+
+    for (int i = shape->rank - 1; i >= 0; i--) {
+        size_t here = (size_t)run->along[shape->dimension[i]];
+        size_t there = (size_t)dataset->along[shape->dimension[i]];
+        INVARIANT(here > 0 && here <= there, "%s: length %zu, %zu in the dataset", metric_table[metric].name,
+            here, there);
+        bool moved = shape->dimension[i] == DIMENSION_STACK && here < there;
+        block *= together ? here : 1;
+        together = together && here == there;
+        place += (rest % here + (moved ? (size_t)run->first_stack : 0)) * stride;
+        rest /= here;
+        stride *= there;
+    }
+    INVARIANT(
+        rest == 0, "%s: value %zu of %zu", metric_table[metric].name, index, metric_values(metric, run));
+    *count = block - index % block;
+    return place;
+}
+
+int layout_init(
+    struct layout *layout, const struct sweep *sweep, const struct corpus *corpus, struct error *error)
+{
+    *layout = (struct layout){.sweep = sweep, .corpus = corpus, .sessions = SESSIONS_FIRST, .bytes = -1};
+    layout->step = sweep_steps(sweep, corpus, &layout->step_count);
+    if (!layout->step)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
+    layout->form = longest_form(sweep);
+    return 0;
+}
+
+void layout_release(struct layout *layout)
+{
+    free(layout->step);
+    free(layout->history);
+    free(layout->title);
+    *layout = (struct layout){0};
+}
+
+int layout_add_steps(struct layout *layout, const int64_t *step, int64_t count)
+{
+    int64_t *both = malloc((size_t)(layout->step_count + count) * sizeof(*both));
+    int64_t i = 0, j = 0, length = 0;
+
+    if (!both)
+        return -1;
+    while (i < layout->step_count || j < count) {
+        bool own = j == count || (i < layout->step_count && layout->step[i] <= step[j]);
+        int64_t next = own ? layout->step[i++] : step[j++];
+        if (length == 0 || both[length - 1] != next)
+            both[length++] = next;
+    }
+    free(layout->step);
+    layout->step = both;
+    layout->step_count = length;
+    return 0;
+}
+
+bool layout_lengthen(struct layout *layout, const struct metric_form *file)
+{
+    bool longer = false;
+
+    for (int i = 0; i < DIMENSION_COUNT; i++) {
+        int64_t own = layout->form.along[i], old = file->along[i];
+        bool needed = metric_dimension_needed(i, layout->sweep->measure.group);
+        longer = longer || (needed && own > old);
+        layout->form.along[i] = own > old ? own : old;
+    }
+    metric_form_place(&layout->form);
+    return longer;
+}
+
+char *layout_measure_text(const struct measure *measure)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    const char *comma = "";
+
+    if (!out)
+        return NULL;
+    if (measure->every)
+        fprintf(out, "{every: %lld", (long long)measure->every);
+    else
+        fputs("{steps: [", out);
+    for (int64_t i = 0; i < measure->step_count; i++)
+        fprintf(out, "%s%lld", i ? ", " : "", (long long)measure->steps[i]);
+    fputs(measure->every ? ", metrics: [" : "], metrics: [", out);
+    for (int group = GROUP_ALWAYS + 1; group < GROUP_COUNT; group++) {
+        if (!measure->group[group])
+            continue;
+        fprintf(out, "%s%s", comma, metric_group_names[group]);
+        comma = ", ";
+    }
+    fputs("]}", out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *layout_refine_text(const struct sweep *sweep)
+{
+    const struct refine *refine = &sweep->refine;
+    char at[LABEL_SIZE], coarse[32] = "", *text;
+
+    if (refine->kind == REFINE_NONE)
+        return strdup("");
+    const char *first = sweep->axis[refine->axis[0]].name;
+    bool lines = refine->kind == REFINE_LINES, both = refine->axis_count == 2;
+    if (!lines)
+        snprintf(coarse, sizeof(coarse), ", coarse: %lld", (long long)refine->coarse);
+    if (asprintf(&text, "{%s%s%s%s%s, variable: %s, at: %s%s}", lines ? "axis: " : "axes: [", first,
+            both ? ", " : "", both ? sweep->axis[refine->axis[1]].name : "", lines ? "" : "]",
+            metric_table[refine->variable].name, label_real(refine->at, at, sizeof(at)), coarse) < 0)
+        return NULL;
+    return text;
+}
+
+int layout_error(struct error *error, const char *name, int status)
+{
+    enum error_status kind = output_is_at_fault(status) ? ERROR_INPUT : ERROR_ENVIRONMENT;
+
+    return error_set(error, kind, "%s: %s", name, status > 0 ? strerror(status) : nc_strerror(status));
+}
+
+int layout_refuse(struct error *error, const char *name)
+{
+    return error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset", name);
+}

@@ -1,0 +1,253 @@
+/*
+ * The order of the rows is the order of the file, which matters to those who read it while it is written.
+ * Outcome comes first: a reader that reads the variables in order sees all values of every run that it has
+ * seen as ended. Values of 8 bytes come next, each at a multiple of 8, so that a reader never sees half of
+ * one: outcome and phase have one byte for each cell, padded to a multiple of 4, so that both together are a
+ * multiple of 8. Other bytes, texts and coordinates come last: coordinates are written once.
+ */
+#include "driver/dataset/form/inside.h"
+#include "driver/tables/tables.h"
+#include "model/core/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows on their way. */
+struct listing {
+    const struct outline *outline;
+    struct variable *row;
+    int count, room;
+};
+
+static struct variable *add(struct listing *listing, const struct variable row)
+{
+    INVARIANT(listing->count < listing->room, "%s is variable %d", row.name, listing->count);
+    listing->row[listing->count] = row;
+    return &listing->row[listing->count++];
+}
+
+static void over(struct variable *row, const char *dimension, int64_t length)
+{
+    row->dimension[row->rank] = dimension;
+    row->length[row->rank++] = length;
+}
+
+static void widen(struct variable *row, const char *text)
+{
+    int64_t length = (int64_t)strlen(text);
+
+    row->width = length > row->width ? length : row->width;
+}
+
+static const nc_type stored_types[] = {
+    [STORED_BYTE] = NC_BYTE, [STORED_INTEGER] = NC_INT64, [STORED_REAL] = NC_DOUBLE, [STORED_TEXT] = NC_CHAR};
+
+/* ---- runs, metrics, sessions ---- */
+
+static void add_run(struct listing *listing, enum run_variable which)
+{
+    const struct run_variable_row *of = &run_variable_table[which];
+
+    add(listing, (struct variable){.kind = VARIABLE_RUN,
+                     .which = which,
+                     .name = of->name,
+                     .long_name = of->long_name,
+                     .unit = of->unit,
+                     .comment = of->comment,
+                     .nature = nature_table[NATURE_RECORD].word,
+                     .type = stored_types[of->type],
+                     .width = of->width,
+                     .filled = of->filled,
+                     .of_cells = true});
+}
+
+/* The part of the file that a variable of runs is in: see the top of this file. */
+enum part { PART_FIRST, PART_NUMBERS, PART_REST };
+
+static void add_runs(struct listing *listing, enum part part)
+{
+    for (enum run_variable i = 0; i < RUN_VARIABLE_COUNT; i++) {
+        enum storage type = run_variable_table[i].type;
+        bool first = i == RUN_VARIABLE_outcome || i == RUN_VARIABLE_phase;
+        bool number = type == STORED_INTEGER || type == STORED_REAL;
+        if (part == (first ? PART_FIRST : number ? PART_NUMBERS : PART_REST))
+            add_run(listing, i);
+    }
+}
+
+static int64_t dimension_length(const struct outline *outline, enum metric_dimension dimension)
+{
+    return dimension == DIMENSION_STEP ? outline->step_count : outline->form->along[dimension];
+}
+
+static void add_metric(struct listing *listing, enum metric which)
+{
+    const struct metric_row *of = &metric_table[which];
+    enum metric_dimension dimension[METRIC_RANK_MOST];
+    int rank = metric_dimensions(which, listing->outline->form, dimension);
+    struct variable *row = add(listing, (struct variable){.kind = VARIABLE_METRIC,
+                                            .which = which,
+                                            .name = of->name,
+                                            .long_name = of->long_name,
+                                            .unit = of->unit,
+                                            .comment = of->help,
+                                            .nature = nature_table[of->nature].word,
+                                            .type = NC_DOUBLE,
+                                            .filled = true,
+                                            .of_cells = true});
+
+    for (int i = 0; i < rank; i++)
+        if (dimension[i] != DIMENSION_STEP ||
+            listing->outline->dimension[DIMENSION_STEP]) /* inspect has no steps */
+            over(row, metric_dimension_table[dimension[i]].name,
+                dimension_length(listing->outline, dimension[i]));
+}
+
+static void add_sessions(struct listing *listing, enum session_variable first, enum session_variable end)
+{
+    for (enum session_variable i = first; i < end; i++) {
+        const struct session_variable_row *of = &session_variable_table[i];
+        bool number = of->type != STORED_TEXT;
+        struct variable *row = add(listing, (struct variable){.kind = VARIABLE_SESSION,
+                                                .which = i,
+                                                .name = of->name,
+                                                .long_name = of->long_name,
+                                                .unit = of->unit,
+                                                .comment = "",
+                                                .nature = number ? nature_table[NATURE_RECORD].word : NULL,
+                                                .type = stored_types[of->type],
+                                                .width = of->width,
+                                                .filled = number});
+        over(row, SESSION_DIMENSION, listing->outline->sessions);
+    }
+}
+
+/* ---- coordinates ---- */
+
+nc_type variable_param_type(enum param_kind kind)
+{
+    static const nc_type types[] = {[PARAM_INTEGER] = NC_INT64,
+        [PARAM_REAL] = NC_DOUBLE,
+        [PARAM_BOOLEAN] = NC_BYTE,
+        [PARAM_WORD] = NC_CHAR};
+
+    return types[kind];
+}
+
+static void add_axis(struct listing *listing, int index)
+{
+    const struct axis *axis = &listing->outline->axis[index];
+
+    if (axis->label) {
+        struct variable *row = add(listing, (struct variable){.kind = VARIABLE_LABEL,
+                                                .which = index,
+                                                .name = axis->name,
+                                                .long_name = axis->name,
+                                                .unit = "1",
+                                                .comment = "",
+                                                .type = NC_CHAR,
+                                                .width = 1});
+        over(row, axis->name, axis->length);
+        for (int64_t i = 0; i < axis->length; i++)
+            widen(row, axis->label[i]);
+    }
+    for (int i = 0; i < axis->param_count; i++) {
+        const struct param *param = axis->param[i];
+        bool word = param->kind == PARAM_WORD;
+        struct variable *row = add(listing, (struct variable){.kind = VARIABLE_PARAM,
+                                                .which = index,
+                                                .param = i,
+                                                .name = param->name,
+                                                .long_name = param->long_name,
+                                                .unit = param->unit,
+                                                .comment = param->help,
+                                                .type = variable_param_type(param->kind),
+                                                .width = word});
+        over(row, axis->name, axis->length);
+        for (int64_t j = 0; word && j < axis->length; j++)
+            widen(row, param->words[axis->value[i * axis->length + j].integer]);
+    }
+}
+
+static void add_coordinate(struct listing *listing, enum metric_dimension dimension)
+{
+    const struct metric_dimension_row *of = &metric_dimension_table[dimension];
+    int64_t length = dimension_length(listing->outline, dimension);
+    struct variable *row = add(listing, (struct variable){.kind = VARIABLE_COORDINATE,
+                                            .which = dimension,
+                                            .name = of->name,
+                                            .long_name = of->long_name,
+                                            .unit = "1",
+                                            .comment = of->comment,
+                                            .type = of->word      ? NC_CHAR
+                                                    : of->is_real ? NC_DOUBLE
+                                                                  : NC_INT64,
+                                            .width = of->word ? 1 : 0});
+
+    over(row, of->name, length);
+    for (int64_t i = 0; of->word && i < length && of->word(i); i++)
+        widen(row, of->word(i));
+}
+
+/* ---- the table ---- */
+
+struct variable *variable_table(const struct outline *outline, int *count)
+{
+    int room = RUN_VARIABLE_COUNT + METRIC_COUNT + SESSION_VARIABLE_COUNT + DIMENSION_COUNT;
+
+    for (int64_t i = 0; i < outline->axis_count; i++)
+        room += 1 + (int)outline->axis[i].param_count;
+    struct listing listing = {
+        .outline = outline, .row = malloc((size_t)room * sizeof(*listing.row)), .room = room};
+    if (!listing.row)
+        return NULL;
+    bool of_sweep = outline->sessions > 0;
+    if (of_sweep) {
+        add_runs(&listing, PART_FIRST);
+        add_runs(&listing, PART_NUMBERS);
+    }
+    for (enum metric i = 0; i < METRIC_COUNT; i++)
+        if (outline->metric[i])
+            add_metric(&listing, i);
+    if (of_sweep) {
+        add_sessions(&listing, SESSION_VARIABLE_start, SESSION_VARIABLE_COUNT);
+        add_runs(&listing, PART_REST);
+    }
+    for (int i = 0; i < outline->axis_count; i++)
+        add_axis(&listing, i);
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
+        if (outline->dimension[i])
+            add_coordinate(&listing, i);
+    if (of_sweep)
+        add_sessions(&listing, 0, SESSION_VARIABLE_start);
+    *count = listing.count;
+    return listing.row;
+}
+
+int64_t variable_bytes(const struct variable *variable)
+{
+    int64_t bytes = variable->type == NC_CHAR ? variable->width : variable->type == NC_BYTE ? 1 : 8;
+
+    for (int i = 0; i < variable->rank; i++)
+        bytes *= variable->length[i];
+    return bytes;
+}
+
+struct outline layout_outline(const struct layout *layout)
+{
+    const struct sweep *sweep = layout->sweep;
+    struct outline outline = {.axis_count = sweep->axis_count,
+        .axis = sweep->axis,
+        .step_count = layout->step_count,
+        .step = layout->step,
+        .sessions = layout->sessions,
+        .form = &layout->form};
+
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
+        outline.dimension[i] = metric_dimension_stored(i, &layout->form, sweep->measure.group);
+    for (enum metric i = 0; i < METRIC_COUNT; i++)
+        outline.metric[i] = layout_has(layout, i);
+    return outline;
+}

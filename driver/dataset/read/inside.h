@@ -1,0 +1,40 @@
+#ifndef NORMSWEEP_DRIVER_DATASET_READ_INSIDE_H
+#define NORMSWEEP_DRIVER_DATASET_READ_INSIDE_H
+
+#include <netcdf.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "driver/dataset/read/read.h"
+
+/* Improves the error after `path` was refused as a dataset: if it is named like a sweep file, names the
+ * dataset beside it, or says that one is needed. */
+void mistaken_dataset(const char *path, struct error *error);
+
+/* Can the library convert values of this type to numbers? Not texts, and not user-defined types of netCDF-4.
+ */
+bool view_is_number(nc_type type);
+
+/* An attribute that is one number; false: there is none, with errno 0, or it cannot be read. */
+bool view_attribute_number(const struct view *view, int variable, const char *name, double *value);
+
+/* The same for a global attribute that is one integer. */
+bool view_attribute_integer(const struct view *view, const char *name, int64_t *value);
+
+/* Text `index` of a text variable, row-major over all its dimensions except the last, as it is stored. The
+ * caller frees it; NULL: there is none, with errno 0, or it cannot be read. */
+char *view_stored_text(const struct view *view, int variable, int64_t index);
+
+/* Of a file that is there. */
+struct outline view_outline(const struct view *view);
+
+/* "a.nc: <format>; normsweep did not write this", ERROR_INPUT. Always -1. */
+int verify_fault(struct error *error, const struct view *view, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Checks that there is a variable of this name, type and shape; a width of 0 is any. -1 with ERROR_INPUT; the
+ * message names the fault. */
+int verify_variable(const struct view *view, const struct variable *expected, struct error *error);
+
+#endif

@@ -1,0 +1,244 @@
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/read/inside.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
+#include "model/core/check.h"
+#include "model/core/printable.h"
+
+#include <netcdf.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool describe_variable(const struct view *view, int id, struct view_variable *variable)
+{
+    int dimensions[NC_MAX_VAR_DIMS];
+    nc_type type;
+
+    variable->id = id;
+    if (nc_inq_var(view->file, id, NULL, &type, &variable->dimension_count, dimensions, NULL) != NC_NOERR ||
+        !view_is_number(type) || variable->dimension_count > VIEW_DIMENSIONS_MAX)
+        return false;
+    variable->size = 1;
+    for (int i = 0; i < variable->dimension_count; i++) {
+        char name[NC_MAX_NAME + 1];
+        size_t length;
+        if (nc_inq_dim(view->file, dimensions[i], name, &length) != NC_NOERR || length < 1 ||
+            length > (size_t)(view->most / variable->size))
+            return false;
+        printable(name, variable->dimension[i], VIEW_NAME);
+        variable->length[i] = (int64_t)length;
+        variable->size *= (int64_t)length;
+    }
+    return true;
+}
+
+bool view_find(const struct view *view, const char *name, struct view_variable *variable)
+{
+    int id;
+
+    return lookup_variable(view->file, name, &id) == NC_NOERR && describe_variable(view, id, variable);
+}
+
+int view_read(
+    const struct view *view, const struct view_variable *variable, double *values, struct error *error)
+{
+    double fill;
+    int status = nc_get_var_double(view->file, variable->id, values);
+
+    if (status != NC_NOERR)
+        return layout_error(error, view->name, status);
+    if (view_attribute_number(view, variable->id, "_FillValue", &fill))
+        for (int64_t i = 0; i < variable->size; i++)
+            if (values[i] == fill)
+                values[i] = NAN;
+    return errno ? layout_error(error, view->name, errno) : 0;
+}
+
+bool view_is_of_runs(const struct view *view, const struct view_variable *variable)
+{
+    if (variable->dimension_count < view->axis_count)
+        return false;
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (strcmp(variable->dimension[i], view->axis[i].name) != 0)
+            return false;
+    return true;
+}
+
+int view_read_cell(const struct view *view, const struct view_variable *variable, int64_t cell,
+    double *values, struct error *error)
+{
+    size_t start[VIEW_DIMENSIONS_MAX] = {0}, count[VIEW_DIMENSIONS_MAX];
+    int64_t whole = 1, rest = cell;
+
+    for (int i = variable->dimension_count - 1; i >= 0; i--) {
+        bool along_grid = i < view->axis_count;
+        count[i] = along_grid ? 1 : (size_t)variable->length[i];
+        start[i] = along_grid ? (size_t)(rest % variable->length[i]) : 0;
+        rest /= along_grid ? variable->length[i] : 1;
+        whole *= (int64_t)count[i];
+    }
+    INVARIANT(cell >= 0 && rest == 0 && whole == variable->size / view->cells,
+        "cell %lld of %lld, %lld values of %lld", (long long)cell, (long long)view->cells, (long long)whole,
+        (long long)(variable->size / view->cells));
+    int status = nc_get_vara_double(view->file, variable->id, start, count, values);
+    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
+}
+
+double *view_cells(const struct view *view, const char *name, struct error *error)
+{
+    double *values = malloc((size_t)view->cells * sizeof(*values));
+    struct view_variable variable;
+
+    if (!values) {
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+        return NULL;
+    }
+    for (int64_t cell = 0; cell < view->cells; cell++)
+        values[cell] = NAN;
+    if (!view_find(view, name, &variable) || variable.dimension_count != view->axis_count ||
+        !view_is_of_runs(view, &variable) || view_read(view, &variable, values, error) == 0)
+        return values;
+    free(values);
+    return NULL;
+}
+
+bool view_is_text(const struct view *view, const char *name)
+{
+    nc_type type;
+    int id;
+
+    return lookup_variable(view->file, name, &id) == NC_NOERR &&
+           nc_inq_vartype(view->file, id, &type) == NC_NOERR && type == NC_CHAR;
+}
+
+/* Splits words at spaces; no flags at all if there are too many words or one is too long. */
+static void split_words(struct view_flags *flags, const char *text)
+{
+    flags->count = 0;
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        size_t length = strcspn(text, " ");
+        if (flags->count == VIEW_FLAGS_MAX || length >= VIEW_FLAG) {
+            flags->count = 0;
+            return;
+        }
+        snprintf(flags->word[flags->count++], VIEW_FLAG, "%.*s", (int)length, text);
+        text += length;
+    }
+}
+
+void view_flags(const struct view *view, const struct view_variable *variable, struct view_flags *flags)
+{
+    char text[VIEW_FLAGS_MAX * VIEW_FLAG] = "", shown[PRINTABLE_MOST * sizeof(text)];
+    nc_type type;
+    size_t length;
+
+    if (lookup_attribute(view->file, variable->id, "flag_masks", NULL, NULL) == NC_NOERR ||
+        lookup_attribute(view->file, variable->id, "flag_meanings", &type, &length) != NC_NOERR ||
+        type != NC_CHAR || length >= sizeof(text) ||
+        nc_get_att_text(view->file, variable->id, "flag_meanings", text) != NC_NOERR)
+        text[0] = '\0';
+    split_words(flags, printable(text, shown, sizeof(shown)));
+}
+
+static int read_outcomes(const struct view *view, signed char *outcome, struct error *error)
+{
+    int variable;
+    int status = lookup_variable(view->file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
+
+    if (status == NC_NOERR)
+        status = nc_get_var_schar(view->file, variable, outcome);
+    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
+}
+
+static bool is_outcome(signed char outcome)
+{
+    return outcome >= 0 && outcome < OUTCOME_COUNT;
+}
+
+int view_outcomes(const struct view *view, signed char *outcome, struct error *error)
+{
+    if (read_outcomes(view, outcome, error) != 0)
+        return -1;
+    for (int64_t cell = 0; cell < view->cells; cell++)
+        if (!is_outcome(outcome[cell]))
+            return error_set(error, ERROR_INPUT, "%s: outcome %d is unknown", view->name, outcome[cell]);
+    return 0;
+}
+
+int view_known_outcomes(const struct view *view, signed char *outcome, struct error *error)
+{
+    if (read_outcomes(view, outcome, error) != 0)
+        return -1;
+    for (int64_t cell = 0; cell < view->cells; cell++)
+        if (!is_outcome(outcome[cell]))
+            outcome[cell] = OUTCOME_PENDING;
+    return 0;
+}
+
+/* Splits a row-major index over the first `count` dimensions; false if it is out of range. */
+static bool split_index(
+    const struct view *view, const int *dimensions, int count, int64_t index, size_t *start)
+{
+    for (int i = count - 1; i >= 0; i--) {
+        size_t length;
+        if (nc_inq_dimlen(view->file, dimensions[i], &length) != NC_NOERR || length < 1)
+            return false;
+        start[i] = (size_t)index % length;
+        index = (int64_t)((size_t)index / length);
+    }
+    return index == 0;
+}
+
+char *view_stored_text(const struct view *view, int variable, int64_t index)
+{
+    int count, dimensions[NC_MAX_VAR_DIMS];
+    size_t start[VIEW_DIMENSIONS_MAX] = {0}, counts[VIEW_DIMENSIONS_MAX], width;
+    nc_type type;
+
+    errno = 0;
+    if (nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL) != NC_NOERR ||
+        type != NC_CHAR || count < 1 || count > VIEW_DIMENSIONS_MAX ||
+        nc_inq_dimlen(view->file, dimensions[count - 1], &width) != NC_NOERR || width > (size_t)view->most ||
+        !split_index(view, dimensions, count - 1, index, start))
+        return NULL;
+    for (int i = 0; i < count; i++)
+        counts[i] = i == count - 1 ? width : 1;
+    char *text = calloc(width + 1, 1);
+    int status = text ? nc_get_vara_text(view->file, variable, start, counts, text) : NC_ENOMEM;
+    if (status == NC_NOERR)
+        return text;
+    free(text);
+    errno = lookup_cause(status);
+    return NULL;
+}
+
+/* Are a text variable's dimensions the axes of the grid, in order, and its characters? */
+static bool is_over_grid(const struct view *view, int count, const int *dimensions)
+{
+    char name[NC_MAX_NAME + 1];
+
+    if (count != view->axis_count + 1)
+        return false;
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (nc_inq_dimname(view->file, dimensions[i], name) != NC_NOERR ||
+            strcmp(name, view->axis[i].name) != 0)
+            return false;
+    return true;
+}
+
+char *view_string(const struct view *view, const char *name, int64_t index)
+{
+    int variable, count, dimensions[NC_MAX_VAR_DIMS];
+
+    errno = 0;
+    if (lookup_variable(view->file, name, &variable) != NC_NOERR ||
+        nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) != NC_NOERR)
+        return NULL;
+    if (count != 2 && !is_over_grid(view, count, dimensions))
+        return NULL;
+    return lines_clean(view_stored_text(view, variable, index));
+}

@@ -1,0 +1,309 @@
+/*
+ * Datasets are kept for months, and other programs write netCDF too. A file that another program has changed
+ * is refused here, with the name of what is wrong, before a start copies it or writes into it: a text in
+ * place of a number would overrun a buffer, attempts of another type would make an extended file lose its
+ * runs.
+ *
+ * The expected variables come from the tables from which a new file is made.
+ */
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/read/inside.h"
+#include "driver/sweep/sweep.h"
+#include "driver/tables/tables.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLERANCE 1e-12 /* relative, of computed coordinates */
+
+/* ---- values of runs ---- */
+
+/* The allowed numbers of a variable; `filled` variables may also be -1. */
+static void bounds_of(enum run_variable which, long long *least, long long *most)
+{
+    int flags;
+
+    run_variable_flags(which, &flags);
+    *least = run_variable_table[which].filled ? -1 : 0;
+    *most = flags ? flags - 1 : run_variable_table[which].filled ? LLONG_MAX : INT_MAX - 1;
+}
+
+/* The numbers [cells] of a variable over the grid, as stored. The caller frees them; NULL with the error set.
+ */
+static long long *read_stored(const struct view *view, const char *name, struct error *error)
+{
+    long long *value = malloc((size_t)view->cells * sizeof(*value));
+    int variable, status = value ? lookup_variable(view->file, name, &variable) : NC_ENOMEM;
+
+    if (status == NC_NOERR)
+        status = nc_get_var_longlong(view->file, variable, value);
+    if (status == NC_NOERR)
+        return value;
+    free(value);
+    layout_error(error, view->name, status);
+    return NULL;
+}
+
+static int verify_bounds(const struct view *view, enum run_variable which, struct error *error)
+{
+    const char *name = run_variable_table[which].name;
+    long long least, most, *value = read_stored(view, name, error);
+    char label[LABEL_SIZE];
+    int result = value ? 0 : -1;
+
+    bounds_of(which, &least, &most);
+    for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
+        if (value[cell] < least || value[cell] > most)
+            result =
+                verify_fault(error, view, "%s is %lld at %s and not from %lld to %lld", name, value[cell],
+                    label_named(view->axis_count, view->axis, cell, NAMING_WHOLE, label), least, most);
+    free(value);
+    return result;
+}
+
+static bool has_ended(long long outcome)
+{
+    return outcome == OUTCOME_DONE || outcome == OUTCOME_DIVERGED || outcome == OUTCOME_FAILED;
+}
+
+/*
+ * A run that has ended must have attempts: an extended file takes over only runs that were started. A run
+ * under way may lack them: a flush writes in the order of offsets, and the process may be killed in the
+ * middle of it.
+ */
+static int verify_starts(const struct view *view, struct error *error)
+{
+    long long *outcome = read_stored(view, run_variable_table[RUN_VARIABLE_outcome].name, error);
+    long long *attempts =
+        outcome ? read_stored(view, run_variable_table[RUN_VARIABLE_attempts].name, error) : NULL;
+    char label[LABEL_SIZE];
+    int result = attempts ? 0 : -1;
+
+    for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
+        if (has_ended(outcome[cell]) && attempts[cell] == 0)
+            result = verify_fault(error, view, "attempts is 0 at %s, where outcome is %s",
+                label_named(view->axis_count, view->axis, cell, NAMING_WHOLE, label),
+                outcome_words[outcome[cell]]);
+    free(outcome);
+    free(attempts);
+    return result;
+}
+
+/* ---- coordinates ---- */
+
+/* Orders two indices of an axis by their labels or values. */
+static int by_value(const void *left, const void *right, void *context)
+{
+    const struct axis *axis = context;
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return axis->label ? strcmp(axis->label[a], axis->label[b])
+                       : value_compare(axis->param[0], axis->value[a], axis->value[b]);
+}
+
+/* Two runs with equal values would become one cell of an extended file. */
+static int verify_distinct(const struct view *view, const struct axis *axis, struct error *error)
+{
+    int64_t *sorted = malloc((size_t)axis->length * sizeof(*sorted));
+    char text[LABEL_SIZE];
+    int result = 0;
+
+    if (!sorted)
+        return layout_error(error, view->name, NC_ENOMEM);
+    for (int64_t i = 0; i < axis->length; i++)
+        sorted[i] = i;
+    qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), by_value, (void *)axis);
+    for (int64_t i = 1; result == 0 && i < axis->length; i++)
+        if (by_value(&sorted[i - 1], &sorted[i], (void *)axis) == 0)
+            result = verify_fault(error, view, "%s has %s twice", axis->name,
+                label_axis_value(axis, sorted[i], text, sizeof(text)));
+    free(sorted);
+    return result;
+}
+
+static int verify_steps(const struct view *view, struct error *error)
+{
+    const char *name = metric_dimension_table[DIMENSION_STEP].name;
+
+    if (view->step[0] < 0)
+        return verify_fault(error, view, "%s begins at %lld", name, (long long)view->step[0]);
+    for (int64_t i = 1; i < view->step_count; i++)
+        if (view->step[i] <= view->step[i - 1])
+            return verify_fault(error, view, "%s does not ascend: %lld comes after %lld", name,
+                (long long)view->step[i], (long long)view->step[i - 1]);
+    return 0;
+}
+
+/* Checks a coordinate of numbers: "layer is 7 at place 0 and not 0". */
+static int verify_numbers(const struct view *view, enum metric_dimension dimension, struct error *error)
+{
+    const char *name = metric_dimension_table[dimension].name;
+    int64_t length = view->form.along[dimension];
+    double *value = malloc((size_t)length * sizeof(*value));
+    int variable, result = 0, status = value ? lookup_variable(view->file, name, &variable) : NC_ENOMEM;
+
+    if (status == NC_NOERR)
+        status = nc_get_var_double(view->file, variable, value);
+    if (status != NC_NOERR) {
+        free(value);
+        return layout_error(error, view->name, status);
+    }
+    for (int64_t i = 0; result == 0 && i < length; i++) {
+        double expected = metric_dimension_table[dimension].number(i);
+        if (!(fabs(value[i] - expected) <= TOLERANCE * fabs(expected)))
+            result = verify_fault(error, view, "%s is %.12g at place %lld and not %.12g", name, value[i],
+                (long long)i, expected);
+    }
+    free(value);
+    return result;
+}
+
+/* Words at their places. */
+static int verify_words(const struct view *view, enum metric_dimension dimension, struct error *error)
+{
+    const struct metric_dimension_row *row = &metric_dimension_table[dimension];
+    int result = 0;
+
+    for (int64_t i = 0; result == 0 && i < view->form.along[dimension]; i++) {
+        const char *expected = row->word(i);
+        char *text = view_string(view, row->name, i);
+        if (!text && errno)
+            return layout_error(error, view->name, errno);
+        if (!text || !expected || strcmp(text, expected) != 0)
+            result = verify_fault(error, view, "%s is '%s' at place %lld and not '%s'", row->name,
+                text ? text : "", (long long)i, expected ? expected : "");
+        free(text);
+    }
+    return result;
+}
+
+/* ---- attributes ---- */
+
+/* Every parameter that is not an axis is an attribute. */
+static int verify_params(const struct view *view, struct error *error)
+{
+    for (size_t i = 0; i < param_count; i++) {
+        const struct param *param = &param_table[i];
+        union param_value value;
+        if (axis_find(view->axis_count, view->axis, param) || view_param(view, param, &value))
+            continue;
+        if (errno)
+            return layout_error(error, view->name, errno);
+        bool there = lookup_attribute(view->file, NC_GLOBAL, param->name, NULL, NULL) != NC_ENOTATT;
+        return verify_fault(error, view, "the attribute %s %s", param->name,
+            there ? "has a value that the key cannot have" : "is missing");
+    }
+    return 0;
+}
+
+/* Checks the texts that a start compares with its own. */
+static int verify_texts(const struct view *view, struct error *error)
+{
+    static const char *const compared[] = {
+        ATTRIBUTE_MEASURE, ATTRIBUTE_VALIDATE, ATTRIBUTE_DATA, ATTRIBUTE_PRECISION};
+
+    for (size_t i = 0; i < sizeof(compared) / sizeof(*compared); i++) {
+        char *text = view_text(view, compared[i]);
+        bool there = text != NULL;
+        free(text); /* keeps errno */
+        if (!there && errno)
+            return layout_error(error, view->name, errno);
+        if (!there)
+            return verify_fault(error, view, "the attribute %s is not a text", compared[i]);
+    }
+    return 0;
+}
+
+/* ---- the whole file ---- */
+
+bool verify_alignment(const struct view *view)
+{
+    const struct outline outline = view_outline(view);
+    struct error ignored;
+    struct extent *extent = layout_extents(view->name, &ignored);
+    int count = 0, id;
+    struct variable *row = variable_table(&outline, &count);
+    bool aligned = extent && row;
+
+    for (int i = 0; aligned && i < count; i++) {
+        bool wide = row[i].type == NC_INT64 || row[i].type == NC_DOUBLE;
+        bool live = row[i].kind <= VARIABLE_SESSION;
+        if (wide && live && lookup_variable(view->file, row[i].name, &id) == NC_NOERR)
+            aligned = extent[id].begin % 8 == 0;
+    }
+    free(extent);
+    free(row);
+    return aligned;
+}
+
+static int verify_row(const struct view *view, const struct variable *row, struct error *error)
+{
+    struct variable expected = *row;
+
+    if (row->kind == VARIABLE_LABEL || row->kind == VARIABLE_PARAM) /* view_open has read them */
+        return 0;
+    if (row->kind == VARIABLE_COORDINATE)
+        expected.width = 0;
+    if (verify_variable(view, &expected, error) != 0)
+        return -1;
+    if (row->kind == VARIABLE_RUN && (row->type == NC_BYTE || row->type == NC_INT64))
+        return verify_bounds(view, (enum run_variable)row->which, error);
+    if (row->kind != VARIABLE_COORDINATE)
+        return 0;
+    if (row->which == DIMENSION_STEP)
+        return verify_steps(view, error);
+    return row->type == NC_CHAR ? verify_words(view, (enum metric_dimension)row->which, error)
+                                : verify_numbers(view, (enum metric_dimension)row->which, error);
+}
+
+static int refuse_copy(const struct view *view, struct error *error)
+{
+    char *command = conversion_back(view->name, true);
+
+    if (!command)
+        return layout_error(error, view->name, NC_ENOMEM);
+    error_set(error, ERROR_INPUT, "%s: is a netCDF-4 copy, which can only be read; to continue: %s",
+        view->name, command);
+    free(command);
+    return -1;
+}
+
+int verify_content(const struct view *view, struct error *error)
+{
+    const struct outline outline = view_outline(view);
+    int count = 0;
+    struct variable *row = variable_table(&outline, &count);
+    int result = 0;
+
+    if (!row)
+        return layout_error(error, view->name, NC_ENOMEM);
+    for (int i = 0; result == 0 && i < count; i++)
+        result = verify_row(view, &row[i], error);
+    free(row);
+    if (result == 0)
+        result = verify_starts(view, error);
+    for (int64_t i = 0; result == 0 && i < view->axis_count; i++)
+        result = verify_distinct(view, &view->axis[i], error);
+    if (result == 0)
+        result = verify_params(view, error);
+    return result == 0 ? verify_texts(view, error) : -1;
+}
+
+int verify_dataset(const struct view *view, struct error *error)
+{
+    size_t used;
+
+    if (view->copy)
+        return refuse_copy(view, error);
+    if (verify_content(view, error) == 0)
+        return 0;
+    used = strlen(error->text);
+    if (error->status == ERROR_INPUT)
+        snprintf(error->text + used, sizeof(error->text) - used, "; use --fresh or another -o");
+    return -1;
+}

@@ -1,0 +1,433 @@
+
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/read/inside.h"
+#include "driver/sweep/sweep.h"
+#include "driver/tables/tables.h"
+#include "model/core/check.h"
+#include "model/core/printable.h"
+
+#include <netcdf.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { DEFLATE_MOST = 1032 }; /* the highest compression ratio of deflate */
+
+static int view_refuse(const struct view *view, struct error *error)
+{
+    return layout_refuse(error, view->name);
+}
+
+static int view_no_memory(const struct view *view, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+}
+
+/* After something was not found: errno tells whether there is none. */
+static int view_missing(const struct view *view, struct error *error)
+{
+    return errno ? layout_error(error, view->name, errno) : view_refuse(view, error);
+}
+
+static int check_source(const struct view *view, struct error *error)
+{
+    char *source = view_text(view, ATTRIBUTE_SOURCE);
+
+    if (!source)
+        return view_missing(view, error);
+    bool ours = strcmp(source, PROGRAM) == 0, inspected = strcmp(source, INSPECTED_SOURCE) == 0;
+    free(source);
+    if (inspected)
+        return error_set(error, ERROR_INPUT,
+            "%s: of " PROGRAM " inspect, not of a sweep; draw it with analysis/figures", view->name);
+    return ours ? 0 : view_refuse(view, error);
+}
+
+static int check_header(struct view *view, struct error *error)
+{
+    if (check_source(view, error) != 0)
+        return -1;
+    if (!view_attribute_integer(view, ATTRIBUTE_FORMAT, &view->format))
+        return view_missing(view, error);
+    if (view->format != FORMAT_VERSION)
+        return error_set(error, ERROR_INPUT,
+            "%s: has dataset format %lld; this program reads format %d: read it with the version that wrote "
+            "it, or measure anew with --fresh or another -o",
+            view->name, (long long)view->format, FORMAT_VERSION);
+    return 0;
+}
+
+/* The length of a dimension; refused if the file cannot hold so many values. */
+static int dimension_length(const struct view *view, const char *name, int64_t *length, struct error *error)
+{
+    int dimension;
+    size_t size;
+
+    if (lookup_dimension(view->file, name, &dimension) != NC_NOERR ||
+        nc_inq_dimlen(view->file, dimension, &size) != NC_NOERR || size < 1 || size > (size_t)view->most)
+        return view_refuse(view, error);
+    *length = (int64_t)size;
+    return 0;
+}
+
+/* The id of a variable along one dimension, of the given type; -1 with the error set. */
+static int column(
+    const struct view *view, const char *name, const char *dimension, nc_type type, struct error *error)
+{
+    const struct variable form = {.name = name, .type = type, .rank = 1, .dimension = {dimension}};
+    int variable;
+
+    if (verify_variable(view, &form, error) != 0)
+        return -1;
+    return lookup_variable(view->file, name, &variable) == NC_NOERR ? variable : view_refuse(view, error);
+}
+
+static void free_texts(char **text, int64_t length)
+{
+    for (int64_t i = 0; text && i < length; i++)
+        free(text[i]);
+    free(text);
+}
+
+/* All texts [length] of a column. The caller frees them with free_texts; NULL with the error set. */
+static char **read_texts(
+    const struct view *view, const char *name, const char *dimension, int64_t length, struct error *error)
+{
+    int variable = column(view, name, dimension, NC_CHAR, error);
+    char **text = variable < 0 ? NULL : calloc((size_t)length, sizeof(*text));
+    bool whole = text != NULL;
+
+    if (!whole && variable >= 0)
+        view_no_memory(view, error);
+    for (int64_t i = 0; whole && i < length; i++) {
+        text[i] = view_stored_text(view, variable, i);
+        whole = text[i] != NULL;
+        if (!whole)
+            view_missing(view, error);
+    }
+    if (whole)
+        return text;
+    free_texts(text, length);
+    return NULL;
+}
+
+static int64_t word_index(const struct param *param, const char *word)
+{
+    for (int64_t i = 0; param->words[i]; i++)
+        if (strcmp(param->words[i], word) == 0)
+            return i;
+    return -1;
+}
+
+static int read_words(const struct view *view, const struct param *param, const struct axis *axis,
+    union param_value *value, struct error *error)
+{
+    char **text = read_texts(view, param->name, axis->name, axis->length, error);
+    int result = text ? 0 : -1;
+
+    for (int64_t i = 0; result == 0 && i < axis->length; i++) {
+        value[i].integer = word_index(param, text[i]);
+        if (value[i].integer < 0)
+            result = verify_fault(error, view, "%s '%s' is unknown", param->name, text[i]);
+    }
+    free_texts(text, axis->length);
+    return result;
+}
+
+static int read_integers(
+    const struct view *view, int variable, int64_t length, int64_t *value, struct error *error)
+{
+    long long *number = malloc((size_t)length * sizeof(*number));
+    int status = number ? nc_get_var_longlong(view->file, variable, number) : NC_ENOMEM;
+
+    for (int64_t i = 0; status == NC_NOERR && i < length; i++)
+        value[i] = number[i];
+    free(number);
+    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
+}
+
+/* Checks that a sweep file could have these values: the memory of a run is computed from them. */
+static int check_bounds(const struct view *view, const struct param *param, const union param_value *value,
+    int64_t count, struct error *error)
+{
+    struct error fault;
+
+    for (int64_t i = 0; i < count; i++)
+        if (param_check(param, value[i], &fault) != 0)
+            return verify_fault(error, view, "%s", fault.text);
+    return 0;
+}
+
+/* One parameter along an axis: value[axis->length]. */
+static int read_param(const struct view *view, const struct param *param, const struct axis *axis,
+    union param_value *value, struct error *error)
+{
+    _Static_assert(sizeof(*value) == sizeof(double), "a value is read as what it is");
+    if (param->kind == PARAM_WORD)
+        return read_words(view, param, axis, value, error);
+    int variable = column(view, param->name, axis->name, variable_param_type(param->kind), error);
+    if (variable < 0)
+        return -1;
+    if (param->kind != PARAM_REAL)
+        return read_integers(view, variable, axis->length, &value->integer, error);
+    int status = nc_get_var_double(view->file, variable, &value->real);
+    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
+}
+
+/* The parameters of an axis: all whose variable has this as its first dimension. */
+static bool find_params(const struct view *view, struct axis *axis, int dimension)
+{
+    axis->param = calloc(param_count, sizeof(const struct param *));
+    for (size_t i = 0; axis->param && i < param_count; i++) {
+        int variable, count, dimensions[NC_MAX_VAR_DIMS];
+        if (lookup_variable(view->file, param_table[i].name, &variable) == NC_NOERR &&
+            nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) == NC_NOERR &&
+            count >= 1 && dimensions[0] == dimension)
+            axis->param[axis->param_count++] = &param_table[i];
+    }
+    return axis->param && axis->param_count > 0;
+}
+
+/* Reads name, length and parameters. */
+static bool find_axis(const struct view *view, struct axis *axis, int dimension)
+{
+    char name[NC_MAX_NAME + 1], shown[NC_MAX_NAME + 1];
+    size_t length;
+
+    if (nc_inq_dim(view->file, dimension, name, &length) != NC_NOERR || length < 1 ||
+        length > (size_t)view->most)
+        return false;
+    axis->name = strdup(name);
+    axis->length = (int64_t)length;
+    return axis->name && strcmp(printable(name, shown, sizeof(shown)), name) == 0 &&
+           find_params(view, axis, dimension);
+}
+
+static int read_values(const struct view *view, struct axis *axis, struct error *error)
+{
+    axis->value = calloc((size_t)axis->param_count * (size_t)axis->length, sizeof(*axis->value));
+    if (!axis->value)
+        return view_no_memory(view, error);
+    for (int64_t i = 0; i < axis->param_count; i++) {
+        union param_value *value = axis->value + i * axis->length;
+        if (read_param(view, axis->param[i], axis, value, error) != 0 ||
+            check_bounds(view, axis->param[i], value, axis->length, error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_axis(const struct view *view, struct axis *axis, int dimension, struct error *error)
+{
+    errno = 0;
+    if (!find_axis(view, axis, dimension))
+        return view_missing(view, error);
+    if (!param_find(axis->name)) {
+        axis->label = read_texts(view, axis->name, axis->name, axis->length, error);
+        if (!axis->label)
+            return -1;
+    }
+    return read_values(view, axis, error);
+}
+
+/* The grid consists of the dimensions of outcome. */
+static int find_grid(const struct view *view, int *count, int *dimensions, struct error *error)
+{
+    const char *name = run_variable_table[RUN_VARIABLE_outcome].name;
+    int outcome;
+    nc_type type;
+
+    if (lookup_variable(view->file, name, &outcome) != NC_NOERR ||
+        nc_inq_var(view->file, outcome, NULL, &type, count, dimensions, NULL) != NC_NOERR)
+        return view_refuse(view, error);
+    if (type != NC_BYTE)
+        return verify_fault(error, view, "%s is not of type byte", name);
+    for (int i = 0; i < *count; i++)
+        for (int j = 0; j < i; j++)
+            if (dimensions[i] == dimensions[j])
+                return verify_fault(error, view, "%s is over one dimension twice", name);
+    return *count <= AXES_MAX ? 0 : view_refuse(view, error);
+}
+
+static int read_axes(struct view *view, struct error *error)
+{
+    int count = 0, dimensions[NC_MAX_VAR_DIMS];
+
+    if (find_grid(view, &count, dimensions, error) != 0)
+        return -1;
+    view->axis = calloc((size_t)count + 1, sizeof(*view->axis));
+    if (!view->axis)
+        return view_no_memory(view, error);
+    view->axis_count = count;
+    view->cells = 1;
+    for (int i = 0; i < count; i++) {
+        if (read_axis(view, &view->axis[i], dimensions[i], error) != 0)
+            return -1;
+        INVARIANT(view->axis[i].length > 0, "axis %d of length %lld", i, (long long)view->axis[i].length);
+        if (view->cells > view->most / view->axis[i].length)
+            return view_refuse(view, error);
+        view->cells *= view->axis[i].length;
+    }
+    return 0;
+}
+
+static int read_steps(struct view *view, struct error *error)
+{
+    const char *name = metric_dimension_table[DIMENSION_STEP].name;
+    int variable = column(view, name, name, NC_INT64, error);
+
+    if (variable < 0 || dimension_length(view, name, &view->step_count, error) != 0)
+        return -1;
+    view->step = malloc((size_t)view->step_count * sizeof(*view->step));
+    if (!view->step)
+        return view_no_memory(view, error);
+    return read_integers(view, variable, view->step_count, view->step, error);
+}
+
+static int read_lengths(struct view *view, struct error *error)
+{
+    int id;
+
+    view->form.along[DIMENSION_STEP] = view->form.along[DIMENSION_STACK] = 1;
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
+        const char *name = metric_dimension_table[i].name;
+        bool optional = !metric_dimension_stored(i, &view->form, (const bool[GROUP_COUNT]){false});
+        if (i == DIMENSION_STEP || (optional && lookup_dimension(view->file, name, &id) != NC_NOERR))
+            continue;
+        if (dimension_length(view, name, &view->form.along[i], error) != 0)
+            return -1;
+    }
+    metric_form_place(&view->form);
+    return dimension_length(view, SESSION_DIMENSION, &view->sessions, error);
+}
+
+static int read_all(struct view *view, struct error *error)
+{
+    if (check_header(view, error) != 0 || read_axes(view, error) != 0 || read_steps(view, error) != 0)
+        return -1;
+    return read_lengths(view, error);
+}
+
+/* Opens the file and nothing more. The caller calls view_close also on failure. */
+static int open_file(struct view *view, const char *path, struct error *error)
+{
+    *view = (struct view){.file = -1, .name = strdup(path)};
+    if (!view->name)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    if (layout_check_file(path, &view->bytes, &view->copy, error) != 0)
+        return -1;
+    view->most =
+        view->copy && view->bytes < INT64_MAX / DEFLATE_MOST ? DEFLATE_MOST * view->bytes : view->bytes;
+    char *whole = realpath(path, NULL); /* the library takes some relative names for URLs */
+    errno = 0;
+    int status = nc_open(whole ? whole : path, NC_NOWRITE, &view->file);
+    if (status == NC_ENOTNC && errno == EIO) /* the library means the first bytes, which it could not read */
+        status = EIO;
+    free(whole);
+    if (status == NC_NOERR)
+        return 0;
+    view->file = -1;
+    if (status > 0 || status == NC_ENOMEM || status == NC_EBADID) /* the last one: its table could not grow */
+        return layout_error(error, path, status == NC_EBADID ? NC_ENOMEM : status);
+    if (!view->copy)
+        return view_refuse(view, error);
+    return error_set(error, ERROR_INPUT, "%s: cannot be read as netCDF-4: %s", path, nc_strerror(status));
+}
+
+/* ---- opening ---- */
+
+/* "first.nc" for "first.yaml" or "first.yml"; NULL for other names, or without memory. The caller frees it.
+ */
+static char *dataset_beside(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    char *beside;
+
+    if (!dot || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0))
+        return NULL;
+    return asprintf(&beside, "%.*s.nc", (int)(dot - path), path) < 0 ? NULL : beside;
+}
+
+/* Improves the error after `path` was refused as a dataset: if it is named like a sweep file, names the
+ * dataset beside it, or says that one is needed. */
+void mistaken_dataset(const char *path, struct error *error)
+{
+    char *beside = dataset_beside(path);
+    struct error ignored;
+    struct stat status;
+
+    if (!beside || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+        free(beside);
+        return;
+    }
+    if (view_check(beside, &ignored) == 0)
+        error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset; its dataset is %s", path, beside);
+    else
+        error_set(error, ERROR_INPUT,
+            "%s: is not a " PROGRAM " dataset; if it is a sweep file, give the dataset that run writes",
+            path);
+    free(beside);
+}
+
+int view_open(struct view *view, const char *path, struct error *error)
+{
+    int result = open_file(view, path, error);
+
+    if (result != 0)
+        mistaken_dataset(path, error);
+    else
+        result = read_all(view, error);
+    if (result != 0)
+        view_close(view);
+    return result;
+}
+
+int view_check(const char *path, struct error *error)
+{
+    struct view view;
+    int result = open_file(&view, path, error) == 0 ? check_source(&view, error) : -1;
+
+    view_close(&view);
+    return result;
+}
+
+void view_close(struct view *view)
+{
+    if (view->file >= 0)
+        nc_close(view->file);
+    for (int64_t i = 0; i < view->axis_count; i++)
+        axis_release(&view->axis[i]);
+    free(view->axis);
+    free(view->step);
+    free(view->name);
+    *view = (struct view){.file = -1};
+}
+
+static bool read_attribute(const struct view *view, const struct param *param, union param_value *value)
+{
+    if (param->kind == PARAM_WORD) {
+        char *word = view_text(view, param->name);
+        value->integer = word ? word_index(param, word) : -1;
+        free(word);
+        return value->integer >= 0;
+    }
+    if (param->kind != PARAM_REAL)
+        return view_attribute_integer(view, param->name, &value->integer);
+    return view_attribute_number(view, NC_GLOBAL, param->name, &value->real);
+}
+
+bool view_param(const struct view *view, const struct param *param, union param_value *value)
+{
+    struct error ignored;
+
+    errno = 0;
+    return read_attribute(view, param, value) && param_check(param, *value, &ignored) == 0;
+}
+
+const char *view_library(void)
+{
+    return nc_inq_libvers();
+}

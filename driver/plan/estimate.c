@@ -1,0 +1,370 @@
+/*
+ * Estimates the time of a sweep from samples: runs are grouped by the parameters that their time depends
+ * on; a few groups are trained for a short while, in as many processes at once as the sweep will have
+ * workers, because those share caches, memory and clock; the other groups are interpolated with the cost
+ * model.
+ */
+#include "driver/plan/inside.h"
+#include "driver/search/search.h"
+#include "driver/sweep/sweep.h"
+#include "worker/host/host.h"
+#include "worker/run/run.h"
+#include "worker/train/train.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The number of groups that are measured, and the seconds for each at most. */
+enum { SAMPLES = 6, SECONDS_MOST = 2 };
+
+enum { CELLS_BETWEEN = 1 << 14 }; /* cells between two looks at the clock */
+
+const char *const cost_part_names[PART_COUNT] = {
+#define X(PART, name) [PART_##PART] = name,
+    COST_PARTS(X)
+#undef X
+};
+
+static int plan_no_memory(struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "plan: no memory");
+}
+
+/* ---- groups ---- */
+
+static struct digest cost_digest(const struct run *run, int64_t last_step)
+{
+    struct digest digest;
+
+    digest_init(&digest);
+    digest_add(&digest, &last_step, sizeof(last_step));
+    for (size_t i = 0; i < param_count; i++) {
+        union param_value value = param_get(&param_table[i], run);
+        if (param_table[i].cost)
+            digest_add(&digest, &value, sizeof(value));
+    }
+    return digest;
+}
+
+/* A hash table of groups by digest: open addressing, at most half full. */
+struct gathering {
+    const struct corpus *corpus;
+    const struct measure *measure;
+    struct cost_group *group;
+    int64_t count, room;
+    int64_t *slot; /* [2 * room] index of a group + 1; 0: free */
+};
+
+static int grow_groups(struct gathering *g)
+{
+    int64_t room = g->room ? 2 * g->room : 64;
+    struct cost_group *group = realloc(g->group, (size_t)room * sizeof(*group));
+    int64_t *slot = calloc((size_t)(2 * room), sizeof(*slot));
+
+    if (group)
+        g->group = group;
+    if (!group || !slot) {
+        free(slot);
+        return -1;
+    }
+    for (int64_t i = 0; i < g->count; i++) {
+        uint64_t at = group[i].digest.low % (uint64_t)(2 * room);
+        while (slot[at])
+            at = (at + 1) % (uint64_t)(2 * room);
+        slot[at] = i + 1;
+    }
+    free(g->slot);
+    g->slot = slot;
+    g->room = room;
+    return 0;
+}
+
+static void new_group(struct gathering *g, const struct run *run, int64_t last_step, struct digest digest)
+{
+    g->group[g->count++] = (struct cost_group){
+        .digest = digest,
+        .run = *run,
+        .last_step = last_step,
+        .runs = 1,
+        .step_cost = train_step_cost(run, g->corpus->vocabulary),
+        .cost = train_cost(run, g->corpus, g->measure),
+        .memory = train_memory(run, g->corpus, g->measure),
+    };
+}
+
+static int gather_run(struct gathering *g, const struct run *run)
+{
+    int64_t last_step = run_last_step(run, g->corpus);
+    struct digest digest = cost_digest(run, last_step);
+
+    if (g->count == g->room && grow_groups(g) != 0)
+        return -1;
+    for (uint64_t at = digest.low % (uint64_t)(2 * g->room);; at = (at + 1) % (uint64_t)(2 * g->room)) {
+        if (!g->slot[at]) {
+            g->slot[at] = g->count + 1;
+            new_group(g, run, last_step, digest);
+            return 0;
+        }
+        struct cost_group *group = &g->group[g->slot[at] - 1];
+        if (group->digest.low == digest.low && group->digest.high == digest.high) {
+            group->runs++;
+            return 0;
+        }
+    }
+}
+
+static int by_descending_cost(const void *a, const void *b)
+{
+    const struct cost_group *x = a, *y = b;
+
+    return (x->cost < y->cost) - (x->cost > y->cost);
+}
+
+static int gather_all(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
+    const bool *ended, struct waiting *waiting, struct error *error)
+{
+    struct gathering g = {.corpus = corpus, .measure = &sweep->measure};
+    int status = 0;
+
+    for (int64_t cell = 0; cell < sweep->cells && status == 0; cell++) {
+        struct run run;
+        if (cell % CELLS_BETWEEN == 0 && waiting_is_due(waiting))
+            waiting_say(
+                waiting, "plan: grouping runs, cell %lld of %lld", (long long)cell, (long long)sweep->cells);
+        if (sweep_skips(sweep, cell)) {
+            estimate->skipped++;
+            continue;
+        }
+        estimate->runs++;
+        if (ended && ended[cell]) {
+            estimate->ended++;
+            continue;
+        }
+        sweep_cell(sweep, cell, &run);
+        status = gather_run(&g, &run);
+    }
+    free(g.slot);
+    estimate->group = g.group;
+    estimate->group_count = g.count;
+    if (status != 0)
+        return plan_no_memory(error);
+    if (g.count)
+        qsort(g.group, (size_t)g.count, sizeof(*g.group), by_descending_cost);
+    return 0;
+}
+
+/* A search trains about the same share of the runs of each group that are left. */
+static void expect_search(struct estimate *estimate, const struct sweep *sweep)
+{
+    int64_t left = estimate->runs - estimate->ended;
+    double chosen = search_expected(sweep), share = fmax(chosen - (double)estimate->ended, 1) / (double)left;
+
+    if (left == 0)
+        return;
+    estimate->searched = estimate->runs;
+    estimate->runs = estimate->ended;
+    for (int64_t i = 0; i < estimate->group_count; i++) {
+        struct cost_group *group = &estimate->group[i];
+        group->runs = (int64_t)ceil(fmin(share, 1) * (double)group->runs);
+        estimate->runs += group->runs;
+    }
+}
+
+/* ---- samples ---- */
+
+/*
+ * The number of processes that sample at once: the sweep's workers, but no more than this machine has
+ * processors for, as the plan may be for a larger machine.
+ */
+static int sample_processes(const struct cost_group *group, int workers)
+{
+    int64_t room = processors_count() / group->run.threads;
+
+    return (int)(workers < room ? workers : room > 1 ? room : 1);
+}
+
+/* Sets the group's seconds to the mean over the sampling processes. */
+static int sample_group(struct cost_group *group, const struct corpus *corpus, const struct measure *measure,
+    int workers, double seconds, struct error *error)
+{
+    int ends[2], reported = 0, processes = sample_processes(group, workers);
+    struct sample sample = {.reason = ""};
+
+    if (pipe(ends) != 0)
+        return error_set(error, ERROR_ENVIRONMENT, "plan: pipe: %s", strerror(errno));
+    for (int process = 0; process < processes; process++) {
+        pid_t child = fork();
+        if (child == 0) {
+            const struct sampling sampling = {group, corpus, measure, clock_now() + seconds};
+            sample = sample_take(&sampling);
+            ssize_t written = write(ends[1], &sample, sizeof(sample));
+            _exit(written != (ssize_t)sizeof(sample));
+        }
+        if (child < 0 && process == 0) {
+            close(ends[0]);
+            close(ends[1]);
+            return error_set(error, ERROR_ENVIRONMENT, "plan: fork: %s", strerror(errno));
+        }
+    }
+    close(ends[1]);
+    while (read(ends[0], &sample, sizeof(sample)) == (ssize_t)sizeof(sample)) {
+        if (sample.reason[0])
+            continue;
+        sample_add(group->seconds, sample.seconds, ++reported);
+    }
+    close(ends[0]);
+    while (wait(NULL) > 0)
+        ;
+    if (!reported)
+        return error_set(error, ERROR_ENVIRONMENT, "plan: a trial run failed: %s",
+            sample.reason[0] ? sample.reason : "its process was killed; too little memory?");
+    group->timed = true;
+    return 0;
+}
+
+/* How many of `count` groups are measured. */
+static int64_t sample_count(int64_t count)
+{
+    return count < SAMPLES ? count : SAMPLES;
+}
+
+/* The group that is sample i; samples are evenly spaced in the order of cost, both ends included. */
+static int64_t sample_at(int64_t i, int64_t count)
+{
+    return count > 1 ? i * (count - 1) / (sample_count(count) - 1) : 0;
+}
+
+static int sample_groups(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
+    double seconds, struct waiting *waiting, struct error *error)
+{
+    int64_t samples = sample_count(estimate->group_count);
+
+    for (int64_t i = 0; i < samples; i++) {
+        int64_t at = sample_at(i, estimate->group_count);
+        waiting_say(waiting, "plan: timing kind of run %lld of %lld", (long long)i + 1, (long long)samples);
+        if (sample_group(&estimate->group[at], corpus, &sweep->measure, estimate->workers,
+                fmin(seconds / (double)samples, SECONDS_MOST), error) != 0)
+            return -1;
+        estimate->timed++;
+        estimate->at_once = sample_processes(&estimate->group[at], estimate->workers);
+    }
+    return 0;
+}
+
+/* Scales the seconds of the sample with the nearest cost of a step. Only samples are searched, because a
+ * sweep over lengths has as many groups as runs. */
+static void interpolate(const struct estimate *estimate, struct cost_group *group)
+{
+    const struct cost_group *near = &estimate->group[0];
+
+    for (int64_t i = 1; i < sample_count(estimate->group_count); i++) {
+        const struct cost_group *other = &estimate->group[sample_at(i, estimate->group_count)];
+        double distance = fabs(log(other->step_cost / group->step_cost));
+        if (distance < fabs(log(near->step_cost / group->step_cost)))
+            near = other;
+    }
+    double ratio = group->step_cost / near->step_cost;
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        group->seconds[part] = near->seconds[part] * ratio;
+}
+
+/* ---- sums ---- */
+
+/* Seconds of a whole run of the group, by part. */
+static void part_seconds(
+    const struct cost_group *group, const struct measure *measure, bool validated, double seconds[PART_COUNT])
+{
+    double times[PART_COUNT] = {[PART_SETUP] = 1, [PART_STEP] = (double)group->last_step};
+
+    times[PART_MEASURE] = (double)measure_count(measure, group->last_step);
+    times[PART_SATURATE] = times[PART_GRADIENTS] = times[PART_MEASURE];
+    times[PART_HESSIAN] = (double)measure_hessians(measure, group->last_step);
+    times[PART_RESIDUAL] = times[PART_LYAPUNOV] = times[PART_MEASURE];
+    times[PART_VALIDATE] = validated ? (double)measure_validations(measure, group->last_step) : 0;
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        seconds[part] = group->seconds[part] * times[part];
+}
+
+double cost_group_seconds(const struct cost_group *group, const struct measure *measure, bool validated)
+{
+    double seconds[PART_COUNT], sum = 0;
+
+    part_seconds(group, measure, validated, seconds);
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        sum += seconds[part];
+    return sum;
+}
+
+/* Assigns each run in turn to the worker that is free first. */
+static int schedule_runs(
+    struct estimate *estimate, const struct measure *measure, bool validated, struct error *error)
+{
+    struct makespan makespan;
+
+    if (makespan_begin(&makespan, estimate->workers) != 0)
+        return plan_no_memory(error);
+    for (int64_t i = 0; i < estimate->group_count; i++) {
+        double seconds = cost_group_seconds(&estimate->group[i], measure, validated);
+        for (int64_t run = 0; run < estimate->group[i].runs; run++)
+            makespan_add(&makespan, seconds);
+    }
+    estimate->makespan = makespan_end(&makespan);
+    return 0;
+}
+
+static void add_up(struct estimate *estimate, const struct measure *measure, bool validated)
+{
+    double sum[PART_COUNT] = {0}, seconds[PART_COUNT], all = 0;
+
+    for (int64_t i = 0; i < estimate->group_count; i++) {
+        part_seconds(&estimate->group[i], measure, validated, seconds);
+        for (enum cost_part part = 0; part < PART_COUNT; part++)
+            sum[part] += (double)estimate->group[i].runs * seconds[part];
+    }
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        all += sum[part];
+    estimate->core_seconds = all;
+    for (enum cost_part part = 0; part < PART_COUNT; part++)
+        estimate->part[part] = sum[part] / all;
+}
+
+int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
+    const bool *ended, int workers, double seconds, struct waiting *waiting, struct error *error)
+{
+    bool validated = corpus->valid.token_count > 0;
+
+    *estimate = (struct estimate){.workers = workers};
+    if (gather_all(estimate, sweep, corpus, ended, waiting, error) != 0) {
+        estimate_release(estimate);
+        return -1;
+    }
+    if (sweep->refine.kind != REFINE_NONE)
+        expect_search(estimate, sweep);
+    if (estimate->runs > 0 && estimate->ended == estimate->runs)
+        return 0;
+    if (sample_groups(estimate, sweep, corpus, seconds, waiting, error) != 0) {
+        estimate_release(estimate);
+        return -1;
+    }
+    for (int64_t i = 0; i < estimate->group_count; i++)
+        if (!estimate->group[i].timed)
+            interpolate(estimate, &estimate->group[i]);
+    add_up(estimate, &sweep->measure, validated);
+    waiting_say(waiting, "plan: assigning %lld runs to %d workers",
+        (long long)(estimate->runs - estimate->ended), workers);
+    if (schedule_runs(estimate, &sweep->measure, validated, error) != 0) {
+        estimate_release(estimate);
+        return -1;
+    }
+    return 0;
+}
+
+void estimate_release(struct estimate *estimate)
+{
+    free(estimate->group);
+    *estimate = (struct estimate){0};
+}

@@ -1,0 +1,28 @@
+#ifndef NORMSWEEP_DRIVER_PLAN_INSIDE_H
+#define NORMSWEEP_DRIVER_PLAN_INSIDE_H
+
+#include "driver/plan/plan.h"
+
+/* 0, or -1 without memory. */
+int makespan_begin(struct makespan *makespan, int workers);
+
+void makespan_add(struct makespan *makespan, double seconds);
+
+/* Frees the loads; returns the largest. */
+double makespan_end(struct makespan *makespan);
+
+/* The task of a sampling process. */
+struct sampling {
+    const struct cost_group *group;
+    const struct corpus *corpus;
+    const struct measure *measure;
+    double limit; /* clock at which to stop */
+};
+
+/* Trains the group's run for short whiles, as often as there is time for, at least once: the mean. */
+struct sample sample_take(const struct sampling *sampling);
+
+/* Updates a mean that now has `count` samples. */
+void sample_add(double mean[PART_COUNT], const double sample[PART_COUNT], int count);
+
+#endif

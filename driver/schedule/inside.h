@@ -1,0 +1,181 @@
+#ifndef NORMSWEEP_DRIVER_SCHEDULE_INSIDE_H
+#define NORMSWEEP_DRIVER_SCHEDULE_INSIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "driver/schedule/schedule.h"
+
+/* A queue of orders, first in, first out. */
+struct orders {
+    struct order *order; /* [size] first .. end - 1 */
+    size_t size, first, end;
+};
+
+/* -1: no memory; orders_release is still allowed. */
+int orders_init(struct orders *orders);
+void orders_release(struct orders *orders);
+
+/* Aborts without memory: the coordinator cannot continue after a lost order. */
+void orders_push(struct orders *orders, struct order order);
+
+/* False if the queue is empty. */
+bool orders_take(struct orders *orders, struct order *order);
+
+enum { CHAIN_END = -1 };
+
+/* No effect if the worker is already in the chain, or not in it. */
+void chain_append(struct chain *chain, int worker);
+void chain_remove(struct chain *chain, int worker);
+
+enum { DEADLINE_NONE = -1 };
+
+/* For workers 0 .. size - 1, without deadlines. -1: no memory; deadlines_release is still allowed. */
+int deadlines_init(struct deadlines *deadlines, int size);
+void deadlines_release(struct deadlines *deadlines);
+
+/* `due` is in seconds on the caller's clock; INFINITY: never. */
+void deadline_set(struct deadlines *deadlines, int worker, double due);
+
+/* Returns a worker whose deadline is before `now` and removes that deadline; DEADLINE_NONE if there is none.
+ */
+int deadline_passed(struct deadlines *deadlines, double now);
+
+enum { NOBODY = -1 };
+
+/* -1: no memory; pool_release is still allowed. */
+int pool_init(struct pool *pool, int size);
+void pool_release(struct pool *pool);
+
+void pool_enter(struct pool *pool, int worker, enum worker_state state);
+
+/* A worker's first message, from node `node`, below `size`, at `now`. */
+void pool_arrive(struct pool *pool, int worker, int node, double now);
+
+/* A message of a worker: its patience, which the caller may have changed, counts from now on. */
+void pool_hear(struct pool *pool, int worker, double now);
+
+/* Restarts the worker's patience for a new order; not a sign of life. */
+void pool_grant(struct pool *pool, int worker, double patience, double now);
+
+/* A worker whose silence has exceeded its patience at `now`, or NOBODY; returns each worker once. */
+int pool_silent(struct pool *pool, double now);
+
+/*
+ * Is a silent worker's node alive? True if another worker there sent a message after half of the silent
+ * worker's patience was over. False if a worker has arrived on the node since the silent worker's last
+ * message, since the node may have been restarted.
+ */
+bool pool_node_lives(const struct pool *pool, int worker);
+
+enum { QUEUE_END = -1 };
+
+/* Copies `cell` (each once, from 0), `cost` (finite, from 0) and `deaths` (NULL: none), each [count]; -1: no
+ * memory; queue_release is still allowed. */
+int queue_init(
+    struct queue *queue, const int64_t *cell, const double *cost, const int *deaths, int64_t count);
+void queue_release(struct queue *queue);
+
+/* Makes room for `count` more runs with cells up to `last`. -1: no memory; the queue is as before. */
+int queue_reserve(struct queue *queue, int64_t count, int64_t last);
+
+/* Adds a run, for which there is room; false if there is a run of that cell. */
+bool queue_add(struct queue *queue, int64_t cell, double cost, int deaths);
+
+/* Both return the next run of a queue that is not empty; queue_take also removes it: it is held. */
+int64_t queue_front(const struct queue *queue);
+int64_t queue_take(struct queue *queue);
+
+/* A held run waits again. */
+void queue_return(struct queue *queue, int64_t run);
+
+/* A held run has ended. */
+void queue_end(struct queue *queue, int64_t run);
+
+enum { SLOT_NONE = -1 };
+
+/* -1: no memory; slots_release is still allowed. */
+int slots_init(struct slots *slots, int workers, int each);
+void slots_release(struct slots *slots);
+
+/* The first slot of a worker. */
+struct slot *slots_of(const struct slots *slots, int worker);
+
+/* The index of a worker's slot with this ticket; SLOT_NONE: it has none. */
+int slots_find(const struct slots *slots, int worker, uint64_t ticket);
+
+/* The last slot of a worker that holds a run ahead. */
+int slots_last(const struct slots *slots, int worker);
+
+/* Is there a run in the worker's first slot? */
+bool slots_train(const struct slots *slots, int worker);
+
+/* Gives a worker a run, under a new ticket. The worker has a free slot. */
+struct slot slots_give(struct slots *slots, int worker, int64_t run);
+
+/* Takes the run of a slot away; the ticket stays. Returns the slot as it was. */
+struct slot slots_void(struct slots *slots, int worker, int at);
+
+/* Removes a slot, whose ticket was handed back, or all slots, which hold no runs. */
+struct slot slots_remove(struct slots *slots, int worker, int at);
+void slots_clear(struct slots *slots, int worker);
+
+/*
+ * Which worker has which run, for the coordinator: gives runs to workers and takes them back, and says so in
+ * orders. Every run waits in the queue, is held by one worker under a ticket, or has ended.
+ */
+struct assignment {
+    struct coordinator_options options;
+    struct queue queue;
+    int64_t left; /* runs that have not ended */
+    int64_t ended;
+    double cost_left; /* of the runs that are left */
+    struct pool pool;
+    struct slots slots;
+    double now; /* seconds: the time of the event that is handled */
+    bool stopping; /* no run is given any more */
+    struct orders orders;
+};
+
+enum { NOTHING = -1 }; /* no run, cell or slot */
+
+/* The arguments are those of coordinator_new. -1: no memory; assignment_release is still allowed. */
+int assignment_init(struct assignment *assignment, const int64_t *pending, const double *cost,
+    const int *deaths, int64_t count, int max_workers, const struct coordinator_options *options);
+void assignment_release(struct assignment *assignment);
+
+/* Appends an order to a worker, or to the caller (NOBODY); or about the run of a slot, which is not NOTHING.
+ */
+void assignment_order(struct assignment *assignment, enum order_kind kind, int worker);
+void assignment_order_run(
+    struct assignment *assignment, enum order_kind kind, int worker, const struct slot *slot);
+
+/* The run of a slot, which the worker holds, or held until just now. */
+struct queued_run *assignment_run(const struct assignment *assignment, int worker, const struct slot *slot);
+
+/* The worker's slot under a ticket, if it still has a run; else NULL. */
+const struct slot *assignment_slot(const struct assignment *assignment, int worker, uint64_t ticket);
+
+/* Adds a run, for which the queue has room; false if it is there already. */
+bool assignment_add(struct assignment *assignment, int64_t cell, double cost, int deaths);
+
+/* A held run has ended. */
+void assignment_end(struct assignment *assignment, int64_t run);
+
+/* The worker is dead: its runs wait again, or fail. `blame`: the run in training has killed it. */
+void assignment_lose(struct assignment *assignment, int worker, bool blame);
+
+/* The worker was silent for too long: the same, but it keeps its tickets, without their runs. */
+void assignment_give_up(struct assignment *assignment, int worker);
+
+/* Gives a busy worker orders ahead. */
+void assignment_top_up(struct assignment *assignment, int worker);
+
+/* Gives runs to idle workers, from the queue or from what others hold ahead. */
+void assignment_hand_out(struct assignment *assignment);
+
+/* Asserts that every run that is left waits or is held, once. */
+void assignment_check(const struct assignment *assignment);
+
+#endif

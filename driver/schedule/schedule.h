@@ -1,0 +1,232 @@
+#ifndef NORMSWEEP_DRIVER_SCHEDULE_SCHEDULE_H
+#define NORMSWEEP_DRIVER_SCHEDULE_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Assigns runs to workers: a pure state machine. Events go in, orders come out; it uses no MPI, no files and
+ * no clock, so that a test can drive it with ten thousand simulated workers. The time of a call does not grow
+ * with the number of workers or runs, except for the logarithm of the workers in a deadline (STOP and the end
+ * address every worker, once) and of the runs that were added. All memory is allocated at creation, except
+ * for orders that are not taken and runs that are added.
+ *
+ * Runs can be added at any time, as a search does that decides from results. Each run is trained to its end
+ * once, or fails.
+ *
+ * A run is identified by its cell, a worker by its index. Each assignment of a run has a ticket of its own,
+ * so that a late message from a worker that was given up can be recognised. Events may come late, twice, or
+ * with a ticket that was never given.
+ *
+ * Workers die, hang and come back. The replacement of a dead worker says hello under its index. A worker that
+ * is silent for longer than it has announced is given up: its runs go to others. If it wakes, it is told to
+ * stop, and is idle once it has handed everything back.
+ *
+ * A run that kills its workers ends as failed. A death counts against the run in training if nothing else
+ * explains it: the worker died but its node lives. Silence counts likewise if another worker on the node sent
+ * a message at least half of the patience later, and no worker has arrived there in between (the node may
+ * have been restarted). So each worker must send a message more often than twice in its patience.
+ */
+struct coordinator;
+
+enum event_kind {
+    EVENT_HELLO, /* worker is idle on `node`; its runs, or those of its predecessor, are lost, which is not
+                    counted as a death */
+    EVENT_PROGRESS, /* worker still trains the run of `ticket`; 0: it is alive and has no run */
+    EVENT_CHECKPOINT, /* worker has saved the run of `ticket`: the run's deaths so far no longer count */
+    EVENT_RESULT, /* worker ended the run of `ticket`: `ended` (done, diverged, failed) or handed it back
+                     (stopped) */
+    EVENT_LOST, /* worker is dead; its messages that arrive later are ignored */
+    EVENT_TICK, /* time passes: silent workers are given up. Handle all waiting events first, which may be
+                   messages of these workers */
+    EVENT_STOP, /* save and stop */
+};
+
+struct event {
+    enum event_kind kind;
+    int worker;
+    uint64_t ticket;
+    bool ended;
+    bool blame; /* LOST: its node lives, so the death counts against the run in training */
+    int node; /* HELLO: its machine, 0 .. max_workers - 1 */
+    double patience; /* HELLO, PROGRESS: seconds for which it may now be silent; 0: options.silence */
+    double now; /* seconds on any monotonic clock */
+};
+
+enum order_kind {
+    ORDER_RUN, /* to worker: train `cell` under `ticket`, after your other runs */
+    ORDER_STOP, /* to worker: hand back the run of `ticket`, begun or not; ticket 0: all your runs */
+    ORDER_QUIT, /* to worker: there is no more work for you */
+    ORDER_GIVE_UP, /* a notice: worker, which trained `cell` (-1: none), was silent for too long; RETURN or
+                      FAIL of its runs follow */
+    ORDER_ACCEPT, /* the result of the event is valid: write it for `cell` */
+    ORDER_RETURN, /* `cell` is pending again: its worker was lost or stopped */
+    ORDER_FAIL, /* `cell` has killed its workers too often: record it as failed */
+    ORDER_FINISH, /* all runs have ended, or everything has stopped */
+};
+
+struct order {
+    enum order_kind kind;
+    int worker;
+    int64_t cell;
+    uint64_t ticket;
+    int deaths; /* counted against the run since its last checkpoint, including this one */
+};
+
+struct coordinator_options {
+    double silence; /* seconds: the patience after a new order, until the worker announces its own; INFINITY:
+                       for ever */
+    int deaths; /* a run fails after so many deaths of its workers: 3 */
+    int orders_ahead; /* the most orders that a worker holds besides the one it trains */
+};
+
+/*
+ * `pending` [count]: the cells to run, longest first, ties by cell. `cost` [count]: their costs, in any unit.
+ * `deaths` [count]: deaths already counted against each; NULL: none. All are copied. Returns NULL without
+ * memory.
+ */
+struct coordinator *coordinator_new(const int64_t *pending, const double *cost, const int *deaths,
+    int64_t count, int max_workers, const struct coordinator_options *options);
+void coordinator_free(struct coordinator *coordinator);
+
+/* Handles one event; take the resulting orders with coordinator_next. */
+void coordinator_handle(struct coordinator *coordinator, const struct event *event);
+
+/*
+ * Adds runs, to be handed out after those that were returned, the longest first among the others; idle
+ * workers get them at once. Cells that wait, are held or have ended are left as they are. The arrays are
+ * those of coordinator_new, in any order. Memory grows with the largest cell. `now` is on the clock of the
+ * events; 0: the time of the last one. Returns how many runs were added; 0 after EVENT_STOP and once
+ * ORDER_QUIT was taken, since the workers go home; -1: no memory, and nothing is added. Take the orders
+ * afterwards.
+ *
+ * A sweep ends only when all orders have been taken: runs that are added in response to an ORDER_ACCEPT or
+ * ORDER_FAIL, before the next call of coordinator_next, continue it, even if that was the last result.
+ */
+int64_t coordinator_add(struct coordinator *coordinator, const int64_t *cell, const double *cost,
+    const int *deaths, int64_t count, double now);
+
+/* Takes the next order; false if there is none. */
+bool coordinator_next(struct coordinator *coordinator, struct order *order);
+
+/* The state of the sweep, for progress lines. */
+struct coordinator_state {
+    int64_t pending, running, ended; /* runs */
+    int workers, idle; /* workers at work or available, and the available ones among them */
+    int silent; /* workers that were given up and are still silent, or still have runs to hand back */
+    double cost_left; /* of all pending and running runs */
+    int64_t waits; /* how often a worker had to wait for its next run although runs were queued */
+};
+void coordinator_state(const struct coordinator *coordinator, struct coordinator_state *state);
+
+/* The cell of a ticket that `worker` holds; -1: messages under that ticket no longer count. */
+int64_t coordinator_cell(const struct coordinator *coordinator, int worker, uint64_t ticket);
+
+/* A doubly linked list of some of the workers 0 .. size - 1, each at most once: appends and removals are
+ * O(1). */
+struct chain {
+    int size;
+    int first, last; /* CHAIN_END: the chain is empty */
+    struct chain_link *link; /* [size] */
+};
+
+/* -1: no memory; chain_release is still allowed. */
+int chain_init(struct chain *chain, int size);
+void chain_release(struct chain *chain);
+
+/*
+ * A binary heap of deadlines, the earliest first. Every message of a worker postpones its deadline, and
+ * deadlines hardly ever pass; so postponing is O(1): the heap keeps the older, earlier time and is corrected
+ * once that time comes. An earlier deadline moves at once, O(log size).
+ */
+struct deadlines {
+    int size;
+    struct deadline_entry *heap; /* [size] the first `count` are in use */
+    int count;
+    double *due; /* [size] by worker; INFINITY: none */
+    int *place; /* [size] by worker: its index in the heap, or DEADLINE_NONE */
+};
+
+/* The workers as the coordinator knows them: their states, last messages and nodes. */
+enum worker_state {
+    WORKER_ABSENT, /* has not said hello yet */
+    WORKER_IDLE, /* holds no ticket */
+    WORKER_BUSY, /* holds at least one ticket */
+    WORKER_LEAVING, /* handed a run back unasked, so it gets no more orders; still holds tickets */
+    WORKER_LEFT, /* the same without tickets: waits for ORDER_QUIT */
+    WORKER_GIVEN_UP, /* silent for too long; its tickets are void */
+    WORKER_DEAD, /* holds no ticket; a replacement may say hello under its index */
+    WORKER_STATES
+};
+
+struct worker {
+    enum worker_state state;
+    int node;
+    double heard; /* seconds: its last message */
+    double since; /* seconds: start of its patience; `heard`, or the later time of a new order */
+    double patience; /* seconds after `since` for which it may be silent; INFINITY: for ever */
+    bool told; /* given up, and told to stop since it woke; maintained by the coordinator */
+};
+
+struct pool {
+    int size;
+    struct worker *worker; /* [size] */
+    int count[WORKER_STATES]; /* workers in each state */
+    struct chain idle; /* the longest idle first */
+    struct deadlines deadlines; /* of idle, busy and leaving workers */
+    struct pool_node *node; /* [size] */
+};
+
+enum queued_state {
+    RUN_WAITING, /* in the queue */
+    RUN_HELD, /* by a worker, or on its way there */
+    RUN_ENDED, /* for good */
+};
+
+/* A run as the coordinator knows it. */
+struct queued_run {
+    double cost;
+    int64_t cell;
+    int64_t after; /* the next one in the list; QUEUE_END: none */
+    int deaths; /* of its workers since its last checkpoint */
+    int holder; /* held: the worker; maintained by the coordinator */
+    enum queued_state state;
+    bool returned; /* waiting: it was taken before */
+};
+
+/*
+ * The runs of a sweep; the index in `run` identifies a run. Returned runs come first, the latest of them
+ * before all, then the longest run, ties by cell. A list holds the returned runs and, behind them, those
+ * given at first, in order; so taking and returning are O(1). Runs that are added later wait in
+ * a binary heap, O(log of their number), until they are taken for the first time.
+ */
+struct queue {
+    int64_t count, size;
+    struct queued_run *run; /* [size] the first `count` are in use */
+    int64_t first; /* of the list */
+    int64_t added, room;
+    int64_t *heap; /* [room] the first `added` are in use */
+    int64_t cells;
+    int64_t *of_cell; /* [cells] the run of a cell; QUEUE_END: none */
+    int64_t waiting; /* runs in the queue */
+    double cost; /* the sum of their costs */
+};
+
+/* A ticket that a worker holds; run SLOT_NONE: taken away, but not yet handed back. */
+struct slot {
+    uint64_t ticket;
+    int64_t run;
+};
+
+/* The tickets that workers hold, each worker's in the order of training. */
+struct slots {
+    int workers, each;
+    struct slot *slot; /* [workers][each] */
+    int *used; /* [workers] */
+    struct chain holders; /* workers with a run ahead that others can take over */
+    int64_t runs; /* in all slots */
+    int64_t training; /* in first slots */
+    uint64_t ticket; /* the last one given */
+};
+
+#endif
