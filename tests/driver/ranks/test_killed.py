@@ -27,12 +27,12 @@ STEP = 30
 
 # The rank that sends, or receives, the row of a step for the first time kills what it is told to.
 KILL_AT_A_ROW = """
-#include "worker/wire/message.h"
+#include "worker/wire/wire.h"
 #include <mpi.h>
 
 static void kill_once(const struct message *message, const char *victim, pid_t pid)
 {
-    if (message->kind == MESSAGE_ROW && message->as.row.step == STEP && strcmp(getenv("VICTIM"), victim) == 0 &&
+    if (message->kind == MESSAGE_ROW && message->as.row.step == KILL_STEP && strcmp(getenv("VICTIM"), victim) == 0 &&
         open(MARK, O_CREAT | O_EXCL | O_WRONLY, 0666) >= 0)
         kill(pid, SIGKILL);
 }
@@ -114,7 +114,7 @@ def test_killed_when_a_step_is_measured(undisturbed, tmp_path, victim):
     sweep, whole = undisturbed
     jobs = "1" if victim == "worker" else "2"
     environment = preload(tmp_path, KILL_AT_A_ROW, compiler="mpicc",
-                          flags=[f"-I{PROJECT}", f"-DSTEP={STEP}", f'-DMARK="{tmp_path}/killed"'])
+                          flags=[f"-I{PROJECT}", f"-DKILL_STEP={STEP}", f'-DMARK="{tmp_path}/killed"'])
     done = run(NORMSWEEP, "run", sweep, "-j", jobs, "-o", tmp_path / "sweep.nc",
                env=environment | {"VICTIM": victim}, cwd=tmp_path)
     assert (tmp_path / "killed").exists() and "lost" in done.stderr
