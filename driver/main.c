@@ -42,7 +42,7 @@ static void prepare_process(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
 
-    if (strcmp(name, "run") == 0)
+    if (strcmp(name, "run") == 0 || strcmp(name, "verify") == 0)
         signals_install();
     if (!computes(name))
         return;

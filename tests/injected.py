@@ -165,7 +165,7 @@ CASES = [
     Case("show", ("show", "sweep.nc"), whole, looks=True),
     Case("plane", ("show", "sweep.nc", "param_norm"), whole, looks=True),
     Case("plan", ("plan", "../sweep.yaml", "-o", "sweep.nc"), nothing, looks=True, measures=True),
-    Case("verify", ("verify", "../sweep.yaml", "-o", "sweep.nc", "-j", "1"), whole, looks=True),
+    Case("verify", ("verify", "../sweep.yaml", "-o", "sweep.nc", "-j", "0"), whole, looks=True),
     Case("check", ("check", "../sweep.yaml"), nothing, looks=True),
 ]
 
@@ -242,8 +242,11 @@ class Bench:
         return []
 
     def check_looked(self, done):
-        """What only looks has changed nothing, and shows the same if it shows it without a word of an error."""
-        wrong = [] if contents(self.work) == contents(self.before) else ["a file has changed"]
+        """What only looks has changed nothing, and shows the same if it shows it without a word of an error. A library
+        that crashes leaves the folder of `verify`."""
+        left = {name: content for name, content in contents(self.work).items()
+                if not (done.crashed and ".verify." in name)}
+        wrong = [] if left == contents(self.before) else ["a file has changed"]
         shown = "nan" not in done.out if self.case.measures else told(done.out) == told(self.undisturbed.out)
         if done.status == 0 and not done.err and not shown:
             wrong.append(f"status 0, but it shows {done.out!r}")

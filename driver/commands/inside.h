@@ -208,7 +208,15 @@ struct start {
     bool has_sweep, has_corpus;
     bool held; /* this start has had the lease: whatever happens then happens to the sweep */
     struct launching launching; /* of ranks */
+    bool quiet; /* says nothing on stdout of how it trains */
 };
+
+/*
+ * Trains what is pending at the output of a start that has its sweep and its corpus, here or on ranks that it
+ * starts. Takes the lease. Returns the exit status, STATUS_RUNS_FAILED from ranks alone, or -1; *pending:
+ * runs that were left, valid unless it is -1.
+ */
+int run_output(struct start *start, int64_t *pending, struct error *error);
 
 /* As many workers as requested, or as the cores allow, but no more than there are runs. 0: as the allocation
  * has. */

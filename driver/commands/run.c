@@ -186,7 +186,8 @@ static int run_here(struct start *start, struct error *error)
     struct session session = present_session("", environment_host(host, sizeof(host)));
     struct job job;
 
-    announce(&start->sweep, 1, true);
+    if (!start->quiet)
+        announce(&start->sweep, 1, true);
     if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, 0, error) != 0)
         return -1;
     job_keep_journal(&job, start->journal, 1);
@@ -207,7 +208,8 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
         corpus_release(&start->corpus);
         start->has_corpus = false;
     }
-    announce(&start->sweep, workers, !getenv("SLURM_JOB_ID"));
+    if (!start->quiet)
+        announce(&start->sweep, workers, !getenv("SLURM_JOB_ID"));
     struct launch launch = {.lease = start->lease,
         .output = start->sweep.output,
         .mpirun = &start->launching.mpirun,
@@ -234,19 +236,27 @@ static int conclude(const struct start *start, bool ended, double seconds, struc
     return status;
 }
 
-static int run_plainly(struct start *start, struct error *error)
+int run_output(struct start *start, int64_t *pending, struct error *error)
 {
     bool here = start->arguments.jobs == 0;
 
-    if (start_begin(start, error) != 0 || start_load_corpus(start, error) != 0 ||
-        (!here && launching_check(&start->launching, false, error) != 0))
+    if (!here && launching_check(&start->launching, false, error) != 0)
         return -1;
-    int64_t pending = start_open_output(start, error);
-    if (pending < 0)
+    *pending = start_open_output(start, error);
+    if (*pending <= 0)
+        return *pending < 0 ? -1 : STATUS_DONE;
+    return here ? run_here(start, error) : run_launched(start, *pending, error);
+}
+
+static int run_plainly(struct start *start, struct error *error)
+{
+    int64_t pending;
+
+    if (start_begin(start, error) != 0 || start_load_corpus(start, error) != 0)
         return -1;
-    if (pending == 0)
+    int status = run_output(start, &pending, error);
+    if (status >= 0 && pending == 0)
         return conclude(start, true, -1, error);
-    int status = here ? run_here(start, error) : run_launched(start, pending, error);
     if (status < 0 || status == STATUS_INTERRUPTED || status == ERROR_ENVIRONMENT || status == ERROR_INPUT)
         return status;
     return conclude(

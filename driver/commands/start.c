@@ -15,10 +15,12 @@
 
 static int load_sweep(struct start *start, struct error *error)
 {
+    const char *chosen = getenv(LEASE_VARIABLE) ? getenv(CHOSEN_VARIABLE) : NULL;
+
     if (arguments_load_sweep(&start->arguments, &start->sweep, error) != 0)
         return -1;
     start->has_sweep = true;
-    return 0;
+    return chosen ? sweep_keep_chosen(&start->sweep, chosen, error) : 0;
 }
 
 int start_load_corpus(struct start *start, struct error *error)

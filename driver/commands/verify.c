@@ -2,56 +2,57 @@
  * normsweep verify: trains a sample of the finished runs of a sweep again and compares every value with the
  * dataset.
  *
+ * The chosen runs become a sweep of their own, which is trained into a dataset in a temporary folder by the
+ * road that `run` takes: the same launcher, ranks and coordinator. Then the two datasets are compared, run by
+ * run. The folder is beside the output, where all hosts of an allocation see it, or in TMPDIR if nothing can
+ * be written there.
+ *
  * The sweep may be running. Its coordinator writes the values of a run first and its outcome after them, so
  * the outcomes are read first, and the values through a view that is opened after that: the netCDF library
  * keeps what it has read of a file.
  */
 #include "driver/commands/inside.h"
 #include "driver/dataset/extend/extend.h"
-#include "driver/dataset/form/form.h"
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
 #include "driver/job/job.h"
+#include "driver/output/output.h"
+#include "driver/ranks/ranks.h"
 #include "driver/sweep/sweep.h"
 #include "driver/tables/tables.h"
 #include "driver/text/text.h"
+#include "worker/host/host.h"
 
+#include <errno.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PART = 100 }; /* one of so many finished runs is trained again, unless -n says how many */
 enum { NAMED_MOST = 20 }; /* runs that differ */
 
 /* A sample of the finished runs of a dataset. */
 struct sample_of_runs {
-    const struct sweep *sweep;
-    const struct corpus *corpus;
-    struct view view;
-    int64_t finished; /* runs in the dataset that are done or diverged */
+    struct view view; /* of the dataset */
+    int64_t finished; /* runs in it that are done or diverged */
     int64_t count;
-    struct repeat *repeat; /* [count] in the order of cells */
+    int64_t *cell; /* [count] of the sweep, ascending */
+    int64_t *place; /* [count] the cells of the dataset */
+    struct difference *difference; /* [count] */
 };
-
-static int verify_no_memory(struct error *error)
-{
-    return error_set(error, ERROR_ENVIRONMENT, "verify: no memory");
-}
 
 /* ---- the sample ---- */
 
 /* The outcomes [*cells] in the order of the file. The caller frees them; NULL with the error set. */
 static signed char *read_outcomes(const char *path, int64_t *cells, struct error *error)
 {
-    signed char *outcome = NULL;
     struct view view;
 
     if (view_open(&view, path, error) != 0)
         return NULL;
     *cells = view.cells;
-    outcome = malloc((size_t)view.cells);
-    if (!outcome)
-        verify_no_memory(error);
-    if (outcome && view_outcomes(&view, outcome, error) != 0) {
+    signed char *outcome = memory_new((size_t)view.cells, 1);
+    if (view_outcomes(&view, outcome, error) != 0) {
         free(outcome);
         outcome = NULL;
     }
@@ -59,94 +60,206 @@ static signed char *read_outcomes(const char *path, int64_t *cells, struct error
     return outcome;
 }
 
-/* The sweep's cells whose runs are done or diverged. Those that `skip` leaves out now are not the sweep's:
- * the sweep file was not checked for them. The caller frees them; NULL with the error set. */
-static int64_t *find_finished(
-    struct sample_of_runs *sample, const signed char *outcome, const int64_t *place, struct error *error)
-{
-    const struct sweep *sweep = sample->sweep;
-    int64_t *cell = malloc((size_t)sweep->cells * sizeof(*cell));
-
-    if (!cell)
-        verify_no_memory(error);
-    for (int64_t i = 0; cell && i < sweep->cells; i++) {
-        bool held = place[i] >= 0 && !sweep_skips(sweep, i);
-        if (held && (outcome[place[i]] == OUTCOME_DONE || outcome[place[i]] == OUTCOME_DIVERGED))
-            cell[sample->finished++] = i;
-    }
-    if (cell && sample->finished == 0) {
-        error_set(error, ERROR_INPUT, "%s: no run of the sweep is done or diverged yet", sample->view.name);
-        free(cell);
-        return NULL;
-    }
-    return cell;
-}
-
-static int64_t wanted_runs(const struct sample_of_runs *sample, int asked)
-{
-    return asked > 0 ? asked : (sample->finished + PART - 1) / PART;
-}
-
-/* Chooses the runs. `place`: the file's cell of each cell of the sweep, -1: none. */
-static int choose(struct sample_of_runs *sample, const signed char *outcome, const int64_t *place, int asked,
-    struct error *error)
+/*
+ * Chooses `asked` of the runs that are done or diverged; 0: a part of them. Those that `skip` leaves out now
+ * are not the sweep's: the sweep file was not checked for them. `place`: the file's cell of each cell of the
+ * sweep, -1: none.
+ */
+static int choose(struct sample_of_runs *sample, const struct sweep *sweep, const struct corpus *corpus,
+    const signed char *outcome, const int64_t *place, int asked, struct error *error)
 {
     struct digest digest;
-    int64_t *cell = find_finished(sample, outcome, place, error);
 
-    if (!cell)
-        return -1;
-    sweep_digest(sample->sweep, sample->corpus, &digest);
-    sample->count = draw_cells(cell, sample->finished, wanted_runs(sample, asked), digest.high ^ digest.low);
-    if (sample->count > 0)
-        sample->repeat = calloc((size_t)sample->count, sizeof(*sample->repeat));
-    for (int64_t i = 0; sample->repeat && i < sample->count; i++)
-        sample->repeat[i] = (struct repeat){.cell = cell[i], .place = place[cell[i]]};
-    free(cell);
-    return sample->repeat ? 0 : verify_no_memory(error);
+    sample->cell = memory_new((size_t)sweep->cells, sizeof(*sample->cell));
+    for (int64_t i = 0; i < sweep->cells; i++) {
+        bool held = place[i] >= 0 && !sweep_skips(sweep, i);
+        if (held && (outcome[place[i]] == OUTCOME_DONE || outcome[place[i]] == OUTCOME_DIVERGED))
+            sample->cell[sample->finished++] = i;
+    }
+    if (sample->finished == 0)
+        return error_set(
+            error, ERROR_INPUT, "%s: no run of the sweep is done or diverged yet", sample->view.name);
+    sweep_digest(sweep, corpus, &digest);
+    sample->count = draw_cells(sample->cell, sample->finished,
+        asked > 0 ? asked : (sample->finished + PART - 1) / PART, digest.high ^ digest.low);
+    if (sample->count < 0)
+        return error_set(error, ERROR_ENVIRONMENT, "verify: no memory");
+    sample->place = memory_new((size_t)sample->count, sizeof(*sample->place));
+    sample->difference = memory_zero((size_t)sample->count, sizeof(*sample->difference));
+    for (int64_t i = 0; i < sample->count; i++)
+        sample->place[i] = place[sample->cell[i]];
+    return 0;
 }
 
-/* Chooses runs of the open view; `outcome` [cells] was read before it was opened. */
-static int choose_in_view(
-    struct sample_of_runs *sample, const signed char *outcome, int64_t cells, int asked, struct error *error)
+/* For sample_release, whatever it returns. */
+static int sample_open(struct sample_of_runs *sample, const struct sweep *sweep, const struct corpus *corpus,
+    int asked, struct error *error)
 {
-    int64_t *place;
+    int64_t cells, *place = NULL;
+    signed char *outcome = read_outcomes(sweep->output, &cells, error);
+    int result = outcome ? view_open(&sample->view, sweep->output, error) : -1;
 
-    if (verify_content(&sample->view, error) != 0 ||
-        mapping_places(&sample->view, sample->sweep, sample->corpus, &place, error) != 0)
-        return -1;
-    int result =
-        sample->view.cells == cells
-            ? choose(sample, outcome, place, asked, error)
-            : error_set(error, ERROR_ENVIRONMENT,
-                  "%s: was replaced while it was read; run the same command again", sample->view.name);
+    if (result == 0)
+        result = verify_content(&sample->view, error);
+    if (result == 0)
+        result = mapping_places(&sample->view, sweep, corpus, &place, error);
+    if (result == 0 && sample->view.cells != cells)
+        result = error_set(error, ERROR_ENVIRONMENT,
+            "%s: was replaced while it was read; run the same command again", sample->view.name);
+    if (result == 0)
+        result = choose(sample, sweep, corpus, outcome, place, asked, error);
     free(place);
+    free(outcome);
     return result;
 }
 
 static void sample_release(struct sample_of_runs *sample)
 {
-    free(sample->repeat);
     view_close(&sample->view);
+    free(sample->cell);
+    free(sample->place);
+    free(sample->difference);
 }
 
-/* On failure -1, nothing held. */
-static int sample_open(struct sample_of_runs *sample, const struct sweep *sweep, const struct corpus *corpus,
-    int asked, struct error *error)
-{
-    int64_t cells;
-    signed char *outcome = read_outcomes(sweep->output, &cells, error);
-    int result = outcome ? 0 : -1;
+/* ---- training again ---- */
 
-    *sample = (struct sample_of_runs){.sweep = sweep, .corpus = corpus, .view = {.file = -1}};
-    if (result == 0)
-        result = view_open(&sample->view, sweep->output, error);
-    if (result == 0)
-        result = choose_in_view(sample, outcome, cells, asked, error);
-    if (result != 0)
-        sample_release(sample);
+/* Makes a folder beside the output, or in TMPDIR. The caller frees its path; NULL with the error set. */
+static char *make_folder(const char *output, struct error *error)
+{
+    const char *fallback = getenv("TMPDIR");
+    struct string path = {0};
+
+    string_format(&path, "%s.verify.XXXXXX", output);
+    char *folder = string_take(&path);
+    if (mkdtemp(folder))
+        return folder;
+    if (errno == EACCES || errno == EROFS) {
+        free(folder);
+        string_format(&path, "%s/normsweep.verify.XXXXXX", fallback && fallback[0] ? fallback : "/tmp");
+        folder = string_take(&path);
+        if (mkdtemp(folder))
+            return folder;
+    }
+    error_set(error, ERROR_ENVIRONMENT, "%s: %s; verify needs a folder for the runs that it trains again",
+        folder, strerror(errno));
+    free(folder);
+    return NULL;
+}
+
+/* The folder, for the end of the program: also where it has no memory, see memory.h. */
+static char *again_folder;
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static void remove_folder(void)
+{
+    if (nftw(again_folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0)
+        lines_print(stderr, 0, "%s: cannot be removed: %s", again_folder, strerror(errno));
+}
+
+/* The command line of ranks: `run` with the settings of this command and the dataset in the folder. */
+static void compose_ranks(struct start *start, const char *output, const char **argument)
+{
+    const struct arguments *given = &start->arguments;
+    int count = 0;
+
+    argument[count++] = "run";
+    argument[count++] = "-o";
+    argument[count++] = output;
+    for (int i = 0; i < given->setting.count; i++) {
+        argument[count++] = "--set";
+        argument[count++] = given->setting.text[i];
+    }
+    argument[count++] = "--";
+    argument[count++] = given->operand[0];
+    argument[count] = NULL;
+    start->argc = count;
+    start->argv = (char **)argument;
+}
+
+/* Trains the chosen runs into `output`, a path in the folder. The sweep of `start` becomes theirs. Returns
+ * the exit status, or -1. */
+static int train_again(struct start *start, const struct sample_of_runs *sample, const char *folder,
+    const char *output, struct error *error)
+{
+    const char **argument = memory_zero((size_t)(6 + 2 * start->arguments.setting.count), sizeof(*argument));
+    struct string list = {0};
+    int64_t pending;
+
+    string_format(&list, "%s/chosen", folder);
+    int status = chosen_write(string_text(&list), sample->cell, sample->count, error);
+    if (status == 0)
+        status = sweep_keep_chosen(&start->sweep, string_text(&list), error);
+    if (status == 0) {
+        setenv(CHOSEN_VARIABLE, string_text(&list), 1);
+        free(start->sweep.output);
+        start->sweep.output = memory_copy(output);
+        compose_ranks(start, output, argument);
+        start->quiet = true;
+        status = run_output(start, &pending, error);
+        lease_release(start->lease);
+        start->lease = NULL;
+    }
+    string_release(&list);
+    free(argument);
+    if (status == STATUS_STOPPED || status == STATUS_INTERRUPTED)
+        return error_set(error, ERROR_ENVIRONMENT, "verify: stopped by a signal; nothing was compared");
+    return status;
+}
+
+/* The label of a chosen run: `runs` is the sweep that sweep_keep_chosen has left. */
+static const char *name_of(const struct sweep *runs, int64_t i)
+{
+    return runs->axis_count > 0 ? runs->axis[0].label[i] : "the run";
+}
+
+/* Compares the runs of the dataset at `output` with those of the sample. */
+static int compare_all(
+    struct sample_of_runs *sample, const struct sweep *runs, const char *output, struct error *error)
+{
+    struct view again;
+
+    if (view_open(&again, output, error) != 0)
+        return -1;
+    signed char *outcome = memory_new((size_t)again.cells, 1);
+    int result = view_outcomes(&again, outcome, error);
+    for (int64_t i = 0; result == 0 && i < sample->count; i++) {
+        if (outcome[i] != OUTCOME_DONE && outcome[i] != OUTCOME_DIVERGED) {
+            char *reason = view_string(&again, run_variable_table[RUN_VARIABLE_reason].name, i);
+            result = error_set(error, ERROR_ENVIRONMENT, "verify: %s: %s", name_of(runs, i),
+                reason && reason[0] ? reason : "has not ended");
+            free(reason);
+        } else {
+            result = view_compare(&sample->view, sample->place[i], &again, i, &sample->difference[i], error);
+        }
+    }
     free(outcome);
+    view_close(&again);
     return result;
+}
+
+/* Trains the sample again and compares it. Returns 0, an exit status of which the user has been told, or -1.
+ */
+static int repeat_runs(struct start *start, struct sample_of_runs *sample, struct error *error)
+{
+    struct string output = {0};
+
+    again_folder = make_folder(start->sweep.output, error);
+    if (!again_folder)
+        return -1;
+    atexit(remove_folder);
+    string_format(&output, "%s/again.nc", again_folder);
+    int status = train_again(start, sample, again_folder, string_text(&output), error);
+    if (status == STATUS_DONE || status == STATUS_RUNS_FAILED)
+        status = compare_all(sample, &start->sweep, string_text(&output), error);
+    string_release(&output);
+    return status;
 }
 
 /* ---- the report ---- */
@@ -157,30 +270,20 @@ struct tally_of_runs {
     int64_t otherwise; /* runs that were trained with something else than this process has */
 };
 
-static void count_differences(const struct sample_of_runs *sample, struct tally_of_runs *tally)
-{
-    for (int64_t i = 0; i < sample->count; i++) {
-        const struct difference *difference = &sample->repeat[i].difference;
-        tally->runs += difference->different > 0;
-        tally->values += difference->different;
-        tally->compared += difference->values;
-    }
-}
-
 /* "different: learning_rate=0.1 seed=2: train_loss at step 20: 1.5 in a.nc, 1.25 trained again; ..." */
-static void name_different(const struct sample_of_runs *sample, int64_t different)
+static void name_different(const struct sample_of_runs *sample, const struct sweep *runs, int64_t different)
 {
     int64_t named = 0;
 
     for (int64_t i = 0; i < sample->count && named < NAMED_MOST; i++) {
-        const struct repeat *repeat = &sample->repeat[i];
-        char label[LABEL_SIZE], text[DIFFERENCE_TEXT];
-        if (repeat->difference.different == 0)
+        const struct difference *difference = &sample->difference[i];
+        char text[DIFFERENCE_TEXT];
+        if (difference->different == 0)
             continue;
-        fprintf(stderr, "different: %s: ", label_cell(sample->sweep, repeat->cell, label));
-        lines_put(stderr, difference_text(&repeat->difference, &sample->view, text));
-        if (repeat->difference.different > 1)
-            fprintf(stderr, "; and %" PRId64 " more", repeat->difference.different - 1);
+        fprintf(stderr, "different: %s: ", name_of(runs, i));
+        lines_put(stderr, difference_text(difference, &sample->view, text));
+        if (difference->different > 1)
+            fprintf(stderr, "; and %" PRId64 " more", difference->different - 1);
         fputc('\n', stderr);
         named++;
     }
@@ -194,10 +297,11 @@ static int read_sessions(const struct sample_of_runs *sample, int64_t *session, 
     struct view_variable variable;
 
     if (!view_find(&sample->view, run_variable_table[RUN_VARIABLE_session].name, &variable))
-        return verify_no_memory(error); /* verify_content has found it */
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sample->view.name); /* verify_content has
+                                                                                         * found it */
     for (int64_t i = 0; i < sample->count; i++) {
         double value;
-        if (view_read_cell(&sample->view, &variable, sample->repeat[i].place, &value, error) != 0)
+        if (view_read_cell(&sample->view, &variable, sample->place[i], &value, error) != 0)
             return -1;
         session[i] = value < (double)sample->view.sessions ? (int64_t)value : -1;
     }
@@ -237,10 +341,7 @@ static int compare_session(const struct sample_of_runs *sample, int64_t session,
 static int compare_sessions(
     const struct sample_of_runs *sample, bool quiet, struct tally_of_runs *tally, struct error *error)
 {
-    int64_t *session = malloc((size_t)sample->count * sizeof(*session));
-
-    if (!session)
-        return verify_no_memory(error);
+    int64_t *session = memory_new((size_t)sample->count, sizeof(*session));
     int result = read_sessions(sample, session, error);
     if (result == 0)
         qsort(session, (size_t)sample->count, sizeof(*session), by_session);
@@ -279,11 +380,16 @@ static void print_values(const struct sample_of_runs *sample, const struct tally
 }
 
 /* Returns the exit status, or -1. */
-static int report(const struct sample_of_runs *sample, bool values, struct error *error)
+static int report(
+    const struct sample_of_runs *sample, const struct sweep *runs, bool values, struct error *error)
 {
     struct tally_of_runs tally = {0};
 
-    count_differences(sample, &tally);
+    for (int64_t i = 0; i < sample->count; i++) {
+        tally.runs += sample->difference[i].different > 0;
+        tally.values += sample->difference[i].different;
+        tally.compared += sample->difference[i].values;
+    }
     if (compare_sessions(sample, values, &tally, error) != 0)
         return -1;
     if (values)
@@ -291,51 +397,32 @@ static int report(const struct sample_of_runs *sample, bool values, struct error
     else
         print_summary(sample, &tally);
     fflush(stdout);
-    name_different(sample, tally.runs);
+    name_different(sample, runs, tally.runs);
     return tally.runs > 0 ? STATUS_DIFFERENT : STATUS_DONE;
 }
 
 /* ---- the command ---- */
 
-/* Returns the exit status, or -1. */
-static int verify(const struct arguments *arguments, const struct sweep *sweep, const struct corpus *corpus,
-    struct error *error)
-{
-    struct terminal terminal = terminal_find(stderr);
-    struct sample_of_runs sample;
-    struct waiting waiting;
-
-    if (sample_open(&sample, sweep, corpus, arguments->runs, error) != 0)
-        return -1;
-    waiting_begin(&waiting, stderr, &terminal);
-    int status = repeat_runs(sample.repeat, sample.count, sweep, corpus, &sample.view,
-        arguments_workers(arguments, sweep), &waiting, error);
-    waiting_end(&waiting);
-    if (status == 0)
-        status = report(&sample, arguments_has(arguments, OPTION_VALUES), error);
-    sample_release(&sample);
-    return status;
-}
-
 int command_verify(int argc, char **argv)
 {
-    struct arguments arguments;
-    struct corpus corpus;
-    struct sweep sweep;
+    struct start start = {.begun = clock_now()};
+    struct sample_of_runs sample = {.view = {.file = -1}};
     struct error error;
     int status;
 
-    if (command_arguments(&arguments, argc, argv, &status) != 0)
+    if (command_arguments(&start.arguments, argc, argv, &status) != 0)
         return status;
-    status = arguments_load_sweep(&arguments, &sweep, &error);
-    if (status == 0) {
-        status = sweep_load_corpus(&sweep, &corpus, &error);
-        if (status == 0) {
-            status = verify(&arguments, &sweep, &corpus, &error);
-            corpus_release(&corpus);
-        }
-        sweep_release(&sweep);
-    }
-    arguments_release(&arguments);
+    start.launching = (struct launching){.arguments = &start.arguments, .sweep = &start.sweep};
+    status = start_begin(&start, &error);
+    if (status == 0)
+        status = start_load_corpus(&start, &error);
+    if (status == 0)
+        status = sample_open(&sample, &start.sweep, &start.corpus, start.arguments.runs, &error);
+    if (status == 0)
+        status = repeat_runs(&start, &sample, &error);
+    if (status == 0)
+        status = report(&sample, &start.sweep, arguments_has(&start.arguments, OPTION_VALUES), &error);
+    sample_release(&sample);
+    start_release(&start);
     return command_flush(status < 0 ? command_fail(&error) : status);
 }

@@ -120,6 +120,10 @@ static void add_options(struct command_line *line, const struct mpirun *mpirun, 
         add_argument(line, SCREEN_VARIABLE);
         add_argument(line, "-x");
         add_argument(line, SPARES_VARIABLE);
+        if (getenv(CHOSEN_VARIABLE)) {
+            add_argument(line, "-x");
+            add_argument(line, CHOSEN_VARIABLE);
+        }
     }
     if (ranks > 0) {
         snprintf(line->ranks, sizeof(line->ranks), "%d", ranks);

@@ -117,6 +117,9 @@ struct hosts {
     } * host; /* [count], owned */
 };
 
+/* The list of runs to which ranks restrict their sweep: see sweep_keep_chosen. Not set: none. */
+#define CHOSEN_VARIABLE "NORMSWEEP_CHOSEN"
+
 /* For the coordinator: how many of the ranks of a host are spares. */
 #define SPARES_VARIABLE "NORMSWEEP_SPARES"
 

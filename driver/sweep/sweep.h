@@ -213,6 +213,16 @@ int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct e
 /* Prints "; 2.41 % of the validation tokens are <unk>", or nothing without validation text or <unk>. */
 void sweep_print_unknown(const struct corpus *corpus, FILE *out);
 
+/* Writes the numbers of cells, ascending, for sweep_keep_chosen. -1: ERROR_ENVIRONMENT. */
+int chosen_write(const char *path, const int64_t *cell, int64_t count, struct error *error);
+
+/*
+ * Makes the sweep one of the runs in this list alone: cell i is that of the i-th number, along one axis
+ * `run`, whose labels are those of label_cell; a sweep without axes stays as it is. -1 with ERROR_ENVIRONMENT
+ * and the sweep as it was: it is not a list of cells of this sweep.
+ */
+int sweep_keep_chosen(struct sweep *sweep, const char *path, struct error *error);
+
 /*
  * The digest of one run: its parameters, the corpus's content, measure and validate. Two runs with equal
  * digests give equal numbers (with the same BLAS kernel and vector level).

@@ -18,13 +18,13 @@
 
 const struct sublayer_row sublayer_table[SUBLAYER_KINDS] = {
     [SUBLAYER_ATTENTION] = {TENSOR_LN1, TENSOR_LN1_BIAS, attention_layout, attention_forward,
-        attention_gradient, attention_tangent, attention_gradient_tangent, attention_attended},
+        attention_gradient, attention_tangent, attention_gradient_tangent, attention_attended, false},
     [SUBLAYER_CROSS] = {TENSOR_CROSS_LN, TENSOR_CROSS_LN_BIAS, attention_layout, attention_forward,
-        attention_gradient, attention_tangent, attention_gradient_tangent, NULL, .cross = true},
+        attention_gradient, attention_tangent, attention_gradient_tangent, NULL, true},
     [SUBLAYER_DISTANCE] = {TENSOR_LN1, TENSOR_LN1_BIAS, distance_layout, distance_forward, NULL, NULL, NULL,
-        distance_attended},
+        distance_attended, false},
     [SUBLAYER_FEEDFORWARD] = {TENSOR_LN2, TENSOR_LN2_BIAS, feedforward_layout, feedforward_forward,
-        feedforward_gradient, feedforward_tangent, feedforward_gradient_tangent, NULL},
+        feedforward_gradient, feedforward_tangent, feedforward_gradient_tangent, NULL, false},
 };
 
 void sublayer_layout(struct sublayer *s, enum sublayer_kind kind, int64_t layer,

@@ -6,9 +6,6 @@
 
 #include "driver/dataset/ledger/ledger.h"
 
-/* The phase that a result is stored with. */
-enum phase dataset_phase(const struct result *result);
-
 enum { WRITE_BUFFER_BYTES = 1 << 20, WRITE_BUFFER_PIECES = 1 << 15 };
 
 /* For the file at `path`, which exists. 0, or an errno with nothing held. */

@@ -364,7 +364,7 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
     return 0;
 }
 
-enum phase dataset_phase(const struct result *result)
+static enum phase phase_of(const struct result *result)
 {
     if (result->outcome == OUTCOME_DIVERGED)
         return PHASE_DIVERGED;
@@ -402,7 +402,7 @@ static int put_values(struct dataset *dataset, const struct waiting_result *wait
     if (status == 0)
         status = put_text(dataset, RUN_VARIABLE_reason, cell, result->reason);
     if (status == 0)
-        status = put_integer(dataset, RUN_VARIABLE_phase, cell, dataset_phase(result));
+        status = put_integer(dataset, RUN_VARIABLE_phase, cell, phase_of(result));
     if (status == 0)
         status = put_integer(dataset, RUN_VARIABLE_dynamics, cell, result->dynamics);
     if (status == 0)

@@ -129,4 +129,30 @@ int verify_dataset(const struct view *view, struct error *error);
  */
 bool verify_alignment(const struct view *view);
 
+/* How a run that was trained again differs from its record in the file. */
+struct difference {
+    int64_t values; /* numbers that at least one of the two has */
+    int64_t different;
+    /* the first of them */
+    enum metric metric; /* METRIC_COUNT: `variable` */
+    enum run_variable variable;
+    int64_t place; /* among the values of the metric */
+    double stored, again;
+};
+
+/*
+ * Compares the bits of all numbers of the run in a cell of `stored` with those of the run in a cell of
+ * `again`, which trained it again: all metrics and, of the other variables, those that are not about time,
+ * place or attempts; a NaN equals any NaN. On failure -1: ERROR_INPUT if `stored` has no place for a number
+ * of `again`, ERROR_ENVIRONMENT if a file cannot be read.
+ */
+int view_compare(const struct view *stored, int64_t cell, const struct view *again, int64_t other,
+    struct difference *difference, struct error *error);
+
+enum { DIFFERENCE_TEXT = 512 };
+
+/* "tensor_norm at step 20, layer 1, tensor w2: 1.5 in a.nc, 1.25 trained again". Returns text. */
+char *difference_text(
+    const struct difference *difference, const struct view *view, char text[DIFFERENCE_TEXT]);
+
 #endif

@@ -1,0 +1,220 @@
+/*
+ * Compares one run in two files: all that follows from its configuration, metrics and those of the other
+ * variables that are not about time, place or attempts. Each number of the second file has its place in the
+ * first, whose dimensions are as long or longer; everywhere else the first must have none, so that a value in
+ * a place where the run has none is a difference, too.
+ */
+#include "driver/dataset/form/form.h"
+#include "driver/dataset/read/inside.h"
+#include "driver/text/text.h"
+#include "model/core/check.h"
+
+#include <netcdf.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is compared besides metrics. */
+static const enum run_variable compared[] = {RUN_VARIABLE_outcome, RUN_VARIABLE_last_step,
+    RUN_VARIABLE_diverged_step, RUN_VARIABLE_phase, RUN_VARIABLE_dynamics, RUN_VARIABLE_ended_early};
+enum { COMPARED = (int)(sizeof(compared) / sizeof(*compared)) };
+
+static int64_t values_of(const struct view *view, enum metric metric)
+{
+    return (metric_is_of_run(metric) ? 1 : view->step_count) * (int64_t)metric_values(metric, &view->form);
+}
+
+static int refuse_form(
+    const struct view *view, const char *dimension, int64_t there, int64_t needed, struct error *error)
+{
+    return error_set(error, ERROR_INPUT,
+        "%s: has no place for all values of its runs: %s is %" PRId64 " long and not %" PRId64
+        "; `run` makes room",
+        view->name, dimension, there, needed);
+}
+
+/* Has the first file a place for each number of the second? */
+static int check_form(const struct view *stored, const struct view *again, struct error *error)
+{
+    for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
+        if (stored->form.along[i] < again->form.along[i])
+            return refuse_form(
+                stored, metric_dimension_table[i].name, stored->form.along[i], again->form.along[i], error);
+    for (int64_t i = 0; i < again->step_count; i++) {
+        int64_t at = step_place(stored->step, stored->step_count, again->step[i]);
+        if (at == stored->step_count || stored->step[at] != again->step[i])
+            return error_set(error, ERROR_INPUT,
+                "%s: has no place for all values of its runs: step %" PRId64 " is missing", stored->name,
+                again->step[i]);
+    }
+    return 0;
+}
+
+/* Reads a cell of a variable over the grid; `size` values. */
+static int read_values(const struct view *view, const char *name, int64_t cell, int64_t size, double *values,
+    struct error *error)
+{
+    struct view_variable variable;
+    int id, status = lookup_variable(view->file, name, &id);
+
+    if (status != NC_NOERR)
+        return layout_error(error, view->name, status);
+    if (!view_find(view, name, &variable) || variable.size != view->cells * size)
+        return layout_refuse(error, view->name);
+    return view_read_cell(view, &variable, cell, values, error);
+}
+
+/* Puts the values of a metric where the first file has them. */
+static void put_values(
+    const struct view *stored, const struct view *again, enum metric metric, const double *from, double *to)
+{
+    size_t narrow = metric_values(metric, &again->form), wide = metric_values(metric, &stored->form), count;
+    int64_t rows = metric_is_of_run(metric) ? 1 : again->step_count;
+
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t at =
+            metric_is_of_run(metric) ? 0 : step_place(stored->step, stored->step_count, again->step[row]);
+        for (size_t i = 0; i < narrow; i += count) {
+            size_t there = layout_find(&stored->form, &again->form, metric, i, &count);
+            memcpy(to + at * (int64_t)wide + there, from + row * (int64_t)narrow + i, count * sizeof(*to));
+        }
+    }
+}
+
+static bool same_value(double a, double b)
+{
+    return memcmp(&a, &b, sizeof(a)) == 0 || (isnan(a) && isnan(b));
+}
+
+/* Compares a metric that the first file has; `held`: the second has it, too. */
+static int compare_metric(struct difference *difference, const struct view *stored, int64_t cell,
+    const struct view *again, int64_t other, enum metric metric, bool held, struct error *error)
+{
+    const char *name = metric_table[metric].name;
+    int64_t size = values_of(stored, metric), narrow = held ? values_of(again, metric) : 0;
+    double *was = memory_new((size_t)size, sizeof(*was)), *is = memory_new((size_t)size, sizeof(*is));
+    double *from = memory_new((size_t)narrow, sizeof(*from));
+    int result = read_values(stored, name, cell, size, was, error);
+
+    for (int64_t i = 0; i < size; i++)
+        is[i] = NAN;
+    if (result == 0 && held)
+        result = read_values(again, name, other, narrow, from, error);
+    if (result == 0 && held)
+        put_values(stored, again, metric, from, is);
+    for (int64_t i = 0; result == 0 && i < size; i++) {
+        difference->values += !(isnan(was[i]) && isnan(is[i]));
+        if (same_value(was[i], is[i]) || difference->different++ > 0)
+            continue;
+        difference->metric = metric;
+        difference->place = i;
+        difference->stored = was[i];
+        difference->again = is[i];
+    }
+    free(was);
+    free(is);
+    free(from);
+    return result;
+}
+
+/* Metrics come first, because where a run takes another course, its losses tell when. */
+int view_compare(const struct view *stored, int64_t cell, const struct view *again, int64_t other,
+    struct difference *difference, struct error *error)
+{
+    const struct outline there = view_outline(stored), here = view_outline(again);
+
+    *difference = (struct difference){.metric = METRIC_COUNT};
+    if (check_form(stored, again, error) != 0)
+        return -1;
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        if (there.metric[metric] &&
+            compare_metric(difference, stored, cell, again, other, metric, here.metric[metric], error) != 0)
+            return -1;
+    for (int i = 0; i < COMPARED; i++) {
+        double was, is;
+        const char *name = run_variable_table[compared[i]].name;
+        if (read_values(stored, name, cell, 1, &was, error) != 0 ||
+            read_values(again, name, other, 1, &is, error) != 0)
+            return -1;
+        difference->values++;
+        if (was == is || difference->different++ > 0)
+            continue;
+        difference->variable = compared[i];
+        difference->stored = was;
+        difference->again = is;
+    }
+    return 0;
+}
+
+/* ---- what is said of it ---- */
+
+/* "layer 1", "tensor w2" */
+static void print_coordinate(
+    FILE *out, const struct view *view, enum metric_dimension dimension, int64_t index)
+{
+    const struct metric_dimension_row *row = &metric_dimension_table[dimension];
+
+    if (dimension == DIMENSION_STEP)
+        fprintf(out, "%s %" PRId64, row->name, view->step[index]);
+    else if (row->number)
+        fprintf(out, "%s %.12g", row->name, row->number(index));
+    else
+        fprintf(out, "%s %s", row->name, row->word(index) ? row->word(index) : "?");
+}
+
+static void print_metric(FILE *out, const struct difference *difference, const struct view *view)
+{
+    enum metric_dimension dimension[METRIC_RANK_MOST];
+    int rank = metric_dimensions(difference->metric, &view->form, dimension);
+    int64_t inner = values_of(view, difference->metric), rest = difference->place;
+
+    fputs(metric_table[difference->metric].name, out);
+    for (int i = 0; i < rank; i++) {
+        inner /= dimension[i] == DIMENSION_STEP ? view->step_count : view->form.along[dimension[i]];
+        fputs(i ? ", " : " at ", out);
+        print_coordinate(out, view, dimension[i], rest / inner);
+        rest %= inner;
+    }
+    fprintf(out, ": %.17g in %s, %.17g trained again", difference->stored, view->name, difference->again);
+}
+
+/* "done", "20" */
+static void print_number(FILE *out, enum run_variable which, double number)
+{
+    int count;
+    const char *const *word = run_variable_flags(which, &count);
+
+    if (number >= 0 && number < count)
+        fputs(word[(int)number], out);
+    else
+        fprintf(out, "%.17g", number);
+}
+
+static void print_variable(FILE *out, const struct difference *difference, const struct view *view)
+{
+    fprintf(out, "%s: ", run_variable_table[difference->variable].name);
+    print_number(out, difference->variable, difference->stored);
+    fprintf(out, " in %s, ", view->name);
+    print_number(out, difference->variable, difference->again);
+    fputs(" trained again", out);
+}
+
+char *difference_text(
+    const struct difference *difference, const struct view *view, char text[DIFFERENCE_TEXT])
+{
+    FILE *out = fmemopen(text, DIFFERENCE_TEXT, "w");
+
+    text[0] = '\0';
+    if (!out)
+        return text;
+    if (difference->metric < METRIC_COUNT)
+        print_metric(out, difference, view);
+    else
+        print_variable(out, difference, view);
+    fclose(out);
+    text[DIFFERENCE_TEXT - 1] = '\0';
+    return text;
+}
