@@ -113,24 +113,9 @@ bool assignment_add(struct assignment *a, int64_t cell, double cost, int deaths)
 
 /* ---- loss of workers ---- */
 
-/* A run loses its worker; `counts`: the loss counts as a death. */
-static void run_lose(struct assignment *a, int worker, const struct slot *slot, bool counts)
-{
-    struct queued_run *run = assignment_run(a, worker, slot);
-
-    run->deaths += counts;
-    if (counts && run->deaths >= a->options.deaths) {
-        assignment_end(a, slot->run);
-        assignment_order_run(a, ORDER_FAIL, worker, slot);
-        return;
-    }
-    assignment_order_run(a, ORDER_RETURN, worker, slot);
-    queue_return(&a->queue, slot->run);
-}
-
 /*
  * Takes all runs from a worker, the one in training last, so that it is the next one to be handed out.
- * `blame`: the run in training has killed the worker.
+ * `blame`: the run in training has killed the worker, and fails if it has killed too many.
  */
 static void take_all(struct assignment *a, int worker, bool blame)
 {
@@ -138,7 +123,16 @@ static void take_all(struct assignment *a, int worker, bool blame)
         if (slots_of(&a->slots, worker)[i].run == NOTHING)
             continue;
         struct slot slot = slots_void(&a->slots, worker, i);
-        run_lose(a, worker, &slot, blame && i == 0);
+        struct queued_run *run = assignment_run(a, worker, &slot);
+        bool counts = blame && i == 0;
+        run->deaths += counts;
+        if (counts && run->deaths >= a->options.deaths) {
+            assignment_end(a, slot.run);
+            assignment_order_run(a, ORDER_FAIL, worker, &slot);
+        } else {
+            assignment_order_run(a, ORDER_RETURN, worker, &slot);
+            queue_return(&a->queue, slot.run);
+        }
     }
 }
 
@@ -162,49 +156,25 @@ void assignment_give_up(struct assignment *a, int worker)
 
 /* ---- handing out ---- */
 
-static double held_cost(const struct assignment *a, int worker)
-{
-    const struct slot *slot = slots_of(&a->slots, worker);
-    double cost = 0;
-
-    for (int i = 0; i < a->slots.used[worker]; i++)
-        if (slot[i].run != NOTHING)
-            cost += a->queue.run[slot[i].run].cost;
-    return cost;
-}
-
-/* The workers that share the queue: all that are not lost, including those that have yet to arrive. */
-static int expected(const struct assignment *a)
-{
-    const int *count = a->pool.count;
-
-    return count[WORKER_ABSENT] + count[WORKER_IDLE] + count[WORKER_BUSY];
-}
-
 /* Gives orders ahead by the first rule at the top of this file. */
 void assignment_top_up(struct assignment *a, int worker)
 {
     const struct worker *w = &a->pool.worker[worker];
-    const int *used = &a->slots.used[worker];
+    const struct slot *slot = slots_of(&a->slots, worker);
+    const int *used = &a->slots.used[worker], *count = a->pool.count;
 
     while (w->state == WORKER_BUSY && *used < a->slots.each && a->queue.waiting > 0 && !a->stopping) {
-        double cost = a->queue.run[queue_front(&a->queue)].cost;
-        double share = (a->queue.cost - cost) / expected(a);
-        if (held_cost(a, worker) + cost > HELD_PART * share)
+        /* All workers that are not lost share the queue, including those that have yet to arrive. */
+        int sharing = count[WORKER_ABSENT] + count[WORKER_IDLE] + count[WORKER_BUSY];
+        double cost = a->queue.run[queue_front(&a->queue)].cost, held = 0;
+        double share = (a->queue.cost - cost) / sharing;
+        for (int i = 0; i < *used; i++)
+            if (slot[i].run != NOTHING)
+                held += a->queue.run[slot[i].run].cost;
+        if (held + cost > HELD_PART * share)
             return;
         give(a, worker, queue_take(&a->queue));
     }
-}
-
-/* The second rule: an idle worker takes over the latest order ahead. */
-static void take_over(struct assignment *a, int idle)
-{
-    int holder = a->slots.holders.last;
-    struct slot slot = slots_void(&a->slots, holder, slots_last(&a->slots, holder));
-
-    assignment_run(a, holder, &slot);
-    assignment_order_run(a, ORDER_STOP, holder, &slot);
-    give(a, idle, slot.run);
 }
 
 void assignment_hand_out(struct assignment *a)
@@ -214,8 +184,13 @@ void assignment_hand_out(struct assignment *a)
         if (a->queue.waiting > 0) {
             give(a, worker, queue_take(&a->queue));
             assignment_top_up(a, worker);
-        } else if (a->slots.holders.last != CHAIN_END) {
-            take_over(a, worker);
+        } else if (a->slots.holders.last !=
+                   CHAIN_END) { /* the second rule: take over the latest order ahead */
+            int holder = a->slots.holders.last;
+            struct slot slot = slots_void(&a->slots, holder, slots_last(&a->slots, holder));
+            assignment_run(a, holder, &slot);
+            assignment_order_run(a, ORDER_STOP, holder, &slot);
+            give(a, worker, slot.run);
         } else {
             return;
         }

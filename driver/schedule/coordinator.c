@@ -119,44 +119,7 @@ static void wake(struct assignment *a, int worker)
     w->told = true;
 }
 
-/* Accepts a patience only for the worker's current ticket; a newer order may be on its way to the worker. */
-static void handle_progress(struct assignment *a, int worker, uint64_t ticket, double patience)
-{
-    uint64_t current = a->slots.used[worker] > 0 ? slots_of(&a->slots, worker)[0].ticket : 0;
-
-    if (ticket == current)
-        a->pool.worker[worker].patience = patience;
-    pool_hear(&a->pool, worker, a->now);
-    wake(a, worker);
-}
-
-static void handle_checkpoint(struct assignment *a, int worker, uint64_t ticket)
-{
-    const struct slot *slot = assignment_slot(a, worker, ticket);
-
-    if (slot)
-        assignment_run(a, worker, slot)->deaths = 0;
-    pool_hear(&a->pool, worker, a->now);
-    wake(a, worker);
-}
-
-/* Settles the run of a slot that its worker has ended or handed back. */
-static void settle_slot(struct assignment *a, int worker, const struct slot *slot, bool ended)
-{
-    if (slot->run == NOTHING)
-        return;
-    assignment_run(a, worker, slot);
-    if (ended) {
-        assignment_end(a, slot->run);
-        assignment_order_run(a, ORDER_ACCEPT, worker, slot);
-        return;
-    }
-    assignment_order_run(a, ORDER_RETURN, worker, slot);
-    queue_return(&a->queue, slot->run);
-    if (!a->stopping && a->pool.worker[worker].state == WORKER_BUSY)
-        pool_enter(&a->pool, worker, WORKER_LEAVING);
-}
-
+/* The worker has ended the run of a ticket, or handed it back. The run may have been taken from it. */
 static void handle_result(struct coordinator *c, int worker, uint64_t ticket, bool ended)
 {
     struct assignment *a = &c->assignment;
@@ -169,7 +132,18 @@ static void handle_result(struct coordinator *c, int worker, uint64_t ticket, bo
         return;
     }
     struct slot slot = slots_remove(&a->slots, worker, at);
-    settle_slot(a, worker, &slot, ended);
+    if (slot.run != NOTHING) {
+        assignment_run(a, worker, &slot);
+        if (ended) {
+            assignment_end(a, slot.run);
+            assignment_order_run(a, ORDER_ACCEPT, worker, &slot);
+        } else {
+            assignment_order_run(a, ORDER_RETURN, worker, &slot);
+            queue_return(&a->queue, slot.run);
+            if (!a->stopping && w->state == WORKER_BUSY)
+                pool_enter(&a->pool, worker, WORKER_LEAVING);
+        }
+    }
     if (at == 0) /* the next run, if any, starts now */
         pool_grant(&a->pool, worker, a->options.silence, a->now);
     if (a->slots.used[worker] > 0) {
@@ -181,22 +155,6 @@ static void handle_result(struct coordinator *c, int worker, uint64_t ticket, bo
     c->waits += w->state == WORKER_IDLE && a->queue.waiting > 0;
 }
 
-static void handle_stop(struct assignment *a)
-{
-    if (a->stopping)
-        return;
-    a->stopping = true;
-    for (int i = 0; i < a->pool.size; i++)
-        if (a->pool.worker[i].state == WORKER_BUSY || a->pool.worker[i].state == WORKER_LEAVING)
-            assignment_order(a, ORDER_STOP, i);
-}
-
-static void handle_tick(struct assignment *a)
-{
-    for (int worker; (worker = pool_silent(&a->pool, a->now)) != NOBODY;)
-        assignment_give_up(a, worker);
-}
-
 /* An event of one worker. */
 static void handle_worker(struct coordinator *c, const struct event *event)
 {
@@ -204,17 +162,28 @@ static void handle_worker(struct coordinator *c, const struct event *event)
     enum worker_state state = a->pool.worker[event->worker].state;
     double patience = event->patience > 0 ? event->patience : a->options.silence;
     bool there = state != WORKER_ABSENT && state != WORKER_DEAD;
+    int worker = event->worker;
 
-    if (event->kind == EVENT_HELLO && event->node >= 0 && event->node < a->pool.size)
-        handle_hello(c, event->worker, event->node, patience);
-    else if (event->kind == EVENT_LOST)
-        assignment_lose(a, event->worker, event->blame);
-    else if (event->kind == EVENT_PROGRESS && there)
-        handle_progress(a, event->worker, event->ticket, patience);
-    else if (event->kind == EVENT_CHECKPOINT && there)
-        handle_checkpoint(a, event->worker, event->ticket);
-    else if (event->kind == EVENT_RESULT && there)
-        handle_result(c, event->worker, event->ticket, event->ended);
+    if (event->kind == EVENT_HELLO && event->node >= 0 && event->node < a->pool.size) {
+        handle_hello(c, worker, event->node, patience);
+    } else if (event->kind == EVENT_LOST) {
+        assignment_lose(a, worker, event->blame);
+    } else if (event->kind == EVENT_PROGRESS && there) {
+        /* The patience counts only for the current ticket; a newer order may be on its way to the worker. */
+        uint64_t current = a->slots.used[worker] > 0 ? slots_of(&a->slots, worker)[0].ticket : 0;
+        if (event->ticket == current)
+            a->pool.worker[worker].patience = patience;
+        pool_hear(&a->pool, worker, a->now);
+        wake(a, worker);
+    } else if (event->kind == EVENT_CHECKPOINT && there) {
+        const struct slot *slot = assignment_slot(a, worker, event->ticket);
+        if (slot)
+            assignment_run(a, worker, slot)->deaths = 0;
+        pool_hear(&a->pool, worker, a->now);
+        wake(a, worker);
+    } else if (event->kind == EVENT_RESULT && there) {
+        handle_result(c, worker, event->ticket, event->ended);
+    }
 }
 
 void coordinator_handle(struct coordinator *c, const struct event *event)
@@ -222,12 +191,17 @@ void coordinator_handle(struct coordinator *c, const struct event *event)
     struct assignment *a = &c->assignment;
 
     a->now = fmax(a->now, event->now);
-    if (event->kind == EVENT_STOP)
-        handle_stop(a);
-    else if (event->kind == EVENT_TICK)
-        handle_tick(a);
-    else if (event->worker >= 0 && event->worker < a->pool.size)
+    if (event->kind == EVENT_STOP && !a->stopping) {
+        a->stopping = true;
+        for (int i = 0; i < a->pool.size; i++)
+            if (a->pool.worker[i].state == WORKER_BUSY || a->pool.worker[i].state == WORKER_LEAVING)
+                assignment_order(a, ORDER_STOP, i);
+    } else if (event->kind == EVENT_TICK) {
+        for (int worker; (worker = pool_silent(&a->pool, a->now)) != NOBODY;)
+            assignment_give_up(a, worker);
+    } else if (event->kind != EVENT_STOP && event->worker >= 0 && event->worker < a->pool.size) {
         handle_worker(c, event);
+    }
     assignment_hand_out(a);
     assignment_check(a);
 }

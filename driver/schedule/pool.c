@@ -1,3 +1,8 @@
+/*
+ * The workers as the coordinator knows them: states, last messages, deadlines, nodes. Every change of a state
+ * goes through pool_enter, which keeps the counts, the chain of idle workers and the deadlines in step. Time
+ * is passed in; a worker is silent once `since` + `patience` is over, and pool_silent returns it once.
+ */
 #include "driver/schedule/inside.h"
 #include "model/core/check.h"
 

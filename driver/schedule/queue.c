@@ -1,3 +1,12 @@
+/*
+ * The order in which runs are handed out: struct queue in schedule.h says which one is next, and why a list
+ * and a heap. Runs given at the start are sorted once and listed; runs that a search adds later wait in the
+ * heap until they are taken for the first time; a run that was returned is always listed.
+ *
+ * assignment.c calls queue_init once, queue_reserve before every queue_add, and from then on each run goes
+ * from waiting to held and back, until it has ended. Only queue_init and queue_reserve can fail, for lack of
+ * memory.
+ */
 #include "driver/schedule/inside.h"
 #include "model/core/check.h"
 
@@ -14,15 +23,11 @@ static int longest_first(const void *left, const void *right)
     return (a->cell > b->cell) - (a->cell < b->cell);
 }
 
-/* ---- the list ---- */
-
 static void list_push(struct queue *queue, int64_t run)
 {
     queue->run[run].after = queue->first;
     queue->first = run;
 }
-
-/* ---- the heap ---- */
 
 static bool is_longer(const struct queue *queue, int64_t run, int64_t other)
 {
@@ -144,19 +149,6 @@ int queue_reserve(struct queue *queue, int64_t count, int64_t last)
     return run && heap && of_cell ? 0 : -1;
 }
 
-/* Sorts the runs given at first, and lists them. */
-static void list_all(struct queue *queue)
-{
-    qsort(queue->run, (size_t)queue->count, sizeof(*queue->run), longest_first);
-    for (int64_t run = queue->count - 1; run >= 0; run--) {
-        int64_t cell = queue->run[run].cell;
-        INVARIANT(queue->of_cell[cell] == QUEUE_END, "cell %" PRId64 " is there twice", cell);
-        queue->of_cell[cell] = run;
-        list_push(queue, run);
-        begin_waiting(queue, run);
-    }
-}
-
 int queue_init(struct queue *queue, const int64_t *cell, const double *cost, const int *deaths, int64_t count)
 {
     int64_t last = 0;
@@ -173,7 +165,14 @@ int queue_init(struct queue *queue, const int64_t *cell, const double *cost, con
         queue->run[queue->count] = (struct queued_run){.cost = cost[queue->count],
             .cell = cell[queue->count],
             .deaths = deaths ? deaths[queue->count] : 0};
-    list_all(queue);
+    qsort(queue->run, (size_t)count, sizeof(*queue->run), longest_first);
+    for (int64_t run = count - 1; run >= 0; run--) {
+        int64_t of = queue->run[run].cell;
+        INVARIANT(queue->of_cell[of] == QUEUE_END, "cell %" PRId64 " is there twice", of);
+        queue->of_cell[of] = run;
+        list_push(queue, run);
+        begin_waiting(queue, run);
+    }
     return 0;
 }
 

@@ -89,7 +89,7 @@ static void give_a_cell_twice(void)
 
 TEST(check_guards_the_schedule)
 {
-    CHECK(says_and_aborts(chain_a_stranger, "chain.c:"));
+    CHECK(says_and_aborts(chain_a_stranger, "containers.c:"));
     CHECK(says_and_aborts(enter_a_stranger, "(worker -1 of 4)"));
     CHECK(says_and_aborts(misplace_a_deadline, "(worker 1 at 0 of 2)"));
     CHECK(says_and_aborts(give_too_much, "(worker 0 holds 2)"));
