@@ -1,4 +1,9 @@
-/* normsweep plan: estimates the time, memory and disk space of a sweep. */
+/*
+ * normsweep plan: prints the time, memory and disk space that a sweep will need, for people or, with
+ * --values, for scripts. driver/plan computes them: estimate_make() the times from samples, needs_of() the
+ * rest. An output that exists is read with the plan of a start, so that runs which have ended are not
+ * counted; if `run` would refuse it, that is said and the plan is one of a new sweep.
+ */
 #include "driver/plan/plan.h"
 #include "driver/commands/inside.h"
 #include "driver/dataset/extend/extend.h"
@@ -71,122 +76,34 @@ static void print_grid(const struct sweep *sweep, const struct estimate *estimat
     putchar('\n');
 }
 
-static void print_span(const char *name, double low, double high, const char *unit)
+static void print_span(const char *name, struct span span, const char *unit)
 {
-    if (low < high)
-        printf("%-12s%.10g to %.10g%s\n", name, low, high, unit);
+    if (span.low < span.high)
+        printf("%-12s%.10g to %.10g%s\n", name, span.low, span.high, unit);
     else
-        printf("%-12s%.10g%s\n", name, high, unit);
-}
-
-struct span {
-    double low, high;
-};
-
-static struct span span_of(const struct estimate *estimate,
-    double (*value)(const struct cost_group *, const void *), const void *context)
-{
-    struct span span = {INFINITY, -INFINITY};
-
-    for (int64_t i = 0; i < estimate->group_count; i++) {
-        double x = value(&estimate->group[i], context);
-        span.low = x < span.low ? x : span.low;
-        span.high = x > span.high ? x : span.high;
-    }
-    return span;
-}
-
-static double parameters_of(const struct cost_group *group, const void *context)
-{
-    const struct corpus *corpus = context;
-    struct architecture architecture = run_architecture(&group->run, corpus->vocabulary);
-
-    return (double)architecture_parameters(&architecture);
-}
-
-static double steps_of(const struct cost_group *group, const void *context)
-{
-    (void)context;
-    return (double)group->last_step;
-}
-
-static double memory_of(const struct cost_group *group, const void *context)
-{
-    (void)context;
-    return (double)group->memory;
-}
-
-static double step_milliseconds_of(const struct cost_group *group, const void *context)
-{
-    (void)context;
-    return 1e3 * group->seconds[PART_STEP];
-}
-
-struct planned {
-    const struct sweep *sweep;
-    const struct corpus *corpus;
-};
-
-/* Without mapped files, whose pages the system may drop. */
-static double text_bytes(const struct text *text)
-{
-    double tokens = text->tokens ? (double)text->token_count : 0;
-    double lines = (double)text->line_count * (text->source ? 2 : 1);
-
-    return tokens * sizeof(*text->tokens) + lines * sizeof(*text->line);
-}
-
-static double corpus_bytes(const struct corpus *corpus)
-{
-    return text_bytes(&corpus->train) + text_bytes(&corpus->valid);
+        printf("%-12s%.10g%s\n", name, span.high, unit);
 }
 
 /* All workers are assumed to be on this machine, although the plan may be for several. */
-static void print_memory(const struct corpus *corpus, const struct estimate *estimate)
+static void print_memory(const struct corpus *corpus, int workers, const struct needs *needs)
 {
-    struct span memory = span_of(estimate, memory_of, NULL);
-    double all = estimate->workers * memory.high + corpus_bytes(corpus), there = (double)limits()->memory;
+    double there = (double)limits()->memory;
     char text[32];
 
-    printf("%-12s%s", "memory", format_bytes(memory.low, text));
-    if (memory.low < memory.high)
-        printf(" to %s", format_bytes(memory.high, text));
+    printf("%-12s%s", "memory", format_bytes(needs->rank.low, text));
+    if (needs->rank.low < needs->rank.high)
+        printf(" to %s", format_bytes(needs->rank.high, text));
     if (corpus->train.mapped)
         printf(" per rank; the corpus stays in its files, %s",
             format_bytes((double)corpus->train_file.size + (double)corpus->valid_file.size, text));
     else
-        printf(" per rank, and %s for the corpus%s", format_bytes(corpus_bytes(corpus), text),
+        printf(" per rank, and %s for the corpus%s", format_bytes(needs->corpus, text),
             corpus->file >= 0 ? ", once per machine" : "");
-    if (all > there) {
-        printf("; %d workers may need %s", estimate->workers, format_bytes(all, text));
+    if (needs->memory > there) {
+        printf("; %d workers may need %s", workers, format_bytes(needs->memory, text));
         printf(", this machine has %s", format_bytes(there, text));
     }
     putchar('\n');
-}
-
-/* An upper bound: weights, two moments, the weights of the last measurement, and the rows. */
-static double checkpoint_bytes_of(const struct cost_group *group, const void *context)
-{
-    const struct planned *planned = context;
-    double rows = (double)measure_rows(&planned->sweep->measure, group->last_step, NULL);
-
-    return 4 * parameters_of(group, planned->corpus) * sizeof(scalar) +
-           rows * (double)metric_form(&group->run, &planned->sweep->measure).row_size * sizeof(double);
-}
-
-/* Each run under way has two checkpoints, and a third while it is being written. */
-static void print_checkpoints(
-    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
-{
-    struct planned planned = {sweep, corpus};
-    double each = span_of(estimate, checkpoint_bytes_of, &planned).high;
-    char text[32];
-
-    lines_print(stdout, 0, "%-12sup to %s in %s.d while it runs", "checkpoints",
-        format_bytes(3 * each * estimate->workers, text), sweep->output);
-    if (sweep->base.save_weights == SAVE_STATE) /* two are kept of each run that has grown more than once */
-        lines_print(stdout, 0, "%-12sup to %s in %s.d", "states",
-            format_bytes(2 * each * (double)estimate->runs, text), sweep->output);
 }
 
 /* What `run` would refuse on this machine; the sweep may be for another. */
@@ -222,29 +139,30 @@ static void print_corpus(const struct sweep *sweep, const struct corpus *corpus)
 }
 
 static void print_sizes(
-    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
+    const struct sweep *sweep, const struct corpus *corpus, int workers, const struct needs *needs)
 {
-    struct span parameters = span_of(estimate, parameters_of, corpus);
-    struct span steps = span_of(estimate, steps_of, NULL);
     char text[32];
 
     print_corpus(sweep, corpus);
-    print_span("parameters", parameters.low, parameters.high, "");
-    print_span("steps", steps.low, steps.high, " per run");
-    print_memory(corpus, estimate);
-    print_checkpoints(sweep, corpus, estimate);
+    print_span("parameters", needs->parameters, "");
+    print_span("steps", needs->steps, " per run");
+    print_memory(corpus, workers, needs);
+    lines_print(stdout, 0, "%-12sup to %s in %s.d while it runs", "checkpoints",
+        format_bytes(needs->checkpoints, text), sweep->output);
+    if (sweep->base.save_weights == SAVE_STATE)
+        lines_print(
+            stdout, 0, "%-12sup to %s in %s.d", "states", format_bytes(needs->states, text), sweep->output);
     if (sweep->base.save_weights)
-        lines_print(stdout, 0, "%-12sup to %s in %s.d", "weights",
-            format_bytes((double)estimate->runs * parameters.high * sizeof(scalar), text), sweep->output);
+        lines_print(
+            stdout, 0, "%-12sup to %s in %s.d", "weights", format_bytes(needs->weights, text), sweep->output);
     double bytes = dataset_size(sweep, corpus);
     printf("%-12s%s, ", "dataset", isnan(bytes) ? "of unknown size" : format_bytes(bytes, text));
     lines_put(stdout, sweep->output);
     print_folder_fault(sweep->output);
 }
 
-static void print_times(const struct estimate *estimate)
+static void print_times(const struct estimate *estimate, struct span step)
 {
-    struct span step = span_of(estimate, step_milliseconds_of, NULL);
     char note[160], text[32];
 
     snprintf(note, sizeof(note), " ms, %lld of %lld kinds of run measured, %d at once",
@@ -264,56 +182,37 @@ static void print_times(const struct estimate *estimate)
         estimate->at_once < estimate->workers ? "; assumes a processor for each worker" : "");
 }
 
-struct length {
-    const struct measure *measure;
-    bool validated;
-};
-
-static double run_seconds_of(const struct cost_group *group, const void *context)
-{
-    const struct length *length = context;
-
-    return cost_group_seconds(group, length->measure, length->validated);
-}
-
 /* Values for scripts. core_seconds and longest_seconds let a script plan with another number of workers. */
 static void print_values(
-    const struct sweep *sweep, const struct corpus *corpus, const struct estimate *estimate)
+    const struct sweep *sweep, const struct estimate *estimate, const struct needs *needs)
 {
-    struct length length = {&sweep->measure, corpus->valid.token_count > 0};
-
     printf("cells=%lld\n", (long long)sweep->cells);
     printf("runs=%lld\n", (long long)estimate->runs);
     printf("workers=%d\n", estimate->workers);
     printf("seconds=%.3f\n", estimate->makespan);
     printf("core_seconds=%.3f\n", estimate->core_seconds);
-    printf("longest_seconds=%.3f\n", span_of(estimate, run_seconds_of, &length).high);
+    printf("longest_seconds=%.3f\n", needs->longest);
     printf("checkpoint_seconds=%.3f\n", 60 * sweep->checkpoint_minutes);
-    printf("memory_bytes=%.0f\n", span_of(estimate, memory_of, NULL).high);
+    printf("memory_bytes=%.0f\n", needs->rank.high);
     quote_put_output(sweep->output);
 }
 
-static void print_longer(const struct sweep *sweep, const struct longer *longer)
-{
-    char *old = longer_old(sweep->output, longer->shorter);
-
-    lines_print(stdout, 0,
-        "%-12sfrom %lld steps: %lld of %lld runs carry on; the dataset of the shorter sweep becomes %s",
-        "grows", (long long)longer->shorter, (long long)longer->kept, (long long)longer->runs,
-        old ? old : "");
-    free(old);
-}
-
 static void print_plan(const struct sweep *sweep, const struct corpus *corpus, const struct longer *longer,
-    const struct estimate *estimate)
+    const struct estimate *estimate, const struct needs *needs)
 {
     print_grid(sweep, estimate);
-    if (longer->shorter)
-        print_longer(sweep, longer);
+    if (longer->shorter) {
+        char *old = longer_old(sweep->output, longer->shorter);
+        lines_print(stdout, 0,
+            "%-12sfrom %lld steps: %lld of %lld runs carry on; the dataset of the shorter sweep becomes %s",
+            "grows", (long long)longer->shorter, (long long)longer->kept, (long long)longer->runs,
+            old ? old : "");
+        free(old);
+    }
     if (estimate->runs == estimate->ended)
         return;
-    print_sizes(sweep, corpus, estimate);
-    print_times(estimate);
+    print_sizes(sweep, corpus, estimate->workers, needs);
+    print_times(estimate, needs->step_milliseconds);
 }
 
 /* The runs [cells] that need not be trained again, and whether steps grows; NULL: there is no dataset. All
@@ -333,13 +232,13 @@ static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus, 
         fprintf(stderr, "%s\n", refusal.text);
         return NULL;
     }
-    bool *ended = calloc((size_t)sweep->cells + 1, sizeof(*ended));
-    for (int64_t cell = 0; ended && cell < sweep->cells; cell++) {
+    bool *ended = memory_zero((size_t)sweep->cells, sizeof(*ended));
+    for (int64_t cell = 0; cell < sweep->cells; cell++) {
         signed char before = start.before[cell];
         ended[cell] = before >= OUTCOME_DONE && before != OUTCOME_SKIPPED;
         searched = searched && (ended[cell] || before == OUTCOME_SKIPPED);
     }
-    for (int64_t cell = 0; ended && searched && cell < sweep->cells; cell++)
+    for (int64_t cell = 0; searched && cell < sweep->cells; cell++)
         ended[cell] = true;
     *longer = start.longer;
     start_plan_release(&start);
@@ -364,10 +263,11 @@ static int plan(const struct sweep *sweep, int workers, bool values, struct erro
     waiting_end(&waiting);
     free(ended);
     if (status == 0) {
+        struct needs needs = needs_of(&estimate, sweep, &corpus);
         if (values)
-            print_values(sweep, &corpus, &estimate);
+            print_values(sweep, &estimate, &needs);
         else
-            print_plan(sweep, &corpus, &longer, &estimate);
+            print_plan(sweep, &corpus, &longer, &estimate, &needs);
         estimate_release(&estimate);
     }
     corpus_release(&corpus);

@@ -2,11 +2,16 @@
  * Estimates the time of a sweep from samples: runs are grouped by the parameters that their time depends
  * on; a few groups are trained for a short while, in as many processes at once as the sweep will have
  * workers, because those share caches, memory and clock; the other groups are interpolated with the cost
- * model.
+ * model. Then the runs are assigned as the coordinator would.
+ *
+ * estimate_make() at the end of this file has these steps in order. It fails if no process can be started, or
+ * if a sampled run fails, which then would fail in the sweep as well. needs_of() cannot fail; its bounds are
+ * those of the largest group, although not all workers will train runs of that group at once.
  */
 #include "driver/plan/inside.h"
 #include "driver/search/search.h"
 #include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
 #include "worker/host/host.h"
 #include "worker/run/run.h"
 #include "worker/train/train.h"
@@ -28,11 +33,6 @@ const char *const cost_part_names[PART_COUNT] = {
     COST_PARTS(X)
 #undef X
 };
-
-static int plan_no_memory(struct error *error)
-{
-    return error_set(error, ERROR_ENVIRONMENT, "plan: no memory");
-}
 
 /* ---- groups ---- */
 
@@ -59,32 +59,37 @@ struct gathering {
     int64_t *slot; /* [2 * room] index of a group + 1; 0: free */
 };
 
-static int grow_groups(struct gathering *g)
+static void grow_groups(struct gathering *g)
 {
     int64_t room = g->room ? 2 * g->room : 64;
-    struct cost_group *group = realloc(g->group, (size_t)room * sizeof(*group));
-    int64_t *slot = calloc((size_t)(2 * room), sizeof(*slot));
 
-    if (group)
-        g->group = group;
-    if (!group || !slot) {
-        free(slot);
-        return -1;
-    }
-    for (int64_t i = 0; i < g->count; i++) {
-        uint64_t at = group[i].digest.low % (uint64_t)(2 * room);
-        while (slot[at])
-            at = (at + 1) % (uint64_t)(2 * room);
-        slot[at] = i + 1;
-    }
+    g->group = memory_grow(g->group, (size_t)room, sizeof(*g->group));
     free(g->slot);
-    g->slot = slot;
+    g->slot = memory_zero((size_t)(2 * room), sizeof(*g->slot));
     g->room = room;
-    return 0;
+    for (int64_t i = 0; i < g->count; i++) {
+        uint64_t at = g->group[i].digest.low % (uint64_t)(2 * room);
+        while (g->slot[at])
+            at = (at + 1) % (uint64_t)(2 * room);
+        g->slot[at] = i + 1;
+    }
 }
 
-static void new_group(struct gathering *g, const struct run *run, int64_t last_step, struct digest digest)
+static void gather_run(struct gathering *g, const struct run *run)
 {
+    int64_t last_step = run_last_step(run, g->corpus);
+    struct digest digest = cost_digest(run, last_step);
+
+    if (g->count == g->room)
+        grow_groups(g);
+    uint64_t at = digest.low % (uint64_t)(2 * g->room);
+    for (; g->slot[at]; at = (at + 1) % (uint64_t)(2 * g->room)) {
+        struct cost_group *group = &g->group[g->slot[at] - 1];
+        if (group->digest.low == digest.low && group->digest.high == digest.high) {
+            group->runs++;
+            return;
+        }
+    }
     g->group[g->count++] = (struct cost_group){
         .digest = digest,
         .run = *run,
@@ -94,27 +99,7 @@ static void new_group(struct gathering *g, const struct run *run, int64_t last_s
         .cost = train_cost(run, g->corpus, g->measure),
         .memory = train_memory(run, g->corpus, g->measure),
     };
-}
-
-static int gather_run(struct gathering *g, const struct run *run)
-{
-    int64_t last_step = run_last_step(run, g->corpus);
-    struct digest digest = cost_digest(run, last_step);
-
-    if (g->count == g->room && grow_groups(g) != 0)
-        return -1;
-    for (uint64_t at = digest.low % (uint64_t)(2 * g->room);; at = (at + 1) % (uint64_t)(2 * g->room)) {
-        if (!g->slot[at]) {
-            g->slot[at] = g->count + 1;
-            new_group(g, run, last_step, digest);
-            return 0;
-        }
-        struct cost_group *group = &g->group[g->slot[at] - 1];
-        if (group->digest.low == digest.low && group->digest.high == digest.high) {
-            group->runs++;
-            return 0;
-        }
-    }
+    g->slot[at] = g->count;
 }
 
 static int by_descending_cost(const void *a, const void *b)
@@ -124,13 +109,12 @@ static int by_descending_cost(const void *a, const void *b)
     return (x->cost < y->cost) - (x->cost > y->cost);
 }
 
-static int gather_all(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
-    const bool *ended, struct waiting *waiting, struct error *error)
+static void gather_all(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
+    const bool *ended, struct waiting *waiting)
 {
     struct gathering g = {.corpus = corpus, .measure = &sweep->measure};
-    int status = 0;
 
-    for (int64_t cell = 0; cell < sweep->cells && status == 0; cell++) {
+    for (int64_t cell = 0; cell < sweep->cells; cell++) {
         struct run run;
         if (cell % CELLS_BETWEEN == 0 && waiting_is_due(waiting))
             waiting_say(
@@ -145,16 +129,13 @@ static int gather_all(struct estimate *estimate, const struct sweep *sweep, cons
             continue;
         }
         sweep_cell(sweep, cell, &run);
-        status = gather_run(&g, &run);
+        gather_run(&g, &run);
     }
     free(g.slot);
     estimate->group = g.group;
     estimate->group_count = g.count;
-    if (status != 0)
-        return plan_no_memory(error);
     if (g.count)
         qsort(g.group, (size_t)g.count, sizeof(*g.group), by_descending_cost);
-    return 0;
 }
 
 /* A search trains about the same share of the runs of each group that are left. */
@@ -274,46 +255,47 @@ static void interpolate(const struct estimate *estimate, struct cost_group *grou
 
 /* ---- sums ---- */
 
-/* Seconds of a whole run of the group, by part. */
-static void part_seconds(
-    const struct cost_group *group, const struct measure *measure, bool validated, double seconds[PART_COUNT])
+/* Seconds of one whole run of a group, by part; returns their sum. */
+static double group_seconds(
+    const struct cost_group *group, const struct measure *measure, bool validated, double part[PART_COUNT])
 {
-    double times[PART_COUNT] = {[PART_SETUP] = 1, [PART_STEP] = (double)group->last_step};
+    double times[PART_COUNT] = {[PART_SETUP] = 1, [PART_STEP] = (double)group->last_step}, sum = 0;
 
     times[PART_MEASURE] = (double)measure_count(measure, group->last_step);
     times[PART_SATURATE] = times[PART_GRADIENTS] = times[PART_MEASURE];
     times[PART_HESSIAN] = (double)measure_hessians(measure, group->last_step);
     times[PART_RESIDUAL] = times[PART_LYAPUNOV] = times[PART_MEASURE];
     times[PART_VALIDATE] = validated ? (double)measure_validations(measure, group->last_step) : 0;
-    for (enum cost_part part = 0; part < PART_COUNT; part++)
-        seconds[part] = group->seconds[part] * times[part];
-}
-
-double cost_group_seconds(const struct cost_group *group, const struct measure *measure, bool validated)
-{
-    double seconds[PART_COUNT], sum = 0;
-
-    part_seconds(group, measure, validated, seconds);
-    for (enum cost_part part = 0; part < PART_COUNT; part++)
-        sum += seconds[part];
+    for (enum cost_part i = 0; i < PART_COUNT; i++) {
+        part[i] = group->seconds[i] * times[i];
+        sum += part[i];
+    }
     return sum;
 }
 
-/* Assigns each run in turn to the worker that is free first. */
-static int schedule_runs(
-    struct estimate *estimate, const struct measure *measure, bool validated, struct error *error)
+/* Assigns each run in turn to the worker that is free first, which is on top of a heap of their loads. */
+static void schedule_runs(struct estimate *estimate, const struct measure *measure, bool validated)
 {
-    struct makespan makespan;
+    int workers = estimate->workers;
+    double *load = memory_zero((size_t)workers, sizeof(*load)), part[PART_COUNT];
 
-    if (makespan_begin(&makespan, estimate->workers) != 0)
-        return plan_no_memory(error);
     for (int64_t i = 0; i < estimate->group_count; i++) {
-        double seconds = cost_group_seconds(&estimate->group[i], measure, validated);
-        for (int64_t run = 0; run < estimate->group[i].runs; run++)
-            makespan_add(&makespan, seconds);
+        double seconds = group_seconds(&estimate->group[i], measure, validated, part);
+        for (int64_t run = 0; run < estimate->group[i].runs; run++) {
+            double grown = load[0] + seconds;
+            int at = 0;
+            estimate->makespan = fmax(estimate->makespan, grown);
+            for (int least = 1; least < workers; least = 2 * at + 1) {
+                least += least + 1 < workers && load[least + 1] < load[least];
+                if (grown <= load[least])
+                    break;
+                load[at] = load[least];
+                at = least;
+            }
+            load[at] = grown;
+        }
     }
-    estimate->makespan = makespan_end(&makespan);
-    return 0;
+    free(load);
 }
 
 static void add_up(struct estimate *estimate, const struct measure *measure, bool validated)
@@ -321,7 +303,7 @@ static void add_up(struct estimate *estimate, const struct measure *measure, boo
     double sum[PART_COUNT] = {0}, seconds[PART_COUNT], all = 0;
 
     for (int64_t i = 0; i < estimate->group_count; i++) {
-        part_seconds(&estimate->group[i], measure, validated, seconds);
+        group_seconds(&estimate->group[i], measure, validated, seconds);
         for (enum cost_part part = 0; part < PART_COUNT; part++)
             sum[part] += (double)estimate->group[i].runs * seconds[part];
     }
@@ -338,10 +320,7 @@ int estimate_make(struct estimate *estimate, const struct sweep *sweep, const st
     bool validated = corpus->valid.token_count > 0;
 
     *estimate = (struct estimate){.workers = workers};
-    if (gather_all(estimate, sweep, corpus, ended, waiting, error) != 0) {
-        estimate_release(estimate);
-        return -1;
-    }
+    gather_all(estimate, sweep, corpus, ended, waiting);
     if (sweep->refine.kind != REFINE_NONE)
         expect_search(estimate, sweep);
     if (estimate->runs > 0 && estimate->ended == estimate->runs)
@@ -356,10 +335,7 @@ int estimate_make(struct estimate *estimate, const struct sweep *sweep, const st
     add_up(estimate, &sweep->measure, validated);
     waiting_say(waiting, "plan: assigning %lld runs to %d workers",
         (long long)(estimate->runs - estimate->ended), workers);
-    if (schedule_runs(estimate, &sweep->measure, validated, error) != 0) {
-        estimate_release(estimate);
-        return -1;
-    }
+    schedule_runs(estimate, &sweep->measure, validated);
     return 0;
 }
 
@@ -367,4 +343,54 @@ void estimate_release(struct estimate *estimate)
 {
     free(estimate->group);
     *estimate = (struct estimate){0};
+}
+
+/* ---- what the runs need ---- */
+
+static void widen(struct span *span, double value)
+{
+    span->low = value < span->low ? value : span->low;
+    span->high = value > span->high ? value : span->high;
+}
+
+static double text_bytes(const struct text *text)
+{
+    double tokens = text->tokens ? (double)text->token_count : 0;
+    double lines = (double)text->line_count * (text->source ? 2 : 1);
+
+    return tokens * sizeof(*text->tokens) + lines * sizeof(*text->line);
+}
+
+struct needs needs_of(const struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus)
+{
+    const struct span none = {INFINITY, -INFINITY};
+    struct needs needs = {
+        .parameters = none, .steps = none, .step_milliseconds = none, .rank = none, .longest = -INFINITY};
+    const struct measure *measure = &sweep->measure;
+    double checkpoint = -INFINITY, part[PART_COUNT];
+
+    for (int64_t i = 0; i < estimate->group_count; i++) {
+        const struct cost_group *group = &estimate->group[i];
+        struct architecture architecture = run_architecture(&group->run, corpus->vocabulary);
+        double parameters = (double)architecture_parameters(&architecture);
+        double rows = (double)measure_rows(measure, group->last_step, NULL);
+        widen(&needs.parameters, parameters);
+        widen(&needs.steps, (double)group->last_step);
+        widen(&needs.step_milliseconds, 1e3 * group->seconds[PART_STEP]);
+        widen(&needs.rank, (double)group->memory);
+        double seconds = group_seconds(group, measure, corpus->valid.token_count > 0, part);
+        needs.longest = seconds > needs.longest ? seconds : needs.longest;
+        /* An upper bound: weights, two moments, the weights of the last measurement, and the rows. */
+        double bytes = 4 * parameters * sizeof(scalar) +
+                       rows * (double)metric_form(&group->run, measure).row_size * sizeof(double);
+        checkpoint = bytes > checkpoint ? bytes : checkpoint;
+    }
+    needs.corpus = text_bytes(&corpus->train) + text_bytes(&corpus->valid);
+    needs.memory = estimate->workers * needs.rank.high + needs.corpus;
+    /* Each run under way has two checkpoints, and a third while it is being written; two states are kept of
+     * each run that has grown more than once. */
+    needs.checkpoints = 3 * checkpoint * estimate->workers;
+    needs.states = 2 * checkpoint * (double)estimate->runs;
+    needs.weights = (double)estimate->runs * needs.parameters.high * sizeof(scalar);
+    return needs;
 }

@@ -3,13 +3,11 @@
 
 #include "driver/plan/plan.h"
 
-/* 0, or -1 without memory. */
-int makespan_begin(struct makespan *makespan, int workers);
-
-void makespan_add(struct makespan *makespan, double seconds);
-
-/* Frees the loads; returns the largest. */
-double makespan_end(struct makespan *makespan);
+/* What one process measures of a group. */
+struct sample {
+    double seconds[PART_COUNT]; /* see struct cost_group */
+    char reason[REASON_SIZE]; /* why the run cannot be trained; "": it can */
+};
 
 /* The task of a sampling process. */
 struct sampling {

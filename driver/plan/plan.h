@@ -43,7 +43,7 @@ struct cost_group {
     double seconds[PART_COUNT]; /* of one set-up, step, measurement, validation, ... */
 };
 
-/* The expected time of a sweep. */
+/* The expected time of a sweep: sums over its groups. */
 struct estimate {
     int64_t runs, skipped;
     int64_t searched; /* runs among which a search chooses, of which it will probably train `runs`; 0: none */
@@ -61,27 +61,30 @@ struct estimate {
 /*
  * Groups the sweep's runs and trains samples of them for about `seconds` in all, in as many processes at
  * once as the sweep has workers and this machine has processors for. The other groups are interpolated. Shows
- * its progress on `waiting`. `ended` [cells]: runs that will not be trained; NULL: none. -1: no memory, or no
- * process can be started, or a sample failed.
+ * its progress on `waiting`. `ended` [cells]: runs that will not be trained; NULL: none. -1: no process can
+ * be started, or a sample failed.
  */
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
     const bool *ended, int workers, double seconds, struct waiting *waiting, struct error *error);
 void estimate_release(struct estimate *estimate);
 
-/* Seconds of one whole run of a group. */
-double cost_group_seconds(const struct cost_group *group, const struct measure *measure, bool validated);
-
-/* The time that workers take for runs, each of which goes to the worker that is free first. */
-struct makespan {
-    double *load; /* [workers] seconds; a heap with the smallest on top; owned */
-    int workers;
-    double most; /* the largest load */
+/* From the smallest to the largest group; low is above high without groups. */
+struct span {
+    double low, high;
 };
 
-/* What one process measures of a group. */
-struct sample {
-    double seconds[PART_COUNT]; /* see struct cost_group */
-    char reason[REASON_SIZE]; /* why the run cannot be trained; "": it can */
+/* What the runs of an estimate need. All sizes in bytes. */
+struct needs {
+    struct span parameters, steps; /* of a run */
+    struct span step_milliseconds;
+    double longest; /* seconds of the longest run */
+    struct span rank; /* memory of one rank */
+    double corpus; /* memory of the corpus, once; without mapped files, whose pages the system may drop */
+    double memory; /* of all workers on one machine, with the corpus */
+    double checkpoints, states, weights; /* files, at most; states: see save_weights */
 };
+
+struct needs needs_of(
+    const struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus);
 
 #endif
