@@ -24,7 +24,9 @@ static int draw_picture(const struct arguments *arguments, const struct view *vi
  * and changes what is looked at. */
 static int warn_of_faults(const struct view *view, struct error *error)
 {
-    if (lease_is_held(view->name) || verify_content(view, error) == 0)
+    int unknown;
+
+    if (lease_is_held(view->name, &unknown) || verify_content(view, error) == 0)
         return 0;
     if (error->status == ERROR_ENVIRONMENT)
         return -1;

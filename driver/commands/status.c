@@ -191,8 +191,8 @@ struct wait {
  * error. */
 static int is_held(const char *path, struct error *error)
 {
-    bool held = lease_is_held(path);
-    int cause = held ? errno : 0;
+    int cause;
+    bool held = lease_is_held(path, &cause);
 
     if (cause == ENOENT || cause == ENOTDIR)
         return 0; /* not even its folder is there */

@@ -16,7 +16,7 @@ extern const char *const log_event_name[LOG_EVENT_COUNT];
  * The contents of a lease file: two records of fixed size, first the owner's, then the coordinator's. Each
  * process writes only its own record, with a single write.
  */
-enum lease_place { LEASE_OWNER, LEASE_COORDINATOR, LEASE_PLACES };
+enum lease_role { LEASE_OWNER, LEASE_COORDINATOR };
 
 /* The state of one process. */
 struct lease_record {
@@ -35,10 +35,10 @@ struct lease_record lease_record_self(void);
 int lease_file_open(const char *path, bool write);
 
 /* -1: it could not be written, with errno. */
-int lease_record_put(int file, enum lease_place place, const struct lease_record *record);
+int lease_record_put(int file, enum lease_role role, const struct lease_record *record);
 
-/* False: the record is missing or incomplete. */
-bool lease_record_get(int file, enum lease_place place, struct lease_record *record);
+/* 1; 0: the record is missing or incomplete; -1: it could not be read, with errno. */
+int lease_record_get(int file, enum lease_role role, struct lease_record *record);
 
 /* Removes the coordinator's record. -1 with errno. */
 int lease_record_drop_coordinator(int file);

@@ -1,4 +1,19 @@
+/*
+ * The lease of an output as its holder sees it; lease_record.c has the file itself, lease_take.c how it is
+ * taken.
+ *
+ * The process that the user starts calls lease_take(), once. If it starts ranks, it calls lease_begin_life()
+ * before each start of a coordinator, which joins with lease_join() and the token; both then renew the lease,
+ * the coordinator from a thread of its own (lease_keep), because it may be busy or wait for a disk for long.
+ * All that a process changes is its own record, after it has read there that the owner is still the same.
+ *
+ * Any call may fail: the folder may be on a server. A lease whose file is gone, or has another owner, is lost
+ * at once. One whose server does not answer still counts as ours for UNSURE_SECONDS, as nobody else can take
+ * it before LEASE_DEAD_SECONDS are over. The record is written before anything is written to the dataset, and
+ * a record that was not written is not told to the launcher.
+ */
 #include "driver/output/inside.h"
+#include "model/core/check.h"
 #include "worker/host/host.h"
 
 #include <errno.h>
@@ -23,7 +38,7 @@ struct lease {
     char token[TOKEN_SIZE];
     struct lease_record owner; /* as it must be in the file */
     struct lease_record self;
-    enum lease_place which; /* this process's own record */
+    enum lease_role role; /* this process's own record */
     int file; /* of a launcher: holds the file at the output, so that no other gets its inode; -1: none */
     bool unwritten; /* the last write failed; if the disk is full, the dataset reports it */
     double sure; /* clock: when the lease was last seen to be ours */
@@ -89,55 +104,46 @@ static void lease_free(struct lease *lease)
     free(lease);
 }
 
-/* The lease has one path, whichever link names the output. NULL with the error set. */
-static struct lease *lease_new(const char *output, struct error *error)
+/* Nothing is taken yet. It has one path, whichever link names the output. NULL: *cause is an
+ * errno. */
+static struct lease *lease_new(const char *output, int *cause)
 {
-    struct lease *lease = calloc(1, sizeof(*lease));
-    char *whole = output_resolve(output);
-    int cause = errno;
+    struct lease *made = calloc(1, sizeof(*made));
+    pthread_condattr_t attributes;
 
-    if (lease) {
-        lease->file = -1;
-        pthread_mutex_init(&lease->lock, NULL);
-        pthread_condattr_t attributes;
-        pthread_condattr_init(&attributes);
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-        pthread_cond_init(&lease->ended, &attributes);
-        pthread_condattr_destroy(&attributes);
-    }
-    if (lease && whole) {
-        lease->output = strdup(output);
-        if (asprintf(&lease->path, "%s.lease", whole) < 0)
-            lease->path = NULL;
-    }
-    if (lease && lease->output && lease->path) {
-        free(whole);
-        return lease;
-    }
-    cause = whole || !lease ? ENOMEM : cause;
-    if (cause == ENOMEM)
-        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
-    else
-        unwritable_folder(output, cause, error);
+    *cause = ENOMEM;
+    if (!made)
+        return NULL;
+    made->file = -1;
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&made->ended, &attributes);
+    pthread_condattr_destroy(&attributes);
+    char *whole = output_resolve(output);
+    if (!whole)
+        *cause = errno;
+    made->output = strdup(output);
+    if (whole && asprintf(&made->path, "%s.lease", whole) < 0)
+        made->path = NULL;
     free(whole);
-    if (lease)
-        lease_free(lease);
-    errno = cause;
+    if (made->output && made->path)
+        return made;
+    lease_free(made);
     return NULL;
 }
 
-/* Reads before anything is written: in a folder that this user cannot write, a living lease is the better
- * message. */
-static int check_unheld(const struct lease *lease, struct error *error)
+/* The same; NULL with a message in error. */
+static struct lease *lease_make(const char *output, struct error *error)
 {
-    struct lease_record holder;
-    int file = lease_file_open(lease->path, false);
+    int cause;
+    struct lease *lease = lease_new(output, &cause);
 
-    if (file < 0)
-        return errno == ENOENT ? 0 : unwritable(lease->path, errno, error);
-    bool held = lease_file_is_held(file, time(NULL), &holder) && process_is_here(&holder.process);
-    close(file);
-    return held ? in_use(lease, &holder, error) : 0;
+    if (!lease && cause == ENOMEM)
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
+    else if (!lease)
+        unwritable_folder(output, cause, error);
+    return lease;
 }
 
 static int take_file(struct lease *lease, struct error *error)
@@ -145,8 +151,17 @@ static int take_file(struct lease *lease, struct error *error)
     struct lease_record holder;
     bool of_folder;
 
-    if (check_unheld(lease, error) != 0)
-        return -1;
+    /* Read before anything is written: in a folder that this user cannot write, a living lease is the better
+     * message. */
+    int file = lease_file_open(lease->path, false);
+    if (file < 0 && errno != ENOENT)
+        return unwritable(lease->path, errno, error);
+    if (file >= 0) {
+        bool held = lease_file_is_held(file, time(NULL), &holder) && process_is_here(&holder.process);
+        close(file);
+        if (held)
+            return in_use(lease, &holder, error);
+    }
     int status = lease_file_take(lease->path, &lease->self, &holder, &of_folder);
     if (status == EBUSY)
         return in_use(lease, &holder, error);
@@ -158,11 +173,11 @@ static int take_file(struct lease *lease, struct error *error)
 
 int lease_take(struct lease **lease, const char *output, struct error *error)
 {
-    struct lease *taken = lease_new(output, error);
+    struct lease *taken = lease_make(output, error);
 
     if (!taken)
         return -1;
-    taken->which = LEASE_OWNER;
+    taken->role = LEASE_OWNER;
     taken->self = lease_record_self();
     taken->self.stage = STAGE_STARTING;
     taken->owner = taken->self;
@@ -176,50 +191,54 @@ int lease_take(struct lease **lease, const char *output, struct error *error)
     return 0;
 }
 
-/* The age of a lease from another machine is measured by this machine's clock. */
-static int look_at(const struct lease *lease, struct error *error)
+/* Is the lease held, as far as this machine's clock tells? *cause: 0, or the errno with which its file cannot
+ * be opened; ENOENT: there is none. */
+static bool look_at(const struct lease *lease, struct lease_record *holder, int *cause)
 {
-    struct lease_record holder;
-    int file = lease_file_open(lease->path, false), cause = file < 0 ? errno : 0;
-    bool held = file >= 0 && lease_file_is_held(file, time(NULL), &holder);
+    int file = lease_file_open(lease->path, false);
 
-    if (file >= 0)
-        close(file);
-    if (held)
-        return in_use(lease, &holder, error);
-    if (cause && cause != ENOENT)
-        return unwritable(lease->path, cause, error);
-    char *folder = output_folder(lease->output);
-    cause = folder ? output_folder_fault(folder) : 0;
-    free(folder);
-    return cause ? unwritable_folder(lease->output, cause, error) : 0;
+    *cause = file < 0 ? errno : 0;
+    if (file < 0)
+        return false;
+    bool held = lease_file_is_held(file, time(NULL), holder);
+    close(file);
+    return held;
 }
 
 int lease_look(const char *output, struct error *error)
 {
-    struct lease *lease = lease_new(output, error);
-    int result = lease ? look_at(lease, error) : -1;
+    struct lease *lease = lease_make(output, error);
+    struct lease_record holder;
+    int cause, result = 0;
 
-    if (lease)
-        lease_free(lease);
+    if (!lease)
+        return -1;
+    if (look_at(lease, &holder, &cause)) {
+        result = in_use(lease, &holder, error);
+    } else if (cause && cause != ENOENT) {
+        result = unwritable(lease->path, cause, error);
+    } else {
+        char *folder = output_folder(lease->output);
+        cause = folder ? output_folder_fault(folder) : 0;
+        free(folder);
+        result = cause ? unwritable_folder(lease->output, cause, error) : 0;
+    }
+    lease_free(lease);
     return result;
 }
 
-bool lease_is_held(const char *output)
+bool lease_is_held(const char *output, int *unknown)
 {
-    struct error ignored;
-    struct lease *lease = lease_new(output, &ignored);
+    struct lease *lease = lease_new(output, unknown);
     struct lease_record holder;
 
     if (!lease)
         return true;
-    int file = lease_file_open(lease->path, false), cause = file < 0 ? errno : 0;
-    bool held = file >= 0 ? lease_file_is_held(file, time(NULL), &holder) : cause != ENOENT;
-    if (file >= 0)
-        close(file);
+    bool held = look_at(lease, &holder, unknown);
     lease_free(lease);
-    errno = cause;
-    return held;
+    if (*unknown == ENOENT)
+        *unknown = 0;
+    return held || *unknown != 0;
 }
 
 const char *lease_token(const struct lease *lease)
@@ -246,10 +265,10 @@ static int check_ours(const struct lease *lease, int file, bool *seen, struct er
 {
     struct lease_record owner;
 
-    errno = 0;
-    *seen = lease_record_get(file, LEASE_OWNER, &owner);
+    int got = lease_record_get(file, LEASE_OWNER, &owner);
+    *seen = got == 1;
     if (!*seen)
-        return errno && is_unsure(lease, errno) ? 0 : lost(lease, error);
+        return got < 0 && is_unsure(lease, errno) ? 0 : lost(lease, error);
     if (is_ours(lease, &owner))
         return 0;
     lost(lease, error);
@@ -269,7 +288,9 @@ static int write_own(struct lease *lease, struct error *error)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
     int status = check_ours(lease, file, &seen, error);
     if (status == 0 && seen) { /* else it may be another's by now */
-        lease->unwritten = lease_record_put(file, lease->which, &lease->self) != 0;
+        INVARIANT(lease->self.life == lease->owner.life, "life %ld is written in life %ld", lease->self.life,
+            lease->owner.life);
+        lease->unwritten = lease_record_put(file, lease->role, &lease->self) != 0;
         lease->sure = lease->unwritten ? lease->sure : clock_now();
     }
     close(file);
@@ -282,10 +303,10 @@ static int join_lease(struct lease *joined, const char *token, struct error *err
 
     if (file < 0)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", joined->path, strerror(errno));
-    bool there = lease_record_get(file, LEASE_OWNER, &joined->owner);
+    bool there = lease_record_get(file, LEASE_OWNER, &joined->owner) == 1;
     close(file);
     write_token(joined);
-    joined->which = LEASE_COORDINATOR;
+    joined->role = LEASE_COORDINATOR;
     joined->self = lease_record_self();
     joined->self.stage = STAGE_STARTING;
     joined->self.life = joined->owner.life;
@@ -295,7 +316,7 @@ static int join_lease(struct lease *joined, const char *token, struct error *err
 
 int lease_join(struct lease **lease, const char *output, const char *token, struct error *error)
 {
-    struct lease *joined = lease_new(output, error);
+    struct lease *joined = lease_make(output, error);
 
     if (!joined)
         return -1;
@@ -305,14 +326,6 @@ int lease_join(struct lease **lease, const char *output, const char *token, stru
     }
     *lease = joined;
     return 0;
-}
-
-static int write_locked(struct lease *lease, struct error *error)
-{
-    pthread_mutex_lock(&lease->lock);
-    int status = write_own(lease, error);
-    pthread_mutex_unlock(&lease->lock);
-    return status;
 }
 
 void lease_beat(struct lease *lease)
@@ -334,8 +347,11 @@ struct breath lease_breath(struct lease *lease)
 
 int lease_renew(struct lease *lease, struct error *error)
 {
-    lease_beat(lease);
-    return write_locked(lease, error);
+    pthread_mutex_lock(&lease->lock);
+    lease->self.beat++;
+    int status = write_own(lease, error);
+    pthread_mutex_unlock(&lease->lock);
+    return status;
 }
 
 int lease_tell(struct lease *lease, enum coordinator_stage stage, int status)
@@ -396,17 +412,6 @@ void lease_keep(struct lease *lease)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void end_keeping(struct lease *lease)
-{
-    pthread_mutex_lock(&lease->lock);
-    lease->ending = true;
-    pthread_cond_signal(&lease->ended);
-    pthread_mutex_unlock(&lease->lock);
-    if (lease->kept)
-        pthread_join(lease->keeper, NULL);
-    lease->kept = false;
-}
-
 struct process lease_owner(const struct lease *lease)
 {
     return lease->owner.process;
@@ -425,7 +430,7 @@ struct coordinator_news lease_news(const struct lease *lease)
 
     if (file < 0)
         return news;
-    if (lease_record_get(file, LEASE_COORDINATOR, &record) && record.life == lease->owner.life) {
+    if (lease_record_get(file, LEASE_COORDINATOR, &record) == 1 && record.life == lease->owner.life) {
         news.stage = (enum coordinator_stage)record.stage;
         news.status = record.status;
         news.kept = record.kept > 0;
@@ -445,27 +450,22 @@ struct output_file lease_file(const struct lease *lease)
     return process_is_here(&lease->owner.process) ? lease->owner.file : unknown;
 }
 
-/* Takes hold of the file at the output, if there is one, and returns which it is. */
-static struct output_file hold_output(struct lease *lease)
-{
-    struct stat status = {0};
-
-    if (lease->file >= 0)
-        close(lease->file);
-    lease->file = open(lease->output, O_PATH | O_CLOEXEC);
-    if (lease->file >= 0 && fstat(lease->file, &status) != 0)
-        status = (struct stat){0};
-    return (struct output_file){(long long)status.st_dev, (long long)status.st_ino};
-}
-
-/* Writes the next life into the owner's record; without it, the lease stays in the life that it has. 0 or an
- * errno. */
+/* Writes the next life into the owner's record; if that fails, the lease stays in the life that it has. Only
+ * then is the coordinator's record removed: in between, it is one of an earlier life. 0 or an errno. */
 static int write_life(struct lease *lease, int file)
 {
     struct lease_record next = lease->self;
+    struct stat status = {0};
 
-    next.life = lease->owner.life + 1;
-    next.file = hold_output(lease);
+    INVARIANT(lease->role == LEASE_OWNER && next.life == lease->owner.life, "life %ld begins after life %ld",
+        next.life, lease->owner.life);
+    if (lease->file >= 0)
+        close(lease->file);
+    lease->file = open(lease->output, O_PATH | O_CLOEXEC); /* see struct lease */
+    if (lease->file >= 0 && fstat(lease->file, &status) != 0)
+        status = (struct stat){0};
+    next.life++;
+    next.file = (struct output_file){(long long)status.st_dev, (long long)status.st_ino};
     if (lease_record_put(file, LEASE_OWNER, &next) != 0) {
         int cause = errno;
         lease_record_put(file, LEASE_OWNER, &lease->self); /* a part may be written */
@@ -485,7 +485,7 @@ int lease_begin_life(struct lease *lease, struct error *error)
     if (file < 0)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
     pthread_mutex_lock(&lease->lock);
-    bool ours = lease_record_get(file, LEASE_OWNER, &owner) && is_ours(lease, &owner);
+    bool ours = lease_record_get(file, LEASE_OWNER, &owner) == 1 && is_ours(lease, &owner);
     if (ours)
         cause = write_life(lease, file);
     pthread_mutex_unlock(&lease->lock);
@@ -501,8 +501,14 @@ void lease_release(struct lease *lease)
 
     if (!lease)
         return;
-    end_keeping(lease);
-    if (lease->which == LEASE_OWNER && write_own(lease, &ignored) == 0)
+    pthread_mutex_lock(&lease->lock);
+    lease->ending = true;
+    pthread_cond_signal(&lease->ended);
+    pthread_mutex_unlock(&lease->lock);
+    if (lease->kept)
+        pthread_join(lease->keeper, NULL);
+    /* Only what is still ours is removed: see write_own. */
+    if (lease->role == LEASE_OWNER && write_own(lease, &ignored) == 0)
         unlink(lease->path);
     lease_free(lease);
 }

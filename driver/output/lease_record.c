@@ -1,4 +1,13 @@
+/*
+ * The file of a lease: two records, of its owner and of the coordinator that the owner has started. Only
+ * lease.c and lease_take.c read and write it, through these functions.
+ *
+ * A record is written by a single pwrite of a fixed size, so that a reader finds the old one or the new one;
+ * it is read back in memory before it is written. What is read from a file may be damaged, and is refused,
+ * not asserted. Every call may fail, as the file may be on a server.
+ */
 #include "driver/output/inside.h"
+#include "model/core/check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,23 +39,6 @@ int lease_file_open(const char *path, bool write)
     return -1;
 }
 
-int lease_record_put(int file, enum lease_place place, const struct lease_record *record)
-{
-    char text[RECORD_SIZE + 1];
-
-    memset(text, ' ', sizeof(text));
-    int length = snprintf(text, sizeof(text),
-        "pid %ld start %llu on %s stage %d status %d life %ld kept %d beat %ld device %lld inode %lld",
-        record->process.pid, record->process.start, record->process.place, record->stage, record->status,
-        record->life, record->kept, record->beat, record->file.device, record->file.inode);
-    text[length] = ' ';
-    text[RECORD_SIZE - 1] = '\n';
-    ssize_t written = pwrite(file, text, RECORD_SIZE, (off_t)place * RECORD_SIZE);
-    if (written >= 0 && written < RECORD_SIZE)
-        errno = ENOSPC;
-    return written == RECORD_SIZE ? 0 : -1;
-}
-
 int lease_record_drop_coordinator(int file)
 {
     return ftruncate(file, RECORD_SIZE);
@@ -68,13 +60,9 @@ static long long number_after(const char *text, const char *name)
     return strncmp(text, name, strlen(name)) == 0 ? strtoll(skip_words(text, 1), NULL, 10) : -1;
 }
 
-bool lease_record_get(int file, enum lease_place place, struct lease_record *record)
+/* 1, or 0 if the text is not a record. */
+static int read_record(const char *text, struct lease_record *record)
 {
-    char text[RECORD_SIZE + 1] = "";
-
-    *record = (struct lease_record){0};
-    if (pread(file, text, RECORD_SIZE, (off_t)place * RECORD_SIZE) != RECORD_SIZE)
-        return false;
     const char *start = skip_words(text, 2), *on = skip_words(text, 5), *stage = skip_words(text, 6);
     struct process *process = &record->process;
     process->pid = (long)number_after(text, "pid ");
@@ -87,7 +75,43 @@ bool lease_record_get(int file, enum lease_place place, struct lease_record *rec
     record->beat = (long)number_after(skip_words(stage, 8), "beat ");
     record->file.device = number_after(skip_words(stage, 10), "device ");
     record->file.inode = number_after(skip_words(stage, 12), "inode ");
-    return process->pid > 0 && record->stage >= 0 && record->status >= 0;
+    return process->pid > 0 && record->stage >= 0 && record->stage <= STAGE_ENDED && record->status >= 0;
+}
+
+int lease_record_get(int file, enum lease_role role, struct lease_record *record)
+{
+    char text[RECORD_SIZE + 1] = "";
+
+    *record = (struct lease_record){0};
+    ssize_t count = pread(file, text, RECORD_SIZE, (off_t)role * RECORD_SIZE);
+    if (count != RECORD_SIZE)
+        return count < 0 ? -1 : 0;
+    return read_record(text, record);
+}
+
+int lease_record_put(int file, enum lease_role role, const struct lease_record *record)
+{
+    char text[RECORD_SIZE + 1];
+    struct lease_record back;
+
+    INVARIANT(role == LEASE_OWNER || role == LEASE_COORDINATOR, "record %d of a lease", (int)role);
+    memset(text, ' ', sizeof(text));
+    int length = snprintf(text, sizeof(text),
+        "pid %ld start %llu on %s stage %d status %d life %ld kept %d beat %ld device %lld inode %lld",
+        record->process.pid, record->process.start, record->process.place, record->stage, record->status,
+        record->life, record->kept, record->beat, record->file.device, record->file.inode);
+    INVARIANT(length < RECORD_SIZE, "a record of %d bytes", length);
+    text[length] = ' ';
+    text[RECORD_SIZE - 1] = '\n';
+    text[RECORD_SIZE] = '\0';
+    INVARIANT(read_record(text, &back) == 1 && back.process.pid == record->process.pid &&
+                  back.life == record->life && back.stage == record->stage && back.beat == record->beat &&
+                  back.file.inode == record->file.inode,
+        "cannot be read back: %.*s", length, text);
+    ssize_t written = pwrite(file, text, RECORD_SIZE, (off_t)role * RECORD_SIZE);
+    if (written >= 0 && written < RECORD_SIZE)
+        errno = ENOSPC;
+    return written == RECORD_SIZE ? 0 : -1;
 }
 
 bool lease_file_is_held(int file, time_t now, struct lease_record *holder)
@@ -96,9 +120,9 @@ bool lease_file_is_held(int file, time_t now, struct lease_record *holder)
     struct stat status;
 
     *holder = (struct lease_record){0};
-    for (int place = LEASE_COORDINATOR; place >= LEASE_OWNER; place--) {
+    for (int role = LEASE_COORDINATOR; role >= LEASE_OWNER; role--) {
         struct lease_record record;
-        if (!lease_record_get(file, (enum lease_place)place, &record))
+        if (lease_record_get(file, (enum lease_role)role, &record) != 1)
             continue;
         any = true;
         *holder = record;

@@ -7,6 +7,10 @@
  * dead lease and taken like a lease. The contender with the claim checks again that the lease is still the
  * dead one; nobody else may replace it now. If a contender dies, its claim is a dead lease like any other,
  * and there is a claim on that in turn.
+ *
+ * The record is complete in the contender's own file before that file gets the lease's name, so a reader
+ * never finds a part of it, except on file systems without links. Nothing is synced: after a crash of the
+ * machine its leases are dead anyway.
  */
 #include "driver/output/inside.h"
 #include "model/core/check.h"
@@ -114,36 +118,31 @@ static int link_to(const struct own *own, const char *path, const struct lease_r
     return cause;
 }
 
-/* Identifies a lease file among all that ever had its name. */
-static int identify_lease(int file, struct digest *digest)
+/* 0: the lease is dead, *digest identifies it among all that ever had its name; EBUSY: it is held; ENOENT:
+ * there is none; or another errno. */
+static int look_at_lease(const char *path, time_t now, struct digest *digest, struct lease_record *holder)
 {
+    int file = lease_file_open(path, false), result;
     struct lease_record owner;
     struct stat status;
 
-    if (fstat(file, &status) != 0)
-        return errno;
-    lease_record_get(file, LEASE_OWNER, &owner);
-    digest_init(digest);
-    digest_add(digest, &status.st_ino, sizeof(status.st_ino));
-    digest_add(digest, &owner.process.pid, sizeof(owner.process.pid));
-    digest_add(digest, &owner.process.start, sizeof(owner.process.start));
-    digest_add_string(digest, owner.process.place);
-    return 0;
-}
-
-/* 0: the lease is dead, *digest identifies it; EBUSY: it is held; ENOENT: there is none; or another errno. */
-static int look_at_lease(const char *path, time_t now, struct digest *digest, struct lease_record *holder)
-{
-    int file = lease_file_open(path, false), status;
-
     if (file < 0)
         return errno;
-    if (lease_file_is_held(file, now, holder))
-        status = EBUSY;
-    else
-        status = identify_lease(file, digest);
+    if (lease_file_is_held(file, now, holder)) {
+        result = EBUSY;
+    } else if (fstat(file, &status) != 0) {
+        result = errno;
+    } else {
+        lease_record_get(file, LEASE_OWNER, &owner); /* an empty record, too, identifies it */
+        digest_init(digest);
+        digest_add(digest, &status.st_ino, sizeof(status.st_ino));
+        digest_add(digest, &owner.process.pid, sizeof(owner.process.pid));
+        digest_add(digest, &owner.process.start, sizeof(owner.process.start));
+        digest_add_string(digest, owner.process.place);
+        result = 0;
+    }
     close(file);
-    return status;
+    return result;
 }
 
 struct taking {
@@ -165,6 +164,7 @@ static int replace(struct taking *taking, const char *path)
 
     if (status != 0)
         return status;
+    INVARIANT(own.path && strcmp(own.path, path) != 0, "nothing to put in place of %s", path);
     if (rename(own.path, path) != 0) {
         status = errno;
         own_remove(&own);
@@ -230,18 +230,6 @@ static bool is_of_contender(const char *suffix)
     return *suffix == '\0';
 }
 
-/* May the file be removed? An empty one too: its process died, or will write it and then find the lease held.
- */
-static bool is_left(int file, time_t now)
-{
-    struct lease_record holder;
-    struct stat status;
-
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-        return false;
-    return status.st_size == 0 || !lease_file_is_held(file, now, &holder);
-}
-
 /* Removes the files of contenders that died. This process holds the lease now, so that no claim matters. */
 static void tidy_folder(const char *path, time_t now)
 {
@@ -250,38 +238,25 @@ static void tidy_folder(const char *path, time_t now)
     DIR *entries = folder ? opendir(dirname(folder)) : NULL;
     const struct dirent *entry;
     size_t length = strlen(base);
+    struct lease_record holder;
+    struct stat status;
 
     while (entries && (entry = readdir(entries))) {
         if (strncmp(entry->d_name, base, length) != 0 || entry->d_name[length] != '.' ||
             !is_of_contender(entry->d_name + length))
             continue;
         int file = openat(dirfd(entries), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        if (file >= 0 && is_left(file, now))
+        if (file < 0)
+            continue;
+        /* An empty one too: its process died, or will write it and then find the lease held. */
+        if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+            (status.st_size == 0 || !lease_file_is_held(file, now, &holder)))
             unlinkat(dirfd(entries), entry->d_name, 0);
-        if (file >= 0)
-            close(file);
+        close(file);
     }
     if (entries)
         closedir(entries);
     free(folder);
-}
-
-/* A contender that was suspended for a minute may have lost its claim without knowing, and replaced our
- * lease. EBUSY: another process has the lease. */
-static int check(struct taking *taking, const char *path)
-{
-    struct lease_record owner = {0};
-
-    if (!taking->replaced)
-        return 0;
-    clock_pause(CHECK_SECONDS);
-    int file = lease_file_open(path, false);
-    bool ours = file >= 0 && lease_record_get(file, LEASE_OWNER, &owner) &&
-                process_same(&owner.process, &taking->self->process);
-    if (file >= 0)
-        close(file);
-    taking->holder = owner;
-    return ours ? 0 : EBUSY;
 }
 
 int lease_file_take(
@@ -295,9 +270,19 @@ int lease_file_take(
     if (status != 0)
         return status;
     status = take_lease(&taking, path, 0);
-    if (status == 0)
-        status = check(&taking, path);
     *holder = taking.holder;
+    if (status == 0 && taking.replaced) {
+        /* A contender that was suspended for a minute may have lost its claim without knowing, and replaced
+         * our lease. */
+        clock_pause(CHECK_SECONDS);
+        int file = lease_file_open(path, false);
+        *holder = (struct lease_record){0};
+        bool ours = file >= 0 && lease_record_get(file, LEASE_OWNER, holder) == 1 &&
+                    process_same(&holder->process, &self->process);
+        if (file >= 0)
+            close(file);
+        status = ours ? 0 : EBUSY;
+    }
     if (status == 0)
         tidy_folder(path, own_clock(&taking.own));
     own_remove(&taking.own);

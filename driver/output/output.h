@@ -166,10 +166,10 @@ int lease_take(struct lease **lease, const char *output, struct error *error);
 /* Would lease_take succeed, as far as that can be told without writing? On failure -1, with its error. */
 int lease_look(const char *output, struct error *error);
 
-/* Does any process on any machine hold the lease of an output? True if that is unknown, with an errno; with 0
- * a process holds it. Writes nothing, so the age of a lease from another machine is measured by this
+/* Does any process on any machine hold the lease of an output? True if that is unknown: *unknown is the errno
+ * that says why, otherwise 0. Writes nothing, so the age of a lease from another machine is measured by this
  * machine's clock. */
-bool lease_is_held(const char *output);
+bool lease_is_held(const char *output, int *unknown);
 
 /*
  * For the launcher, before it starts a coordinator: clears the record of an earlier coordinator, which can no

@@ -275,9 +275,12 @@ static int read_status(struct status *status, const char *path, bool held, const
 int status_read(
     struct status *status, const char *path, const struct survey *before, double now, struct error *error)
 {
-    bool held = lease_is_held(path); /* asked first: a sweep that ends meanwhile must not appear stopped */
-    if (held && (errno == ENOMEM || errno == EIO))
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(errno));
+    int unknown;
+    bool held =
+        lease_is_held(path, &unknown); /* first: a sweep that ends meanwhile must not appear stopped */
+
+    if (unknown == ENOMEM || unknown == EIO)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(unknown));
     return read_status(status, path, held, before, now, error);
 }
 

@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_TESTS_DRIVER_OUTPUT_PLACE_H
 #define NORMSWEEP_TESTS_DRIVER_OUTPUT_PLACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "driver/output/output.h"
@@ -37,5 +38,8 @@ void place_lend(const struct site *place, int pid, int age);
 
 /* Takes the lease; if it cannot, the test fails, and NULL is returned. */
 struct lease *place_take(const struct site *place);
+
+/* Does a process hold the lease, or is that unknown? */
+bool place_is_held(const struct site *place);
 
 #endif

@@ -75,14 +75,14 @@ IN_PLACE(lease_calls_fail_while_it_is_used)
         struct lease *lease = place_take(place);
         failing_anew(kind->calls, kind->cause);
         int lost = use(lease, place->output);
-        bool held = lease_is_held(place->output);
+        bool held = place_is_held(place);
         if (!failing_end() && lost)
             test_fail(__FILE__, __LINE__, "%s: lost %d times", kind->calls, lost);
         CHECK(held);
         if (use(lease, place->output) != 0) /* the server answers again */
             test_fail(__FILE__, __LINE__, "%s: lost for good", kind->calls);
         lease_release(lease);
-        CHECK(!lease_is_held(place->output));
+        CHECK(!place_is_held(place));
     }
 }
 
@@ -108,11 +108,13 @@ IN_PLACE(lease_of_an_output_with_a_bad_name)
 
 IN_PLACE(lease_that_cannot_be_asked_for_counts_as_held)
 {
+    int unknown;
+
     failing_next("calloc", ENOMEM);
-    CHECK(lease_is_held(place->output) && failing_end());
+    CHECK(lease_is_held(place->output, &unknown) && unknown == ENOMEM && failing_end());
     failing_next("open", EIO);
-    CHECK(lease_is_held(place->output) && failing_end());
-    CHECK(!lease_is_held(place->output));
+    CHECK(lease_is_held(place->output, &unknown) && unknown == EIO && failing_end());
+    CHECK(!lease_is_held(place->output, &unknown) && unknown == 0);
 }
 
 /* Records that were cut, or written by nobody. */
