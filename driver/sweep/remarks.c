@@ -7,38 +7,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool has_momentum(const struct run *run)
-{
-    return run->optimiser == OPTIMISER_SGD;
-}
-
-static bool has_second_moment(const struct run *run)
-{
-    return run->optimiser == OPTIMISER_ADAMW || run->optimiser == OPTIMISER_ADAM ||
-           run->optimiser == OPTIMISER_MUON;
-}
-
-static bool has_betas(const struct run *run)
-{
-    return has_second_moment(run) || run->optimiser == OPTIMISER_LION;
-}
-
-static bool rounds_decay(const struct run *run)
-{
-    return run->optimiser == OPTIMISER_ADAMW && run->weight_decay > 0;
-}
-
 /* Keys of one optimiser or another. A study of several optimisers may well give them all, so they are not
  * refused. */
 static const struct {
-    const char *name, *needs;
-    bool (*used)(const struct run *run);
+    const char *name;
+    enum optimiser_trait trait;
+    bool decays; /* the key needs a weight_decay, too */
 } keys[] = {
-    {"momentum", "optimiser sgd", has_momentum},
-    {"beta1", "optimiser adamw, adam, lion or muon", has_betas},
-    {"beta2", "optimiser adamw, adam, lion or muon", has_betas},
-    {"epsilon", "optimiser adamw, adam or muon", has_second_moment},
-    {"decay", "optimiser adamw with a weight_decay above 0", rounds_decay},
+    {"momentum", HAS_MOMENTUM, false},
+    {"beta1", HAS_BETAS, false},
+    {"beta2", HAS_BETAS, false},
+    {"epsilon", HAS_SECOND_MOMENT, false},
+    {"decay", HAS_ROUNDED_DECAY, true},
 };
 
 enum { KEYS = sizeof(keys) / sizeof(*keys) };
@@ -70,7 +50,9 @@ static void take_run(struct remarks *remarks, const struct run *run)
         const struct param *param = param_find(keys[i].name);
         union param_value value = param_get(param, run);
         remarks->set[i] = remarks->set[i] || memcmp(&value, &param->initial, sizeof(value)) != 0;
-        remarks->used[i] = remarks->used[i] || keys[i].used(run);
+        remarks->used[i] =
+            remarks->used[i] || (optimiser_has((enum optimiser_kind)run->optimiser, keys[i].trait) &&
+                                    (run->weight_decay > 0 || !keys[i].decays));
     }
 }
 
@@ -87,7 +69,9 @@ void remarks_print(const struct sweep *sweep, FILE *out)
         if (remarks.set[i] && !remarks.used[i]) {
             struct error line;
             place_error(&line, sweep->path, reader_named(sweep, keys[i].name)->place,
-                "%s: has no effect: no cell has %s", keys[i].name, keys[i].needs);
+                "%s: has no effect: no cell has optimiser %s%s", keys[i].name,
+                optimiser_list(keys[i].trait, "or").text,
+                keys[i].decays ? " with a weight_decay above 0" : "");
             fprintf(out, "%s\n", line.text);
         }
     int64_t count = remarks.scaled + remarks.unscaled;

@@ -5,7 +5,7 @@
  * max(RMS(theta), 1e-3). The factors of a matrix lie at the start of its place in the plane: R [rows], then C
  * [columns].
  */
-#include "model/optimisers/optimiser_inside.h"
+#include "model/optimisers/inside.h"
 
 #include <math.h>
 #include <string.h>

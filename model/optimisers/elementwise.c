@@ -1,6 +1,13 @@
-/* Optimisers whose update of a weight depends on that weight's gradient and state alone, or, of
- * normalized_sgd, on those and a norm. */
-#include "model/optimisers/optimiser_inside.h"
+/*
+ * Optimisers whose update of a weight depends on that weight's gradient and state alone, or, of
+ * normalized_sgd, on those and a norm: adamw, adam, sgd, normalized_sgd, lion, in this order.
+ *
+ * optimiser.c calls them through the rows at the end of the file. For each there are its step and the sums of
+ * its update, both of them passes of a kernel over the plane; |u| of a full step where its elements are not
+ * 1; and where theory has them, the memory, the balance and the edge of stability. A step may get any range
+ * of the plane, except normalized_sgd's, which needs whole tensors. Nothing here can fail.
+ */
+#include "model/optimisers/inside.h"
 
 #include <math.h>
 
@@ -64,6 +71,11 @@ static struct equilibrium adam_balance(
         adam_memory(options, step, INFINITY), decayed, sqrt((1 - beta) / (1 + beta)), step->rate);
 }
 
+static double adam_edge(const struct optimiser_options *options)
+{
+    return (2 + 2 * options->beta1) / (1 - options->beta1);
+}
+
 /* sgd with momentum: PyTorch's formulas. */
 static struct sgd_pass sgd_pass(const struct optimiser *o, const struct step *step)
 {
@@ -117,6 +129,11 @@ static struct equilibrium sgd_balance(
     if (!(share < 2))
         return equilibrium_unknown();
     return (struct equilibrium){.rotation = sqrt(2 * share), .rms = NAN};
+}
+
+static double sgd_edge(const struct optimiser_options *options)
+{
+    return 2 + 2 * options->momentum;
 }
 
 /* normalized_sgd: u = g / |g| for each tensor, 0 for a gradient of 0; clipping scales g and |g| alike. */
@@ -202,13 +219,16 @@ const struct optimiser_row adam_row = {.first = true,
     .step = adam_step,
     .sums = adam_sums,
     .memory = adam_memory,
-    .balance = adam_balance};
+    .balance = adam_balance,
+    .edge = adam_edge,
+    .preconditioned = true};
 const struct optimiser_row sgd_row = {.first = true,
     .step = sgd_step,
     .sums = sgd_sums,
     .full = sgd_full,
     .memory = sgd_memory,
-    .balance = sgd_balance};
+    .balance = sgd_balance,
+    .edge = sgd_edge};
 const struct optimiser_row normalized_row = {.whole = true,
     .step = normalized_step,
     .sums = normalized_sums,

@@ -14,7 +14,7 @@
  * matrices of low rank, or whose singular values span 1e-6 to 1 or fall like 1/k or 1/k^2, at most twice
  * those or 1e-5.
  */
-#include "model/optimisers/optimiser_inside.h"
+#include "model/optimisers/inside.h"
 
 #include <math.h>
 

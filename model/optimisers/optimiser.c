@@ -3,22 +3,58 @@
  * theta to the gradient instead. The weights are cut into portions, each with its kind of step and its decay;
  * a row has the step of a portion, and the sums of its update alone, without decay and without a change of
  * state.
+ *
+ * A run calls optimiser_layout(), then optimiser_begin() with its weights, also when it is resumed, and for
+ * each step optimiser_clip() and optimiser_step(). At measured steps it asks before the step: for the update,
+ * the stride, the balance and the edge of stability, which change nothing. Threads share a step out: ranges
+ * of the plane where elements are apart from each other, whole tensors where they are not, so that the number
+ * of threads changes no number. Nothing here can fail: memory comes from the arena of the run.
  */
-#include "model/optimisers/optimiser_inside.h"
+#include "model/optimisers/inside.h"
 
 #include <math.h>
+#include <stdio.h>
+
+#include "model/core/check.h"
+
+/* ---- the table of optimisers ---- */
+
+static const struct {
+    const char *word;
+    const struct optimiser_row *row;
+    unsigned traits;
+} table[OPTIMISER_COUNT] = {
+#define X(KIND, word, row, traits) [OPTIMISER_##KIND] = {#word, &(row), (traits)},
+    OPTIMISERS(X)
+#undef X
+};
+
+bool optimiser_has(enum optimiser_kind kind, enum optimiser_trait trait)
+{
+    return table[kind].traits & trait;
+}
+
+struct optimiser_list optimiser_list(enum optimiser_trait trait, const char *last)
+{
+    struct optimiser_list list = {""};
+    size_t at = 0;
+    int left = 0;
+
+    for (int kind = 0; kind < OPTIMISER_COUNT; kind++)
+        left += optimiser_has((enum optimiser_kind)kind, trait);
+    for (int kind = 0; kind < OPTIMISER_COUNT; kind++) {
+        if (!optimiser_has((enum optimiser_kind)kind, trait))
+            continue;
+        left--;
+        const char *behind = left > 1 ? ", " : left == 1 ? " " : "";
+        at += (size_t)snprintf(list.text + at, sizeof(list.text) - at, "%s%s%s%s", table[kind].word, behind,
+            left == 1 ? last : "", left == 1 ? " " : "");
+        INVARIANT(at < sizeof(list.text), "no room for %s", table[kind].word);
+    }
+    return list;
+}
 
 /* ---- portions ---- */
-
-static const struct optimiser_row *const rows[OPTIMISER_COUNT] = {
-    [OPTIMISER_ADAMW] = &adam_row,
-    [OPTIMISER_ADAM] = &adam_row,
-    [OPTIMISER_SGD] = &sgd_row,
-    [OPTIMISER_NORMALIZED_SGD] = &normalized_row,
-    [OPTIMISER_ADAFACTOR] = &adafactor_row,
-    [OPTIMISER_LION] = &lion_row,
-    [OPTIMISER_MUON] = &muon_row,
-};
 
 /* By its role in the network: a matrix of one row, of a feed-forward layer of width 1, is a matrix. */
 static bool is_matrix(const struct tensor *tensor)
@@ -42,17 +78,10 @@ static struct portion portion_of(const struct optimiser *o, const struct tensor 
         [DECAY_ON_HIDDEN] = is_hidden(tensor)};
 
     return (struct portion){
-        .row = options->kind == OPTIMISER_MUON && !hidden_matrix ? &adam_row : rows[options->kind],
+        .row = options->kind == OPTIMISER_MUON && !hidden_matrix ? &adam_row : table[options->kind].row,
         .tensor = *tensor,
         .decays = decays[options->decay_on],
         .rate = hidden_matrix && options->hidden_rate != 0 ? options->hidden_rate : 1};
-}
-
-/* Do both move in one way, and may they move together? */
-static bool are_alike(const struct portion *one, const struct portion *other)
-{
-    return one->row == other->row && !one->row->whole && one->decays == other->decays &&
-           one->rate == other->rate && one->tensor.offset + one->tensor.size == other->tensor.offset;
 }
 
 static void place_portions(struct optimiser *o)
@@ -64,7 +93,10 @@ static void place_portions(struct optimiser *o)
         struct portion *last = o->portions ? &o->portion[o->portions - 1] : NULL;
         if (portion.tensor.size == 0)
             continue;
-        if (!o->options.fixed_norm && last && are_alike(last, &portion)) {
+        /* Neighbours that move in one way move together. */
+        if (!o->options.fixed_norm && last && last->row == portion.row && !last->row->whole &&
+            last->decays == portion.decays && last->rate == portion.rate &&
+            last->tensor.offset + last->tensor.size == portion.tensor.offset) {
             last->tensor.size += portion.tensor.size;
             last->tensor.rows = 1;
             last->tensor.columns = last->tensor.size;
@@ -77,7 +109,7 @@ static void place_portions(struct optimiser *o)
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
     const struct weight_layout *layout, int64_t threads, struct arena *arena)
 {
-    const struct optimiser_row *row = rows[options->kind];
+    const struct optimiser_row *row = table[options->kind].row;
     bool muon = options->kind == OPTIMISER_MUON;
     int64_t own = row->own_scratch ? row->own_scratch(layout) : 0;
     size_t size = (size_t)layout->size, tensors = (size_t)layout->tensor_count;
@@ -100,7 +132,7 @@ void optimiser_layout(struct optimiser *optimiser, const struct optimiser_option
 
 bool optimiser_has_factors(const struct optimiser *optimiser)
 {
-    return optimiser->second && rows[optimiser->options.kind]->second_size;
+    return optimiser->second && table[optimiser->options.kind].row->second_size;
 }
 
 int64_t optimiser_second_size(const struct optimiser *optimiser, const struct tensor *tensor)
@@ -202,12 +234,6 @@ static void step_share(const void *context, scalar *scratch, int64_t begin, int6
     of->portion->row->step(of->optimiser, &range, of->step, of->weights + at, of->gradient + at);
 }
 
-/* A step passes over weights, gradient and one or two planes more. */
-static struct items elements_of(const struct portion *portion)
-{
-    return (struct items){portion->tensor.size, LINE_ELEMENTS, 2 * ELEMENT_NANOSECONDS};
-}
-
 /* Something to do with each whole tensor in a range of the plane, by one thread for each. */
 struct whole_work {
     const struct optimiser *optimiser;
@@ -289,8 +315,9 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
             continue;
         if (portion->row->whole)
             portion->row->step(optimiser, tensor, &step, weights + tensor->offset, gradient + tensor->offset);
-        else
-            team_run(&optimiser->team, elements_of(portion), step_share, &shared);
+        else /* a step passes over weights, gradient and one or two planes more */
+            team_run(&optimiser->team, (struct items){tensor->size, LINE_ELEMENTS, 2 * ELEMENT_NANOSECONDS},
+                step_share, &shared);
     }
     restore_norms(optimiser, weights);
     rounding_step(optimiser->options.weights, &optimiser->team, weights, optimiser->layout->size,
@@ -401,4 +428,34 @@ struct equilibrium optimiser_equilibrium(
     if (step.rate * step.decay == 0 || step.cautious || (optimiser->norm && keeps_norm(&portion)))
         return equilibrium_unknown();
     return portion.row->balance(&optimiser->options, tensor, &step);
+}
+
+/* ---- the edge of stability ---- */
+
+double edge_bound(const struct optimiser_options *options)
+{
+    const struct optimiser_row *row = table[options->kind].row;
+
+    return row->edge ? row->edge(options) : NAN;
+}
+
+bool edge_has_preconditioner(const struct optimiser_options *options)
+{
+    return table[options->kind].row->preconditioned;
+}
+
+void edge_root(const struct optimiser *optimiser, int64_t steps, scalar *root)
+{
+    const struct optimiser_options *options = &optimiser->options;
+    double first = 1 - pow(options->beta1, (double)steps);
+    double second = 1 - pow(options->beta2, (double)steps);
+
+    for (int64_t k = 0; k < optimiser->portions; k++) {
+        const struct tensor *tensor = &optimiser->portion[k].tensor;
+        for (int64_t i = tensor->offset; i < tensor->offset + tensor->size; i++) {
+            double v = (double)optimiser->second[i];
+            double p = first * (sqrt(v / second) + options->epsilon) / optimiser->portion[k].rate;
+            root[i] = v == 0 ? 0 : (scalar)(1 / sqrt(p));
+        }
+    }
 }

@@ -13,16 +13,44 @@
 #include "model/optimisers/rounding.h"
 #include "model/optimisers/schedule.h"
 
-enum optimiser_kind {
-    OPTIMISER_ADAMW,
-    OPTIMISER_ADAM,
-    OPTIMISER_SGD,
-    OPTIMISER_NORMALIZED_SGD,
-    OPTIMISER_ADAFACTOR,
-    OPTIMISER_LION,
-    OPTIMISER_MUON, /* the matrices of the layers; the other tensors take adamw's steps */
-    OPTIMISER_COUNT,
+/* What the keys of a run mean to an optimiser. */
+enum optimiser_trait {
+    HAS_MOMENTUM = 1, /* uses `momentum` */
+    HAS_BETAS = 2, /* uses `beta1` and `beta2` */
+    HAS_SECOND_MOMENT = 4, /* divides by the root of a running mean of g^2 by `beta2`; uses `epsilon` */
+    HAS_ROUNDED_DECAY = 8, /* uses `decay` */
+    HAS_MUP_RATES = 16, /* elements of its update keep their size at any width */
 };
+
+/*
+ * One row for each optimiser: X(KIND, its word in a sweep file, its row of functions in the room, traits).
+ * All else that names optimisers follows: messages, the dataset, most tests. muon moves the matrices of the
+ * layers; the other tensors take adamw's steps.
+ */
+#define OPTIMISERS(X)                                                                                        \
+    X(ADAMW, adamw, adam_row, HAS_BETAS | HAS_SECOND_MOMENT | HAS_ROUNDED_DECAY | HAS_MUP_RATES)             \
+    X(ADAM, adam, adam_row, HAS_BETAS | HAS_SECOND_MOMENT | HAS_MUP_RATES)                                   \
+    X(SGD, sgd, sgd_row, HAS_MOMENTUM)                                                                       \
+    X(NORMALIZED_SGD, normalized_sgd, normalized_row, 0)                                                     \
+    X(ADAFACTOR, adafactor, adafactor_row, 0)                                                                \
+    X(LION, lion, lion_row, HAS_BETAS | HAS_MUP_RATES)                                                       \
+    X(MUON, muon, muon_row, HAS_BETAS | HAS_SECOND_MOMENT)
+
+enum optimiser_kind {
+#define X(KIND, word, row, traits) OPTIMISER_##KIND,
+    OPTIMISERS(X)
+#undef X
+        OPTIMISER_COUNT,
+};
+
+bool optimiser_has(enum optimiser_kind kind, enum optimiser_trait trait);
+
+/* The words of the optimisers with a trait, as "adamw, adam and lion": `last` is "and" or "or". */
+struct optimiser_list {
+    char text[200];
+};
+struct optimiser_list optimiser_list(enum optimiser_trait trait, const char *last);
+
 enum decay { DECAY_FUSED, DECAY_FACTOR };
 
 /* Which tensors decay: all, matrices and embeddings, or those of the layers. */
@@ -125,5 +153,26 @@ struct stride optimiser_stride(const struct optimiser *optimiser, const struct t
  * or where the formula is not known. */
 struct equilibrium optimiser_equilibrium(
     const struct optimiser *optimiser, const struct tensor *tensor, double rate);
+
+/*
+ * The edge of stability: an optimiser with the preconditioner P, P = 1 for sgd, is stable on a quadratic loss
+ * with the Hessian H as long as the largest eigenvalue of P^-1 H is below a bound over the learning rate.
+ * Cohen, Ghorbani and others, "Adaptive gradient methods at the edge of stability" (2022).
+ */
+
+/* The bound times the learning rate: (2 + 2 beta1) / (1 - beta1) for adam and adamw, 2 + 2 momentum for sgd;
+ * NaN for optimisers that have none. Weight decay is left out, also adam's, which is a part of its gradient
+ * and so of its P; and so is a gradient_clip. */
+double edge_bound(const struct optimiser_options *options);
+
+/* Does the optimiser have a P other than 1? */
+bool edge_has_preconditioner(const struct optimiser_options *options);
+
+/*
+ * root, a plane, = P^-1/2 after `steps` > 0 steps: P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon),
+ * over hidden_rate for the matrices of the layers.
+ * 0 where v is 0: a parameter that has had no gradient so far is left out.
+ */
+void edge_root(const struct optimiser *optimiser, int64_t steps, scalar *root);
 
 #endif

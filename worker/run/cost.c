@@ -1,6 +1,5 @@
 #include "model/corpora/modular.h"
 #include "model/instruments/hessian.h"
-#include "model/optimisers/edge.h"
 #include "worker/run/inside.h"
 
 #include <math.h>

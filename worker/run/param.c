@@ -34,14 +34,11 @@ static const char *const objective_words[] = {
     [OBJECTIVE_NEXT] = "next", [OBJECTIVE_SPANS] = "spans", [OBJECTIVE_MASKED] = "masked", NULL};
 static const char *const sequences_words[] = {
     [SEQUENCES_STREAM] = "stream", [SEQUENCES_LINES] = "lines", NULL};
-static const char *const optimiser_words[] = {[OPTIMISER_ADAMW] = "adamw",
-    [OPTIMISER_ADAM] = "adam",
-    [OPTIMISER_SGD] = "sgd",
-    [OPTIMISER_NORMALIZED_SGD] = "normalized_sgd",
-    [OPTIMISER_ADAFACTOR] = "adafactor",
-    [OPTIMISER_LION] = "lion",
-    [OPTIMISER_MUON] = "muon",
-    NULL};
+static const char *const optimiser_words[] = {
+#define X(KIND, word, row, traits) #word,
+    OPTIMISERS(X)
+#undef X
+        NULL};
 static const char *const decay_words[] = {[DECAY_FUSED] = "fused", [DECAY_FACTOR] = "factor", NULL};
 static const char *const decay_on_words[] = {
     [DECAY_ON_ALL] = "all", [DECAY_ON_MATRICES] = "matrices", [DECAY_ON_HIDDEN] = "hidden", NULL};

@@ -102,9 +102,6 @@ static int check_objective(const struct run *run, const struct param **at, struc
  * 2022 has them for adam. */
 static int check_parametrization(const struct run *run, const struct param **at, struct error *error)
 {
-    bool by_element = run->optimiser == OPTIMISER_ADAMW || run->optimiser == OPTIMISER_ADAM ||
-                      run->optimiser == OPTIMISER_LION;
-
     if (run->parametrization != PARAMETRIZATION_MUP)
         return 0;
     *at = param_find("base_width");
@@ -117,11 +114,10 @@ static int check_parametrization(const struct run *run, const struct param **at,
             "score_scale: parametrization mup divides scores by the width of a head; none does not go with "
             "it");
     *at = param_find("optimiser");
-    if (!by_element)
+    if (!optimiser_has((enum optimiser_kind)run->optimiser, HAS_MUP_RATES))
         return error_set(error, ERROR_INPUT,
-            "optimiser: parametrization mup has rates for adamw, adam and lion alone; those of %s depend on "
-            "width otherwise",
-            (*at)->words[run->optimiser]);
+            "optimiser: parametrization mup has rates for %s alone; those of %s depend on width otherwise",
+            optimiser_list(HAS_MUP_RATES, "and").text, (*at)->words[run->optimiser]);
     return 0;
 }
 
@@ -287,20 +283,10 @@ double run_decay(const struct run *run)
 /* Those of adam with beta1^2 >= beta2 grow without a bound when gradients shrink; sgd's are the gradients. */
 bool run_has_bounded_steps(const struct run *run)
 {
-    switch ((enum optimiser_kind)run->optimiser) {
-    case OPTIMISER_SGD:
+    if (run->optimiser == OPTIMISER_SGD)
         return run->gradient_clip > 0;
-    case OPTIMISER_ADAM:
-    case OPTIMISER_ADAMW:
-    case OPTIMISER_MUON:
-        return run->beta1 * run->beta1 < run->beta2;
-    case OPTIMISER_NORMALIZED_SGD:
-    case OPTIMISER_ADAFACTOR:
-    case OPTIMISER_LION:
-    case OPTIMISER_COUNT:
-        break;
-    }
-    return true;
+    return !optimiser_has((enum optimiser_kind)run->optimiser, HAS_SECOND_MOMENT) ||
+           run->beta1 * run->beta1 < run->beta2;
 }
 
 bool run_decays_by_share(const struct run *run)

@@ -2,7 +2,6 @@
  * Measurements at theta_t that take passes of their own over training batches, beside the one of the step:
  * the groups gradients, hessian, residual and lyapunov. They come before the row of the step begins.
  */
-#include "model/optimisers/edge.h"
 #include "worker/host/host.h"
 #include "worker/train/inside.h"
 

@@ -1,5 +1,5 @@
-#ifndef NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_INSIDE_H
-#define NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_INSIDE_H
+#ifndef NORMSWEEP_MODEL_OPTIMISERS_INSIDE_H
+#define NORMSWEEP_MODEL_OPTIMISERS_INSIDE_H
 
 #include "model/kernels/levels.h"
 #include "model/optimisers/equilibrium.h"
@@ -43,6 +43,9 @@ struct optimiser_row {
     /* The balance of a decaying tensor at the step's rate and decay; NULL: none is known. */
     struct equilibrium (*balance)(
         const struct optimiser_options *options, const struct tensor *tensor, const struct step *step);
+    /* edge_bound() of optimiser.h; NULL: none is known. */
+    double (*edge)(const struct optimiser_options *options);
+    bool preconditioned; /* with adam's P; see edge_root() */
 };
 
 /* theta -= rate (decay theta + scale update), for kinds that compute their update first. */
@@ -55,8 +58,9 @@ static inline void optimiser_descend(const struct optimiser *optimiser, const st
         weights, update, count, scale, step->rate, step->decay);
 }
 
-extern const struct optimiser_row adam_row, sgd_row, normalized_row, lion_row; /* elementwise.c */
-extern const struct optimiser_row adafactor_row; /* adafactor.c */
-extern const struct optimiser_row muon_row; /* muon.c */
+/* Those of adafactor and muon are in files of their own, the others in elementwise.c. */
+#define X(KIND, word, row, traits) extern const struct optimiser_row row;
+OPTIMISERS(X)
+#undef X
 
 #endif
