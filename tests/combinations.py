@@ -7,6 +7,8 @@ others stand for ranges of sizes; then numbers that have these features.
 import itertools
 import random
 
+from reference_optimisers import OPTIMISERS
+
 # The features of a configuration. Keys of the sweep file have its words; the other features follow them.
 FEATURES = {
     "network": ("decoder", "encoder", "encoder_decoder"),
@@ -29,7 +31,7 @@ FEATURES = {
     "objective": ("next", "spans", "masked"),
     "corpus": ("markov", "dyck", "counter", "text", "bytes", "tokens", "pairs", "modular"),
     "sequences": ("stream", "lines"),
-    "optimiser": ("adamw", "adam", "sgd", "normalized_sgd", "adafactor", "lion", "muon"),
+    "optimiser": tuple(OPTIMISERS),
     "decay_on": ("all", "matrices", "hidden"),
     "decay_rule": ("scaled", "independent", "corrected", "cautious"),
     "fixed_norm": (False, True),
@@ -80,7 +82,7 @@ def conflicts():
         only("corpus", "pairs", "objective", "next"),
         only("corpus", "modular", "objective", "next"),
         only("decay", "factor", "optimiser", "adamw"),
-        only("parametrization", "mup", "optimiser", "adamw", "adam", "lion"),
+        only("parametrization", "mup", "optimiser", *(word for word, row in OPTIMISERS.items() if row.mup)),
         only("parametrization", "mup", "score_scale", "sqrt"),
         against("decay", "factor", "decay_rule", "cautious"),
         only("optimiser", "adam", "decay_rule", "scaled"),
@@ -125,8 +127,6 @@ def draw_features(draw, fixed=()):
     return features
 
 
-RATES = {"adamw": 3e-3, "adam": 3e-3, "sgd": 1e-3, "normalized_sgd": 5e-3, "adafactor": 0.02, "lion": 5e-4,
-         "muon": 5e-3}
 LENGTHS = {"one": (1, 1), "short": (2, 13), "long": (18, 45), "beyond": (131, 150)}
 
 
@@ -167,7 +167,7 @@ def draw_config(draw, features, steps):
         "z_loss": draw.choice((1e-4, 1e-2, 0.3)) if features["trained_loss"] == "z" else 0.0,
         "context": context,
         "batch": draw.choice((1, 2, 3, 5)),
-        "learning_rate": RATES[features["optimiser"]],
+        "learning_rate": OPTIMISERS[features["optimiser"]].drawn,
         "weight_decay": draw.choice((0.0, 1e-2, 1.0)) * (1e-2 if features["decay_rule"] == "independent" else 1),
         "beta1": draw.choice((0.9, 0.8, 0.0)),
         "beta2": draw.choice((0.999, 0.98)),

@@ -6,25 +6,27 @@ import math
 import numpy as np
 
 from reference import flat, norm
+from reference_optimisers import OPTIMISERS
 from reference_training import decay_at, decays, is_hidden_matrix, rate_factor
 
 LONGEST = 1 << 16  # gradients that an update holds, at most
 
 
 @functools.cache
-def correlations(kind, beta1, beta2):
-    """Of an update with those 1, 2, .. steps before it; None if they are not known."""
+def correlations(noise, beta1, beta2):
+    """Of an update with those 1, 2, .. steps before it; None if they are not known. noise: none: it holds the last
+    gradient alone; mean: a running mean of gradients by beta1; mixture: the sign of lion's mixture of two."""
     before = np.arange(LONGEST)
-    if kind in ("normalized_sgd", "adafactor"):
+    if noise == "none":
         return np.zeros(LONGEST - 1)
-    if kind == "muon":
+    if noise == "unknown":
         return None
     held = beta1**before  # what the update has of the gradients, the last one first
-    if kind == "lion":
+    if noise == "mixture":
         held = np.where(before > 0, beta1 * (1 - beta2) * beta2 ** np.maximum(before - 1, 0), 1 - beta1)
     products = np.fft.irfft(np.abs(np.fft.rfft(held, 2 * LONGEST)) ** 2)[:LONGEST]
     shares = np.minimum(products / products[0], 1)
-    return (2 / math.pi * np.arcsin(shares) if kind == "lion" else shares)[1:]
+    return (2 / math.pi * np.arcsin(shares) if noise == "mixture" else shares)[1:]
 
 
 def kind_of(config, key, tensor):
@@ -34,7 +36,7 @@ def kind_of(config, key, tensor):
 
 def memory(config, kind, decayed, steps):
     """The sum of the correlations with that many updates, as far as decay has left them."""
-    of_update = correlations(kind, config["momentum"] if kind == "sgd" else config["beta1"], config["beta2"])
+    of_update = correlations(OPTIMISERS[kind].noise, config["momentum"] if kind == "sgd" else config["beta1"], config["beta2"])
     if of_update is None:
         return math.nan
     held = of_update[:steps]
@@ -82,8 +84,7 @@ def balance(config, key, tensor, rate):
         return math.nan, math.nan
     if kind == "sgd":
         return math.sqrt(2 * decayed / (1 + config["momentum"])), math.nan
-    size = {"adamw": math.sqrt((1 - config["beta1"]) / (1 + config["beta1"])), "lion": 1.0,
-            "normalized_sgd": 1 / math.sqrt(tensor.numel())}.get(kind, math.nan)
+    size = OPTIMISERS[kind].size(config, tensor)
     if math.isnan(size):
         return math.nan, math.nan
     walked = 1 + 2 * (1 - decayed) * memory(config, kind, decayed, LONGEST)

@@ -1,11 +1,12 @@
-"""A second implementation of this program's optimisers, schedules and runs, in PyTorch and float64, on the networks of
-reference.py: torch.optim where PyTorch has the optimiser."""
+"""A second implementation of this program's schedules and runs, in PyTorch and float64, on the networks of reference.py
+and with the optimisers of reference_optimisers.py."""
 import copy
 import math
 
 import torch
 
 from reference import backward, flat, narrowing, weights_from
+from reference_optimisers import OPTIMISERS, Adafactor
 from reference_rounding import rounded
 
 
@@ -28,94 +29,6 @@ def schedule_rate(config, step, last_step):
     if config["warmup_steps"]:
         rate *= min(1, step / config["warmup_steps"])
     return rate
-
-
-class NormalizedSGD(torch.optim.Optimizer):
-    def __init__(self, params, lr, weight_decay):
-        super().__init__(params, {"lr": lr, "weight_decay": weight_decay})
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            for p in group["params"]:
-                norm = p.grad.norm()
-                unit = p.grad / norm if norm > 0 else torch.zeros_like(p)
-                p.add_(unit + group["weight_decay"] * p, alpha=-group["lr"])
-
-
-class Adafactor(torch.optim.Optimizer):
-    """T5's: Shazeer and Stern 2018, without momentum, with the relative step size of the tensor's own scale."""
-
-    def __init__(self, params, lr, weight_decay):
-        super().__init__(params, {"lr": lr, "weight_decay": weight_decay})
-
-    def second_moment(self, p):
-        state = self.state[p]
-        t = state["step"] = state.get("step", 0) + 1
-        beta2 = 1 - t**-0.8
-        square = p.grad**2 + 1e-30
-
-        def average(key, new):
-            state[key] = beta2 * state[key] + (1 - beta2) * new if key in state else (1 - beta2) * new
-            return state[key]
-
-        if p.dim() == 1:
-            return average("v", square)
-        rows, columns = average("r", square.mean(1)), average("c", square.mean(0))
-        return torch.outer(rows, columns) / rows.mean()
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            for p in group["params"]:
-                u = p.grad / self.second_moment(p).sqrt()
-                u /= max(1.0, (u**2).mean().sqrt().item())
-                scale = max((p**2).mean().sqrt().item(), 1e-3)
-                p.sub_(group["lr"] * (group["weight_decay"] * p + scale * u))
-
-
-class Lion(torch.optim.Optimizer):
-    """Chen et al. 2023, algorithm 2."""
-
-    def __init__(self, params, lr, weight_decay, betas):
-        super().__init__(params, {"lr": lr, "weight_decay": weight_decay, "betas": betas})
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            beta1, beta2 = group["betas"]
-            for p in group["params"]:
-                m = self.state[p].setdefault("momentum", torch.zeros_like(p))
-                update = torch.sign(beta1 * m + (1 - beta1) * p.grad)
-                p.sub_(group["lr"] * (update + group["weight_decay"] * p))
-                m.mul_(beta2).add_(p.grad, alpha=1 - beta2)
-
-
-def newton_schulz(x):
-    """Five iterations of the quintic polynomial of Jordan et al. 2024, on a matrix over its Frobenius norm."""
-    wide = x.T if x.shape[0] > x.shape[1] else x
-    wide = wide / max(wide.norm().item(), 1e-7)
-    for _ in range(5):
-        square = wide @ wide.T
-        wide = 3.4445 * wide + (-4.7750 * square + 2.0315 * square @ square) @ wide
-    return wide.T if x.shape[0] > x.shape[1] else wide
-
-
-class Muon(torch.optim.Optimizer):
-    """Jordan et al. 2024 with Nesterov momentum, scaled as in Liu et al. 2025."""
-
-    def __init__(self, params, lr, weight_decay, momentum=0.95):
-        super().__init__(params, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            for p in group["params"]:
-                buffer = self.state[p].setdefault("momentum", torch.zeros_like(p))
-                buffer.lerp_(p.grad, 1 - group["momentum"])
-                update = newton_schulz(p.grad.lerp(buffer, group["momentum"]))
-                scale = 0.2 * math.sqrt(max(p.shape))
-                p.sub_(group["lr"] * (scale * update + group["weight_decay"] * p))
 
 
 class Several:
@@ -154,18 +67,6 @@ def decay_at(config, rate, factor):
     return config["weight_decay"] * share
 
 
-def make_kind(kind, config, groups):
-    rate, betas = config["learning_rate"], (config["beta1"], config["beta2"])
-    if kind in ("adamw", "adam"):
-        make = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam}[kind]
-        return make(groups, lr=rate, weight_decay=0, betas=betas, eps=config["epsilon"], foreach=False)
-    if kind == "sgd":
-        return torch.optim.SGD(groups, lr=rate, weight_decay=0, momentum=config["momentum"])
-    if kind == "lion":
-        return Lion(groups, rate, 0, betas)
-    return {"normalized_sgd": NormalizedSGD, "adafactor": Adafactor, "muon": Muon}[kind](groups, rate, 0)
-
-
 def make_optimiser(config, weights):
     """weights: {(name, layer): tensor}. Groups say whether they decay, and what multiplies their rate."""
     kinds = {}
@@ -175,7 +76,7 @@ def make_optimiser(config, weights):
             kind = "adamw"
         groups = kinds.setdefault(kind, {})
         groups.setdefault((decays(config, key, tensor), rate_factor(config, key, tensor)), []).append(tensor)
-    made = [make_kind(kind, config, [{"params": params, "decays": flag, "factor": factor}
+    made = [OPTIMISERS[kind].make(config, [{"params": params, "decays": flag, "factor": factor}
                                      for (flag, factor), params in groups.items()])
             for kind, groups in kinds.items()]
     return made[0] if len(made) == 1 else Several(made)

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import BUILD, PROJECT, run, tiny
+from conftest import BUILD, PROJECT, run, tables, tiny
 
 sys.path.insert(0, str(PROJECT / "analysis"))
 
@@ -38,8 +38,8 @@ EVEN = {
             *FALLING["wsd"]],
     "lion": ["optimiser=lion", "learning_rate=[1.0e-3, 1.0e-2]"],
     "muon": ["optimiser=muon", *FALLING["wsd"]],
-    "adafactor": ["optimiser=adafactor"],
-    "normalized_sgd": ["optimiser=normalized_sgd"],
+    **{word: [f"optimiser={word}"] for row in tables()["parameters"] if row["name"] == "optimiser"
+       for word in row["words"] if word not in ("adamw", "adam", "sgd", "lion", "muon")},
     "mup at its base": ["parametrization=mup", "base_width=8"],
     "mup, independent": ["parametrization=mup", "base_width=2", "decay_rule=independent",
                          "weight_decay=[1.0e-3, 3.0e-2, 1.0e-1]", *FALLING["linear"]],

@@ -4,8 +4,11 @@
 
 #include <string.h>
 
-static const char *const names[OPTIMISER_COUNT] = {
-    "adamw", "adam", "sgd", "normalized_sgd", "adafactor", "lion", "muon"};
+static const char *const names[] = {
+#define X(KIND, word, row, traits) #word,
+    OPTIMISERS(X)
+#undef X
+};
 
 /* Matrices and a vector, together no whole number of shares. */
 static const struct tensor tensors[] = {{.kind = TENSOR_W1, .rows = 97, .columns = 160},

@@ -293,6 +293,14 @@ static void with_adafactor(struct life *life)
     life->run.weight_decay = 0.01;
 }
 
+static int64_t other_optimiser;
+
+static void with_another_optimiser(struct life *life)
+{
+    life->run.optimiser = other_optimiser;
+    life->run.weight_decay = 0.1;
+}
+
 /* Wide enough that a product is worth two threads. */
 static void with_threads(struct life *life)
 {
@@ -415,6 +423,12 @@ TEST(life_adafactor_tied)
 TEST(life_on_threads)
 {
     check_run("two threads", with_threads);
+}
+
+TEST(life_other_optimisers)
+{
+    for (other_optimiser = OPTIMISER_ADAFACTOR + 1; other_optimiser < OPTIMISER_COUNT; other_optimiser++)
+        check_run(param_find("optimiser")->words[other_optimiser], with_another_optimiser);
 }
 
 TEST(life_of_vanishing_weights)

@@ -10,6 +10,7 @@ import reference
 import reference_measures
 import reference_training
 from parity import Run, sequences_of
+from reference_optimisers import OPTIMISERS
 from replay import replay
 
 TOLERANCE = {"double": 1e-9, "float": 1e-4}
@@ -56,9 +57,6 @@ BASE = {
     "seed": 3,
 }
 
-RATE = {"adamw": 3e-3, "adam": 3e-3, "sgd": 0.1, "normalized_sgd": 0.02, "adafactor": 0.02,
-        "lion": 1e-3, "muon": 5e-3}
-
 LINE_COUNT = 27
 LONGEST_LINE = 12
 
@@ -99,8 +97,9 @@ def cases():
         table[f"{placement}-{'bias' if bias else 'plain'}-lines"] = (
             LINES | {"norm_placement": placement, "bias": bias, "learning_rate": 1e-2}
         )
-    for optimiser, schedule in itertools.product(RATE, ("constant", "linear", "inverse_sqrt", "cosine", "wsd")):
-        keys = {"optimiser": optimiser, "schedule": schedule, "schedule_start": 5, "learning_rate": RATE[optimiser]}
+    for optimiser, schedule in itertools.product(OPTIMISERS, ("constant", "linear", "inverse_sqrt", "cosine", "wsd")):
+        keys = {"optimiser": optimiser, "schedule": schedule, "schedule_start": 5,
+                "learning_rate": OPTIMISERS[optimiser].rate}
         table[f"{optimiser}-{schedule}"] = keys
     for placement in ("post", "pre", "out"):
         keys = {"norm_placement": placement, "attention_mask": "multiplicative"}
