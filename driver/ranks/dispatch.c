@@ -151,40 +151,29 @@ static void send_quit(struct dispatch *d, struct peer *peer)
     peer->quit = true;
 }
 
-/* A run is stopped without saving if the sweep goes on, because then another worker has it. */
-static void send_stop(struct dispatch *d, const struct order *order)
-{
-    blank(d, MESSAGE_STOP)->as.stop = (struct stop){.ticket = order->ticket, .save = d->stopping};
-    send_to(d, order->worker);
-}
-
-/* A worker has been silent for too long; an order about its run follows. */
-static void note_silence(struct dispatch *d, const struct order *order)
-{
-    struct peer *peer = peer_of(d, order->worker);
-    char why[REASON_SIZE];
-
-    peer->silent = true;
-    d->lost++;
-    snprintf(why, sizeof(why), "has been silent for %.0f s", peer->patience);
-    say(d, "worker %d on %s %s%s", order->worker + 1, peer->host, why,
-        order->cell >= 0 ? "; its run goes to another worker" : "");
-    events_worker_lost(d->job, order->worker, peer->host, peer->address, order->cell, why);
-}
-
 static void obey(struct dispatch *d, const struct order *order)
 {
+    char why[REASON_SIZE];
+    struct peer *peer;
+
     switch (order->kind) {
     case ORDER_RUN:
         send_order(d, order);
         break;
-    case ORDER_STOP:
-        send_stop(d, order);
+    case ORDER_STOP: /* without saving if the sweep goes on, because then another worker has the run */
+        blank(d, MESSAGE_STOP)->as.stop = (struct stop){.ticket = order->ticket, .save = d->stopping};
+        send_to(d, order->worker);
         break;
     case ORDER_QUIT:
         break; /* all ranks are told at the end, also those that never said hello */
-    case ORDER_GIVE_UP:
-        note_silence(d, order);
+    case ORDER_GIVE_UP: /* the worker has been silent for too long; an order about its run follows */
+        peer = peer_of(d, order->worker);
+        peer->silent = true;
+        d->lost++;
+        snprintf(why, sizeof(why), "has been silent for %.0f s", peer->patience);
+        say(d, "worker %d on %s %s%s", order->worker + 1, peer->host, why,
+            order->cell >= 0 ? "; its run goes to another worker" : "");
+        events_worker_lost(d->job, order->worker, peer->host, peer->address, order->cell, why);
         break;
     case ORDER_FINISH:
         d->finished = true;
@@ -218,31 +207,6 @@ static bool may_come_back(const struct dispatch *d, const struct peer *peer)
            process_lives(&peer->process) && !process_is_stopped(&peer->process);
 }
 
-static int count_dead(const struct dispatch *d)
-{
-    int dead = 0;
-
-    for (int i = 0; i < d->peers->workers; i++)
-        dead += peer_of(d, i)->dead;
-    return dead;
-}
-
-/* Appends a dead worker's log to the log of the run that it was training. */
-static void keep_log(struct dispatch *d, int worker)
-{
-    const struct peer *peer = peer_of(d, worker);
-    int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
-    char name[DIGEST_TEXT];
-    struct digest digest;
-
-    if (cell >= 0) {
-        job_digest(d->job, cell, &digest);
-        digest_format(&digest, name);
-    }
-    log_bequeath(d->job->folder, job_session(d->job), peer->address, cell >= 0 ? name : NULL, d->last_words,
-        sizeof(d->last_words));
-}
-
 /* Nothing is sent to the rank any more, and what it sends is ignored. */
 static void write_off(struct dispatch *d, struct peer *peer)
 {
@@ -260,13 +224,24 @@ static void note_loss(struct dispatch *d, int worker, const char *why)
     events_worker_lost(d->job, worker, peer->host, peer->address, cell, why);
 }
 
+/* A worker is dead: its log is appended to that of the run that it was training, which goes to another. */
 static void handle_death(struct dispatch *d, int worker)
 {
     struct peer *peer = peer_of(d, worker);
-    int left = d->peers->workers - count_dead(d) - 1;
+    int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
+    char name[DIGEST_TEXT];
+    struct digest digest;
+    int left = 0;
 
     write_off(d, peer);
-    keep_log(d, worker);
+    for (int i = 0; i < d->peers->workers; i++)
+        left += !peer_of(d, i)->dead;
+    if (cell >= 0) {
+        job_digest(d->job, cell, &digest);
+        digest_format(&digest, name);
+    }
+    log_bequeath(d->job->folder, job_session(d->job), peer->address, cell >= 0 ? name : NULL, d->last_words,
+        sizeof(d->last_words));
     say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
         d->last_words[0] ? ", " : "", d->last_words, left, d->peers->workers, left == 1 ? "is" : "are");
     note_loss(d, worker, d->last_words[0] ? d->last_words : "died");
@@ -340,18 +315,6 @@ static void bury_dead(struct dispatch *d)
 
 /* ---- messages in ---- */
 
-static void take_hello(struct dispatch *d, int worker, const struct hello *hello)
-{
-    struct peer *peer = peer_of(d, worker);
-
-    if (peer->said_hello || !plausible_hello(hello)) {
-        distrust(d, worker, peer->said_hello ? "a second hello" : "a hello that no process can send");
-        return;
-    }
-    peers_hello(d->peers, peer, hello, d->now);
-    set_up(d, peer);
-}
-
 /* An error that ends the sweep: a full disk, other texts. But a worker that was given up may wake to find
  * its files removed, because another worker has the run; that is not an error. */
 static void take_failure(struct dispatch *d, int worker, struct failure *failure)
@@ -376,56 +339,6 @@ static void take_word(struct dispatch *d, enum event_kind kind, int worker, uint
     tell(d, (struct event){.kind = kind, .worker = worker, .ticket = ticket, .patience = peer->patience});
 }
 
-static void take_progress(struct dispatch *d, int worker, const struct run_progress *progress)
-{
-    int64_t cell = coordinator_cell(d->job->coordinator, worker, progress->ticket);
-    struct peer *peer = peer_of(d, worker);
-
-    if (!plausible_progress(d->job, cell, progress)) {
-        distrust(d, worker, "progress that its run cannot make");
-        return;
-    }
-    if (cell >= 0 && progress->step >= 0)
-        job_step(d->job, worker, cell, peer->host, progress->step, progress->last_step, progress->tokens);
-    peer->patience = progress->patience;
-    take_word(d, EVENT_PROGRESS, worker, progress->ticket);
-}
-
-static void take_checkpoint(struct dispatch *d, int worker, const struct run_checkpoint *checkpoint)
-{
-    int64_t cell = coordinator_cell(d->job->coordinator, worker, checkpoint->ticket);
-
-    if (cell >= 0)
-        job_checkpoint(d->job, cell);
-    take_word(d, EVENT_CHECKPOINT, worker, checkpoint->ticket);
-}
-
-static void take_row(struct dispatch *d, int worker, const struct row_piece *row)
-{
-    int64_t cell = coordinator_cell(d->job->coordinator, worker, row->ticket);
-
-    if (!plausible_row(d->job, cell, row)) {
-        distrust(d, worker, "a row that its run does not have");
-        return;
-    }
-    if (cell >= 0)
-        job_row(d->job, worker, cell, row->step, row->values, (size_t)row->offset, (size_t)row->count);
-    take_word(d, EVENT_PROGRESS, worker, row->ticket);
-}
-
-static void take_result(struct dispatch *d, int worker, const struct run_result *result)
-{
-    int64_t cell = coordinator_cell(d->job->coordinator, worker, result->ticket);
-    bool ended = result->result.outcome != OUTCOME_PENDING;
-
-    if (!plausible_result(d->job, cell, &result->result)) {
-        distrust(d, worker, "a result that its run cannot have");
-        return;
-    }
-    d->result = &result->result;
-    tell(d, (struct event){.kind = EVENT_RESULT, .worker = worker, .ticket = result->ticket, .ended = ended});
-}
-
 static void take_ready(struct dispatch *d, int worker)
 {
     struct peer *peer = peer_of(d, worker);
@@ -443,12 +356,29 @@ static void take_ready(struct dispatch *d, int worker)
         tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
 }
 
-/* Takes the message in d->in. */
+/* The cell of the run that a worker has under a ticket; below 0: the message no longer counts. */
+static int64_t cell_of(const struct dispatch *d, int worker, uint64_t ticket)
+{
+    return coordinator_cell(d->job->coordinator, worker, ticket);
+}
+
+/* Takes the message in d->in: checks it, writes what it brings, and tells the coordinator. */
 static void take_message(struct dispatch *d, int worker)
 {
+    const struct run_progress *progress = &d->in.as.progress;
+    const struct row_piece *row = &d->in.as.row;
+    const struct run_result *result = &d->in.as.result;
+    struct peer *peer = peer_of(d, worker);
+    int64_t cell;
+
     switch ((enum message_kind)d->in.kind) {
     case MESSAGE_HELLO:
-        take_hello(d, worker, &d->in.as.hello);
+        if (peer->said_hello || !plausible_hello(&d->in.as.hello)) {
+            distrust(d, worker, peer->said_hello ? "a second hello" : "a hello that no process can send");
+            break;
+        }
+        peers_hello(d->peers, peer, &d->in.as.hello, d->now);
+        set_up(d, peer);
         break;
     case MESSAGE_READY:
         take_ready(d, worker);
@@ -461,16 +391,42 @@ static void take_message(struct dispatch *d, int worker)
         say(d, "%s", d->in.as.text);
         break;
     case MESSAGE_PROGRESS:
-        take_progress(d, worker, &d->in.as.progress);
+        cell = cell_of(d, worker, progress->ticket);
+        if (!plausible_progress(d->job, cell, progress)) {
+            distrust(d, worker, "progress that its run cannot make");
+            break;
+        }
+        if (cell >= 0 && progress->step >= 0)
+            job_step(d->job, worker, cell, peer->host, progress->step, progress->last_step, progress->tokens);
+        peer->patience = progress->patience;
+        take_word(d, EVENT_PROGRESS, worker, progress->ticket);
         break;
     case MESSAGE_CHECKPOINT:
-        take_checkpoint(d, worker, &d->in.as.checkpoint);
+        cell = cell_of(d, worker, d->in.as.checkpoint.ticket);
+        if (cell >= 0)
+            job_checkpoint(d->job, cell);
+        take_word(d, EVENT_CHECKPOINT, worker, d->in.as.checkpoint.ticket);
         break;
     case MESSAGE_ROW:
-        take_row(d, worker, &d->in.as.row);
+        cell = cell_of(d, worker, row->ticket);
+        if (!plausible_row(d->job, cell, row)) {
+            distrust(d, worker, "a row that its run does not have");
+            break;
+        }
+        if (cell >= 0)
+            job_row(d->job, worker, cell, row->step, row->values, (size_t)row->offset, (size_t)row->count);
+        take_word(d, EVENT_PROGRESS, worker, row->ticket);
         break;
     case MESSAGE_RESULT:
-        take_result(d, worker, &d->in.as.result);
+        if (!plausible_result(d->job, cell_of(d, worker, result->ticket), &result->result)) {
+            distrust(d, worker, "a result that its run cannot have");
+            break;
+        }
+        d->result = &result->result;
+        tell(d, (struct event){.kind = EVENT_RESULT,
+                    .worker = worker,
+                    .ticket = result->ticket,
+                    .ended = result->result.outcome != OUTCOME_PENDING});
         break;
     case MESSAGE_DAMAGED:
     case MESSAGE_SETUP:
@@ -518,35 +474,12 @@ static bool is_abandoned(const struct dispatch *d)
     return d->begun && state.workers == 0;
 }
 
-/* Is a worker dead or silent now? One that a spare has replaced does not count. */
-static bool lacks_a_worker(const struct dispatch *d)
-{
-    for (int i = 0; i < d->peers->workers; i++)
-        if (peer_of(d, i)->dead || peer_of(d, i)->silent)
-            return true;
-    return false;
-}
-
 static void send_alive(struct dispatch *d)
 {
     blank(d, MESSAGE_ALIVE);
     for (int i = 0; i < d->peers->ranks; i++)
         if (d->peers->peer[i].said_hello && !d->peers->peer[i].dead)
             wire_send(d->wire, d->peers->peer[i].address, &d->out);
-}
-
-/* Sends ALIVE to every rank. If this process was paused or waited for a disk, workers may have ended
- * themselves for lack of this message, which is not the fault of their runs. */
-static void speak(struct dispatch *d)
-{
-    double silence = d->clock - d->told_alive;
-
-    if (silence < ALIVE_SECONDS)
-        return;
-    if (silence > MUTE_SECONDS)
-        d->forgiving = d->now + MUTE_SECONDS;
-    d->told_alive = d->clock;
-    send_alive(d);
 }
 
 static void stop_all(struct dispatch *d)
@@ -569,37 +502,46 @@ static bool all_are_ready(const struct dispatch *d)
     return true;
 }
 
-/* From now on every worker that is ready gets runs. */
-static void begin_runs(struct dispatch *d)
-{
-    d->begun = true;
-    for (int i = 0; i < d->peers->workers; i++) {
-        const struct peer *peer = peer_of(d, i);
-        if (peer->ready && !peer->dead)
-            tell(d, (struct event){.kind = EVENT_HELLO, .worker = i, .node = peer->node});
-    }
-}
-
+/* The second half of a round: signals, the stages of the start, and once a second all ranks. */
 static void watch_workers(struct dispatch *d)
 {
+    double silence = d->clock - d->told_alive;
+
     if (signals_stop() || d->job->displaced)
         stop_all(d);
     if (!d->told_ready && (d->now > SIGNALS_SECONDS || peers_are_there(d->peers))) {
         lease_tell(d->job->lease, STAGE_READY, 0);
         d->told_ready = true;
     }
-    if (!d->begun && (d->now > BEGIN_SECONDS || all_are_ready(d)))
-        begin_runs(d);
+    if (!d->begun && (d->now > BEGIN_SECONDS || all_are_ready(d))) {
+        d->begun = true; /* from now on every worker that is ready gets runs */
+        for (int i = 0; i < d->peers->workers; i++) {
+            const struct peer *peer = peer_of(d, i);
+            if (peer->ready && !peer->dead)
+                tell(d, (struct event){.kind = EVENT_HELLO, .worker = i, .node = peer->node});
+        }
+    }
     if (d->now - d->looked < LOOK_SECONDS)
         return;
     d->looked = d->now;
     if (!lease_owner_lives(d->job->lease))
         stop_all(d); /* a script around mpirun may have kept mpirun from ending with its launcher */
-    speak(d);
+    if (silence >= ALIVE_SECONDS) {
+        /* If this process was paused or waited for a disk, workers may have ended themselves for lack of this
+         * message, which is not the fault of their runs. */
+        if (silence > MUTE_SECONDS)
+            d->forgiving = d->now + MUTE_SECONDS;
+        d->told_alive = d->clock;
+        send_alive(d);
+    }
     bury_dead(d);
     replace_lost(d);
     if (is_abandoned(d)) {
-        d->abandoned = !d->stopping && lacks_a_worker(d);
+        bool lacks =
+            false; /* a worker that is dead or silent now; one that a spare has replaced does not count */
+        for (int i = 0; i < d->peers->workers; i++)
+            lacks = lacks || peer_of(d, i)->dead || peer_of(d, i)->silent;
+        d->abandoned = !d->stopping && lacks;
         stop_all(d);
     }
     tell(d, (struct event){.kind = EVENT_TICK});
@@ -626,57 +568,33 @@ static int prepare_dispatch(struct dispatch *d)
 }
 
 /*
- * How long to sleep between two checks for messages. Workers hold orders ahead, so an answer may be late by
- * the duration of these runs: the pause grows slowly, and is halved whenever a worker had to wait. Each check
+ * The rounds. The pause between two of them grows slowly, and is halved whenever a worker had to wait:
+ * workers hold orders ahead, so an answer may be late by the duration of these runs. Each check for messages
  * costs about 15 us, mostly for falling asleep and waking.
  */
-static double next_pause(struct dispatch *d, double pause)
-{
-    struct coordinator_state state;
-
-    coordinator_state(d->job->coordinator, &state);
-    bool waited = state.waits > d->waits;
-    d->waits = state.waits;
-    return waited ? fmax(pause / 2, PAUSE_LEAST) : fmin(pause * 1.1, PAUSE_MOST);
-}
-
-/* Time in which this process was stopped or waited for a disk does not count as silence of workers. */
-static void advance_clock(struct dispatch *d)
-{
-    double clock = clock_now();
-
-    d->now += fmin(clock - d->clock, GAP_MOST);
-    d->clock = clock;
-}
-
 static void work_until_finished(struct dispatch *d)
 {
     double pause = PAUSE_LEAST;
+    struct coordinator_state state;
 
     while (!d->finished && !d->job->failed) {
+        double clock = clock_now();
         int count = 0;
-        advance_clock(d);
+        /* Time in which this process was stopped or waited for a disk does not count as silence of workers.
+         */
+        d->now += fmin(clock - d->clock, GAP_MOST);
+        d->clock = clock;
         job_breathe(d->job, d->clock); /* first: after a long pause another process may have the lease */
         while (count < MESSAGES_AT_ONCE && !d->finished && receive(d))
             count++;
         if (count < MESSAGES_AT_ONCE)
             watch_workers(d);
-        pause = next_pause(d, pause);
+        coordinator_state(d->job->coordinator, &state);
+        pause = state.waits > d->waits ? fmax(pause / 2, PAUSE_LEAST) : fmin(pause * 1.1, PAUSE_MOST);
+        d->waits = state.waits;
         if (count < MESSAGES_AT_ONCE && !d->finished)
             clock_pause(pause);
     }
-}
-
-/* Sets up the workers that have said hello before there was a job. A rank that gets ALIVE and no setup learns
- * that it is a spare. */
-static void set_up_all(struct dispatch *d)
-{
-    for (int i = 0; i < d->peers->workers; i++)
-        if (peer_of(d, i)->bad_hello)
-            distrust(d, i, "a first message that no process can send");
-        else if (peer_of(d, i)->said_hello)
-            set_up(d, peer_of(d, i));
-    send_alive(d);
 }
 
 struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peers *peers)
@@ -693,7 +611,14 @@ struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peer
         job_fail(job, &error);
         dispatch_dismiss(wire);
     } else {
-        set_up_all(d);
+        /* The workers that have said hello before there was a job. A rank that gets ALIVE and no setup learns
+         * that it is a spare. */
+        for (int i = 0; i < peers->workers; i++)
+            if (peer_of(d, i)->bad_hello)
+                distrust(d, i, "a first message that no process can send");
+            else if (peer_of(d, i)->said_hello)
+                set_up(d, peer_of(d, i));
+        send_alive(d);
         work_until_finished(d);
         for (int i = 0; i < peers->ranks; i++)
             send_quit(d, &peers->peer[i]);

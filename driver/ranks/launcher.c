@@ -147,15 +147,6 @@ static int compose(struct command_line *line, const struct launch *launch, int r
     return 0;
 }
 
-static void hand_over(struct command_line *line, const struct lease *lease)
-{
-    struct terminal terminal = progress_terminal();
-    char text[TERMINAL_TEXT];
-
-    set_variable(line, SCREEN_VARIABLE, terminal_format(&terminal, text, sizeof(text)));
-    set_variable(line, LEASE_VARIABLE, lease_token(lease));
-}
-
 /* In the child: runs mpirun, which ends when this process dies. */
 static void become_mpirun(const struct command_line *line, int out, int error, pid_t parent)
 {
@@ -257,24 +248,10 @@ static bool is_gone(struct launcher *l, double now)
     return l->news.stage == STAGE_ENDED || l->news.dead || l->error.status >= 0;
 }
 
-/* Says that MPI_Init takes long, once for each number of ranks. */
-static void tell_wait(struct launcher *l, double now)
-{
-    char expected[32] = "";
-
-    if (l->news.stage != STAGE_NONE || l->ranks.most == l->told || now - l->ranks.grown < TELL_SECONDS)
-        return;
-    l->told = l->ranks.most;
-    if (l->expected)
-        snprintf(expected, sizeof(expected), " of %d", l->expected);
-    lines_print(stderr, 0,
-        "%s: %s was started %.0f s ago, and MPI_Init has not returned yet; ranks on this machine: %d%s",
-        l->output, l->command->command, now - l->begun, l->told, expected);
-}
-
 static void look_at_ranks(struct launcher *l, double now)
 {
     bool starting = l->news.stage < STAGE_READY;
+    char expected[32] = "";
     struct error ignored;
 
     if (now - l->looked >= (starting ? NEWS_SECONDS : 10 * NEWS_SECONDS)) {
@@ -282,7 +259,16 @@ static void look_at_ranks(struct launcher *l, double now)
         hear(l);
         if (starting)
             rank_processes_look(&l->ranks, now);
-        tell_wait(l, now);
+        if (l->news.stage == STAGE_NONE && l->ranks.most != l->told && now - l->ranks.grown >= TELL_SECONDS) {
+            /* MPI_Init takes long, which is said once for each number of ranks. */
+            l->told = l->ranks.most;
+            if (l->expected)
+                snprintf(expected, sizeof(expected), " of %d", l->expected);
+            lines_print(stderr, 0,
+                "%s: %s was started %.0f s ago, and MPI_Init has not returned yet; ranks on this machine: "
+                "%d%s",
+                l->output, l->command->command, now - l->begun, l->told, expected);
+        }
     }
     if (now - l->renewed >= LEASE_RENEW_SECONDS) {
         l->renewed = now;
@@ -296,36 +282,24 @@ static void look_at_ranks(struct launcher *l, double now)
         l->stopped = now;
 }
 
-static bool is_hung(const struct launcher *l, double now)
-{
-    return l->news.stage != STAGE_NONE && now - l->beaten > HUNG_SECONDS;
-}
-
 /* Must mpirun be ended because it does not end by itself? */
 static bool is_overdue(const struct launcher *l, double now)
 {
     if (l->gone > 0 && now - l->gone > GRACE_SECONDS)
         return true;
-    if (is_hung(l, now))
+    if (l->news.stage != STAGE_NONE && now - l->beaten > HUNG_SECONDS)
         return true;
     return l->stopped > 0 && l->news.stage < STAGE_READY && now - l->stopped > START_SECONDS;
-}
-
-static double advance_time(struct launcher *l)
-{
-    double clock = clock_now();
-
-    l->now += fmin(clock - l->clock, GAP_MOST);
-    l->clock = clock;
-    return l->now;
 }
 
 static void watch_mpirun(struct launcher *l)
 {
     while (!l->reaped) {
-        double now = advance_time(l);
-        look_at_ranks(l, now);
-        if (signals_second() || is_overdue(l, now)) {
+        double clock = clock_now();
+        l->now += fmin(clock - l->clock, GAP_MOST);
+        l->clock = clock;
+        look_at_ranks(l, l->now);
+        if (signals_second() || is_overdue(l, l->now)) {
             end(l);
         } else {
             if (signals_stop() && !l->asked && l->news.stage == STAGE_READY) {
@@ -366,14 +340,6 @@ static int judge_start(const struct launcher *l, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "%s: ended before the sweep could begin", l->command->command);
 }
 
-/* Did the coordinator stop without being asked to? When this process ends mpirun, ranks take the SIGTERM
- * for a request. */
-static bool has_to_go_on(const struct launcher *l)
-{
-    return l->news.status == STATUS_ABANDONED ||
-           (l->news.status == STATUS_STOPPED && l->put_down && !signals_stop());
-}
-
 static int judge(struct launcher *l, struct error *error)
 {
     hear(l);
@@ -382,8 +348,12 @@ static int judge(struct launcher *l, struct error *error)
         return l->news.status; /* a second SIGINT came too late to cost anything */
     if (signals_second())
         return STATUS_INTERRUPTED;
-    if (l->news.stage == STAGE_ENDED)
-        return has_to_go_on(l) ? LOST : l->news.status;
+    if (l->news.stage == STAGE_ENDED) {
+        /* Did it stop without being asked to? When this process ends mpirun, ranks take the SIGTERM for a
+         * request. */
+        bool unasked = l->news.status == STATUS_STOPPED && l->put_down && !signals_stop();
+        return unasked || l->news.status == STATUS_ABANDONED ? LOST : l->news.status;
+    }
     if (l->error.status >= 0)
         return l->error.status;
     bool refused = l->news.stage == STAGE_NONE && l->error.last[0];
@@ -412,9 +382,13 @@ static void end_orphan(struct launcher *l)
 /* One life of mpirun, from its start to its end. */
 static int run_once(struct launcher *l, struct command_line *line, struct error *error)
 {
+    struct terminal terminal = progress_terminal();
+    char text[TERMINAL_TEXT];
+
     if (lease_begin_life(l->lease, error) != 0)
         return -1;
-    hand_over(line, l->lease);
+    set_variable(line, SCREEN_VARIABLE, terminal_format(&terminal, text, sizeof(text)));
+    set_variable(line, LEASE_VARIABLE, lease_token(l->lease));
     if (start_mpirun(l, line, error) != 0)
         return -1;
     rank_processes_init(&l->ranks, l->mpirun, is_hydra(l), l->now);
@@ -433,13 +407,6 @@ static int run_once(struct launcher *l, struct command_line *line, struct error 
     return status;
 }
 
-/* A hanging coordinator that outlives its mpirun must not run beside the next one. */
-static void end_coordinator(const struct launcher *l)
-{
-    if (l->news.stage != STAGE_NONE && process_is_here(&l->news.process) && process_lives(&l->news.process))
-        kill((pid_t)l->news.process.pid, SIGKILL);
-}
-
 static const char *what_was_lost(const struct launcher *l)
 {
     if (l->news.stage == STAGE_NONE || l->news.status == STATUS_STOPPED)
@@ -447,16 +414,6 @@ static const char *what_was_lost(const struct launcher *l)
     if (l->news.stage == STAGE_ENDED)
         return "no worker is left";
     return is_hydra(l) ? "a rank was lost, and with it all others" : "the coordinator was lost";
-}
-
-static void log_restart(const struct launcher *l, struct journal *journal)
-{
-    struct json_writer *writer = journal_begin(journal, LOG_COORDINATOR_RESTARTED);
-
-    if (!writer)
-        return;
-    json_writer_text(writer, "message", what_was_lost(l));
-    journal_end(journal, false);
 }
 
 /* After a lost life, the `vain`th in a row without progress: LOST if there will be another, otherwise the
@@ -471,7 +428,11 @@ static int judge_loss(const struct launcher *l, const struct launch *launch, int
             "continue",
             launch->output, what_was_lost(l), vain);
     lines_print(stderr, 0, "%s: %s; starting again", launch->output, what_was_lost(l));
-    log_restart(l, launch->journal);
+    struct json_writer *writer = journal_begin(launch->journal, LOG_COORDINATOR_RESTARTED);
+    if (writer) {
+        json_writer_text(writer, "message", what_was_lost(l));
+        journal_end(launch->journal, false);
+    }
     return LOST;
 }
 
@@ -536,7 +497,10 @@ static int run_lives(
         status = run_once(&launcher, line, error);
         if (status != LOST)
             return status;
-        end_coordinator(&launcher);
+        /* A hanging coordinator that outlives its mpirun must not run beside the next one. */
+        const struct process *coordinator = &launcher.news.process;
+        if (launcher.news.stage != STAGE_NONE && process_is_here(coordinator) && process_lives(coordinator))
+            kill((pid_t)coordinator->pid, SIGKILL);
         vain = launcher.news.kept ? 0 : vain + 1;
         status = judge_loss(&launcher, launch, vain, error);
     }

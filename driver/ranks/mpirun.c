@@ -1,3 +1,9 @@
+/*
+ * The command that starts ranks: which one belongs to this program's MPI, what it is asked (its release, its
+ * map of hosts, its parameters), and what is checked before it starts, because it would print pages, or
+ * nothing and wait forever: the user, the folder of its files, the limit of file descriptors. The launcher
+ * and the dry run call the checks; each failure is one line.
+ */
 #include "driver/ranks/inside.h"
 #include "worker/wire/wire.h"
 
@@ -7,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,16 +58,12 @@ bool mpirun_is_open_mpi(const char *library)
     return mpi_of(library)->kind == MPIRUN_OPEN_MPI;
 }
 
-static bool allows_root(const char *name)
-{
-    const char *value = getenv(name);
-    return value && strcmp(value, "1") == 0;
-}
-
 int mpirun_check_root(struct error *error)
 {
+    const char *allowed = getenv("OMPI_ALLOW_RUN_AS_ROOT"), *sure = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
+
     if (geteuid() != 0 || !mpirun_is_open_mpi(wire_library()) ||
-        (allows_root("OMPI_ALLOW_RUN_AS_ROOT") && allows_root("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")))
+        (allowed && sure && strcmp(allowed, "1") == 0 && strcmp(sure, "1") == 0))
         return 0;
     return error_set(error, ERROR_ENVIRONMENT,
         "as root, Open MPI requires OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the "
@@ -161,25 +164,6 @@ bool mpirun_may_set_network(void)
     return may;
 }
 
-/* The MPI whose command has printed this; the last one, of other MPIs, if it is unknown. */
-static const struct mpi *mpi_that_says(const char *text)
-{
-    const struct mpi *mpi = mpis;
-
-    while (mpi->name && !strstr(text, mpi->name))
-        mpi++;
-    return mpi;
-}
-
-static void take(struct mpirun *mpirun, const struct mpi *mpi, const char *command, const char *text)
-{
-    const char *release = mpi->name ? strstr(text, mpi->name) : NULL;
-
-    *mpirun = (struct mpirun){.kind = mpi->kind, .command = command};
-    if (release && mpi->kind == MPIRUN_OPEN_MPI)
-        mpirun->release = (int)strtol(release + strlen(mpi->name), NULL, 10);
-}
-
 /* A command that does not say whose it is may be a site's script around the right one. */
 int mpirun_find(struct mpirun *mpirun, struct error *error)
 {
@@ -193,10 +177,16 @@ int mpirun_find(struct mpirun *mpirun, struct error *error)
         char *text = output_of((char *[]){(char *)own->command[i], (char[]){"--version"}, NULL});
         if (!text)
             continue;
-        const struct mpi *mpi = mpi_that_says(text);
+        const struct mpi *mpi =
+            mpis; /* whose command has printed this; the last one, of other MPIs: unknown */
+        while (mpi->name && !strstr(text, mpi->name))
+            mpi++;
+        const char *name = mpi->name ? strstr(text, mpi->name) : NULL;
         bool fits = mpi->kind == own->kind || mpi->kind == MPIRUN_OTHER;
         if (fits)
-            take(mpirun, mpi, own->command[i], text);
+            *mpirun = (struct mpirun){.kind = mpi->kind, .command = own->command[i]};
+        if (fits && name && mpi->kind == MPIRUN_OPEN_MPI)
+            mpirun->release = (int)strtol(name + strlen(mpi->name), NULL, 10);
         free(text);
         if (fits)
             return 0;
@@ -277,4 +267,39 @@ int mpirun_check_folder(int ranks, bool look, struct error *error)
         "0)",
         folder, variable[0] ? " ($" : "", variable, variable[0] ? ")" : "", why,
         variable[0] ? variable : "TMPDIR");
+}
+
+/*
+ * Open MPI 4.1 needs 30 descriptors and 4 for each worker and each spare. Other releases and transports may
+ * open more, hence the margin. The limit is not raised to the maximum, because programs that loop over all
+ * descriptors become slow under a very high limit. An mpirun that cannot open the pipes of a rank reports
+ * nothing, starts the other ranks, and waits for the missing one forever.
+ */
+enum {
+    LEAST = 40, /* of mpirun and the coordinator */
+    LEAST_RANK = 5,
+    ROOM = 4, /* the limit is raised to this many times the least */
+    USUAL = 1024, /* a message proposes a multiple of this */
+};
+
+int descriptors_reserve(int workers, int spares, struct error *error)
+{
+    rlim_t least = LEAST + LEAST_RANK * ((rlim_t)workers + (rlim_t)spares),
+           usual = (least + USUAL - 1) / USUAL * USUAL;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= least)
+        return 0;
+    if (limit.rlim_max < least)
+        return error_set(error, ERROR_ENVIRONMENT,
+            "mpirun needs %llu file descriptors for %d worker%s and %d spare%s, and the hard limit (ulimit "
+            "-Hn) is "
+            "%llu; have it raised to %llu, take fewer workers (-j), or train without MPI (-j 0)",
+            (unsigned long long)least, workers, workers == 1 ? "" : "s", spares, spares == 1 ? "" : "s",
+            (unsigned long long)limit.rlim_max, (unsigned long long)usual);
+    limit.rlim_cur = limit.rlim_max < ROOM * least ? limit.rlim_max : ROOM * least;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return error_set(
+            error, ERROR_ENVIRONMENT, "the limit of file descriptors cannot be raised: %s", strerror(errno));
+    return 0;
 }

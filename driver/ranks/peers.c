@@ -65,21 +65,14 @@ int peers_init(struct peers *peers, int ranks, int spares_each, double now)
     return 0;
 }
 
-/* How many of the ranks that have not said hello must be workers: as many as the known hosts lack, and all on
- * hosts of which no rank has said hello. */
-static int64_t count_late_workers(const struct peers *peers)
+void peers_assign(struct peers *peers)
 {
+    /* How many of the ranks that have not said hello must be workers: as many as the known hosts lack, and
+     * all on hosts of which no rank has said hello. */
     int64_t late = peers->host_workers + peers->ranks - peers->host_ranks;
 
     for (int i = 0; i < peers->ranks; i++)
         late -= peers->peer[i].said_hello && !peers->peer[i].spare;
-    return late;
-}
-
-void peers_assign(struct peers *peers)
-{
-    int64_t late = count_late_workers(peers);
-
     for (int i = 0; i < peers->ranks; i++) {
         struct peer *peer = &peers->peer[i];
         bool works = peer->said_hello ? !peer->spare : late-- > 0 || peer->bad_hello;

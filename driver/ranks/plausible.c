@@ -1,3 +1,7 @@
+/*
+ * What dispatch.c checks of every message before it uses it: see driver/ranks/inside.h. The bounds come from
+ * the run of the cell, and from what the dataset can hold. Nothing here can fail.
+ */
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/ranks/inside.h"
 #include "driver/sweep/sweep.h"
@@ -38,21 +42,17 @@ bool plausible_progress(const struct job *job, int64_t cell, const struct run_pr
 }
 
 /* The dataset has the steps of all runs; a run sends the rows of its own. */
-static bool is_row_of(const struct job *job, int64_t cell, int64_t step)
-{
-    const struct measure *measure = &job->sweep->measure;
-    int64_t last_step = last_step_of(job, cell);
-
-    return step == STEP_OF_RUN ||
-           (is_within(step, 0, last_step) &&
-               (measure_at(measure, step, last_step) || validate_at(measure, step, last_step)));
-}
-
 bool plausible_row(const struct job *job, int64_t cell, const struct row_piece *row)
 {
+    const struct measure *measure = &job->sweep->measure;
+
     if (cell < 0)
         return true;
-    return is_row_of(job, cell, row->step) && row->offset >= 0 && row->count >= 1 &&
+    int64_t last_step = last_step_of(job, cell);
+    bool has_step = row->step == STEP_OF_RUN ||
+                    (is_within(row->step, 0, last_step) && (measure_at(measure, row->step, last_step) ||
+                                                               validate_at(measure, row->step, last_step)));
+    return has_step && row->offset >= 0 && row->count >= 1 &&
            dataset_has_values(job->dataset, cell, row->step, (size_t)row->offset, (size_t)row->count);
 }
 

@@ -1,3 +1,8 @@
+/*
+ * Copies what mpirun and its ranks print: see struct pump. The launcher has two pumps, moves them whenever
+ * something may have arrived, and finishes them when mpirun has ended. Reading and writing never fail for the
+ * caller: where nobody reads any more, lines are dropped, and the sweep goes on.
+ */
 #include "driver/ranks/inside.h"
 
 #include <errno.h>
@@ -38,22 +43,6 @@ static const char *const noise[] = {"PMIX ERROR", "ORTE_ERROR_LOG", "PRTE ERROR"
     "YOUR APPLICATION TERMINATED WITH", "This typically refers to a problem with your",
     "Please see the FAQ page for debugging", "[mpiexec@", "[proxy:"};
 
-static bool tells_noise(const char *line)
-{
-    for (size_t i = 0; i < sizeof(noise) / sizeof(*noise); i++)
-        if (strstr(line, noise[i]))
-            return true;
-    return false;
-}
-
-static bool takes_status(struct pump *pump, const char *line)
-{
-    if (strncmp(line, PUMP_STATUS, strlen(PUMP_STATUS)) != 0)
-        return false;
-    pump->status = (int)strtol(line + strlen(PUMP_STATUS), NULL, 10);
-    return true;
-}
-
 /* Is the line not for the user: noise of mpirun, or a status for the launcher? */
 static bool is_noise(struct pump *pump, const char *line, size_t length)
 {
@@ -66,18 +55,15 @@ static bool is_noise(struct pump *pump, const char *line, size_t length)
         return true; /* MPICH's mpiexec sets its messages off */
     if (pump->in_block && ++pump->block_lines > PUMP_BLOCK_LINES)
         pump->in_block = false;
-    return pump->in_block || tells_noise(line) || takes_status(pump, line);
-}
-
-/* A blank line says nothing. */
-static void keep_last(struct pump *pump)
-{
-    size_t length = strcspn(pump->line, "\r\n");
-
-    if (length == 0)
-        return;
-    memcpy(pump->last, pump->line, length);
-    pump->last[length] = '\0';
+    if (pump->in_block)
+        return true;
+    for (size_t i = 0; i < sizeof(noise) / sizeof(*noise); i++)
+        if (strstr(line, noise[i]))
+            return true;
+    if (strncmp(line, PUMP_STATUS, strlen(PUMP_STATUS)) != 0)
+        return false;
+    pump->status = (int)strtol(line + strlen(PUMP_STATUS), NULL, 10);
+    return true;
 }
 
 static void pass_line(struct pump *pump)
@@ -86,7 +72,11 @@ static void pass_line(struct pump *pump)
     if (pump->length == 0)
         return;
     if (!pump->quiet || !is_noise(pump, pump->line, pump->length)) {
-        keep_last(pump);
+        size_t said = strcspn(pump->line, "\r\n"); /* 0: a blank line says nothing */
+        if (said > 0) {
+            memcpy(pump->last, pump->line, said);
+            pump->last[said] = '\0';
+        }
         write_bytes(pump->to, pump->line, pump->length);
     } else if (pump->length <= PUMP_NOISE - pump->noise_length) {
         memcpy(pump->noise + pump->noise_length, pump->line, pump->length);

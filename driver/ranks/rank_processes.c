@@ -33,19 +33,6 @@ void rank_processes_release(struct rank_processes *ranks)
     ranks->session = NULL;
 }
 
-/* Reads the names of mpirun's files from a rank's environment. */
-static void learn(struct rank_processes *ranks, long pid)
-{
-    if (!ranks->session)
-        ranks->session = process_variable(pid, "OMPI_MCA_orte_jobfam_session_dir");
-    if (ranks->job)
-        return;
-    char *job = process_variable(pid, "OMPI_MCA_ess_base_jobid");
-    if (job)
-        ranks->job = strtoul(job, NULL, 10);
-    free(job);
-}
-
 struct look {
     struct rank_processes *ranks;
     int count;
@@ -63,7 +50,15 @@ static void visit(void *context, long pid, long parent)
     if (look->ranks->mpirun_process.pid != parent)
         look->ranks->mpirun_process = process_of(parent);
     look->ranks->mpirun = (pid_t)parent;
-    learn(look->ranks, pid);
+    /* The names of mpirun's files are in a rank's environment. */
+    if (!look->ranks->session)
+        look->ranks->session = process_variable(pid, "OMPI_MCA_orte_jobfam_session_dir");
+    if (!look->ranks->job) {
+        char *job = process_variable(pid, "OMPI_MCA_ess_base_jobid");
+        if (job)
+            look->ranks->job = strtoul(job, NULL, 10);
+        free(job);
+    }
 }
 
 void rank_processes_look(struct rank_processes *ranks, double now)
@@ -95,28 +90,6 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     (void)status, (void)kind, (void)at;
     remove(path);
     return 0;
-}
-
-/* Does the folder belong to this mpirun? Its last part must be "pid.<number>". */
-static bool is_session(const struct rank_processes *ranks)
-{
-    const char *name = ranks->session ? strrchr(ranks->session, '/') : NULL;
-    char own[64];
-
-    snprintf(own, sizeof(own), "/pid.%ld", (long)ranks->mpirun);
-    return name && strcmp(name, own) == 0;
-}
-
-static void remove_session(const struct rank_processes *ranks)
-{
-    char *above = strdup(ranks->session), *slash = above ? strrchr(above, '/') : NULL;
-
-    nftw(ranks->session, remove_entry, FOLDERS_MOST, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-    if (slash) {
-        *slash = '\0';
-        rmdir(above); /* fails if another mpirun has a folder in it */
-    }
-    free(above);
 }
 
 /* "vader_segment.HOST.UID.JOB.RANK", the job in hexadecimal digits. */
@@ -175,11 +148,18 @@ static char *find_session(const struct rank_processes *ranks)
 
 void rank_processes_tidy(struct rank_processes *ranks)
 {
+    char own[64];
+
     if (!ranks->session)
         ranks->session = find_session(ranks);
-    if (!is_session(ranks) || access(ranks->session, F_OK) != 0)
-        return; /* mpirun has removed its files itself */
-    remove_session(ranks);
+    char *slash = ranks->session ? strrchr(ranks->session, '/') : NULL;
+    snprintf(own, sizeof(own), "/pid.%ld", (long)ranks->mpirun);
+    if (!slash || strcmp(slash, own) != 0 || access(ranks->session, F_OK) != 0)
+        return; /* it is not the folder of this mpirun, or mpirun has removed its files itself */
+    nftw(ranks->session, remove_entry, FOLDERS_MOST, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    *slash = '\0';
+    rmdir(ranks->session); /* the folder above; fails if another mpirun has a folder in it */
+    *slash = '/';
     if (ranks->job)
         remove_segments(ranks);
 }
