@@ -1,4 +1,9 @@
-/* The folder beside an output, OUT.nc.d: checkpoints of unfinished runs, final weights, logs. */
+/*
+ * The folder beside an output, OUT.nc.d: checkpoints of unfinished runs, final weights, logs. It is cleared
+ * when all runs have ended, and follows its output when that is set aside or grows. Files are moved one by
+ * one, and a move that was interrupted is repeated by the next start; a removal that fails leaves a file
+ * behind and is not an error, except where checkpoint_clear() says so.
+ */
 #include "driver/output/inside.h"
 #include "worker/checkpoint/checkpoint.h"
 #include "worker/host/host.h"

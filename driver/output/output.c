@@ -1,3 +1,9 @@
+/*
+ * Paths of outputs: which file a path means, whether it may be written, and how a new file gets its name. A
+ * new dataset is written under the name of output_fresh(), synced by its writer, and then renamed by
+ * output_name(), so that a file with the output's name is always whole. All of it may fail, as the folder may
+ * be on a server; an output that cannot be seen for a moment counts as unknown, never as absent.
+ */
 #include "driver/output/inside.h"
 
 #include <errno.h>
