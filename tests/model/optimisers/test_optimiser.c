@@ -10,6 +10,12 @@ static const char *const names[] = {
 #undef X
 };
 
+TEST(optimisers_are_listed)
+{
+    CHECK_TEXT(optimiser_list(HAS_MOMENTUM, "or").text, "sgd");
+    CHECK(strncmp(optimiser_list(HAS_MUP_RATES, "and").text, "adamw, adam", 11) == 0);
+}
+
 /* Matrices and a vector, together no whole number of shares. */
 static const struct tensor tensors[] = {{.kind = TENSOR_W1, .rows = 97, .columns = 160},
     {.kind = TENSOR_W1_BIAS, .rows = 1, .columns = 71}, {.kind = TENSOR_W2, .rows = 160, .columns = 97},
