@@ -3,8 +3,10 @@
 #include "driver/dataset/extend/extend.h"
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/job/job.h"
+#include "driver/log/log.h"
 #include "driver/output/output.h"
 #include "driver/ranks/ranks.h"
+#include "driver/status/status.h"
 #include "driver/text/text.h"
 #include "worker/host/host.h"
 #include "worker/wire/wire.h"
@@ -36,18 +38,19 @@ static int coordinate_job(
 {
     struct output_file file = lease_file(start->lease);
     struct dataset_options options = {.known = &file};
-    int workers = peers->workers > 0 ? peers->workers : 1;
     struct dispatch_end end = {.together = true};
     char host[HOST_SIZE];
     struct session session = present_session(wire_library(), environment_host(host, sizeof(host)));
+    struct display display = {0};
+    const struct job_observer observer[JOB_OBSERVERS] = {
+        display_observer(&display), log_observer(start->journal)};
     struct job job;
 
     if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, peers->workers,
-            error) != 0) {
+            observer, error) != 0) {
         dispatch_dismiss(wire);
         return -1;
     }
-    job_keep_journal(&job, start->journal, workers);
     if (wire_size(wire) == 1) {
         local_run(&job);
     } else if (job_mark(&job, error) == 0) {
@@ -184,13 +187,16 @@ static int run_here(struct start *start, struct error *error)
     struct dataset_options options = {.known = &file};
     char host[HOST_SIZE];
     struct session session = present_session("", environment_host(host, sizeof(host)));
+    struct display display = {0};
+    const struct job_observer observer[JOB_OBSERVERS] = {
+        display_observer(&display), log_observer(start->journal)};
     struct job job;
 
     if (!start->quiet)
         announce(&start->sweep, 1, true);
-    if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, 0, error) != 0)
+    if (job_open(&job, &start->sweep, &start->corpus, start->lease, &session, &options, 0, observer, error) !=
+        0)
         return -1;
-    job_keep_journal(&job, start->journal, 1);
     local_run(&job);
     bool stopped = job_pending(&job) > 0;
     if (job_close(&job, error) != 0)

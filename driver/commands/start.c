@@ -1,5 +1,6 @@
 #include "driver/commands/inside.h"
 #include "driver/job/job.h"
+#include "driver/log/log.h"
 #include "driver/output/output.h"
 #include "driver/ranks/ranks.h"
 #include "driver/status/status.h"

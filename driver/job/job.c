@@ -31,6 +31,13 @@ static double job_run(const struct job *job, int64_t cell, struct run *run)
     return train_cost(run, job->corpus, &job->sweep->measure);
 }
 
+void job_tell(const struct job *job, const struct job_event *event)
+{
+    for (int i = 0; i < JOB_OBSERVERS; i++)
+        if (job->observer[i].see)
+            job->observer[i].see(job->observer[i].context, job, event);
+}
+
 int64_t job_session(const struct job *job)
 {
     int64_t session = dataset_session(job->dataset);
@@ -224,8 +231,10 @@ static int take_over(struct job *job, struct error *error)
 }
 
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
-    const struct session *session, const struct dataset_options *options, int workers, struct error *error)
+    const struct session *session, const struct dataset_options *options, int workers,
+    const struct job_observer *observer, struct error *error)
 {
+    int trainers = workers > 0 ? workers : 1;
     double now = clock_now();
 
     *job = (struct job){.sweep = sweep,
@@ -234,7 +243,10 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
         .flushed = now,
         .renewed = now,
         .looked = now,
-        .told = now};
+        .told = now,
+        .meter = {.read = now}};
+    if (observer)
+        memcpy(job->observer, observer, sizeof(job->observer));
     if (dataset_open(&job->dataset, sweep->output, sweep, corpus, session, options, error) != 0)
         return -1;
     lease_beat(lease);
@@ -245,20 +257,15 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
         count_outcomes(job);
         job->chooser = chooser_new(sweep, job->dataset);
         job->coordinator = job->chooser ? make_coordinator(job, workers) : NULL;
-        job->progress = display_new(sweep, job->dataset, workers > 0 ? workers : 1, now, &job->growth);
-        if (job->coordinator && job->progress)
+        if (job->coordinator && speed_init(&job->speed, trainers, now) == 0) {
+            JOB_TELL(job, .kind = JOB_BEGUN, .workers = trainers, .now = now);
             return 0;
+        }
         no_memory(job, error);
     }
     job->failed = true;
     job->error = *error;
     return job_close(job, error);
-}
-
-void job_keep_journal(struct job *job, struct journal *journal, int workers)
-{
-    job->journal = journal;
-    events_sweep_begun(job, workers, job_pending(job) + job->tally.to_come);
 }
 
 int job_mark(struct job *job, struct error *error)
@@ -282,9 +289,8 @@ static void commit(struct job *job, double now)
     if (!job->failed && job->waiting > 0) {
         lease_tell_kept(job->lease);
         remove_spent(job);
-        progress_remap(job->progress);
     }
-    journal_commit(job->journal, !job->failed);
+    JOB_TELL(job, .kind = JOB_COMMITTED, .results = job->failed ? -1 : job->waiting);
     job->pause = fmin(fmax((clock_now() - begin) / COMMIT_PART, COMMIT_SECONDS), FLUSH_SECONDS);
     job->waiting = 0;
     job->committed = job->flushed = now;
@@ -371,12 +377,10 @@ int job_close(struct job *job, struct error *error)
         job->failed = true;
         job->error = line;
     }
-    if (job->progress)
-        progress_clear(job->progress);
-    progress_free(job->progress);
+    JOB_TELL(job, .kind = JOB_CLOSED);
+    speed_release(&job->speed);
     coordinator_free(job->coordinator);
     chooser_free(job->chooser);
-    free(job->growth);
     free(job->folder);
     free(job->spent);
     free(job->saved);
@@ -392,15 +396,28 @@ static void begin_cell(
     struct error error;
     struct run run;
 
-    events_run_begun(job, worker, cell, host, step, last_step);
+    double cost = job_run(job, cell, &run);
+    speed_begin(&job->speed, worker, cost);
+    JOB_TELL(job, .kind = JOB_RUN_BEGUN, .worker = worker, .cell = cell, .host = host, .step = step,
+        .last_step = last_step, .cost = cost);
     keep_error(job, dataset_start(job->dataset, cell, host, step, &error), &error);
     job->tally.running++;
-    progress_begin(job->progress, worker, cell, job_run(job, cell, &run));
 }
 
 static bool is_running(const struct job *job, int64_t cell)
 {
     return dataset_outcomes(job->dataset)[cell] == OUTCOME_RUNNING;
+}
+
+/* The steps of a run so far. */
+static void count_steps(
+    struct job *job, int worker, int64_t cell, int64_t step, int64_t last_step, int64_t tokens)
+{
+    int64_t new = speed_step(&job->speed, worker, step, last_step, tokens);
+
+    job->meter.tokens += new > 0 ? (double)new : 0;
+    JOB_TELL(job, .kind = JOB_RUN_STEP, .worker = worker, .cell = cell, .step = step, .last_step = last_step,
+        .tokens = tokens);
 }
 
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
@@ -410,7 +427,7 @@ void job_step(struct job *job, int worker, int64_t cell, const char *host, int64
         return;
     if (!is_running(job, cell))
         begin_cell(job, worker, cell, host, step, last_step);
-    progress_step(job->progress, worker, step, last_step, tokens);
+    count_steps(job, worker, cell, step, last_step, tokens);
 }
 
 void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
@@ -424,7 +441,8 @@ void job_row(struct job *job, int worker, int64_t cell, int64_t step, const doub
         return;
     keep_error(job, dataset_row(job->dataset, cell, step, values, offset, count, &error), &error);
     if (step != STEP_OF_RUN && loss >= offset && loss < offset + count && isfinite(values[loss - offset]))
-        progress_loss(job->progress, worker, step, values[loss - offset]);
+        JOB_TELL(job, .kind = JOB_RUN_LOSS, .worker = worker, .cell = cell, .step = step,
+            .loss = values[loss - offset]);
 }
 
 static void count_result(struct job *job, const struct result *result)
@@ -438,10 +456,8 @@ static void put_result(struct job *job, int worker, int64_t cell, const struct r
 {
     struct error error;
 
-    events_run_ended(job, worker, cell, result);
+    JOB_TELL(job, .kind = JOB_RUN_ENDED, .worker = worker, .cell = cell, .result = result);
     keep_error(job, dataset_result(job->dataset, cell, result, &error), &error);
-    if (job->growth)
-        job->growth[cell] = result->norm_growth;
     spend(job, cell);
     job->waiting++;
     count_result(job, result);
@@ -486,8 +502,10 @@ void job_settle(
     if (running) {
         job->tally.running--;
         if (order->kind == ORDER_ACCEPT) /* counts the tokens since its last message */
-            progress_step(job->progress, order->worker, result->last_step, result->last_step, result->tokens);
-        progress_end(job->progress, order->worker);
+            count_steps(
+                job, order->worker, order->cell, result->last_step, result->last_step, result->tokens);
+        speed_end(&job->speed, order->worker);
+        JOB_TELL(job, .kind = JOB_RUN_LEFT, .worker = order->worker, .cell = order->cell);
     }
     if (order->kind == ORDER_ACCEPT) {
         put_result(job, order->worker, order->cell, result);
@@ -497,20 +515,20 @@ void job_settle(
     } else if (running) {
         job->saved[order->cell] = true; /* its worker may have died before it could report a checkpoint */
         keep_error(job, dataset_return(job->dataset, order->cell, &error), &error);
-        events_run_returned(job, order->worker, order->cell);
+        JOB_TELL(job, .kind = JOB_RUN_RETURNED, .worker = order->worker, .cell = order->cell);
     }
 }
 
 /* Writes the time left into the dataset, for its readers. */
 static void tell_pace(struct job *job, int workers, double now)
 {
-    struct pace pace;
     struct error error;
 
     if (now - job->told < FLUSH_SECONDS)
         return;
-    pace = progress_pace(job->progress, &job->tally, now);
-    pace.workers = workers;
+    meter_read(&job->meter, now);
+    const struct pace pace = {speed_left(&job->speed, job->tally.cost_left, now), meter_rate(&job->meter),
+        workers, (double)(job->tally.runs + job->tally.to_come)};
     keep_error(job, dataset_put_pace(job->dataset, &pace, &error), &error);
     job->told = now;
 }
@@ -532,7 +550,8 @@ void job_breathe(struct job *job, double now)
     coordinator_state(job->coordinator, &state);
     double mean = job->runs_chosen > 0 ? job->cost_chosen / (double)job->runs_chosen : 0;
     job->tally.cost_left = state.cost_left + (double)job->tally.to_come * mean;
-    progress_show(job->progress, &job->tally, now);
+    speed_left(&job->speed, job->tally.cost_left, now);
+    JOB_TELL(job, .kind = JOB_TICK, .now = now);
     tell_pace(job, state.workers, now);
     if (now - job->flushed >= FLUSH_SECONDS) {
         keep_error(job, dataset_flush(job->dataset, &error), &error);

@@ -8,7 +8,6 @@
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/output/output.h"
 #include "driver/schedule/schedule.h"
-#include "driver/terminal/terminal.h"
 #include "worker/checkpoint/checkpoint.h"
 #include "worker/train/train.h"
 
@@ -29,41 +28,13 @@ int64_t chooser_next(struct chooser *chooser);
 /* 0; or -1 with the first error that the dataset had. */
 int chooser_check(const struct chooser *chooser, struct error *error);
 
-/*
- * The progress display of a sweep. On a terminal it is a block of lines that is redrawn in place: the map
- * of the grid if there is room, a line for each worker that fits, and a line for the sweep. Elsewhere it is a
- * plain line every 30 s.
- */
-struct progress;
-
-/*
- * The terminal of stderr. mpirun hides it from its ranks, so the launcher passes it in the environment
- * variable SCREEN_VARIABLE, in the form of terminal_format.
- */
-#define SCREEN_VARIABLE "NORMSWEEP_SCREEN"
-struct terminal progress_terminal(void);
-
 /* Counts of runs of the whole sweep. */
 struct tally {
     int64_t runs; /* that are trained, as far as is known */
     int64_t to_come; /* that a search will probably choose besides */
     int64_t done, diverged, failed, running;
-    double
-        cost_left; /* of runs that have not ended, and those to come, in the unit of progress_begin's cost */
+    double cost_left; /* of runs that have not ended, and those to come, in the unit of train_cost */
 };
-
-/* Worker 0 to workers - 1 begins the run of a cell, of this cost. The first step that it reports is where
- * the run resumes; the work before it does not count for the pace. */
-void progress_begin(struct progress *progress, int worker, int64_t cell, double cost);
-void progress_step(struct progress *progress, int worker, int64_t step, int64_t last_step, int64_t tokens);
-void progress_loss(struct progress *progress, int worker, int64_t step, double loss);
-void progress_end(struct progress *progress, int worker);
-
-/* From now on the display says that runs are saved and the sweep stops; the first time at once. */
-void progress_stop(struct progress *progress);
-
-/* Erases the block, so that other output can take its place. */
-void progress_clear(struct progress *progress);
 
 /*
  * Draws `wanted` of `count` cells: keeps them at the start of `cell` [count], in ascending order. Each cell
@@ -73,8 +44,86 @@ void progress_clear(struct progress *progress);
  */
 int64_t draw_cells(int64_t *cell, int64_t count, int64_t wanted, uint64_t seed);
 
+/* What happens in a job. Workers are numbered from 0. */
+enum job_event_kind {
+    JOB_BEGUN, /* with `workers` */
+    JOB_RUN_BEGUN, /* from `step` on, on `host`; it will cost `cost` */
+    JOB_RUN_STEP, /* `tokens` trained on so far; the first is that of the step at which the run began */
+    JOB_RUN_LOSS, /* `loss` at `step` */
+    JOB_RUN_LEFT, /* its worker trains the run no more; a result or JOB_RUN_RETURNED follows */
+    JOB_RUN_ENDED, /* with `result`, which is not committed yet */
+    JOB_RUN_RETURNED, /* a run that was under way is pending again */
+    JOB_WORKER_LOST, /* given up for the reason `why`, while it trained `cell`; -1: none */
+    JOB_WORKER_REPLACED,
+    JOB_COMMITTED, /* `results` are durable; -1: they are dropped */
+    JOB_STOPS, /* runs are saved now; may come several times */
+    JOB_SPEAKS, /* a line is about to be printed on stderr */
+    JOB_TICK, /* time `now` */
+    JOB_CLOSED, /* also of a job that has not begun */
+};
+
+struct job;
+
+struct job_event {
+    enum job_event_kind kind;
+    int worker, workers, rank; /* rank: of the worker's process */
+    int64_t cell, step, last_step, tokens, results;
+    double cost, loss, now;
+    const char *host, *why;
+    const struct result *result;
+};
+
+/* Shows or records what happens in a job; it changes nothing. */
+struct job_observer {
+    void *context;
+    void (*see)(void *context, const struct job *job, const struct job_event *event);
+};
+
+enum { JOB_OBSERVERS = 2 }; /* at most */
+
+/* Tokens per second over the last ten seconds or so, in which older ones count less. Each reader has its own
+ * meter, as reading resets it. */
+struct meter {
+    double tokens; /* since the last reading */
+    double counted, seconds; /* tokens before, and the time that they took; both fade */
+    double read; /* time of the last reading; -INFINITY: never */
+};
+
+void meter_read(struct meter *meter, double now);
+double meter_rate(const struct meter *meter); /* NaN: not yet known */
+
+/* The pace of a sweep: how much of its cost the steps so far are worth, and how long the rest takes. */
+struct speed {
+    int workers;
+    struct worker_speed *worker; /* [workers], owned */
+    double credit; /* cost of the steps of runs under way */
+    double given; /* credit of resumed runs for steps taken before this start */
+    double begun; /* time */
+    double cost_first; /* cost left when the sweep began; NaN: not yet known */
+};
+
+struct worker_speed {
+    bool busy, begun; /* begun: its first step was reported */
+    double cost, credit;
+    int64_t tokens;
+};
+
+int speed_init(struct speed *speed, int workers, double now); /* -1: no memory */
+void speed_release(struct speed *speed);
+
+/* A worker begins a run of this cost. The first step that it reports is where the run resumes; the work
+ * before it does not count. */
+void speed_begin(struct speed *speed, int worker, double cost);
+
+/* Returns the tokens since the last report; -1: the report is not of the worker's run. */
+int64_t speed_step(struct speed *speed, int worker, int64_t step, int64_t last_step, int64_t tokens);
+void speed_end(struct speed *speed, int worker);
+
+/* Seconds to the end at the average pace so far; NaN: not yet known. The first call sets cost_first. */
+double speed_left(struct speed *speed, double cost_left, double now);
+
 /*
- * A running sweep: keeps its dataset, its coordinator and its progress display consistent. Used for
+ * A running sweep: keeps its dataset and its coordinator consistent, and tells its observers. Used for
  * training both in this process (local) and on other ranks (dispatch). After the first error nothing more is
  * written, and the caller ends the job.
  */
@@ -85,9 +134,9 @@ struct job {
     struct dataset *dataset;
     struct chooser *chooser;
     struct coordinator *coordinator;
-    struct progress *progress;
-    struct journal *journal; /* borrowed; NULL: the sweep has no log. See events.h */
-    double *growth; /* [cells] norm_growth for the map of the progress, NaN: unknown; NULL: all unknown */
+    struct job_observer observer[JOB_OBSERVERS]; /* see NULL: none */
+    struct speed speed;
+    struct meter meter; /* of all workers, for the dataset's readers */
     struct tally tally;
     double cost_chosen; /* of all runs that were chosen and had not ended at the start */
     int64_t runs_chosen; /* their number */
@@ -108,13 +157,15 @@ struct job {
 };
 
 /* `workers`: on other ranks; 0: this process is the worker, and takes an order when it has ended the one
- * before. Pointers are borrowed until job_close. -1 with a message in error; the job is closed. */
+ * before. `observer` [JOB_OBSERVERS], told in this order; NULL: none. Pointers are borrowed until job_close.
+ * -1 with a message in error; the job is closed. */
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
-    const struct session *session, const struct dataset_options *options, int workers, struct error *error);
+    const struct session *session, const struct dataset_options *options, int workers,
+    const struct job_observer *observer, struct error *error);
 
-/* From now on events go to this log, the beginning first. The journal is borrowed until job_close; NULL:
- * there is none. */
-void job_keep_journal(struct job *job, struct journal *journal, int workers);
+/* Tells the observers. */
+void job_tell(const struct job *job, const struct job_event *event);
+#define JOB_TELL(job, ...) job_tell(job, &(const struct job_event){__VA_ARGS__})
 
 /* Writes the mark into the folder, before workers in other processes may use it. -1 with a message in
  * error. */
@@ -164,17 +215,12 @@ void job_checkpoint(struct job *job, int64_t cell);
 void job_settle(
     struct job *job, const struct order *order, const struct result *result, const char *last_words);
 
-/* Does periodic work if due: lease, commits, flushes, progress, a look at the dataset's path. Cheap; call it
- * often. */
+/* Does periodic work if due: lease, commits, flushes, a tick of the observers, a look at the dataset's path.
+ * Cheap; call it often. */
 void job_breathe(struct job *job, double now);
 
 /* The number of runs that were chosen and have not ended; 0: nothing is left to train. */
 int64_t job_pending(const struct job *job);
-
-/* A worker has been given up, while it trained `cell`; -1: none. */
-void events_worker_lost(
-    struct job *job, int worker, const char *host, int rank, int64_t cell, const char *why);
-void events_worker_replaced(struct job *job, int worker, const char *host, int rank);
 
 /* Runs that would carry on, and the least and the largest step from which. */
 struct forecast_steps {

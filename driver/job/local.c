@@ -82,7 +82,7 @@ static void report_step(struct local *local, int64_t step, int64_t last_step, in
 /* At once: the run is now saved, and then there is nothing to show. */
 static void show_stop(struct job *job, double now)
 {
-    progress_stop(job->progress);
+    JOB_TELL(job, .kind = JOB_STOPS);
     job_breathe(job, now);
 }
 
@@ -146,7 +146,7 @@ static void print_line(void *context, const char *line)
 {
     const struct local *local = context;
 
-    progress_clear(local->job->progress);
+    JOB_TELL(local->job, .kind = JOB_SPEAKS);
     lines_print(stderr, 0, "%s", line);
 }
 
@@ -201,7 +201,7 @@ static void train_next(struct local *local)
 static void stop_local(struct local *local)
 {
     local->stopping = true;
-    progress_stop(local->job->progress);
+    JOB_TELL(local->job, .kind = JOB_STOPS);
     push_event(local, EVENT_STOP, 0, false);
     obey(local);
 }

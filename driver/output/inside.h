@@ -8,10 +8,6 @@
 
 #include "driver/output/output.h"
 
-enum { JOURNAL_VERSION = 1 };
-
-extern const char *const log_event_name[LOG_EVENT_COUNT];
-
 /*
  * The contents of a lease file: two records of fixed size, first the owner's, then the coordinator's. Each
  * process writes only its own record, with a single write.

@@ -70,7 +70,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct dispatch *d, 
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    progress_clear(d->job->progress);
+    JOB_TELL(d->job, .kind = JOB_SPEAKS);
     lines_print(stderr, 0, "%s: %s", d->job->sweep->output, text);
 }
 
@@ -173,7 +173,8 @@ static void obey(struct dispatch *d, const struct order *order)
         snprintf(why, sizeof(why), "has been silent for %.0f s", peer->patience);
         say(d, "worker %d on %s %s%s", order->worker + 1, peer->host, why,
             order->cell >= 0 ? "; its run goes to another worker" : "");
-        events_worker_lost(d->job, order->worker, peer->host, peer->address, order->cell, why);
+        JOB_TELL(d->job, .kind = JOB_WORKER_LOST, .worker = order->worker, .host = peer->host,
+            .rank = peer->address, .cell = order->cell, .why = why);
         break;
     case ORDER_FINISH:
         d->finished = true;
@@ -221,7 +222,8 @@ static void note_loss(struct dispatch *d, int worker, const char *why)
     const struct peer *peer = peer_of(d, worker);
     int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
 
-    events_worker_lost(d->job, worker, peer->host, peer->address, cell, why);
+    JOB_TELL(d->job, .kind = JOB_WORKER_LOST, .worker = worker, .host = peer->host, .rank = peer->address,
+        .cell = cell, .why = why);
 }
 
 /* A worker is dead: its log is appended to that of the run that it was training, which goes to another. */
@@ -350,7 +352,8 @@ static void take_ready(struct dispatch *d, int worker)
     peer->ready = true;
     if (peer->was_spare) {
         say(d, "worker %d on %s has been replaced", worker + 1, peer->host);
-        events_worker_replaced(d->job, worker, peer->host, peer->address);
+        JOB_TELL(
+            d->job, .kind = JOB_WORKER_REPLACED, .worker = worker, .host = peer->host, .rank = peer->address);
     }
     if (d->begun)
         tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
@@ -487,7 +490,7 @@ static void stop_all(struct dispatch *d)
     if (d->stopping)
         return;
     d->stopping = true;
-    progress_stop(d->job->progress);
+    JOB_TELL(d->job, .kind = JOB_STOPS);
     tell(d, (struct event){.kind = EVENT_STOP});
 }
 

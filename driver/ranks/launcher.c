@@ -5,7 +5,9 @@
  * the lease, that all ranks are ready.
  */
 #include "driver/job/job.h"
+#include "driver/log/log.h"
 #include "driver/ranks/inside.h"
+#include "driver/terminal/terminal.h"
 #include "driver/text/text.h"
 #include "model/core/check.h"
 #include "worker/host/host.h"
@@ -382,7 +384,7 @@ static void end_orphan(struct launcher *l)
 /* One life of mpirun, from its start to its end. */
 static int run_once(struct launcher *l, struct command_line *line, struct error *error)
 {
-    struct terminal terminal = progress_terminal();
+    struct terminal terminal = terminal_handed();
     char text[TERMINAL_TEXT];
 
     if (lease_begin_life(l->lease, error) != 0)

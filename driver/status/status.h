@@ -5,11 +5,19 @@
 
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
+#include "driver/job/job.h"
 #include "driver/picture/picture.h"
 #include "driver/tables/tables.h"
 #include "driver/terminal/terminal.h"
 #include "driver/text/text.h"
 #include "worker/checkpoint/checkpoint.h"
+
+/* How the runs of earlier lines were named, all zeros at first: a display that is drawn again keeps to the
+ * shortest names that it has needed, as long as its width is the same. */
+struct run_naming {
+    enum naming naming;
+    int columns;
+};
 
 /*
  * The state of a sweep, read from its dataset alone: outcomes, runs under way, times. Reads a few numbers per
@@ -84,5 +92,18 @@ void status_json_session(
 /* Prints the state of a sweep as lines that fit the canvas. `naming`: of the runs in the picture before. */
 void status_picture(
     FILE *out, const struct status *status, const struct canvas *canvas, struct run_naming *naming);
+
+/*
+ * The display of a job on stderr, or NULL; created when the job begins. On a terminal it is a block of lines
+ * that is redrawn in place: the map of the grid if there is room, a line for each worker that fits, and a
+ * line for the sweep. Elsewhere it is a plain line every 30 s.
+ */
+struct display {
+    struct progress *progress; /* NULL: the job has not begun */
+    double *growth; /* [cells] norm_growth for the map, NaN: unknown; NULL: all unknown */
+};
+
+/* Draws what happens in a job. The display is {0} at first, and borrowed. */
+struct job_observer display_observer(struct display *display);
 
 #endif

@@ -131,3 +131,11 @@ bool terminal_parse(struct terminal *terminal, const char *text)
     *terminal = (struct terminal){columns, rows, colours == 1, charset == 1};
     return true;
 }
+
+struct terminal terminal_handed(void)
+{
+    const char *handed = getenv(SCREEN_VARIABLE);
+    struct terminal terminal = {.columns = 80};
+
+    return handed && terminal_parse(&terminal, handed) ? terminal : terminal_find(stderr);
+}

@@ -32,6 +32,13 @@ char *terminal_format(const struct terminal *terminal, char *text, size_t size);
 bool terminal_parse(struct terminal *terminal, const char *text);
 
 /*
+ * The terminal of stderr. mpirun hides it from its ranks, so the launcher passes it in this variable of the
+ * environment, in the form of terminal_format.
+ */
+#define SCREEN_VARIABLE "NORMSWEEP_SCREEN"
+struct terminal terminal_handed(void);
+
+/*
  * Lines on a terminal that are redrawn in place: below earlier output, or from the top left corner of the
  * screen. Lines are cut to the terminal's size. A drawing is written in one call, so that nothing flickers.
  * The cursor stays on the line below the drawing.

@@ -22,23 +22,6 @@
 
 enum { SHORT = 6, CELLS = 2 * SHORT, UNSTOPPED_SECONDS = 300 };
 
-/* Replaces the display of the job, which is written while a run trains. */
-static FILE *watch_job(struct job *job, cookie_write_function_t *write, void *context)
-{
-    const cookie_io_functions_t functions = {.write = write};
-    const struct terminal terminal = {.columns = 80, .rows = 24};
-    const struct picture_runs runs = {.axis_count = job->sweep->axis_count,
-        .axis = job->sweep->axis,
-        .outcome = dataset_outcomes(job->dataset),
-        .live = true};
-    FILE *file = fopencookie(context, "w", functions);
-
-    progress_free(job->progress);
-    job->progress = file ? progress_new(file, &terminal, 1, &runs, 0) : NULL;
-    CHECK(job->progress != NULL);
-    return file;
-}
-
 /* Opens a job of a sweep in a new folder; false: that failed. */
 static bool open_job(struct bench *bench, struct job *job, struct lease **lease, const char *yaml)
 {
@@ -52,7 +35,7 @@ static bool open_job(struct bench *bench, struct job *job, struct lease **lease,
     CHECK(sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error) == 0);
     CHECK(lease_take(lease, bench->path, &bench->error) == 0);
     bool opened =
-        job_open(job, &bench->sweep, &bench->corpus, *lease, &session, &options, 0, &bench->error) == 0;
+        job_open(job, &bench->sweep, &bench->corpus, *lease, &session, &options, 0, NULL, &bench->error) == 0;
     CHECK(opened);
     return opened;
 }
@@ -68,24 +51,22 @@ static void release(struct bench *bench, struct lease *lease)
 /* Somebody copies the dataset while a run trains, and puts the copy in its place. */
 struct stranger {
     struct bench *bench;
-    struct job *job;
     char other[128];
     bool done;
 };
 
-static ssize_t replace(void *context, const char *text, size_t size)
+static void replace(void *context, const struct job *job, const struct job_event *event)
 {
     struct stranger *stranger = context;
 
-    (void)text;
-    if (stranger->done || stranger->job->tally.running == 0)
-        return (ssize_t)size;
+    (void)event;
+    if (stranger->done || job->tally.running == 0)
+        return;
     stranger->done = true;
     FILE *file = fopen(stranger->other, "w");
     CHECK(file && fputs("a stranger", file) >= 0 && fclose(file) == 0);
     CHECK(rename(stranger->other, stranger->bench->path) == 0);
     failing_clock(2); /* the next look is due */
-    return (ssize_t)size;
 }
 
 /* The file at the path is still the stranger's; the copy has the results that are `done`, and as many runs as
@@ -128,15 +109,14 @@ TEST(local_stops_and_saves_when_its_dataset_is_replaced)
     struct job job;
 
     if (open_job(&bench, &job, &lease, ENDLESS)) {
-        struct stranger stranger = {.bench = &bench, .job = &job};
+        struct stranger stranger = {.bench = &bench};
         snprintf(stranger.other, sizeof(stranger.other), "%s/b.nc", bench.folder);
-        FILE *file = watch_job(&job, replace, &stranger);
+        job.observer[0] = (struct job_observer){&stranger, replace};
         alarm(UNSTOPPED_SECONDS);
         local_run(&job);
         alarm(0);
         CHECK(stranger.done && job.displaced && job_pending(&job) == CELLS);
         CHECK(job_close(&job, &bench.error) != 0);
-        fclose(file);
         check_told(&bench);
         check_kept(&bench, 0, 1);
     }
@@ -153,12 +133,12 @@ TEST(local_tells_at_its_end_that_its_dataset_was_replaced)
     struct job job;
 
     if (open_job(&bench, &job, &lease, yaml)) {
-        struct stranger stranger = {.bench = &bench, .job = &job};
+        struct stranger stranger = {.bench = &bench};
         snprintf(stranger.other, sizeof(stranger.other), "%s/b.nc", bench.folder);
         local_run(&job);
         CHECK(job_pending(&job) == 0);
         job.tally.running = 1;
-        replace(&stranger, NULL, 0);
+        replace(&stranger, &job, NULL);
         CHECK(job_close(&job, &bench.error) != 0);
         check_told(&bench);
         check_kept(&bench, 2, 0);

@@ -41,8 +41,8 @@ static bool driven_begin(struct driven *d, const char *text)
     bench->sweep.output = strdup(bench->path);
     CHECK(sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error) == 0);
     CHECK(lease_take(&d->lease, bench->path, &bench->error) == 0);
-    bool opened =
-        job_open(&d->job, &bench->sweep, &bench->corpus, d->lease, &session, &options, 1, &bench->error) == 0;
+    bool opened = job_open(&d->job, &bench->sweep, &bench->corpus, d->lease, &session, &options, 1, NULL,
+                      &bench->error) == 0;
     CHECK(opened);
     return opened;
 }

@@ -1,5 +1,5 @@
 /* The map of a running sweep, on a terminal whose size changes. */
-#include "driver/picture/picture.h"
+#include "driver/status/inside.h"
 #include "tests/test.h"
 
 #include <stdlib.h>

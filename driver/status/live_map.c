@@ -1,4 +1,4 @@
-#include "driver/picture/inside.h"
+#include "driver/status/inside.h"
 #include "driver/text/text.h"
 #include "worker/host/host.h"
 

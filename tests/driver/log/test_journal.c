@@ -1,5 +1,5 @@
 /* The log of a sweep: lines in their order, files that hold something else, disks that are full. */
-#include "driver/output/inside.h"
+#include "driver/log/log.h"
 #include "tests/driver/output/place.h"
 #include "tests/failing.h"
 

@@ -1,5 +1,11 @@
-#include "driver/job/inside.h"
+/*
+ * The display of a running sweep. A job tells it what happens, and it draws that a few times a second on a
+ * terminal, otherwise as a line every 30 s. Of the lines that a terminal has, those of the workers come
+ * first; the map of the grid gets the rest. Rates are those of the last seconds, since what users want to see
+ * is a change; the time left follows from the whole start.
+ */
 #include "driver/picture/picture.h"
+#include "driver/status/inside.h"
 #include "driver/terminal/terminal.h"
 #include "driver/text/text.h"
 
@@ -14,24 +20,13 @@ enum { LINE_SIZE = 512 };
 
 #define LIVE_SECONDS 0.25
 #define PLAIN_SECONDS 30
-#define RATE_SECONDS 10 /* over which rates are smoothed */
-#define ROUNDING 1e-12 /* relative rounding error of sums of costs */
-
-/* Tokens per second over the last RATE_SECONDS or so, in which older ones count less. Each reader has its own
- * meter, as reading resets it. */
-struct meter {
-    double tokens; /* since the last reading */
-    double counted, seconds; /* tokens before, and the time that they took; both fade */
-    double read; /* time of the last reading; -INFINITY: never */
-};
 
 struct worker_progress {
-    bool busy, begun; /* begun: its first step was reported */
+    bool busy;
     int64_t cell;
-    double cost, credit; /* credit: cost of the steps taken so far */
     double loss; /* NaN: none yet */
     int64_t loss_step;
-    int64_t step, last_step, tokens;
+    int64_t step, last_step;
     struct meter shown; /* read with that of all workers, so that the rates of workers add up to theirs */
 };
 
@@ -39,48 +34,31 @@ struct progress {
     struct canvas canvas; /* rows 0: plain lines */
     bool follows; /* adapts to the terminal's size */
     struct live_map map;
+    struct speed speed;
     int workers;
     struct worker_progress *worker; /* [workers] */
     struct run_line *line; /* [workers] */
     struct run_naming naming;
-    double credit; /* sum over all workers */
-    double given; /* credit of resumed runs for steps taken before this start */
-    struct meter shown, told; /* of all workers: for the screen; for the dataset */
+    struct meter shown; /* of all workers */
     bool stopping, news; /* news: this is not shown yet */
-    double begun;
-    double cost_first; /* cost left when the sweep began; NaN: not yet known */
 };
-
-struct terminal progress_terminal(void)
-{
-    const char *handed = getenv(SCREEN_VARIABLE);
-    struct terminal terminal = {.columns = 80};
-
-    return handed && terminal_parse(&terminal, handed) ? terminal : terminal_find(stderr);
-}
 
 struct progress *progress_new(
     FILE *file, const struct terminal *terminal, int workers, const struct picture_runs *runs, double now)
 {
-    struct progress *p = calloc(1, sizeof(*p));
+    struct progress *p = memory_new(1, sizeof(*p));
 
-    if (!p)
-        return NULL;
     *p = (struct progress){.canvas = {.file = file, .terminal = *terminal},
         .workers = workers,
-        .shown = {.read = terminal->rows ? -INFINITY : now},
-        .told = {.read = now},
-        .begun = now,
-        .cost_first = NAN};
+        .shown = {.read = terminal->rows ? -INFINITY : now}};
     live_map_init(&p->map, runs);
-    p->worker = calloc((size_t)workers + 1, sizeof(*p->worker));
-    p->line = calloc((size_t)workers + 1, sizeof(*p->line));
-    for (int i = 0; p->worker && i < workers; i++)
+    p->worker = memory_zero((size_t)workers, sizeof(*p->worker));
+    p->line = memory_zero((size_t)workers, sizeof(*p->line));
+    for (int i = 0; i < workers; i++)
         p->worker[i].shown.read = p->shown.read;
-    if (p->worker && p->line)
-        return p;
-    progress_free(p);
-    return NULL;
+    if (speed_init(&p->speed, workers, now) != 0)
+        memory_end();
+    return p;
 }
 
 void progress_free(struct progress *p)
@@ -89,6 +67,7 @@ void progress_free(struct progress *p)
         return;
     canvas_release(&p->canvas);
     live_map_release(&p->map);
+    speed_release(&p->speed);
     free(p->worker);
     free(p->line);
     free(p);
@@ -99,66 +78,26 @@ void progress_follow(struct progress *p)
     p->follows = p->canvas.terminal.rows > 0;
 }
 
-static void set_credit(struct progress *p, struct worker_progress *w, double credit)
-{
-    p->credit += credit - w->credit;
-    w->credit = credit;
-}
-
 void progress_begin(struct progress *p, int worker, int64_t cell, double cost)
 {
     struct worker_progress *w = &p->worker[worker];
 
-    set_credit(p, w, 0);
-    *w = (struct worker_progress){.busy = true, .cell = cell, .cost = cost, .loss = NAN, .shown = w->shown};
+    speed_begin(&p->speed, worker, cost);
+    *w = (struct worker_progress){.busy = true, .cell = cell, .loss = NAN, .shown = w->shown};
     progress_remap(p);
-}
-
-static void read_meter(struct meter *meter, double now)
-{
-    double since = now - meter->read;
-
-    if (isfinite(since) && since > 0) {
-        double rest = exp(-since / RATE_SECONDS);
-        meter->counted = meter->counted * rest + meter->tokens;
-        meter->seconds = meter->seconds * rest + since;
-        meter->tokens = 0;
-    }
-    meter->read = now;
-}
-
-/* NaN: not yet known. */
-static double meter_rate(const struct meter *meter)
-{
-    return meter->seconds > 0 ? meter->counted / meter->seconds : NAN;
-}
-
-static void read_shown(struct progress *p, double now)
-{
-    read_meter(&p->shown, now);
-    for (int i = 0; i < p->workers; i++)
-        read_meter(&p->worker[i].shown, now);
 }
 
 void progress_step(struct progress *p, int worker, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct worker_progress *w = &p->worker[worker];
-    double credit = last_step > 0 ? w->cost * (double)step / (double)last_step : 0;
+    int64_t new = speed_step(&p->speed, worker, step, last_step, tokens);
 
-    if (!w->busy || tokens < w->tokens)
+    if (new < 0)
         return;
-    if (!w->begun) {
-        w->begun = true;
-        w->tokens = tokens;
-        p->given += credit;
-    }
-    w->shown.tokens += (double)(tokens - w->tokens);
-    p->shown.tokens += (double)(tokens - w->tokens);
-    p->told.tokens += (double)(tokens - w->tokens);
+    w->shown.tokens += (double)new;
+    p->shown.tokens += (double)new;
     w->step = step;
     w->last_step = last_step;
-    w->tokens = tokens;
-    set_credit(p, w, credit);
 }
 
 void progress_loss(struct progress *p, int worker, int64_t step, double loss)
@@ -169,7 +108,7 @@ void progress_loss(struct progress *p, int worker, int64_t step, double loss)
 
 void progress_end(struct progress *p, int worker)
 {
-    set_credit(p, &p->worker[worker], 0);
+    speed_end(&p->speed, worker);
     p->worker[worker].busy = false;
 }
 
@@ -182,22 +121,6 @@ void progress_stop(struct progress *p)
 void progress_remap(struct progress *p)
 {
     p->map.changed = true;
-}
-
-/* Seconds to the end at the average pace so far; NaN: not yet known. */
-static double time_left(const struct progress *p, const struct tally *tally, double now)
-{
-    double left = tally->cost_left - p->credit, elapsed = now - p->begun;
-    double behind = p->cost_first - p->given - left;
-
-    return elapsed >= 1 && behind > ROUNDING * p->cost_first ? fmax(left, 0) / behind * elapsed : NAN;
-}
-
-struct pace progress_pace(struct progress *p, const struct tally *tally, double now)
-{
-    read_meter(&p->told, now);
-    return (struct pace){
-        time_left(p, tally, now), meter_rate(&p->told), p->workers, (double)(tally->runs + tally->to_come)};
 }
 
 /* A part of the sweep's line. If the line is too long, parts with the smallest weight are left out. */
@@ -241,11 +164,11 @@ static void leave_out_least(struct part *part, int count)
 
 /* The line about the whole sweep, at most `columns` wide. */
 static void sweep_line(
-    const struct progress *p, const struct tally *tally, double now, int columns, char line[LINE_SIZE])
+    struct progress *p, const struct tally *tally, double now, int columns, char line[LINE_SIZE])
 {
     enum { STOPPING, DONE, RUNNING, DIVERGED, FAILED, RATE, LEFT, PARTS };
     struct part part[PARTS] = {0};
-    double left = time_left(p, tally, now), rate = meter_rate(&p->shown);
+    double left = speed_left(&p->speed, tally->cost_left, now), rate = meter_rate(&p->shown);
     char text[32];
 
     if (p->stopping)
@@ -324,16 +247,14 @@ static void follow_size(struct progress *p)
 
 static void draw_block(struct progress *p, const struct tally *tally, double now)
 {
-    char *text = NULL;
+    char *text;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = memory_stream(&text, &size);
 
-    if (!out)
-        return; /* no memory: skip this drawing */
     follow_size(p);
     put_block(p, out, tally, now);
-    if (fclose(out) == 0)
-        canvas_draw(&p->canvas, text);
+    memory_stream_close(out);
+    canvas_draw(&p->canvas, text);
     free(text);
 }
 
@@ -342,12 +263,13 @@ void progress_show(struct progress *p, const struct tally *tally, double now)
     char line[LINE_SIZE];
     bool live = p->canvas.terminal.rows > 0;
 
-    if (isnan(p->cost_first))
-        p->cost_first = tally->cost_left;
+    speed_left(&p->speed, tally->cost_left, now);
     if (now - p->shown.read < (live ? LIVE_SECONDS : PLAIN_SECONDS) && !p->news)
         return;
     p->news = false;
-    read_shown(p, now);
+    meter_read(&p->shown, now);
+    for (int i = 0; i < p->workers; i++)
+        meter_read(&p->worker[i].shown, now);
     if (live) {
         draw_block(p, tally, now);
     } else {
@@ -355,4 +277,90 @@ void progress_show(struct progress *p, const struct tally *tally, double now)
         fprintf(p->canvas.file, "%s\n", line);
         fflush(p->canvas.file);
     }
+}
+
+/* ---- as an observer ---- */
+
+/* norm_growth of runs that ended in earlier starts; NULL: it cannot be read, and the map lacks it. */
+static double *read_growth(const struct sweep *sweep)
+{
+    struct error ignored;
+    struct view view;
+    double *growth = NULL;
+
+    if (view_open(&view, sweep->output, &ignored) != 0)
+        return NULL;
+    if (view.cells == sweep->cells)
+        growth = view_cells(&view, metric_table[METRIC_norm_growth].name, &ignored);
+    view_close(&view);
+    return growth;
+}
+
+static void begin(struct display *display, const struct job *job, const struct job_event *event)
+{
+    struct terminal terminal = terminal_handed();
+
+    display->growth = terminal.rows > 0 ? read_growth(job->sweep) : NULL;
+    const struct picture_runs runs = {.axis_count = job->sweep->axis_count,
+        .axis = job->sweep->axis,
+        .outcome = dataset_outcomes(job->dataset),
+        .growth = display->growth,
+        .live = true};
+    display->progress = progress_new(stderr, &terminal, event->workers, &runs, event->now);
+    progress_follow(display->progress);
+}
+
+static void see(void *context, const struct job *job, const struct job_event *event)
+{
+    struct display *display = context;
+    struct progress *p = display->progress;
+
+    if (event->kind == JOB_BEGUN)
+        begin(display, job, event);
+    if (!p)
+        return;
+    switch (event->kind) {
+    case JOB_RUN_BEGUN:
+        progress_begin(p, event->worker, event->cell, event->cost);
+        break;
+    case JOB_RUN_STEP:
+        progress_step(p, event->worker, event->step, event->last_step, event->tokens);
+        break;
+    case JOB_RUN_LOSS:
+        progress_loss(p, event->worker, event->step, event->loss);
+        break;
+    case JOB_RUN_LEFT:
+        progress_end(p, event->worker);
+        break;
+    case JOB_RUN_ENDED:
+        if (display->growth)
+            display->growth[event->cell] = event->result->norm_growth;
+        break;
+    case JOB_COMMITTED:
+        if (event->results > 0)
+            progress_remap(p);
+        break;
+    case JOB_STOPS:
+        progress_stop(p);
+        break;
+    case JOB_SPEAKS:
+        progress_clear(p);
+        break;
+    case JOB_TICK:
+        progress_show(p, &job->tally, event->now);
+        break;
+    case JOB_CLOSED:
+        progress_clear(p);
+        progress_free(p);
+        free(display->growth);
+        *display = (struct display){0};
+        break;
+    default:
+        break;
+    }
+}
+
+struct job_observer display_observer(struct display *display)
+{
+    return (struct job_observer){display, see};
 }

@@ -1,4 +1,5 @@
-#include "driver/output/inside.h"
+#include "driver/log/log.h"
+#include "driver/output/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

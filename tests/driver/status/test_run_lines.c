@@ -1,5 +1,5 @@
 /* Runs under way, one per line, on terminals of any width. */
-#include "driver/picture/picture.h"
+#include "driver/status/inside.h"
 #include "driver/sweep/inside.h"
 #include "tests/test.h"
 

@@ -1,4 +1,4 @@
-#include "driver/job/inside.h"
+#include "driver/status/inside.h"
 #include "driver/text/text.h"
 #include "tests/test.h"
 
@@ -61,28 +61,6 @@ static void paper_release(struct paper *paper)
 {
     fclose(paper->file);
     free(paper->text);
-}
-
-TEST(progress_pace_is_asked_for_apart_from_lines)
-{
-    struct tally tally = {.runs = 10, .running = 2, .cost_left = 100};
-    struct paper paper;
-
-    paper_init(&paper);
-    struct progress *p = make(&paper, 80, 0, 2, 100);
-    progress_show(p, &tally, 100);
-    CHECK(isnan(progress_pace(p, &tally, 100).seconds_left));
-    CHECK(isnan(progress_pace(p, &tally, 100).tokens_per_second));
-    progress_begin(p, 0, 0, 10);
-    progress_step(p, 0, 0, 100, 0);
-    progress_step(p, 0, 50, 100, 4000);
-    /* half of a run of cost 10 in 2 s, 95 of 100 left */
-    struct pace pace = progress_pace(p, &tally, 102);
-    CHECK_CLOSE(pace.seconds_left, 38, 1e-9);
-    CHECK_CLOSE(pace.tokens_per_second, 2000, 1e-9);
-    CHECK(pace.workers == 2 && pace.runs == (double)(tally.runs + tally.to_come));
-    progress_free(p);
-    paper_release(&paper);
 }
 
 TEST(progress_plain_lines_every_30_s)

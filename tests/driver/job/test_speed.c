@@ -1,0 +1,23 @@
+/* The pace of a sweep, from the steps that its workers report. */
+#include "driver/job/job.h"
+#include "tests/test.h"
+
+#include <math.h>
+
+TEST(speed_is_that_of_the_cost_done)
+{
+    struct meter meter = {.read = 100};
+    struct speed speed;
+
+    CHECK(speed_init(&speed, 2, 100) == 0);
+    CHECK(isnan(speed_left(&speed, 100, 100)) && isnan(meter_rate(&meter)));
+    speed_begin(&speed, 0, 10);
+    CHECK(speed_step(&speed, 0, 0, 100, 0) == 0);
+    CHECK(speed_step(&speed, 0, 50, 100, 4000) == 4000);
+    CHECK(speed_step(&speed, 0, 50, 100, 3000) == -1 && speed_step(&speed, 1, 1, 100, 10) == -1);
+    CHECK_CLOSE(speed_left(&speed, 100, 102), 38, 1e-9); /* half of a run of cost 10 in 2 s, 95 of 100 left */
+    meter.tokens = 4000;
+    meter_read(&meter, 102);
+    CHECK_CLOSE(meter_rate(&meter), 2000, 1e-9);
+    speed_release(&speed);
+}
