@@ -265,7 +265,7 @@ def test_a_dataset_that_is_gone_at_the_end(folder):
 
 def test_events_are_named_alike_everywhere():
     """In the program's table, the schema and the page."""
-    table = re.findall(r'X\(\w+, "(\w+)"', (PROJECT / "driver/output/output.h").read_text())
+    table = re.findall(r'X\(\w+, "(\w+)"', (PROJECT / "driver/log/log.h").read_text())
     schema = []
     for part in schemas.schema("log")["oneOf"]:
         form = part["properties"]["event"]
