@@ -405,11 +405,16 @@ static void other_scalar(int file)
 
 TEST(saved_refuses_other_contents)
 {
-    static const struct {
+    char version[100];
+
+    snprintf(version, sizeof(version),
+        "format version %d is of another version of this program, which reads %d", FORM_VERSION + 1,
+        FORM_VERSION);
+    const struct {
         void (*alter)(int file);
         const char *why; /* behind the path; NULL: any damage */
     } cases[] = {
-        {alter_version, "format version 11 is of another version of this program, which reads 10"},
+        {alter_version, version},
         {remove_version, OTHER},
         {remove_title, OTHER},
         {alter_title, OTHER},
