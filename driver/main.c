@@ -1,3 +1,7 @@
+/*
+ * Finds the command and calls it. What has to happen before anything else is here: standard streams that are
+ * closed, handlers of signals, and the variables of OpenBLAS, which it reads when it is loaded.
+ */
 #include "driver/commands/commands.h"
 #include "worker/host/host.h"
 

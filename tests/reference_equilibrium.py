@@ -36,7 +36,8 @@ def kind_of(config, key, tensor):
 
 def memory(config, kind, decayed, steps):
     """The sum of the correlations with that many updates, as far as decay has left them."""
-    of_update = correlations(OPTIMISERS[kind].noise, config["momentum"] if kind == "sgd" else config["beta1"], config["beta2"])
+    first = config["momentum"] if kind == "sgd" else config["beta1"]
+    of_update = correlations(OPTIMISERS[kind].noise, first, config["beta2"])
     if of_update is None:
         return math.nan
     held = of_update[:steps]

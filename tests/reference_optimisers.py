@@ -1,5 +1,5 @@
-"""A second implementation of this program's optimisers, in PyTorch: torch.optim where PyTorch has the optimiser. Each is
-a row of OPTIMISERS, from which the tests of training, combinations and equilibrium follow."""
+"""A second implementation of this program's optimisers, in PyTorch: torch.optim where PyTorch has the optimiser. Each
+is a row of OPTIMISERS, from which the tests of training, combinations and equilibrium follow."""
 import dataclasses
 import math
 import typing

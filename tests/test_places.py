@@ -1,5 +1,5 @@
-"""What somebody who adds an optimiser or a metric has to write beside its row in the table, and might forget. Everything
-else follows from the tables; docs/developing.md has both lists."""
+"""What somebody who adds an optimiser or a metric has to write beside its row in the table, and might forget. All else
+follows from the tables; docs/developing.md has both lists."""
 
 import re
 
@@ -26,8 +26,8 @@ def test_optimiser_is_in_every_place(word):
 
 def test_metrics_are_tested():
     """Each by its name, by a test of training: against tests/reference_measures.py, a closed form or another metric."""
-    text = "".join(path.read_text() for pattern in ("worker/**/*.c", "worker/**/*.py", "reference*.py", "driver/**/*.py")
-                   for path in (PROJECT / "tests").glob(pattern))
+    patterns = ("worker/**/*.c", "worker/**/*.py", "reference*.py", "driver/**/*.py")
+    text = "".join(path.read_text() for pattern in patterns for path in (PROJECT / "tests").glob(pattern))
     names = set(re.findall(r"\w+", text)) | {name.removeprefix("METRIC_") for name in re.findall(r"METRIC_\w+", text)}
     composed = [re.sub(r"\{[^{}]*\}", r"\\w+", name) for name in set(re.findall(r'f"(\w+_(?:\w|\{[^{}]*\})+)"', text))]
     missing = [row["name"] for row in tables()["metrics"] if row["name"] not in names

@@ -1,3 +1,8 @@
+/*
+ * The line on stdout with which `run` begins: on how many workers and threads it trains, with which inner
+ * loops. It also warns of more threads than processors, which would make training slow and is reported
+ * nowhere else.
+ */
 #include "driver/commands/inside.h"
 #include "driver/sweep/sweep.h"
 #include "driver/text/text.h"

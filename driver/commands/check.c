@@ -1,4 +1,7 @@
-
+/*
+ * normsweep check: reads a sweep file and its texts as `run` would, and says that both are valid, or what is
+ * not.
+ */
 #include "driver/commands/inside.h"
 #include "driver/sweep/sweep.h"
 #include "driver/text/text.h"

@@ -1,3 +1,7 @@
+/*
+ * The table of commands, and the help that follows from it and from the table of options: usage lines, the
+ * page of a command, the overview. main.c calls the commands themselves.
+ */
 #include "driver/commands/inside.h"
 #include "driver/ranks/ranks.h"
 #include "driver/text/text.h"

@@ -1,3 +1,8 @@
+/*
+ * What `run` needs of mpirun, and checks before anything is written: that it is there, that its release is
+ * known, that ranks may be started, how many workers and spares there will be. A finished sweep needs none of
+ * it, so that the same command still prints its summary where no MPI is installed.
+ */
 #include "driver/commands/inside.h"
 #include "driver/dataset/read/read.h"
 #include "driver/ranks/ranks.h"

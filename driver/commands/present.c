@@ -1,3 +1,7 @@
+/*
+ * What this process trains with: versions, BLAS kernel, vector level, host. A start writes it into the
+ * session table; `verify` compares it with the session of a run, because numbers depend on it.
+ */
 #include "driver/commands/inside.h"
 #include "driver/dataset/form/form.h"
 #include "driver/dataset/ledger/ledger.h"

@@ -1,3 +1,8 @@
+/*
+ * run --dry-run: makes the checks of a start in their order and prints its plan, the same value that `run`
+ * executes, and the forecast for its runs. Nothing is written, and no lease is taken; a sweep that another
+ * process holds is refused, as by `run`.
+ */
 #include "driver/commands/inside.h"
 #include "driver/job/job.h"
 #include "driver/output/output.h"

@@ -1,4 +1,9 @@
-
+/*
+ * normsweep run, in its three roles. Started by the user it takes the lease, creates or extends the dataset,
+ * and either trains here (-j 0) or starts mpirun and watches over it. Started by mpirun or srun it joins as a
+ * rank: rank 0 is the coordinator, the others are workers. With a launcher above it, rank 0 joins the
+ * launcher's lease and leaves the last word, summary and exit status, to it.
+ */
 #include "driver/commands/inside.h"
 #include "driver/dataset/extend/extend.h"
 #include "driver/dataset/ledger/ledger.h"

@@ -1,3 +1,8 @@
+/*
+ * The parts of a start, in their order: the sweep and the log, the lease, the texts, the dataset; and its
+ * end, the last line of the log. Until the lease is held nothing is written but the log; from then on
+ * whatever happens happened to this sweep, and the log says so before the lease is given up.
+ */
 #include "driver/commands/inside.h"
 #include "driver/job/job.h"
 #include "driver/log/log.h"

@@ -1,3 +1,7 @@
+/*
+ * What `run` prints at its end: how many runs ended how, which failed and why, and the command that goes on
+ * from there. It reads the dataset at the path, as the next reader will.
+ */
 #include "driver/commands/inside.h"
 #include "driver/dataset/read/read.h"
 #include "driver/job/job.h"

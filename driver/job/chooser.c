@@ -1,3 +1,8 @@
+/*
+ * Between the dataset and the search: gives the cells that are to be trained, one after the other, and hands
+ * results to the search, which then wants others. What it chooses depends on results alone, never on their
+ * order, so that every start of a sweep trains the same cells.
+ */
 #include "driver/dataset/form/form.h"
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/job/inside.h"

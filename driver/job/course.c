@@ -1,3 +1,7 @@
+/*
+ * The norms of a run over its steps, for the prediction of a boundary: squares of norms over the time in
+ * which weights decay. A run that may have ended early has none.
+ */
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/job/inside.h"
 #include "driver/sweep/sweep.h"

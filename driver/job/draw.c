@@ -1,3 +1,7 @@
+/*
+ * A sample that equal seeds draw equally, and of which a larger one contains the smaller: each cell has a
+ * random number of its own, and those with the smallest are drawn.
+ */
 #include "driver/job/inside.h"
 #include "model/core/random.h"
 

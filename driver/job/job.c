@@ -1,3 +1,9 @@
+/*
+ * A running sweep. Events of workers come in from local.c or from dispatch; results go to the dataset, to the
+ * chooser and so to the coordinator, and whatever happens to the observers. The order is that of safety: a
+ * result waits for a commit (values, sync, outcome, sync), and only then are its checkpoints removed. The
+ * first error ends all writing: what is on the disk then is whole, and the next start carries on from it.
+ */
 #include "driver/dataset/extend/extend.h"
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/job/inside.h"

@@ -1,3 +1,8 @@
+/*
+ * A sweep in this process, without MPI: worker and coordinator at once. Orders and events are those of ranks,
+ * so the same coordinator decides; between two steps of a run there is time for the display, the lease and
+ * commits.
+ */
 #include "driver/job/inside.h"
 #include "driver/sweep/sweep.h"
 #include "driver/text/text.h"

@@ -1,3 +1,8 @@
+/*
+ * The file of a log. Each line is written with one call to a file opened for appending, so that the launcher
+ * and the coordinator may both write. Lines that tell of a result wait until it is on the disk: a reader who
+ * acts on a line finds the result in the dataset. A line that is lost is told once.
+ */
 #include "driver/log/log.h"
 #include "driver/output/output.h"
 

@@ -1,3 +1,8 @@
+/*
+ * The search in a plane: a coarse pass first; then each run that ends halves the squares around it whose
+ * corners have ended and that hold runs on different sides, down to neighbours. Which runs are wanted in the
+ * end does not depend on the order of results.
+ */
 #include "driver/search/inside.h"
 #include "model/core/check.h"
 

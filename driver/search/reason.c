@@ -1,3 +1,7 @@
+/*
+ * Why a cell was skipped, in words for the dataset: what lies between which neighbours, so that the value
+ * needs no run.
+ */
 #include "driver/search/inside.h"
 #include "driver/sweep/sweep.h"
 

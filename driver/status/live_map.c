@@ -1,3 +1,7 @@
+/*
+ * The phase diagram of a running sweep, redrawn after changes, but so rarely that drawing takes less than 1 %
+ * of the time.
+ */
 #include "driver/status/inside.h"
 #include "driver/text/text.h"
 #include "worker/host/host.h"

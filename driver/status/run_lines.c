@@ -1,3 +1,7 @@
+/*
+ * A line for each run under way, in columns. If they do not fit, names are shortened first, then notes and
+ * losses left out; a display keeps the shortest names that it has needed, so that lines do not jump.
+ */
 #include "driver/status/inside.h"
 #include "driver/text/text.h"
 

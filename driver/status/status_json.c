@@ -1,3 +1,7 @@
+/*
+ * The state of a sweep as one JSON object, which docs/status.schema.json describes. It is made as a whole and
+ * written at once, so that a reader never sees half of it.
+ */
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
 #include "driver/output/output.h"

@@ -1,3 +1,6 @@
+/*
+ * Colours of terminals by their numbers in the palette of 256, the only ones that mean the same everywhere.
+ */
 #include "driver/terminal/terminal.h"
 
 #include <math.h>

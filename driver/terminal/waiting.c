@@ -1,3 +1,4 @@
+/* One line on a terminal while a command works, replaced a few times a second; nothing elsewhere. */
 #include "driver/terminal/terminal.h"
 #include "worker/host/host.h"
 

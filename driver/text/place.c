@@ -1,3 +1,7 @@
+/*
+ * Messages with the place in a sweep file: "sweep.yaml:12:18: ...". Settings of the command line have no
+ * line; for them the message begins with --set.
+ */
 #include "driver/text/text.h"
 
 #include <stdarg.h>

@@ -1,3 +1,8 @@
+/*
+ * When a run is saved, and where it resumes: the worker's side of checkpoints. A run that is stopped is saved
+ * first, unless nothing was trained since its last checkpoint. Messages go to the caller, which knows where
+ * they can be read.
+ */
 #include "worker/checkpoint/inside.h"
 #include "worker/host/host.h"
 

@@ -1,3 +1,7 @@
+/*
+ * The coordinator's mark in the folder of checkpoints. Workers of a coordinator that has lost its lease must
+ * not write there any more, and its mark is how they know.
+ */
 #include "worker/checkpoint/inside.h"
 #include "worker/host/host.h"
 

@@ -1,3 +1,8 @@
+/*
+ * The checksum of a whole file as an attribute of fixed length in it: the file is written with a blank, then
+ * its bytes are read back, and the sum is put into the blank. A checkpoint that was cut short or damaged does
+ * not match and is not resumed.
+ */
 #include "worker/checkpoint/inside.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The checkpoints that lie in a folder, by the digests of their runs, read once when a start begins. */
 #include "worker/checkpoint/inside.h"
 
 #include <errno.h>

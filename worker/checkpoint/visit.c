@@ -1,3 +1,7 @@
+/*
+ * The variables of a checkpoint, one after the other: form.c defines, writes or reads each, so that the three
+ * cannot differ.
+ */
 #include "model/core/check.h"
 #include "worker/checkpoint/inside.h"
 #include "worker/host/host.h"

@@ -1,3 +1,4 @@
+/* nc_close writes the last block of a file and ignores that it cannot; nc_sync before it reports that. */
 #include "worker/checkpoint/inside.h"
 
 #include <netcdf.h>

@@ -1,3 +1,8 @@
+/*
+ * Variables of the environment that libraries read when they are loaded: threads and core type of OpenBLAS,
+ * hwloc's search for graphics cards. Some have to be set before the program starts, so it starts itself
+ * again, once.
+ */
 #include "worker/host/inside.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,7 @@
+/*
+ * Processes and what tells one from another: a number is used again, so each comes with its start time and
+ * its namespace. Also what a process has to do when it forks or ends others.
+ */
 #include "worker/host/inside.h"
 
 #include <dirent.h>

@@ -1,3 +1,7 @@
+/*
+ * How many processors this process may use: those that it is bound to, and no more than its control group
+ * grants.
+ */
 #include "model/core/limits.h"
 #include "worker/host/inside.h"
 

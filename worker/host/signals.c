@@ -1,3 +1,7 @@
+/*
+ * Signals ask a sweep to stop: the first saves all runs, a second Ctrl-C ends at once, with one last line.
+ * Handlers only set flags and write a prepared text, as everything else is forbidden in them.
+ */
 #include "model/core/check.h"
 #include "model/core/error.h"
 #include "worker/host/inside.h"

@@ -1,3 +1,4 @@
+/* fsync of a file or of a folder by its path. A rename is on the disk once its folder is. */
 #include "worker/host/inside.h"
 
 #include <errno.h>

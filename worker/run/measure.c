@@ -1,3 +1,7 @@
+/*
+ * What is measured and when: at which steps a run has rows, and the options of measuring, which derive from
+ * one table.
+ */
 #include "worker/run/inside.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The table of metrics and what follows from it: shapes, the form of a row, which metrics a run has. */
 #include "model/core/check.h"
 #include "model/instruments/hessian.h"
 #include "model/instruments/homogeneity.h"

@@ -1,3 +1,7 @@
+/*
+ * The parameters of a run together: what they mean to each other, which the table of parameters cannot say.
+ * Each check names the parameter at fault.
+ */
 #include "worker/run/inside.h"
 
 #include <math.h>

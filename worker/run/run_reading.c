@@ -1,3 +1,4 @@
+/* How the corpus of a run is read: sequences, objective and vocabulary have to agree. */
 #include "model/corpora/modular.h"
 #include "model/corpora/objective.h"
 #include "worker/run/inside.h"

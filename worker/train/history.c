@@ -1,3 +1,7 @@
+/*
+ * The rows that a run has measured, kept until its end: a resumed run sends them again, and growth, fits and
+ * forecasts are computed from them.
+ */
 #include "model/core/check.h"
 #include "worker/train/inside.h"
 

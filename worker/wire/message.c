@@ -1,3 +1,8 @@
+/*
+ * Messages over MPI. Each is below the eager limit, so that sending never waits for a receiver that may be
+ * dead; larger things go in pieces. Sends are tested and not waited for. At the end MPI_Finalize gets an
+ * alarm: it may never return when a process has died.
+ */
 #include "model/core/check.h"
 #include "worker/host/host.h"
 #include "worker/wire/inside.h"

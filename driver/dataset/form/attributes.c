@@ -1,3 +1,8 @@
+/*
+ * Attributes of a file that is being defined: those of the whole dataset follow from the sweep and its
+ * corpus. A start compares some of them with its own (see read/verify.c and extend/mapping.c), so they hold
+ * values with defaults filled in and not the words of the sweep file.
+ */
 #include "driver/dataset/form/inside.h"
 #include "driver/sweep/sweep.h"
 #include "driver/tables/tables.h"

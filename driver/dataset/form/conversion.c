@@ -1,3 +1,7 @@
+/*
+ * The commands with which people make a compressed copy of a dataset, and a dataset of such a copy. Both are
+ * nccopy's; messages name them, so that nobody has to look the options up.
+ */
 #include "driver/dataset/form/inside.h"
 #include "driver/text/text.h"
 

@@ -1,3 +1,8 @@
+/*
+ * The sizes of a dataset: everything has its full length from the beginning, because a header that changes
+ * would be read half written. Each dimension is as long as the longest run needs, and a shorter run leaves
+ * fill values behind its own.
+ */
 #include "driver/dataset/form/inside.h"
 #include "driver/output/output.h"
 #include "driver/sweep/sweep.h"

@@ -1,3 +1,8 @@
+/*
+ * Writes on their way into the file. They are made in the order of their offsets, which is that of the
+ * variables: outcomes come first in the file but are put into the buffer last, after a sync (see write.c). A
+ * failed flush keeps the buffer, so that it can be tried again.
+ */
 #include "driver/dataset/ledger/inside.h"
 #include "model/core/check.h"
 

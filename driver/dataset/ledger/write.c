@@ -1,3 +1,9 @@
+/*
+ * Writing into the open dataset. A result takes two syncs: its values, then its outcome, so that a run that
+ * counts as ended has all its values, whatever is killed in between. Values of a run under way may be lost
+ * with the process; its checkpoint has them, and the next start clears what is left of them before the run
+ * sends them again.
+ */
 #include "driver/dataset/form/form.h"
 #include "driver/dataset/ledger/inside.h"
 #include "driver/sweep/sweep.h"

@@ -1,3 +1,7 @@
+/*
+ * Variables of an open file by name, whoever has added them: their shape, their words, all values or those of
+ * one cell. Nothing is taken from the header without a bound: counts come from a file that may be damaged.
+ */
 #include "driver/dataset/form/form.h"
 #include "driver/dataset/read/inside.h"
 #include "driver/tables/tables.h"

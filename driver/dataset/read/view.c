@@ -1,4 +1,8 @@
-
+/*
+ * Opens a dataset for reading and finds its axes, steps and lengths in it, without a sweep file. A sweep may
+ * be writing meanwhile: the header never changes, so only values can be new. Axes become the same structs as
+ * those of a sweep file, so that one code names cells of both.
+ */
 #include "driver/dataset/form/form.h"
 #include "driver/dataset/read/inside.h"
 #include "driver/sweep/sweep.h"

@@ -1,10 +1,13 @@
 /*
- * What a dataset contains besides parameters and metrics, which have tables of their own. The only place
- * where these names are spelled out.
+ * The tables of names: variables of a dataset and their words, keys of the sweep file, natures; and what
+ * tells a netCDF file by its first bytes, so that a command can say that it was given the wrong kind of file.
  */
 #include "driver/tables/tables.h"
+#include "model/corpora/regular.h"
+#include "worker/run/run.h"
 
 #include <string.h>
+#include <unistd.h>
 
 const char *const outcome_words[OUTCOME_COUNT] = {
     [OUTCOME_PENDING] = "pending",
@@ -103,4 +106,55 @@ bool dataset_reserves(const char *name)
     for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
         found = found || strcmp(name, session_variable_table[i].name) == 0;
     return found;
+}
+
+const struct key_row key_table[KEY_COUNT] = {
+#define X(key, name, form, initial, help) [KEY_##key] = {#name, form, initial, help},
+    KEYS(X)
+#undef X
+};
+
+enum key key_find(const char *name)
+{
+    enum key key = 0;
+
+    while (key < KEY_COUNT && strcmp(key_table[key].name, name) != 0)
+        key++;
+    return key;
+}
+
+const char *key_hint(const char *name, char text[NEAREST_SIZE])
+{
+    struct nearest nearest;
+
+    nearest_init(&nearest, name);
+    for (size_t i = 0; i < param_count; i++)
+        nearest_offer(&nearest, param_table[i].name);
+    for (enum key key = 0; key < KEY_COUNT; key++)
+        nearest_offer(&nearest, key_table[key].name);
+    return nearest_hint(&nearest, text);
+}
+
+const struct nature_row *nature_of(const char *word)
+{
+    for (enum nature nature = 0; word && nature < NATURE_COUNT; nature++)
+        if (strcmp(nature_table[nature].word, word) == 0)
+            return &nature_table[nature];
+    return &nature_table[NATURE_RECORD];
+}
+
+enum { MAGIC_SIZE = 4 };
+
+/* Does not read a pipe: its reader would miss the bytes that were read here. */
+bool magic_is_netcdf(const char *path)
+{
+    int64_t size;
+    int file = regular_open(path, &size);
+    char magic[MAGIC_SIZE] = "";
+
+    if (file < 0)
+        return false;
+    ssize_t count = pread(file, magic, MAGIC_SIZE, 0);
+    close(file);
+    return count == MAGIC_SIZE && (memcmp(magic, "CDF", 3) == 0 || memcmp(magic, "\x89HDF", MAGIC_SIZE) == 0);
 }
