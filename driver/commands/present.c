@@ -68,9 +68,10 @@ int present_compare(const struct view *view, int64_t session, char there[PRESENT
         char stored[SHOWN_SIZE];
         if (i == SESSION_VARIABLE_mpi || i == SESSION_VARIABLE_host) /* no number depends on them */
             continue;
-        char *then = view_string(view, session_variable_table[i].name, session);
-        if (!then && errno)
-            return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(errno));
+        int cause = 0;
+        char *then = view_string(view, session_variable_table[i].name, session, &cause);
+        if (cause)
+            return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(cause));
         as_stored(stored, i, now[i]);
         if (then && then[0] && strcmp(then, stored) != 0) {
             add_named(there, i, then);

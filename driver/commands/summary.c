@@ -43,7 +43,7 @@ static void name_failed(
         char label[LABEL_SIZE];
         if (outcome[cell] != OUTCOME_FAILED)
             continue;
-        char *reason = view_string(view, "reason", cell);
+        char *reason = view_string(view, "reason", cell, NULL);
         lines_print(stderr, 0, "failed: %s: %s", label_cell(sweep, cell, label), reason ? reason : "");
         free(reason);
         named++;

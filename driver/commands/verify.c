@@ -231,7 +231,7 @@ static int compare_all(
     int result = view_outcomes(&again, outcome, error);
     for (int64_t i = 0; result == 0 && i < sample->count; i++) {
         if (outcome[i] != OUTCOME_DONE && outcome[i] != OUTCOME_DIVERGED) {
-            char *reason = view_string(&again, run_variable_table[RUN_VARIABLE_reason].name, i);
+            char *reason = view_string(&again, run_variable_table[RUN_VARIABLE_reason].name, i, NULL);
             result = error_set(error, ERROR_ENVIRONMENT, "verify: %s: %s", name_of(runs, i),
                 reason && reason[0] ? reason : "has not ended");
             free(reason);
@@ -328,7 +328,8 @@ static int compare_session(const struct sample_of_runs *sample, int64_t session,
     tally->otherwise += runs;
     if (quiet)
         return 0;
-    char *host = view_string(&sample->view, session_variable_table[SESSION_VARIABLE_host].name, session);
+    char *host =
+        view_string(&sample->view, session_variable_table[SESSION_VARIABLE_host].name, session, NULL);
     printf("%" PRId64 " of %" PRId64
            " runs were trained with %s on %s, and verified with %s; differences may "
            "come from that\n",

@@ -552,7 +552,7 @@ int picture_map(FILE *out, const struct terminal *terminal, int rows, const stru
 /* "out.nc: param_norm at seed=0: the sweep's title", and the picture. */
 static void draw_titled(const struct picture *picture, const struct plane *plane, const struct values *values)
 {
-    char *title = view_text(picture->view, ATTRIBUTE_SWEEP_TITLE), *fixed = plane_fixed(plane->shape);
+    char *title = view_text(picture->view, ATTRIBUTE_SWEEP_TITLE, NULL), *fixed = plane_fixed(plane->shape);
 
     lines_print(picture->out, picture->terminal.rows ? picture->terminal.columns : 0, "%s: %s%s%s%s%s",
         picture->view->name, picture->variable ? picture->variable : "phase diagram", fixed[0] ? " at " : "",
@@ -626,7 +626,7 @@ static int draw_variable(const struct picture *picture, const struct view_variab
     const struct plane *plane, struct error *error)
 {
     const struct view *view = picture->view;
-    char *nature = view_variable_text(view, variable, METRIC_NATURE);
+    char *nature = view_variable_text(view, variable, METRIC_NATURE, NULL);
     struct values values = {.a_run = shape_values_a_run(plane->shape, view), .nature = nature_of(nature)};
     double *value = memory_new((size_t)variable->size, sizeof(*value));
     signed char *outcome = memory_new((size_t)view->cells, 1);

@@ -43,7 +43,7 @@ static int unknown_name(const struct view *view, const struct shape *shape, cons
             if (view->axis[i].param[j] == param)
                 return error_set(error, ERROR_INPUT, "%s: %s changes along %s; %s takes that name", about,
                     name, view->axis[i].name, option);
-    if (param && view_param(view, param, &value))
+    if (param && view_param(view, param, &value, NULL))
         return error_set(error, ERROR_INPUT,
             "%s: %s is %s in all runs, and is not an axis; leave it out of %s", about, name,
             param_format(param, value, text, sizeof(text)), option);

@@ -63,9 +63,10 @@ static int read_words(struct dimension *dimension, const struct view *view, stru
 {
     dimension->word = memory_zero((size_t)dimension->length, sizeof(*dimension->word));
     for (int64_t i = 0; i < dimension->length; i++) {
-        dimension->word[i] = view_string(view, dimension->name, i);
-        if (!dimension->word[i] && errno)
-            return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(errno));
+        int cause = 0;
+        dimension->word[i] = view_string(view, dimension->name, i, &cause);
+        if (cause)
+            return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(cause));
         if (!dimension->word[i]) {
             dimension_release(dimension);
             return 0;

@@ -27,18 +27,9 @@ enum {
     EXPORT_LEAST = 1 << 20, /* bytes of a dataset: a copy has 250 KB of its own beside the numbers */
 };
 
-/* A text of the dataset; *cause becomes an errno if it could not be read. */
-static char *keep_cause(int *cause, char *text)
-{
-    if (!text && errno)
-        *cause = errno;
-    return text;
-}
-
 static void print_file(const struct view *view, int *cause)
 {
-    errno = 0;
-    char *title = keep_cause(cause, view_text(view, ATTRIBUTE_SWEEP_TITLE));
+    char *title = view_text(view, ATTRIBUTE_SWEEP_TITLE, cause);
 
     lines_print(stdout, 0, "%s%s%s", view->name, title ? ": " : "", title ? title : "");
     printf("file      %s, %" PRId64 " bytes, format %" PRId64 "\n",
@@ -53,8 +44,7 @@ static void print_file(const struct view *view, int *cause)
 /* What people have written about the sweep, each line as one of its own. */
 static void print_notes(const struct view *view, int *cause)
 {
-    errno = 0;
-    char *text = keep_cause(cause, view_text(view, ATTRIBUTE_SWEEP_NOTES)), *notes = text;
+    char *text = view_text(view, ATTRIBUTE_SWEEP_NOTES, cause), *notes = text;
     const char *name = "notes";
 
     if (!text || !text[0]) {
@@ -148,7 +138,7 @@ static void print_session(const struct view *view, int64_t session, int *cause)
     char *text[SESSION_VARIABLE_COUNT];
 
     for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
-        text[i] = keep_cause(cause, view_string(view, session_variable_table[i].name, session));
+        text[i] = view_string(view, session_variable_table[i].name, session, cause);
     printf("session %" PRId64 " ", session);
     if (text[SESSION_VARIABLE_start])
         fputs(text[SESSION_VARIABLE_start], stdout);
@@ -182,8 +172,7 @@ static void print_failures(const struct status *status, int *cause)
     for (int64_t cell = 0; cell < survey->cells && printed < FAILURES_MOST; cell++) {
         if (survey->outcome[cell] != OUTCOME_FAILED)
             continue;
-        char *reason =
-            keep_cause(cause, view_string(&status->view, run_variable_table[RUN_VARIABLE_reason].name, cell));
+        char *reason = view_string(&status->view, run_variable_table[RUN_VARIABLE_reason].name, cell, cause);
         char label[LABEL_SIZE];
         printf("failed: %s: %s\n",
             label_named(status->view.axis_count, status->view.axis, cell, NAMING_WHOLE, label),

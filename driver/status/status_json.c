@@ -53,9 +53,7 @@ void status_json_session(
     json_writer_whole(writer, "number", session);
     for (int i = 0; i < SESSION_NUMBER_FIRST; i++) {
         const char *name = session_variable_table[i].name;
-        errno = 0;
-        char *text = view_string(view, name, session);
-        *cause = !text && errno ? errno : *cause;
+        char *text = view_string(view, name, session, cause);
         json_writer_text(writer, name + strlen("session_"), text);
         free(text);
     }
@@ -78,10 +76,8 @@ static void put_known(struct json_writer *writer, const char *name, int64_t valu
 static void put_text(
     struct json_writer *writer, const char *name, const struct view *view, const char *attribute, int *cause)
 {
-    errno = 0;
-    char *text = view_text(view, attribute);
+    char *text = view_text(view, attribute, cause);
 
-    *cause = !text && errno ? errno : *cause;
     json_writer_text(writer, name, text);
     free(text);
 }
@@ -161,10 +157,8 @@ static void put_runs(struct json_writer *writer, const struct status *status)
 
 static void put_failure(struct json_writer *writer, const struct view *view, int64_t cell, int *cause)
 {
-    errno = 0;
-    char *reason = view_string(view, run_variable_table[RUN_VARIABLE_reason].name, cell);
+    char *reason = view_string(view, run_variable_table[RUN_VARIABLE_reason].name, cell, cause);
 
-    *cause = !reason && errno ? errno : *cause;
     json_writer_open(writer, NULL, '{');
     cell_json(writer, view->axis_count, view->axis, cell);
     json_writer_text(writer, "reason", reason ? reason : "");

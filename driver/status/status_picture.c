@@ -92,7 +92,7 @@ static void put_times(const struct status_view *picture, FILE *out)
 
 static void put_head(const struct status_view *picture, FILE *out)
 {
-    char *title = view_text(&picture->status->view, ATTRIBUTE_SWEEP_TITLE);
+    char *title = view_text(&picture->status->view, ATTRIBUTE_SWEEP_TITLE, NULL);
 
     lines_print(out, 0, "%s%s%s", picture->status->view.name, title ? ": " : "", title ? title : "");
     free(title);
@@ -154,7 +154,8 @@ static void put_runs(const struct status_view *picture, FILE *out, int rows)
 static void put_failure(const struct status_view *picture, FILE *out, int64_t cell)
 {
     const struct view *view = &picture->status->view;
-    char *reason = view_string(view, run_variable_table[RUN_VARIABLE_reason].name, cell), label[LABEL_SIZE];
+    char *reason = view_string(view, run_variable_table[RUN_VARIABLE_reason].name, cell, NULL),
+         label[LABEL_SIZE];
 
     label_fit(view->axis_count, view->axis, cell, canvas_columns(picture->canvas) / 2, label);
     lines_print(out, 0, "failed: %s: %s", label, reason && reason[0] ? reason : "no reason given");

@@ -75,7 +75,7 @@ static int64_t last_step_of(const struct view *view, int64_t cell)
     union param_value value = {0};
     int64_t inner = view->cells;
 
-    view_param(view, steps, &value);
+    view_param(view, steps, &value, NULL);
     for (int64_t i = 0; i < view->axis_count; i++) {
         const struct axis *axis = &view->axis[i];
         inner /= axis->length;
@@ -102,7 +102,7 @@ static int read_run(const struct view *view, const struct view_variable *loss, d
     struct survey_run *run, struct error *error)
 {
     *run = (struct survey_run){.cell = run->cell, .last_step = last_step_of(view, run->cell), .loss = NAN};
-    char *host = view_string(view, run_variable_table[RUN_VARIABLE_host].name, run->cell);
+    char *host = view_string(view, run_variable_table[RUN_VARIABLE_host].name, run->cell, NULL);
     snprintf(run->host, sizeof(run->host), "%s", host ? host : "");
     free(host);
     if (loss->size == 0)
@@ -152,9 +152,10 @@ static int find_session(struct survey *survey, const struct view *view, struct e
 
     survey->session = -1;
     for (int64_t i = 0; i < view->sessions; i++) {
-        char *start = view_string(view, name, i);
-        if (!start && errno)
-            return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(errno));
+        int cause = 0;
+        char *start = view_string(view, name, i, &cause);
+        if (cause)
+            return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(cause));
         bool used = start && start[0], known = used && strptime(start, "%Y-%m-%dT%H:%M:%SZ", &date);
         free(start);
         if (!used)

@@ -79,8 +79,10 @@ static union param_value fixed_there(struct differences *differences, const stru
 {
     union param_value value = param->initial;
 
-    if (!view_param(differences->view, param, &value))
-        differences->cause = errno ? errno : ENOMEM;
+    int cause = ENOMEM;
+
+    if (!view_param(differences->view, param, &value, &cause))
+        differences->cause = cause;
     return value;
 }
 
@@ -144,11 +146,7 @@ static void compare_fixed(struct differences *differences)
 /* A text attribute in the file, NULL if it lacks it or it could not be read; the caller frees it. */
 static char *text_there(struct differences *differences, const char *name)
 {
-    char *there = view_text(differences->view, name);
-
-    if (!there && errno)
-        differences->cause = errno;
-    return there;
+    return view_text(differences->view, name, &differences->cause);
 }
 
 /* Compares two texts and frees them. */
@@ -369,7 +367,7 @@ static const char *settings_of(const char *text)
 /* Was the file made with --set options that the sweep does not have? */
 static bool had_other_settings(const struct differences *differences)
 {
-    char *text = view_text(differences->view, ATTRIBUTE_SWEEP);
+    char *text = view_text(differences->view, ATTRIBUTE_SWEEP, NULL);
     const char *there = settings_of(text), *here = settings_of(differences->layout->sweep->text);
     bool other = there && !(here && strcmp(there, here) == 0);
 

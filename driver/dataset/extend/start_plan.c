@@ -49,7 +49,7 @@ const char *const rewrite_words[REWRITE_COUNT] = {
 /* Is the sweep's text unchanged, with its title and notes? It may change without changing any number. */
 static bool has_text(const struct view *view, const struct sweep *sweep)
 {
-    char *found = view_text(view, ATTRIBUTE_SWEEP);
+    char *found = view_text(view, ATTRIBUTE_SWEEP, NULL);
     bool same = found && sweep->text && strcmp(found, sweep->text) == 0;
 
     free(found);
@@ -78,15 +78,13 @@ static int fits(struct start_plan *plan, struct error *error)
 {
     const struct view *view = &plan->view;
     struct layout *layout = &plan->layout;
-    int found = session_find(view, &plan->session);
+    int cause = 0, found = session_find(view, &plan->session);
 
     if (found != NC_NOERR)
         return layout_error(error, plan->name, found);
-    layout->history = view_text(view, ATTRIBUTE_HISTORY);
-    bool kept = layout->history || errno == 0;
-    layout->title = view_text(view, ATTRIBUTE_TITLE);
-    kept = kept && (layout->title || errno == 0);
-    if (!kept || layout_add_steps(layout, view->step, view->step_count) != 0)
+    layout->history = view_text(view, ATTRIBUTE_HISTORY, &cause);
+    layout->title = view_text(view, ATTRIBUTE_TITLE, &cause);
+    if (cause || layout_add_steps(layout, view->step, view->step_count) != 0)
         return plan_no_memory(plan, error);
     plan->rewrite[REWRITE_CELLS] = !plan->mapping.identity;
     plan->rewrite[REWRITE_STEPS] = layout->step_count > view->step_count;

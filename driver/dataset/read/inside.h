@@ -16,15 +16,16 @@ void mistaken_dataset(const char *path, struct error *error);
  */
 bool view_is_number(nc_type type);
 
-/* An attribute that is one number; false: there is none, with errno 0, or it cannot be read. */
-bool view_attribute_number(const struct view *view, int variable, const char *name, double *value);
+/* An attribute that is one number; false: there is none, or see `cause` in read.h. */
+bool view_attribute_number(
+    const struct view *view, int variable, const char *name, double *value, int *cause);
 
 /* The same for a global attribute that is one integer. */
-bool view_attribute_integer(const struct view *view, const char *name, int64_t *value);
+bool view_attribute_integer(const struct view *view, const char *name, int64_t *value, int *cause);
 
 /* Text `index` of a text variable, row-major over all its dimensions except the last, as it is stored. The
- * caller frees it; NULL: there is none, with errno 0, or it cannot be read. */
-char *view_stored_text(const struct view *view, int variable, int64_t index);
+ * caller frees it; NULL: there is none, or see `cause` in read.h. */
+char *view_stored_text(const struct view *view, int variable, int64_t index, int *cause);
 
 /* Of a file that is there. */
 struct outline view_outline(const struct view *view);

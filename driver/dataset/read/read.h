@@ -41,9 +41,11 @@ void view_close(struct view *view); /* takes a closed view too */
  * ERROR_ENVIRONMENT. */
 int view_check(const char *path, struct error *error);
 
-/* The value of a parameter that is not an axis; false if the file does not have a valid one, with errno 0, or
- * ENOMEM. */
-bool view_param(const struct view *view, const struct param *param, union param_value *value);
+/* Functions with a `cause` tell what is missing from what could not be read: *cause becomes the errno of the
+ * latter and is left alone otherwise; NULL: it does not matter. */
+
+/* The value of a parameter that is not an axis; false if the file does not have a valid one. */
+bool view_param(const struct view *view, const struct param *param, union param_value *value, int *cause);
 
 /* "4.9.0 of ...": the netCDF library, in static memory. */
 const char *view_library(void);
@@ -100,14 +102,15 @@ int view_outcomes(const struct view *view, signed char *outcome, struct error *e
 int view_known_outcomes(const struct view *view, signed char *outcome, struct error *error);
 
 /* Text `index` of a text variable over the grid (index is the cell) or over one dimension. The caller frees
- * it; NULL: there is none, with errno 0, or ENOMEM. */
-char *view_string(const struct view *view, const char *name, int64_t index);
+ * it; NULL: there is none, or see `cause`. */
+char *view_string(const struct view *view, const char *name, int64_t index, int *cause);
 
-/* A global attribute that is a text. The caller frees it; NULL: there is none, with errno 0, or ENOMEM. */
-char *view_text(const struct view *view, const char *name);
+/* A global attribute that is a text. The caller frees it; NULL: there is none, or see `cause`. */
+char *view_text(const struct view *view, const char *name, int *cause);
 
 /* The same for an attribute of a variable. */
-char *view_variable_text(const struct view *view, const struct view_variable *variable, const char *name);
+char *view_variable_text(
+    const struct view *view, const struct view_variable *variable, const char *name, int *cause);
 
 /*
  * Checks everything that a command relies on in an open file: types, dimensions and widths of all variables

@@ -51,15 +51,15 @@ int view_read(
     const struct view *view, const struct view_variable *variable, double *values, struct error *error)
 {
     double fill;
-    int status = nc_get_var_double(view->file, variable->id, values);
+    int cause = 0, status = nc_get_var_double(view->file, variable->id, values);
 
     if (status != NC_NOERR)
         return layout_error(error, view->name, status);
-    if (view_attribute_number(view, variable->id, "_FillValue", &fill))
+    if (view_attribute_number(view, variable->id, "_FillValue", &fill, &cause))
         for (int64_t i = 0; i < variable->size; i++)
             if (values[i] == fill)
                 values[i] = NAN;
-    return errno ? layout_error(error, view->name, errno) : 0;
+    return cause ? layout_error(error, view->name, cause) : 0;
 }
 
 bool view_is_of_runs(const struct view *view, const struct view_variable *variable)
@@ -197,13 +197,12 @@ static bool split_index(
     return index == 0;
 }
 
-char *view_stored_text(const struct view *view, int variable, int64_t index)
+char *view_stored_text(const struct view *view, int variable, int64_t index, int *cause)
 {
     int count, dimensions[NC_MAX_VAR_DIMS];
     size_t start[VIEW_DIMENSIONS_MAX] = {0}, counts[VIEW_DIMENSIONS_MAX], width;
     nc_type type;
 
-    errno = 0;
     if (nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL) != NC_NOERR ||
         type != NC_CHAR || count < 1 || count > VIEW_DIMENSIONS_MAX ||
         nc_inq_dimlen(view->file, dimensions[count - 1], &width) != NC_NOERR || width > (size_t)view->most ||
@@ -216,7 +215,8 @@ char *view_stored_text(const struct view *view, int variable, int64_t index)
     if (status == NC_NOERR)
         return text;
     free(text);
-    errno = lookup_cause(status);
+    if (cause && lookup_cause(status))
+        *cause = lookup_cause(status);
     return NULL;
 }
 
@@ -234,15 +234,14 @@ static bool is_over_grid(const struct view *view, int count, const int *dimensio
     return true;
 }
 
-char *view_string(const struct view *view, const char *name, int64_t index)
+char *view_string(const struct view *view, const char *name, int64_t index, int *cause)
 {
     int variable, count, dimensions[NC_MAX_VAR_DIMS];
 
-    errno = 0;
     if (lookup_variable(view->file, name, &variable) != NC_NOERR ||
         nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) != NC_NOERR)
         return NULL;
     if (count != 2 && !is_over_grid(view, count, dimensions))
         return NULL;
-    return lines_clean(view_stored_text(view, variable, index));
+    return lines_clean(view_stored_text(view, variable, index, cause));
 }

@@ -11,7 +11,6 @@
 #include "driver/sweep/sweep.h"
 #include "driver/tables/tables.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -167,13 +166,13 @@ static int verify_numbers(const struct view *view, enum metric_dimension dimensi
 static int verify_words(const struct view *view, enum metric_dimension dimension, struct error *error)
 {
     const struct metric_dimension_row *row = &metric_dimension_table[dimension];
-    int result = 0;
+    int result = 0, cause = 0;
 
     for (int64_t i = 0; result == 0 && i < view->form.along[dimension]; i++) {
         const char *expected = row->word(i);
-        char *text = view_string(view, row->name, i);
-        if (!text && errno)
-            return layout_error(error, view->name, errno);
+        char *text = view_string(view, row->name, i, &cause);
+        if (cause)
+            return layout_error(error, view->name, cause);
         if (!text || !expected || strcmp(text, expected) != 0)
             result = verify_fault(error, view, "%s is '%s' at place %lld and not '%s'", row->name,
                 text ? text : "", (long long)i, expected ? expected : "");
@@ -190,10 +189,11 @@ static int verify_params(const struct view *view, struct error *error)
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
         union param_value value;
-        if (axis_find(view->axis_count, view->axis, param) || view_param(view, param, &value))
+        int cause = 0;
+        if (axis_find(view->axis_count, view->axis, param) || view_param(view, param, &value, &cause))
             continue;
-        if (errno)
-            return layout_error(error, view->name, errno);
+        if (cause)
+            return layout_error(error, view->name, cause);
         bool there = lookup_attribute(view->file, NC_GLOBAL, param->name, NULL, NULL) != NC_ENOTATT;
         return verify_fault(error, view, "the attribute %s %s", param->name,
             there ? "has a value that the key cannot have" : "is missing");
@@ -208,11 +208,12 @@ static int verify_texts(const struct view *view, struct error *error)
         ATTRIBUTE_MEASURE, ATTRIBUTE_VALIDATE, ATTRIBUTE_DATA, ATTRIBUTE_PRECISION};
 
     for (size_t i = 0; i < sizeof(compared) / sizeof(*compared); i++) {
-        char *text = view_text(view, compared[i]);
+        int cause = 0;
+        char *text = view_text(view, compared[i], &cause);
         bool there = text != NULL;
-        free(text); /* keeps errno */
-        if (!there && errno)
-            return layout_error(error, view->name, errno);
+        free(text);
+        if (cause)
+            return layout_error(error, view->name, cause);
         if (!there)
             return verify_fault(error, view, "the attribute %s is not a text", compared[i]);
     }

@@ -30,18 +30,19 @@ static int view_no_memory(const struct view *view, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
 }
 
-/* After something was not found: errno tells whether there is none. */
-static int view_missing(const struct view *view, struct error *error)
+/* After something was not found; cause 0: there is none. */
+static int view_missing(const struct view *view, int cause, struct error *error)
 {
-    return errno ? layout_error(error, view->name, errno) : view_refuse(view, error);
+    return cause ? layout_error(error, view->name, cause) : view_refuse(view, error);
 }
 
 static int check_source(const struct view *view, struct error *error)
 {
-    char *source = view_text(view, ATTRIBUTE_SOURCE);
+    int cause = 0;
+    char *source = view_text(view, ATTRIBUTE_SOURCE, &cause);
 
     if (!source)
-        return view_missing(view, error);
+        return view_missing(view, cause, error);
     bool ours = strcmp(source, PROGRAM) == 0, inspected = strcmp(source, INSPECTED_SOURCE) == 0;
     free(source);
     if (inspected)
@@ -52,10 +53,12 @@ static int check_source(const struct view *view, struct error *error)
 
 static int check_header(struct view *view, struct error *error)
 {
+    int cause = 0;
+
     if (check_source(view, error) != 0)
         return -1;
-    if (!view_attribute_integer(view, ATTRIBUTE_FORMAT, &view->format))
-        return view_missing(view, error);
+    if (!view_attribute_integer(view, ATTRIBUTE_FORMAT, &view->format, &cause))
+        return view_missing(view, cause, error);
     if (view->format != FORMAT_VERSION)
         return error_set(error, ERROR_INPUT,
             "%s: has dataset format %lld; this program reads format %d: read it with the version that wrote "
@@ -103,14 +106,15 @@ static char **read_texts(
     int variable = column(view, name, dimension, NC_CHAR, error);
     char **text = variable < 0 ? NULL : calloc((size_t)length, sizeof(*text));
     bool whole = text != NULL;
+    int cause = 0;
 
     if (!whole && variable >= 0)
         view_no_memory(view, error);
     for (int64_t i = 0; whole && i < length; i++) {
-        text[i] = view_stored_text(view, variable, i);
+        text[i] = view_stored_text(view, variable, i, &cause);
         whole = text[i] != NULL;
         if (!whole)
-            view_missing(view, error);
+            view_missing(view, cause, error);
     }
     if (whole)
         return text;
@@ -182,9 +186,10 @@ static int read_param(const struct view *view, const struct param *param, const 
 }
 
 /* The parameters of an axis: all whose variable has this as its first dimension. */
-static bool find_params(const struct view *view, struct axis *axis, int dimension)
+static bool find_params(const struct view *view, struct axis *axis, int dimension, int *cause)
 {
     axis->param = calloc(param_count, sizeof(const struct param *));
+    *cause = axis->param ? 0 : ENOMEM;
     for (size_t i = 0; axis->param && i < param_count; i++) {
         int variable, count, dimensions[NC_MAX_VAR_DIMS];
         if (lookup_variable(view->file, param_table[i].name, &variable) == NC_NOERR &&
@@ -196,7 +201,7 @@ static bool find_params(const struct view *view, struct axis *axis, int dimensio
 }
 
 /* Reads name, length and parameters. */
-static bool find_axis(const struct view *view, struct axis *axis, int dimension)
+static bool find_axis(const struct view *view, struct axis *axis, int dimension, int *cause)
 {
     char name[NC_MAX_NAME + 1], shown[NC_MAX_NAME + 1];
     size_t length;
@@ -206,8 +211,9 @@ static bool find_axis(const struct view *view, struct axis *axis, int dimension)
         return false;
     axis->name = strdup(name);
     axis->length = (int64_t)length;
+    *cause = axis->name ? 0 : ENOMEM;
     return axis->name && strcmp(printable(name, shown, sizeof(shown)), name) == 0 &&
-           find_params(view, axis, dimension);
+           find_params(view, axis, dimension, cause);
 }
 
 static int read_values(const struct view *view, struct axis *axis, struct error *error)
@@ -226,9 +232,10 @@ static int read_values(const struct view *view, struct axis *axis, struct error 
 
 static int read_axis(const struct view *view, struct axis *axis, int dimension, struct error *error)
 {
-    errno = 0;
-    if (!find_axis(view, axis, dimension))
-        return view_missing(view, error);
+    int cause = 0;
+
+    if (!find_axis(view, axis, dimension, &cause))
+        return view_missing(view, cause, error);
     if (!param_find(axis->name)) {
         axis->label = read_texts(view, axis->name, axis->name, axis->length, error);
         if (!axis->label)
@@ -410,25 +417,25 @@ void view_close(struct view *view)
     *view = (struct view){.file = -1};
 }
 
-static bool read_attribute(const struct view *view, const struct param *param, union param_value *value)
+static bool read_attribute(
+    const struct view *view, const struct param *param, union param_value *value, int *cause)
 {
     if (param->kind == PARAM_WORD) {
-        char *word = view_text(view, param->name);
+        char *word = view_text(view, param->name, cause);
         value->integer = word ? word_index(param, word) : -1;
         free(word);
         return value->integer >= 0;
     }
     if (param->kind != PARAM_REAL)
-        return view_attribute_integer(view, param->name, &value->integer);
-    return view_attribute_number(view, NC_GLOBAL, param->name, &value->real);
+        return view_attribute_integer(view, param->name, &value->integer, cause);
+    return view_attribute_number(view, NC_GLOBAL, param->name, &value->real, cause);
 }
 
-bool view_param(const struct view *view, const struct param *param, union param_value *value)
+bool view_param(const struct view *view, const struct param *param, union param_value *value, int *cause)
 {
     struct error ignored;
 
-    errno = 0;
-    return read_attribute(view, param, value) && param_check(param, *value, &ignored) == 0;
+    return read_attribute(view, param, value, cause) && param_check(param, *value, &ignored) == 0;
 }
 
 const char *view_library(void)

@@ -175,7 +175,7 @@ IN_BENCH(dataset_has_room_for_many_sessions, NULL)
     CHECK(view_open(&view, bench->path, &bench->error) == 0);
     CHECK(view.sessions == 2 * SESSIONS_FIRST);
     for (int64_t i = 0; i < view.sessions; i++) {
-        char *kernel = view_string(&view, "session_blas_kernel", i);
+        char *kernel = view_string(&view, "session_blas_kernel", i, NULL);
         CHECK_TEXT(kernel, i <= SESSIONS_FIRST ? "a kernel" : "");
         free(kernel);
     }
@@ -213,7 +213,7 @@ IN_BENCH(dataset_cuts_reasons_between_characters, BASE "seed: [1, 2]\n")
     CHECK(dataset_result(bench->dataset, 1, &result, &bench->error) == 0);
     CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
     CHECK(view_open(&view, bench->path, &bench->error) == 0);
-    char *reason = view_string(&view, "reason", 1);
+    char *reason = view_string(&view, "reason", 1, NULL);
     result.reason[0] = '?';
     CHECK_TEXT(reason, result.reason);
     free(reason);

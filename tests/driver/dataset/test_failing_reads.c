@@ -44,15 +44,15 @@ static void look_at_texts(struct look *look)
 {
     struct view_variable variable;
 
-    check_text(look, view_text(&look->view, "title"), "a test");
-    check_text(look, view_string(&look->view, "host", 0), "here");
-    check_text(look, view_string(&look->view, "tensor", 0), "q");
+    check_text(look, view_text(&look->view, "title", NULL), "a test");
+    check_text(look, view_string(&look->view, "host", 0, NULL), "here");
+    check_text(look, view_string(&look->view, "tensor", 0, NULL), "q");
     count_failure(look, !view_is_text(&look->view, "host"));
     bool found = view_find(&look->view, "outcome", &variable);
     count_failure(look, !found);
     if (!found)
         return;
-    check_text(look, view_variable_text(&look->view, &variable, "units"), "1");
+    check_text(look, view_variable_text(&look->view, &variable, "units", NULL), "1");
     struct view_flags flags;
     view_flags(&look->view, &variable, &flags);
     count_failure(look, flags.count == 0);
@@ -95,12 +95,12 @@ static void look_at_runs(struct look *look)
 
     count_failure(look, status != 0);
     CHECK(status != 0 || (outcome[0] == OUTCOME_DONE && outcome[1] == OUTCOME_PENDING));
-    bool found = view_param(&look->view, param_find("context"), &value);
+    bool found = view_param(&look->view, param_find("context"), &value, NULL);
     count_failure(look, !found);
     CHECK(!found || value.integer == 4);
-    found = view_param(&look->view, param_find("optimiser"), &value);
+    found = view_param(&look->view, param_find("optimiser"), &value, NULL);
     count_failure(look, !found);
-    found = view_param(&look->view, param_find("weight_decay"), &value);
+    found = view_param(&look->view, param_find("weight_decay"), &value, NULL);
     count_failure(look, !found);
     count_failure(look, verify_content(&look->view, &look->error) != 0);
     count_failure(look, verify_dataset(&look->view, &look->error) != 0);

@@ -81,22 +81,23 @@ IN_BENCH(dataset_texts_may_be_strings, NULL)
     build_file(bench, COPY, build_strings);
     CHECK(view_check(bench->path, &bench->error) == 0);
     open_bare(bench, &view);
-    char *title = view_text(&view, "title"), *empty = view_text(&view, "empty");
+    int cause = 0;
+    char *title = view_text(&view, "title", &cause), *empty = view_text(&view, "empty", &cause);
     CHECK_TEXT(title ? title : "", "a title");
     CHECK(empty && empty[0] == '\0');
-    errno = ENOMEM;
-    char *null = view_text(&view, "null");
-    CHECK((!null || !null[0]) && errno == 0);
-    CHECK(!view_text(&view, "two") && errno == 0 && !view_text(&view, "none") && errno == 0);
+    char *null = view_text(&view, "null", &cause);
+    CHECK(!null || !null[0]);
+    CHECK(!view_text(&view, "two", &cause) && !view_text(&view, "none", &cause) && cause == 0);
     free(title);
     free(empty);
     free(null);
     failing_next("nc_get_att_string", EIO);
-    CHECK(!view_text(&view, "title") && errno == EIO && failing_end());
+    CHECK(!view_text(&view, "title", &cause) && cause == EIO && failing_end());
     failing_next("strdup", ENOMEM);
-    CHECK(!view_text(&view, "title") && errno == ENOMEM && failing_end());
+    CHECK(!view_text(&view, "title", &cause) && cause == ENOMEM && failing_end());
     view.most = 8;
-    CHECK(!view_text(&view, "letters") && errno == 0); /* longer than the file can be */
+    cause = 0;
+    CHECK(!view_text(&view, "letters", &cause) && cause == 0); /* longer than the file can be */
     view_close(&view);
 }
 
@@ -174,13 +175,13 @@ IN_BENCH(dataset_variables_of_other_shapes_are_none, NULL)
     CHECK(!view_find(&view, "text", &variable) && !view_find(&view, "none", &variable));
     CHECK(!view_find(&view, "large", &variable) && !view_find(&view, "high", &variable));
     CHECK(view_is_text(&view, "text") && !view_is_text(&view, "plain") && !view_is_text(&view, "none"));
-    char *text = view_string(&view, "texts", 0);
+    char *text = view_string(&view, "texts", 0, NULL);
     CHECK(text != NULL);
     free(text);
-    CHECK(!view_string(&view, "texts", 1)); /* out of range */
-    CHECK(!view_string(&view, "letter", 0) && !view_string(&view, "high_text", 0));
-    CHECK(!view_string(&view, "large", 0) && !view_string(&view, "none", 0));
+    CHECK(!view_string(&view, "texts", 1, NULL)); /* out of range */
+    CHECK(!view_string(&view, "letter", 0, NULL) && !view_string(&view, "high_text", 0, NULL));
+    CHECK(!view_string(&view, "large", 0, NULL) && !view_string(&view, "none", 0, NULL));
     view.most = 30;
-    CHECK(!view_string(&view, "texts", 0)); /* wider than the file is long */
+    CHECK(!view_string(&view, "texts", 0, NULL)); /* wider than the file is long */
     view_close(&view);
 }

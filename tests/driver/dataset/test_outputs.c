@@ -133,7 +133,7 @@ static void check_attributes(const struct bench *bench, const char *title, const
     struct view view;
 
     CHECK(view_open(&view, bench->path, &error) == 0);
-    char *found = view_text(&view, "sweep_title"), *text = view_text(&view, "sweep");
+    char *found = view_text(&view, "sweep_title", NULL), *text = view_text(&view, "sweep", NULL);
     CHECK_TEXT(found ? found : "", title);
     CHECK(text && strstr(text, part));
     free(found);
