@@ -188,7 +188,7 @@ static void compose_ranks(struct start *start, const char *output, const char **
 static int train_again(struct start *start, const struct sample_of_runs *sample, const char *folder,
     const char *output, struct error *error)
 {
-    const char **argument = memory_zero((size_t)(6 + 2 * start->arguments.setting.count), sizeof(*argument));
+    const char **argument = memory_zero(6 + 2 * (size_t)start->arguments.setting.count, sizeof(*argument));
     struct string list = {0};
     int64_t pending;
 
