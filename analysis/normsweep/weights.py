@@ -662,7 +662,7 @@ def read_config(network: Network, config: Config, heads: int) -> None:
         config.fail(f"n_head: {a['heads']}, but --heads {heads}; leave --heads out")
 
 
-# ---- the checksum of a weights file: worker/checkpoint/checksum.h, with the place of seal.c ----
+# ---- the checksum of a weights file: worker/checkpoint/checksum.c, with the place of seal.c ----
 
 LANES = 1024
 PRIME, BASIS, SHIFT = np.uint64(0x100000001b3), np.uint64(0xcbf29ce484222325), np.uint64(29)

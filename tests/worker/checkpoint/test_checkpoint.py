@@ -53,7 +53,7 @@ def stop(sweep, number=signal.SIGUSR1):
 
 
 def checksum(data):
-    """1024 lanes of FNV-1a over words of 8 bytes, as worker/checkpoint/checksum.h has it."""
+    """1024 lanes of FNV-1a over words of 8 bytes, as worker/checkpoint/checksum.c has it."""
     mask, words = 2**64 - 1, data + bytes(-len(data) % 8192)
 
     def take(value, word):
