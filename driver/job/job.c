@@ -263,7 +263,9 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
         count_outcomes(job);
         job->chooser = chooser_new(sweep, job->dataset);
         job->coordinator = job->chooser ? make_coordinator(job, workers) : NULL;
-        if (job->coordinator && speed_init(&job->speed, trainers, now) == 0) {
+        struct worker_speed *worker = calloc((size_t)trainers, sizeof(*worker));
+        speed_init(&job->speed, worker, trainers, now);
+        if (job->coordinator && worker) {
             JOB_TELL(job, .kind = JOB_BEGUN, .workers = trainers, .now = now);
             return 0;
         }

@@ -108,7 +108,8 @@ struct worker_speed {
     int64_t tokens;
 };
 
-int speed_init(struct speed *speed, int workers, double now); /* -1: no memory */
+/* `worker` [workers] is all zeros and belongs to the speed from now on. */
+void speed_init(struct speed *speed, struct worker_speed *worker, int workers, double now);
 void speed_release(struct speed *speed);
 
 /* A worker begins a run of this cost. The first step that it reports is where the run resumes; the work

@@ -28,11 +28,9 @@ double meter_rate(const struct meter *meter)
     return meter->seconds > 0 ? meter->counted / meter->seconds : NAN;
 }
 
-int speed_init(struct speed *speed, int workers, double now)
+void speed_init(struct speed *speed, struct worker_speed *worker, int workers, double now)
 {
-    *speed = (struct speed){.workers = workers, .begun = now, .cost_first = NAN};
-    speed->worker = calloc((size_t)workers + 1, sizeof(*speed->worker));
-    return speed->worker ? 0 : -1;
+    *speed = (struct speed){.worker = worker, .workers = workers, .begun = now, .cost_first = NAN};
 }
 
 void speed_release(struct speed *speed)

@@ -56,8 +56,7 @@ struct progress *progress_new(
     p->line = memory_zero((size_t)workers, sizeof(*p->line));
     for (int i = 0; i < workers; i++)
         p->worker[i].shown.read = p->shown.read;
-    if (speed_init(&p->speed, workers, now) != 0)
-        memory_end();
+    speed_init(&p->speed, memory_zero((size_t)workers, sizeof(*p->speed.worker)), workers, now);
     return p;
 }
 

@@ -3,13 +3,14 @@
 #include "tests/test.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 TEST(speed_is_that_of_the_cost_done)
 {
     struct meter meter = {.read = 100};
     struct speed speed;
 
-    CHECK(speed_init(&speed, 2, 100) == 0);
+    speed_init(&speed, calloc(2, sizeof(*speed.worker)), 2, 100);
     CHECK(isnan(speed_left(&speed, 100, 100)) && isnan(meter_rate(&meter)));
     speed_begin(&speed, 0, 10);
     CHECK(speed_step(&speed, 0, 0, 100, 0) == 0);
