@@ -1,3 +1,10 @@
+/*
+ * The memory of a run, as one mapping. A layout function takes its pieces from an arena that counts, the
+ * caller allocates what that counted (arena_init for one use, arena_renew from run to run), and the function
+ * takes them again. Plain pieces grow from the front, scratch from the end; `touched` and `soiled` remember
+ * how far runs wrote on each side, and arena_renew clears only that much of what must be zero. Only the
+ * mapping can fail, with -1; a piece that does not fit is a defect of a layout function and ends the process.
+ */
 #include "model/core/arena.h"
 
 #include "model/core/check.h"
@@ -35,44 +42,28 @@ static size_t end_of_scratch(const struct arena *arena)
     return arena->size / ALIGNMENT * ALIGNMENT;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Zeroes what may not be zero of the first `size` bytes. */
-static void clear_first(struct arena *arena, size_t size)
-{
-    size_t soiled = end_of_scratch(arena) - arena->soiled;
-
-    memset(arena->base, 0, smaller(size, arena->touched));
-    if (size > soiled)
-        memset(arena->base + soiled, 0, size - soiled);
-}
-
 int arena_renew(struct arena *arena, const struct arena *counted)
 {
-    size_t size = counted->used;
-
-    if (!arena->base || size > arena->size) {
+    if (!arena->base || counted->used > arena->size) {
         arena_release(arena);
-        return arena_init(arena, size);
+        return arena_init(arena, counted->used);
     }
-    clear_first(arena, size - counted->scratch);
-    return 0;
-}
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
+    /* Clears what earlier runs wrote of the plain part: at its front, and as scratch at its end. */
+    size_t plain = counted->used - counted->scratch, soiled = end_of_scratch(arena) - arena->soiled;
+    memset(arena->base, 0, plain < arena->touched ? plain : arena->touched);
+    if (plain > soiled)
+        memset(arena->base + soiled, 0, plain - soiled);
+    return 0;
 }
 
 void arena_rest(struct arena *arena)
 {
     if (arena->size > ARENA_KEPT)
-        arena_release(arena);
-    arena->touched = larger(arena->touched, arena->used - arena->scratch);
-    arena->soiled = larger(arena->soiled, arena->scratch);
+        arena_release(arena); /* which sets the counts below to 0 */
+    size_t plain = arena->used - arena->scratch;
+    arena->touched = plain > arena->touched ? plain : arena->touched;
+    arena->soiled = arena->scratch > arena->soiled ? arena->scratch : arena->soiled;
     arena->used = arena->scratch = 0;
 }
 

@@ -1,3 +1,9 @@
+/*
+ * The switch for denormal numbers, which each thread has for itself: a run sets it for its own thread, and
+ * the team for the threads that it starts. One pair of functions reads and writes the control register of
+ * each kind of processor; where no register is known, FLUSHING is 0 and nothing changes. denormals_why_not
+ * says that, so that tests can skip what needs the switch.
+ */
 #include "model/core/denormals.h"
 
 #include <stddef.h>

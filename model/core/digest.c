@@ -1,3 +1,7 @@
+/*
+ * 128-bit FNV-1a over bytes. Processes compare digests, and files keep them: the constants and the order of
+ * bytes must not change.
+ */
 #include "model/core/digest.h"
 
 #include <inttypes.h>

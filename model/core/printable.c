@@ -1,3 +1,8 @@
+/*
+ * Texts that may hold any bytes, made safe for a terminal. printable() walks over the characters of a text:
+ * utf8_length finds the end of each, and is strict (no overlong form, no surrogate, nothing above U+10FFFF);
+ * is_escaped says which must not be shown. A text that does not fit is cut behind a whole character.
+ */
 #include "model/core/printable.h"
 
 #include <stdbool.h>

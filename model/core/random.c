@@ -1,8 +1,11 @@
+/*
+ * Random numbers without a state: philox() scrambles (seed, purpose, index) into a block of 128 bits, and
+ * each function makes its number of one block. So draws can be made in any order, on any rank, and again
+ * after a crash. Kernels make the same numbers many at a time (model/kernels/random_words.h). Nothing fails.
+ */
 #include "model/core/random.h"
 
 #include <math.h>
-
-#include "model/core/philox.h"
 
 struct random_block {
     uint32_t word[4];

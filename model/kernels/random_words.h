@@ -8,7 +8,6 @@
 #include <immintrin.h>
 #endif
 
-#include "model/core/philox.h"
 #include "model/core/random.h"
 
 /* Vectors of 64-bit words. */
