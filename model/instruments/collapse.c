@@ -1,3 +1,9 @@
+/*
+ * What a model predicts over a validation. collapse_begin; then for each batch that transformer_evaluate has
+ * filled `predicted` of, collapse_add; then collapse_end, and collapse_unigram_loss, which needs the targets
+ * that were added. The unigram loss depends on the corpus and its reading alone, so a process keeps it from
+ * run to run (unigram_is_of). Without any batch the measures are NaN; nothing can fail.
+ */
 #include "model/instruments/collapse.h"
 
 #include <math.h>
@@ -22,20 +28,13 @@ void collapse_begin(struct collapse *collapse)
     collapse->right = 0;
 }
 
-static int64_t targets_between(const struct batch *batch, int64_t begin, int64_t end)
-{
-    int64_t targets = 0;
-
-    for (int64_t row = begin; row < end; row++)
-        targets += batch->target[row] != NO_TARGET;
-    return targets;
-}
-
 void collapse_add(struct collapse *collapse, const struct batch *batch)
 {
     for (int64_t sequence = 0; sequence < batch->sequences; sequence++) {
-        int64_t begin = batch->start[sequence], end = batch->start[sequence + 1];
-        double share = 1 / (double)targets_between(batch, begin, end);
+        int64_t begin = batch->start[sequence], end = batch->start[sequence + 1], targets = 0;
+        for (int64_t row = begin; row < end; row++)
+            targets += batch->target[row] != NO_TARGET;
+        double share = 1 / (double)targets;
         for (int64_t row = begin; row < end; row++) {
             if (batch->target[row] == NO_TARGET)
                 continue;

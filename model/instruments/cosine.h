@@ -2,6 +2,18 @@
 #define NORMSWEEP_MODEL_INSTRUMENTS_COSINE_H
 
 #include <math.h>
+#include <stdint.h>
+
+/* a.b of vectors in double, in any order of the terms. */
+static inline double dot(const double *a, const double *b, int64_t count)
+{
+    double sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
 
 /* cos(a, b) from a.b, |a|^2 and |b|^2: 0 if a or b is 0, NaN if a or b has NaN. */
 static inline double cosine(double product, double a_square, double b_square)

@@ -1,9 +1,15 @@
+/*
+ * Gradients of several minibatches at one theta: gradients_begin, gradients_add after each backward pass,
+ * gradients_end. Sums stand in one plane of the layers, which the kernels add to; the end turns them into
+ * norms and fits a line through their logarithms for each kind of tensor and each stack. A norm that is 0 or
+ * not finite makes its fit NaN; nothing can fail.
+ */
 #include "model/instruments/gradients.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "model/instruments/straight.h"
+#include "model/instruments/fits.h"
 #include "model/kernels/levels.h"
 
 static size_t plane_size(const struct gradients *g)
@@ -56,27 +62,23 @@ void gradients_add(struct gradients *g, const scalar *gradient)
     g->count++;
 }
 
-/* Fits the slope of one kind of tensor in one stack. */
-static struct straight fit_slope(const struct gradients *g, const struct stack_form *stack, int64_t kind)
-{
-    int64_t layers = stack->end - stack->begin;
-    const double *norm = g->mean_norm + stack->begin * LAYER_TENSOR_COUNT + kind;
-    bool finite = true;
-
-    for (int64_t layer = 0; layer < layers; layer++) {
-        g->depth[layer] = (double)layer;
-        g->logarithm[layer] = log(norm[layer * LAYER_TENSOR_COUNT]);
-        finite = finite && isfinite(g->logarithm[layer]);
-    }
-    return finite ? straight_fit(g->depth, g->logarithm, layers) : (struct straight){NAN, NAN, NAN};
-}
-
+/* Fits the slope of each kind of tensor in one stack. */
 static void fit_slopes(struct gradients *g, int64_t stack)
 {
     const struct stack_form form = architecture_stack(g->architecture, stack);
+    int64_t layers = form.end - form.begin;
 
     for (int64_t kind = 0; kind < LAYER_TENSOR_COUNT; kind++) {
-        struct straight fit = fit_slope(g, &form, kind);
+        const double *norm = g->mean_norm + form.begin * LAYER_TENSOR_COUNT + kind;
+        struct straight fit = {NAN, NAN, NAN};
+        bool finite = true;
+        for (int64_t layer = 0; layer < layers; layer++) {
+            g->depth[layer] = (double)layer;
+            g->logarithm[layer] = log(norm[layer * LAYER_TENSOR_COUNT]);
+            finite = finite && isfinite(g->logarithm[layer]);
+        }
+        if (finite)
+            fit = straight_fit(g->depth, g->logarithm, layers);
         g->slope[stack * LAYER_TENSOR_COUNT + kind] = fit.slope;
         g->slope_error[stack * LAYER_TENSOR_COUNT + kind] = fit.slope_error;
     }

@@ -1,3 +1,10 @@
+/*
+ * The measurement of a spectrum, as a sequence of Lanczos processes whose products the caller computes: see
+ * the loop in hessian.h. First the processes of all parameters, one for each probe, then that of P^-1 H, then
+ * those of each layer; part_of says which one is under way and where its vectors lie in the plane.
+ * hessian_layout runs over an arena that counts, too, where there is no memory for the layers' spectra. A
+ * product that is not finite ends its process and makes the results NaN; nothing can fail.
+ */
 #include "model/instruments/hessian.h"
 
 #include <math.h>
@@ -43,11 +50,6 @@ struct spectrum_part {
     int64_t begin, size, probe;
 };
 
-static int64_t process_count(const struct hessian *h)
-{
-    return h->probes + h->has_root + (h->layer ? h->layers * h->probes : 0);
-}
-
 static struct spectrum_part part_of(struct hessian *h)
 {
     int64_t at = h->process, behind = at - h->probes - h->has_root;
@@ -79,7 +81,7 @@ void hessian_begin(struct hessian *h, uint64_t seed, bool has_root)
 
 bool hessian_next(struct hessian *h)
 {
-    if (++h->process == process_count(h))
+    if (++h->process == h->probes + h->has_root + (h->layer ? h->layers * h->probes : 0))
         return false;
     struct spectrum_part part = part_of(h);
     lanczos_begin(&h->lanczos, part.size, h->seed, (uint64_t)part.probe);
@@ -128,14 +130,6 @@ void hessian_step(struct hessian *h)
 
 /* ---- results ---- */
 
-/* The last of the `count` values that are numbers; they stand before the others. */
-static double last_number(const double *value, int64_t count)
-{
-    while (count > 1 && isnan(value[count - 1]))
-        count--;
-    return value[count - 1];
-}
-
 /* Adds a probe to the mean and the sum of squares about it (Welford 1962), kept in trace and trace_error. */
 static void add_trace(struct spectrum *s, int64_t probe, double trace)
 {
@@ -149,11 +143,13 @@ void hessian_close(struct hessian *h)
 {
     struct spectrum_part part = part_of(h);
     struct spectrum *s = part.spectrum;
-    int64_t at = part.probe * h->steps;
+    int64_t at = part.probe * h->steps, last = h->steps - 1;
     double *ritz = s ? s->ritz + at : h->ritz, *weight = s ? s->weight + at : h->weight;
 
     lanczos_end(&h->lanczos, ritz, weight);
-    double largest = last_number(ritz, h->steps), smallest = ritz[0];
+    while (last > 0 && isnan(ritz[last])) /* numbers stand before what is not one */
+        last--;
+    double largest = ritz[last], smallest = ritz[0];
     if (!s) {
         h->preconditioned = largest;
         return;

@@ -1,3 +1,8 @@
+/*
+ * The homogeneity of a fresh network: homogeneity_layout makes a small model of the run's architecture, and
+ * homogeneity_measure draws its weights and sequences and runs it at each scale of its parameters. It depends
+ * on architecture and seed alone, not on the weights in training. Nothing can fail.
+ */
 #include "model/instruments/homogeneity.h"
 
 #include <math.h>
@@ -6,7 +11,7 @@
 #include "model/core/random.h"
 #include "model/corpora/batches.h"
 #include "model/instruments/cosine.h"
-#include "model/instruments/straight.h"
+#include "model/instruments/fits.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/levels.h"
 

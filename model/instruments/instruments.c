@@ -1,10 +1,16 @@
+/*
+ * The norms and directions that a run measures at its steps. At a measured step training calls measure_state,
+ * which keeps theta, and measure_equilibrium; once the gradient is there, measure_reach and measure_gradient;
+ * after the step, measure_step. Kernels add up squares and products in double, tensor by tensor; the values
+ * of layers, stacks and the whole follow from these sums, so that no pass reads a weight twice. Nothing can
+ * fail: what is not defined, and what a diverged run leads to, is NaN.
+ */
 #include "model/instruments/instruments.h"
 
 #include <math.h>
 
 #include "model/instruments/cosine.h"
 #include "model/instruments/norms.h"
-#include "model/instruments/straight.h"
 #include "model/kernels/levels.h"
 
 void instruments_layout(struct instruments *instruments, const struct weight_layout *layout,
@@ -64,22 +70,11 @@ static struct sums measure_layer(const struct instruments *i, const scalar *weig
     return sums;
 }
 
-/* Sets the norms of the tensors outside the layers; returns the square of their norm. */
-static double measure_outside(
-    const struct instruments *i, const scalar *weights, struct state_measures *measures)
-{
-    struct outside outside;
-
-    outside_measure(&outside, i->layout, i->kernels, weights);
-    measures->embedding_norm = sqrt(outside.embedding);
-    measures->output_norm = sqrt(outside.output);
-    return outside.embedding + outside.output + outside.final;
-}
-
 void measure_state(struct instruments *i, const scalar *weights, struct state_measures *measures)
 {
     bool first = isnan(i->kept_square);
     struct sums whole = {0};
+    struct outside outside;
 
     for (int64_t stack = 0, layer = 0; stack < i->stacks; stack++) {
         struct sums part = {0};
@@ -97,7 +92,10 @@ void measure_state(struct instruments *i, const scalar *weights, struct state_me
         measures->stack_norm[stack] = sqrt(part.square);
         measures->stack_direction_cosine[stack] = first ? NAN : cosine(part.product, part.square, kept);
     }
-    measures->total_norm = sqrt(whole.square + measure_outside(i, weights, measures));
+    outside_measure(&outside, i->layout, i->kernels, weights);
+    measures->embedding_norm = sqrt(outside.embedding);
+    measures->output_norm = sqrt(outside.output);
+    measures->total_norm = sqrt(whole.square + (outside.embedding + outside.output + outside.final));
     measures->param_norm = sqrt(whole.square);
     measures->direction_cosine = first ? NAN : cosine(whole.product, whole.square, i->kept_square);
     i->kept_square = whole.square;
@@ -218,60 +216,4 @@ void measure_step(struct instruments *i, const scalar *weights, struct step_meas
     measures->alignment = cosine(delta.product, i->kept_square, delta.square);
     measures->balance_error =
         fabs(after - i->kept_square - (2 * delta.product + delta.square)) / fmax(after, i->kept_square);
-}
-
-/* p of |theta_t|^2 - |theta_0|^2 ~ t^(2p): half the slope of the logarithms, over points above 0. */
-static void fit_exponent(
-    const int64_t *step, const double *norm, int64_t count, double *x, double *y, struct growth *growth)
-{
-    int64_t points = 0;
-
-    for (int64_t i = 0; i < count; i++) {
-        double gained = (norm[i] - norm[0]) * (norm[i] + norm[0]);
-        if (step[i] > 0 && gained > 0) {
-            x[points] = log((double)step[i]);
-            y[points++] = log(gained);
-        }
-    }
-    struct straight fit = straight_fit(x, y, points);
-    growth->exponent = fit.slope / 2;
-    growth->exponent_error = fit.slope_error / 2;
-    growth->exponent_r2 = fit.r2;
-}
-
-enum abscissa { ROOT, LINEAR, FOURTH_ROOT, EXPONENTIAL };
-
-static double r2_against(
-    enum abscissa kind, const int64_t *step, const double *norm, int64_t count, double *x)
-{
-    double last = (double)step[count - 1];
-
-    for (int64_t i = 0; i < count; i++) {
-        double t = (double)step[i];
-        switch (kind) {
-        case ROOT:
-            x[i] = sqrt(t);
-            break;
-        case LINEAR:
-            x[i] = t;
-            break;
-        case FOURTH_ROOT:
-            x[i] = sqrt(sqrt(t));
-            break;
-        case EXPONENTIAL:
-            x[i] = exp(-t / last);
-            break;
-        }
-    }
-    return straight_fit(x, norm, count).r2;
-}
-
-void growth_fit(
-    const int64_t *step, const double *norm, int64_t count, double *scratch, struct growth *growth)
-{
-    fit_exponent(step, norm, count, scratch, scratch + count, growth);
-    growth->sqrt_r2 = r2_against(ROOT, step, norm, count, scratch);
-    growth->linear_r2 = r2_against(LINEAR, step, norm, count, scratch);
-    growth->fourth_root_r2 = r2_against(FOURTH_ROOT, step, norm, count, scratch);
-    growth->exponential_r2 = r2_against(EXPONENTIAL, step, norm, count, scratch);
 }

@@ -8,8 +8,8 @@
 #include "model/optimisers/optimiser.h"
 
 /*
- * Measurements on a model: norms and directions of theta_t, the step delta_t = theta_{t+1} - theta_t, and the
- * law of growth over a run. Unless said otherwise, theta holds the tensors of the layers, without embeddings,
+ * Measurements on a model: norms and directions of theta_t, and the step delta_t = theta_{t+1} - theta_t.
+ * Unless said otherwise, theta holds the tensors of the layers, without embeddings,
  * output and a final LayerNorm. All sums are double.
  */
 struct instruments {
@@ -73,20 +73,5 @@ void measure_equilibrium(struct instruments *instruments, const struct optimiser
 
 /* After a step: measures delta_t from the theta_t that measure_state kept. */
 void measure_step(struct instruments *instruments, const scalar *weights, struct step_measures *measures);
-
-/*
- * The growth law of one run, from its norms [count] at the measured steps [count], ascending from 0: the
- * exponent p of |theta_t|^2 - |theta_0|^2 ~ t^(2p) over the steps where the difference is positive, and R^2
- * of the straight fits of |theta_t| against sqrt(t), t, t^(1/4) and exp(-t/t_end). A fit of fewer than
- * STRAIGHT_POINTS points is NaN.
- */
-struct growth {
-    double exponent, exponent_error, exponent_r2;
-    double sqrt_r2, linear_r2, fourth_root_r2, exponential_r2;
-};
-
-/* scratch: [2 * count]. */
-void growth_fit(
-    const int64_t *step, const double *norm, int64_t count, double *scratch, struct growth *growth);
 
 #endif

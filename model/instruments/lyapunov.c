@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "model/core/random.h"
-#include "model/instruments/dot.h"
+#include "model/instruments/cosine.h"
 
 void lyapunov_layout(struct lyapunov *l, const struct architecture *architecture, int64_t exponents,
     int64_t sweeps, int64_t rows, struct arena *arena)
@@ -47,12 +47,6 @@ void lyapunov_begin(struct lyapunov *l, struct transformer *model, const scalar 
 
 /* ---- tangents ---- */
 
-static void subtract(double *a, double factor, const double *b, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        a[i] -= factor * b[i];
-}
-
 /*
  * Makes tangent i orthogonal to those before it, which are orthonormal, normalises it, and adds ln R_ii to
  * its sum. Modified Gram-Schmidt, twice: once leaves an error of rounding times the condition of the
@@ -64,7 +58,9 @@ static void orthonormalise(struct lyapunov *l, int64_t i)
 
     for (int64_t j = 0; j < 2 * i; j++) {
         const double *u = l->tangent + j % i * l->size;
-        subtract(v, dot(u, v, l->size), u, l->size);
+        double along = dot(u, v, l->size);
+        for (int64_t c = 0; c < l->size; c++)
+            v[c] -= along * u[c];
     }
     double norm = sqrt(dot(v, v, l->size));
     l->sum[i] += norm > 0 ? log(norm) : NAN;
@@ -87,16 +83,6 @@ static void make_angular(const struct lyapunov *l, double *tangent, const scalar
         for (int64_t c = 0; c < width; c++)
             v[c] = (v[c] - product / square * (double)x[c]) * pow(square, 0.5 * power);
     }
-}
-
-static void draw_tangent(const struct lyapunov *l, int64_t i, bool angular)
-{
-    double *v = l->tangent + i * l->size;
-
-    for (int64_t c = 0; c < l->size; c++)
-        v[c] = random_normal(l->seed, RANDOM_LYAPUNOV, ((uint64_t)i << 40) + (uint64_t)c);
-    if (angular)
-        make_angular(l, v, transformer_state(l->model, l->stack, 0), 0);
 }
 
 /* A tangent through one block, or back through its transpose. */
@@ -130,20 +116,18 @@ static void take_tangent(const struct lyapunov *l, int64_t i, int64_t round, boo
 {
     int64_t layers = l->layers, done = (round - 1) % layers;
     bool back = (round - 1) / layers % 2;
+    double *v = l->tangent + i * l->size;
 
     if (round == 0) {
-        draw_tangent(l, i, angular);
+        for (int64_t c = 0; c < l->size; c++)
+            v[c] = random_normal(l->seed, RANDOM_LYAPUNOV, ((uint64_t)i << 40) + (uint64_t)c);
+        if (angular)
+            make_angular(l, v, transformer_state(l->model, l->stack, 0), 0);
         return;
     }
     if (done == 0)
         l->sum[i] = 0;
-    (angular ? pass_angular : pass_block)(l, l->tangent + i * l->size, back ? layers - 1 - done : done, back);
-}
-
-static void keep_exponents(const struct lyapunov *l, double *exponent)
-{
-    for (int64_t i = 0; i < l->wanted; i++)
-        exponent[i] = i < l->count ? l->sum[i] / (double)l->layers : NAN;
+    (angular ? pass_angular : pass_block)(l, v, back ? layers - 1 - done : done, back);
 }
 
 bool lyapunov_advance(struct lyapunov *l)
@@ -161,7 +145,8 @@ bool lyapunov_advance(struct lyapunov *l)
         return true;
     l->next = 0;
     l->at++;
-    if (round == half - 1)
-        keep_exponents(l, (angular ? l->angular : l->exponent) + l->stack * l->wanted);
+    double *exponent = (angular ? l->angular : l->exponent) + l->stack * l->wanted;
+    for (int64_t i = 0; round == half - 1 && i < l->wanted; i++)
+        exponent[i] = i < l->count ? l->sum[i] / (double)l->layers : NAN;
     return l->at < l->end;
 }

@@ -1,3 +1,9 @@
+/*
+ * Norms of a network that is read part by part, so that it need not fit into memory: norms_add for each block
+ * and for what lies outside them, then norms_end. outside_measure serves measure_state (instruments.c), too,
+ * so that both mean the same. norms_add returns the first tensor that has a weight which is not finite, for
+ * the caller's error.
+ */
 #include "model/instruments/norms.h"
 
 #include <math.h>

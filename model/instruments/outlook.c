@@ -1,3 +1,9 @@
+/*
+ * The forecast of a run's phase. outlook_begin walks over all steps once and keeps what the schedule says of
+ * each interval and of the rest behind it; training calls outlook_of at measured steps with the norms so far.
+ * Every doubt is OUTLOOK_OPEN, and the run goes on: a decay that is too large, norms that are not finite, too
+ * few intervals, steps far below full ones.
+ */
 #include "model/instruments/outlook.h"
 
 #include <math.h>

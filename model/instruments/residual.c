@@ -1,10 +1,16 @@
+/*
+ * The residual stream of one stack, in three steps that training calls in this order: residual_states (a
+ * forward pass), residual_gradients (two passes back through what that kept) and residual_angle (equal
+ * tokens, whose root mean square the first step found; training gives it a model of its own for one
+ * sequence). All draws are functions of the seed. Sequences of one token give NaN; nothing can fail.
+ */
 #include "model/instruments/residual.h"
 
 #include <math.h>
 
 #include "model/core/random.h"
 #include "model/instruments/cosine.h"
-#include "model/instruments/straight.h"
+#include "model/instruments/fits.h"
 #include "model/kernels/levels.h"
 
 /* Where the draws of each kind begin. */
@@ -146,15 +152,6 @@ static double centre_rows(scalar *x, int64_t rows, int64_t width)
     return variance;
 }
 
-/* T equal tokens, whose root mean square is r->scale. */
-static void fill_state(struct residual *r, int64_t rows, int64_t width, int64_t seed)
-{
-    draw_normal(r->state, width, 1, seed, DRAW_SHARED);
-    double drawn = sqrt(square_of(r->state, width) / (double)width);
-    for (int64_t row = 0; row < rows; row++)
-        draw_normal(r->state + row * width, width, r->scale / drawn, seed, DRAW_SHARED);
-}
-
 /* One sequence of `rows` tokens on the side of the batch that the stack reads. */
 static struct batch one_sequence(
     const struct residual *r, const struct transformer *model, const struct batch *batch, int64_t *start)
@@ -180,7 +177,10 @@ void residual_angle(struct residual *r, struct transformer *model, const scalar 
 
     if (architecture_stack(&model->architecture, r->stack).cross)
         transformer_forward(model, weights, &first, false);
-    fill_state(r, rows, width, seed);
+    draw_normal(r->state, width, 1, seed, DRAW_SHARED);
+    double drawn = sqrt(square_of(r->state, width) / (double)width);
+    for (int64_t row = 0; row < rows; row++) /* equal tokens, whose root mean square is r->scale */
+        draw_normal(r->state + row * width, width, r->scale / drawn, seed, DRAW_SHARED);
     draw_normal(r->tangent, rows * width, 1, seed, DRAW_PERTURBATION);
     centre_rows(r->tangent, rows, width);
     double growth = log(square_of(r->state, width));

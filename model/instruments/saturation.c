@@ -1,3 +1,10 @@
+/*
+ * Two networks, theta and its saturated one (soft and hard), pass a batch side by side: for each stack, the
+ * embedding, then block by block, then the output, and after each of these the states are compared. Only the
+ * last states of each network are kept, and with a source only one block's weights are there.
+ * saturation_begin, saturation_add for each batch, saturation_end. A head with NaN among its weights gets
+ * NaN; reading weights is up to the source, which reports its own failures, and nothing here can fail.
+ */
 #include "model/instruments/saturation.h"
 
 #include <math.h>
@@ -109,13 +116,6 @@ struct passage {
     struct packed side;
 };
 
-static struct passage passage_in(
-    const struct saturation *s, const struct weight_planes *planes, const struct batch *batch, int64_t stack)
-{
-    return (struct passage){planes, batch, stack, architecture_stack(&s->model.architecture, stack),
-        transformer_side(&s->model, batch, stack)};
-}
-
 static const scalar *weights_of(const struct weight_planes *planes, enum compared which)
 {
     return which == COMPARED_THETA ? planes->weights : planes->scaled;
@@ -149,25 +149,6 @@ static void visit(const struct saturation *s, const struct passage *at, int64_t 
         s->visit(s->visitor, at->stack, depth, s->state[COMPARED_THETA][at->stack], &at->side);
 }
 
-static void embed(struct saturation *s, const struct passage *at)
-{
-    for (enum compared which = 0; which < COMPARED_COUNT; which++)
-        if (is_wanted(s, which))
-            blockwise_embed(
-                &s->model, weights_of(at->planes, which), at->batch, at->stack, s->state[which][at->stack]);
-    visit(s, at, 0);
-}
-
-static void finish(struct saturation *s, const struct passage *at)
-{
-    for (enum compared which = 0; which < COMPARED_COUNT; which++)
-        if (is_wanted(s, which))
-            blockwise_finish(
-                &s->model, weights_of(at->planes, which), at->batch, at->stack, s->state[which][at->stack]);
-    visit(s, at, -1);
-    compare(s, at, s->blocks + at->stack);
-}
-
 /* ---- heads ---- */
 
 /* Adds the counts of the rows of a side to head number `head` of all blocks. */
@@ -187,13 +168,6 @@ static void add_head(struct saturation *s, int64_t head, const int32_t *count, c
     }
 }
 
-static void add_heads(struct saturation *s, const struct passage *at, int64_t layer)
-{
-    transformer_attended(&s->model, at->batch, layer, s->count);
-    for (int64_t h = 0; h < s->heads; h++)
-        add_head(s, layer * s->heads + h, s->count + h * at->side.rows, &at->side, &at->form);
-}
-
 /* ---- passes ---- */
 
 static void pass_block(struct saturation *s, const struct passage *at, int64_t layer)
@@ -204,8 +178,11 @@ static void pass_block(struct saturation *s, const struct passage *at, int64_t l
             continue;
         blockwise_block(&s->model, weights_of(at->planes, which), at->batch, layer, which == COMPARED_HARD,
             at->form.cross ? s->state[which][at->stack - 1] : NULL, s->state[which][at->stack]);
-        if (which == COMPARED_SOFT && s->heads_wanted)
-            add_heads(s, at, layer);
+        if (which != COMPARED_SOFT || !s->heads_wanted)
+            continue;
+        transformer_attended(&s->model, at->batch, layer, s->count);
+        for (int64_t h = 0; h < s->heads; h++)
+            add_head(s, layer * s->heads + h, s->count + h * at->side.rows, &at->side, &at->form);
     }
     visit(s, at, layer + 1 - at->form.begin);
     compare(s, at, layer);
@@ -214,23 +191,24 @@ static void pass_block(struct saturation *s, const struct passage *at, int64_t l
 void saturation_add(struct saturation *s, const struct weight_planes *planes, const struct batch *batch)
 {
     for (int64_t stack = 0; stack < s->stacks; stack++) {
-        const struct passage at = passage_in(s, planes, batch, stack);
-        embed(s, &at);
+        const struct passage at = {planes, batch, stack, architecture_stack(&s->model.architecture, stack),
+            transformer_side(&s->model, batch, stack)};
+        for (enum compared which = 0; which < COMPARED_COUNT; which++)
+            if (is_wanted(s, which))
+                blockwise_embed(&s->model, weights_of(planes, which), batch, stack, s->state[which][stack]);
+        visit(s, &at, 0);
         for (int64_t layer = at.form.begin; layer < at.form.end; layer++)
             pass_block(s, &at, layer);
-        finish(s, &at);
+        for (enum compared which = 0; which < COMPARED_COUNT; which++)
+            if (is_wanted(s, which))
+                blockwise_finish(&s->model, weights_of(planes, which), batch, stack, s->state[which][stack]);
+        visit(s, &at, -1);
+        compare(s, &at, s->blocks + stack);
         s->rows[stack] += at.side.rows;
     }
 }
 
 /* ---- means ---- */
-
-/* For a head with NaN among its weights, shares and bins are NaN. */
-static void forget_broken(struct saturation *s, int64_t head)
-{
-    s->above_one[head] = NAN;
-    fill_values(s->histogram + head * s->bins, s->bins, NAN);
-}
 
 static void divide_stack(struct saturation *s, int64_t stack)
 {
@@ -254,9 +232,11 @@ void saturation_end(struct saturation *s)
         divide_stack(s, stack);
     fill_values(s->heads_histogram, s->bins, s->heads_wanted && s->rows[0] > 0 ? 0 : NAN);
     for (int64_t head = 0; head < s->blocks * s->heads; head++) {
-        if (isnan(s->attended[head]))
-            forget_broken(s, head);
-        else
+        if (!isnan(s->attended[head])) {
             s->heads_histogram[bin_of(round(s->attended[head]))]++;
+            continue;
+        }
+        s->above_one[head] = NAN; /* NaN among its weights: shares and bins are NaN, too */
+        fill_values(s->histogram + head * s->bins, s->bins, NAN);
     }
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "model/instruments/fits.h"
 #include "worker/train/train.h"
 
 /* Where the values of block, or depth, number `at` lie; `values` is where those of the metric begin. */

@@ -8,7 +8,6 @@
 #include "model/core/random.h"
 #include "model/instruments/hessian.h"
 #include "model/instruments/lanczos.h"
-#include "model/instruments/tridiagonal.h"
 
 static const double exact = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-6;
 
