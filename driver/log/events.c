@@ -1,5 +1,7 @@
-/* What happens in a job, as lines of its log: docs/log.schema.json has the fields. Workers are numbered from
- * 1 there, as in messages. The result of a run waits for its commit; so do all lines behind it. */
+/*
+ * What happens in a job, as lines of its log: docs/log.schema.json has the fields. Workers are numbered from
+ * 1 there, as in messages. The result of a run waits for its commit; so do all lines behind it.
+ */
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
 #include "driver/log/log.h"
@@ -33,86 +35,72 @@ static void put_sweep(struct json_writer *writer, const struct job *job, int wor
     view_close(&view);
 }
 
-static void put_run(struct json_writer *writer, const struct job *job, const struct job_event *event)
+/* The line of an event; LOG_EVENT_COUNT: it has none. */
+static enum log_event line_of(const struct job *job, const struct job_event *event)
 {
-    cell_json(writer, job->sweep->axis_count, job->sweep->axis, event->cell);
-    json_writer_whole(writer, "worker", event->worker + 1);
-}
-
-static void put_worker(struct json_writer *writer, const struct job_event *event)
-{
-    json_writer_whole(writer, "worker", event->worker + 1);
-    json_writer_text(writer, "host", event->host);
-    json_writer_whole(writer, "rank", event->rank);
-}
-
-/* Writes the fields of an event; false: it has no line. */
-static bool put_event(struct journal *journal, const struct job *job, const struct job_event *event)
-{
-    struct json_writer *writer;
-    bool first;
-
     switch (event->kind) {
     case JOB_BEGUN:
-        first = dataset_session(job->dataset) == 0;
-        writer = journal_begin(journal, first ? LOG_SWEEP_STARTED : LOG_SWEEP_RESUMED);
-        if (writer)
-            put_sweep(writer, job, event->workers);
-        return writer;
+        return dataset_session(job->dataset) == 0 ? LOG_SWEEP_STARTED : LOG_SWEEP_RESUMED;
     case JOB_RUN_BEGUN:
-        writer = journal_begin(journal, event->step > 0 ? LOG_RUN_RESUMED : LOG_RUN_STARTED);
-        if (!writer)
-            return false;
-        put_run(writer, job, event);
+        return event->step > 0 ? LOG_RUN_RESUMED : LOG_RUN_STARTED;
+    case JOB_RUN_ENDED:
+        return LOG_RUN_ENDED;
+    case JOB_RUN_RETURNED:
+        return LOG_RUN_RETURNED;
+    case JOB_WORKER_LOST:
+        return LOG_WORKER_LOST;
+    case JOB_WORKER_REPLACED:
+        return LOG_WORKER_REPLACED;
+    default:
+        return LOG_EVENT_COUNT;
+    }
+}
+
+static void put_fields(struct json_writer *writer, const struct job *job, const struct job_event *event)
+{
+    const struct result *result = event->result;
+    bool of_worker = event->kind == JOB_WORKER_LOST || event->kind == JOB_WORKER_REPLACED;
+
+    if (event->kind == JOB_BEGUN) {
+        put_sweep(writer, job, event->workers);
+        return;
+    }
+    if (!of_worker)
+        cell_json(writer, job->sweep->axis_count, job->sweep->axis, event->cell);
+    json_writer_whole(writer, "worker", event->worker + 1);
+    if (of_worker) {
+        json_writer_text(writer, "host", event->host);
+        json_writer_whole(writer, "rank", event->rank);
+    }
+    if (event->kind == JOB_RUN_BEGUN) {
         json_writer_text(writer, "host", event->host);
         json_writer_whole(writer, "step", event->step);
         json_writer_whole(writer, "last_step", event->last_step);
-        return true;
-    case JOB_RUN_ENDED:
-        writer = journal_begin(journal, LOG_RUN_ENDED);
-        if (!writer)
-            return false;
-        put_run(writer, job, event);
-        json_writer_text(writer, "outcome", outcome_words[event->result->outcome]);
-        json_writer_whole(writer, "last_step", event->result->last_step);
-        json_writer_real(writer, "norm_growth", event->result->norm_growth);
-        json_writer_real(writer, "seconds", event->result->seconds);
-        json_writer_text(
-            writer, "reason", event->result->outcome == OUTCOME_FAILED ? event->result->reason : NULL);
-        return true;
-    case JOB_RUN_RETURNED:
-        writer = journal_begin(journal, LOG_RUN_RETURNED);
-        if (writer)
-            put_run(writer, job, event);
-        return writer;
-    case JOB_WORKER_LOST:
-        writer = journal_begin(journal, LOG_WORKER_LOST);
-        if (!writer)
-            return false;
-        put_worker(writer, event);
+    } else if (event->kind == JOB_RUN_ENDED) {
+        json_writer_text(writer, "outcome", outcome_words[result->outcome]);
+        json_writer_whole(writer, "last_step", result->last_step);
+        json_writer_real(writer, "norm_growth", result->norm_growth);
+        json_writer_real(writer, "seconds", result->seconds);
+        json_writer_text(writer, "reason", result->outcome == OUTCOME_FAILED ? result->reason : NULL);
+    } else if (event->kind == JOB_WORKER_LOST) {
         if (event->cell >= 0)
             cell_json(writer, job->sweep->axis_count, job->sweep->axis, event->cell);
         json_writer_text(writer, "message", event->why);
-        return true;
-    case JOB_WORKER_REPLACED:
-        writer = journal_begin(journal, LOG_WORKER_REPLACED);
-        if (writer)
-            put_worker(writer, event);
-        return writer;
-    default:
-        return false;
     }
 }
 
 static void see(void *context, const struct job *job, const struct job_event *event)
 {
     struct journal *journal = context;
+    enum log_event line = line_of(job, event);
     struct error error;
 
     if (event->kind == JOB_COMMITTED)
         journal_commit(journal, event->results >= 0);
-    if (!put_event(journal, job, event))
+    struct json_writer *writer = line == LOG_EVENT_COUNT ? NULL : journal_begin(journal, line);
+    if (!writer)
         return;
+    put_fields(writer, job, event);
     journal_end(journal, event->kind == JOB_RUN_ENDED);
     if (!journal_complains(journal, true, &error)) /* a lost line is not an error of the sweep */
         return;
@@ -123,4 +111,14 @@ static void see(void *context, const struct job *job, const struct job_event *ev
 struct job_observer log_observer(struct journal *journal)
 {
     return (struct job_observer){journal, journal ? see : NULL};
+}
+
+void log_restart(void *journal, const char *why)
+{
+    struct json_writer *writer = journal_begin(journal, LOG_COORDINATOR_RESTARTED);
+
+    if (!writer)
+        return;
+    json_writer_text(writer, "message", why);
+    journal_end(journal, false);
 }

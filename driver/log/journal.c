@@ -105,21 +105,22 @@ static void write_line(struct journal *journal, const char *text)
         lose(journal, written > 0 ? ENOSPC : errno);
 }
 
-static void clear_lines(struct journal *journal, bool safe)
+void journal_commit(struct journal *journal, bool safe)
 {
-    for (size_t i = 0; i < journal->count; i++) {
+    for (size_t i = 0; journal && i < journal->count; i++) {
         if (safe || !journal->line[i].waits)
             write_line(journal, journal->line[i].text);
         free(journal->line[i].text);
     }
-    journal->count = 0;
+    if (journal)
+        journal->count = 0;
 }
 
 void journal_close(struct journal *journal)
 {
     if (!journal)
         return;
-    clear_lines(journal, false);
+    journal_commit(journal, false);
     if (journal->file >= 0)
         close(journal->file);
     free(journal->line);
@@ -133,34 +134,29 @@ void journal_keep_process(struct journal *journal, const struct process *process
         journal->process = *process;
 }
 
-static void put_process(struct json_writer *writer, const struct process *process)
+struct json_writer *journal_begin(struct journal *journal, enum log_event event)
 {
-    char host[PROCESS_PLACE];
+    char time[JSON_TIME], host[PROCESS_PLACE];
 
+    if (!journal)
+        return NULL;
+    struct json_writer *writer = &journal->writer;
+    const struct process *process = &journal->process;
+    *writer = (struct json_writer){.out = open_memstream(&journal->text, &journal->size)};
+    if (!writer->out) {
+        lose(journal, ENOMEM);
+        return NULL;
+    }
     snprintf(host, sizeof(host), "%.*s", process_host_length(process->place), process->place);
+    json_writer_open(writer, NULL, '{');
+    json_writer_whole(writer, "version", JOURNAL_VERSION);
+    json_writer_text(writer, "time", json_time(time));
+    json_writer_text(writer, "event", log_event_name[event]);
     json_writer_open(writer, "process", '{');
     json_writer_text(writer, "host", host);
     json_writer_whole(writer, "pid", process->pid);
     json_writer_close(writer, '}');
-}
-
-struct json_writer *journal_begin(struct journal *journal, enum log_event event)
-{
-    char time[JSON_TIME];
-
-    if (!journal)
-        return NULL;
-    journal->writer = (struct json_writer){.out = open_memstream(&journal->text, &journal->size)};
-    if (!journal->writer.out) {
-        lose(journal, ENOMEM);
-        return NULL;
-    }
-    json_writer_open(&journal->writer, NULL, '{');
-    json_writer_whole(&journal->writer, "version", JOURNAL_VERSION);
-    json_writer_text(&journal->writer, "time", json_time(time));
-    json_writer_text(&journal->writer, "event", log_event_name[event]);
-    put_process(&journal->writer, &journal->process);
-    return &journal->writer;
+    return writer;
 }
 
 /* Takes ownership of the text. False: no memory. */
@@ -178,8 +174,7 @@ static bool keep_line(struct journal *journal, char *text, bool waits)
     return true;
 }
 
-/* The whole line, which the caller frees; NULL: no memory. */
-static char *finish_line(struct journal *journal)
+void journal_end(struct journal *journal, bool waits)
 {
     json_writer_close(&journal->writer, '}');
     fputc('\n', journal->writer.out);
@@ -188,32 +183,13 @@ static char *finish_line(struct journal *journal)
 
     journal->writer.out = NULL;
     journal->text = NULL;
-    if (closed && text)
-        return text;
-    lose(journal, ENOMEM);
-    free(text);
-    return NULL;
-}
-
-void journal_end(struct journal *journal, bool waits)
-{
-    char *text = finish_line(journal);
-
-    if (!text)
-        return;
-    if (!waits && journal->count == 0)
+    if (closed && text && !waits && journal->count == 0)
         write_line(journal, text);
-    else if (keep_line(journal, text, waits))
+    else if (closed && text && keep_line(journal, text, waits))
         return;
     else
         lose(journal, ENOMEM);
     free(text);
-}
-
-void journal_commit(struct journal *journal, bool safe)
-{
-    if (journal)
-        clear_lines(journal, safe);
 }
 
 bool journal_complains(struct journal *journal, bool goes_on, struct error *error)

@@ -70,4 +70,7 @@ extern const char *const log_event_name[LOG_EVENT_COUNT];
 /* What happens in a job becomes lines of the journal, which is borrowed; NULL: no log. */
 struct job_observer log_observer(struct journal *journal);
 
+/* The ranks of a job are lost for the reason `why`, and are started again. */
+void log_restart(void *journal, const char *why);
+
 #endif

@@ -3,11 +3,15 @@
  *
  * A drawing is collected in memory and written in one call, so that nothing flickers. It is cut to the
  * terminal before it is kept as `shown`, from which the next drawing knows the lines that it may skip and how
- * far the cursor has to go up.
+ * far the cursor has to go up. The line of a command that works (waiting) is a canvas of one line, replaced a
+ * few times a second. Nothing here fails, and nothing is written without a terminal.
  */
 #include "driver/terminal/terminal.h"
 #include "driver/text/text.h"
+#include "worker/host/host.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,27 +70,6 @@ static void draw_row(struct string *out, const char *line, int columns)
         out, "%.*s%s" ERASE_LINE "\n", (int)(at - line), line, coloured && *at && *at != '\n' ? PLAIN : "");
 }
 
-static bool same_line(const char *a, const char *b)
-{
-    size_t length = line_length(a);
-
-    return a[length] && strncmp(a, b, length + 1) == 0;
-}
-
-/* Moves the cursor to the first line of the drawing. */
-static void go_to_begin(const struct canvas *canvas, struct string *out)
-{
-    int drawn = lines_count(canvas->shown);
-
-    if (canvas->whole_screen && !canvas->shown)
-        for (int i = 0; i < canvas->terminal.rows; i++)
-            string_add(out, "\n", 1); /* scroll the old screen into the scrollback buffer */
-    if (canvas->whole_screen)
-        string_format(out, HOME);
-    else if (drawn > 0)
-        string_format(out, UP, drawn);
-}
-
 void canvas_draw(struct canvas *canvas, const char *lines)
 {
     const char *end = lines, *shown = canvas->shown && !canvas->whole_screen ? canvas->shown : "";
@@ -95,9 +78,16 @@ void canvas_draw(struct canvas *canvas, const char *lines)
     for (int i = 0; i < canvas_rows(canvas) && *end; i++)
         end = next_line(end);
     char *fit = memory_copy_part(lines, (size_t)(end - lines));
-    go_to_begin(canvas, &out);
+    if (canvas->whole_screen) {
+        for (int i = 0; !canvas->shown && i < canvas->terminal.rows; i++)
+            string_add(&out, "\n", 1); /* scroll the old screen into the scrollback buffer */
+        string_format(&out, HOME);
+    } else if (*shown) {
+        string_format(&out, UP, lines_count(shown));
+    }
     for (const char *line = fit; *line; line = next_line(line)) {
-        if (same_line(line, shown))
+        size_t length = line_length(line) + 1;
+        if (line[length - 1] && strncmp(line, shown, length) == 0) /* it is there already */
             string_add(&out, "\n", 1);
         else
             draw_row(&out, line, canvas_columns(canvas));
@@ -139,4 +129,41 @@ void canvas_release(struct canvas *canvas)
 {
     free(canvas->shown);
     canvas->shown = NULL;
+}
+
+/* ---- one line, while a command works ---- */
+
+enum { WAITING_SIZE = 256 };
+
+#define WAITING_SECONDS 0.25 /* between two lines */
+
+void waiting_begin(struct waiting *waiting, FILE *file, const struct terminal *terminal)
+{
+    *waiting = (struct waiting){.canvas = {.file = file, .terminal = *terminal}};
+    waiting->next = terminal->rows > 0 ? clock_now() + WAITING_SECONDS : INFINITY;
+}
+
+bool waiting_is_due(const struct waiting *waiting)
+{
+    return isfinite(waiting->next) && clock_now() >= waiting->next;
+}
+
+void waiting_say(struct waiting *waiting, const char *format, ...)
+{
+    char line[WAITING_SIZE];
+    va_list arguments;
+
+    if (!isfinite(waiting->next))
+        return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line) - 1, format, arguments);
+    va_end(arguments);
+    strcat(line, "\n");
+    canvas_draw(&waiting->canvas, line);
+    waiting->next = clock_now() + WAITING_SECONDS;
+}
+
+void waiting_end(struct waiting *waiting)
+{
+    canvas_clear(&waiting->canvas);
 }

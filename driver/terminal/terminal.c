@@ -1,13 +1,18 @@
-/* What the reader of a stream can display. */
+/*
+ * What the reader of a stream can display. The process that has the terminal finds out (terminal_find) and
+ * hands it on to processes that cannot see it (terminal_format, terminal_handed). Nothing here fails: what is
+ * unknown counts as a file.
+ */
 #include "driver/terminal/terminal.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { COLUMNS_DEFAULT = 80, ROWS_DEFAULT = 24, SIZE_MOST = 9999 };
+enum { COLUMNS_DEFAULT = 80, ROWS_DEFAULT = 24 };
 
 static const char *const colour_words[] = {"none", "256"};
 static const char *const charset_words[] = {"ascii", "utf8"};
@@ -91,44 +96,20 @@ char *terminal_format(const struct terminal *terminal, char *text, size_t size)
     return text;
 }
 
-/* Reads an integer from 0 to SIZE_MOST and advances *text past it. */
-static bool take_size(const char **text, int *size)
-{
-    char *end;
-    long number = strtol(*text, &end, 10);
-
-    if (**text < '0' || **text > '9' || number > SIZE_MOST)
-        return false;
-    *text = end;
-    *size = (int)number;
-    return true;
-}
-
-/* Reads a blank and a word and advances *text; the word's index among `words`, or -1. */
-static int take_word(const char **text, const char *const *words, int count)
-{
-    if (**text != ' ')
-        return -1;
-    const char *word = *text + 1;
-    size_t length = strcspn(word, " ");
-    for (int i = 0; i < count; i++)
-        if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0) {
-            *text = word + length;
-            return i;
-        }
-    return -1;
-}
-
 bool terminal_parse(struct terminal *terminal, const char *text)
 {
-    int columns, rows;
+    char colours[8], charset[8], again[TERMINAL_TEXT];
+    struct terminal read;
 
-    if (!take_size(&text, &columns) || columns == 0 || *text++ != 'x' || !take_size(&text, &rows))
+    int count = sscanf(text, "%4dx%4d %7s %7s", // NOLINT(cert-err34-c)
+        &read.columns, &read.rows, colours, charset);
+    if (count != 4 || read.columns <= 0 || read.rows < 0)
         return false;
-    int colours = take_word(&text, colour_words, 2), charset = take_word(&text, charset_words, 2);
-    if (colours < 0 || charset < 0 || *text)
+    read.colours = strcmp(colours, colour_words[true]) == 0;
+    read.unicode = strcmp(charset, charset_words[true]) == 0;
+    if (strcmp(terminal_format(&read, again, sizeof(again)), text) != 0)
         return false;
-    *terminal = (struct terminal){columns, rows, colours == 1, charset == 1};
+    *terminal = read;
     return true;
 }
 
@@ -138,4 +119,11 @@ struct terminal terminal_handed(void)
     struct terminal terminal = {.columns = 80};
 
     return handed && terminal_parse(&terminal, handed) ? terminal : terminal_find(stderr);
+}
+
+const char *terminal_hand_on(char *text, size_t size)
+{
+    struct terminal terminal = terminal_handed();
+
+    return terminal_format(&terminal, text, size);
 }

@@ -38,6 +38,9 @@ bool terminal_parse(struct terminal *terminal, const char *text);
 #define SCREEN_VARIABLE "NORMSWEEP_SCREEN"
 struct terminal terminal_handed(void);
 
+/* The value of this variable for this process's ranks. Returns text. */
+const char *terminal_hand_on(char *text, size_t size);
+
 /*
  * Lines on a terminal that are redrawn in place: below earlier output, or from the top left corner of the
  * screen. Lines are cut to the terminal's size. A drawing is written in one call, so that nothing flickers.
