@@ -12,6 +12,7 @@
 #include "driver/output/output.h"
 #include "driver/ranks/ranks.h"
 #include "driver/status/status.h"
+#include "driver/terminal/terminal.h"
 #include "driver/text/text.h"
 #include "worker/host/host.h"
 #include "worker/wire/wire.h"
@@ -228,7 +229,7 @@ static int run_launched(struct start *start, int64_t pending, struct error *erro
         .argv = start->argv,
         .workers = workers,
         .spares = launching_spares(&start->launching),
-        .journal = start->journal};
+        .observer = {start->journal, SCREEN_VARIABLE, terminal_hand_on, log_restart}};
     return launcher_run(&launch, error);
 }
 

@@ -5,9 +5,7 @@
  * the lease, that all ranks are ready.
  */
 #include "driver/job/job.h"
-#include "driver/log/log.h"
 #include "driver/ranks/inside.h"
-#include "driver/terminal/terminal.h"
 #include "driver/text/text.h"
 #include "model/core/check.h"
 #include "worker/host/host.h"
@@ -26,7 +24,7 @@
 
 enum { OPTIONS_MOST = 24, VARIABLES_MOST = 8, VALUE_SIZE = 64 };
 
-_Static_assert((int)TERMINAL_TEXT <= VALUE_SIZE && (int)NETWORK_SIZE <= VALUE_SIZE, "values of variables");
+_Static_assert((int)NETWORK_SIZE <= VALUE_SIZE, "values of variables");
 
 #define GAP_MOST 1 /* seconds between two looks that count, at most: the whole job may be suspended */
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; later ten times as long */
@@ -44,6 +42,7 @@ struct launcher {
     struct lease *lease;
     const char *output;
     const struct mpirun *command;
+    const struct launch_observer *observer;
     pid_t mpirun;
     struct pump out, error;
     struct coordinator_news news;
@@ -103,8 +102,10 @@ static void add_argument(struct command_line *line, const char *argument)
  * mpiexec has neither: it ends all ranks when one dies, and -disable-auto-cleanup makes it break down itself;
  * it lets ranks share processors, binds none and hands the environment on, all by default.
  */
-static void add_options(struct command_line *line, const struct mpirun *mpirun, int ranks)
+static void add_options(struct command_line *line, const struct launch *launch, int ranks)
 {
+    const struct mpirun *mpirun = launch->mpirun;
+
     add_argument(line, mpirun->command);
     if (mpirun->release >= 5) {
         add_argument(line, "--with-ft");
@@ -119,7 +120,7 @@ static void add_options(struct command_line *line, const struct mpirun *mpirun, 
         add_argument(line, "-x");
         add_argument(line, LEASE_VARIABLE);
         add_argument(line, "-x");
-        add_argument(line, SCREEN_VARIABLE);
+        add_argument(line, launch->observer.variable);
         add_argument(line, "-x");
         add_argument(line, SPARES_VARIABLE);
         if (getenv(CHOSEN_VARIABLE)) {
@@ -142,7 +143,7 @@ static int compose(struct command_line *line, const struct launch *launch, int r
         error_set(error, ERROR_ENVIRONMENT, "%s: %s", launch->mpirun->command, strerror(errno));
         return -1;
     }
-    add_options(line, launch->mpirun, ranks);
+    add_options(line, launch, ranks);
     add_argument(line, line->program);
     for (int i = 0; i < launch->argc; i++)
         add_argument(line, launch->argv[i]);
@@ -384,12 +385,11 @@ static void end_orphan(struct launcher *l)
 /* One life of mpirun, from its start to its end. */
 static int run_once(struct launcher *l, struct command_line *line, struct error *error)
 {
-    struct terminal terminal = terminal_handed();
-    char text[TERMINAL_TEXT];
+    char text[VALUE_SIZE];
 
     if (lease_begin_life(l->lease, error) != 0)
         return -1;
-    set_variable(line, SCREEN_VARIABLE, terminal_format(&terminal, text, sizeof(text)));
+    set_variable(line, l->observer->variable, l->observer->value(text, sizeof(text)));
     set_variable(line, LEASE_VARIABLE, lease_token(l->lease));
     if (start_mpirun(l, line, error) != 0)
         return -1;
@@ -430,11 +430,7 @@ static int judge_loss(const struct launcher *l, const struct launch *launch, int
             "continue",
             launch->output, what_was_lost(l), vain);
     lines_print(stderr, 0, "%s: %s; starting again", launch->output, what_was_lost(l));
-    struct json_writer *writer = journal_begin(launch->journal, LOG_COORDINATOR_RESTARTED);
-    if (writer) {
-        json_writer_text(writer, "message", what_was_lost(l));
-        journal_end(launch->journal, false);
-    }
+    launch->observer.restarts(launch->observer.context, what_was_lost(l));
     return LOST;
 }
 
@@ -492,6 +488,7 @@ static int run_lives(
         struct launcher launcher = {.lease = launch->lease,
             .output = launch->output,
             .command = launch->mpirun,
+            .observer = &launch->observer,
             .told = -1,
             .expected = elsewhere ? 0 : ranks,
             .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};

@@ -123,6 +123,14 @@ struct hosts {
 /* For the coordinator: how many of the ranks of a host are spares. */
 #define SPARES_VARIABLE "NORMSWEEP_SPARES"
 
+/* What the command that launches ranks hands on to them, and records of them. */
+struct launch_observer {
+    void *context;
+    const char *variable; /* of the ranks' environment, whose value is asked for at each start of mpirun */
+    const char *(*value)(char *text, size_t size); /* returns text */
+    void (*restarts)(void *context, const char *why); /* mpirun is lost and will be started again */
+};
+
 /* What is started. */
 struct launch {
     struct lease *lease; /* held by this process */
@@ -132,7 +140,7 @@ struct launch {
     char **argv;
     int workers; /* besides a coordinator; 0: as many as the allocation has */
     int spares; /* that each host starts besides its workers */
-    struct journal *journal; /* NULL: there is no log */
+    struct launch_observer observer;
 };
 
 /*
