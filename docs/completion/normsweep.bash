@@ -97,8 +97,8 @@ _normsweep_names() {
         set -- --at:NAME=VALUE '--over:X[,Y]' -h --help 1:OUT.nc 2:VARIABLE
         ;;
     inspect)
-        set -- -o:OUT.nc --output:OUT.nc --values --tokens:IDS --context:T --threads:N --lines --mask:ID \
-            --sentinel:ID --states --json -h --help 1:NET.weights.nc
+        set -- -o:OUT.nc --output:OUT.nc --tokens:IDS --context:T --threads:N --lines --mask:ID --sentinel:ID \
+            --states --json -h --help 1:NET.weights.nc
         ;;
     help)
         set -- --json --schema -h --help '1:params|metrics|KEY|NAME|COMMAND'

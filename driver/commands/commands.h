@@ -25,8 +25,8 @@ void about(FILE *file);
         "draw the phase diagram, or a variable over two axes, in the terminal")                              \
     X(inspect,                                                                                               \
         OPTION_BIT(TOKENS) | OPTION_BIT(LINES) | OPTION_BIT(CONTEXT) | OPTION_BIT(MASK) |                    \
-            OPTION_BIT(SENTINEL) | OPTION_BIT(OUTPUT) | OPTION_BIT(STATES) | OPTION_BIT(VALUES) |            \
-            OPTION_BIT(JSON) | OPTION_BIT(THREADS),                                                          \
+            OPTION_BIT(SENTINEL) | OPTION_BIT(OUTPUT) | OPTION_BIT(STATES) | OPTION_BIT(JSON) |              \
+            OPTION_BIT(THREADS),                                                                             \
         "NET.weights.nc", 1, 1,                                                                              \
         "measure the norms of a trained network; with a text also its loss, saturation and attention")       \
     X(help, OPTION_BIT(JSON) | OPTION_BIT(SCHEMA), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,                \

@@ -51,8 +51,7 @@ void announce(const struct sweep *sweep, int workers, bool here);
     X(WAIT, 0, "wait", NULL, FLAG, "wait until the sweep has ended; the exit status says how")               \
     X(LIMIT, 0, "limit", "SECONDS", NUMBER(limit, "a number of seconds", 0, INT_MAX),                        \
         "how long to wait for a dataset that is not there, or that no process trains (default: 60)")         \
-    X(VALUES, 0, "values", NULL, FLAG,                                                                       \
-        "print values for scripts: key=value, times in seconds; for inspect: a table with tabs")             \
+    X(VALUES, 0, "values", NULL, FLAG, "print values for scripts: key=value, times in seconds")              \
     X(AT, 0, "at", "NAME=VALUE", TEXTS(at),                                                                  \
         "draw one value of an axis, or of step, layer, head...; separate several by commas")                 \
     X(OVER, 0, "over", "X[,Y]", TEXT(over), "the axes to draw")                                              \

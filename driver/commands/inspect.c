@@ -36,23 +36,9 @@ static int check_options(const struct arguments *arguments, struct error *error)
             return error_set(error, ERROR_INPUT,
                 "normsweep inspect: --%s needs a text; give --tokens IDS, too",
                 option_table[of_text[i]].word);
-    if (arguments_has(arguments, OPTION_VALUES) && arguments_has(arguments, OPTION_JSON))
-        return error_set(error, ERROR_INPUT, "normsweep inspect: give --values or --json, not both");
     if (arguments_has(arguments, OPTION_STATES) && !arguments->output)
         return error_set(error, ERROR_INPUT, "normsweep inspect: --states needs -o OUT.nc, too");
     return arguments->output ? inspected_check(arguments->output, error) : 0;
-}
-
-static void print(const struct inspected *inspected, const struct arguments *arguments)
-{
-    if (arguments_has(arguments, OPTION_JSON))
-        inspect_print_json(inspected);
-    else if (!arguments_has(arguments, OPTION_VALUES))
-        inspect_print_page(inspected);
-    else
-        inspect_print_values(inspected);
-    if (inspected->note && arguments_has(arguments, OPTION_VALUES))
-        fprintf(stderr, "normsweep inspect: %s\n", inspected->note);
 }
 
 /* Writes the file first: what is printed then says that all is done. */
@@ -66,8 +52,10 @@ static int tell(struct inspected *inspected, const struct arguments *arguments, 
     inspected->text = text;
     if (arguments->output)
         status = inspected_write(inspected, arguments->output, error);
-    if (status == 0)
-        print(inspected, arguments);
+    if (status == 0 && arguments_has(arguments, OPTION_JSON))
+        inspect_print_json(inspected);
+    else if (status == 0)
+        inspect_print_page(inspected);
     free(file);
     free(text);
     return status;

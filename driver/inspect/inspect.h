@@ -25,11 +25,9 @@ struct inspect_request {
 int inspect_network(struct inspected *inspected, struct arena *arena, struct saved *network,
     const struct inspect_request *request, struct error *error);
 
-/* What was measured, on stdout: as a page for people; as lines with tabs between the columns name, stack,
- * layer, tensor, head and value, '-' where a column does not apply, without histograms; as JSON, the contents
- * of the dataset without states as xarray.Dataset.from_dict takes it, null where it is not a number. */
+/* What was measured, on stdout: as a page for people; as JSON, the contents of the dataset without states as
+ * xarray.Dataset.from_dict takes it, null where it is not a number. */
 void inspect_print_page(const struct inspected *inspected);
-void inspect_print_values(const struct inspected *inspected);
 void inspect_print_json(const struct inspected *inspected);
 
 #endif

@@ -185,28 +185,24 @@ static int measure_norms(struct measurement *m, struct error *error)
     return 0;
 }
 
-/* Notes which rows are kept, in the first batch. */
-static void keep_tokens(struct inspected_stack *of, const struct packed *side)
-{
-    for (int64_t row = 0, sequence = 0; row < of->rows; row++) {
-        while (row >= side->start[sequence + 1])
-            sequence++;
-        of->token[row] = side->tokens[row];
-        of->sequence[row] = (int32_t)sequence;
-    }
-}
-
-/* Keeps a state of the first sequences. */
+/* Keeps a state of the first sequences; with the first one, what the rows are. */
 static void keep_state(
     void *context, int64_t stack, int64_t depth, const scalar *state, const struct packed *side)
 {
     struct measurement *m = context;
     struct inspected_stack *of = &m->states.stack[stack];
-    int64_t size = of->rows * m->architecture.width;
+    int64_t width = m->architecture.width;
 
-    if (depth == 0)
-        keep_tokens(of, side);
-    memcpy(depth < 0 ? of->output : of->state + depth * size, state, (size_t)size * sizeof(*state));
+    for (int64_t row = 0, sequence = 0; depth == 0 && row < of->rows; row++) {
+        while (row >= side->start[sequence + 1])
+            sequence++;
+        of->token[row] = side->tokens[row];
+        of->sequence[row] = (int32_t)sequence;
+    }
+    for (int64_t row = 0; row < of->rows; row++) {
+        scalar *kept = depth < 0 ? of->output + row * width : of->state + (row * of->depths + depth) * width;
+        memcpy(kept, state + row * width, (size_t)width * sizeof(*kept));
+    }
 }
 
 static void add_loss(struct measurement *m, const scalar *state)
@@ -269,23 +265,27 @@ static void measure_text(struct measurement *m)
 
 /* ---- results ---- */
 
+static void put(struct inspected *inspected, enum metric metric, const double *values)
+{
+    measured_put(&inspected->measured, metric, values);
+    inspected->has[metric] = true;
+}
+
 static void put_norms(struct inspected *inspected, const struct norms *norms)
 {
-    inspected_put(inspected, METRIC_param_norm, &norms->param_norm);
-    inspected_put(inspected, METRIC_embedding_norm, &norms->embedding_norm);
-    inspected_put(inspected, METRIC_output_norm, &norms->output_norm);
-    inspected_put(inspected, METRIC_total_norm, &norms->total_norm);
+    put(inspected, METRIC_param_norm, &norms->param_norm);
+    put(inspected, METRIC_embedding_norm, &norms->embedding_norm);
+    put(inspected, METRIC_output_norm, &norms->output_norm);
+    put(inspected, METRIC_total_norm, &norms->total_norm);
     if (norms->stacks > 1)
-        inspected_put(inspected, METRIC_stack_norm, norms->stack_norm);
-    inspected_put_blocks(inspected, METRIC_layer_norm, norms->layer_norm, 1);
-    inspected_put_blocks(inspected, METRIC_tensor_norm, norms->tensor_norm, LAYER_TENSOR_COUNT);
+        put(inspected, METRIC_stack_norm, norms->stack_norm);
+    measured_put_blocks(&inspected->measured, METRIC_layer_norm, norms->layer_norm, 1);
+    measured_put_blocks(&inspected->measured, METRIC_tensor_norm, norms->tensor_norm, LAYER_TENSOR_COUNT);
+    inspected->has[METRIC_layer_norm] = inspected->has[METRIC_tensor_norm] = true;
 }
 
 /* Nats: an untrained network guesses, too. */
 #define GUESSING_MARGIN 0.1
-
-static const char worse_than_guessing[] =
-    "the loss is worse than guessing: are the ids those of this network's tokenizer?";
 
 static void put_loss(struct inspected *inspected, const struct measurement *m)
 {
@@ -294,42 +294,16 @@ static void put_loss(struct inspected *inspected, const struct measurement *m)
 
     collapse_end(&m->collapse, &predicted);
     if (loss > log((double)m->architecture.vocabulary) + GUESSING_MARGIN)
-        inspected->note = worse_than_guessing;
-    inspected_put(inspected, METRIC_valid_loss, &loss);
-    inspected_put(inspected, METRIC_accuracy, &predicted.accuracy);
-    inspected_put(inspected, METRIC_predicted_entropy, &predicted.predicted_entropy);
+        inspected->note = "the loss is worse than guessing: are the ids those of this network's tokenizer?";
+    put(inspected, METRIC_valid_loss, &loss);
+    put(inspected, METRIC_accuracy, &predicted.accuracy);
+    put(inspected, METRIC_predicted_entropy, &predicted.predicted_entropy);
 }
 
-static void put_saturation(struct inspected *inspected, const struct saturation *s)
-{
-    inspected_put_blocks(inspected, METRIC_saturation, s->soft, 1);
-    inspected_put_blocks(inspected, METRIC_hard_saturation, s->hard, 1);
-    inspected_put(inspected, METRIC_saturation_final, s->soft + s->blocks);
-    inspected_put(inspected, METRIC_hard_saturation_final, s->hard + s->blocks);
-    inspected_put_blocks(inspected, METRIC_positions_attended, s->attended, s->heads);
-    inspected_put_blocks(inspected, METRIC_fraction_attended, s->fraction, s->heads);
-    inspected_put_blocks(inspected, METRIC_share_above_one, s->above_one, s->heads);
-    inspected_put_blocks(inspected, METRIC_attended_histogram, s->histogram, s->heads * s->bins);
-    inspected_put(inspected, METRIC_heads_histogram, s->heads_histogram);
-}
-
-static int put_all(struct inspected *inspected, const struct measurement *m, struct error *error)
+static void put_text(struct inspected *inspected, const struct measurement *m)
 {
     const struct inspect_text *text = m->text;
-    bool has_text = text->text.token_count > 0;
 
-    if (inspected_init(inspected, &m->network->architecture, &m->layout, has_text ? m->saturation.bins : 0) <
-        0)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", m->network->path);
-    inspected->family = m->network->family;
-    inspected->parameters = architecture_parameters(&m->network->architecture);
-    inspected->note = text->note;
-    inspected->has_output = m->network->has_output;
-    inspected->mask = text->is_masked && text->has_loss ? text->foreign.mask : -1;
-    inspected->sentinel = has_text && text->reads_spans ? text->foreign.sentinel : -1;
-    put_norms(inspected, &m->norms);
-    if (!has_text)
-        return 0;
     inspected->window = text->window;
     inspected->sequences = text->sequences;
     inspected->tokens = text->tokens;
@@ -340,46 +314,28 @@ static int put_all(struct inspected *inspected, const struct measurement *m, str
     inspected->states.sequences = m->keep_states ? text->kept : 0;
     if (text->has_loss)
         put_loss(inspected, m);
-    put_saturation(inspected, &m->saturation);
-    return 0;
+    measured_put_saturation(&inspected->measured, &m->saturation);
+    for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
+        if (metric_table[metric].group == GROUP_SATURATION || metric_table[metric].group == GROUP_HEADS)
+            inspected->has[metric] = true;
 }
 
-/* Has all memory. */
-static int measure_all(struct inspected *inspected, struct measurement *m, struct error *error)
+static void put_all(struct inspected *inspected, const struct measurement *m)
 {
-    bool flushed = denormals_flush(true); /* as in training */
+    const struct inspect_text *text = m->text;
+    bool has_text = text->text.token_count > 0;
 
-    progress_begin(m);
-    int status = measure_norms(m, error);
-    if (status == 0 && m->text->text.token_count)
-        measure_text(m);
-    denormals_flush(flushed);
-    waiting_end(&m->progress.waiting);
-    return status == 0 ? put_all(inspected, m, error) : -1;
-}
-
-static int measure_with(struct inspected *inspected, struct arena *arena, struct saved *network,
-    struct inspect_text *text, const struct inspect_request *request, struct error *error)
-{
-    struct measurement m = {.network = network,
-        .text = text,
-        .architecture = inspect_text_architecture(text, &network->architecture),
-        .threads = request->threads,
-        .keep_states = request->states,
-        .files = saved_source(network)};
-
-    m.source = (struct weight_source){load, &m};
-    m.planes.source = &m.source;
-    *arena = (struct arena){0};
-    if (take_memory(&m, arena, error) < 0)
-        return error_prefix(error, "%s", network->path);
-    if (measure_all(inspected, &m, error) == 0) {
-        if (saved_check(network, error) == 0)
-            return 0;
-        inspected_release(inspected);
-    }
-    arena_release(arena);
-    return -1;
+    inspected_init(inspected, &m->network->architecture, &m->layout, has_text ? m->saturation.bins : 0);
+    inspected->family = m->network->family;
+    inspected->parameters = architecture_parameters(&m->network->architecture);
+    inspected->note = text->note;
+    inspected->has_output = m->network->has_output;
+    inspected->mask = text->is_masked && text->has_loss ? text->foreign.mask : -1;
+    inspected->sentinel = has_text && text->reads_spans ? text->foreign.sentinel : -1;
+    put_norms(inspected, &m->norms);
+    if (has_text)
+        put_text(inspected, m);
+    inspected_table(inspected);
 }
 
 int inspect_network(struct inspected *inspected, struct arena *arena, struct saved *network,
@@ -389,7 +345,33 @@ int inspect_network(struct inspected *inspected, struct arena *arena, struct sav
 
     if (inspect_text_read(&text, network, request, error) < 0)
         return -1;
-    int status = measure_with(inspected, arena, network, &text, request, error);
+    struct measurement m = {.network = network,
+        .text = &text,
+        .architecture = inspect_text_architecture(&text, &network->architecture),
+        .threads = request->threads,
+        .keep_states = request->states,
+        .files = saved_source(network)};
+    m.source = (struct weight_source){load, &m};
+    m.planes.source = &m.source;
+    *arena = (struct arena){0};
+    int status = take_memory(&m, arena, error);
+    if (status < 0) {
+        error_prefix(error, "%s", network->path);
+    } else {
+        bool flushed = denormals_flush(true); /* as in training */
+        progress_begin(&m);
+        status = measure_norms(&m, error);
+        if (status == 0 && text.text.token_count)
+            measure_text(&m);
+        denormals_flush(flushed);
+        waiting_end(&m.progress.waiting);
+        if (status == 0)
+            status = saved_check(network, error);
+        if (status == 0)
+            put_all(inspected, &m);
+        else
+            arena_release(arena);
+    }
     inspect_text_release(&text);
     return status;
 }

@@ -9,15 +9,6 @@
 #include "model/instruments/fits.h"
 #include "worker/train/train.h"
 
-/* Where the values of block, or depth, number `at` lie; `values` is where those of the metric begin. */
-double *by_stack_place(double *values, enum metric metric, const struct metric_form *form,
-    const struct architecture *architecture, int64_t at);
-
-/* Puts from[blocks][per] to their places: of each block's values the first ones, as many as the metric has.
- */
-void by_stack_put(double *values, enum metric metric, const struct metric_form *form,
-    const struct architecture *architecture, const double *from, size_t per);
-
 void history_layout(
     struct history *history, const struct metric_form *form, int64_t rows, struct arena *arena);
 
@@ -29,25 +20,6 @@ void history_add_norm(struct history *history, int64_t step, double norm);
 /* |theta| at the last measured step divided by |theta| at step 0. */
 double history_growth(const struct history *history);
 void history_fit(const struct history *history, struct growth *growth);
-
-/* Puts all values of a metric into the row under way. */
-static inline void trainer_put(const struct trainer *t, enum metric metric, const double *values)
-{
-    memcpy(trainer_values(t, metric), values, metric_values(metric, &t->history.form) * sizeof(*values));
-}
-
-/* The same of one block or depth, and what an instrument gives for all of them, `per` values each: see
- * by_stack.h. */
-static inline double *trainer_block(const struct trainer *t, enum metric metric, int64_t at)
-{
-    return by_stack_place(trainer_values(t, metric), metric, &t->history.form, &t->model.architecture, at);
-}
-
-static inline void trainer_put_blocks(
-    const struct trainer *t, enum metric metric, const double *values, size_t per)
-{
-    by_stack_put(trainer_values(t, metric), metric, &t->history.form, &t->model.architecture, values, per);
-}
 
 /* The learning rate of the step from theta_t; at the end of the run, where none follows, of the last one. */
 static inline double trainer_next_rate(const struct trainer *t, int64_t step)

@@ -24,6 +24,26 @@
 #include "model/optimisers/optimiser.h"
 #include "worker/run/run.h"
 
+/* The values of one measured step, of a run or of a network that `inspect` measures: NaN, or what was put. */
+struct measured {
+    const struct metric_form *form; /* borrowed, like the architecture */
+    const struct architecture *architecture;
+    double *values; /* [form->row_size] */
+};
+
+/* Where the values of a metric lie; those of block, or depth, number `at` of a metric by blocks. */
+double *measured_values(const struct measured *measured, enum metric metric);
+double *measured_block(const struct measured *measured, enum metric metric, int64_t at);
+
+/* Put all values of a metric; of a metric by blocks, of values[blocks][per] the first ones of each block, as
+ * many as the metric has. */
+void measured_put(const struct measured *measured, enum metric metric, const double *values);
+void measured_put_blocks(
+    const struct measured *measured, enum metric metric, const double *values, size_t per);
+
+/* Put what was measured of the groups saturation and heads. */
+void measured_put_saturation(const struct measured *measured, const struct saturation *saturation);
+
 /* What a run has measured so far: its rows, and the norms to which laws of growth are fitted. */
 struct history {
     struct metric_form form;
@@ -176,19 +196,13 @@ struct trainer {
     struct history history;
     struct outlook outlook; /* if the run may end early */
     scalar *weights, *gradient; /* planes */
-    double *row; /* in the history: the row under way, or the last one */
+    struct measured row; /* in the history: the row under way, or the last one */
     double *run_row; /* [history.form.run_size] of the whole run */
     double begin; /* clock, less the seconds of earlier attempts */
 };
 
-/* Where a metric's values lie in the row under way. */
-static inline double *trainer_values(const struct trainer *t, enum metric metric)
-{
-    return t->row + t->history.form.offset[metric];
-}
-
 /* The one value of a metric in the row under way. */
-#define ROW(t, name) (*trainer_values(t, METRIC_##name))
+#define ROW(t, name) (*measured_values(&(t)->row, METRIC_##name))
 
 /* The result of a validation of theta_t. */
 struct validated {

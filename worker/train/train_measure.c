@@ -50,9 +50,9 @@ static void put_equilibrium(struct trainer *t, int64_t step)
     struct instruments *i = &t->instruments;
 
     measure_equilibrium(i, &t->optimiser, trainer_next_rate(t, step));
-    trainer_put_blocks(t, METRIC_tensor_rms, i->tensor_rms, LAYER_TENSOR_COUNT);
-    trainer_put_blocks(t, METRIC_rotation_equilibrium, i->rotation_equilibrium, LAYER_TENSOR_COUNT);
-    trainer_put_blocks(t, METRIC_rms_equilibrium, i->rms_equilibrium, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_tensor_rms, i->tensor_rms, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_rotation_equilibrium, i->rotation_equilibrium, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_rms_equilibrium, i->rms_equilibrium, LAYER_TENSOR_COUNT);
 }
 
 static void put_state(struct trainer *t, int64_t step)
@@ -66,11 +66,11 @@ static void put_state(struct trainer *t, int64_t step)
     ROW(t, output_norm) = state.output_norm;
     ROW(t, total_norm) = state.total_norm;
     ROW(t, direction_cosine) = state.direction_cosine;
-    trainer_put(t, METRIC_stack_norm, state.stack_norm);
-    trainer_put(t, METRIC_stack_direction_cosine, state.stack_direction_cosine);
-    trainer_put_blocks(t, METRIC_layer_norm, i->layer_norm, 1);
-    trainer_put_blocks(t, METRIC_layer_direction_cosine, i->layer_direction_cosine, 1);
-    trainer_put_blocks(t, METRIC_tensor_norm, i->tensor_norm, LAYER_TENSOR_COUNT);
+    measured_put(&t->row, METRIC_stack_norm, state.stack_norm);
+    measured_put(&t->row, METRIC_stack_direction_cosine, state.stack_direction_cosine);
+    measured_put_blocks(&t->row, METRIC_layer_norm, i->layer_norm, 1);
+    measured_put_blocks(&t->row, METRIC_layer_direction_cosine, i->layer_direction_cosine, 1);
+    measured_put_blocks(&t->row, METRIC_tensor_norm, i->tensor_norm, LAYER_TENSOR_COUNT);
     if (t->measure->group[GROUP_EQUILIBRIUM])
         put_equilibrium(t, step);
     history_add_norm(&t->history, step, state.param_norm);
@@ -81,26 +81,6 @@ static void put_validated(const struct trainer *t, const struct validated *valid
     ROW(t, valid_loss) = validated->loss;
     ROW(t, predicted_entropy) = validated->collapse.predicted_entropy;
     ROW(t, accuracy) = validated->collapse.accuracy;
-}
-
-static void put_saturation(const struct trainer *t)
-{
-    const struct saturation *s = &t->saturation;
-    size_t heads = (size_t)s->heads;
-
-    if (s->soft_wanted) {
-        trainer_put_blocks(t, METRIC_saturation, s->soft, 1);
-        trainer_put_blocks(t, METRIC_hard_saturation, s->hard, 1);
-        trainer_put(t, METRIC_saturation_final, s->soft + s->blocks);
-        trainer_put(t, METRIC_hard_saturation_final, s->hard + s->blocks);
-    }
-    if (s->heads_wanted) {
-        trainer_put_blocks(t, METRIC_positions_attended, s->attended, heads);
-        trainer_put_blocks(t, METRIC_fraction_attended, s->fraction, heads);
-        trainer_put_blocks(t, METRIC_share_above_one, s->above_one, heads);
-        trainer_put_blocks(t, METRIC_attended_histogram, s->histogram, heads * (size_t)s->bins);
-        trainer_put(t, METRIC_heads_histogram, s->heads_histogram);
-    }
 }
 
 /* Continues the sum of the row before, so that a run that is resumed has the same. */
@@ -120,13 +100,13 @@ bool train_begin_row(struct trainer *t, int64_t step, bool measured, const struc
     double begin = clock_now();
     bool finite = true;
 
-    t->row = history_begin_row(&t->history);
+    t->row = (struct measured){&t->history.form, &t->model.architecture, history_begin_row(&t->history)};
     ROW(t, rate_sum) = rate_sum(t, step);
     if (measured) {
         put_state(t, step);
         finite = isfinite(ROW(t, total_norm));
         if (finite && train_saturates(t))
-            put_saturation(t);
+            measured_put_saturation(&t->row, &t->saturation);
         if (finite)
             train_put_probe(t, step);
         t->result->measure_seconds += clock_now() - begin;
@@ -152,7 +132,7 @@ static void hide_unwanted(const struct trainer *t)
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         if (metric_is_of_run(metric) || t->measure->group[metric_table[metric].group])
             continue;
-        double *hidden = trainer_values(t, metric);
+        double *hidden = measured_values(&t->row, metric);
         for (size_t i = 0; i < metric_values(metric, &t->history.form); i++)
             hidden[i] = NAN;
     }
@@ -215,7 +195,7 @@ void train_before_step(struct trainer *t, double clip, int64_t number)
     if (!t->measure->group[GROUP_ALIGNMENT])
         return;
     measure_gradient(&t->instruments, &t->optimiser, t->weights, t->gradient, clip, number, rate, &measures);
-    trainer_put_blocks(t, METRIC_layer_gradient_alignment, t->instruments.layer_gradient_alignment, 1);
+    measured_put_blocks(&t->row, METRIC_layer_gradient_alignment, t->instruments.layer_gradient_alignment, 1);
     ROW(t, grad_norm) = measures.grad_norm;
     ROW(t, gradient_alignment) = measures.gradient_alignment;
     ROW(t, update_norm) = measures.update_norm;
@@ -230,9 +210,9 @@ void train_after_step(struct trainer *t)
     if (!t->measure->group[GROUP_ALIGNMENT] && !t->measure->group[GROUP_EQUILIBRIUM])
         return;
     measure_step(&t->instruments, t->weights, &measures);
-    trainer_put_blocks(t, METRIC_layer_step_size, t->instruments.layer_step_size, 1);
-    trainer_put_blocks(t, METRIC_layer_alignment, t->instruments.layer_alignment, 1);
-    trainer_put_blocks(t, METRIC_rotation, t->instruments.rotation, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_layer_step_size, t->instruments.layer_step_size, 1);
+    measured_put_blocks(&t->row, METRIC_layer_alignment, t->instruments.layer_alignment, 1);
+    measured_put_blocks(&t->row, METRIC_rotation, t->instruments.rotation, LAYER_TENSOR_COUNT);
     ROW(t, step_size) = measures.step_size;
     ROW(t, alignment) = measures.alignment;
     ROW(t, balance_error) = measures.balance_error;

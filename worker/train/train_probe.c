@@ -137,9 +137,9 @@ static void put_slopes(const struct trainer *t, int64_t step)
 {
     const struct metric_form *form = &t->history.form;
     int64_t kinds = form->along[DIMENSION_TENSOR];
-    double *slope = trainer_values(t, METRIC_gradient_depth_slope);
-    double *error = trainer_values(t, METRIC_gradient_depth_slope_error);
-    double *theory = trainer_values(t, METRIC_gradient_depth_slope_theory);
+    double *slope = measured_values(&t->row, METRIC_gradient_depth_slope);
+    double *error = measured_values(&t->row, METRIC_gradient_depth_slope_error);
+    double *theory = measured_values(&t->row, METRIC_gradient_depth_slope_theory);
 
     for (int64_t stack = 0; stack < form->along[DIMENSION_STACK]; stack++)
         for (int64_t kind = 0; kind < kinds; kind++) {
@@ -153,8 +153,8 @@ static void put_slopes(const struct trainer *t, int64_t step)
 
 static void put_gradients(const struct trainer *t, int64_t step)
 {
-    trainer_put_blocks(t, METRIC_mean_gradient_norm, t->gradients.mean_norm, LAYER_TENSOR_COUNT);
-    trainer_put_blocks(t, METRIC_batch_gradient_norm, t->gradients.batch_norm, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_mean_gradient_norm, t->gradients.mean_norm, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_batch_gradient_norm, t->gradients.batch_norm, LAYER_TENSOR_COUNT);
     put_slopes(t, step);
 }
 
@@ -182,8 +182,8 @@ static void put_hessian(const struct trainer *t, int64_t step)
     const struct hessian *h = &t->hessian;
     const struct spectrum *s = &h->whole;
 
-    trainer_put(t, METRIC_hessian_ritz, s->ritz);
-    trainer_put(t, METRIC_hessian_weight, s->weight);
+    measured_put(&t->row, METRIC_hessian_ritz, s->ritz);
+    measured_put(&t->row, METRIC_hessian_weight, s->weight);
     ROW(t, hessian_largest) = s->largest;
     ROW(t, hessian_smallest) = s->smallest;
     ROW(t, hessian_trace) = s->trace;
@@ -199,13 +199,14 @@ static void put_hessian_layers(const struct trainer *t)
 
     for (int64_t layer = 0; layer < h->layers; layer++) {
         const struct spectrum *s = &h->layer[layer];
-        memcpy(trainer_block(t, METRIC_layer_hessian_ritz, layer), s->ritz, values * sizeof(*s->ritz));
-        memcpy(trainer_block(t, METRIC_layer_hessian_weight, layer), s->weight, values * sizeof(*s->weight));
-        *trainer_block(t, METRIC_layer_hessian_largest, layer) = s->largest;
-        *trainer_block(t, METRIC_layer_hessian_smallest, layer) = s->smallest;
-        *trainer_block(t, METRIC_layer_hessian_trace, layer) = s->trace;
-        *trainer_block(t, METRIC_layer_hessian_trace_error, layer) = s->trace_error;
-        *trainer_block(t, METRIC_layer_hessian_bound, layer) = bound_of(h, s);
+        memcpy(measured_block(&t->row, METRIC_layer_hessian_ritz, layer), s->ritz, values * sizeof(*s->ritz));
+        memcpy(measured_block(&t->row, METRIC_layer_hessian_weight, layer), s->weight,
+            values * sizeof(*s->weight));
+        *measured_block(&t->row, METRIC_layer_hessian_largest, layer) = s->largest;
+        *measured_block(&t->row, METRIC_layer_hessian_smallest, layer) = s->smallest;
+        *measured_block(&t->row, METRIC_layer_hessian_trace, layer) = s->trace;
+        *measured_block(&t->row, METRIC_layer_hessian_trace_error, layer) = s->trace_error;
+        *measured_block(&t->row, METRIC_layer_hessian_bound, layer) = bound_of(h, s);
     }
 }
 
@@ -213,14 +214,14 @@ static void put_hessian_layers(const struct trainer *t)
 static void put_residual_of(const struct trainer *t, const struct residual *r, int64_t first)
 {
     for (int64_t depth = 0; depth <= r->layers; depth++) {
-        *trainer_block(t, METRIC_residual_norm, first + depth) = r->norm[depth];
-        *trainer_block(t, METRIC_residual_cosine, first + depth) = r->cosine[depth];
+        *measured_block(&t->row, METRIC_residual_norm, first + depth) = r->norm[depth];
+        *measured_block(&t->row, METRIC_residual_cosine, first + depth) = r->cosine[depth];
     }
-    trainer_values(t, METRIC_residual_growth)[r->stack] = r->growth;
-    trainer_values(t, METRIC_residual_growth_error)[r->stack] = r->growth_error;
-    trainer_values(t, METRIC_gradient_growth)[r->stack] = r->gradient_growth;
-    trainer_values(t, METRIC_angle_exponent)[r->stack] = r->angle_exponent;
-    trainer_values(t, METRIC_gradient_exponent)[r->stack] = r->gradient_exponent;
+    measured_values(&t->row, METRIC_residual_growth)[r->stack] = r->growth;
+    measured_values(&t->row, METRIC_residual_growth_error)[r->stack] = r->growth_error;
+    measured_values(&t->row, METRIC_gradient_growth)[r->stack] = r->gradient_growth;
+    measured_values(&t->row, METRIC_angle_exponent)[r->stack] = r->angle_exponent;
+    measured_values(&t->row, METRIC_gradient_exponent)[r->stack] = r->gradient_exponent;
 }
 
 static void put_residual(const struct trainer *t)
@@ -233,8 +234,8 @@ static void put_residual(const struct trainer *t)
 
 static void put_lyapunov(const struct trainer *t)
 {
-    trainer_put(t, METRIC_lyapunov, t->lyapunov.exponent);
-    trainer_put(t, METRIC_lyapunov_angular, t->lyapunov.angular);
+    measured_put(&t->row, METRIC_lyapunov, t->lyapunov.exponent);
+    measured_put(&t->row, METRIC_lyapunov_angular, t->lyapunov.angular);
 }
 
 void train_put_probe(const struct trainer *t, int64_t step)

@@ -38,11 +38,11 @@ void definition_integer(
         definition_keep(definition, nc_put_att_longlong(definition->file, variable, name, type, 1, &number));
 }
 
-void definition_real(struct definition *definition, int variable, const char *name, double value)
+void definition_real(
+    struct definition *definition, int variable, const char *name, nc_type type, double value)
 {
     if (definition->status == NC_NOERR)
-        definition_keep(
-            definition, nc_put_att_double(definition->file, variable, name, NC_DOUBLE, 1, &value));
+        definition_keep(definition, nc_put_att_double(definition->file, variable, name, type, 1, &value));
 }
 
 /* A parameter that is not an axis is an attribute. */
@@ -52,7 +52,7 @@ static void put_param(struct definition *definition, const struct param *param, 
 
     switch (param->kind) {
     case PARAM_REAL:
-        definition_real(definition, NC_GLOBAL, param->name, value.real);
+        definition_real(definition, NC_GLOBAL, param->name, NC_DOUBLE, value.real);
         break;
     case PARAM_WORD:
         definition_text(definition, NC_GLOBAL, param->name, param->words[value.integer]);

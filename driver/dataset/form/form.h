@@ -11,6 +11,7 @@
 #include "model/core/error.h"
 #include "model/network/weights.h"
 #include "worker/run/run.h"
+#include "worker/train/train.h"
 
 /* The exact size in bytes of a sweep's dataset; NaN: unknown. */
 double dataset_size(const struct sweep *sweep, const struct corpus *corpus);
@@ -130,7 +131,11 @@ enum variable_kind {
     VARIABLE_LABEL, /* the labels of a `together` axis */
     VARIABLE_PARAM, /* a parameter along an axis */
     VARIABLE_COORDINATE, /* of metric_dimension_table */
+    VARIABLE_STATE, /* of enum state_variable: what `inspect` keeps of a network's states */
 };
+
+/* Over position, of words as integers, or over position, depth and width, position and width. */
+enum state_variable { STATE_token, STATE_sequence, STATE_stream, STATE_output, STATE_VARIABLE_COUNT };
 
 struct variable {
     enum variable_kind kind;
@@ -155,6 +160,7 @@ struct outline {
     const int64_t *step; /* [step_count] */
     const struct metric_form *form;
     bool dimension[DIMENSION_COUNT], metric[METRIC_COUNT]; /* those that the file has */
+    int64_t positions, width; /* of the states of a network; positions 0: the file has no states */
 };
 
 /* Of the file that a sweep needs. */
@@ -191,20 +197,20 @@ void layout_measure(struct layout *layout);
  */
 
 /*
- * What was measured on a trained network, and a small dataset of it: names, dimensions, coordinates
- * and attributes are those of a sweep's dataset, without axes, runs and steps.
+ * What was measured on a trained network, and a small dataset of it: variables, dimensions and coordinates
+ * are rows of the same table as a sweep's, without axes, runs and steps.
  */
 
 /* The attribute `source` of such a file. */
 #define INSPECTED_SOURCE "normsweep inspect"
 
-/* The first states of the residual stream of each stack: see inspected_write. */
+/* The first states of the residual stream of each stack. */
 struct inspected_states {
     int64_t sequences; /* 0: none are kept */
     struct inspected_stack {
         int64_t rows, depths; /* depths: blocks and one */
         int32_t *token, *sequence; /* [rows] what a row reads, and its sequence */
-        scalar *state; /* [depths][rows, C] after so many blocks */
+        scalar *state; /* [rows, depths, C] after so many blocks */
         scalar *output; /* [rows, C] the stack's, behind a final norm where there is one */
     } stack[STACKS_MOST];
 };
@@ -222,36 +228,25 @@ struct inspected {
     bool has_output;
     int64_t mask, sentinel; /* ids; -1: none */
 
-    /* The values lie like those of a measured step: see struct metric_form. */
     struct metric_form form;
-    bool has[METRIC_COUNT];
-    double *row; /* [form.row_size] owned */
+    struct measured measured; /* its values are owned */
+    bool has[METRIC_COUNT]; /* those that were measured */
     struct inspected_states states; /* borrowed */
+
+    /* See inspected_table. */
+    struct outline outline;
+    struct variable *variable; /* [variables] owned */
+    int variables;
 };
 
-/* Room for the values of a network, whose tensors are those of the layout; bins 0: no histograms. -1: no
- * memory. */
-int inspected_init(struct inspected *inspected, const struct architecture *architecture,
+/* Room for the values of a network, whose tensors are those of the layout; bins 0: no histograms. A struct
+ * inspected is not copied: it points into itself. */
+void inspected_init(struct inspected *inspected, const struct architecture *architecture,
     const struct weight_layout *layout, int64_t bins);
 void inspected_release(struct inspected *inspected);
 
-/* Store all values of a metric; in the second form `each` for every block of the network, where stacks may
- * have unequal numbers of blocks. */
-void inspected_put(struct inspected *inspected, enum metric metric, const double *values);
-void inspected_put_blocks(
-    struct inspected *inspected, enum metric metric, const double *values, int64_t each);
-
-/* The dimensions of a metric in the file; returns their number. */
-int inspected_dimensions(
-    const struct inspected *inspected, enum metric metric, enum metric_dimension dimension[METRIC_RANK_MOST]);
-
-/* Has the file a dimension? */
-bool inspected_has(const struct inspected *inspected, enum metric_dimension dimension);
-
-/* One value: place [d] is its place along dimension d, for those that the metric has. False: the network has
- * no such layer or tensor. */
-bool inspected_value(const struct inspected *inspected, enum metric metric, size_t index,
-    int64_t place[DIMENSION_COUNT], double *value);
+/* Lists the variables of the file, once all is measured. */
+void inspected_table(struct inspected *inspected);
 
 /* What the file says of the network and of its text, as global attributes. Those of a network have the names
  * of a sweep's parameters. */
@@ -271,10 +266,8 @@ int inspected_attributes(
 int inspected_check(const char *path, struct error *error);
 
 /*
- * Writes the file under a temporary name, syncs and renames it. Kept states are the variables `state`
- * (position, depth, width) and `output` (position, width), beside `token` and `sequence` (position); of an
- * encoder-decoder they have the dimension `stack` in front, and a stack with fewer positions or blocks has
- * NaN, or -1, beyond its own.
+ * Writes the file under a temporary name, syncs and renames it. Kept states of an encoder-decoder have the
+ * dimension `stack` in front, and a stack with fewer positions or blocks has NaN, or -1, beyond its own.
  */
 int inspected_write(const struct inspected *inspected, const char *path, struct error *error);
 

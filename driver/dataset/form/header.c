@@ -120,8 +120,8 @@ static void define(struct definition *definition, const struct variable *row)
         definition_text(definition, id, METRIC_NATURE, row->nature);
     if (row->of_cells)
         put_coordinates(definition, id, row);
-    if (row->filled && row->type == NC_DOUBLE)
-        definition_real(definition, id, "_FillValue", NAN);
+    if (row->filled && (row->type == NC_DOUBLE || row->type == NC_FLOAT))
+        definition_real(definition, id, "_FillValue", row->type, NAN);
     else if (row->filled)
         definition_integer(definition, id, "_FillValue", row->type, -1);
     if (row->kind == VARIABLE_RUN)

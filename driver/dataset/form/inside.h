@@ -57,6 +57,7 @@ void definition_history(struct definition *definition, const char *before);
 void definition_text(struct definition *definition, int variable, const char *name, const char *text);
 void definition_integer(
     struct definition *definition, int variable, const char *name, nc_type type, int64_t value);
-void definition_real(struct definition *definition, int variable, const char *name, double value);
+void definition_real(
+    struct definition *definition, int variable, const char *name, nc_type type, double value);
 
 #endif

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NC_SCALAR _Generic((scalar)0, float : NC_FLOAT, double : NC_DOUBLE)
+
 /* Rows on their way. */
 struct listing {
     const struct outline *outline;
@@ -191,11 +193,44 @@ static void add_coordinate(struct listing *listing, enum metric_dimension dimens
         widen(row, of->word(i));
 }
 
+/* ---- states ---- */
+
+static void add_state(struct listing *listing, enum state_variable which)
+{
+    static const struct {
+        const char *name, *long_name, *comment;
+    } text[STATE_VARIABLE_COUNT] = {
+        [STATE_token] = {"token", "token", "id that the network reads at the position"},
+        [STATE_sequence] = {"sequence", "sequence", "number of the sequence, from 0 on"},
+        [STATE_stream] = {"state", "residual stream", "after so many blocks"},
+        [STATE_output] = {"output", "output of the stack", "behind the final norm, if there is one"},
+    };
+    const struct outline *outline = listing->outline;
+    bool stacks = outline->dimension[DIMENSION_STACK], real = which == STATE_stream || which == STATE_output;
+    struct variable *row = add(listing, (struct variable){.kind = VARIABLE_STATE,
+                                            .which = which,
+                                            .name = text[which].name,
+                                            .long_name = text[which].long_name,
+                                            .unit = "1",
+                                            .comment = text[which].comment,
+                                            .type = real ? NC_SCALAR : NC_INT,
+                                            .filled = real || stacks}); /* stacks of different lengths */
+
+    if (stacks)
+        over(row, metric_dimension_table[DIMENSION_STACK].name, dimension_length(outline, DIMENSION_STACK));
+    over(row, "position", outline->positions);
+    if (which == STATE_stream)
+        over(row, metric_dimension_table[DIMENSION_DEPTH].name, dimension_length(outline, DIMENSION_DEPTH));
+    if (real)
+        over(row, "width", outline->width);
+}
+
 /* ---- the table ---- */
 
 struct variable *variable_table(const struct outline *outline, int *count)
 {
-    int room = RUN_VARIABLE_COUNT + METRIC_COUNT + SESSION_VARIABLE_COUNT + DIMENSION_COUNT;
+    int room =
+        RUN_VARIABLE_COUNT + METRIC_COUNT + SESSION_VARIABLE_COUNT + DIMENSION_COUNT + STATE_VARIABLE_COUNT;
 
     for (int64_t i = 0; i < outline->axis_count; i++)
         room += 1 + (int)outline->axis[i].param_count;
@@ -222,6 +257,8 @@ struct variable *variable_table(const struct outline *outline, int *count)
             add_coordinate(&listing, i);
     if (of_sweep)
         add_sessions(&listing, 0, SESSION_VARIABLE_start);
+    for (enum state_variable i = 0; outline->positions > 0 && i < STATE_VARIABLE_COUNT; i++)
+        add_state(&listing, i);
     *count = listing.count;
     return listing.row;
 }

@@ -11,6 +11,7 @@ import struct
 import netCDF4
 import numpy as np
 import torch
+import xarray as xr
 
 from conftest import script
 
@@ -22,6 +23,20 @@ TENSORS = {  # normsweep's names of GPT-2's tensors
     "ln2": "ln_2.weight", "o_bias": "attn.c_proj.bias", "w1_bias": "mlp.c_fc.bias", "w2_bias": "mlp.c_proj.bias",
     "ln1_bias": "ln_1.bias", "ln2_bias": "ln_2.bias",
 }
+
+
+def printed(text):
+    """What `inspect --json` prints, as {(name, stack, layer, tensor, head): value}, "-" where one does not apply; without
+    histograms, and without the tensors and layers that the network lacks."""
+    told, out = xr.Dataset.from_dict(json.loads(text)).astype(float), {}
+    for name in told:
+        if "attended" in told[name].dims:
+            continue
+        for at in np.ndindex(told[name].shape):
+            place = {dimension: told[dimension].values[i] for dimension, i in zip(told[name].dims, at)}
+            if not np.isnan(value := float(told[name].values[at])):
+                out[name, *(place.get(dimension, "-") for dimension in ("stack", "layer", "tensor", "head"))] = value
+    return out | {(name, "-", "-", "-", "-"): told.attrs[name] for name in ("tokens", "parameters") if name in told.attrs}
 
 
 def query(weights, layer, columns, factor):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import exported
+import gpt2
 import reference
 from conftest import NORMSWEEP, names_in, run, script, tables
 
@@ -70,12 +71,11 @@ def test_inspect_measures_the_same_norms(tmp_path, keys):
     saved = exported.train(tmp_path, **keys, measure={"every": 12, "metrics": ["norms"]})
     exported.export(saved, tmp_path / "out")
     script("weights", "import", tmp_path / "out", "-o", tmp_path / "back.weights.nc")
-    lines = run(NORMSWEEP, "inspect", tmp_path / "back.weights.nc", "--values").stdout.splitlines()
-    rows = [dict(zip(lines[0].split("\t"), line.split("\t"))) for line in lines[1:]]
-    found = {row["name"]: float(row["value"]) for row in rows if row["layer"] == "-"}
+    found = gpt2.printed(run(NORMSWEEP, "inspect", tmp_path / "back.weights.nc", "--json").stdout)
     with netCDF4.Dataset(tmp_path / "sweep.nc") as file:
         for name in ("param_norm", "embedding_norm", "output_norm", "total_norm"):
-            assert abs(found[name] - float(file[name][..., -1])) <= 1e-6 * found[name]
+            norm = found[name, "-", "-", "-", "-"]
+            assert abs(norm - float(file[name][..., -1])) <= 1e-6 * norm
 
 
 # The folder

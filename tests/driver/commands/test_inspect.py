@@ -22,14 +22,10 @@ CONFIG = {"n_head": HEADS, "activation_function": "gelu_new", "layer_norm_epsilo
 
 
 def table(text):
-    """The lines of --values for a network of one stack, without the number of its parameters."""
-    lines = text.splitlines()
-    assert lines[0] == "name\tstack\tlayer\ttensor\thead\tvalue"
-    rows = [line.split("\t") for line in lines[1:]]
-    out = {(name, layer if layer == "-" else int(layer), tensor, head if head == "-" else int(head)): float(value)
-           for name, stack, layer, tensor, head, value in rows if name != "parameters"}
-    assert len(out) == len(rows) - 1 and {row[1] for row in rows} == {"-"}
-    return out
+    """What --json prints of a network of one stack, without the number of its parameters."""
+    rows = gpt2.printed(text)
+    assert {stack for _, stack, *_ in rows} == {"-"}
+    return {(name, *place): value for (name, _, *place), value in rows.items() if name != "parameters"}
 
 
 def compare(found, expected, tolerance):
@@ -51,7 +47,7 @@ def write(folder, weights, dtype="F32", prefix="", config=None, ids=IDS, heads=H
 
 
 def inspect(folder, *arguments, program="normsweep", **options):
-    return run(BUILD / program, "inspect", "net.weights.nc", *arguments, "--values", cwd=folder, **options)
+    return run(BUILD / program, "inspect", "net.weights.nc", *arguments, "--json", cwd=folder, **options)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -157,7 +153,7 @@ def limited(folder, mebibytes, *arguments):
     """With so much address space."""
     script = f'ulimit -v {mebibytes * 1024} && exec "$@"'
     command = ["sh", "-c", script, "sh", BUILD / "normsweep", "inspect", "net.weights.nc", "--threads", "1"]
-    return subprocess.run([*command, *arguments, "--values"], cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run([*command, *arguments, "--json"], cwd=folder, capture_output=True, text=True, timeout=120)
 
 
 def test_short_of_memory(tmp_path):

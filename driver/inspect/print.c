@@ -1,5 +1,7 @@
-/* The page of `inspect` for people. */
+/* What `inspect` prints: a page for people, and the dataset as JSON. */
 #include "driver/inspect/inside.h"
+#include "driver/text/text.h"
+#include "model/core/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,14 +22,9 @@ static const struct {
 };
 enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
-static const double *values_of(const struct inspected *inspected, enum metric metric)
-{
-    return inspected->row + inspected->form.offset[metric];
-}
-
 static double whole(const struct inspected *inspected, enum metric metric)
 {
-    return *values_of(inspected, metric);
+    return *measured_values(&inspected->measured, metric);
 }
 
 static bool has_stacks(const struct inspected *inspected)
@@ -122,7 +119,8 @@ static void print_layer(const struct inspected *inspected, int64_t stack, int64_
         if (!inspected->has[columns[i].metric])
             continue;
         int64_t each = (int64_t)metric_values(columns[i].metric, &inspected->form) / (stacks * layers);
-        const double *values = values_of(inspected, columns[i].metric) + (stack * layers + layer) * each;
+        const double *values =
+            measured_values(&inspected->measured, columns[i].metric) + (stack * layers + layer) * each;
         printf(columns[i].format, mean_of(values, each));
     }
     putchar('\n');
@@ -137,7 +135,7 @@ static void print_final(const struct inspected *inspected, int64_t stack)
         if (columns[i].final == METRIC_COUNT)
             printf("%12s", "");
         else
-            printf(columns[i].format, values_of(inspected, columns[i].final)[stack]);
+            printf(columns[i].format, measured_values(&inspected->measured, columns[i].final)[stack]);
         if (columns[i].metric == METRIC_hard_saturation)
             break;
     }
@@ -162,4 +160,83 @@ void inspect_print_page(const struct inspected *inspected)
         if (inspected->has[METRIC_saturation_final])
             print_final(inspected, stack);
     }
+}
+
+/* ---- JSON ---- */
+
+/* The values of a variable from its dimension number `from` on, as nested lists. */
+static void put_values(struct json_writer *writer, const char *name, const struct variable *variable,
+    int from, const double **next)
+{
+    if (from == variable->rank) {
+        json_writer_real(writer, name, *(*next)++);
+        return;
+    }
+    INVARIANT(from < METRIC_RANK_MOST, "%s: dimension %d", variable->name, from);
+    json_writer_open(writer, name, '[');
+    for (int64_t i = 0; i < variable->length[from]; i++)
+        put_values(writer, NULL, variable, from + 1, next);
+    json_writer_close(writer, ']');
+}
+
+static void put_coordinate(struct json_writer *writer, const struct variable *variable)
+{
+    const struct metric_dimension_row *dimension = &metric_dimension_table[variable->which];
+
+    json_writer_open(writer, "data", '[');
+    for (int64_t i = 0; i < variable->length[0]; i++) {
+        if (dimension->word)
+            json_writer_text(writer, NULL, dimension->word(i));
+        else if (dimension->is_real)
+            json_writer_real(writer, NULL, dimension->number(i));
+        else
+            json_writer_whole(writer, NULL, (int64_t)dimension->number(i));
+    }
+    json_writer_close(writer, ']');
+}
+
+/* All variables of a kind, as one object. */
+static void put_variables(
+    struct json_writer *writer, const char *name, const struct inspected *inspected, enum variable_kind kind)
+{
+    json_writer_open(writer, name, '{');
+    for (int id = 0; id < inspected->variables; id++) {
+        const struct variable *variable = &inspected->variable[id];
+        if (variable->kind != kind)
+            continue;
+        json_writer_open(writer, variable->name, '{');
+        json_writer_open(writer, "dims", '[');
+        for (int i = 0; i < variable->rank; i++)
+            json_writer_text(writer, NULL, variable->dimension[i]);
+        json_writer_close(writer, ']');
+        if (kind == VARIABLE_METRIC) {
+            const double *next = measured_values(&inspected->measured, (enum metric)variable->which);
+            put_values(writer, "data", variable, 0, &next);
+        } else {
+            put_coordinate(writer, variable);
+        }
+        json_writer_close(writer, '}');
+    }
+    json_writer_close(writer, '}');
+}
+
+void inspect_print_json(const struct inspected *inspected)
+{
+    struct inspected_attribute attribute[INSPECTED_ATTRIBUTES];
+    int count = inspected_attributes(inspected, attribute);
+    struct json_writer writer = {.out = stdout};
+
+    json_writer_open(&writer, NULL, '{');
+    json_writer_open(&writer, "attrs", '{');
+    for (int i = 0; i < count; i++) {
+        if (attribute[i].text)
+            json_writer_text(&writer, attribute[i].name, attribute[i].text);
+        else
+            json_writer_whole(&writer, attribute[i].name, attribute[i].number);
+    }
+    json_writer_close(&writer, '}');
+    put_variables(&writer, "coords", inspected, VARIABLE_COORDINATE);
+    put_variables(&writer, "data_vars", inspected, VARIABLE_METRIC);
+    json_writer_close(&writer, '}');
+    putchar('\n');
 }

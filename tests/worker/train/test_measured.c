@@ -75,9 +75,10 @@ static void check_places(
     const struct run *run, enum metric metric, const int64_t counts[STACKS_MOST], size_t per)
 {
     const struct architecture a = run_architecture(run, run->vocabulary);
-    const struct metric_form form = form_of(run);
+    struct metric_form form = form_of(run);
     const struct metric_shape_row *shape = &metric_shape_table[metric_table[metric].shape];
     double from[1000], values[1000];
+    const struct measured measured = {&form, &a, values};
     size_t size = metric_values(metric, &form), most = (size_t)form.along[shape->dimension[2]];
     size_t taken = size / most / (size_t)form.along[DIMENSION_STACK], next = 0;
 
@@ -86,7 +87,8 @@ static void check_places(
         from[i] = (double)i;
         values[i] = -1;
     }
-    by_stack_put(values, metric, &form, &a, from, per);
+    form.offset[metric] = 0;
+    measured_put_blocks(&measured, metric, from, per);
     for (int64_t stack = 0; stack < form.along[DIMENSION_STACK]; stack++)
         for (size_t layer = 0; layer < most; layer++) {
             bool own = (int64_t)layer < counts[stack];
@@ -94,7 +96,7 @@ static void check_places(
             for (size_t i = 0; i < taken; i++)
                 CHECK(here[i] == (own ? (double)(next * per + i) : -1));
             if (own)
-                CHECK(by_stack_place(values, metric, &form, &a, (int64_t)next) == here);
+                CHECK(measured_block(&measured, metric, (int64_t)next) == here);
             next += own;
         }
     CHECK(values[size] == -1 && next == (size_t)(counts[0] + counts[1]));
