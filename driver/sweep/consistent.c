@@ -15,23 +15,24 @@ static int check_paths(struct reader *reader, enum key key, const char *source, 
 
     if (!target || pairs == (source != NULL))
         return 0;
-    return reader_fault(reader, sweep->places->key[key].place, "%s: corpus %s takes %s", key_table[key].name,
-        corpus_kind_table[sweep->base.corpus].name,
+    return reader_fault(reader, sweep->spots->key[key].position, "%s: corpus %s takes %s",
+        key_table[key].name, corpus_kind_table[sweep->base.corpus].name,
         pairs ? "two paths, [source, target]" : "one path, not a list");
 }
 
 /* Is the key given, or was it taken out somewhere? */
-static bool has_place(const struct spot *spot)
+static bool has_position(const struct spot *spot)
 {
-    return spot->given || spot->place.line > 0 || spot->place.column > 0;
+    return spot->given || spot->position.line > 0 || spot->position.column > 0;
 }
 
-/* The place to name if a key is missing: where it was taken out, else that of the corpus, which needs it. */
-static struct place missing_place(const struct sweep *sweep, const char *name)
+/* The position to name if a key is missing: where it was taken out, else that of the corpus, which needs it.
+ */
+static struct position missing_position(const struct sweep *sweep, const char *name)
 {
     const struct spot *spot = reader_named(sweep, name);
 
-    return has_place(spot) ? spot->place : reader_named(sweep, "corpus")->place;
+    return has_position(spot) ? spot->position : reader_named(sweep, "corpus")->position;
 }
 
 static int check_files(struct reader *reader)
@@ -39,7 +40,7 @@ static int check_files(struct reader *reader)
     const struct sweep *sweep = reader->sweep;
 
     if (!sweep->train_path)
-        return reader_fault(reader, missing_place(sweep, "train_text"),
+        return reader_fault(reader, missing_position(sweep, "train_text"),
             "train_text: missing; corpus %s needs %s", corpus_kind_table[sweep->base.corpus].name,
             sweep->base.corpus == CORPUS_PAIRS ? "[source, target]" : "one");
     if (check_paths(reader, KEY_TRAIN_TEXT, sweep->train_source_path, sweep->train_path) < 0)
@@ -61,10 +62,10 @@ static int check_corpus_keys(struct reader *reader)
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (!(uses & keys[i].use) && reader_named(sweep, keys[i].name)->given)
-            return reader_fault(reader, reader_named(sweep, keys[i].name)->place,
+            return reader_fault(reader, reader_named(sweep, keys[i].name)->position,
                 "%s: corpus %s does not use it", keys[i].name, corpus_kind_table[sweep->base.corpus].name);
     if (sweep->base.corpus == CORPUS_TOKENS && !reader_named(sweep, "vocabulary")->given)
-        return reader_fault(reader, missing_place(sweep, "vocabulary"),
+        return reader_fault(reader, missing_position(sweep, "vocabulary"),
             "vocabulary: missing; corpus tokens needs the number of its tokenizer's words, 50257 for "
             "GPT-2's");
     return uses & USES_FILES ? check_files(reader) : 0;
@@ -74,7 +75,7 @@ static int check_corpus_keys(struct reader *reader)
 static int check_validation_text(struct reader *reader)
 {
     const struct sweep *sweep = reader->sweep;
-    const struct spot *key = sweep->places->key;
+    const struct spot *key = sweep->spots->key;
     const bool *group = sweep->measure.group;
     enum metric variable = sweep->refine.variable;
 
@@ -82,11 +83,11 @@ static int check_validation_text(struct reader *reader)
         return 0;
     for (int i = GROUP_SATURATION; i <= GROUP_HEADS; i++)
         if (group[i])
-            return reader_fault(reader, key[KEY_MEASURE].place,
+            return reader_fault(reader, key[KEY_MEASURE].position,
                 "measure.metrics: %s is measured on valid_text, which is missing", metric_group_names[i]);
     if (sweep->refine.kind != REFINE_NONE &&
         (variable == METRIC_final_valid_loss || variable == METRIC_unigram_loss))
-        return reader_fault(reader, key[KEY_REFINE].place,
+        return reader_fault(reader, key[KEY_REFINE].position,
             "refine.variable: %s is measured on valid_text, which is missing", metric_table[variable].name);
     return 0;
 }
@@ -96,21 +97,21 @@ static int check_validation_text(struct reader *reader)
 static int check_hessian(struct reader *reader)
 {
     const struct measure *measure = &reader->sweep->measure;
-    const struct place place = reader->sweep->places->key[KEY_HESSIAN].place;
+    const struct position position = reader->sweep->spots->key[KEY_HESSIAN].position;
     long long wanted = measure->hessian_every, every = measure->every;
 
     if (measure->group[GROUP_HESSIAN_LAYERS] && !measure->group[GROUP_HESSIAN])
-        return reader_fault(reader, reader->sweep->places->key[KEY_MEASURE].place,
+        return reader_fault(reader, reader->sweep->spots->key[KEY_MEASURE].position,
             "measure.metrics: %s needs %s as well", metric_group_names[GROUP_HESSIAN_LAYERS],
             metric_group_names[GROUP_HESSIAN]);
     if (!measure->group[GROUP_HESSIAN] || wanted <= 0)
         return 0;
     if (every && wanted % every != 0)
         return reader_fault(
-            reader, place, "hessian.every: %lld is not a multiple of measure.every %lld", wanted, every);
+            reader, position, "hessian.every: %lld is not a multiple of measure.every %lld", wanted, every);
     if (!every && measure_hessians(measure, INT64_MAX) <= 2) /* step 0 and the last, as with `ends` */
-        return reader_fault(
-            reader, place, "hessian.every: no step above 0 of measure.steps is a multiple of %lld", wanted);
+        return reader_fault(reader, position,
+            "hessian.every: no step above 0 of measure.steps is a multiple of %lld", wanted);
     return 0;
 }
 
@@ -121,44 +122,47 @@ static int check_refined(struct reader *reader, const struct run *run)
 
     if (sweep->refine.kind == REFINE_NONE || run->stop_when == STOP_NEVER)
         return 0;
-    return reader_fault(reader, reader_named(sweep, "stop_when")->place,
+    return reader_fault(reader, reader_named(sweep, "stop_when")->position,
         "stop_when: refine needs runs that take all their steps; leave one of the two out");
 }
 
-/* The place of a parameter's value in a cell if the file spells the value out, else the place of its key. */
-static struct place cell_place(const struct sweep *sweep, const int64_t *index, const struct param *param)
+/* The position of a parameter's value in a cell if the file spells the value out, else the position of its
+ * key. */
+static struct position cell_position(
+    const struct sweep *sweep, const int64_t *index, const struct param *param)
 {
     const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param);
 
     if (axis && axis->written)
         return axis->written[axis_row(axis, param) * axis->length + index[axis - sweep->axis]];
-    return reader_spot(sweep, param)->place;
+    return reader_spot(sweep, param)->position;
 }
 
-/* The place to name when two parameters do not fit together: the second one's if the first has none. */
-static struct place fault_place(const struct walk *walk, const struct param *at)
+/* The position to name when two parameters do not fit together: the second one's if the first has none. */
+static struct position fault_position(const struct walk *walk, const struct param *at)
 {
     static const char *const partners[][2] = {{"heads", "width"}, {"width", "layers"}, {"batch", "context"},
         {"steps", "epochs"}, {"network", "corpus"}, {"objective", "network"},
         {"base_width", "parametrization"}};
 
     for (size_t i = 0; i < sizeof(partners) / sizeof(*partners); i++)
-        if (!has_place(reader_spot(walk->sweep, at)) && at == param_find(partners[i][0]))
+        if (!has_position(reader_spot(walk->sweep, at)) && at == param_find(partners[i][0]))
             at = param_find(partners[i][1]);
-    return cell_place(walk->sweep, walk->index, at);
+    return cell_position(walk->sweep, walk->index, at);
 }
 
 /* Refuses more measured steps than a dataset should hold. */
 static int check_rows(struct reader *reader, const struct walk *walk)
 {
     const struct sweep *sweep = reader->sweep;
-    const struct spot *key = sweep->places->key;
+    const struct spot *key = sweep->spots->key;
     double rows = measure_rows_bound(&sweep->measure, walk->run.steps);
 
     if (rows <= ROWS_MOST)
         return 0;
     return reader_fault(reader,
-        key[KEY_MEASURE].given ? key[KEY_MEASURE].place : cell_place(sweep, walk->index, param_find("steps")),
+        key[KEY_MEASURE].given ? key[KEY_MEASURE].position
+                               : cell_position(sweep, walk->index, param_find("steps")),
         "measure: %.8g measured steps in %lld; the limit is %d", rows, (long long)walk->run.steps, ROWS_MOST);
 }
 
@@ -238,7 +242,7 @@ static int check_states(struct reader *reader, bool kept, bool lasts)
 
     if (kept || sweep->base.save_weights != SAVE_STATE)
         return 0;
-    return reader_fault(reader, reader_named(sweep, "save_weights")->place,
+    return reader_fault(reader, reader_named(sweep, "save_weights")->position,
         "save_weights: state keeps no more than true: %s",
         lasts ? "no cell has steps, and a rate that at first does not depend on them"
               : "every cell has stop_when phase, with which steps cannot grow");
@@ -265,14 +269,14 @@ static int check_cells(struct reader *reader)
         kept = kept || run_kept_step(&walk.run, walk.run.steps) > 0;
         status = run_check(&walk.run, &at, reader->error);
         if (status < 0)
-            place_prefix(reader->error, reader->sweep->path, fault_place(&walk, at));
+            position_prefix(reader->error, reader->sweep->path, fault_position(&walk, at));
         else
             status = check_rows(reader, &walk) < 0 ? -1 : check_refined(reader, &walk.run);
     }
     walk_release(&walk);
     for (int i = 0; i < CONDITIONAL && status == 0; i++)
         if (effect[i].set && !effect[i].used)
-            status = reader_fault(reader, reader_named(reader->sweep, conditional[i].name)->place,
+            status = reader_fault(reader, reader_named(reader->sweep, conditional[i].name)->position,
                 "%s: has no effect: no cell has %s", conditional[i].name, conditional[i].needs);
     return status == 0 ? check_states(reader, kept, lasts) : status;
 }

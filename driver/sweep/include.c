@@ -89,7 +89,7 @@ static int refuse_circle(struct inclusion *inclusion, const struct node *node, c
     struct string names = {0};
 
     write_chain(&names, level, again);
-    reader_fault(inclusion->reader, node->place, "%s: a circle: %s%s", KEY_NAME, string_text(&names),
+    reader_fault(inclusion->reader, node->position, "%s: a circle: %s%s", KEY_NAME, string_text(&names),
         place_excerpt(again->path, excerpt));
     string_release(&names);
     return -1;
@@ -106,13 +106,13 @@ static int check_file(struct inclusion *inclusion, const struct node *node, cons
             return refuse_circle(inclusion, node, level, each);
     if (level->depth == DEPTH_MOST)
         return reader_fault(
-            reader, node->place, "%s: files include each other more than %d deep", KEY_NAME, DEPTH_MOST);
+            reader, node->position, "%s: files include each other more than %d deep", KEY_NAME, DEPTH_MOST);
     if (++inclusion->files > FILES_MOST)
-        return reader_fault(reader, node->place, "%s: more than %d files", KEY_NAME, FILES_MOST);
+        return reader_fault(reader, node->position, "%s: more than %d files", KEY_NAME, FILES_MOST);
     inclusion->bytes += size;
     if (inclusion->bytes > FILE_MOST)
         return reader_fault(
-            reader, node->place, "%s: more than %d bytes in all included files", KEY_NAME, FILE_MOST);
+            reader, node->position, "%s: more than %d bytes in all included files", KEY_NAME, FILE_MOST);
     return 0;
 }
 
@@ -135,10 +135,10 @@ static const struct included *keep(
     return &sweep->included[count];
 }
 
-/* Reads the text of a file into a tree whose places name it. */
+/* Reads the text of a file into a tree whose positions name it. */
 static int read_tree(struct reader *reader, const struct included *file, struct node *map)
 {
-    struct place fault = PLACE_DEFAULT;
+    struct position fault = POSITION_DEFAULT;
     const char *text = file->text;
     size_t size = file->size;
     int status = utf8_begin(&text, &size, reader->error);
@@ -147,11 +147,11 @@ static int read_tree(struct reader *reader, const struct included *file, struct 
         status = yaml_read(map, text, size, &fault, reader->error);
     fault.file = file->path;
     if (status < 0)
-        return place_prefix(reader->error, reader->sweep->path, fault);
+        return position_prefix(reader->error, reader->sweep->path, fault);
     node_set_file(map, file->path);
     if (map->kind == NODE_MAP)
         return 0;
-    reader_fault(reader, map->place, "a sweep file holds lines of the form key: value");
+    reader_fault(reader, map->position, "a sweep file holds lines of the form key: value");
     node_release(map);
     return -1;
 }
@@ -169,10 +169,10 @@ static int read_path(struct inclusion *inclusion, const struct node *node, const
 
     if (magic_is_netcdf(path))
         return reader_fault(
-            reader, node->place, "%s: %s: is a dataset; give its sweep file instead", KEY_NAME, path);
+            reader, node->position, "%s: %s: is a dataset; give its sweep file instead", KEY_NAME, path);
     int cause = file_read(path, &text, &size, &own.identity);
     if (cause != 0)
-        return reader_fault(reader, node->place, "%s: %s: %s", KEY_NAME, path, regular_why(cause));
+        return reader_fault(reader, node->position, "%s: %s: %s", KEY_NAME, path, regular_why(cause));
     if (check_file(inclusion, node, level, &own.identity, size) < 0) {
         free(text);
         return -1;
@@ -196,17 +196,17 @@ static int lay_over(struct reader *reader, struct node *below, struct node *abov
 {
     for (int64_t i = 0; i < above->count; i++) {
         struct node *key = &above->key[i], *value = &above->child[i];
-        int64_t place = node_find(below, key->text);
+        int64_t index = node_find(below, key->text);
         if (key_find(key->text) == KEY_COUNT && !param_find(key->text))
             return reader_unknown(reader, key);
         if (!node_is_null(value)) {
             node_put(below, key, value);
-        } else if (!owns || place == below->count) {
+        } else if (!owns || index == below->count) {
             return reader_fault(
-                reader, value->place, "%s: no value, and no included file has one to take out", key->text);
+                reader, value->position, "%s: no value, and no included file has one to take out", key->text);
         } else {
-            node_remove(below, place);
-            reader_take_out(reader, key->text, value->place);
+            node_remove(below, index);
+            reader_take_out(reader, key->text, value->position);
         }
     }
     return 0;
@@ -223,7 +223,7 @@ static int include_one(
     if (value_text(reader, KEY_NAME, node, &name) < 0)
         return -1;
     if (!name[0])
-        return reader_fault(reader, node->place, "%s: an empty path", KEY_NAME);
+        return reader_fault(reader, node->position, "%s: an empty path", KEY_NAME);
     char *path = reader_path(reader, node, name);
     int status = read_path(inclusion, node, level, path, &file);
     if (status == 0)
@@ -239,7 +239,7 @@ static int include_all(
     if (value->kind != NODE_LIST)
         return include_one(inclusion, value, level, map);
     if (value->count == 0)
-        return reader_fault(inclusion->reader, value->place, "%s: an empty list", KEY_NAME);
+        return reader_fault(inclusion->reader, value->position, "%s: an empty list", KEY_NAME);
     for (int64_t i = 0; i < value->count; i++)
         if (include_one(inclusion, &value->child[i], level, map) < 0)
             return -1;
@@ -249,7 +249,7 @@ static int include_all(
 /* Expands the map of one file. */
 static int expand(struct inclusion *inclusion, struct node *root, const struct level *level)
 {
-    struct node whole = {.kind = NODE_MAP, .place = root->place};
+    struct node whole = {.kind = NODE_MAP, .position = root->position};
     struct node value;
 
     if (!node_take(root, KEY_NAME, &value))

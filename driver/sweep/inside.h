@@ -43,10 +43,10 @@ void node_remove(struct node *map, int64_t index);
 /* Moves the value of a key out of a map, which then lacks the key; false: it has none. */
 bool node_take(struct node *map, const char *key, struct node *value);
 
-/* Sets the place of a whole tree. */
-void node_move(struct node *node, struct place place);
+/* Sets the position of a whole tree. */
+void node_move(struct node *node, struct position position);
 
-/* Sets the file of every place in a tree; for files other than the sweep file. Borrowed. */
+/* Sets the file of every position in a tree; for files other than the sweep file. Borrowed. */
 void node_set_file(struct node *node, const char *file);
 
 void node_release(struct node *node);
@@ -80,10 +80,10 @@ int file_read(const char *path, char **text, size_t *size, struct file_identity 
 struct spot {
     bool given;
     bool together; /* a parameter that is part of a together axis */
-    struct place place; /* if it is not given: where it was taken out, or PLACE_DEFAULT */
+    struct position position; /* if it is not given: where it was taken out, or POSITION_DEFAULT */
 };
 
-struct sweep_places {
+struct spots {
     struct spot key[KEY_COUNT];
     struct spot *param; /* [param_count] */
 };
@@ -96,7 +96,7 @@ struct reader {
 };
 
 /* Sets the reader's error to "sweep.yaml:4:1: <format>". Always -1. */
-int reader_fault(struct reader *reader, struct place place, const char *format, ...)
+int reader_fault(struct reader *reader, struct position position, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Where a path leads that a node has: relative to the folder of the node's file or, in a --set, to the
@@ -113,15 +113,15 @@ struct spot *reader_spot(const struct sweep *sweep, const struct param *param);
 const struct spot *reader_named(const struct sweep *sweep, const char *name);
 
 /* Notes where a key is taken out, so that a message about its lack points there. The key exists. */
-void reader_take_out(struct reader *reader, const char *name, struct place place);
+void reader_take_out(struct reader *reader, const char *name, struct position position);
 
-/* Notes the place of a parameter; refuses one that is given twice. */
-int reader_claim(struct reader *reader, const struct param *param, struct place place, bool together);
+/* Notes the position of a parameter; refuses one that is given twice. */
+int reader_claim(struct reader *reader, const struct param *param, struct position position, bool together);
 
 /* Adds an axis to the sweep, with room for `params` parameters but without values; NULL with the error set.
  */
 struct axis *reader_axis(
-    struct reader *reader, const char *name, struct place place, int64_t length, int64_t params);
+    struct reader *reader, const char *name, struct position position, int64_t length, int64_t params);
 
 /* ---- settings.c ---- */
 
@@ -150,7 +150,7 @@ int include_expand(struct reader *reader, struct node *root, const struct file_i
 struct list {
     int64_t count;
     union param_value *value; /* [count] */
-    struct place *written; /* [count] the place of each; NULL if a rule such as range made the values */
+    struct position *written; /* [count] the position of each; NULL if a rule such as range made the values */
 };
 
 /* Does the node give several values: a list, or a rule such as {range: [a, b]}? */
@@ -224,10 +224,10 @@ int value_param(
     struct reader *reader, const struct param *param, const struct node *node, union param_value *value);
 
 /* A value of a parameter from a computed number, likewise checked. */
-int value_from_real(struct reader *reader, const struct param *param, struct place place, double number,
+int value_from_real(struct reader *reader, const struct param *param, struct position position, double number,
     union param_value *value);
-int value_from_integer(struct reader *reader, const struct param *param, struct place place, int64_t number,
-    union param_value *value);
+int value_from_integer(struct reader *reader, const struct param *param, struct position position,
+    int64_t number, union param_value *value);
 
 bool param_is_number(const struct param *param);
 
@@ -235,8 +235,8 @@ bool param_is_number(const struct param *param);
  * Reads one YAML document: block and flow style, plain and quoted scalars. Refuses several documents, anchors
  * and aliases, tags, repeated keys, keys that are not scalars, nesting deeper than TREE_DEPTH, and text that
  * is not UTF-8; so time and memory are bounded by the length of the input. On failure -1, nothing held; the
- * message in error is without its place, which is in *fault.
+ * message in error is without its position, which is in *fault.
  */
-int yaml_read(struct node *root, const char *text, size_t size, struct place *fault, struct error *error);
+int yaml_read(struct node *root, const char *text, size_t size, struct position *fault, struct error *error);
 
 #endif

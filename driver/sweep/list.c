@@ -47,7 +47,7 @@ static int take_part(
             return 0;
         }
     }
-    return reader_fault(reader, map->key[i].place, "%s: '%s' is not one of range, log, points, plus%s",
+    return reader_fault(reader, map->key[i].position, "%s: '%s' is not one of range, log, points, plus%s",
         param->name, place_excerpt(map->key[i].text, excerpt), nearest_hint(&nearest, hint));
 }
 
@@ -59,20 +59,20 @@ static int read_rule(
         if (take_part(reader, param, map, i, rule) < 0)
             return -1;
     if (!rule->range == !rule->log)
-        return reader_fault(reader, map->place, "%s: give either range or log", param->name);
+        return reader_fault(reader, map->position, "%s: give either range or log", param->name);
     if (rule->log && !rule->points)
-        return reader_fault(reader, map->place, "%s: log needs points", param->name);
+        return reader_fault(reader, map->position, "%s: log needs points", param->name);
     if (!param_is_number(param))
-        return reader_fault(reader, map->place, "%s: range and log are for numbers only", param->name);
+        return reader_fault(reader, map->position, "%s: range and log are for numbers only", param->name);
     if (rule->plus && rule->plus->kind != NODE_LIST)
-        return reader_fault(reader, rule->plus->place, "%s: plus takes a list", param->name);
+        return reader_fault(reader, rule->plus->position, "%s: plus takes a list", param->name);
     return 0;
 }
 
 static int too_many(
-    struct reader *reader, const struct param *param, struct place place, double count, int64_t most)
+    struct reader *reader, const struct param *param, struct position position, double count, int64_t most)
 {
-    return reader_fault(reader, place, "%s: %.8g values; the limit is %" PRId64, param->name, count, most);
+    return reader_fault(reader, position, "%s: %.8g values; the limit is %" PRId64, param->name, count, most);
 }
 
 static int check_ends(
@@ -81,7 +81,7 @@ static int check_ends(
     INVARIANT(ends, "%s of %s is in the rule", name, param->name);
     if (ends->kind == NODE_LIST && ends->count == 2)
         return 0;
-    return reader_fault(reader, ends->place, "%s: %s takes [first, last]", param->name, name);
+    return reader_fault(reader, ends->position, "%s: %s takes [first, last]", param->name, name);
 }
 
 /* {range: [a, b]}: integers, both ends included, ascending or descending; with room for `more` values after
@@ -98,11 +98,11 @@ static int fill_integers(struct reader *reader, const struct param *param, const
         return -1;
     uint64_t span = first < last ? (uint64_t)last - (uint64_t)first : (uint64_t)first - (uint64_t)last;
     if (span >= (uint64_t)most)
-        return too_many(reader, param, rule->range->place, (double)span + 1, most);
+        return too_many(reader, param, rule->range->position, (double)span + 1, most);
     list->value = memory_zero((size_t)span + 1 + (size_t)more, sizeof(*list->value));
     for (int64_t i = 0; i <= (int64_t)span; i++, list->count++)
-        if (value_from_integer(
-                reader, param, rule->range->place, first < last ? first + i : first - i, &list->value[i]) < 0)
+        if (value_from_integer(reader, param, rule->range->position, first < last ? first + i : first - i,
+                &list->value[i]) < 0)
             return -1;
     return 0;
 }
@@ -158,12 +158,12 @@ static int fill_points(struct reader *reader, const struct param *param, const s
     if (value_integer(reader, "points", rule->points, 2, &points) < 0)
         return -1;
     if (points > most)
-        return too_many(reader, param, rule->points->place, (double)points, most);
+        return too_many(reader, param, rule->points->position, (double)points, most);
     for (int i = 0; i < 2; i++) {
         if (value_real(reader, param->name, &ends->child[i], &end[i]) < 0)
             return -1;
         if (rule->log && !(end[i] > 0))
-            return reader_fault(reader, ends->child[i].place, "%s: log: %s is not above 0%s", param->name,
+            return reader_fault(reader, ends->child[i].position, "%s: log: %s is not above 0%s", param->name,
                 ends->child[i].text, end[i] < 0 ? "" : "; plus: [0] adds it");
     }
     list->value = memory_zero((size_t)(points + more), sizeof(*list->value));
@@ -172,7 +172,7 @@ static int fill_points(struct reader *reader, const struct param *param, const s
                        : i == points - 1 ? end[1]
                        : rule->log       ? log_point(end[0], end[1], i, points)
                                          : linear_point(end[0], end[1], i, points);
-        if (value_from_real(reader, param, ends->place, value, &list->value[i]) < 0)
+        if (value_from_real(reader, param, ends->position, value, &list->value[i]) < 0)
             return -1;
     }
     return 0;
@@ -197,7 +197,7 @@ static int append_items(
         if (value_param(reader, param, &items->child[i], &list->value[list->count]) < 0)
             return -1;
         if (list->written)
-            list->written[list->count] = items->child[i].place;
+            list->written[list->count] = items->child[i].position;
     }
     return 0;
 }
@@ -216,7 +216,7 @@ static int fill_rule(struct reader *reader, const struct param *param, const str
                     : fill_integers(reader, param, &rule, most, more, list) < 0)
         return -1;
     if (list->count + more > most)
-        return too_many(reader, param, map->place, (double)(list->count + more), most);
+        return too_many(reader, param, map->position, (double)(list->count + more), most);
     *direction = direction_of(param, list->value, list->count);
     return rule.plus ? append_items(reader, param, rule.plus, list) : 0;
 }
@@ -225,9 +225,9 @@ static int fill_written(struct reader *reader, const struct param *param, const 
     int64_t most, struct list *list)
 {
     if (items->count == 0)
-        return reader_fault(reader, items->place, "%s: an empty list", param->name);
+        return reader_fault(reader, items->position, "%s: an empty list", param->name);
     if (items->count > most)
-        return too_many(reader, param, items->place, (double)items->count, most);
+        return too_many(reader, param, items->position, (double)items->count, most);
     list->written = memory_zero((size_t)items->count, sizeof(*list->written));
     list->value = memory_zero((size_t)items->count, sizeof(*list->value));
     return append_items(reader, param, items, list);
@@ -254,7 +254,7 @@ static int64_t second_index(const struct param *param, const struct list *list, 
 }
 
 static int check_repeated(
-    struct reader *reader, const struct param *param, struct place place, const struct list *list)
+    struct reader *reader, const struct param *param, struct position position, const struct list *list)
 {
     char text[64];
     int status = 0;
@@ -267,7 +267,7 @@ static int check_repeated(
     for (int64_t i = 1; i < list->count && status == 0; i++)
         if (value_compare(param, sorted[i - 1], sorted[i]) == 0)
             status = reader_fault(reader,
-                list->written ? list->written[second_index(param, list, sorted[i])] : place,
+                list->written ? list->written[second_index(param, list, sorted[i])] : position,
                 "%s: %s appears twice", param->name, param_format(param, sorted[i], text, sizeof(text)));
     free(sorted);
     return status;
@@ -288,7 +288,7 @@ static int compare_places(const void *a, const void *b, void *context)
     return ordering->direction * value_compare(ordering->param, value[left], value[right]);
 }
 
-/* Puts distinct values, and the place of each, in order: descending if `direction` is below 0. */
+/* Puts distinct values, and the position of each, in order: descending if `direction` is below 0. */
 static void put_in_order(const struct param *param, int direction, struct list *list)
 {
     struct ordering ordering = {param, list, direction < 0 ? -1 : 1};
@@ -320,7 +320,7 @@ int list_read(struct reader *reader, const struct param *param, const struct nod
     int status = node->kind == NODE_MAP ? fill_rule(reader, param, node, most, list, &direction)
                                         : fill_written(reader, param, node, most, list);
     if (status == 0)
-        status = check_repeated(reader, param, node->place, list);
+        status = check_repeated(reader, param, node->position, list);
     if (status == 0 && param->kind != PARAM_WORD && direction_of(param, list->value, list->count) == 0)
         put_in_order(param, direction, list); /* CF wants coordinates that are numbers in a strict order */
     if (status < 0)

@@ -17,7 +17,7 @@ static int check_map(struct reader *reader, enum key key, const struct node *nod
 
     if (node->kind == NODE_MAP)
         return 0;
-    return reader_fault(reader, node->place, "%s: takes %s", row->name, row->form);
+    return reader_fault(reader, node->position, "%s: takes %s", row->name, row->form);
 }
 
 static int read_number(struct reader *reader, const char *key, const struct node *node, int64_t least,
@@ -26,7 +26,7 @@ static int read_number(struct reader *reader, const char *key, const struct node
     if (value_integer(reader, key, node, least, number) < 0)
         return -1;
     if (*number > most)
-        return reader_fault(reader, node->place, "%s: %" PRId64 " is above %" PRId64, key, *number, most);
+        return reader_fault(reader, node->position, "%s: %" PRId64 " is above %" PRId64, key, *number, most);
     return 0;
 }
 
@@ -36,7 +36,7 @@ static int read_steps(struct reader *reader, const struct node *node)
     struct list list;
 
     if (!list_is(node))
-        return reader_fault(reader, node->place, "measure.steps: takes a list");
+        return reader_fault(reader, node->position, "measure.steps: takes a list");
     if (list_read(reader, &measure_step_param, node, GRID_MOST, &list) < 0)
         return -1;
     measure->steps = memory_new((size_t)list.count, sizeof(*measure->steps));
@@ -60,7 +60,7 @@ static int read_group(struct reader *reader, const struct node *node)
     if (value_word(reader, "measure.metrics", node, words, &index) < 0)
         return -1;
     if (group[GROUP_ALWAYS + 1 + index])
-        return reader_fault(reader, node->place, "measure.metrics: %s appears twice", words[index]);
+        return reader_fault(reader, node->position, "measure.metrics: %s appears twice", words[index]);
     group[GROUP_ALWAYS + 1 + index] = true;
     return 0;
 }
@@ -68,7 +68,7 @@ static int read_group(struct reader *reader, const struct node *node)
 static int read_groups(struct reader *reader, const struct node *node)
 {
     if (node->kind != NODE_LIST)
-        return reader_fault(reader, node->place, "measure.metrics: takes a list");
+        return reader_fault(reader, node->position, "measure.metrics: takes a list");
     for (int i = 0; i < GROUP_COUNT; i++)
         reader->sweep->measure.group[i] = i == GROUP_ALWAYS;
     for (int64_t i = 0; i < node->count; i++)
@@ -91,7 +91,7 @@ int measure_read(struct reader *reader, const struct node *node)
         if (value_key(reader, "measure", key, words, &word) < 0)
             return -1;
         if (word != METRICS && timed)
-            return reader_fault(reader, key->place, "measure: give either every or steps");
+            return reader_fault(reader, key->position, "measure: give either every or steps");
         timed = timed || word != METRICS;
         int status = word == EVERY   ? read_number(reader, "measure.every", value, 1, MEASURE_NUMBER_MOST,
                                            &reader->sweep->measure.every)
@@ -112,7 +112,7 @@ static int refuse_word(
 
     for (const struct measure_word *word = row->word; word->text; word++)
         string_format(&words, "%s nor ", word->text);
-    reader_fault(reader, node->place, "%s: '%s' is neither %san integer", name,
+    reader_fault(reader, node->position, "%s: '%s' is neither %san integer", name,
         place_excerpt(node->text, excerpt), string_text(&words));
     string_release(&words);
     return -1;
@@ -168,10 +168,10 @@ int options_check(struct reader *reader)
 {
     for (enum measure_option i = 0; i < MEASURE_OPTION_COUNT; i = measure_option_end(i)) {
         const struct measure_option_row *row = &measure_option_table[i];
-        const struct spot *spot = &reader->sweep->places->key[key_find(row->key)];
+        const struct spot *spot = &reader->sweep->spots->key[key_find(row->key)];
         if (spot->given && !reader->sweep->measure.group[row->group])
-            return reader_fault(reader, spot->place, "%s: without effect; measure.metrics lacks %s", row->key,
-                metric_group_names[row->group]);
+            return reader_fault(reader, spot->position, "%s: without effect; measure.metrics lacks %s",
+                row->key, metric_group_names[row->group]);
     }
     return 0;
 }

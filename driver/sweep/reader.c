@@ -1,6 +1,6 @@
 /*
- * What the files that read a sweep file share: faults with their places, paths, where keys are given, and new
- * axes.
+ * What the files that read a sweep file share: faults with their positions, paths, where keys are given, and
+ * new axes.
  */
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int reader_fault(struct reader *reader, struct place place, const char *format, ...)
+int reader_fault(struct reader *reader, struct position position, const char *format, ...)
 {
     char text[sizeof(reader->error->text)];
     va_list arguments;
@@ -18,16 +18,16 @@ int reader_fault(struct reader *reader, struct place place, const char *format, 
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     error_set(reader->error, ERROR_INPUT, "%s", text);
-    return place_prefix(reader->error, reader->sweep->path, place);
+    return position_prefix(reader->error, reader->sweep->path, position);
 }
 
 char *reader_path(const struct reader *reader, const struct node *node, const char *path)
 {
-    const char *file = node->place.file, *slash = file ? strrchr(file, '/') : NULL;
+    const char *file = node->position.file, *slash = file ? strrchr(file, '/') : NULL;
     const char *folder = file ? file : reader->folder ? reader->folder : "";
     size_t length = file ? (size_t)(slash ? slash - file : 0) : strlen(folder);
 
-    if (path[0] == '/' || length == 0 || node->place.line == 0)
+    if (path[0] == '/' || length == 0 || node->position.line == 0)
         return memory_format("%s%s", path[0] != '/' && slash && slash == file ? "/" : "", path);
     return memory_format("%.*s%s%s", (int)length, folder, folder[length - 1] == '/' ? "" : "/", path);
 }
@@ -36,59 +36,59 @@ int reader_unknown(struct reader *reader, const struct node *key)
 {
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
 
-    bool setting = key->place.line == 0;
+    bool setting = key->position.line == 0;
     error_set(reader->error, ERROR_INPUT, "%sunknown key '%s'%s", setting ? "--set: " : "",
         place_excerpt(key->text, excerpt), key_hint(key->text, hint));
-    return setting ? -1 : place_prefix(reader->error, reader->sweep->path, key->place);
+    return setting ? -1 : position_prefix(reader->error, reader->sweep->path, key->position);
 }
 
 struct spot *reader_spot(const struct sweep *sweep, const struct param *param)
 {
-    return &sweep->places->param[param - param_table];
+    return &sweep->spots->param[param - param_table];
 }
 
 const struct spot *reader_named(const struct sweep *sweep, const char *name)
 {
     const struct param *param = param_find(name);
 
-    return param ? reader_spot(sweep, param) : &sweep->places->key[key_find(name)];
+    return param ? reader_spot(sweep, param) : &sweep->spots->key[key_find(name)];
 }
 
-void reader_take_out(struct reader *reader, const char *name, struct place place)
+void reader_take_out(struct reader *reader, const char *name, struct position position)
 {
     const struct param *param = param_find(name);
     struct spot *spot =
-        param ? reader_spot(reader->sweep, param) : &reader->sweep->places->key[key_find(name)];
+        param ? reader_spot(reader->sweep, param) : &reader->sweep->spots->key[key_find(name)];
 
-    spot->place = place;
+    spot->position = position;
 }
 
-int reader_claim(struct reader *reader, const struct param *param, struct place place, bool together)
+int reader_claim(struct reader *reader, const struct param *param, struct position position, bool together)
 {
     struct spot *spot = reader_spot(reader->sweep, param);
 
     if (spot->given && spot->together && together)
-        return reader_fault(reader, place, "%s: given in two axes of together", param->name);
+        return reader_fault(reader, position, "%s: given in two axes of together", param->name);
     if (spot->given)
-        return reader_fault(reader, place, "%s: given both in together and on its own", param->name);
-    *spot = (struct spot){true, together, place};
+        return reader_fault(reader, position, "%s: given both in together and on its own", param->name);
+    *spot = (struct spot){true, together, position};
     return 0;
 }
 
 struct axis *reader_axis(
-    struct reader *reader, const char *name, struct place place, int64_t length, int64_t params)
+    struct reader *reader, const char *name, struct position position, int64_t length, int64_t params)
 {
     struct sweep *sweep = reader->sweep;
 
     if (length > GRID_MOST / sweep->cells) {
-        reader_fault(reader, place, "%s: with this axis the grid has %.8g cells; the limit is %d", name,
+        reader_fault(reader, position, "%s: with this axis the grid has %.8g cells; the limit is %d", name,
             (double)sweep->cells * (double)length, GRID_MOST);
         return NULL;
     }
     sweep->cells *= length;
     sweep->axis = memory_grow(sweep->axis, (size_t)sweep->axis_count + 1, sizeof(*sweep->axis));
     struct axis *axis = &sweep->axis[sweep->axis_count++];
-    *axis = (struct axis){.length = length, .param_count = params, .place = place};
+    *axis = (struct axis){.length = length, .param_count = params, .position = position};
     axis->name = memory_copy(name);
     axis->param = memory_zero((size_t)params, sizeof(const struct param *));
     return axis;

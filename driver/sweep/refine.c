@@ -21,11 +21,13 @@ static int refuse_axis(struct reader *reader, const char *key, const struct node
     char excerpt[EXCERPT_SIZE];
 
     if (param && reader_spot(reader->sweep, param)->together)
-        return reader_fault(reader, node->place, "%s: %s changes together with other keys", key, param->name);
+        return reader_fault(
+            reader, node->position, "%s: %s changes together with other keys", key, param->name);
     if (param && param->axis && param_is_number(param))
-        return reader_fault(reader, node->place, "%s: %s is not an axis; give it a list", key, param->name);
-    return reader_fault(
-        reader, node->place, "%s: '%s' is not an axis of numbers", key, place_excerpt(node->text, excerpt));
+        return reader_fault(
+            reader, node->position, "%s: %s is not an axis; give it a list", key, param->name);
+    return reader_fault(reader, node->position, "%s: '%s' is not an axis of numbers", key,
+        place_excerpt(node->text, excerpt));
 }
 
 static int read_refined_axis(struct reader *reader, const char *key, const struct node *node)
@@ -40,7 +42,7 @@ static int read_refined_axis(struct reader *reader, const char *key, const struc
         !param_is_number(reader->sweep->axis[axis].param[0]))
         return refuse_axis(reader, key, node);
     if (refine->axis_count == 1 && refine->axis[0] == axis)
-        return reader_fault(reader, node->place, "%s: %s appears twice", key, name);
+        return reader_fault(reader, node->position, "%s: %s appears twice", key, name);
     refine->axis[refine->axis_count++] = axis;
     return 0;
 }
@@ -50,7 +52,7 @@ static int read_refined_axes(struct reader *reader, const struct node *node)
     const char *key = "refine.axes";
 
     if (node->kind != NODE_LIST || node->count < 1 || node->count > REFINE_AXES)
-        return reader_fault(reader, node->place, "%s: takes a list of one or two axes", key);
+        return reader_fault(reader, node->position, "%s: takes a list of one or two axes", key);
     for (int64_t i = 0; i < node->count; i++)
         if (read_refined_axis(reader, key, &node->child[i]) < 0)
             return -1;
@@ -84,12 +86,12 @@ static int read_variable(struct reader *reader, const struct node *node)
     nearest_init(&nearest, name);
     enum metric variable = metric_named(name, &nearest);
     if (variable == METRIC_COUNT)
-        return reader_fault(reader, node->place,
+        return reader_fault(reader, node->position,
             "%s: '%s' is not a metric with one value per run, such as norm_growth%s", key,
             place_excerpt(name, excerpt), nearest_hint(&nearest, hint));
     enum metric_group group = metric_table[variable].group;
     if (!reader->sweep->measure.group[group])
-        return reader_fault(reader, node->place, "%s: measure.metrics lacks %s, which has %s", key,
+        return reader_fault(reader, node->position, "%s: measure.metrics lacks %s, which has %s", key,
             metric_group_names[group], name);
     reader->sweep->refine.variable = variable;
     return 0;
@@ -102,7 +104,7 @@ static int read_coarse(struct reader *reader, const struct node *node)
     if (value_integer(reader, "refine.coarse", node, 1, coarse) < 0)
         return -1;
     if (*coarse > REFINE_COARSE_MOST || (*coarse & (*coarse - 1)) != 0)
-        return reader_fault(reader, node->place, "refine.coarse: %" PRId64 " is not a power of 2 up to %d",
+        return reader_fault(reader, node->position, "refine.coarse: %" PRId64 " is not a power of 2 up to %d",
             *coarse, REFINE_COARSE_MOST);
     return 0;
 }
@@ -118,7 +120,7 @@ static int read_word(
     case AXIS:
     case AXES:
         if (refine->kind != REFINE_NONE)
-            return reader_fault(reader, key->place, "refine: give either axis or axes");
+            return reader_fault(reader, key->position, "refine: give either axis or axes");
         refine->kind = word == AXIS ? REFINE_LINES : REFINE_CELLS;
         return word == AXIS ? read_refined_axis(reader, "refine.axis", value)
                             : read_refined_axes(reader, value);
@@ -140,7 +142,7 @@ int refine_read(struct reader *reader, const struct node *node)
     bool has_value = false;
 
     if (node->kind != NODE_MAP)
-        return reader_fault(reader, node->place, "refine: takes %s", key_table[KEY_REFINE].form);
+        return reader_fault(reader, node->position, "refine: takes %s", key_table[KEY_REFINE].form);
     *refine = (struct refine){.variable = METRIC_norm_growth, .at = 1, .coarse = REFINE_COARSE};
     for (int64_t i = 0; i < node->count; i++) {
         const struct node *key = &node->key[i];
@@ -153,11 +155,11 @@ int refine_read(struct reader *reader, const struct node *node)
         has_value = has_value || word == AT;
     }
     if (refine->kind == REFINE_NONE)
-        return reader_fault(reader, node->place, "refine: lacks axis, or axes");
+        return reader_fault(reader, node->position, "refine: lacks axis, or axes");
     if (!has_value && refine->variable != METRIC_norm_growth)
-        return reader_fault(reader, node->place, "refine: lacks at, the value that %s crosses",
+        return reader_fault(reader, node->position, "refine: lacks at, the value that %s crosses",
             metric_table[refine->variable].name);
     if (coarse && refine->kind == REFINE_LINES)
-        return reader_fault(reader, coarse->place, "refine.coarse: without effect; it goes with axes");
+        return reader_fault(reader, coarse->position, "refine.coarse: without effect; it goes with axes");
     return 0;
 }

@@ -68,7 +68,7 @@ void remarks_print(const struct sweep *sweep, FILE *out)
     for (int i = 0; i < KEYS; i++)
         if (remarks.set[i] && !remarks.used[i]) {
             struct error line;
-            place_error(&line, sweep->path, reader_named(sweep, keys[i].name)->place,
+            position_error(&line, sweep->path, reader_named(sweep, keys[i].name)->position,
                 "%s: has no effect: no cell has optimiser %s%s", keys[i].name,
                 optimiser_list(keys[i].trait, "or").text,
                 keys[i].decays ? " with a weight_decay above 0" : "");

@@ -26,7 +26,7 @@ static int check_work(struct entry *entry, double more)
 {
     if (entry->work + more > WORK_MOST)
         return reader_fault(
-            entry->reader, entry->node->place, "skip: too many entries for a grid of this size");
+            entry->reader, entry->node->position, "skip: too many entries for a grid of this size");
     entry->work += more;
     return 0;
 }
@@ -133,7 +133,7 @@ static int match_axis(struct entry *entry, int64_t axis, const union param_value
 
 static int refuse_unmatched(struct entry *entry)
 {
-    return reader_fault(entry->reader, entry->node->place, "skip: no cell matches this entry");
+    return reader_fault(entry->reader, entry->node->position, "skip: no cell matches this entry");
 }
 
 static int match_param(struct entry *entry, const struct param *param, const struct node *node)
@@ -169,7 +169,7 @@ static int64_t find_label_axis(struct reader *reader, const struct node *key)
     }
     for (size_t i = 0; i < param_count; i++)
         nearest_offer(&nearest, param_table[i].name);
-    return reader_fault(reader, key->place, "skip: '%s' is neither an axis nor a parameter%s",
+    return reader_fault(reader, key->position, "skip: '%s' is neither an axis nor a parameter%s",
         place_excerpt(key->text, excerpt), nearest_hint(&nearest, hint));
 }
 
@@ -249,7 +249,7 @@ static int read_entry(struct entry *entry)
     int status = 0;
 
     if (node->kind != NODE_MAP || node->count == 0)
-        return reader_fault(entry->reader, node->place, "skip: an entry takes {key: value, ...}");
+        return reader_fault(entry->reader, node->position, "skip: an entry takes {key: value, ...}");
     for (int64_t i = 0; i < node->count && status == 0; i++)
         status = match_key(entry, &node->key[i], &node->child[i]);
     if (status == 0)
@@ -268,7 +268,7 @@ int skip_read(struct reader *reader, const struct node *node)
     int status = 0;
 
     if (node->kind != NODE_LIST)
-        return reader_fault(reader, node->place, "skip: takes a list of {key: value, ...}");
+        return reader_fault(reader, node->position, "skip: takes a list of {key: value, ...}");
     if (node->count == 0)
         return 0;
     entry.mask = memory_zero((size_t)sweep->axis_count, sizeof(*entry.mask));
@@ -279,6 +279,6 @@ int skip_read(struct reader *reader, const struct node *node)
     }
     free(entry.mask);
     if (status == 0 && sweep->skipped == sweep->cells)
-        return reader_fault(reader, node->place, "skip: leaves no cell to run");
+        return reader_fault(reader, node->position, "skip: leaves no cell to run");
     return status;
 }

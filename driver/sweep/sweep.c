@@ -32,7 +32,7 @@ static int read_output(struct reader *reader, const struct node *node)
 
     if (read_string(reader, KEY_OUTPUT, node, &reader->sweep->output) < 0)
         return -1;
-    return reader->sweep->output[0] ? 0 : reader_fault(reader, node->place, "%s: an empty path", name);
+    return reader->sweep->output[0] ? 0 : reader_fault(reader, node->position, "%s: an empty path", name);
 }
 
 /* A non-empty path, relative to the file that has it. */
@@ -43,7 +43,7 @@ static int read_path(struct reader *reader, enum key key, const struct node *nod
     if (value_text(reader, key_table[key].name, node, &text) < 0)
         return -1;
     if (!text[0])
-        return reader_fault(reader, node->place, "%s: an empty path", key_table[key].name);
+        return reader_fault(reader, node->position, "%s: an empty path", key_table[key].name);
     free(*path);
     *path = reader_path(reader, node, text);
     return 0;
@@ -56,7 +56,7 @@ static int read_text(
     if (node->kind != NODE_LIST)
         return read_path(reader, key, node, target);
     if (node->count != 2)
-        return reader_fault(reader, node->place,
+        return reader_fault(reader, node->position,
             "%s: takes one path or, for corpus pairs, two: [source, target]", key_table[key].name);
     if (read_path(reader, key, &node->child[0], source) < 0)
         return -1;
@@ -71,7 +71,7 @@ static int read_checkpoint_minutes(struct reader *reader, const struct node *nod
     if (value_real(reader, name, node, minutes) < 0)
         return -1;
     if (!(*minutes > 0))
-        return reader_fault(reader, node->place, "%s: %s is not above 0", name, node->text);
+        return reader_fault(reader, node->position, "%s: %s is not above 0", name, node->text);
     return 0;
 }
 
@@ -80,10 +80,10 @@ static int read_axis(struct reader *reader, const struct param *param, const str
     struct list list;
 
     if (!param->axis)
-        return reader_fault(reader, node->place, "%s: takes one value, not a list", param->name);
+        return reader_fault(reader, node->position, "%s: takes one value, not a list", param->name);
     if (list_read(reader, param, node, GRID_MOST, &list) < 0)
         return -1;
-    struct axis *axis = reader_axis(reader, param->name, node->place, list.count, 1);
+    struct axis *axis = reader_axis(reader, param->name, node->position, list.count, 1);
     if (!axis) {
         list_release(&list);
         return -1;
@@ -98,7 +98,7 @@ static int read_param(struct reader *reader, const struct param *param, const st
 {
     union param_value value;
 
-    if (reader_claim(reader, param, node->place, false) < 0)
+    if (reader_claim(reader, param, node->position, false) < 0)
         return -1;
     if (list_is(node))
         return read_axis(reader, param, node);
@@ -117,11 +117,11 @@ static int read_notes(struct reader *reader, const struct node *node)
         return -1;
     if (strlen(*notes) > NOTES_LONGEST)
         return reader_fault(
-            reader, node->place, "%s: longer than %d bytes", key_table[KEY_NOTES].name, NOTES_LONGEST);
+            reader, node->position, "%s: longer than %d bytes", key_table[KEY_NOTES].name, NOTES_LONGEST);
     for (const unsigned char *byte = (const unsigned char *)*notes; *byte; byte++)
         if ((*byte < 0x20 || *byte == 0x7f) && *byte != '\n' && *byte != '\t')
             return reader_fault(
-                reader, node->place, "%s: a control character in the text", key_table[KEY_NOTES].name);
+                reader, node->position, "%s: a control character in the text", key_table[KEY_NOTES].name);
     return 0;
 }
 
@@ -129,7 +129,7 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
 {
     struct sweep *sweep = reader->sweep;
 
-    sweep->places->key[key] = (struct spot){.given = true, .place = node->place};
+    sweep->spots->key[key] = (struct spot){.given = true, .position = node->position};
     switch (key) {
     case KEY_TITLE:
         return read_string(reader, key, node, &sweep->title);
@@ -218,7 +218,7 @@ static int read_tree(struct reader *reader, struct node *root, const struct file
     const char *const *settings, int setting_count)
 {
     if (root->kind != NODE_MAP)
-        return reader_fault(reader, root->place, "a sweep file holds lines of the form key: value");
+        return reader_fault(reader, root->position, "a sweep file holds lines of the form key: value");
     if (settings_apply(reader, root, settings, setting_count, true) < 0 ||
         include_expand(reader, root, identity) < 0 ||
         settings_apply(reader, root, settings, setting_count, false) < 0 || read_keys(reader, root) < 0)
@@ -277,24 +277,24 @@ static void start_reading(struct sweep *sweep, const char *name)
     sweep->path = memory_copy(name);
     sweep->title = memory_copy("");
     sweep->notes = memory_copy("");
-    sweep->places = memory_zero(1, sizeof(*sweep->places));
-    sweep->places->param = memory_zero(param_count, sizeof(*sweep->places->param));
+    sweep->spots = memory_zero(1, sizeof(*sweep->spots));
+    sweep->spots->param = memory_zero(param_count, sizeof(*sweep->spots->param));
 }
 
 /* Reads a sweep file from its text. */
 static int read_sweep(struct reader *reader, const char *text, size_t size,
     const struct file_identity *identity, const char *const *settings, int setting_count)
 {
-    struct place fault = PLACE_DEFAULT;
+    struct position fault = POSITION_DEFAULT;
     const char *name = reader->sweep->path;
     struct node root = {0};
 
     if (utf8_begin(&text, &size, reader->error) < 0)
-        return place_prefix(reader->error, name, fault);
+        return position_prefix(reader->error, name, fault);
     if (size > FILE_MOST)
         return reader_fault(reader, fault, "larger than %d bytes", FILE_MOST);
     if (yaml_read(&root, text, size, &fault, reader->error) < 0)
-        return place_prefix(reader->error, name, fault);
+        return position_prefix(reader->error, name, fault);
     int status = read_tree(reader, &root, identity, settings, setting_count);
     if (status == 0)
         keep_text(reader->sweep, text, size, settings, setting_count);
@@ -358,9 +358,9 @@ void sweep_release(struct sweep *sweep)
 {
     for (int64_t i = 0; i < sweep->axis_count; i++)
         axis_release(&sweep->axis[i]);
-    if (sweep->places)
-        free(sweep->places->param);
-    free(sweep->places);
+    if (sweep->spots)
+        free(sweep->spots->param);
+    free(sweep->spots);
     free(sweep->axis);
     free(sweep->skip);
     for (int i = 0; i < sweep->included_count; i++) {

@@ -45,8 +45,8 @@ struct axis {
     int64_t param_count; /* 1 for a plain axis */
     const struct param **param; /* [param_count] */
     union param_value *value; /* [param_count][length] */
-    struct place place;
-    struct place *written; /* [param_count][length] the place of each value; NULL: a rule made them */
+    struct position position;
+    struct position *written; /* [param_count][length] the position of each value; NULL: a rule made them */
 };
 
 enum { NOTES_LONGEST = 1 << 16 }; /* bytes */
@@ -56,7 +56,7 @@ void axis_release(struct axis *axis);
 
 /* A file that a sweep file includes. */
 struct included {
-    char *path; /* as it was opened; places point at it */
+    char *path; /* as it was opened; positions point at it */
     char *name; /* as it is written in the file that includes it */
     char *text; /* [size] */
     size_t size;
@@ -82,7 +82,7 @@ struct sweep {
     uint64_t *skip; /* one bit for each cell, set if the cell is skipped; NULL: none is */
     int64_t skipped; /* number of skipped cells */
     struct refine refine; /* which of the others are trained */
-    struct sweep_places *places; /* opaque: the place of each key */
+    struct spots *spots; /* opaque: the position of each key */
 };
 
 /*
@@ -139,10 +139,10 @@ int threads_workers(const struct sweep *sweep);
 
 enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
-/* One node of a YAML document, with its place in the file. */
+/* One node of a YAML document, with its position in the file. */
 struct node {
     enum node_kind kind;
-    struct place place;
+    struct position position;
     bool quoted; /* a scalar in quotes or a block: always a text, even if it looks like a number */
     char *text; /* of a scalar, without NUL bytes; NULL for lists and maps */
     int64_t count;
@@ -206,7 +206,7 @@ void remarks_print(const struct sweep *sweep, FILE *out);
 
 /*
  * Loads the corpus and checks it against every cell that is not skipped: the text must fill a batch, and so
- * on. On failure -1; the message has the place of the key at fault.
+ * on. On failure -1; the message has the position of the key at fault.
  */
 int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct error *error);
 

@@ -32,13 +32,13 @@ static const char *fault_key(enum corpus_fault fault, const struct error *error)
     return NULL;
 }
 
-/* The place of a key; if it is not given, or NULL, that of `corpus`. */
-static struct place key_place(const struct sweep *sweep, const char *name)
+/* The position of a key; if it is not given, or NULL, that of `corpus`. */
+static struct position key_position(const struct sweep *sweep, const char *name)
 {
     const struct spot *corpus = reader_named(sweep, "corpus");
     const struct spot *spot = name ? reader_named(sweep, name) : corpus;
 
-    return spot->given ? spot->place : corpus->place;
+    return spot->given ? spot->position : corpus->position;
 }
 
 static int load_fault(const struct sweep *sweep, enum corpus_fault fault, struct error *error)
@@ -47,7 +47,7 @@ static int load_fault(const struct sweep *sweep, enum corpus_fault fault, struct
 
     if (key && strncmp(error->text, key, strlen(key)) != 0)
         error_prefix(error, "%s", key);
-    return place_prefix(error, sweep->path, key_place(sweep, key));
+    return position_prefix(error, sweep->path, key_position(sweep, key));
 }
 
 /* Names the text, or else the built-in corpus. */
@@ -60,7 +60,7 @@ static int text_fault(const struct sweep *sweep, bool valid, struct error *error
         key = key_table[valid ? KEY_VALID_TEXT : KEY_TRAIN_TEXT].name;
         name = valid ? sweep->valid_path : sweep->train_path;
     }
-    return place_error(error, sweep->path, key_place(sweep, key), "%s: %s: %s", key, name, why);
+    return position_error(error, sweep->path, key_position(sweep, key), "%s: %s: %s", key, name, why);
 }
 
 /* "12 sequences of 64 tokens", "12 pairs", "12 sums" */
@@ -80,11 +80,11 @@ static int check_steps(const struct sweep *sweep, const struct run *run, int64_t
     const char *key = run->steps ? "steps" : "epochs";
 
     if (steps > (double)STEPS_MOST)
-        return place_error(error, sweep->path, key_place(sweep, key), "%s: %.8g steps; the limit is %.8g",
-            key, steps, (double)STEPS_MOST);
+        return position_error(error, sweep->path, key_position(sweep, key),
+            "%s: %.8g steps; the limit is %.8g", key, steps, (double)STEPS_MOST);
     double rows = measure_rows_bound(&sweep->measure, (int64_t)steps);
     if (rows > ROWS_MOST)
-        return place_error(error, sweep->path, sweep->places->key[KEY_MEASURE].place,
+        return position_error(error, sweep->path, sweep->spots->key[KEY_MEASURE].position,
             "measure: %.8g measured steps in %.8g; the limit is %d", rows, steps, ROWS_MOST);
     return 0;
 }

@@ -40,16 +40,16 @@ static int check_name(struct reader *reader, const struct node *key)
 
     place_excerpt(name, excerpt);
     if (!is_name(name))
-        return reader_fault(reader, key->place,
+        return reader_fault(reader, key->position,
             "together: '%s' is not a name: use at most %d letters, digits and underscores, a letter first",
             excerpt, TOGETHER_NAME_LONGEST);
     if (param_find(name) || key_find(name) < KEY_COUNT)
-        return reader_fault(reader, key->place, "together: axis '%s' has the name of a key", excerpt);
+        return reader_fault(reader, key->position, "together: axis '%s' has the name of a key", excerpt);
     if (dataset_reserves(name))
-        return reader_fault(reader, key->place,
+        return reader_fault(reader, key->position,
             "together: axis '%s' has the name of a variable or dimension of the dataset", excerpt);
     if (is_argument_of_sel(name))
-        return reader_fault(reader, key->place,
+        return reader_fault(reader, key->position,
             "together: axis '%s' has the name of an argument of xarray's sel, which could not select along "
             "it",
             excerpt);
@@ -62,22 +62,23 @@ static int check_label(struct reader *reader, const char *axis, const struct nod
 
     place_excerpt(key->text, excerpt);
     if (!key->text[0])
-        return reader_fault(reader, key->place, "%s: an empty label", axis);
+        return reader_fault(reader, key->position, "%s: an empty label", axis);
     if (strlen(key->text) > TOGETHER_LABEL_LONGEST)
-        return reader_fault(reader, key->place, "%s: label '%s' is longer than %d bytes", axis, excerpt,
+        return reader_fault(reader, key->position, "%s: label '%s' is longer than %d bytes", axis, excerpt,
             TOGETHER_LABEL_LONGEST);
     for (const unsigned char *byte = (const unsigned char *)key->text; *byte; byte++)
         if (*byte < 0x20 || *byte == 0x7f)
-            return reader_fault(reader, key->place, "%s: a control character in label '%s'", axis, excerpt);
+            return reader_fault(
+                reader, key->position, "%s: a control character in label '%s'", axis, excerpt);
     return 0;
 }
 
 static int check_body(struct reader *reader, const char *name, const struct node *body)
 {
     if (body->kind != NODE_MAP)
-        return reader_fault(reader, body->place, "%s: takes {key: value, ...}", name);
+        return reader_fault(reader, body->position, "%s: takes {key: value, ...}", name);
     if (body->count == 0)
-        return reader_fault(reader, body->place, "%s: empty", name);
+        return reader_fault(reader, body->position, "%s: empty", name);
     return 0;
 }
 
@@ -90,7 +91,7 @@ static const struct param *find_param(struct reader *reader, const struct node *
         return param;
     if (param || key_find(key->text) < KEY_COUNT)
         reader_fault(
-            reader, key->place, "%s: has one value in a sweep and cannot be part of together", key->text);
+            reader, key->position, "%s: has one value in a sweep and cannot be part of together", key->text);
     else
         reader_unknown(reader, key);
     return NULL;
@@ -101,7 +102,7 @@ static int claim_params(struct reader *reader, struct axis *axis, const struct n
 {
     for (int64_t i = 0; i < first->count; i++) {
         axis->param[i] = find_param(reader, &first->key[i]);
-        if (!axis->param[i] || reader_claim(reader, axis->param[i], first->child[i].place, true) < 0)
+        if (!axis->param[i] || reader_claim(reader, axis->param[i], first->child[i].position, true) < 0)
             return -1;
     }
     return 0;
@@ -118,8 +119,9 @@ static int check_missing(
         while (i < body->count && strcmp(body->key[i].text, axis->param[p]->name) != 0)
             i++;
         if (i == body->count)
-            return reader_fault(reader, key->place, "%s: '%s' does not set %s, which '%s' sets", axis->name,
-                place_excerpt(key->text, here), axis->param[p]->name, place_excerpt(axis->label[0], first));
+            return reader_fault(reader, key->position, "%s: '%s' does not set %s, which '%s' sets",
+                axis->name, place_excerpt(key->text, here), axis->param[p]->name,
+                place_excerpt(axis->label[0], first));
     }
     return 0;
 }
@@ -135,13 +137,13 @@ static int read_label(
         if (p < 0 && !find_param(reader, &body->key[i]))
             return -1;
         if (p < 0)
-            return reader_fault(reader, body->key[i].place, "%s: '%s' sets %s, which '%s' does not",
+            return reader_fault(reader, body->key[i].position, "%s: '%s' sets %s, which '%s' does not",
                 axis->name, place_excerpt(key->text, here), body->key[i].text,
                 place_excerpt(axis->label[0], first));
-        int64_t place = p * axis->length + index;
-        if (value_param(reader, axis->param[p], &body->child[i], &axis->value[place]) < 0)
+        int64_t slot = p * axis->length + index;
+        if (value_param(reader, axis->param[p], &body->child[i], &axis->value[slot]) < 0)
             return -1;
-        axis->written[place] = body->child[i].place;
+        axis->written[slot] = body->child[i].position;
     }
     return check_missing(reader, axis, key, body);
 }
@@ -178,7 +180,7 @@ static int check_repeated(struct reader *reader, const struct axis *axis, const 
     qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), compare_labels, (void *)axis);
     for (int64_t i = 1; i < axis->length && status == 0; i++)
         if (compare_values(axis, sorted[i - 1], sorted[i]) == 0)
-            status = reader_fault(reader, labels->key[sorted[i]].place,
+            status = reader_fault(reader, labels->key[sorted[i]].position,
                 "%s: '%s' and '%s' set the same values", axis->name,
                 place_excerpt(axis->label[sorted[i - 1]], a), place_excerpt(axis->label[sorted[i]], b));
     free(sorted);
@@ -207,7 +209,7 @@ static int read_axis(struct reader *reader, const struct node *key, const struct
         check_body(reader, place_excerpt(labels->key[0].text, excerpt), &labels->child[0]) < 0)
         return -1;
     int64_t params = labels->child[0].count;
-    struct axis *axis = reader_axis(reader, key->text, key->place, labels->count, params);
+    struct axis *axis = reader_axis(reader, key->text, key->position, labels->count, params);
     if (!axis)
         return -1;
     axis->label = memory_zero((size_t)axis->length + 1, sizeof(*axis->label)); /* ends with NULL */

@@ -52,17 +52,17 @@ int64_t node_find(const struct node *map, const char *name)
 
 void node_put(struct node *map, struct node *key, struct node *value)
 {
-    int64_t place = node_find(map, key->text);
+    int64_t index = node_find(map, key->text);
 
-    if (place == map->count) {
+    if (index == map->count) {
         node_grow(map);
         map->count++;
     } else {
-        node_release(&map->key[place]);
-        node_release(&map->child[place]);
+        node_release(&map->key[index]);
+        node_release(&map->child[index]);
     }
-    map->key[place] = *key;
-    map->child[place] = *value;
+    map->key[index] = *key;
+    map->child[index] = *value;
     *key = *value = (struct node){0};
 }
 
@@ -89,19 +89,19 @@ bool node_take(struct node *map, const char *key, struct node *value)
     return true;
 }
 
-void node_move(struct node *node, struct place place)
+void node_move(struct node *node, struct position position)
 {
-    node->place = place;
+    node->position = position;
     for (int64_t i = 0; i < node->count; i++) {
-        node_move(&node->child[i], place);
+        node_move(&node->child[i], position);
         if (node->key)
-            node_move(&node->key[i], place);
+            node_move(&node->key[i], position);
     }
 }
 
 void node_set_file(struct node *node, const char *file)
 {
-    node->place.file = file;
+    node->position.file = file;
     for (int64_t i = 0; i < node->count; i++) {
         node_set_file(&node->child[i], file);
         if (node->key)

@@ -65,11 +65,11 @@ static bool is_not_finite(const char *text)
 static int check_single(struct reader *reader, const char *key, const struct node *node)
 {
     if (node->kind == NODE_LIST)
-        return reader_fault(reader, node->place, "%s: takes one value, not a list", key);
+        return reader_fault(reader, node->position, "%s: takes one value, not a list", key);
     if (node->kind == NODE_MAP)
-        return reader_fault(reader, node->place, "%s: takes one value, not a mapping", key);
+        return reader_fault(reader, node->position, "%s: takes one value, not a mapping", key);
     if (node_is_null(node))
-        return reader_fault(reader, node->place, "%s: no value", key);
+        return reader_fault(reader, node->position, "%s: no value", key);
     return 0;
 }
 
@@ -109,13 +109,13 @@ static int check_number(
     place_excerpt(node->text, excerpt);
     *kind = number_kind(node->text);
     if (is_not_finite(node->text))
-        return reader_fault(reader, node->place, "%s: %s is not finite", key, excerpt);
+        return reader_fault(reader, node->position, "%s: %s is not finite", key, excerpt);
     if (*kind == NUMBER_NONE)
         return reader_fault(
-            reader, node->place, "%s: '%s' is not %s%s", key, excerpt, what, list_hint(node->text, hint));
+            reader, node->position, "%s: '%s' is not %s%s", key, excerpt, what, list_hint(node->text, hint));
     if (node->quoted)
         return reader_fault(
-            reader, node->place, "%s: '%s' is a text; write %s without quotes", key, excerpt, what);
+            reader, node->position, "%s: '%s' is a text; write %s without quotes", key, excerpt, what);
     return 0;
 }
 
@@ -127,9 +127,9 @@ static int read_real(struct reader *reader, const char *key, const struct node *
 
     place_excerpt(node->text, excerpt);
     if (!isfinite(number))
-        return reader_fault(reader, node->place, "%s: %s is too large", key, excerpt);
+        return reader_fault(reader, node->position, "%s: %s is too large", key, excerpt);
     if (number == 0 && strcspn(node->text, "123456789") < strcspn(node->text, "eE"))
-        return reader_fault(reader, node->place, "%s: %s is too close to 0", key, excerpt);
+        return reader_fault(reader, node->position, "%s: %s is too close to 0", key, excerpt);
     *value = number + 0.0; /* turns -0.0 into 0.0: both are equal, but have different digests */
     return 0;
 }
@@ -164,7 +164,7 @@ static int read_integer(struct reader *reader, const char *key, const struct nod
         errno = 0;
         *value = strtoll(node->text, NULL, 10);
         return errno == 0 ? 0
-                          : reader_fault(reader, node->place, "%s: %s is too large for 64 bits", key,
+                          : reader_fault(reader, node->position, "%s: %s is too large for 64 bits", key,
                                 place_excerpt(node->text, excerpt));
     }
     if (read_real(reader, key, node, &number) < 0)
@@ -172,7 +172,7 @@ static int read_integer(struct reader *reader, const char *key, const struct nod
     if (to_integer(number, value))
         return 0;
     return reader_fault(
-        reader, node->place, "%s: %s is not an integer", key, place_excerpt(node->text, excerpt));
+        reader, node->position, "%s: %s is not an integer", key, place_excerpt(node->text, excerpt));
 }
 
 int value_integer(
@@ -181,7 +181,7 @@ int value_integer(
     if (read_integer(reader, key, node, value) < 0)
         return -1;
     if (*value < least)
-        return reader_fault(reader, node->place, "%s: %" PRId64 " is below %" PRId64, key, *value, least);
+        return reader_fault(reader, node->position, "%s: %" PRId64 " is below %" PRId64, key, *value, least);
     return 0;
 }
 
@@ -193,7 +193,7 @@ int value_text(struct reader *reader, const char *key, const struct node *node, 
     return 0;
 }
 
-/* Is the text one of the words? Then *index is its place. */
+/* Is the text one of the words? Then *index is its number. */
 static bool find_text(const char *const *words, const char *text, int64_t *index)
 {
     for (*index = 0; words[*index]; ++*index)
@@ -212,8 +212,8 @@ static int find_word(
         return 0;
     for (int64_t i = 0; words[i] && list.length < LIST_LONGEST; i++)
         string_format(&list, "%s%s", i ? ", " : "", words[i]);
-    reader_fault(reader, node->place, "%s: '%s' is not one of %.*s", key, place_excerpt(node->text, excerpt),
-        LIST_LONGEST, string_text(&list));
+    reader_fault(reader, node->position, "%s: '%s' is not one of %.*s", key,
+        place_excerpt(node->text, excerpt), LIST_LONGEST, string_text(&list));
     string_release(&list);
     return -1;
 }
@@ -252,8 +252,8 @@ static int read_boolean(struct reader *reader, const char *key, const struct nod
     *value = boolean_of(node->text);
     if (*value >= 0)
         return 0;
-    return reader_fault(
-        reader, node->place, "%s: '%s' is neither true nor false", key, place_excerpt(node->text, excerpt));
+    return reader_fault(reader, node->position, "%s: '%s' is neither true nor false", key,
+        place_excerpt(node->text, excerpt));
 }
 
 /* A word; where true or false is one, in all spellings of a boolean. */
@@ -268,11 +268,11 @@ static int read_word(
 }
 
 static int check_bounds(
-    struct reader *reader, const struct param *param, struct place place, union param_value value)
+    struct reader *reader, const struct param *param, struct position position, union param_value value)
 {
     if (param_check(param, value, reader->error) == 0)
         return 0;
-    return place_prefix(reader->error, reader->sweep->path, place);
+    return position_prefix(reader->error, reader->sweep->path, position);
 }
 
 int value_param(
@@ -294,27 +294,27 @@ int value_param(
         status = read_word(reader, param, node, &value->integer);
         break;
     }
-    return status < 0 ? -1 : check_bounds(reader, param, node->place, *value);
+    return status < 0 ? -1 : check_bounds(reader, param, node->position, *value);
 }
 
-int value_from_real(struct reader *reader, const struct param *param, struct place place, double number,
+int value_from_real(struct reader *reader, const struct param *param, struct position position, double number,
     union param_value *value)
 {
     if (param->kind == PARAM_REAL)
         value->real = number + 0.0;
     else if (!to_integer(number, &value->integer))
-        return reader_fault(reader, place, "%s: %.12g is not an integer", param->name, number);
-    return check_bounds(reader, param, place, *value);
+        return reader_fault(reader, position, "%s: %.12g is not an integer", param->name, number);
+    return check_bounds(reader, param, position, *value);
 }
 
-int value_from_integer(struct reader *reader, const struct param *param, struct place place, int64_t number,
-    union param_value *value)
+int value_from_integer(struct reader *reader, const struct param *param, struct position position,
+    int64_t number, union param_value *value)
 {
     if (param->kind == PARAM_REAL)
         value->real = (double)number;
     else
         value->integer = number;
-    return check_bounds(reader, param, place, *value);
+    return check_bounds(reader, param, position, *value);
 }
 
 bool param_is_number(const struct param *param)

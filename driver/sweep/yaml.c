@@ -2,7 +2,7 @@
  * The one file that knows libyaml: its events become a tree.
  *
  * libyaml says what it expected, and a user wants to know what is wrong; guess_cause adds that for the common
- * mistakes. Anchors, tags, repeated keys and several documents are refused, each at its place.
+ * mistakes. Anchors, tags, repeated keys and several documents are refused, each at its position.
  */
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
@@ -18,33 +18,33 @@ struct parsing {
     yaml_parser_t parser;
     const char *text;
     size_t size;
-    struct place *fault;
+    struct position *fault;
     struct error *error;
 };
 
-static struct place mark_place(yaml_mark_t mark)
+static struct position mark_position(yaml_mark_t mark)
 {
-    return (struct place){.line = (int)mark.line + 1, .column = (int)mark.column + 1};
+    return (struct position){.line = (int)mark.line + 1, .column = (int)mark.column + 1};
 }
 
-static int yaml_refuse(struct parsing *parsing, struct place place, const char *why)
+static int yaml_refuse(struct parsing *parsing, struct position position, const char *why)
 {
-    *parsing->fault = place;
+    *parsing->fault = position;
     return error_set(parsing->error, ERROR_INPUT, "%s", why);
 }
 
 /* Line and column of byte `offset`. */
-static struct place offset_place(const struct parsing *parsing, size_t offset)
+static struct position offset_position(const struct parsing *parsing, size_t offset)
 {
-    struct place place = {.line = 1, .column = 1};
+    struct position position = {.line = 1, .column = 1};
 
     for (size_t i = 0; i < offset && i < parsing->size; i++) {
         if (parsing->text[i] == '\n')
-            place = (struct place){.line = place.line + 1, .column = 1};
+            position = (struct position){.line = position.line + 1, .column = 1};
         else if (((unsigned char)parsing->text[i] & 0xc0) != 0x80)
-            place.column++;
+            position.column++;
     }
-    return place;
+    return position;
 }
 
 /* The offset of the first byte that does not begin a UTF-8 character; the text's size if there is none. */
@@ -126,11 +126,11 @@ static int parser_fault(struct parsing *parsing)
     if (parser->error == YAML_READER_ERROR) {
         size_t foreign = first_foreign_byte(parsing);
         if (foreign < parsing->size && foreign <= parser->problem_offset)
-            return yaml_refuse(parsing, offset_place(parsing, foreign),
+            return yaml_refuse(parsing, offset_position(parsing, foreign),
                 "is not UTF-8; if it is Latin-1, convert it with iconv -f latin1 -t utf-8");
     }
-    *parsing->fault = parser->error == YAML_READER_ERROR ? offset_place(parsing, parser->problem_offset)
-                                                         : mark_place(parser->problem_mark);
+    *parsing->fault = parser->error == YAML_READER_ERROR ? offset_position(parsing, parser->problem_offset)
+                                                         : mark_position(parser->problem_mark);
     const char *cause = guess_cause(parsing);
     if (parser->context)
         return error_set(
@@ -150,7 +150,7 @@ static int read_scalar(struct parsing *parsing, struct node *node, const yaml_ev
     size_t length = event->data.scalar.length;
 
     if (memchr(value, 0, length))
-        return yaml_refuse(parsing, node->place, "a NUL byte in a text");
+        return yaml_refuse(parsing, node->position, "a NUL byte in a text");
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     node->text = memory_copy_part(value, length);
     return 0;
@@ -161,11 +161,11 @@ static int read_node(struct parsing *parsing, struct node *node, const yaml_even
 /* Reads one key, whose event is given, and its value. On success both are in the map. */
 static int read_pair(struct parsing *parsing, struct node *map, const yaml_event_t *event, int depth)
 {
-    struct place place = mark_place(event->start_mark);
+    struct position position = mark_position(event->start_mark);
     yaml_event_t value;
 
     if (event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT)
-        return yaml_refuse(parsing, place, "a key must be a word");
+        return yaml_refuse(parsing, position, "a key must be a word");
     node_grow(map);
     map->child[map->count] = (struct node){0};
     if (read_node(parsing, &map->key[map->count], event, depth) < 0)
@@ -185,7 +185,7 @@ static int check_repeated(struct parsing *parsing, const struct node *map)
 
     if (!repeated)
         return 0;
-    *parsing->fault = repeated->place;
+    *parsing->fault = repeated->position;
     return error_set(
         parsing->error, ERROR_INPUT, "repeated key '%s'", place_excerpt(repeated->text, excerpt));
 }
@@ -248,16 +248,16 @@ static int read_node(struct parsing *parsing, struct node *node, const yaml_even
 {
     int status;
 
-    *node = (struct node){.kind = NODE_SCALAR, .place = mark_place(event->start_mark)};
+    *node = (struct node){.kind = NODE_SCALAR, .position = mark_position(event->start_mark)};
     if (has_anchor(event))
         return yaml_refuse(
-            parsing, node->place, "anchors and aliases are not supported; write the value out");
+            parsing, node->position, "anchors and aliases are not supported; write the value out");
     if (has_tag(event))
-        return yaml_refuse(parsing, node->place, "tags are not supported");
+        return yaml_refuse(parsing, node->position, "tags are not supported");
     if (event->type == YAML_SCALAR_EVENT)
         return read_scalar(parsing, node, event);
     if (depth >= TREE_DEPTH)
-        return yaml_refuse(parsing, node->place, "nested too deeply");
+        return yaml_refuse(parsing, node->position, "nested too deeply");
     node->kind = event->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST;
     status = read_children(parsing, node, depth + 1);
     if (status < 0)
@@ -265,7 +265,7 @@ static int read_node(struct parsing *parsing, struct node *node, const yaml_even
     return status;
 }
 
-/* Reads an event: 0 if it has this type, 1 if it has another (*fault is then its place), -1 on failure. */
+/* Reads an event: 0 if it has this type, 1 if it has another (*fault is then its position), -1 on failure. */
 static int expect(struct parsing *parsing, yaml_event_type_t type)
 {
     yaml_event_t event;
@@ -274,7 +274,7 @@ static int expect(struct parsing *parsing, yaml_event_type_t type)
         return -1;
     bool same = event.type == type;
     if (!same)
-        *parsing->fault = mark_place(event.start_mark);
+        *parsing->fault = mark_position(event.start_mark);
     yaml_event_delete(&event);
     return same ? 0 : 1;
 }
@@ -287,7 +287,7 @@ static int read_document(struct parsing *parsing, struct node *root)
         return -1;
     int status = expect(parsing, YAML_DOCUMENT_START_EVENT);
     if (status)
-        return status < 0 ? -1 : yaml_refuse(parsing, PLACE_DEFAULT, "empty");
+        return status < 0 ? -1 : yaml_refuse(parsing, POSITION_DEFAULT, "empty");
     if (next_event(parsing, &event) < 0)
         return -1;
     status = read_node(parsing, root, &event, 0);
@@ -304,7 +304,7 @@ static int read_document(struct parsing *parsing, struct node *root)
     return status;
 }
 
-int yaml_read(struct node *root, const char *text, size_t size, struct place *fault, struct error *error)
+int yaml_read(struct node *root, const char *text, size_t size, struct position *fault, struct error *error)
 {
     struct parsing parsing = {.text = text, .size = size, .fault = fault, .error = error};
 

@@ -163,23 +163,23 @@ void nearest_offer(struct nearest *nearest, const char *offer);
 #define NEAREST_SIZE 96
 const char *nearest_hint(const struct nearest *nearest, char text[NEAREST_SIZE]);
 
-/* A place in the sweep file; line and column count from 1. Line 0 is outside the file: see below. */
-struct place {
+/* A position in the sweep file; line and column count from 1. Line 0 is outside the file: see below. */
+struct position {
     int line, column;
     const char *file; /* another file, which the sweep file includes; NULL: the sweep file. Borrowed */
 };
 
-#define PLACE_SETTING ((struct place){.column = 1}) /* in a --set */
-#define PLACE_DEFAULT ((struct place){.line = 0}) /* not given anywhere; messages point at 1:1 */
+#define POSITION_SETTING ((struct position){.column = 1}) /* in a --set */
+#define POSITION_DEFAULT ((struct position){.line = 0}) /* not given anywhere; messages point at 1:1 */
 
 /*
- * Puts the place of a fault before the message in `error`: "sweep.yaml:12:18: ", "--set " or, for
- * PLACE_DEFAULT, "sweep.yaml:1:1: ". `file` is the sweep file. Always -1.
+ * Puts the position of a fault before the message in `error`: "sweep.yaml:12:18: ", "--set " or, for
+ * POSITION_DEFAULT, "sweep.yaml:1:1: ". `file` is the sweep file. Always -1.
  */
-int place_prefix(struct error *error, const char *file, struct place place);
+int position_prefix(struct error *error, const char *file, struct position position);
 
 /* The same with an ERROR_INPUT message from a printf format. */
-int place_error(struct error *error, const char *file, struct place place, const char *format, ...)
+int position_error(struct error *error, const char *file, struct position position, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 #define EXCERPT_SIZE 64

@@ -1,5 +1,5 @@
 /*
- * Messages with the place in a sweep file: "sweep.yaml:12:18: ...". Settings of the command line have no
+ * Messages with the position in a sweep file: "sweep.yaml:12:18: ...". Settings of the command line have no
  * line; for them the message begins with --set.
  */
 #include "driver/text/text.h"
@@ -8,19 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-int place_prefix(struct error *error, const char *file, struct place place)
+int position_prefix(struct error *error, const char *file, struct position position)
 {
-    const char *name = place.file ? place.file : file;
+    const char *name = position.file ? position.file : file;
     struct error fault = *error;
 
-    if (place.line > 0)
-        return error_prefix(error, "%s:%d:%d", name, place.line, place.column);
-    if (place.column > 0)
+    if (position.line > 0)
+        return error_prefix(error, "%s:%d:%d", name, position.line, position.column);
+    if (position.column > 0)
         return error_set(error, fault.status, "--set %s", fault.text);
     return error_prefix(error, "%s:1:1", name);
 }
 
-int place_error(struct error *error, const char *file, struct place place, const char *format, ...)
+int position_error(struct error *error, const char *file, struct position position, const char *format, ...)
 {
     char text[sizeof(error->text)];
     va_list arguments;
@@ -29,7 +29,7 @@ int place_error(struct error *error, const char *file, struct place place, const
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     error_set(error, ERROR_INPUT, "%s", text);
-    return place_prefix(error, file, place);
+    return position_prefix(error, file, position);
 }
 
 const char *place_excerpt(const char *text, char excerpt[EXCERPT_SIZE])
