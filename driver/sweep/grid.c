@@ -37,22 +37,6 @@ bool sweep_skips(const struct sweep *sweep, int64_t cell)
     return sweep->skip && sweep->skip[cell / 64] >> (cell % 64) & 1;
 }
 
-int64_t axis_row(const struct axis *axis, const struct param *param)
-{
-    for (int64_t i = 0; i < axis->param_count; i++)
-        if (axis->param[i] == param)
-            return i;
-    return -1;
-}
-
-const struct axis *axis_find(int64_t count, const struct axis *axis, const struct param *param)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (axis_row(&axis[i], param) >= 0)
-            return &axis[i];
-    return NULL;
-}
-
 void walk_init(struct walk *walk, const struct sweep *sweep)
 {
     *walk = (struct walk){.sweep = sweep, .cell = -1};

@@ -1,5 +1,6 @@
 /*
- * Files that a sweep file includes.
+ * Where keys come from besides the sweep file: files that it includes, over which it is laid, and --set
+ * key=value, which is laid over the whole.
  *
  * Whole keys are replaced, and nothing inside them is merged, so that all of `skip` or `measure` stands in
  * one place. Included files may include others; depth, number and size are limited, so that no file takes
@@ -17,34 +18,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool file_is_same(const struct file_identity *a, const struct file_identity *b)
-{
-    return a->inode != 0 && a->inode == b->inode && a->device == b->device;
-}
-
-/* 0 or an errno. */
-static int read_all(int file, char *text, size_t *size)
-{
-    ssize_t got;
-
-    *size = 0;
-    do {
-        got = read(file, text + *size, FILE_MOST + 1 - *size);
-        *size += got > 0 ? (size_t)got : 0;
-    } while (got > 0);
-    return got < 0 ? errno : 0;
-}
-
 int file_read(const char *path, char **text, size_t *size, struct file_identity *identity)
 {
     struct stat status;
     int64_t length;
-    int file = regular_open(path, &length);
+    int file = regular_open(path, &length), cause = 0;
+    ssize_t got = 1;
 
     if (file < 0)
         return errno;
     *text = memory_new(FILE_MOST + 1, 1);
-    int cause = fstat(file, &status) != 0 ? errno : read_all(file, *text, size);
+    *size = 0;
+    if (fstat(file, &status) != 0)
+        cause = errno;
+    while (cause == 0 && got > 0) {
+        got = read(file, *text + *size, FILE_MOST + 1 - *size);
+        cause = got < 0 ? errno : 0;
+        *size += got > 0 ? (size_t)got : 0;
+    }
     close(file);
     if (cause == 0)
         *identity = (struct file_identity){status.st_dev, status.st_ino};
@@ -52,6 +43,42 @@ int file_read(const char *path, char **text, size_t *size, struct file_identity 
         free(*text);
     return cause;
 }
+
+int file_parse(struct reader *reader, const char *text, size_t size, const char *file, struct node *map)
+{
+    const struct position whole = {.file = file};
+
+    if (utf8_begin(&text, &size, reader->error) < 0)
+        return position_prefix(reader->error, reader->sweep->path, whole);
+    if (size > FILE_MOST)
+        return reader_fault(reader, whole, "larger than %d bytes", FILE_MOST);
+    if (yaml_read(reader, map, text, size, file, NULL) < 0)
+        return -1;
+    if (map->kind == NODE_MAP)
+        return 0;
+    node_fault(reader, map, "a sweep file holds lines of the form key: value");
+    node_release(map);
+    return -1;
+}
+
+/* Gives a map a pair, or if the value is null, takes the key out; false: the map has no such key. */
+static bool lay_pair(struct reader *reader, struct node *map, struct node *key, struct node *value)
+{
+    int64_t index = node_find(map, key->text);
+
+    if (!node_is_null(value)) {
+        node_put(map, key, value);
+        return true;
+    }
+    if (index == map->count)
+        return false;
+    node_remove(map, index);
+    reader_named(reader->sweep, key->text)->position =
+        value->position; /* a message of its lack points there */
+    return true;
+}
+
+/* ---- included files ---- */
 
 enum { DEPTH_MOST = 16, FILES_MOST = 64 };
 
@@ -89,7 +116,7 @@ static int refuse_circle(struct inclusion *inclusion, const struct node *node, c
     struct string names = {0};
 
     write_chain(&names, level, again);
-    reader_fault(inclusion->reader, node->position, "%s: a circle: %s%s", KEY_NAME, string_text(&names),
+    node_fault(inclusion->reader, node, "%s: a circle: %s%s", KEY_NAME, string_text(&names),
         place_excerpt(again->path, excerpt));
     string_release(&names);
     return -1;
@@ -102,17 +129,17 @@ static int check_file(struct inclusion *inclusion, const struct node *node, cons
     struct reader *reader = inclusion->reader;
 
     for (const struct level *each = level; each; each = each->by)
-        if (file_is_same(&each->identity, identity))
+        if (identity->inode != 0 && each->identity.inode == identity->inode &&
+            each->identity.device == identity->device)
             return refuse_circle(inclusion, node, level, each);
     if (level->depth == DEPTH_MOST)
-        return reader_fault(
-            reader, node->position, "%s: files include each other more than %d deep", KEY_NAME, DEPTH_MOST);
+        return node_fault(
+            reader, node, "%s: files include each other more than %d deep", KEY_NAME, DEPTH_MOST);
     if (++inclusion->files > FILES_MOST)
-        return reader_fault(reader, node->position, "%s: more than %d files", KEY_NAME, FILES_MOST);
+        return node_fault(reader, node, "%s: more than %d files", KEY_NAME, FILES_MOST);
     inclusion->bytes += size;
     if (inclusion->bytes > FILE_MOST)
-        return reader_fault(
-            reader, node->position, "%s: more than %d bytes in all included files", KEY_NAME, FILE_MOST);
+        return node_fault(reader, node, "%s: more than %d bytes in all included files", KEY_NAME, FILE_MOST);
     return 0;
 }
 
@@ -135,27 +162,6 @@ static const struct included *keep(
     return &sweep->included[count];
 }
 
-/* Reads the text of a file into a tree whose positions name it. */
-static int read_tree(struct reader *reader, const struct included *file, struct node *map)
-{
-    struct position fault = POSITION_DEFAULT;
-    const char *text = file->text;
-    size_t size = file->size;
-    int status = utf8_begin(&text, &size, reader->error);
-
-    if (status == 0)
-        status = yaml_read(map, text, size, &fault, reader->error);
-    fault.file = file->path;
-    if (status < 0)
-        return position_prefix(reader->error, reader->sweep->path, fault);
-    node_set_file(map, file->path);
-    if (map->kind == NODE_MAP)
-        return 0;
-    reader_fault(reader, map->position, "a sweep file holds lines of the form key: value");
-    node_release(map);
-    return -1;
-}
-
 static int expand(struct inclusion *inclusion, struct node *root, const struct level *level);
 
 /* Reads the file at a path, and what it includes, into a map. */
@@ -168,18 +174,17 @@ static int read_path(struct inclusion *inclusion, const struct node *node, const
     char *text = NULL;
 
     if (magic_is_netcdf(path))
-        return reader_fault(
-            reader, node->position, "%s: %s: is a dataset; give its sweep file instead", KEY_NAME, path);
+        return node_fault(reader, node, "%s: %s: is a dataset; give its sweep file instead", KEY_NAME, path);
     int cause = file_read(path, &text, &size, &own.identity);
     if (cause != 0)
-        return reader_fault(reader, node->position, "%s: %s: %s", KEY_NAME, path, regular_why(cause));
+        return node_fault(reader, node, "%s: %s: %s", KEY_NAME, path, regular_why(cause));
     if (check_file(inclusion, node, level, &own.identity, size) < 0) {
         free(text);
         return -1;
     }
     const struct included *file = keep(reader->sweep, path, node->text, text, size);
     own.path = file->path;
-    if (read_tree(reader, file, map) < 0)
+    if (file_parse(reader, file->text, file->size, file->path, map) < 0)
         return -1;
     int64_t output = node_find(map, key_table[KEY_OUTPUT].name);
     if (output < map->count)
@@ -196,18 +201,11 @@ static int lay_over(struct reader *reader, struct node *below, struct node *abov
 {
     for (int64_t i = 0; i < above->count; i++) {
         struct node *key = &above->key[i], *value = &above->child[i];
-        int64_t index = node_find(below, key->text);
         if (key_find(key->text) == KEY_COUNT && !param_find(key->text))
             return reader_unknown(reader, key);
-        if (!node_is_null(value)) {
-            node_put(below, key, value);
-        } else if (!owns || index == below->count) {
-            return reader_fault(
-                reader, value->position, "%s: no value, and no included file has one to take out", key->text);
-        } else {
-            node_remove(below, index);
-            reader_take_out(reader, key->text, value->position);
-        }
+        if ((node_is_null(value) && !owns) || !lay_pair(reader, below, key, value))
+            return node_fault(
+                reader, value, "%s: no value, and no included file has one to take out", key->text);
     }
     return 0;
 }
@@ -223,7 +221,7 @@ static int include_one(
     if (value_text(reader, KEY_NAME, node, &name) < 0)
         return -1;
     if (!name[0])
-        return reader_fault(reader, node->position, "%s: an empty path", KEY_NAME);
+        return node_fault(reader, node, "%s: an empty path", KEY_NAME);
     char *path = reader_path(reader, node, name);
     int status = read_path(inclusion, node, level, path, &file);
     if (status == 0)
@@ -233,28 +231,24 @@ static int include_one(
     return status;
 }
 
-static int include_all(
-    struct inclusion *inclusion, const struct node *value, const struct level *level, struct node *map)
-{
-    if (value->kind != NODE_LIST)
-        return include_one(inclusion, value, level, map);
-    if (value->count == 0)
-        return reader_fault(inclusion->reader, value->position, "%s: an empty list", KEY_NAME);
-    for (int64_t i = 0; i < value->count; i++)
-        if (include_one(inclusion, &value->child[i], level, map) < 0)
-            return -1;
-    return 0;
-}
-
 /* Expands the map of one file. */
 static int expand(struct inclusion *inclusion, struct node *root, const struct level *level)
 {
     struct node whole = {.kind = NODE_MAP, .position = root->position};
-    struct node value;
+    int64_t index = node_find(root, KEY_NAME);
+    int status = 0;
 
-    if (!node_take(root, KEY_NAME, &value))
+    if (index == root->count)
         return 0;
-    int status = include_all(inclusion, &value, level, &whole);
+    struct node value = root->child[index];
+    root->child[index] = (struct node){0};
+    node_remove(root, index);
+    const struct node *path = value.kind == NODE_LIST ? value.child : &value;
+    int64_t count = value.kind == NODE_LIST ? value.count : 1;
+    if (count == 0)
+        status = node_fault(inclusion->reader, &value, "%s: an empty list", KEY_NAME);
+    for (int64_t i = 0; i < count && status == 0; i++)
+        status = include_one(inclusion, &path[i], level, &whole);
     if (status == 0)
         status = lay_over(inclusion->reader, &whole, root, true);
     node_release(&value);
@@ -273,4 +267,43 @@ int include_expand(struct reader *reader, struct node *root, const struct file_i
     const struct level level = {.path = reader->sweep->path, .identity = *identity};
 
     return expand(&inclusion, root, &level);
+}
+
+/* ---- --set ---- */
+
+static int apply(struct reader *reader, struct node *root, const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    struct node key = {.kind = NODE_SCALAR, .position = POSITION_SETTING}, value = key;
+    char excerpt[EXCERPT_SIZE];
+    int status = 0;
+
+    if (!equals)
+        return reader_fault(reader, POSITION_SETTING, "%s: takes key=value", place_excerpt(setting, excerpt));
+    key.text = memory_copy_part(setting, (size_t)(equals - setting));
+    const char *text = equals + 1;
+    if (key_find(key.text) == KEY_COUNT && !param_find(key.text))
+        status = reader_unknown(reader, &key);
+    else if (text[strspn(text, " ")])
+        status = yaml_read(reader, &value, text, strlen(text), NULL, key.text);
+    else
+        value.text = memory_copy("");
+    if (status == 0)
+        lay_pair(reader, root, &key, &value);
+    node_release(&key);
+    node_release(&value);
+    return status;
+}
+
+int settings_apply(
+    struct reader *reader, struct node *root, const char *const *settings, int count, bool include)
+{
+    const char *name = key_table[KEY_INCLUDE].name;
+    size_t length = strlen(name);
+
+    for (int i = 0; i < count; i++)
+        if ((strncmp(settings[i], name, length) == 0 && settings[i][length] == '=') == include &&
+            apply(reader, root, settings[i]) < 0)
+            return -1;
+    return 0;
 }

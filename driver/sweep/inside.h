@@ -8,73 +8,21 @@
 
 #include "driver/sweep/sweep.h"
 
-/*
- * Reads `refine: {axis: NAME, variable: METRIC, at: NUMBER}`, or `axes: [NAME, NAME]` and `coarse: N`, into
- * the sweep, whose axes and measured groups have been read. 0, or -1 with the reader's error set.
- */
-int refine_read(struct reader *reader, const struct node *node);
+/* What the files share that read a sweep file. All functions that return int give 0, or -1 with the reader's
+ * error set, unless they say something else. */
 
-/* The same from memory, for tests and the fuzzer. Messages begin with `name`; paths, also those of included
+/* sweep_load from memory, for tests and the fuzzer. Messages begin with `name`; paths, also those of included
  * files, are relative to `folder`. */
 int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
     const char *const *settings, int setting_count, struct error *error);
 
-/* The indices [axis_count] of a cell along the axes. */
-void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index);
-
-enum { TREE_DEPTH = 16 }; /* the deepest nesting of lists and maps that readers accept */
-
-/* Makes room for one more child of a list or map, and for its key; does not change count. */
-void node_grow(struct node *node);
-
-/* The first key of a map that repeats an earlier key; NULL: there is none. */
-const struct node *node_repeated_key(const struct node *map);
-
-/* The index of a key in a map, or its count. */
-int64_t node_find(const struct node *map, const char *name);
-
-/* Gives a key a value: in the place of the one that it has, or else as the last one. Takes ownership of both.
- */
-void node_put(struct node *map, struct node *key, struct node *value);
-
-/* Removes the pair at an index. */
-void node_remove(struct node *map, int64_t index);
-
-/* Moves the value of a key out of a map, which then lacks the key; false: it has none. */
-bool node_take(struct node *map, const char *key, struct node *value);
-
-/* Sets the position of a whole tree. */
-void node_move(struct node *node, struct position position);
-
-/* Sets the file of every position in a tree; for files other than the sweep file. Borrowed. */
-void node_set_file(struct node *node, const char *file);
-
-void node_release(struct node *node);
-
-/* Empty, ~ or null, unquoted. */
-bool node_is_null(const struct node *node);
-
-/* What the files that read a sweep file share. */
-
-/* ---- include.c: files ---- */
-
-enum { FILE_MOST = 1 << 20 }; /* bytes of a sweep file, and of all files together that it includes */
-
-/* A file on the disk, whatever path leads to it; inode 0: a text that is in no file. */
-struct file_identity {
-    dev_t device;
-    ino_t inode;
-};
-
-bool file_is_same(const struct file_identity *a, const struct file_identity *b);
-
-/*
- * Reads a regular file, at most one byte more than FILE_MOST. Refuses a pipe, since every rank reads the file
- * again. 0 and *text, which the caller frees, without a NUL at its end; else an errno, or REGULAR_NONE.
- */
-int file_read(const char *path, char **text, size_t *size, struct file_identity *identity);
-
 /* ---- reader.c ---- */
+
+struct reader {
+    struct sweep *sweep; /* the result; its path is the prefix of every message */
+    const char *folder; /* of the sweep file; NULL or "": the current directory */
+    struct error *error;
+};
 
 /* Whether and where a key or parameter is given. */
 struct spot {
@@ -88,42 +36,92 @@ struct spots {
     struct spot *param; /* [param_count] */
 };
 
-/* What the files that read a sweep file share. */
-struct reader {
-    struct sweep *sweep; /* the result; its path is the prefix of every message */
-    const char *folder; /* of the sweep file; NULL or "": the current directory */
-    struct error *error;
+/* The spot of a parameter; of the key or parameter of this name, which exists. */
+struct spot *reader_spot(const struct sweep *sweep, const struct param *param);
+struct spot *reader_named(const struct sweep *sweep, const char *name);
+
+enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
+
+/* One node of a YAML document, with its position in the file. */
+struct node {
+    enum node_kind kind;
+    struct position position;
+    bool quoted; /* a scalar in quotes or a block: always a text, even if it looks like a number */
+    char *text; /* of a scalar, without NUL bytes; NULL for lists and maps */
+    int64_t count;
+    struct node *key; /* [count] of a map: scalars, all different; NULL otherwise */
+    struct node *child; /* [count] the items of a list, the values of a map */
 };
 
 /* Sets the reader's error to "sweep.yaml:4:1: <format>". Always -1. */
 int reader_fault(struct reader *reader, struct position position, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Where a path leads that a node has: relative to the folder of the node's file or, in a --set, to the
- * current directory. The caller frees it. */
-char *reader_path(const struct reader *reader, const struct node *node, const char *path);
+/* The same at the position of a node. */
+#define node_fault(reader, node, ...) reader_fault(reader, (node)->position, __VA_ARGS__)
 
 /* Refuses an unknown key and suggests a similar one. Always -1. */
 int reader_unknown(struct reader *reader, const struct node *key);
 
-/* The spot of a parameter. */
-struct spot *reader_spot(const struct sweep *sweep, const struct param *param);
+/* Where a path leads that a node has: relative to the folder of the node's file or, in a --set, to the
+ * current directory. The caller frees it. */
+char *reader_path(const struct reader *reader, const struct node *node, const char *path);
 
-/* The spot of the key or parameter of this name, which exists. */
-const struct spot *reader_named(const struct sweep *sweep, const char *name);
+/* ---- yaml.c ---- */
 
-/* Notes where a key is taken out, so that a message about its lack points there. The key exists. */
-void reader_take_out(struct reader *reader, const char *name, struct position position);
+enum { TREE_DEPTH = 16 }; /* the deepest nesting of lists and maps that yaml_read accepts */
 
-/* Notes the position of a parameter; refuses one that is given twice. */
-int reader_claim(struct reader *reader, const struct param *param, struct position position, bool together);
-
-/* Adds an axis to the sweep, with room for `params` parameters but without values; NULL with the error set.
+/*
+ * Reads one YAML document: block and flow style, plain and quoted scalars. Refuses several documents, anchors
+ * and aliases, tags, repeated keys, keys that are not scalars, nesting deeper than TREE_DEPTH, and text that
+ * is not UTF-8; so time and memory are bounded by the length of the input. `file` and `setting`: an included
+ * file, or the key of a --set, which the positions name; NULL: the sweep file. On failure nothing is held.
  */
-struct axis *reader_axis(
-    struct reader *reader, const char *name, struct position position, int64_t length, int64_t params);
+int yaml_read(struct reader *reader, struct node *root, const char *text, size_t size, const char *file,
+    const char *setting);
 
-/* ---- settings.c ---- */
+/* Empty, ~ or null, unquoted. */
+bool node_is_null(const struct node *node);
+
+/* The index of a key in a map, or its count. */
+int64_t node_find(const struct node *map, const char *name);
+
+/* Gives a key a value: in the place of the one that it has, or else as the last one. Takes ownership of both.
+ */
+void node_put(struct node *map, struct node *key, struct node *value);
+
+/* Removes the pair at an index. */
+void node_remove(struct node *map, int64_t index);
+
+void node_release(struct node *node);
+
+/* ---- include.c ---- */
+
+enum { FILE_MOST = 1 << 20 }; /* bytes of a sweep file, and of all files together that it includes */
+
+/* A file on the disk, whatever path leads to it; inode 0: a text that is in no file. */
+struct file_identity {
+    dev_t device;
+    ino_t inode;
+};
+
+/*
+ * Reads a regular file, at most one byte more than FILE_MOST. Refuses a pipe, since every rank reads the file
+ * again. 0 and *text, which the caller frees, without a NUL at its end; else an errno, or REGULAR_NONE.
+ */
+int file_read(const char *path, char **text, size_t *size, struct file_identity *identity);
+
+/* Reads the text of a sweep file, or of an included `file`, into a map. */
+int file_parse(struct reader *reader, const char *text, size_t size, const char *file, struct node *map);
+
+/*
+ * Lays the keys of a sweep file's map over those of the files that its key `include` names, and removes that
+ * key. A key has its whole value from the file that includes the others, and else from the last one that has
+ * it; it keeps its place among the keys of the first. null takes out a key of the files that a file includes.
+ * `output` of an included file is left out: each sweep has a dataset of its own. The files are kept in the
+ * sweep. `identity`: of the sweep file, which must not be included again.
+ */
+int include_expand(struct reader *reader, struct node *root, const struct file_identity *identity);
 
 /*
  * Applies `--set key=value` settings, in their order, to the map of a sweep file. The value is any YAML; it
@@ -133,18 +131,34 @@ struct axis *reader_axis(
 int settings_apply(
     struct reader *reader, struct node *root, const char *const *settings, int count, bool include);
 
-/* ---- include.c ---- */
+/* ---- values.c ---- */
 
 /*
- * Lays the keys of a sweep file's map over those of the files that its key `include` names, and removes that
- * key. A key has its whole value from the file that includes the others, and else from the last one that has
- * it; it keeps its place among the keys of the first. null takes out a key of the files that a file includes.
- * `output` of an included file is left out: each sweep has a dataset of its own. The files are kept in the
- * sweep. `identity`: of the sweep file, which must not be included again. -1 with the reader's error set.
+ * Read one value from one node; messages name it `key`. Numbers are decimal in every locale: 1e-3, .5, -2,
+ * 1E+6; an integer may have any of these forms (1e6) if its value is exact. Refused: NaN and infinity,
+ * numbers that a double cannot hold, leading zeros (octal in YAML 1.1), hexadecimal, underscores, numbers in
+ * quotes, lists and maps.
  */
-int include_expand(struct reader *reader, struct node *root, const struct file_identity *identity);
+int value_real(struct reader *reader, const char *key, const struct node *node, double *value);
+int value_integer(
+    struct reader *reader, const char *key, const struct node *node, int64_t least, int64_t *value);
 
-/* ---- list.c ---- */
+/* Any scalar as text, borrowed from the node. */
+int value_text(struct reader *reader, const char *key, const struct node *node, const char **text);
+
+/* The index of the node's word in `words`, which ends with NULL. */
+int value_word(struct reader *reader, const char *key, const struct node *node, const char *const *words,
+    int64_t *index);
+
+/* The same for a key of a map, which is named `map`: null is a wrong word like any other. */
+int value_key(struct reader *reader, const char *map, const struct node *node, const char *const *words,
+    int64_t *index);
+
+/* A value of a parameter, checked against its bounds. */
+int value_param(
+    struct reader *reader, const struct param *param, const struct node *node, union param_value *value);
+
+bool param_is_number(const struct param *param);
 
 /* The values that a sweep file gives to one parameter. */
 struct list {
@@ -153,34 +167,36 @@ struct list {
     struct position *written; /* [count] the position of each; NULL if a rule such as range made the values */
 };
 
-/* Does the node give several values: a list, or a rule such as {range: [a, b]}? */
-bool list_is(const struct node *node);
-
 /*
- * Reads `[a, b]`, `{range: [a, b]}` (integers, both ends included), `{range: [a, b], points: n}` (evenly
- * spaced), `{log: [a, b], points: n}` (evenly spaced in the logarithm); the last three may have `plus:
+ * Reads one value, `[a, b]`, `{range: [a, b]}` (integers, both ends included), `{range: [a, b], points: n}`
+ * (evenly spaced), or `{log: [a, b], points: n}` (evenly spaced in the logarithm); the rules may have `plus:
  * [...]`. Computed values are rounded to 12 significant digits; both ends are exact. Numbers and truth values
  * ascend strictly; they descend if the whole list does, or the rule without `plus`. Words keep their order.
- * Refuses more than `most` values and equal values. On failure -1, nothing held.
+ * Refuses more than `most` values and equal values. On failure nothing is held.
  */
 int list_read(struct reader *reader, const struct param *param, const struct node *node, int64_t most,
     struct list *list);
 
+/* Sorts the values in ascending order, and leaves their positions. */
+void list_sort(const struct param *param, struct list *list);
+
 void list_release(struct list *list);
 
-/* Sorts values of a parameter in ascending order. */
-void list_sort(const struct param *param, union param_value *value, int64_t count);
+/* ---- axes.c ---- */
 
-/* ---- skip.c ---- */
+/* Reads a value of a parameter, which holds for the whole sweep, or a list or rule, which makes it an axis.
+ */
+int param_read(struct reader *reader, const struct param *param, const struct node *node);
 
-/* Reads `skip: [{key: value}]` and marks the cells to skip. Call it after all axes have been read. */
-int skip_read(struct reader *reader, const struct node *node);
+/* Reads `together: {axis: {label: {key: value}}}` and adds each axis to the sweep, in order. */
+int together_read(struct reader *reader, const struct node *node);
 
-/* ---- consistent.c ---- */
+/* ---- grid.c ---- */
 
-/* Checks that keys fit together: that the corpus uses every given key, and that every cell that is not
- * skipped is a valid run. */
-int consistent_check(struct reader *reader);
+/* The indices [axis_count] of a cell along the axes. */
+void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index);
+
+/* ---- measuring.c ---- */
 
 /* Read `measure: {every | steps, metrics}`, and a key of MEASURE_OPTIONS, into the sweep's struct measure. */
 int measure_read(struct reader *reader, const struct node *node);
@@ -195,48 +211,18 @@ int options_check(struct reader *reader);
  */
 double measure_rows_bound(const struct measure *measure, int64_t last_step);
 
-/* Reads `together: {axis: {label: {key: value}}}` and adds each axis to the sweep, in order. */
-int together_read(struct reader *reader, const struct node *node);
+/* ---- refine.c, skip.c: keys that are read after all others ---- */
 
-/*
- * Read one value from one node; messages name it `key`. Numbers are decimal in every locale: 1e-3, .5, -2,
- * 1E+6; an integer may have any of these forms (1e6) if its value is exact. Refused: NaN and infinity,
- * numbers that a double cannot hold, leading zeros (octal in YAML 1.1), hexadecimal, underscores, numbers in
- * quotes, lists and maps. All return 0, or -1 with the reader's error set.
- */
-int value_real(struct reader *reader, const char *key, const struct node *node, double *value);
-int value_integer(
-    struct reader *reader, const char *key, const struct node *node, int64_t least, int64_t *value);
+/* Reads `refine: {axis: NAME, variable: METRIC, at: NUMBER}`, or `axes: [NAME, NAME]` and `coarse: N`. */
+int refine_read(struct reader *reader, const struct node *node);
 
-/* Any scalar as text, borrowed from the node. */
-int value_text(struct reader *reader, const char *key, const struct node *node, const char **text);
+/* Reads `skip: [{key: value}]` and marks the cells to skip. */
+int skip_read(struct reader *reader, const struct node *node);
 
-/* The index of the node's word in `words`, which ends with NULL. */
-int value_word(struct reader *reader, const char *key, const struct node *node, const char *const *words,
-    int64_t *index);
+/* ---- consistent.c ---- */
 
-/* The same for a key of a mapping `map`: null is a wrong word like any other. */
-int value_key(struct reader *reader, const char *map, const struct node *node, const char *const *words,
-    int64_t *index);
-
-/* A value of a parameter, checked against its bounds. */
-int value_param(
-    struct reader *reader, const struct param *param, const struct node *node, union param_value *value);
-
-/* A value of a parameter from a computed number, likewise checked. */
-int value_from_real(struct reader *reader, const struct param *param, struct position position, double number,
-    union param_value *value);
-int value_from_integer(struct reader *reader, const struct param *param, struct position position,
-    int64_t number, union param_value *value);
-
-bool param_is_number(const struct param *param);
-
-/*
- * Reads one YAML document: block and flow style, plain and quoted scalars. Refuses several documents, anchors
- * and aliases, tags, repeated keys, keys that are not scalars, nesting deeper than TREE_DEPTH, and text that
- * is not UTF-8; so time and memory are bounded by the length of the input. On failure -1, nothing held; the
- * message in error is without its position, which is in *fault.
- */
-int yaml_read(struct node *root, const char *text, size_t size, struct position *fault, struct error *error);
+/* Checks that keys fit together: that the corpus uses every given key, and that every cell that is not
+ * skipped is a valid run. */
+int consistent_check(struct reader *reader);
 
 #endif

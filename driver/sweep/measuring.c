@@ -35,7 +35,7 @@ static int read_steps(struct reader *reader, const struct node *node)
     struct measure *measure = &reader->sweep->measure;
     struct list list;
 
-    if (!list_is(node))
+    if (node->kind == NODE_SCALAR)
         return reader_fault(reader, node->position, "measure.steps: takes a list");
     if (list_read(reader, &measure_step_param, node, GRID_MOST, &list) < 0)
         return -1;

@@ -1,7 +1,4 @@
-/*
- * What the files that read a sweep file share: faults with their positions, paths, where keys are given, and
- * new axes.
- */
+/* What the files share that read a sweep file: faults with their positions, paths, where keys are given. */
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
 
@@ -47,49 +44,9 @@ struct spot *reader_spot(const struct sweep *sweep, const struct param *param)
     return &sweep->spots->param[param - param_table];
 }
 
-const struct spot *reader_named(const struct sweep *sweep, const char *name)
+struct spot *reader_named(const struct sweep *sweep, const char *name)
 {
     const struct param *param = param_find(name);
 
     return param ? reader_spot(sweep, param) : &sweep->spots->key[key_find(name)];
-}
-
-void reader_take_out(struct reader *reader, const char *name, struct position position)
-{
-    const struct param *param = param_find(name);
-    struct spot *spot =
-        param ? reader_spot(reader->sweep, param) : &reader->sweep->spots->key[key_find(name)];
-
-    spot->position = position;
-}
-
-int reader_claim(struct reader *reader, const struct param *param, struct position position, bool together)
-{
-    struct spot *spot = reader_spot(reader->sweep, param);
-
-    if (spot->given && spot->together && together)
-        return reader_fault(reader, position, "%s: given in two axes of together", param->name);
-    if (spot->given)
-        return reader_fault(reader, position, "%s: given both in together and on its own", param->name);
-    *spot = (struct spot){true, together, position};
-    return 0;
-}
-
-struct axis *reader_axis(
-    struct reader *reader, const char *name, struct position position, int64_t length, int64_t params)
-{
-    struct sweep *sweep = reader->sweep;
-
-    if (length > GRID_MOST / sweep->cells) {
-        reader_fault(reader, position, "%s: with this axis the grid has %.8g cells; the limit is %d", name,
-            (double)sweep->cells * (double)length, GRID_MOST);
-        return NULL;
-    }
-    sweep->cells *= length;
-    sweep->axis = memory_grow(sweep->axis, (size_t)sweep->axis_count + 1, sizeof(*sweep->axis));
-    struct axis *axis = &sweep->axis[sweep->axis_count++];
-    *axis = (struct axis){.length = length, .param_count = params, .position = position};
-    axis->name = memory_copy(name);
-    axis->param = memory_zero((size_t)params, sizeof(const struct param *));
-    return axis;
 }

@@ -59,21 +59,9 @@ static bool holds(const struct param *param, const struct list *list, union para
 static int read_values(
     struct entry *entry, const struct param *param, const struct node *node, struct list *list)
 {
-    struct reader *reader = entry->reader;
-
-    *list = (struct list){0};
-    if (list_is(node)) {
-        if (list_read(reader, param, node, VALUES_MOST, list) < 0)
-            return -1;
-    } else {
-        list->value = memory_zero(1, sizeof(*list->value));
-        list->count = 1;
-        if (value_param(reader, param, node, list->value) < 0) {
-            list_release(list);
-            return -1;
-        }
-    }
-    list_sort(param, list->value, list->count);
+    if (list_read(entry->reader, param, node, VALUES_MOST, list) < 0)
+        return -1;
+    list_sort(param, list);
     int status = check_work(entry, 50 * (double)list->count);
     if (status < 0)
         list_release(list);

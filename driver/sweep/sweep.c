@@ -1,7 +1,7 @@
 /*
  * How a sweep file is read: yaml.c turns it into a tree, include.c lays the tree over those of included
- * files, settings.c applies --set to the whole, and this file reads its keys in order; skip comes last, since
- * it needs all axes. Then consistent.c checks that the keys fit together.
+ * files, and --set over the whole, and this file reads its keys in order, through axes.c and values.c; skip
+ * comes last, since it needs all axes. Then consistent.c checks that the keys fit together.
  */
 #include "driver/sweep/inside.h"
 #include "driver/tables/tables.h"
@@ -25,17 +25,7 @@ static int read_string(struct reader *reader, enum key key, const struct node *n
     return 0;
 }
 
-/* A non-empty path, relative to the current directory as it stands. */
-static int read_output(struct reader *reader, const struct node *node)
-{
-    const char *name = key_table[KEY_OUTPUT].name;
-
-    if (read_string(reader, KEY_OUTPUT, node, &reader->sweep->output) < 0)
-        return -1;
-    return reader->sweep->output[0] ? 0 : reader_fault(reader, node->position, "%s: an empty path", name);
-}
-
-/* A non-empty path, relative to the file that has it. */
+/* A non-empty path: `output` as it stands, others relative to the file that has them. */
 static int read_path(struct reader *reader, enum key key, const struct node *node, char **path)
 {
     const char *text;
@@ -43,9 +33,8 @@ static int read_path(struct reader *reader, enum key key, const struct node *nod
     if (value_text(reader, key_table[key].name, node, &text) < 0)
         return -1;
     if (!text[0])
-        return reader_fault(reader, node->position, "%s: an empty path", key_table[key].name);
-    free(*path);
-    *path = reader_path(reader, node, text);
+        return node_fault(reader, node, "%s: an empty path", key_table[key].name);
+    *path = key == KEY_OUTPUT ? memory_copy(text) : reader_path(reader, node, text);
     return 0;
 }
 
@@ -56,8 +45,8 @@ static int read_text(
     if (node->kind != NODE_LIST)
         return read_path(reader, key, node, target);
     if (node->count != 2)
-        return reader_fault(reader, node->position,
-            "%s: takes one path or, for corpus pairs, two: [source, target]", key_table[key].name);
+        return node_fault(reader, node, "%s: takes one path or, for corpus pairs, two: [source, target]",
+            key_table[key].name);
     if (read_path(reader, key, &node->child[0], source) < 0)
         return -1;
     return read_path(reader, key, &node->child[1], target);
@@ -71,40 +60,7 @@ static int read_checkpoint_minutes(struct reader *reader, const struct node *nod
     if (value_real(reader, name, node, minutes) < 0)
         return -1;
     if (!(*minutes > 0))
-        return reader_fault(reader, node->position, "%s: %s is not above 0", name, node->text);
-    return 0;
-}
-
-static int read_axis(struct reader *reader, const struct param *param, const struct node *node)
-{
-    struct list list;
-
-    if (!param->axis)
-        return reader_fault(reader, node->position, "%s: takes one value, not a list", param->name);
-    if (list_read(reader, param, node, GRID_MOST, &list) < 0)
-        return -1;
-    struct axis *axis = reader_axis(reader, param->name, node->position, list.count, 1);
-    if (!axis) {
-        list_release(&list);
-        return -1;
-    }
-    axis->param[0] = param;
-    axis->value = list.value;
-    axis->written = list.written;
-    return 0;
-}
-
-static int read_param(struct reader *reader, const struct param *param, const struct node *node)
-{
-    union param_value value;
-
-    if (reader_claim(reader, param, node->position, false) < 0)
-        return -1;
-    if (list_is(node))
-        return read_axis(reader, param, node);
-    if (value_param(reader, param, node, &value) < 0)
-        return -1;
-    param_set(param, &reader->sweep->base, value);
+        return node_fault(reader, node, "%s: %s is not above 0", name, node->text);
     return 0;
 }
 
@@ -116,12 +72,10 @@ static int read_notes(struct reader *reader, const struct node *node)
     if (read_string(reader, KEY_NOTES, node, notes) < 0)
         return -1;
     if (strlen(*notes) > NOTES_LONGEST)
-        return reader_fault(
-            reader, node->position, "%s: longer than %d bytes", key_table[KEY_NOTES].name, NOTES_LONGEST);
+        return node_fault(reader, node, "%s: longer than %d bytes", key_table[KEY_NOTES].name, NOTES_LONGEST);
     for (const unsigned char *byte = (const unsigned char *)*notes; *byte; byte++)
         if ((*byte < 0x20 || *byte == 0x7f) && *byte != '\n' && *byte != '\t')
-            return reader_fault(
-                reader, node->position, "%s: a control character in the text", key_table[KEY_NOTES].name);
+            return node_fault(reader, node, "%s: a control character in the text", key_table[KEY_NOTES].name);
     return 0;
 }
 
@@ -134,7 +88,7 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
     case KEY_TITLE:
         return read_string(reader, key, node, &sweep->title);
     case KEY_OUTPUT:
-        return read_output(reader, node);
+        return read_path(reader, key, node, &sweep->output);
     case KEY_NOTES:
         return read_notes(reader, node);
     case KEY_TRAIN_TEXT:
@@ -175,7 +129,7 @@ static int read_keys(struct reader *reader, const struct node *root)
             refine = &root->child[i];
         if (key == KEY_COUNT && !param)
             return reader_unknown(reader, &root->key[i]);
-        if (param ? read_param(reader, param, &root->child[i]) < 0
+        if (param ? param_read(reader, param, &root->child[i]) < 0
                   : read_key(reader, key, &root->child[i]) < 0)
             return -1;
     }
@@ -186,7 +140,7 @@ static int read_keys(struct reader *reader, const struct node *root)
 
 /* The output of a sweep file that does not name one: the file's name without folder, and with .nc in place of
  * .yaml. The caller frees it. */
-static char *sweep_default_output(const char *path)
+static char *default_output(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = strlen(name);
@@ -196,37 +150,6 @@ static char *sweep_default_output(const char *path)
     else if (length > 4 && strcmp(name + length - 4, ".yml") == 0)
         length -= 4;
     return memory_format("%.*s.nc", (int)length, name);
-}
-
-static void fill_source(struct sweep *sweep)
-{
-    sweep->source = (struct corpus_source){
-        .kind = (enum corpus_kind)sweep->base.corpus,
-        .vocabulary = sweep->base.vocabulary,
-        .min_count = sweep->base.min_count,
-        .tokens = sweep->base.corpus_tokens,
-        .share = sweep->base.train_share,
-        .seed = sweep->base.corpus_seed,
-        .train_path = sweep->train_path,
-        .valid_path = sweep->valid_path,
-        .train_source_path = sweep->train_source_path,
-        .valid_source_path = sweep->valid_source_path,
-    };
-}
-
-static int read_tree(struct reader *reader, struct node *root, const struct file_identity *identity,
-    const char *const *settings, int setting_count)
-{
-    if (root->kind != NODE_MAP)
-        return reader_fault(reader, root->position, "a sweep file holds lines of the form key: value");
-    if (settings_apply(reader, root, settings, setting_count, true) < 0 ||
-        include_expand(reader, root, identity) < 0 ||
-        settings_apply(reader, root, settings, setting_count, false) < 0 || read_keys(reader, root) < 0)
-        return -1;
-    if (!reader->sweep->output)
-        reader->sweep->output = sweep_default_output(reader->sweep->path);
-    fill_source(reader->sweep);
-    return consistent_check(reader);
 }
 
 static void write_included(struct string *out, const struct included *file)
@@ -253,7 +176,9 @@ static void keep_text(
     struct sweep *sweep, const char *text, size_t size, const char *const *settings, int setting_count)
 {
     struct string out = {0};
+    struct error ignored;
 
+    utf8_begin(&text, &size, &ignored); /* it has been read */
     string_add(&out, text, size);
     if (size > 0 && text[size - 1] != '\n')
         string_add(&out, "\n", 1);
@@ -268,9 +193,12 @@ static void keep_text(
     sweep->text = string_take(&out);
 }
 
-/* Sets everything to its default. */
-static void start_reading(struct sweep *sweep, const char *name)
+static int parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
+    const struct file_identity *identity, const char *const *settings, int setting_count, struct error *error)
 {
+    struct reader reader = {.sweep = sweep, .folder = folder, .error = error};
+    struct node root = {0};
+
     *sweep = (struct sweep){.cells = 1, .checkpoint_minutes = CHECKPOINT_MINUTES_DEFAULT};
     run_init(&sweep->base);
     measure_init(&sweep->measure);
@@ -279,39 +207,32 @@ static void start_reading(struct sweep *sweep, const char *name)
     sweep->notes = memory_copy("");
     sweep->spots = memory_zero(1, sizeof(*sweep->spots));
     sweep->spots->param = memory_zero(param_count, sizeof(*sweep->spots->param));
-}
-
-/* Reads a sweep file from its text. */
-static int read_sweep(struct reader *reader, const char *text, size_t size,
-    const struct file_identity *identity, const char *const *settings, int setting_count)
-{
-    struct position fault = POSITION_DEFAULT;
-    const char *name = reader->sweep->path;
-    struct node root = {0};
-
-    if (utf8_begin(&text, &size, reader->error) < 0)
-        return position_prefix(reader->error, name, fault);
-    if (size > FILE_MOST)
-        return reader_fault(reader, fault, "larger than %d bytes", FILE_MOST);
-    if (yaml_read(&root, text, size, &fault, reader->error) < 0)
-        return position_prefix(reader->error, name, fault);
-    int status = read_tree(reader, &root, identity, settings, setting_count);
-    if (status == 0)
-        keep_text(reader->sweep, text, size, settings, setting_count);
+    bool read = file_parse(&reader, text, size, NULL, &root) == 0 &&
+                settings_apply(&reader, &root, settings, setting_count, true) == 0 &&
+                include_expand(&reader, &root, identity) == 0 &&
+                settings_apply(&reader, &root, settings, setting_count, false) == 0 &&
+                read_keys(&reader, &root) == 0 && consistent_check(&reader) == 0;
     node_release(&root);
-    return status;
-}
-
-static int parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
-    const struct file_identity *identity, const char *const *settings, int setting_count, struct error *error)
-{
-    struct reader reader = {.sweep = sweep, .folder = folder, .error = error};
-
-    start_reading(sweep, name);
-    int status = read_sweep(&reader, text, size, identity, settings, setting_count);
-    if (status < 0)
+    if (!read) {
         sweep_release(sweep);
-    return status;
+        return -1;
+    }
+    if (!sweep->output)
+        sweep->output = default_output(name);
+    sweep->source = (struct corpus_source){
+        .kind = (enum corpus_kind)sweep->base.corpus,
+        .vocabulary = sweep->base.vocabulary,
+        .min_count = sweep->base.min_count,
+        .tokens = sweep->base.corpus_tokens,
+        .share = sweep->base.train_share,
+        .seed = sweep->base.corpus_seed,
+        .train_path = sweep->train_path,
+        .valid_path = sweep->valid_path,
+        .train_source_path = sweep->train_source_path,
+        .valid_source_path = sweep->valid_source_path,
+    };
+    keep_text(sweep, text, size, settings, setting_count);
+    return 0;
 }
 
 int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
@@ -341,17 +262,6 @@ int sweep_load(struct sweep *sweep, const char *path, const char *const *setting
     free(folder);
     free(text);
     return status;
-}
-
-void axis_release(struct axis *axis)
-{
-    for (int64_t i = 0; axis->label && i < axis->length; i++)
-        free(axis->label[i]);
-    free(axis->label);
-    free(axis->name);
-    free(axis->param);
-    free(axis->value);
-    free(axis->written);
 }
 
 void sweep_release(struct sweep *sweep)

@@ -15,9 +15,6 @@
 
 #define GRID_MOST 10000000 /* cells of a grid, values of a list */
 
-struct reader;
-struct node;
-
 enum refine_kind {
     REFINE_NONE, /* every cell is trained */
     REFINE_LINES, /* on each line along one axis, the two neighbours between which the variable crosses */
@@ -45,7 +42,6 @@ struct axis {
     int64_t param_count; /* 1 for a plain axis */
     const struct param **param; /* [param_count] */
     union param_value *value; /* [param_count][length] */
-    struct position position;
     struct position *written; /* [param_count][length] the position of each value; NULL: a rule made them */
 };
 
@@ -136,19 +132,6 @@ struct threads threads_of(const struct sweep *sweep);
 /* The number of workers that can run on this process's processors, one processor for each thread; at least 1.
  */
 int threads_workers(const struct sweep *sweep);
-
-enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
-
-/* One node of a YAML document, with its position in the file. */
-struct node {
-    enum node_kind kind;
-    struct position position;
-    bool quoted; /* a scalar in quotes or a block: always a text, even if it looks like a number */
-    char *text; /* of a scalar, without NUL bytes; NULL for lists and maps */
-    int64_t count;
-    struct node *key; /* [count] of a map: scalars, all different; NULL otherwise */
-    struct node *child; /* [count] the items of a list, the values of a map */
-};
 
 enum { LABEL_SIZE = 160 };
 

@@ -1,5 +1,6 @@
 /*
- * The one file that knows libyaml: its events become a tree.
+ * The tree of a sweep file: scalars, lists, and maps that keep the order of their keys. This is the one file
+ * that knows libyaml, whose events become the tree.
  *
  * libyaml says what it expected, and a user wants to know what is wrong; guess_cause adds that for the common
  * mistakes. Anchors, tags, repeated keys and several documents are refused, each at its position.
@@ -12,25 +13,104 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-/* The parser, and where and why it failed. */
-struct parsing {
-    yaml_parser_t parser;
-    const char *text;
-    size_t size;
-    struct position *fault;
-    struct error *error;
-};
+/* ---- the tree ---- */
 
-static struct position mark_position(yaml_mark_t mark)
+bool node_is_null(const struct node *node)
 {
-    return (struct position){.line = (int)mark.line + 1, .column = (int)mark.column + 1};
+    return node->kind == NODE_SCALAR && !node->quoted &&
+           (node->text[0] == 0 || strcmp(node->text, "~") == 0 || strcasecmp(node->text, "null") == 0);
 }
 
-static int yaml_refuse(struct parsing *parsing, struct position position, const char *why)
+int64_t node_find(const struct node *map, const char *name)
 {
-    *parsing->fault = position;
-    return error_set(parsing->error, ERROR_INPUT, "%s", why);
+    int64_t i = 0;
+
+    while (i < map->count && strcmp(map->key[i].text, name) != 0)
+        i++;
+    return i;
+}
+
+/* Makes room for one more child of a list or map, and for its key; does not change count. The room doubles
+ * when count reaches a power of 2; it is never smaller than the next one. */
+static void node_grow(struct node *node)
+{
+    size_t count = (size_t)node->count, room = count ? 2 * count : 1;
+
+    if (count & (count - 1))
+        return;
+    node->child = memory_grow(node->child, room, sizeof(*node->child));
+    if (node->kind == NODE_MAP)
+        node->key = memory_grow(node->key, room, sizeof(*node->key));
+}
+
+void node_put(struct node *map, struct node *key, struct node *value)
+{
+    int64_t index = node_find(map, key->text);
+
+    if (index == map->count) {
+        node_grow(map);
+        map->count++;
+    } else {
+        node_release(&map->key[index]);
+        node_release(&map->child[index]);
+    }
+    map->key[index] = *key;
+    map->child[index] = *value;
+    *key = *value = (struct node){0};
+}
+
+void node_remove(struct node *map, int64_t index)
+{
+    size_t behind = (size_t)(map->count - index - 1);
+
+    node_release(&map->key[index]);
+    node_release(&map->child[index]);
+    memmove(&map->key[index], &map->key[index + 1], behind * sizeof(*map->key));
+    memmove(&map->child[index], &map->child[index + 1], behind * sizeof(*map->child));
+    map->count--;
+}
+
+void node_release(struct node *node)
+{
+    for (int64_t i = 0; i < node->count; i++) {
+        node_release(&node->child[i]);
+        if (node->key)
+            node_release(&node->key[i]);
+    }
+    free(node->text);
+    free(node->key);
+    free(node->child);
+    *node = (struct node){0};
+}
+
+/* ---- reading ---- */
+
+struct parsing {
+    yaml_parser_t parser;
+    struct reader *reader;
+    const char *text;
+    size_t size;
+    const char *file, *setting; /* as of yaml_read */
+};
+
+/* The position of what an event begins with. */
+static struct position position_of(const struct parsing *parsing, const yaml_event_t *event)
+{
+    const yaml_mark_t mark = event->start_mark;
+
+    if (parsing->setting)
+        return POSITION_SETTING;
+    return (struct position){(int)mark.line + 1, (int)mark.column + 1, parsing->file};
+}
+
+static int refuse(const struct parsing *parsing, struct position position, const char *why)
+{
+    if (parsing->setting)
+        return reader_fault(parsing->reader, POSITION_SETTING, "%s: %s", parsing->setting, why);
+    position.file = parsing->file;
+    return reader_fault(parsing->reader, position, "%s", why);
 }
 
 /* Line and column of byte `offset`. */
@@ -45,18 +125,6 @@ static struct position offset_position(const struct parsing *parsing, size_t off
             position.column++;
     }
     return position;
-}
-
-/* The offset of the first byte that does not begin a UTF-8 character; the text's size if there is none. */
-static size_t first_foreign_byte(const struct parsing *parsing)
-{
-    size_t offset = 0, length = 1;
-
-    while (offset < parsing->size && length > 0) {
-        length = utf8_length(parsing->text + offset, parsing->size - offset);
-        offset += length;
-    }
-    return offset;
 }
 
 /* Line `number`, counted from 1, and its length; an empty one if there is no such line. */
@@ -93,12 +161,12 @@ static bool lacks_space(const char *line, size_t length)
 }
 
 /* What a user has most likely done, "" if that is unknown; libyaml says only what it expected. */
-static const char *guess_cause(const struct parsing *parsing)
+static const char *guess_cause(const struct parsing *parsing, struct position fault)
 {
     const char *problem = parsing->parser.problem ? parsing->parser.problem : "";
     size_t length, above_length, blanks;
-    const char *line = line_at(parsing, parsing->fault->line, &length);
-    const char *above = line_at(parsing, parsing->fault->line - 1, &above_length);
+    const char *line = line_at(parsing, fault.line, &length);
+    const char *above = line_at(parsing, fault.line - 1, &above_length);
 
     blanks = span_of(line, length, " \t");
     if (memchr(line, '\t', blanks))
@@ -106,8 +174,7 @@ static const char *guess_cause(const struct parsing *parsing)
     bool colon = strstr(problem, "expected ':'") || strstr(problem, "mapping values are not allowed");
     if (colon && (lacks_space(line, length) || lacks_space(above, above_length)))
         return "; a space must follow ':'";
-    size_t before =
-        (size_t)(parsing->fault->column - 1) < length ? (size_t)(parsing->fault->column - 1) : length;
+    size_t before = (size_t)(fault.column - 1) < length ? (size_t)(fault.column - 1) : length;
     bool second = memmem(line, before, ": ", 2) != NULL; /* a second ':' in the line is another fault */
     if ((strstr(problem, "mapping values are not allowed") && !second) ||
         (strstr(problem, "did not find expected key") && blanks > 0) ||
@@ -120,23 +187,27 @@ static const char *guess_cause(const struct parsing *parsing)
 static int parser_fault(struct parsing *parsing)
 {
     const yaml_parser_t *parser = &parsing->parser;
+    struct position fault = {(int)parser->problem_mark.line + 1, (int)parser->problem_mark.column + 1, NULL};
+    struct string why = {0};
 
     if (parser->error == YAML_MEMORY_ERROR)
         memory_end();
     if (parser->error == YAML_READER_ERROR) {
-        size_t foreign = first_foreign_byte(parsing);
-        if (foreign < parsing->size && foreign <= parser->problem_offset)
-            return yaml_refuse(parsing, offset_position(parsing, foreign),
+        size_t valid = 0, length = 1;
+        for (; valid < parsing->size && length > 0; valid += length)
+            length = utf8_length(parsing->text + valid, parsing->size - valid);
+        if (valid < parsing->size && valid <= parser->problem_offset)
+            return refuse(parsing, offset_position(parsing, valid),
                 "is not UTF-8; if it is Latin-1, convert it with iconv -f latin1 -t utf-8");
+        fault = offset_position(parsing, parser->problem_offset);
     }
-    *parsing->fault = parser->error == YAML_READER_ERROR ? offset_position(parsing, parser->problem_offset)
-                                                         : mark_position(parser->problem_mark);
-    const char *cause = guess_cause(parsing);
+    string_format(&why, "YAML: %s", parser->problem ? parser->problem : "cannot be read");
     if (parser->context)
-        return error_set(
-            parsing->error, ERROR_INPUT, "YAML: %s, %s%s", parser->problem, parser->context, cause);
-    return error_set(parsing->error, ERROR_INPUT, "YAML: %s%s",
-        parser->problem ? parser->problem : "cannot be read", cause);
+        string_format(&why, ", %s", parser->context);
+    string_format(&why, "%s", guess_cause(parsing, fault));
+    refuse(parsing, fault, string_text(&why));
+    string_release(&why);
+    return -1;
 }
 
 static int next_event(struct parsing *parsing, yaml_event_t *event)
@@ -144,28 +215,15 @@ static int next_event(struct parsing *parsing, yaml_event_t *event)
     return yaml_parser_parse(&parsing->parser, event) ? 0 : parser_fault(parsing);
 }
 
-static int read_scalar(struct parsing *parsing, struct node *node, const yaml_event_t *event)
-{
-    const char *value = (const char *)event->data.scalar.value;
-    size_t length = event->data.scalar.length;
-
-    if (memchr(value, 0, length))
-        return yaml_refuse(parsing, node->position, "a NUL byte in a text");
-    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    node->text = memory_copy_part(value, length);
-    return 0;
-}
-
 static int read_node(struct parsing *parsing, struct node *node, const yaml_event_t *event, int depth);
 
 /* Reads one key, whose event is given, and its value. On success both are in the map. */
 static int read_pair(struct parsing *parsing, struct node *map, const yaml_event_t *event, int depth)
 {
-    struct position position = mark_position(event->start_mark);
     yaml_event_t value;
 
     if (event->type == YAML_SEQUENCE_START_EVENT || event->type == YAML_MAPPING_START_EVENT)
-        return yaml_refuse(parsing, position, "a key must be a word");
+        return refuse(parsing, position_of(parsing, event), "a key must be a word");
     node_grow(map);
     map->child[map->count] = (struct node){0};
     if (read_node(parsing, &map->key[map->count], event, depth) < 0)
@@ -178,16 +236,32 @@ static int read_pair(struct parsing *parsing, struct node *map, const yaml_event
     return status;
 }
 
-static int check_repeated(struct parsing *parsing, const struct node *map)
+static int compare_keys(const void *a, const void *b)
 {
-    const struct node *repeated = node_repeated_key(map);
-    char excerpt[EXCERPT_SIZE];
+    const struct node *const *left = a, *const *right = b;
+    int order = strcmp((*left)->text, (*right)->text);
 
+    return order ? order : (*left > *right) - (*left < *right);
+}
+
+/* Refuses the first key of a map that repeats an earlier one. */
+static int check_repeated(const struct parsing *parsing, const struct node *map)
+{
+    const struct node **sorted = memory_new((size_t)map->count, sizeof(const struct node *));
+    const struct node *repeated = NULL;
+    char excerpt[EXCERPT_SIZE], why[sizeof("repeated key ''") + EXCERPT_SIZE];
+
+    for (int64_t i = 0; i < map->count; i++)
+        sorted[i] = &map->key[i];
+    qsort(sorted, (size_t)map->count, sizeof(const struct node *), compare_keys);
+    for (int64_t i = 1; i < map->count; i++)
+        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0 && (!repeated || sorted[i] < repeated))
+            repeated = sorted[i];
+    free(sorted);
     if (!repeated)
         return 0;
-    *parsing->fault = repeated->position;
-    return error_set(
-        parsing->error, ERROR_INPUT, "repeated key '%s'", place_excerpt(repeated->text, excerpt));
+    snprintf(why, sizeof(why), "repeated key '%s'", place_excerpt(repeated->text, excerpt));
+    return refuse(parsing, repeated->position, why);
 }
 
 /* Reads the children of a list or map, and its end. */
@@ -215,98 +289,95 @@ static int read_children(struct parsing *parsing, struct node *node, int depth)
     return node->kind == NODE_MAP ? check_repeated(parsing, node) : 0;
 }
 
-static bool has_anchor(const yaml_event_t *event)
+/* Why an event is refused that other readers of YAML accept; NULL: it is not. */
+static const char *unsupported(const yaml_event_t *event)
 {
-    switch (event->type) {
-    case YAML_SCALAR_EVENT:
-        return event->data.scalar.anchor;
-    case YAML_SEQUENCE_START_EVENT:
-        return event->data.sequence_start.anchor;
-    case YAML_MAPPING_START_EVENT:
-        return event->data.mapping_start.anchor;
-    default:
-        return event->type == YAML_ALIAS_EVENT;
-    }
-}
+    const yaml_char_t *anchor = NULL, *tag = NULL;
 
-static bool has_tag(const yaml_event_t *event)
-{
-    switch (event->type) {
-    case YAML_SCALAR_EVENT:
-        return event->data.scalar.tag;
-    case YAML_SEQUENCE_START_EVENT:
-        return event->data.sequence_start.tag;
-    case YAML_MAPPING_START_EVENT:
-        return event->data.mapping_start.tag;
-    default:
-        return false;
+    if (event->type == YAML_SCALAR_EVENT) {
+        anchor = event->data.scalar.anchor;
+        tag = event->data.scalar.tag;
+    } else if (event->type == YAML_SEQUENCE_START_EVENT) {
+        anchor = event->data.sequence_start.anchor;
+        tag = event->data.sequence_start.tag;
+    } else if (event->type == YAML_MAPPING_START_EVENT) {
+        anchor = event->data.mapping_start.anchor;
+        tag = event->data.mapping_start.tag;
     }
+    if (anchor || event->type == YAML_ALIAS_EVENT)
+        return "anchors and aliases are not supported; write the value out";
+    return tag ? "tags are not supported" : NULL;
 }
 
 /* Reads the node that begins with `event`. On failure nothing is held. */
 static int read_node(struct parsing *parsing, struct node *node, const yaml_event_t *event, int depth)
 {
-    int status;
+    const char *why = unsupported(event);
 
-    *node = (struct node){.kind = NODE_SCALAR, .position = mark_position(event->start_mark)};
-    if (has_anchor(event))
-        return yaml_refuse(
-            parsing, node->position, "anchors and aliases are not supported; write the value out");
-    if (has_tag(event))
-        return yaml_refuse(parsing, node->position, "tags are not supported");
-    if (event->type == YAML_SCALAR_EVENT)
-        return read_scalar(parsing, node, event);
+    *node = (struct node){.kind = NODE_SCALAR, .position = position_of(parsing, event)};
+    if (why)
+        return refuse(parsing, node->position, why);
+    if (event->type == YAML_SCALAR_EVENT) {
+        const char *value = (const char *)event->data.scalar.value;
+        if (memchr(value, 0, event->data.scalar.length))
+            return refuse(parsing, node->position, "a NUL byte in a text");
+        node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+        node->text = memory_copy_part(value, event->data.scalar.length);
+        return 0;
+    }
     if (depth >= TREE_DEPTH)
-        return yaml_refuse(parsing, node->position, "nested too deeply");
+        return refuse(parsing, node->position, "nested too deeply");
     node->kind = event->type == YAML_MAPPING_START_EVENT ? NODE_MAP : NODE_LIST;
-    status = read_children(parsing, node, depth + 1);
+    int status = read_children(parsing, node, depth + 1);
     if (status < 0)
         node_release(node);
     return status;
 }
 
-/* Reads an event: 0 if it has this type, 1 if it has another (*fault is then its position), -1 on failure. */
-static int expect(struct parsing *parsing, yaml_event_type_t type)
+/* Reads an event: 0 if it has this type, 1 if it has another, which *found then is the position of, -1 on
+ * failure. */
+static int expect(struct parsing *parsing, yaml_event_type_t type, struct position *found)
 {
     yaml_event_t event;
 
     if (next_event(parsing, &event) < 0)
         return -1;
     bool same = event.type == type;
-    if (!same)
-        *parsing->fault = mark_position(event.start_mark);
+    *found = position_of(parsing, &event);
     yaml_event_delete(&event);
     return same ? 0 : 1;
 }
 
 static int read_document(struct parsing *parsing, struct node *root)
 {
+    struct position found;
     yaml_event_t event;
 
-    if (expect(parsing, YAML_STREAM_START_EVENT) < 0)
+    if (expect(parsing, YAML_STREAM_START_EVENT, &found) < 0)
         return -1;
-    int status = expect(parsing, YAML_DOCUMENT_START_EVENT);
+    int status = expect(parsing, YAML_DOCUMENT_START_EVENT, &found);
     if (status)
-        return status < 0 ? -1 : yaml_refuse(parsing, POSITION_DEFAULT, "empty");
+        return status < 0 ? -1 : refuse(parsing, POSITION_DEFAULT, "empty");
     if (next_event(parsing, &event) < 0)
         return -1;
     status = read_node(parsing, root, &event, 0);
     yaml_event_delete(&event);
     if (status < 0)
         return -1;
-    status = expect(parsing, YAML_DOCUMENT_END_EVENT);
+    status = expect(parsing, YAML_DOCUMENT_END_EVENT, &found);
     if (status == 0)
-        status = expect(parsing, YAML_STREAM_END_EVENT);
+        status = expect(parsing, YAML_STREAM_END_EVENT, &found);
     if (status > 0)
-        status = yaml_refuse(parsing, *parsing->fault, "several documents in one file");
+        status = refuse(parsing, found, "several documents in one file");
     if (status < 0)
         node_release(root);
     return status;
 }
 
-int yaml_read(struct node *root, const char *text, size_t size, struct position *fault, struct error *error)
+int yaml_read(struct reader *reader, struct node *root, const char *text, size_t size, const char *file,
+    const char *setting)
 {
-    struct parsing parsing = {.text = text, .size = size, .fault = fault, .error = error};
+    struct parsing parsing = {.reader = reader, .text = text, .size = size, .file = file, .setting = setting};
 
     *root = (struct node){0};
     if (!yaml_parser_initialize(&parsing.parser))
