@@ -150,6 +150,8 @@ struct variable {
     int rank; /* its own dimensions; a text has one more, of characters */
     const char *dimension[METRIC_RANK_MOST];
     int64_t length[METRIC_RANK_MOST];
+    int64_t
+        begin; /* its offset in a file, see variable_table_of; -1: the file has none of this name and size */
 };
 
 /* What a dataset's variables follow from. All borrowed. */
@@ -168,6 +170,11 @@ struct outline layout_outline(const struct layout *layout);
 
 /* The rows [*count]. The caller frees them; NULL: no memory. */
 struct variable *variable_table(const struct outline *outline, int *count);
+
+/* The same with their offsets in the file at `path`, which the netCDF library has opened as `file`. NULL with
+ * the error set. */
+struct variable *variable_table_of(
+    const struct outline *outline, const char *path, int file, int *count, struct error *error);
 
 /* Bytes of a variable in the file: for each cell, if it is of cells. */
 int64_t variable_bytes(const struct variable *variable);

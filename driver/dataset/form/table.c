@@ -272,6 +272,27 @@ int64_t variable_bytes(const struct variable *variable)
     return bytes;
 }
 
+struct variable *variable_table_of(
+    const struct outline *outline, const char *path, int file, int *count, struct error *error)
+{
+    struct extent *extent = layout_extents(path, error);
+    struct variable *row = extent ? variable_table(outline, count) : NULL;
+    int64_t cells = 1;
+
+    if (extent && !row)
+        layout_error(error, path, NC_ENOMEM);
+    for (int64_t i = 0; i < outline->axis_count; i++)
+        cells *= outline->axis[i].length;
+    for (int i = 0; row && i < *count; i++) {
+        int64_t bytes = variable_bytes(&row[i]) * (row[i].of_cells ? cells : 1);
+        int id;
+        bool found = lookup_variable(file, row[i].name, &id) == NC_NOERR && extent[id].bytes == bytes;
+        row[i].begin = found ? extent[id].begin : -1;
+    }
+    free(extent);
+    return row;
+}
+
 struct outline layout_outline(const struct layout *layout)
 {
     const struct sweep *sweep = layout->sweep;

@@ -55,32 +55,32 @@ int write_buffer_close(struct write_buffer *buffer)
     return status;
 }
 
-/* Do bytes at `place` directly follow the last piece, both in the buffer and in the file? */
-static bool continues(const struct write_buffer *buffer, int64_t place)
+/* Do bytes at `offset` directly follow the last piece, both in the buffer and in the file? */
+static bool continues(const struct write_buffer *buffer, int64_t offset)
 {
     if (buffer->pieces == 0)
         return false;
     const struct piece *last = &buffer->piece[buffer->pieces - 1];
-    return last->place + last->size == place && last->at + last->size == buffer->used;
+    return last->offset + last->size == offset && last->at + last->size == buffer->used;
 }
 
 /* Adds a piece of `size` bytes, or lengthens the last one. */
-static void append_piece(struct write_buffer *buffer, int64_t place, const void *bytes, size_t size)
+static void append_piece(struct write_buffer *buffer, int64_t offset, const void *bytes, size_t size)
 {
     memcpy(buffer->bytes + buffer->used, bytes, size);
-    if (continues(buffer, place))
+    if (continues(buffer, offset))
         buffer->piece[buffer->pieces - 1].size += (uint32_t)size;
     else
-        buffer->piece[buffer->pieces++] = (struct piece){place, (uint32_t)buffer->used, (uint32_t)size};
+        buffer->piece[buffer->pieces++] = (struct piece){offset, (uint32_t)buffer->used, (uint32_t)size};
     buffer->used += size;
 }
 
-int write_buffer_put(struct write_buffer *buffer, int64_t place, const void *bytes, size_t size)
+int write_buffer_put(struct write_buffer *buffer, int64_t offset, const void *bytes, size_t size)
 {
     const unsigned char *from = bytes;
 
-    INVARIANT(place >= 0 && (int64_t)size <= buffer->end - place, "%zu bytes at %lld of %lld", size,
-        (long long)place, (long long)buffer->end);
+    INVARIANT(offset >= 0 && (int64_t)size <= buffer->end - offset, "%zu bytes at %lld of %lld", size,
+        (long long)offset, (long long)buffer->end);
     while (size > 0) {
         size_t count = size < WRITE_BUFFER_BYTES ? size : WRITE_BUFFER_BYTES;
         if (buffer->used + count > WRITE_BUFFER_BYTES || buffer->pieces == WRITE_BUFFER_PIECES) {
@@ -88,20 +88,20 @@ int write_buffer_put(struct write_buffer *buffer, int64_t place, const void *byt
             if (status != 0)
                 return status;
         }
-        append_piece(buffer, place, from, count);
-        place += (int64_t)count;
+        append_piece(buffer, offset, from, count);
+        offset += (int64_t)count;
         from += count;
         size -= count;
     }
     return 0;
 }
 
-static int by_place(const void *left, const void *right)
+static int by_offset(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
 
-    return a->place != b->place ? (a->place > b->place) - (a->place < b->place)
-                                : (a->at > b->at) - (a->at < b->at);
+    return a->offset != b->offset ? (a->offset > b->offset) - (a->offset < b->offset)
+                                  : (a->at > b->at) - (a->at < b->at);
 }
 
 static int by_age(const void *left, const void *right)
@@ -111,33 +111,33 @@ static int by_age(const void *left, const void *right)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-static int write_all(int descriptor, const unsigned char *bytes, size_t size, int64_t place)
+static int write_all(int descriptor, const unsigned char *bytes, size_t size, int64_t offset)
 {
     while (size > 0) {
-        ssize_t written = pwrite(descriptor, bytes, size, (off_t)place);
+        ssize_t written = pwrite(descriptor, bytes, size, (off_t)offset);
         if (written < 0 && errno != EINTR)
             return errno;
         if (written == 0)
             return EIO;
         if (written > 0) {
             bytes += written;
-            place += written;
+            offset += written;
             size -= (size_t)written;
         }
     }
     return 0;
 }
 
-/* Writes neighbouring pieces [count], which cover the file from the first one's place to `end`. */
+/* Writes neighbouring pieces [count], which cover the file from the first one's offset to `end`. */
 static int write_joined(
     struct write_buffer *buffer, struct piece *piece, size_t count, int64_t end, bool overlap)
 {
-    int64_t begin = piece[0].place;
+    int64_t begin = piece[0].offset;
 
     if (overlap)
         qsort(piece, count, sizeof(*piece), by_age);
     for (size_t i = 0; i < count; i++)
-        memcpy(buffer->joined + (piece[i].place - begin), buffer->bytes + piece[i].at, piece[i].size);
+        memcpy(buffer->joined + (piece[i].offset - begin), buffer->bytes + piece[i].at, piece[i].size);
     return write_all(buffer->descriptor, buffer->joined, (size_t)(end - begin), begin);
 }
 
@@ -146,13 +146,13 @@ int write_buffer_flush(struct write_buffer *buffer)
     int status = 0;
 
     if (buffer->pieces > 0) /* else there may be no array, for lack of memory */
-        qsort(buffer->piece, buffer->pieces, sizeof(*buffer->piece), by_place);
+        qsort(buffer->piece, buffer->pieces, sizeof(*buffer->piece), by_offset);
     for (size_t first = 0, next; first < buffer->pieces && status == 0; first = next) {
-        int64_t end = buffer->piece[first].place;
+        int64_t end = buffer->piece[first].offset;
         bool overlap = false;
-        for (next = first; next < buffer->pieces && buffer->piece[next].place <= end; next++) {
-            int64_t behind = buffer->piece[next].place + buffer->piece[next].size;
-            overlap = overlap || buffer->piece[next].place < end;
+        for (next = first; next < buffer->pieces && buffer->piece[next].offset <= end; next++) {
+            int64_t behind = buffer->piece[next].offset + buffer->piece[next].size;
+            overlap = overlap || buffer->piece[next].offset < end;
             end = behind > end ? behind : end;
         }
         status = write_joined(buffer, &buffer->piece[first], next - first, end, overlap);
@@ -175,14 +175,14 @@ int write_buffer_copy(struct write_buffer *buffer, int copy, const struct breath
     int status = 0;
 
     write_buffer_flush(buffer); /* what it fails to write stays in the buffer, and goes to the copy later */
-    for (int64_t place = 0; status == 0 && place < buffer->end;) {
-        ssize_t count = pread(buffer->descriptor, buffer->joined, WRITE_BUFFER_BYTES, (off_t)place);
+    for (int64_t offset = 0; status == 0 && offset < buffer->end;) {
+        ssize_t count = pread(buffer->descriptor, buffer->joined, WRITE_BUFFER_BYTES, (off_t)offset);
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
             return count < 0 ? errno : EIO; /* cut short by another process */
-        status = write_all(copy, buffer->joined, (size_t)count, place);
-        place += count;
+        status = write_all(copy, buffer->joined, (size_t)count, offset);
+        offset += count;
         breathe(breath);
     }
     return status == 0 && fsync(copy) != 0 ? errno : status;

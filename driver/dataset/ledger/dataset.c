@@ -28,18 +28,6 @@
 #include <string.h>
 #include <time.h>
 
-/* Reads the values [cells] of a count into new memory. A netCDF status. */
-static int read_count(const struct dataset *dataset, int file, enum run_variable which, int **count)
-{
-    int variable;
-    int status = lookup_variable(file, run_variable_table[which].name, &variable);
-
-    *count = malloc((size_t)dataset->layout.sweep->cells * sizeof(**count));
-    if (!*count)
-        return NC_ENOMEM;
-    return status == NC_NOERR ? nc_get_var_int(file, variable, *count) : status;
-}
-
 static bool has_checkpoint(const struct dataset *dataset, const struct checkpoint_set *saved, int64_t cell)
 {
     const struct layout *layout = &dataset->layout;
@@ -52,45 +40,47 @@ static bool has_checkpoint(const struct dataset *dataset, const struct checkpoin
 }
 
 /*
- * Makes runs pending that were under way or are retried; a netCDF status.
+ * Makes runs pending that were under way or are retried.
  *
  * A run that was under way when its coordinator died, and has no checkpoint, counts that as a death. It is
  * never the last one that a run may have: all processes died together, so nobody saw which run was at fault,
- * if any was. Deaths are written before outcomes, which say that they have yet to be counted.
+ * if any was. Deaths are in the file before outcomes, which say that they have yet to be counted.
  */
-static int renew_runs(
-    struct dataset *dataset, int file, const struct checkpoint_set *saved, bool retry_failed)
+static int renew_runs(struct dataset *dataset, bool retry_failed, struct error *error)
 {
     const struct sweep *sweep = dataset->layout.sweep;
-    bool renewed = false, counted = false;
-    int variable, status = NC_NOERR;
+    struct checkpoint_set saved;
+    char *folder = folder_of(dataset->name);
+    int failed = folder ? checkpoint_set_init(&saved, folder, error) : dataset_error(dataset, ENOMEM, error);
 
+    free(folder);
+    if (failed)
+        return -1;
+    for (int64_t cell = 0; cell < sweep->cells; cell++) {
+        enum outcome before = (enum outcome)dataset->outcome[cell];
+        int deaths = dataset->deaths[cell];
+        if (before == OUTCOME_RUNNING && deaths < DEATHS_MOST - 1 && !has_checkpoint(dataset, &saved, cell))
+            deaths++;
+        if (deaths >= DEATHS_MOST && /* it had failed, and is retried */
+            dataset_first_outcome(sweep, cell, before, retry_failed) == OUTCOME_PENDING)
+            deaths = 0;
+        if (deaths != dataset->deaths[cell])
+            write_integer(dataset, RUN_VARIABLE_deaths, cell, deaths);
+        dataset->deaths[cell] = deaths;
+    }
+    checkpoint_set_release(&saved);
+    write_flush(dataset);
     for (int64_t cell = 0; cell < sweep->cells; cell++) {
         enum outcome before = (enum outcome)dataset->outcome[cell];
         enum outcome now = dataset_first_outcome(sweep, cell, before, retry_failed);
-        int deaths = dataset->deaths[cell];
-        if (before == OUTCOME_RUNNING && deaths < DEATHS_MOST - 1 && !has_checkpoint(dataset, saved, cell))
-            deaths++;
-        if (now == OUTCOME_PENDING && deaths >= DEATHS_MOST) /* it had failed, and is retried */
-            deaths = 0;
-        counted = counted || deaths != dataset->deaths[cell];
-        renewed = renewed || now != before;
-        dataset->deaths[cell] = deaths;
-        dataset->outcome[cell] = (signed char)now;
+        if (now != before)
+            write_outcome(dataset, cell, now);
     }
-    if (counted)
-        status = lookup_variable(file, run_variable_table[RUN_VARIABLE_deaths].name, &variable);
-    if (counted && status == NC_NOERR)
-        status = nc_put_var_int(file, variable, dataset->deaths);
-    if (renewed && status == NC_NOERR)
-        status = lookup_variable(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
-    if (renewed && status == NC_NOERR)
-        status = nc_put_var_schar(file, variable, dataset->outcome);
-    return status;
+    return 0;
 }
 
-/* Writes this start's row into an open file. Returns a netCDF status. */
-static int session_write(const struct dataset *dataset, int file, const struct session *session)
+/* Writes this start's row of the session table. */
+static void write_session(struct dataset *dataset, const struct session *session)
 {
     char now[STRING_SHORT];
     time_t clock = time(NULL);
@@ -101,76 +91,43 @@ static int session_write(const struct dataset *dataset, int file, const struct s
 #undef X
             [SESSION_VARIABLE_start] = now,
     };
-    int status = NC_NOERR;
 
     strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &date));
-    for (int i = 0; status == NC_NOERR && i < SESSION_NUMBER_FIRST; i++) {
-        const struct session_variable_row *row = &session_variable_table[i];
-        size_t start[2] = {(size_t)dataset->session, 0}, count[2] = {1, (size_t)row->width};
-        char field[STRING_LONG];
-        int variable;
-        dataset_field(field, (size_t)row->width, text[i] ? text[i] : "");
-        status = lookup_variable(file, row->name, &variable);
-        if (status == NC_NOERR)
-            status = nc_put_vara_text(file, variable, start, count, field);
-    }
-    return status;
+    for (int i = 0; i < SESSION_NUMBER_FIRST; i++)
+        write_session_text(dataset, (enum session_variable)i, text[i] ? text[i] : "");
 }
 
-static int read_outcomes(struct dataset *dataset, int file)
+/* Finds where the variables are in the file. Needs the netCDF library; afterwards only the buffer writes. */
+static int find_variables(struct dataset *dataset, struct error *error)
 {
-    int64_t cells = dataset->layout.sweep->cells;
-    int variable;
+    const struct outline outline = layout_outline(&dataset->layout);
+    int file, status = nc_open(dataset->path, NC_NOWRITE, &file);
 
-    dataset->outcome = malloc((size_t)cells);
-    dataset->end = calloc((size_t)cells, sizeof(*dataset->end));
-    if (!dataset->outcome || !dataset->end)
-        return NC_ENOMEM;
-    int status = lookup_variable(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
-    return status == NC_NOERR ? nc_get_var_schar(file, variable, dataset->outcome) : status;
-}
-
-/* Everything that needs the netCDF library; afterwards only the buffer writes. */
-static int take_stock(struct dataset *dataset, int file, const struct session *session,
-    const struct dataset_options *options, struct error *error)
-{
-    struct checkpoint_set saved;
-    char *folder = folder_of(dataset->name);
-    int failed = folder ? checkpoint_set_init(&saved, folder, error) : dataset_error(dataset, ENOMEM, error);
-
-    free(folder);
-    if (failed)
-        return -1;
-    int status = read_outcomes(dataset, file);
-    if (status == NC_NOERR)
-        status = read_count(dataset, file, RUN_VARIABLE_attempts, &dataset->attempts);
-    if (status == NC_NOERR)
-        status = read_count(dataset, file, RUN_VARIABLE_deaths, &dataset->deaths);
-    if (status == NC_NOERR)
-        status = renew_runs(dataset, file, &saved, options->retry_failed);
-    checkpoint_set_release(&saved);
-    if (status == NC_NOERR && session)
-        status = session_write(dataset, file, session);
-    return status == NC_NOERR ? places_find(dataset, file, error) : dataset_error(dataset, status, error);
+    if (status != NC_NOERR)
+        return dataset_error(dataset, status, error);
+    dataset->row = variable_table_of(&outline, dataset->name, file, &dataset->row_count, error);
+    nc_close(file);
+    for (int i = 0; dataset->row && i < dataset->row_count; i++)
+        if (dataset->row[i].kind <= VARIABLE_SESSION && dataset->row[i].begin < 0)
+            return layout_refuse(error, dataset->name);
+    return dataset->row ? 0 : -1;
 }
 
 /* Opens the file, which is complete and fits the sweep, for writing in place. */
 static int attach_file(struct dataset *dataset, const struct session *session,
     const struct dataset_options *options, struct error *error)
 {
-    int file, status = nc_open(dataset->path, NC_WRITE, &file);
-
-    if (status != NC_NOERR)
-        return dataset_error(dataset, status, error);
-    int result = take_stock(dataset, file, session, options, error);
-    status = written_close(file);
-    if (result != 0)
+    if (find_variables(dataset, error) != 0)
         return -1;
-    if (status == NC_NOERR)
-        status = write_buffer_open(&dataset->buffer, dataset->path);
-    if (status == NC_NOERR)
-        status = write_buffer_sync(&dataset->buffer);
-    return status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
+    dataset->end = calloc((size_t)dataset->layout.sweep->cells, sizeof(*dataset->end));
+    dataset->status = dataset->end ? write_buffer_open(&dataset->buffer, dataset->path) : ENOMEM;
+    if (write_end(dataset, error) != 0 || read_runs(dataset, error) != 0 ||
+        renew_runs(dataset, options->retry_failed, error) != 0)
+        return -1;
+    if (session)
+        write_session(dataset, session);
+    write_sync(dataset);
+    return write_end(dataset, error);
 }
 
 static void dispose(struct dataset *dataset)
@@ -182,6 +139,7 @@ static void dispose(struct dataset *dataset)
     free(dataset->name);
     free(dataset->path);
     free(dataset->ours);
+    free(dataset->row);
     free(dataset->outcome);
     free(dataset->attempts);
     free(dataset->deaths);

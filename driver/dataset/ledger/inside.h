@@ -6,6 +6,25 @@
 
 #include "driver/dataset/ledger/ledger.h"
 
+/*
+ * A buffer for writes to a file. A flush writes the pieces in the order of their offsets and joins neighbours
+ * into one write; where pieces overlap, the later one wins. A full buffer flushes itself, so its memory is
+ * bounded.
+ */
+struct write_buffer {
+    int descriptor; /* of the file; -1: none. Owned */
+    unsigned char *bytes, *joined; /* [WRITE_BUFFER_BYTES] in the order of puts; space to join neighbours */
+    struct piece *piece; /* [WRITE_BUFFER_PIECES] */
+    size_t used, pieces; /* of both */
+    int64_t end; /* of the file, which has its full size from the beginning */
+};
+
+/* A range of the buffer, and where it goes in the file. */
+struct piece {
+    int64_t offset;
+    uint32_t at, size;
+};
+
 enum { WRITE_BUFFER_BYTES = 1 << 20, WRITE_BUFFER_PIECES = 1 << 15 };
 
 /* For the file at `path`, which exists. 0, or an errno with nothing held. */
@@ -14,8 +33,8 @@ int write_buffer_open(struct write_buffer *buffer, const char *path);
 /* Flushes and closes; takes a buffer that was never opened (descriptor -1). 0 or an errno. */
 int write_buffer_close(struct write_buffer *buffer);
 
-/* Writes `size` bytes at offset `place`. 0, or the errno of a flush. */
-int write_buffer_put(struct write_buffer *buffer, int64_t place, const void *bytes, size_t size);
+/* Writes `size` bytes at an offset. 0, or the errno of a flush. */
+int write_buffer_put(struct write_buffer *buffer, int64_t offset, const void *bytes, size_t size);
 
 /* Passes everything to the system, where other processes can read it. 0; or an errno, and the buffer keeps
  * its contents. */
@@ -34,14 +53,10 @@ int write_buffer_copy(struct write_buffer *buffer, int copy, const struct breath
 /* Closes the file, and writes from now on to this copy of it, which the buffer owns. */
 void write_buffer_turn_to(struct write_buffer *buffer, int copy);
 
-/* Bytes of a variable for each cell. */
-int64_t run_variable_bytes(enum run_variable variable);
-
-/* Finds the offsets of all values in an open file of the sweep. -1 with the error set. */
-int places_find(struct dataset *dataset, int file, struct error *error);
-
-/* The offset in the file of a metric's values of a cell, in a row (0 for metrics of the whole run). */
-int64_t metric_place(const struct dataset *dataset, enum metric metric, int64_t cell, int64_t row);
+struct waiting_result {
+    int64_t cell;
+    struct result result;
+};
 
 /* An open dataset, for the files that implement it. */
 struct dataset {
@@ -53,8 +68,9 @@ struct dataset {
     struct write_buffer buffer; /* values on their way into the file */
     struct longer longer; /* beyond the dataset that this start has set aside */
     int64_t session; /* this start's row of the session table */
-    int64_t run[RUN_VARIABLE_COUNT], metric[METRIC_COUNT]; /* offsets of their values; -1: not measured */
-    int64_t number[SESSION_VARIABLE_COUNT]; /* offsets of the numbers of the session table */
+    struct variable *row; /* [row_count] the variables of the file, with their offsets. Owned */
+    int row_count;
+    int status; /* of the first write that failed in this call, after which no other is made */
     signed char *outcome; /* [cells] */
     int *attempts, *deaths; /* [cells] */
     double **end; /* [cells] row of the whole run until its outcome is written; NULL: none. Owned */
@@ -64,5 +80,19 @@ struct dataset {
 
 /* "phase.nc: ..." from a netCDF status or an errno. Always -1. */
 int dataset_error(const struct dataset *dataset, int status, struct error *error);
+
+/*
+ * These write values of a cell; once one has failed, they do nothing until write_end. A call that writes ends
+ * with write_end, which returns 0, or -1 with the error set.
+ */
+void write_integer(struct dataset *dataset, enum run_variable which, int64_t cell, int64_t value);
+void write_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome); /* keeps it, too */
+void write_session_text(struct dataset *dataset, enum session_variable which, const char *text);
+void write_flush(struct dataset *dataset);
+void write_sync(struct dataset *dataset);
+int write_end(struct dataset *dataset, struct error *error);
+
+/* Reads outcomes, attempts and deaths of all runs from the file. -1 with the error set. */
+int read_runs(struct dataset *dataset, struct error *error);
 
 #endif

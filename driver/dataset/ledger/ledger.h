@@ -141,28 +141,4 @@ bool dataset_is_displaced(const struct dataset *dataset);
  */
 int dataset_keep(struct dataset *dataset, const struct breath *breath, struct error *line);
 
-/*
- * A buffer for writes to a file. A flush writes the pieces in the order of their offsets and joins neighbours
- * into one write; where pieces overlap, the later one wins. A full buffer flushes itself, so its memory is
- * bounded.
- */
-struct write_buffer {
-    int descriptor; /* of the file; -1: none. Owned */
-    unsigned char *bytes, *joined; /* [WRITE_BUFFER_BYTES] in the order of puts; space to join neighbours */
-    struct piece *piece; /* [WRITE_BUFFER_PIECES] */
-    size_t used, pieces; /* of both */
-    int64_t end; /* of the file, which has its full size from the beginning */
-};
-
-/* A range of the buffer, and its offset in the file. */
-struct piece {
-    int64_t place;
-    uint32_t at, size;
-};
-
-struct waiting_result {
-    int64_t cell;
-    struct result result;
-};
-
 #endif

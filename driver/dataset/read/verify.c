@@ -226,18 +226,15 @@ bool verify_alignment(const struct view *view)
 {
     const struct outline outline = view_outline(view);
     struct error ignored;
-    struct extent *extent = layout_extents(view->name, &ignored);
-    int count = 0, id;
-    struct variable *row = variable_table(&outline, &count);
-    bool aligned = extent && row;
+    int count = 0;
+    struct variable *row = variable_table_of(&outline, view->name, view->file, &count, &ignored);
+    bool aligned = row;
 
     for (int i = 0; aligned && i < count; i++) {
         bool wide = row[i].type == NC_INT64 || row[i].type == NC_DOUBLE;
         bool live = row[i].kind <= VARIABLE_SESSION;
-        if (wide && live && lookup_variable(view->file, row[i].name, &id) == NC_NOERR)
-            aligned = extent[id].begin % 8 == 0;
+        aligned = !(wide && live && row[i].begin >= 0) || row[i].begin % 8 == 0;
     }
-    free(extent);
     free(row);
     return aligned;
 }
