@@ -269,7 +269,7 @@ static int define_all(const struct transfer *transfer, int count, bool *own)
     return result == 0 ? visit_variables(transfer, VISIT_DEFINE, count, own) : result;
 }
 
-/* Begins of variables stay multiples of 8: see header.c. */
+/* Begins of variables stay multiples of 8: see define.c. */
 static int copy_all(const struct transfer *transfer, int count, bool *own)
 {
     int result = check(transfer, "an attribute", nc_redef(transfer->to));

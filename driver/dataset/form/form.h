@@ -17,19 +17,6 @@
 double dataset_size(const struct sweep *sweep, const struct corpus *corpus);
 
 /*
- * Shell commands that convert a dataset to a compressed netCDF-4 copy, and such a copy back to a dataset. The
- * caller frees them; NULL: no memory.
- */
-
-/* nccopy -4 -d 5 -s first.nc first-small.nc */
-char *conversion_to_copy(const char *path);
-
-/* nccopy -k cdf5 first-small.nc first-small-cdf5.nc; with `carry_on` also ", then run with -o ...". */
-char *conversion_back(const char *path, bool carry_on);
-
-/* Shared by the files of this room; the rest of the program uses dataset.h, view.h and start_plan.h. */
-
-/*
  * These find a part of an open netCDF file by its name, as the library's functions do; but they tell a name
  * that is not there from one that the library could not look up for lack of memory. Each returns a netCDF
  * status, and stores a result only with NC_NOERR.
@@ -176,6 +163,21 @@ struct variable *variable_table(const struct outline *outline, int *count);
 struct variable *variable_table_of(
     const struct outline *outline, const char *path, int file, int *count, struct error *error);
 
+/* Value `index` of a coordinate, from what the outline says: of a text the word, NULL if the program knows
+ * none for this place; else the number. */
+const char *variable_word(const struct outline *outline, const struct variable *row, int64_t index);
+union param_value variable_number(const struct outline *outline, const struct variable *row, int64_t index);
+
+struct file_dimension {
+    const char *name; /* NULL: of characters */
+    int64_t length;
+};
+
+/* All dimensions of a variable in the file: the axes if it is of cells, its own, and its characters. Returns
+ * their number. */
+int variable_shape(
+    const struct outline *outline, const struct variable *row, struct file_dimension shape[DIMENSIONS_MAX]);
+
 /* Bytes of a variable in the file: for each cell, if it is of cells. */
 int64_t variable_bytes(const struct variable *variable);
 
@@ -196,12 +198,6 @@ int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH]);
 
 /* Sets `bytes` by laying the file out in memory, without values. */
 void layout_measure(struct layout *layout);
-
-/*
- * Checks that an existing file is one that this program could have written. The netCDF library converts types
- * silently, writes past a buffer that is too small for the file's dimensions, and does not check bounds; so
- * everything is compared with the tables before it is used.
- */
 
 /*
  * What was measured on a trained network, and a small dataset of it: variables, dimensions and coordinates

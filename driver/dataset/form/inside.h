@@ -8,9 +8,6 @@
 
 #include "driver/dataset/form/form.h"
 
-/* Is a metric measured in this sweep, and therefore a variable of its dataset? */
-bool layout_has(const struct layout *layout, enum metric metric);
-
 /* Text of the attribute `refine`, "" of a sweep without it. The caller frees it; NULL: no memory. */
 char *layout_refine_text(const struct sweep *sweep);
 

@@ -14,11 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool layout_has(const struct layout *layout, enum metric metric)
-{
-    return metric_stored(metric, &layout->form, layout->sweep->measure.group);
-}
-
 /* Can runs of the sweep differ in the lengths of their metrics? */
 static bool lengths_vary(const struct sweep *sweep)
 {

@@ -9,25 +9,27 @@
 #include <stdbool.h>
 #include <string.h>
 
-static bool is_named(int status, const char *found, const char *name)
+/* Looks for a name among the first `count` of a kind. False: it is not there. */
+static bool find(int file, int count, int (*name_of)(int, int, char *), const char *name, int *id)
 {
-    return status == NC_NOERR && strcmp(found, name) == 0;
+    char found[NC_MAX_NAME + 1];
+
+    for (int i = 0; i < count; i++)
+        if (name_of(file, i, found) == NC_NOERR && strcmp(found, name) == 0) {
+            *id = i;
+            return true;
+        }
+    return false;
 }
 
 int lookup_variable(int file, const char *name, int *variable)
 {
     int count = 0, status = nc_inq_varid(file, name, variable);
-    char found[NC_MAX_NAME + 1];
 
     if (status != NC_ENOTVAR)
         return status;
     nc_inq_nvars(file, &count);
-    for (int i = 0; i < count; i++)
-        if (is_named(nc_inq_varname(file, i, found), found, name)) {
-            *variable = i;
-            return NC_NOERR;
-        }
-    return status;
+    return find(file, count, nc_inq_varname, name, variable) ? NC_NOERR : status;
 }
 
 bool lookup_has_variable(int file, const char *name)
@@ -40,17 +42,11 @@ bool lookup_has_variable(int file, const char *name)
 int lookup_dimension(int file, const char *name, int *dimension)
 {
     int count = 0, status = nc_inq_dimid(file, name, dimension);
-    char found[NC_MAX_NAME + 1];
 
     if (status != NC_EBADDIM)
         return status;
     nc_inq_ndims(file, &count);
-    for (int i = 0; i < count; i++)
-        if (is_named(nc_inq_dimname(file, i, found), found, name)) {
-            *dimension = i;
-            return NC_NOERR;
-        }
-    return status;
+    return find(file, count, nc_inq_dimname, name, dimension) ? NC_NOERR : status;
 }
 
 int lookup_attribute(int file, int variable, const char *name, nc_type *type, size_t *length)
@@ -62,7 +58,7 @@ int lookup_attribute(int file, int variable, const char *name, nc_type *type, si
         return status;
     nc_inq_varnatts(file, variable, &count);
     for (int i = 0; i < count; i++)
-        if (is_named(nc_inq_attname(file, variable, i, found), found, name))
+        if (nc_inq_attname(file, variable, i, found) == NC_NOERR && strcmp(found, name) == 0)
             return NC_ENOMEM;
     return status;
 }

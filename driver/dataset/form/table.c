@@ -36,13 +36,6 @@ static void over(struct variable *row, const char *dimension, int64_t length)
     row->length[row->rank++] = length;
 }
 
-static void widen(struct variable *row, const char *text)
-{
-    int64_t length = (int64_t)strlen(text);
-
-    row->width = length > row->width ? length : row->width;
-}
-
 static const nc_type stored_types[] = {
     [STORED_BYTE] = NC_BYTE, [STORED_INTEGER] = NC_INT64, [STORED_REAL] = NC_DOUBLE, [STORED_TEXT] = NC_CHAR};
 
@@ -138,6 +131,44 @@ nc_type variable_param_type(enum param_kind kind)
     return types[kind];
 }
 
+const char *variable_word(const struct outline *outline, const struct variable *row, int64_t index)
+{
+    const struct axis *axis = &outline->axis[row->which];
+
+    switch (row->kind) {
+    case VARIABLE_LABEL:
+        return axis->label[index];
+    case VARIABLE_PARAM:
+        return axis->param[row->param]->words[axis->value[row->param * axis->length + index].integer];
+    default:
+        return metric_dimension_table[row->which].word(index);
+    }
+}
+
+union param_value variable_number(const struct outline *outline, const struct variable *row, int64_t index)
+{
+    const struct axis *axis = &outline->axis[row->which];
+
+    if (row->kind == VARIABLE_PARAM)
+        return axis->value[row->param * axis->length + index];
+    if (row->which == DIMENSION_STEP)
+        return (union param_value){.integer = outline->step[index]};
+    double number = metric_dimension_table[row->which].number(index);
+    return row->type == NC_DOUBLE ? (union param_value){.real = number}
+                                  : (union param_value){.integer = (int64_t)number};
+}
+
+/* A text is as wide as the longest word along its dimension. */
+static void widen(const struct listing *listing, struct variable *row)
+{
+    row->width = 1;
+    for (int64_t i = 0; i < row->length[0]; i++) {
+        const char *word = variable_word(listing->outline, row, i);
+        int64_t length = word ? (int64_t)strlen(word) : 0;
+        row->width = length > row->width ? length : row->width;
+    }
+}
+
 static void add_axis(struct listing *listing, int index)
 {
     const struct axis *axis = &listing->outline->axis[index];
@@ -149,15 +180,12 @@ static void add_axis(struct listing *listing, int index)
                                                 .long_name = axis->name,
                                                 .unit = "1",
                                                 .comment = "",
-                                                .type = NC_CHAR,
-                                                .width = 1});
+                                                .type = NC_CHAR});
         over(row, axis->name, axis->length);
-        for (int64_t i = 0; i < axis->length; i++)
-            widen(row, axis->label[i]);
+        widen(listing, row);
     }
     for (int i = 0; i < axis->param_count; i++) {
         const struct param *param = axis->param[i];
-        bool word = param->kind == PARAM_WORD;
         struct variable *row = add(listing, (struct variable){.kind = VARIABLE_PARAM,
                                                 .which = index,
                                                 .param = i,
@@ -165,18 +193,16 @@ static void add_axis(struct listing *listing, int index)
                                                 .long_name = param->long_name,
                                                 .unit = param->unit,
                                                 .comment = param->help,
-                                                .type = variable_param_type(param->kind),
-                                                .width = word});
+                                                .type = variable_param_type(param->kind)});
         over(row, axis->name, axis->length);
-        for (int64_t j = 0; word && j < axis->length; j++)
-            widen(row, param->words[axis->value[i * axis->length + j].integer]);
+        if (row->type == NC_CHAR)
+            widen(listing, row);
     }
 }
 
 static void add_coordinate(struct listing *listing, enum metric_dimension dimension)
 {
     const struct metric_dimension_row *of = &metric_dimension_table[dimension];
-    int64_t length = dimension_length(listing->outline, dimension);
     struct variable *row = add(listing, (struct variable){.kind = VARIABLE_COORDINATE,
                                             .which = dimension,
                                             .name = of->name,
@@ -185,12 +211,11 @@ static void add_coordinate(struct listing *listing, enum metric_dimension dimens
                                             .comment = of->comment,
                                             .type = of->word      ? NC_CHAR
                                                     : of->is_real ? NC_DOUBLE
-                                                                  : NC_INT64,
-                                            .width = of->word ? 1 : 0});
+                                                                  : NC_INT64});
 
-    over(row, of->name, length);
-    for (int64_t i = 0; of->word && i < length && of->word(i); i++)
-        widen(row, of->word(i));
+    over(row, of->name, dimension_length(listing->outline, dimension));
+    if (row->type == NC_CHAR)
+        widen(listing, row);
 }
 
 /* ---- states ---- */
@@ -263,6 +288,20 @@ struct variable *variable_table(const struct outline *outline, int *count)
     return listing.row;
 }
 
+int variable_shape(
+    const struct outline *outline, const struct variable *row, struct file_dimension shape[DIMENSIONS_MAX])
+{
+    int rank = 0;
+
+    for (int64_t i = 0; row->of_cells && i < outline->axis_count; i++)
+        shape[rank++] = (struct file_dimension){outline->axis[i].name, outline->axis[i].length};
+    for (int i = 0; i < row->rank; i++)
+        shape[rank++] = (struct file_dimension){row->dimension[i], row->length[i]};
+    if (row->type == NC_CHAR)
+        shape[rank++] = (struct file_dimension){NULL, row->width};
+    return rank;
+}
+
 int64_t variable_bytes(const struct variable *variable)
 {
     int64_t bytes = variable->type == NC_CHAR ? variable->width : variable->type == NC_BYTE ? 1 : 8;
@@ -306,6 +345,6 @@ struct outline layout_outline(const struct layout *layout)
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
         outline.dimension[i] = metric_dimension_stored(i, &layout->form, sweep->measure.group);
     for (enum metric i = 0; i < METRIC_COUNT; i++)
-        outline.metric[i] = layout_has(layout, i);
+        outline.metric[i] = metric_stored(i, &layout->form, sweep->measure.group);
     return outline;
 }

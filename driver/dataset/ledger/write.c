@@ -491,17 +491,20 @@ static int read_bytes(int file, int64_t offset, void *bytes, size_t size)
 /* Reads the numbers [cells] of a variable of runs. 0 or an errno. */
 static int read_counts(const struct dataset *dataset, enum run_variable which, int *value)
 {
-    size_t cells = (size_t)dataset->layout.sweep->cells;
-    uint64_t *number = malloc(cells * sizeof(*number));
-    int status = number ? read_bytes(dataset->buffer.descriptor, run_variable(dataset, which)->begin, number,
-                              cells * sizeof(*number))
-                        : ENOMEM;
+    int64_t offset = run_variable(dataset, which)->begin, cells = dataset->layout.sweep->cells;
+    uint64_t number[NUMBERS_AT_ONCE];
+    int status = 0;
 
-    for (size_t i = 0; status == 0 && i < cells; i++) {
-        value[i] = (int)be64toh(number[i]);
-        status = be64toh(number[i]) > INT_MAX ? NC_ERANGE : 0; /* changed since verify_dataset */
+    for (int64_t i = 0; status == 0 && i < cells; i++) {
+        int64_t at = i % NUMBERS_AT_ONCE, left = cells - i;
+        if (at == 0)
+            status = read_bytes(dataset->buffer.descriptor, offset + 8 * i, number,
+                8 * (size_t)(left < NUMBERS_AT_ONCE ? left : NUMBERS_AT_ONCE));
+        if (status == 0 && be64toh(number[at]) > INT_MAX) /* changed since verify_dataset has read it */
+            status = NC_ERANGE;
+        if (status == 0)
+            value[i] = (int)be64toh(number[at]);
     }
-    free(number);
     return status;
 }
 

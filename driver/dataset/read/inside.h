@@ -36,6 +36,7 @@ int verify_fault(struct error *error, const struct view *view, const char *forma
 
 /* Checks that there is a variable of this name, type and shape; a width of 0 is any. -1 with ERROR_INPUT; the
  * message names the fault. */
-int verify_variable(const struct view *view, const struct variable *expected, struct error *error);
+int verify_variable(const struct view *view, const struct outline *outline, const struct variable *expected,
+    struct error *error);
 
 #endif

@@ -47,64 +47,30 @@ static const char *type_name(const struct view *view, nc_type type, char name[NC
     return name;
 }
 
-/* "seed, learning_rate, 64 characters" */
-static void join_names(char text[DIMENSIONS_TEXT], const char *name)
+/* "seed, learning_rate, 64 characters"; a length of 0 is any. */
+static void join_dimension(char text[DIMENSIONS_TEXT], const struct file_dimension *dimension)
 {
     size_t used = strlen(text);
+    const char *comma = used ? ", " : "";
 
-    snprintf(text + used, DIMENSIONS_TEXT - used, "%s%s", used ? ", " : "", name);
+    if (dimension->name)
+        snprintf(text + used, DIMENSIONS_TEXT - used, "%s%s", comma, dimension->name);
+    else if (dimension->length)
+        snprintf(
+            text + used, DIMENSIONS_TEXT - used, "%s%lld characters", comma, (long long)dimension->length);
+    else
+        snprintf(text + used, DIMENSIONS_TEXT - used, "%scharacters", comma);
 }
 
-static void expected_dimensions(
-    const struct view *view, const struct variable *expected, char text[DIMENSIONS_TEXT])
+int verify_variable(const struct view *view, const struct outline *outline, const struct variable *expected,
+    struct error *error)
 {
-    char width[64] = "characters";
-
-    text[0] = '\0';
-    for (int64_t i = 0; expected->of_cells && i < view->axis_count; i++)
-        join_names(text, view->axis[i].name);
-    for (int i = 0; i < expected->rank; i++)
-        join_names(text, expected->dimension[i]);
-    if (expected->width)
-        snprintf(width, sizeof(width), "%lld characters", (long long)expected->width);
-    if (expected->type == NC_CHAR)
-        join_names(text, width);
-}
-
-/* The dimensions in the file; *match: they are the expected ones. */
-static void found_dimensions(const struct view *view, const struct variable *expected, int count,
-    const int *dimensions, char text[DIMENSIONS_TEXT], bool *match)
-{
-    int axes = expected->of_cells ? (int)view->axis_count : 0, rank = axes + expected->rank;
-    bool texts = expected->type == NC_CHAR;
-
-    text[0] = '\0';
-    *match = count == rank + texts;
-    for (int i = 0; i < count; i++) {
-        char name[NC_MAX_NAME + 1] = "";
-        size_t length = 0;
-        nc_inq_dim(view->file, dimensions[i], name, &length);
-        bool width = texts && i == count - 1;
-        if (width) {
-            *match = *match && (expected->width == 0 || (size_t)expected->width == length);
-            snprintf(name, sizeof(name), "%zu characters", length);
-        } else {
-            const char *wanted = i < axes   ? view->axis[i].name
-                                 : i < rank ? expected->dimension[i - axes]
-                                            : "";
-            *match = *match && strcmp(name, wanted) == 0;
-        }
-        join_names(text, name);
-    }
-}
-
-int verify_variable(const struct view *view, const struct variable *expected, struct error *error)
-{
-    char here[NC_MAX_NAME + 1], there[NC_MAX_NAME + 1], wanted[DIMENSIONS_TEXT], found[DIMENSIONS_TEXT];
+    char here[NC_MAX_NAME + 1], there[NC_MAX_NAME + 1], wanted[DIMENSIONS_TEXT] = "",
+                                                        found[DIMENSIONS_TEXT] = "";
     int variable, count, dimensions[NC_MAX_VAR_DIMS];
     int status = lookup_variable(view->file, expected->name, &variable);
+    struct file_dimension shape[DIMENSIONS_MAX];
     nc_type type;
-    bool match;
 
     if (status == NC_ENOTVAR)
         return verify_fault(error, view, "%s is missing", expected->name);
@@ -115,9 +81,25 @@ int verify_variable(const struct view *view, const struct variable *expected, st
     if (type != expected->type)
         return verify_fault(error, view, "%s is of type %s and not %s", expected->name,
             type_name(view, type, there), type_name(view, expected->type, here));
-    found_dimensions(view, expected, count, dimensions, found, &match);
-    if (match)
-        return 0;
-    expected_dimensions(view, expected, wanted);
-    return verify_fault(error, view, "%s is over (%s) and not over (%s)", expected->name, found, wanted);
+    int rank = variable_shape(outline, expected, shape);
+    bool match = count == rank;
+    for (int i = 0; i < count; i++) {
+        struct file_dimension other = {.name = here};
+        size_t length = 0;
+        here[0] = '\0';
+        nc_inq_dim(view->file, dimensions[i], here, &length);
+        other.length = (int64_t)length;
+        if (type == NC_CHAR && i == count - 1) {
+            other.name = NULL;
+            match = match && (expected->width == 0 || expected->width == other.length);
+        } else {
+            match = match && strcmp(here, shape[i].name) == 0;
+        }
+        join_dimension(found, &other);
+    }
+    for (int i = 0; i < rank; i++)
+        join_dimension(wanted, &shape[i]);
+    return match ? 0
+                 : verify_fault(
+                       error, view, "%s is over (%s) and not over (%s)", expected->name, found, wanted);
 }

@@ -10,6 +10,7 @@
 #include "driver/dataset/read/inside.h"
 #include "driver/sweep/sweep.h"
 #include "driver/tables/tables.h"
+#include "driver/text/text.h"
 
 #include <limits.h>
 #include <math.h>
@@ -138,38 +139,35 @@ static int verify_steps(const struct view *view, struct error *error)
     return 0;
 }
 
-/* Checks a coordinate of numbers: "layer is 7 at place 0 and not 0". */
-static int verify_numbers(const struct view *view, enum metric_dimension dimension, struct error *error)
+/* Checks a coordinate that the program knows: "layer is 7 at place 0 and not 0". */
+static int verify_numbers(
+    const struct view *view, const struct outline *outline, const struct variable *row, struct error *error)
 {
-    const char *name = metric_dimension_table[dimension].name;
-    int64_t length = view->form.along[dimension];
+    int64_t length = row->length[0];
     double *value = malloc((size_t)length * sizeof(*value));
-    int variable, result = 0, status = value ? lookup_variable(view->file, name, &variable) : NC_ENOMEM;
+    int variable, result = 0, status = value ? lookup_variable(view->file, row->name, &variable) : NC_ENOMEM;
 
     if (status == NC_NOERR)
         status = nc_get_var_double(view->file, variable, value);
-    if (status != NC_NOERR) {
-        free(value);
-        return layout_error(error, view->name, status);
-    }
-    for (int64_t i = 0; result == 0 && i < length; i++) {
-        double expected = metric_dimension_table[dimension].number(i);
+    for (int64_t i = 0; status == NC_NOERR && result == 0 && i < length; i++) {
+        union param_value known = variable_number(outline, row, i);
+        double expected = row->type == NC_DOUBLE ? known.real : (double)known.integer;
         if (!(fabs(value[i] - expected) <= TOLERANCE * fabs(expected)))
-            result = verify_fault(error, view, "%s is %.12g at place %lld and not %.12g", name, value[i],
+            result = verify_fault(error, view, "%s is %.12g at place %lld and not %.12g", row->name, value[i],
                 (long long)i, expected);
     }
     free(value);
-    return result;
+    return status == NC_NOERR ? result : layout_error(error, view->name, status);
 }
 
 /* Words at their places. */
-static int verify_words(const struct view *view, enum metric_dimension dimension, struct error *error)
+static int verify_words(
+    const struct view *view, const struct outline *outline, const struct variable *row, struct error *error)
 {
-    const struct metric_dimension_row *row = &metric_dimension_table[dimension];
     int result = 0, cause = 0;
 
-    for (int64_t i = 0; result == 0 && i < view->form.along[dimension]; i++) {
-        const char *expected = row->word(i);
+    for (int64_t i = 0; result == 0 && i < row->length[0]; i++) {
+        const char *expected = variable_word(outline, row, i);
         char *text = view_string(view, row->name, i, &cause);
         if (cause)
             return layout_error(error, view->name, cause);
@@ -239,7 +237,8 @@ bool verify_alignment(const struct view *view)
     return aligned;
 }
 
-static int verify_row(const struct view *view, const struct variable *row, struct error *error)
+static int verify_row(
+    const struct view *view, const struct outline *outline, const struct variable *row, struct error *error)
 {
     struct variable expected = *row;
 
@@ -247,7 +246,7 @@ static int verify_row(const struct view *view, const struct variable *row, struc
         return 0;
     if (row->kind == VARIABLE_COORDINATE)
         expected.width = 0;
-    if (verify_variable(view, &expected, error) != 0)
+    if (verify_variable(view, outline, &expected, error) != 0)
         return -1;
     if (row->kind == VARIABLE_RUN && (row->type == NC_BYTE || row->type == NC_INT64))
         return verify_bounds(view, (enum run_variable)row->which, error);
@@ -255,8 +254,40 @@ static int verify_row(const struct view *view, const struct variable *row, struc
         return 0;
     if (row->which == DIMENSION_STEP)
         return verify_steps(view, error);
-    return row->type == NC_CHAR ? verify_words(view, (enum metric_dimension)row->which, error)
-                                : verify_numbers(view, (enum metric_dimension)row->which, error);
+    return row->type == NC_CHAR ? verify_words(view, outline, row, error)
+                                : verify_numbers(view, outline, row, error);
+}
+
+/* ---- copies ---- */
+
+/* "nccopy OPTIONS FROM TO" with "first-small.nc" for "first.nc"; if `after` is given, followed by it and TO
+ * once more. */
+static char *nccopy(const char *options, const char *path, const char *suffix, const char *after)
+{
+    size_t length = strlen(path);
+    size_t stem = length > 3 && strcmp(path + length - 3, ".nc") == 0 ? length - 3 : length;
+    char *name = NULL, *command = NULL;
+
+    if (asprintf(&name, "%.*s%s.nc", (int)stem, path, suffix) < 0)
+        name = NULL;
+    char *from = quote_path(path), *to = name ? quote_path(name) : NULL;
+    if (from && to &&
+        asprintf(&command, "nccopy %s %s %s%s%s", options, from, to, after ? after : "", after ? to : "") < 0)
+        command = NULL;
+    free(name);
+    free(from);
+    free(to);
+    return command;
+}
+
+char *conversion_to_copy(const char *path)
+{
+    return nccopy("-4 -d 5 -s", path, "-small", NULL);
+}
+
+char *conversion_back(const char *path, bool carry_on)
+{
+    return nccopy("-k cdf5", path, "-cdf5", carry_on ? ", then run with -o " : NULL);
 }
 
 static int refuse_copy(const struct view *view, struct error *error)
@@ -281,7 +312,7 @@ int verify_content(const struct view *view, struct error *error)
     if (!row)
         return layout_error(error, view->name, NC_ENOMEM);
     for (int i = 0; result == 0 && i < count; i++)
-        result = verify_row(view, &row[i], error);
+        result = verify_row(view, &outline, &row[i], error);
     free(row);
     if (result == 0)
         result = verify_starts(view, error);

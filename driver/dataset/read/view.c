@@ -87,7 +87,7 @@ static int column(
     const struct variable form = {.name = name, .type = type, .rank = 1, .dimension = {dimension}};
     int variable;
 
-    if (verify_variable(view, &form, error) != 0)
+    if (verify_variable(view, &(struct outline){0}, &form, error) != 0)
         return -1;
     return lookup_variable(view->file, name, &variable) == NC_NOERR ? variable : view_refuse(view, error);
 }
