@@ -18,10 +18,11 @@ int64_t mapping_cell(const struct mapping *mapping, const struct view *view, int
 
 /*
  * Copies the session table, and everything about runs that were ever started, from the file of `view` to the
- * new file at `path`. Returns a netCDF status.
+ * new file at `path`. cell [cells of the layout's sweep]: that of the old file which holds the run; -1: none.
+ * -1 with the error set.
  */
-int mapping_copy(
-    const struct mapping *mapping, const struct view *view, const struct layout *layout, const char *path);
+int copy_runs(const struct view *view, const struct layout *layout, const int64_t *cell, const char *path,
+    struct error *error);
 
 /*
  * The bytes that other programs have added to the file of `view`, and that the layout's file does not have:

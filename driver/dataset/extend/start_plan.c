@@ -457,9 +457,9 @@ int start_plan_execute(struct start_plan *plan, struct error *error)
         return layout_error(error, plan->name, cause);
     }
     int status = layout_write(&plan->layout, new);
-    if (status == NC_NOERR && copies)
-        status = mapping_copy(&plan->mapping, &plan->view, &plan->layout, new);
     int result = status == NC_NOERR ? 0 : layout_error(error, plan->name, status);
+    if (result == 0 && copies)
+        result = copy_runs(&plan->view, &plan->layout, plan->place, new, error);
     if (result == 0 && copies && plan->foreign != 0) /* or NaN */
         result = foreign_copy(&plan->view, &plan->mapping, &plan->layout, new, error);
     if (result == 0)

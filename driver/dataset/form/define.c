@@ -39,7 +39,7 @@ void definition_text(struct definition *definition, int variable, const char *na
 {
     if (!text)
         definition_keep(definition, NC_ENOMEM);
-    if (definition->status == NC_NOERR && text[0])
+    else if (definition->status == NC_NOERR && text[0])
         definition_keep(definition, nc_put_att_text(definition->file, variable, name, strlen(text), text));
 }
 

@@ -59,6 +59,17 @@ struct layout {
     int64_t bytes; /* of the file; -1: unknown */
 };
 
+/* What a dataset's variables follow from. All borrowed. */
+struct outline {
+    int64_t axis_count;
+    const struct axis *axis;
+    int64_t step_count, sessions; /* sessions 0: no variables of runs and sessions */
+    const int64_t *step; /* [step_count] */
+    const struct metric_form *form;
+    bool dimension[DIMENSION_COUNT], metric[METRIC_COUNT]; /* those that the file has */
+    int64_t positions, width; /* of the states of a network; positions 0: the file has no states */
+};
+
 /* The layout that the sweep needs. On failure -1, nothing held. */
 int layout_init(
     struct layout *layout, const struct sweep *sweep, const struct corpus *corpus, struct error *error);
@@ -77,6 +88,14 @@ bool layout_lengthen(struct layout *layout, const struct metric_form *file);
  */
 size_t layout_find(const struct metric_form *dataset, const struct metric_form *run, enum metric metric,
     size_t index, size_t *count);
+
+/*
+ * Copies the values of a metric of one cell between files, whose rows differ as in layout_find; `to` has all
+ * steps of `from`, and NaN where `from` has no value. A run that has one stack and a place among those of
+ * `to` has first_stack.
+ */
+void layout_spread(const struct outline *to, const struct outline *from, int64_t first_stack,
+    enum metric metric, const double *values, double *spread);
 
 /* Text of the attribute `measure`. The caller frees it; NULL: no memory. Options of measuring have attributes
  * of their own, named like their keys: see measure_option_text. */
@@ -141,17 +160,6 @@ struct variable {
         begin; /* its offset in a file, see variable_table_of; -1: the file has none of this name and size */
 };
 
-/* What a dataset's variables follow from. All borrowed. */
-struct outline {
-    int64_t axis_count;
-    const struct axis *axis;
-    int64_t step_count, sessions; /* sessions 0: no variables of runs and sessions */
-    const int64_t *step; /* [step_count] */
-    const struct metric_form *form;
-    bool dimension[DIMENSION_COUNT], metric[METRIC_COUNT]; /* those that the file has */
-    int64_t positions, width; /* of the states of a network; positions 0: the file has no states */
-};
-
 /* Of the file that a sweep needs. */
 struct outline layout_outline(const struct layout *layout);
 
@@ -162,6 +170,10 @@ struct variable *variable_table(const struct outline *outline, int *count);
  * the error set. */
 struct variable *variable_table_of(
     const struct outline *outline, const char *path, int file, int *count, struct error *error);
+
+/* The first row of a kind for a row of its table; NULL: the file has none. */
+const struct variable *variable_find(
+    const struct variable *row, int count, enum variable_kind kind, int which);
 
 /* Value `index` of a coordinate, from what the outline says: of a text the word, NULL if the program knows
  * none for this place; else the number. */

@@ -10,6 +10,7 @@
 
 #include <netcdf.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,27 @@ size_t layout_find(const struct metric_form *dataset, const struct metric_form *
         rest == 0, "%s: value %zu of %zu", metric_table[metric].name, index, metric_values(metric, run));
     *count = block - index % block;
     return place;
+}
+
+void layout_spread(const struct outline *to, const struct outline *from, int64_t first_stack,
+    enum metric metric, const double *values, double *spread)
+{
+    struct metric_form narrow = *from->form;
+    size_t old = metric_values(metric, &narrow), new = metric_values(metric, to->form);
+    bool of_run = metric_is_of_run(metric);
+
+    narrow.first_stack = first_stack;
+    for (size_t i = 0; i < (of_run ? 1 : (size_t)to->step_count) * new; i++)
+        spread[i] = NAN;
+    for (int64_t i = 0; i < (of_run ? 1 : from->step_count); i++) {
+        int64_t at = of_run ? 0 : step_place(to->step, to->step_count, from->step[i]);
+        INVARIANT(of_run || (at < to->step_count && to->step[at] == from->step[i]),
+            "step %lld is not among the new ones", (long long)from->step[i]);
+        for (size_t j = 0, count; j < old; j += count) {
+            size_t there = layout_find(to->form, &narrow, metric, j, &count);
+            memcpy(spread + (size_t)at * new + there, values + (size_t)i * old + j, count * sizeof(*spread));
+        }
+    }
 }
 
 int layout_init(

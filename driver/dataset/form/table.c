@@ -288,6 +288,15 @@ struct variable *variable_table(const struct outline *outline, int *count)
     return listing.row;
 }
 
+const struct variable *variable_find(
+    const struct variable *row, int count, enum variable_kind kind, int which)
+{
+    for (int i = 0; i < count; i++)
+        if (row[i].kind == kind && row[i].which == which)
+            return &row[i];
+    return NULL;
+}
+
 int variable_shape(
     const struct outline *outline, const struct variable *row, struct file_dimension shape[DIMENSIONS_MAX])
 {

@@ -50,10 +50,7 @@ int dataset_error(const struct dataset *dataset, int status, struct error *error
 /* NULL: it is not in the file, as it is not measured. */
 static const struct variable *variable_of(const struct dataset *dataset, enum variable_kind kind, int which)
 {
-    for (int i = 0; i < dataset->row_count; i++)
-        if (dataset->row[i].kind == kind && dataset->row[i].which == which)
-            return &dataset->row[i];
-    return NULL;
+    return variable_find(dataset->row, dataset->row_count, kind, which);
 }
 
 static const struct variable *run_variable(const struct dataset *dataset, enum run_variable which)

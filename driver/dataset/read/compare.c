@@ -67,47 +67,35 @@ static int read_values(const struct view *view, const char *name, int64_t cell, 
     return view_read_cell(view, &variable, cell, values, error);
 }
 
-/* Puts the values of a metric where the first file has them. */
-static void put_values(
-    const struct view *stored, const struct view *again, enum metric metric, const double *from, double *to)
-{
-    size_t narrow = metric_values(metric, &again->form), wide = metric_values(metric, &stored->form), count;
-    int64_t rows = metric_is_of_run(metric) ? 1 : again->step_count;
+/* Two cells that should hold the same run. */
+struct pair {
+    const struct view *stored, *again;
+    int64_t cell, other;
+    struct outline there, here; /* of the two files */
+};
 
-    for (int64_t row = 0; row < rows; row++) {
-        int64_t at =
-            metric_is_of_run(metric) ? 0 : step_place(stored->step, stored->step_count, again->step[row]);
-        for (size_t i = 0; i < narrow; i += count) {
-            size_t there = layout_find(&stored->form, &again->form, metric, i, &count);
-            memcpy(to + at * (int64_t)wide + there, from + row * (int64_t)narrow + i, count * sizeof(*to));
-        }
-    }
-}
-
-static bool same_value(double a, double b)
+/* Compares a metric that the first file has. */
+static int compare_metric(
+    struct difference *difference, const struct pair *pair, enum metric metric, struct error *error)
 {
-    return memcmp(&a, &b, sizeof(a)) == 0 || (isnan(a) && isnan(b));
-}
-
-/* Compares a metric that the first file has; `held`: the second has it, too. */
-static int compare_metric(struct difference *difference, const struct view *stored, int64_t cell,
-    const struct view *again, int64_t other, enum metric metric, bool held, struct error *error)
-{
+    bool both = pair->here.metric[metric];
     const char *name = metric_table[metric].name;
-    int64_t size = values_of(stored, metric), narrow = held ? values_of(again, metric) : 0;
+    int64_t size = values_of(pair->stored, metric), narrow = both ? values_of(pair->again, metric) : 0;
     double *was = memory_new((size_t)size, sizeof(*was)), *is = memory_new((size_t)size, sizeof(*is));
     double *from = memory_new((size_t)narrow, sizeof(*from));
-    int result = read_values(stored, name, cell, size, was, error);
+    int result = read_values(pair->stored, name, pair->cell, size, was, error);
 
     for (int64_t i = 0; i < size; i++)
         is[i] = NAN;
-    if (result == 0 && held)
-        result = read_values(again, name, other, narrow, from, error);
-    if (result == 0 && held)
-        put_values(stored, again, metric, from, is);
+    if (result == 0 && both) {
+        result = read_values(pair->again, name, pair->other, narrow, from, error);
+        if (result == 0)
+            layout_spread(&pair->there, &pair->here, 0, metric, from, is);
+    }
     for (int64_t i = 0; result == 0 && i < size; i++) {
-        difference->values += !(isnan(was[i]) && isnan(is[i]));
-        if (same_value(was[i], is[i]) || difference->different++ > 0)
+        bool none = isnan(was[i]) && isnan(is[i]);
+        difference->values += !none;
+        if (none || memcmp(&was[i], &is[i], sizeof(*is)) == 0 || difference->different++ > 0)
             continue;
         difference->metric = metric;
         difference->place = i;
@@ -124,14 +112,13 @@ static int compare_metric(struct difference *difference, const struct view *stor
 int view_compare(const struct view *stored, int64_t cell, const struct view *again, int64_t other,
     struct difference *difference, struct error *error)
 {
-    const struct outline there = view_outline(stored), here = view_outline(again);
+    const struct pair pair = {stored, again, cell, other, view_outline(stored), view_outline(again)};
 
     *difference = (struct difference){.metric = METRIC_COUNT};
     if (check_form(stored, again, error) != 0)
         return -1;
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++)
-        if (there.metric[metric] &&
-            compare_metric(difference, stored, cell, again, other, metric, here.metric[metric], error) != 0)
+        if (pair.there.metric[metric] && compare_metric(difference, &pair, metric, error) != 0)
             return -1;
     for (int i = 0; i < COMPARED; i++) {
         double was, is;

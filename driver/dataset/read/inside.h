@@ -27,9 +27,6 @@ bool view_attribute_integer(const struct view *view, const char *name, int64_t *
  * caller frees it; NULL: there is none, or see `cause` in read.h. */
 char *view_stored_text(const struct view *view, int variable, int64_t index, int *cause);
 
-/* Of a file that is there. */
-struct outline view_outline(const struct view *view);
-
 /* "a.nc: <format>; normsweep did not write this", ERROR_INPUT. Always -1. */
 int verify_fault(struct error *error, const struct view *view, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -37,6 +37,9 @@ struct view {
 int view_open(struct view *view, const char *path, struct error *error);
 void view_close(struct view *view); /* takes a closed view too */
 
+/* What its variables follow from. Borrows from the view. */
+struct outline view_outline(const struct view *view);
+
 /* Is this a complete dataset of this program, of any format version? -1: no, ERROR_INPUT, or it is unknown,
  * ERROR_ENVIRONMENT. */
 int view_check(const char *path, struct error *error);
