@@ -95,7 +95,7 @@ struct start_plan {
     struct view view; /* of the file that is continued or rewritten, else closed */
     struct mapping mapping; /* of its cells */
     int64_t session; /* row of the session table */
-    double foreign; /* bytes that others have added to it; NaN: unknown */
+    double additions; /* bytes that others have added to it; NaN: unknown */
     int64_t cells; /* of the sweep */
     int64_t *place; /* [cells] the cell of the file that holds the same run; -1: none does */
     signed char *before; /* [cells] the outcome in the file; pending if none holds the run */

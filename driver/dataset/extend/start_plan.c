@@ -4,7 +4,7 @@
  *
  * A file of the same sweep, or of a part of it, is continued in place if it fits. If it does not, in one of
  * the cases of enum rewrite, a new file with all measurements of the old one, and everything that others have
- * added (foreign.c), takes its place. A new file is written beside the old one, completely, and only then
+ * added (additions.c), takes its place. A new file is written beside the old one, completely, and only then
  * gets its name: a start that is killed at any moment leaves the old file or the new one.
  */
 #include "driver/dataset/extend/inside.h"
@@ -235,7 +235,7 @@ static int check_space(const struct start_plan *plan, struct error *error)
 {
     char *copy = strdup(plan->path);
     struct statvfs disk;
-    double need = (double)plan->layout.bytes + (isnan(plan->foreign) ? 0 : plan->foreign);
+    double need = (double)plan->layout.bytes + (isnan(plan->additions) ? 0 : plan->additions);
     bool known = copy && statvfs(dirname(copy), &disk) == 0 && disk.f_blocks > 0;
 
     free(copy);
@@ -254,21 +254,24 @@ static int refuse_unseen(const struct start_plan *plan, const char *suffix, stru
 /* The new file needs room and its first name, which only a start that was killed may have left behind. */
 static int check_new_file(struct start_plan *plan, struct error *error)
 {
+    struct error refusal;
     char *new = NULL;
     mode_t kind = 0;
+    int kept = plan->fate != START_REWRITES
+                   ? 0
+                   : additions_find(&plan->view, &plan->mapping, &plan->layout, &plan->additions, &refusal);
 
-    plan->foreign = plan->fate == START_REWRITES ? foreign_bytes(&plan->view, &plan->layout) : 0;
     layout_measure(&plan->layout);
     if (check_space(plan, error) != 0)
         return -1;
     int status = asprintf(&new, "%s.new", plan->path) < 0 ? ENOMEM : 0;
-    int there = status == 0 ? output_exists(new, &kind) : 0, result = 0;
+    int there = status == 0 ? output_exists(new, &kind) : 0, result = kept;
     if (status != 0 || there < 0)
         result = layout_error(error, plan->name, status ? status : errno);
     else if (there > 0 && !S_ISREG(kind))
         result = error_set(error, ERROR_INPUT, "%s.new: %s", plan->name, strerror(EEXIST));
-    else if (plan->foreign != 0) /* or NaN */
-        result = foreign_check(&plan->view, &plan->mapping, &plan->layout, error);
+    else if (kept != 0)
+        *error = refusal;
     free(status == 0 ? new : NULL);
     return result;
 }
@@ -460,8 +463,8 @@ int start_plan_execute(struct start_plan *plan, struct error *error)
     int result = status == NC_NOERR ? 0 : layout_error(error, plan->name, status);
     if (result == 0 && copies)
         result = copy_runs(&plan->view, &plan->layout, plan->place, new, error);
-    if (result == 0 && copies && plan->foreign != 0) /* or NaN */
-        result = foreign_copy(&plan->view, &plan->mapping, &plan->layout, new, error);
+    if (result == 0 && copies && plan->additions != 0) /* or NaN */
+        result = additions_copy(&plan->view, &plan->mapping, &plan->layout, new, error);
     if (result == 0)
         result = replace_file(plan, new, error);
     if (result != 0)

@@ -24,10 +24,11 @@
 /* Two open files. */
 struct transfer {
     const struct view *view;
-    const struct mapping *mapping; /* NULL while only counting */
+    const struct mapping *mapping;
     const struct sweep *sweep;
     int from, to; /* of netCDF */
-    double *bytes; /* only counts what would be copied; NULL: copies it */
+    double bytes; /* that were added to `from`, as far as it was looked at */
+    int first; /* variables of `to` from this one on are additions */
     struct error *error;
 };
 
@@ -71,36 +72,32 @@ static bool is_own_attribute(int variable, const char *name)
     return param_find(name); /* it may have become an axis */
 }
 
-static int copy_attribute(const struct transfer *transfer, int from, int to, const char *name)
-{
-    size_t length = 0, size = 0;
-    nc_type type;
-
-    if (!transfer->bytes)
-        return check(transfer, name, nc_copy_att(transfer->from, from, name, transfer->to, to));
-    int status = lookup_attribute(transfer->from, from, name, &type, &length);
-    if (status == NC_NOERR)
-        status = nc_inq_type(transfer->from, type, NULL, &size);
-    *transfer->bytes += (double)strlen(name) + (double)length * (double)size;
-    return check(transfer, name, status);
-}
-
 /* Copies the attributes that the new file does not have; `own`: of a variable that the tables know. */
-static int copy_attributes(const struct transfer *transfer, int from, int to, bool own)
+static int copy_attributes(struct transfer *transfer, int from, int to, bool own)
 {
-    char name[NC_MAX_NAME + 1];
     int count = 0, result;
 
     result = from == NC_GLOBAL ? nc_inq_natts(transfer->from, &count)
                                : nc_inq_varnatts(transfer->from, from, &count);
     result = check(transfer, "an attribute", result);
     for (int i = 0; result == 0 && i < count; i++) {
+        char name[NC_MAX_NAME + 1];
+        size_t length = 0, size = 0;
+        nc_type type;
         result = check(transfer, "an attribute", nc_inq_attname(transfer->from, from, i, name));
         if (result != 0 || (own && is_own_attribute(from, name)))
             continue;
-        int known = lookup_attribute(transfer->to, to, name, NULL, NULL);
-        result =
-            known == NC_ENOTATT ? copy_attribute(transfer, from, to, name) : check(transfer, name, known);
+        int status = lookup_attribute(transfer->to, to, name, NULL, NULL);
+        if (status == NC_NOERR)
+            continue;
+        if (status == NC_ENOTATT)
+            status = lookup_attribute(transfer->from, from, name, &type, &length);
+        if (status == NC_NOERR)
+            status = nc_inq_type(transfer->from, type, NULL, &size);
+        if (status == NC_NOERR)
+            status = nc_copy_att(transfer->from, from, name, transfer->to, to);
+        transfer->bytes += (double)strlen(name) + (double)length * (double)size;
+        result = check(transfer, name, status);
     }
     return result;
 }
@@ -116,27 +113,6 @@ static bool is_coordinate(int64_t axis_count, const struct axis *axis, const cha
     for (int64_t i = 0; !found && i < axis_count; i++)
         found = strcmp(axis[i].name, name) == 0;
     return found;
-}
-
-/* Has the new file this variable as well, or does it belong to an axis that has become a fixed parameter? */
-static bool is_own_variable(const struct transfer *transfer, const char *name)
-{
-    int variable;
-
-    return lookup_variable(transfer->to, name, &variable) == NC_NOERR ||
-           is_coordinate(transfer->view->axis_count, transfer->view->axis, name);
-}
-
-/* Refuses a variable whose name is now that of an axis: it cannot be kept beside the axis. */
-static int check_name(const struct transfer *transfer, const char *name)
-{
-    const struct view *view = transfer->view;
-    const struct sweep *sweep = transfer->sweep;
-
-    if (transfer->bytes || !is_coordinate(sweep->axis_count, sweep->axis, name) ||
-        is_coordinate(view->axis_count, view->axis, name))
-        return 0;
-    return refuse(transfer, name, "it has the name of an axis of the sweep");
 }
 
 /* Has a dimension of the file the same places in the new one? */
@@ -171,19 +147,6 @@ static int define_dimension(const struct transfer *transfer, const char *variabl
     return refuse(transfer, variable, why);
 }
 
-static int define_variable(const struct transfer *transfer, int from, const char *name)
-{
-    int count = 0, old[NC_MAX_VAR_DIMS], new[NC_MAX_VAR_DIMS], to = -1, result;
-    nc_type type = NC_NAT;
-
-    result = check(transfer, name, nc_inq_var(transfer->from, from, NULL, &type, &count, old, NULL));
-    for (int i = 0; result == 0 && i < count; i++)
-        result = define_dimension(transfer, name, old[i], &new[i]);
-    if (result == 0)
-        result = check(transfer, name, nc_def_var(transfer->to, name, type, count, new, &to));
-    return result == 0 ? copy_attributes(transfer, from, to, false) : result;
-}
-
 /* The number of places along the first dimension, the values at one of them, and their bytes. A netCDF
  * status. */
 static int inquire_rows(
@@ -208,136 +171,103 @@ static int inquire_rows(
     return status;
 }
 
-static int count_variable(const struct transfer *transfer, int from, const char *name)
+static int define_variable(struct transfer *transfer, int from, const char *name)
 {
-    size_t count[NC_MAX_VAR_DIMS], rows, size = 0;
-    int status = inquire_rows(transfer, from, &rows, count, &size);
+    int count = 0, old[NC_MAX_VAR_DIMS], new[NC_MAX_VAR_DIMS], to = -1, result;
+    size_t rows = 0, row[NC_MAX_VAR_DIMS], size = 0;
+    nc_type type = NC_NAT;
 
-    *transfer->bytes += (double)strlen(name) + (double)rows * (double)size;
-    return check(transfer, name, status);
+    result = check(transfer, name, nc_inq_var(transfer->from, from, NULL, &type, &count, old, NULL));
+    for (int i = 0; result == 0 && i < count; i++)
+        result = define_dimension(transfer, name, old[i], &new[i]);
+    if (result == 0)
+        result = check(transfer, name, nc_def_var(transfer->to, name, type, count, new, &to));
+    if (result == 0)
+        result = check(transfer, name, inquire_rows(transfer, from, &rows, row, &size));
+    transfer->bytes += (double)strlen(name) + (double)rows * (double)size;
+    return result == 0 ? copy_attributes(transfer, from, to, false) : result;
 }
 
-/* Copies the values, by places of the first dimension. */
-static int copy_values(const struct transfer *transfer, int from, int to, const char *name)
+/* Defines what was added, after nc_redef. */
+static int define_all(struct transfer *transfer)
 {
-    size_t start[NC_MAX_VAR_DIMS] = {0}, count[NC_MAX_VAR_DIMS], size = 0, rows;
-    int status = inquire_rows(transfer, from, &rows, count, &size);
+    const struct view *view = transfer->view;
+    const struct sweep *sweep = transfer->sweep;
+    int count = 0, result = check(transfer, "an attribute", nc_redef(transfer->to));
 
-    void *row = malloc(size + 1);
-    status = status == NC_NOERR && !row ? NC_ENOMEM : status;
-    for (size_t i = 0; status == NC_NOERR && size > 0 && i < rows; i++) {
-        start[0] = i;
-        status = nc_get_vara(transfer->from, from, start, count, row);
-        if (status == NC_NOERR)
-            status = nc_put_vara(transfer->to, to, start, count, row);
-    }
-    free(row);
-    return check(transfer, name, status);
-}
-
-enum visit { VISIT_DEFINE, VISIT_FILL };
-
-/* Visits all variables of the file; the second visit fills what the first has defined, or counted. `own`
- * [count]. */
-static int visit_variables(const struct transfer *transfer, enum visit visit, int count, bool *own)
-{
-    char name[NC_MAX_NAME + 1];
-    int result = 0, to;
-
+    if (result == 0)
+        result = copy_attributes(transfer, NC_GLOBAL, NC_GLOBAL, true);
+    if (result == 0)
+        result = check(transfer, "a variable", nc_inq_nvars(transfer->from, &count));
+    if (result == 0)
+        result = check(transfer, "a variable", nc_inq_nvars(transfer->to, &transfer->first));
     for (int i = 0; result == 0 && i < count; i++) {
+        char name[NC_MAX_NAME + 1];
+        int to;
         result = check(transfer, "a variable", nc_inq_varname(transfer->from, i, name));
         if (result != 0)
             break;
-        if (visit == VISIT_DEFINE)
-            own[i] = is_own_variable(transfer, name);
         bool there = lookup_variable(transfer->to, name, &to) == NC_NOERR;
-        if (visit == VISIT_DEFINE && !own[i])
-            result = transfer->bytes ? count_variable(transfer, i, name) : define_variable(transfer, i, name);
-        else if (visit == VISIT_DEFINE && there)
-            result = check_name(transfer, name) == 0 ? copy_attributes(transfer, i, to, true) : -1;
-        else if (visit == VISIT_FILL && !own[i])
-            result = there ? copy_values(transfer, i, to, name) : check(transfer, name, NC_ENOTVAR);
+        bool was_axis = is_coordinate(view->axis_count, view->axis, name);
+        bool is_axis = is_coordinate(sweep->axis_count, sweep->axis, name);
+        if (there && is_axis && !was_axis)
+            result = refuse(transfer, name, "it has the name of an axis of the sweep");
+        else if (there)
+            result = copy_attributes(transfer, i, to, true);
+        else if (!was_axis) /* else the axis has become a fixed parameter */
+            result = define_variable(transfer, i, name);
     }
     return result;
 }
 
-/* The first visit. */
-static int define_all(const struct transfer *transfer, int count, bool *own)
+/* Copies the values of the variables that define_all has defined, by places of their first dimension. */
+static int copy_values(const struct transfer *transfer)
 {
-    int result = copy_attributes(transfer, NC_GLOBAL, NC_GLOBAL, true);
+    int count = 0, result = check(transfer, "a variable", nc_inq_nvars(transfer->to, &count));
 
-    return result == 0 ? visit_variables(transfer, VISIT_DEFINE, count, own) : result;
-}
-
-/* Begins of variables stay multiples of 8: see define.c. */
-static int copy_all(const struct transfer *transfer, int count, bool *own)
-{
-    int result = check(transfer, "an attribute", nc_redef(transfer->to));
-
-    if (result == 0)
-        result = define_all(transfer, count, own);
-    if (result == 0)
-        result = check(transfer, "an attribute", nc__enddef(transfer->to, 0, 8, 0, 8));
-    return result == 0 ? visit_variables(transfer, VISIT_FILL, count, own) : result;
-}
-
-/* Copies or counts. */
-static int transfer_all(const struct transfer *transfer)
-{
-    int count = 0, status = nc_inq_nvars(transfer->from, &count);
-    bool *own = calloc((size_t)count + 1, sizeof(*own));
-    int result = check(transfer, "a variable", own ? status : NC_ENOMEM);
-
-    if (own && result == 0)
-        result = transfer->bytes ? define_all(transfer, count, own) : copy_all(transfer, count, own);
-    free(own);
+    for (int to = transfer->first; result == 0 && to < count; to++) {
+        size_t start[NC_MAX_VAR_DIMS] = {0}, range[NC_MAX_VAR_DIMS], size = 0, rows = 0;
+        char name[NC_MAX_NAME + 1] = "a variable";
+        int from, status = nc_inq_varname(transfer->to, to, name);
+        if (status == NC_NOERR)
+            status = lookup_variable(transfer->from, name, &from);
+        if (status == NC_NOERR)
+            status = inquire_rows(transfer, from, &rows, range, &size);
+        void *row = malloc(size + 1);
+        status = status == NC_NOERR && !row ? NC_ENOMEM : status;
+        for (size_t i = 0; status == NC_NOERR && size > 0 && i < rows; i++) {
+            start[0] = i;
+            status = nc_get_vara(transfer->from, from, start, range, row);
+            if (status == NC_NOERR)
+                status = nc_put_vara(transfer->to, to, start, range, row);
+        }
+        free(row);
+        result = check(transfer, name, status);
+    }
     return result;
 }
 
-double foreign_bytes(const struct view *view, const struct layout *layout)
-{
-    double bytes = 0;
-    struct error ignored;
-    struct transfer transfer = {
-        .view = view, .sweep = layout->sweep, .from = view->file, .bytes = &bytes, .error = &ignored};
-    char path[LAYOUT_PATH];
-    int memory = layout_in_memory(layout, path);
-
-    if (memory < 0)
-        return NAN;
-    bool known = nc_open(path, NC_NOWRITE, &transfer.to) == NC_NOERR;
-    if (known) {
-        known = transfer_all(&transfer) == 0;
-        nc_close(transfer.to);
-    }
-    close(memory);
-    return known ? bytes : NAN;
-}
-
-int foreign_check(
-    const struct view *view, const struct mapping *mapping, const struct layout *layout, struct error *error)
+int additions_find(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+    double *bytes, struct error *error)
 {
     struct transfer transfer = {
         .view = view, .mapping = mapping, .sweep = layout->sweep, .from = view->file, .error = error};
     char path[LAYOUT_PATH];
-    int count = 0, result = 0, memory = layout_in_memory(layout, path);
+    int result = 0, memory = layout_in_memory(layout, path);
 
+    *bytes = NAN;
     if (memory < 0)
         return 0;
     if (nc_open(path, NC_WRITE, &transfer.to) == NC_NOERR) {
-        nc_inq_nvars(view->file, &count);
-        bool *own = calloc((size_t)count + 1, sizeof(*own));
-        result = check(&transfer, "an attribute", own ? nc_redef(transfer.to) : NC_ENOMEM);
-        if (result == 0)
-            result = define_all(&transfer, count, own);
-        free(own);
+        result = define_all(&transfer);
+        *bytes = transfer.bytes;
         nc_abort(transfer.to); /* what was only defined has not moved any value */
     }
     close(memory);
     return result;
 }
 
-int foreign_copy(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+int additions_copy(const struct view *view, const struct mapping *mapping, const struct layout *layout,
     const char *path, struct error *error)
 {
     struct transfer transfer = {
@@ -346,7 +276,11 @@ int foreign_copy(const struct view *view, const struct mapping *mapping, const s
 
     if (status != NC_NOERR)
         return layout_error(error, view->name, status);
-    int result = transfer_all(&transfer);
+    int result = define_all(&transfer);
+    if (result == 0) /* begins of variables stay multiples of 8: see table.c */
+        result = check(&transfer, "an attribute", nc__enddef(transfer.to, 0, 8, 0, 8));
+    if (result == 0)
+        result = copy_values(&transfer);
     status = result == 0 ? written_close(transfer.to) : nc_abort(transfer.to);
     return result == 0 && status != NC_NOERR ? layout_error(error, view->name, status) : result;
 }
