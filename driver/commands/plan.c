@@ -226,7 +226,7 @@ static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus, 
     mode_t kind;
 
     *longer = (struct longer){0};
-    if (output_exists(sweep->output, &kind) <= 0) /* nothing that could be read */
+    if (output_kind(sweep->output, &kind) != 0 || !kind) /* nothing that could be read */
         return NULL;
     if (start_plan_make(&start, sweep->output, sweep, corpus, &(struct dataset_options){0}, &refusal) != 0) {
         fprintf(stderr, "%s\n", refusal.text);

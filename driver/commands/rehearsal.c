@@ -173,7 +173,7 @@ static int check_log(const char *path, struct error *error)
 {
     mode_t kind;
 
-    char *folder = path && output_exists(path, &kind) == 0 ? output_folder(path) : NULL;
+    char *folder = path && output_kind(path, &kind) == 0 && !kind ? output_folder(path) : NULL;
     int cause = folder ? output_folder_fault(folder) : 0;
 
     free(folder);

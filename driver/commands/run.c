@@ -243,7 +243,7 @@ static int conclude(const struct start *start, bool ended, double seconds, struc
     if (ended)
         folder_clear(start->sweep.output, &ignored);
     int status = summary_print(&start->sweep, seconds, error);
-    if (status < 0 && output_exists(start->sweep.output, &kind) == 0)
+    if (status < 0 && output_kind(start->sweep.output, &kind) == 0 && !kind)
         return dataset_gone(start->sweep.output, false, error);
     return status;
 }

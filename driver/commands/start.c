@@ -59,7 +59,10 @@ static int open_log(struct start *start, struct error *error)
 
     if (!path)
         return 0;
-    char *log = output_resolve(path), *output = start->has_sweep ? output_resolve(start->sweep.output) : NULL;
+    char *log, *output = NULL;
+    output_resolve(path, &log);
+    if (start->has_sweep)
+        output_resolve(start->sweep.output, &output);
     bool same = log && output && strcmp(log, output) == 0;
     free(log);
     free(output);

@@ -26,17 +26,15 @@ struct lease_record {
 /* A record of this process, all else 0. */
 struct lease_record lease_record_self(void);
 
-/* Opens a lease file for reading, or also for writing; must be a regular file, links are not followed. -1
- * with errno; ENXIO: the path is something else. */
-int lease_file_open(const char *path, bool write);
+/* Opens a lease file for reading, or also for writing; must be a regular file, links are not followed. The
+ * descriptor; or -1, and *cause is an errno; ENXIO: the path is something else. */
+int lease_file_open(const char *path, bool write, int *cause);
 
-/* -1: it could not be written, with errno. */
+/* These return 0 or an errno. */
 int lease_record_put(int file, enum lease_role role, const struct lease_record *record);
 
-/* 1; 0: the record is missing or incomplete; -1: it could not be read, with errno. */
-int lease_record_get(int file, enum lease_role role, struct lease_record *record);
-
-/* Removes the coordinator's record. -1 with errno. */
+int lease_record_get(
+    int file, enum lease_role role, struct lease_record *record); /* ENODATA: missing, or incomplete */
 int lease_record_drop_coordinator(int file);
 
 /*

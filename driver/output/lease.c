@@ -120,9 +120,9 @@ static struct lease *lease_new(const char *output, int *cause)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&made->ended, &attributes);
     pthread_condattr_destroy(&attributes);
-    char *whole = output_resolve(output);
-    if (!whole)
-        *cause = errno;
+    char *whole;
+    int status = output_resolve(output, &whole);
+    *cause = status ? status : ENOMEM;
     made->output = strdup(output);
     if (whole && asprintf(&made->path, "%s.lease", whole) < 0)
         made->path = NULL;
@@ -150,12 +150,13 @@ static int take_file(struct lease *lease, struct error *error)
 {
     struct lease_record holder;
     bool of_folder;
+    int cause;
 
     /* Read before anything is written: in a folder that this user cannot write, a living lease is the better
      * message. */
-    int file = lease_file_open(lease->path, false);
-    if (file < 0 && errno != ENOENT)
-        return unwritable(lease->path, errno, error);
+    int file = lease_file_open(lease->path, false, &cause);
+    if (cause && cause != ENOENT)
+        return unwritable(lease->path, cause, error);
     if (file >= 0) {
         bool held = lease_file_is_held(file, time(NULL), &holder) && process_is_here(&holder.process);
         close(file);
@@ -195,9 +196,8 @@ int lease_take(struct lease **lease, const char *output, struct error *error)
  * be opened; ENOENT: there is none. */
 static bool look_at(const struct lease *lease, struct lease_record *holder, int *cause)
 {
-    int file = lease_file_open(lease->path, false);
+    int file = lease_file_open(lease->path, false, cause);
 
-    *cause = file < 0 ? errno : 0;
     if (file < 0)
         return false;
     bool held = lease_file_is_held(file, time(NULL), holder);
@@ -265,10 +265,10 @@ static int check_ours(const struct lease *lease, int file, bool *seen, struct er
 {
     struct lease_record owner;
 
-    int got = lease_record_get(file, LEASE_OWNER, &owner);
-    *seen = got == 1;
+    int cause = lease_record_get(file, LEASE_OWNER, &owner);
+    *seen = cause == 0;
     if (!*seen)
-        return got < 0 && is_unsure(lease, errno) ? 0 : lost(lease, error);
+        return cause != ENODATA && is_unsure(lease, cause) ? 0 : lost(lease, error);
     if (is_ours(lease, &owner))
         return 0;
     lost(lease, error);
@@ -278,14 +278,14 @@ static int check_ours(const struct lease *lease, int file, bool *seen, struct er
 /* Opens the lease, checks that it is still the owner's, and writes this process's own record. */
 static int write_own(struct lease *lease, struct error *error)
 {
-    int file = lease_file_open(lease->path, true);
+    int cause, file = lease_file_open(lease->path, true, &cause);
     bool seen;
 
     lease->unwritten = true;
-    if (file < 0 && is_unsure(lease, errno))
+    if (cause && is_unsure(lease, cause))
         return 0;
-    if (file < 0)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
+    if (cause)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(cause));
     int status = check_ours(lease, file, &seen, error);
     if (status == 0 && seen) { /* else it may be another's by now */
         INVARIANT(lease->self.life == lease->owner.life, "life %ld is written in life %ld", lease->self.life,
@@ -299,11 +299,11 @@ static int write_own(struct lease *lease, struct error *error)
 
 static int join_lease(struct lease *joined, const char *token, struct error *error)
 {
-    int file = lease_file_open(joined->path, true);
+    int cause, file = lease_file_open(joined->path, true, &cause);
 
-    if (file < 0)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", joined->path, strerror(errno));
-    bool there = lease_record_get(file, LEASE_OWNER, &joined->owner) == 1;
+    if (cause)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", joined->path, strerror(cause));
+    bool there = lease_record_get(file, LEASE_OWNER, &joined->owner) == 0;
     close(file);
     write_token(joined);
     joined->role = LEASE_COORDINATOR;
@@ -426,11 +426,11 @@ struct coordinator_news lease_news(const struct lease *lease)
 {
     struct coordinator_news news = {.stage = STAGE_NONE};
     struct lease_record record;
-    int file = lease_file_open(lease->path, true);
+    int cause, file = lease_file_open(lease->path, true, &cause);
 
     if (file < 0)
         return news;
-    if (lease_record_get(file, LEASE_COORDINATOR, &record) == 1 && record.life == lease->owner.life) {
+    if (lease_record_get(file, LEASE_COORDINATOR, &record) == 0 && record.life == lease->owner.life) {
         news.stage = (enum coordinator_stage)record.stage;
         news.status = record.status;
         news.kept = record.kept > 0;
@@ -466,26 +466,26 @@ static int write_life(struct lease *lease, int file)
         status = (struct stat){0};
     next.life++;
     next.file = (struct output_file){(long long)status.st_dev, (long long)status.st_ino};
-    if (lease_record_put(file, LEASE_OWNER, &next) != 0) {
-        int cause = errno;
+    int cause = lease_record_put(file, LEASE_OWNER, &next);
+    if (cause) {
         lease_record_put(file, LEASE_OWNER, &lease->self); /* a part may be written */
         return cause;
     }
     lease->self = next;
     lease->owner.life = next.life;
     write_token(lease);
-    return lease_record_drop_coordinator(file) == 0 ? 0 : errno;
+    return lease_record_drop_coordinator(file);
 }
 
 int lease_begin_life(struct lease *lease, struct error *error)
 {
     struct lease_record owner;
-    int file = lease_file_open(lease->path, true), cause = 0;
+    int cause, file = lease_file_open(lease->path, true, &cause);
 
-    if (file < 0)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(errno));
+    if (cause)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(cause));
     pthread_mutex_lock(&lease->lock);
-    bool ours = lease_record_get(file, LEASE_OWNER, &owner) == 1 && is_ours(lease, &owner);
+    bool ours = lease_record_get(file, LEASE_OWNER, &owner) == 0 && is_ours(lease, &owner);
     if (ours)
         cause = write_life(lease, file);
     pthread_mutex_unlock(&lease->lock);

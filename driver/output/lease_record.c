@@ -24,24 +24,22 @@ struct lease_record lease_record_self(void)
 }
 
 /* O_NONBLOCK: opening a FIFO would wait for its other end. */
-int lease_file_open(const char *path, bool write)
+int lease_file_open(const char *path, bool write, int *cause)
 {
     int file = open(path, (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
 
-    if (file < 0)
-        return -1;
-    int cause = fstat(file, &status) != 0 ? errno : S_ISREG(status.st_mode) ? 0 : ENXIO;
-    if (cause == 0)
+    *cause = file < 0 || fstat(file, &status) != 0 ? errno : S_ISREG(status.st_mode) ? 0 : ENXIO;
+    if (*cause == 0)
         return file;
-    close(file);
-    errno = cause;
+    if (file >= 0)
+        close(file);
     return -1;
 }
 
 int lease_record_drop_coordinator(int file)
 {
-    return ftruncate(file, RECORD_SIZE);
+    return ftruncate(file, RECORD_SIZE) == 0 ? 0 : errno;
 }
 
 /* Skips `count` words; returns the end of the text if there are fewer. */
@@ -60,8 +58,8 @@ static long long number_after(const char *text, const char *name)
     return strncmp(text, name, strlen(name)) == 0 ? strtoll(skip_words(text, 1), NULL, 10) : -1;
 }
 
-/* 1, or 0 if the text is not a record. */
-static int read_record(const char *text, struct lease_record *record)
+/* False: the text is not a record. */
+static bool read_record(const char *text, struct lease_record *record)
 {
     const char *start = skip_words(text, 2), *on = skip_words(text, 5), *stage = skip_words(text, 6);
     struct process *process = &record->process;
@@ -84,9 +82,9 @@ int lease_record_get(int file, enum lease_role role, struct lease_record *record
 
     *record = (struct lease_record){0};
     ssize_t count = pread(file, text, RECORD_SIZE, (off_t)role * RECORD_SIZE);
-    if (count != RECORD_SIZE)
-        return count < 0 ? -1 : 0;
-    return read_record(text, record);
+    if (count < 0)
+        return errno;
+    return count == RECORD_SIZE && read_record(text, record) ? 0 : ENODATA;
 }
 
 int lease_record_put(int file, enum lease_role role, const struct lease_record *record)
@@ -104,14 +102,12 @@ int lease_record_put(int file, enum lease_role role, const struct lease_record *
     text[length] = ' ';
     text[RECORD_SIZE - 1] = '\n';
     text[RECORD_SIZE] = '\0';
-    INVARIANT(read_record(text, &back) == 1 && back.process.pid == record->process.pid &&
+    INVARIANT(read_record(text, &back) && back.process.pid == record->process.pid &&
                   back.life == record->life && back.stage == record->stage && back.beat == record->beat &&
                   back.file.inode == record->file.inode,
         "cannot be read back: %.*s", length, text);
     ssize_t written = pwrite(file, text, RECORD_SIZE, (off_t)role * RECORD_SIZE);
-    if (written >= 0 && written < RECORD_SIZE)
-        errno = ENOSPC;
-    return written == RECORD_SIZE ? 0 : -1;
+    return written < 0 ? errno : written < RECORD_SIZE ? ENOSPC : 0;
 }
 
 bool lease_file_is_held(int file, time_t now, struct lease_record *holder)
@@ -122,7 +118,7 @@ bool lease_file_is_held(int file, time_t now, struct lease_record *holder)
     *holder = (struct lease_record){0};
     for (int role = LEASE_COORDINATOR; role >= LEASE_OWNER; role--) {
         struct lease_record record;
-        if (lease_record_get(file, (enum lease_role)role, &record) != 1)
+        if (lease_record_get(file, (enum lease_role)role, &record) != 0)
             continue;
         any = true;
         *holder = record;

@@ -65,7 +65,7 @@ static int own_make(struct own *own, const char *lease, const struct lease_recor
         return ENOMEM;
     }
     own->file = open(own->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    int status = own->file < 0 ? errno : lease_record_put(own->file, LEASE_OWNER, self) != 0 ? errno : 0;
+    int status = own->file < 0 ? errno : lease_record_put(own->file, LEASE_OWNER, self);
     if (status == 0)
         return 0;
     if (own->file < 0) { /* a file of that name belongs to another process */
@@ -91,7 +91,7 @@ static int copy_to(const char *path, const struct lease_record *self)
 
     if (file < 0)
         return errno;
-    int status = lease_record_put(file, LEASE_OWNER, self) != 0 ? errno : 0;
+    int status = lease_record_put(file, LEASE_OWNER, self);
     close(file);
     if (status != 0)
         unlink(path);
@@ -122,12 +122,12 @@ static int link_to(const struct own *own, const char *path, const struct lease_r
  * there is none; or another errno. */
 static int look_at_lease(const char *path, time_t now, struct digest *digest, struct lease_record *holder)
 {
-    int file = lease_file_open(path, false), result;
+    int result, file = lease_file_open(path, false, &result);
     struct lease_record owner;
     struct stat status;
 
     if (file < 0)
-        return errno;
+        return result;
     if (lease_file_is_held(file, now, holder)) {
         result = EBUSY;
     } else if (fstat(file, &status) != 0) {
@@ -275,9 +275,9 @@ int lease_file_take(
         /* A contender that was suspended for a minute may have lost its claim without knowing, and replaced
          * our lease. */
         clock_pause(CHECK_SECONDS);
-        int file = lease_file_open(path, false);
+        int cause, file = lease_file_open(path, false, &cause);
         *holder = (struct lease_record){0};
-        bool ours = file >= 0 && lease_record_get(file, LEASE_OWNER, holder) == 1 &&
+        bool ours = file >= 0 && lease_record_get(file, LEASE_OWNER, holder) == 0 &&
                     process_same(&holder->process, &self->process);
         if (file >= 0)
             close(file);

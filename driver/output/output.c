@@ -18,66 +18,67 @@
 
 enum { LINKS_MOST = 40 };
 
-/* Follows the links in the folder of a path, but not a link that is its last component. */
-static char *resolve_folder(const char *path)
+/* Follows the links in the folder of a path, but not a link that is its last component. 0 or an errno. */
+static int resolve_folder(const char *path, char **whole)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *copy = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    char *folder = copy ? realpath(copy, NULL) : NULL, *whole = NULL;
+    char *folder = copy ? realpath(copy, NULL) : NULL;
+    int status = !copy ? ENOMEM : !folder ? errno : asprintf(whole, "%s/%s", folder, name) < 0 ? ENOMEM : 0;
 
-    if (folder && asprintf(&whole, "%s/%s", folder, name) < 0)
-        whole = NULL;
     free(copy);
     free(folder);
-    return whole;
+    return status;
 }
 
-/* The absolute target of a link, given by an absolute path; NULL with errno EINVAL or ENOENT: it is not a
+/* The absolute target of a link, given by an absolute path. 0 or an errno; EINVAL or ENOENT: it is not a
  * link. */
-static char *link_target(const char *path)
+static int link_target(const char *path, char **whole)
 {
-    char target[PATH_MAX], *whole = NULL;
+    char target[PATH_MAX];
     ssize_t length = readlink(path, target, sizeof(target) - 1);
 
     if (length < 0)
-        return NULL;
+        return errno;
     target[length] = '\0';
     int folder = target[0] == '/' ? 0 : (int)(strrchr(path, '/') - path) + 1;
-    if (asprintf(&whole, "%.*s%s", folder, path, target) >= 0)
-        return whole;
-    errno = ENOMEM;
-    return NULL;
+    return asprintf(whole, "%.*s%s", folder, path, target) < 0 ? ENOMEM : 0;
 }
 
-char *output_resolve(const char *path)
+int output_resolve(const char *path, char **whole)
 {
-    char *whole = realpath(path, NULL);
+    char *found = realpath(path, NULL), *target;
+    int status = found ? 0 : errno;
 
-    if (whole || errno != ENOENT)
-        return whole;
-    whole = resolve_folder(path);
-    for (int links = 0; whole; links++) {
-        char *target = link_target(whole);
-        if (!target && (errno == EINVAL || errno == ENOENT))
-            return whole;
-        int cause = errno;
-        free(whole);
-        errno = cause;
-        if (!target)
-            return NULL;
-        errno = ELOOP;
-        whole = links < LINKS_MOST ? resolve_folder(target) : NULL;
-        free(target);
+    *whole = found;
+    if (status != ENOENT)
+        return status;
+    status = resolve_folder(path, &found);
+    for (int links = 0; status == 0; links++) {
+        status = link_target(found, &target);
+        if (status == EINVAL || status == ENOENT) {
+            *whole = found;
+            return 0;
+        }
+        free(found);
+        if (status == 0) {
+            status = links < LINKS_MOST ? resolve_folder(target, &found) : ELOOP;
+            free(target);
+        }
     }
-    return NULL;
+    return status;
 }
 
 char *output_folder(const char *path)
 {
     struct stat status;
-    char *named = lstat(path, &status) == 0 ? output_resolve(path) : strdup(path);
-    char *folder = named ? strdup(dirname(named)) : NULL;
+    char *named = NULL;
 
+    if (lstat(path, &status) == 0)
+        output_resolve(path, &named);
+    else
+        named = strdup(path);
+    char *folder = named ? strdup(dirname(named)) : NULL;
     free(named);
     return folder;
 }
@@ -103,36 +104,35 @@ int output_folder_fault(const char *folder)
     return access(folder, W_OK | X_OK) == 0 ? 0 : errno;
 }
 
-int output_exists(const char *path, mode_t *kind)
+int output_kind(const char *path, mode_t *kind)
 {
     struct stat status;
 
+    *kind = 0;
     if (lstat(path, &status) != 0)
-        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+        return errno == ENOENT || errno == ENOTDIR ? 0 : errno;
     *kind = status.st_mode & S_IFMT;
-    return 1;
+    return 0;
 }
 
-char *output_fresh(const char *path)
+int output_fresh(const char *path, char **new)
 {
-    mode_t kind;
-
     for (int i = 0;; i++) {
-        char *new, number[16] = "";
+        char number[16] = "";
+        mode_t kind;
         if (i > 0)
             snprintf(number, sizeof(number), ".%d", i);
-        if (asprintf(&new, "%s.%ld%s.new", path, (long)getpid(), number) < 0) {
-            errno = ENOMEM;
-            return NULL;
+        if (asprintf(new, "%s.%ld%s.new", path, (long)getpid(), number) < 0) {
+            *new = NULL;
+            return ENOMEM;
         }
-        int there = output_exists(new, &kind);
-        if (there == 0)
-            return new;
-        int cause = errno;
-        free(new);
-        errno = cause;
-        if (there < 0)
-            return NULL;
+        int status = output_kind(*new, &kind);
+        if (status == 0 && !kind)
+            return 0;
+        free(*new);
+        *new = NULL;
+        if (status != 0)
+            return status;
     }
 }
 

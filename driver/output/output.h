@@ -42,10 +42,10 @@ struct output_file {
 
 /*
  * The absolute path of an output, with all links followed, so that the dataset and its lease have one name
- * however they are reached. The output need not exist, nor the target of the last link. The caller frees the
- * path; NULL with errno set.
+ * however they are reached. The output need not exist, nor the target of the last link. 0, and the caller
+ * frees the path; or an errno, and it is NULL.
  */
-char *output_resolve(const char *path);
+int output_resolve(const char *path, char **whole);
 
 /* The folder in which an output lies or will be created: the one in its path, or if the path is a link, that
  * of the link's target. The caller frees it; NULL: unknown. */
@@ -58,17 +58,19 @@ bool output_is_at_fault(int cause);
 int output_folder_fault(const char *folder);
 
 /*
- * Does the path exist? 1: yes, *kind is its file type; 0: no; -1: unknown, with errno. Only ENOENT and
- * ENOTDIR mean that it does not: a file that a server or disk hides for a moment must not be overwritten.
+ * What is at a path? *kind is its file type, 0 if there is nothing. Returns 0, or the errno with which that
+ * is unknown. Only ENOENT and ENOTDIR mean nothing: a file that a server or disk hides for a moment must not
+ * be overwritten.
  */
-int output_exists(const char *path, mode_t *kind);
+int output_kind(const char *path, mode_t *kind);
 
 /*
  * The path of a new file that is to be renamed to `path` once it is whole: beside it, with the number of this
  * process. Nothing is there, not even what a killed process of this number has left. Create it with O_EXCL:
- * another machine may have such a process, too. The caller frees it; NULL with errno set.
+ * another machine may have such a process, too. 0, and the caller frees the path; or an errno, and it is
+ * NULL.
  */
-char *output_fresh(const char *path);
+int output_fresh(const char *path, char **new);
 
 /* Renames a new file to a path that does not exist. 0 or an errno; EEXIST: the path exists and is left alone.
  */

@@ -30,8 +30,10 @@ static char *join_current(const char *path)
 
 void status_json_path(struct json_writer *writer, const char *path)
 {
-    char *whole = path ? output_resolve(path) : NULL;
+    char *whole = NULL;
 
+    if (path)
+        output_resolve(path, &whole);
     if (path && !whole) /* its folder is not there */
         whole = join_current(path);
     json_writer_text(writer, "path", whole ? whole : path);

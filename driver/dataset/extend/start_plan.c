@@ -157,14 +157,15 @@ char *longer_old(const char *path, int64_t shorter)
 /* Refuses to grow if the name that the dataset would get is taken. */
 static int check_old(const char *output, int64_t shorter, struct error *error)
 {
-    char *path = output_resolve(output), *old = path ? longer_old(path, shorter) : NULL;
-    char *name = longer_old(output, shorter);
+    char *path, *old = NULL, *name = longer_old(output, shorter);
+    int cause = output_resolve(output, &path), status = 0;
     mode_t kind;
-    int there = old && name ? output_exists(old, &kind) : -1, status = 0;
 
-    if (there < 0)
-        status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", name ? name : output, strerror(errno));
-    else if (there > 0)
+    if (!cause)
+        cause = (old = longer_old(path, shorter)) && name ? output_kind(old, &kind) : ENOMEM;
+    if (cause)
+        status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", name ? name : output, strerror(cause));
+    else if (kind)
         status = error_set(error, ERROR_INPUT,
             "%s: exists, and %s, whose runs have fewer steps, would be renamed to it; rename it, or give "
             "another -o",
@@ -246,9 +247,9 @@ static int check_space(const struct start_plan *plan, struct error *error)
 }
 
 /* Whether a file exists is unknown, so nothing is touched. */
-static int refuse_unseen(const struct start_plan *plan, const char *suffix, struct error *error)
+static int refuse_unseen(const struct start_plan *plan, const char *suffix, int cause, struct error *error)
 {
-    return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", plan->name, suffix, strerror(errno));
+    return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", plan->name, suffix, strerror(cause));
 }
 
 /* The new file needs room and its first name, which only a start that was killed may have left behind. */
@@ -265,14 +266,18 @@ static int check_new_file(struct start_plan *plan, struct error *error)
     if (check_space(plan, error) != 0)
         return -1;
     int status = asprintf(&new, "%s.new", plan->path) < 0 ? ENOMEM : 0;
-    int there = status == 0 ? output_exists(new, &kind) : 0, result = kept;
-    if (status != 0 || there < 0)
-        result = layout_error(error, plan->name, status ? status : errno);
-    else if (there > 0 && !S_ISREG(kind))
+    int result = kept;
+    if (status == 0)
+        status = output_kind(new, &kind);
+    else
+        new = NULL;
+    if (status != 0)
+        result = layout_error(error, plan->name, status);
+    else if (kind && !S_ISREG(kind))
         result = error_set(error, ERROR_INPUT, "%s.new: %s", plan->name, strerror(EEXIST));
     else if (kept != 0)
         *error = refusal;
-    free(status == 0 ? new : NULL);
+    free(new);
     return result;
 }
 
@@ -296,9 +301,8 @@ static int plan_fresh_file(struct start_plan *plan, struct error *error)
     char *old = longer_old(plan->path, 0);
     if (!old)
         return plan_no_memory(plan, error);
-    int there = output_exists(old, &kind);
-    int result = there < 0 ? refuse_unseen(plan, ".old", error) : 0;
-    if (there > 0)
+    int cause = output_kind(old, &kind), result = cause ? refuse_unseen(plan, ".old", cause, error) : 0;
+    if (result == 0 && kind)
         result = check_ours(old, plan->name, ".old", error);
     free(old);
     return result;
@@ -337,18 +341,18 @@ int dataset_gone(const char *name, bool another, struct error *error)
 
 static int decide(struct start_plan *plan, const struct dataset_options *options, struct error *error)
 {
-    mode_t kind = 0;
-    int there = output_exists(plan->path, &kind), result = 0;
+    mode_t kind;
+    int cause = output_kind(plan->path, &kind), result = 0;
 
-    if (there < 0)
-        return refuse_unseen(plan, "", error);
+    if (cause)
+        return refuse_unseen(plan, "", cause, error);
     if (S_ISDIR(kind))
         return layout_error(error, plan->name, EISDIR);
     if (options->known && !is_known(plan, options->known))
-        return dataset_gone(plan->name, there, error);
-    if (there && !options->fresh && access(plan->path, W_OK) != 0)
+        return dataset_gone(plan->name, kind != 0, error);
+    if (kind && !options->fresh && access(plan->path, W_OK) != 0)
         return layout_error(error, plan->name, errno);
-    if (!there)
+    if (!kind)
         plan->fate = START_MAKES;
     else if (options->fresh)
         result = plan_fresh_file(plan, error);
@@ -363,9 +367,9 @@ int start_plan_make(struct start_plan *plan, const char *path, const struct swee
     size_t cells = (size_t)sweep->cells;
 
     *plan = (struct start_plan){.name = path, .view = {.file = -1}, .cells = sweep->cells};
-    plan->path = output_resolve(path);
-    if (!plan->path)
-        return layout_error(error, path, errno);
+    int cause = output_resolve(path, &plan->path);
+    if (cause)
+        return layout_error(error, path, cause);
     plan->place = malloc(cells * sizeof(*plan->place));
     plan->before = calloc(cells, 1);
     plan->outcome = calloc(cells, 1);

@@ -220,10 +220,12 @@ static int write_new(const struct inspected *inspected, const char *path)
 
 int inspected_write(const struct inspected *inspected, const char *path, struct error *error)
 {
-    char *whole = output_resolve(path), *new = whole ? output_fresh(whole) : NULL;
-    int status = errno;
+    char *whole, *new = NULL;
+    int status = output_resolve(path, &whole);
 
-    if (new) {
+    if (status == 0)
+        status = output_fresh(whole, &new);
+    if (status == 0) {
         status = write_new(inspected, new);
         if (status == 0 && rename(new, whole) != 0)
             status = errno;
@@ -255,23 +257,24 @@ static int check_source(const char *path, bool *ours)
 
 int inspected_check(const char *path, struct error *error)
 {
-    char *whole = output_resolve(path), *folder = whole ? output_folder(whole) : NULL;
-    int cause = folder ? output_folder_fault(folder) : errno;
+    char *whole, *folder = NULL;
+    int cause = output_resolve(path, &whole);
     mode_t kind = 0;
-    int exists = cause ? 0 : output_exists(whole, &kind);
     bool ours = false;
 
-    if (exists < 0)
-        cause = errno;
-    else if (exists && S_ISDIR(kind))
+    if (!cause)
+        cause = (folder = output_folder(whole)) ? output_folder_fault(folder) : ENOMEM;
+    if (!cause)
+        cause = output_kind(whole, &kind);
+    if (!cause && S_ISDIR(kind))
         cause = EISDIR;
-    else if (exists && S_ISREG(kind))
+    else if (!cause && S_ISREG(kind))
         cause = check_source(whole, &ours);
     free(whole);
     free(folder);
     if (cause)
         return layout_error(error, path, cause);
-    if (exists && !ours)
+    if (kind && !ours)
         return error_set(error, ERROR_INPUT,
             "%s: exists, and " PROGRAM " inspect did not write it; give another -o", path);
     return 0;

@@ -78,7 +78,8 @@ IN_BENCH(
     int file, dimension, count = 0;
     nc_type type;
 
-    char *path = output_resolve(bench->path);
+    char *path;
+    CHECK(output_resolve(bench->path, &path) == 0);
     struct extent *extent = layout_extents(path, &bench->error);
     CHECK(extent != NULL);
     if (!extent || nc_open(path, NC_NOWRITE, &file) != NC_NOERR) {
