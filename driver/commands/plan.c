@@ -197,15 +197,15 @@ static void print_values(
     quote_put_output(sweep->output);
 }
 
-static void print_plan(const struct sweep *sweep, const struct corpus *corpus, const struct longer *longer,
-    const struct estimate *estimate, const struct needs *needs)
+static void print_plan(const struct sweep *sweep, const struct corpus *corpus,
+    const struct grown_steps *grown, const struct estimate *estimate, const struct needs *needs)
 {
     print_grid(sweep, estimate);
-    if (longer->shorter) {
-        char *old = longer_old(sweep->output, longer->shorter);
+    if (grown->old_steps) {
+        char *old = set_aside_name(sweep->output, grown->old_steps);
         lines_print(stdout, 0,
             "%-12sfrom %lld steps: %lld of %lld runs carry on; the dataset of the shorter sweep becomes %s",
-            "grows", (long long)longer->shorter, (long long)longer->kept, (long long)longer->runs,
+            "grows", (long long)grown->old_steps, (long long)grown->kept, (long long)grown->runs,
             old ? old : "");
         free(old);
     }
@@ -218,14 +218,14 @@ static void print_plan(const struct sweep *sweep, const struct corpus *corpus, c
 /* The runs [cells] that need not be trained again, and whether steps grows; NULL: there is no dataset. All
  * count as ended if a search has left out every cell that did not end. Warns if `run` would refuse the
  * dataset that exists. */
-static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus, struct longer *longer)
+static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus, struct grown_steps *grown)
 {
     struct start_plan start;
     struct error refusal;
     bool searched = sweep->refine.kind != REFINE_NONE;
     mode_t kind;
 
-    *longer = (struct longer){0};
+    *grown = (struct grown_steps){0};
     if (output_kind(sweep->output, &kind) != 0 || !kind) /* nothing that could be read */
         return NULL;
     if (start_plan_make(&start, sweep->output, sweep, corpus, &(struct dataset_options){0}, &refusal) != 0) {
@@ -240,7 +240,7 @@ static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus, 
     }
     for (int64_t cell = 0; searched && cell < sweep->cells; cell++)
         ended[cell] = true;
-    *longer = start.longer;
+    *grown = start.grown;
     start_plan_release(&start);
     return ended;
 }
@@ -250,13 +250,13 @@ static int plan(const struct sweep *sweep, int workers, bool values, struct erro
 {
     struct corpus corpus;
     struct estimate estimate;
-    struct longer longer;
+    struct grown_steps grown;
     struct terminal terminal = terminal_find(stderr);
     struct waiting waiting;
 
     if (sweep_load_corpus(sweep, &corpus, error) != 0)
         return -1;
-    bool *ended = find_ended(sweep, &corpus, &longer);
+    bool *ended = find_ended(sweep, &corpus, &grown);
     waiting_begin(&waiting, stderr, &terminal);
     int status = estimate_make(
         &estimate, sweep, &corpus, values ? NULL : ended, workers, sample_seconds(), &waiting, error);
@@ -267,7 +267,7 @@ static int plan(const struct sweep *sweep, int workers, bool values, struct erro
         if (values)
             print_values(sweep, &estimate, &needs);
         else
-            print_plan(sweep, &corpus, &longer, &estimate, &needs);
+            print_plan(sweep, &corpus, &grown, &estimate, &needs);
         estimate_release(&estimate);
     }
     corpus_release(&corpus);

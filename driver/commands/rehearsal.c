@@ -59,7 +59,7 @@ static void print_rewritten(const struct start_plan *plan)
 
 static void print_dataset(const struct sweep *sweep, const struct start_plan *plan)
 {
-    char *old = longer_old(sweep->output, plan->longer.shorter);
+    char *old = set_aside_name(sweep->output, plan->grown.old_steps);
 
     fputs("dataset   ", stdout);
     lines_put(stdout, sweep->output);
@@ -80,10 +80,10 @@ static void print_dataset(const struct sweep *sweep, const struct start_plan *pl
         lines_put(stdout, old ? old : "");
         fputs(", and a new one would be made", stdout);
         break;
-    case START_LENGTHENS:
+    case START_GROWS:
         fputs("would become ", stdout);
         lines_put(stdout, old ? old : "");
-        printf(", and a new one be made: steps grows from %" PRId64 " to %" PRId64, plan->longer.shorter,
+        printf(", and a new one be made: steps grows from %" PRId64 " to %" PRId64, plan->grown.old_steps,
             sweep->base.steps);
         break;
     }

@@ -202,14 +202,14 @@ static int64_t count_chosen(const struct start *start, struct dataset *dataset, 
     return status == 0 ? count : -1;
 }
 
-static void say_longer(const struct sweep *sweep, const struct longer *longer)
+static void say_grown(const struct sweep *sweep, const struct grown_steps *grown)
 {
-    char *old = longer_old(sweep->output, longer->shorter);
+    char *old = set_aside_name(sweep->output, grown->old_steps);
 
     lines_print(stdout, 0,
         "%s: steps grows from %" PRId64 " to %" PRId64 ": %" PRId64 " of %" PRId64
         " runs carry on from their states in %s.d; the dataset of the shorter sweep is now %s",
-        sweep->output, longer->shorter, sweep->base.steps, longer->kept, longer->runs, sweep->output,
+        sweep->output, grown->old_steps, sweep->base.steps, grown->kept, grown->runs, sweep->output,
         old ? old : "");
     free(old);
 }
@@ -229,8 +229,8 @@ int64_t start_open_output(struct start *start, struct error *error)
     if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
         0)
         return -1;
-    if (dataset_longer(dataset)->shorter)
-        say_longer(&start->sweep, dataset_longer(dataset));
+    if (dataset_grown(dataset)->old_steps)
+        say_grown(&start->sweep, dataset_grown(dataset));
     struct error closing;
     int64_t pending = count_chosen(start, dataset, error);
     int closed = dataset_close(dataset, pending < 0 ? &closing : error);

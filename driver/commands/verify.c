@@ -102,7 +102,7 @@ static int sample_open(struct sample_of_runs *sample, const struct sweep *sweep,
     if (result == 0)
         result = verify_content(&sample->view, error);
     if (result == 0)
-        result = mapping_places(&sample->view, sweep, corpus, &place, error);
+        result = match_cells(&sample->view, sweep, corpus, &place, error);
     if (result == 0 && sample->view.cells != cells)
         result = error_set(error, ERROR_ENVIRONMENT,
             "%s: was replaced while it was read; run the same command again", sample->view.name);

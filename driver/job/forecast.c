@@ -130,7 +130,7 @@ static int look_for_files(const struct sweep *sweep, const struct corpus *corpus
     }
     if (keeper_look(&keeper, run, run_last_step(run, corpus), step, resumption, error) != 0)
         return -1;
-    if (plan->fate == START_LENGTHENS && *resumption == RESUME_CHECKPOINT)
+    if (plan->fate == START_GROWS && *resumption == RESUME_CHECKPOINT)
         *resumption = RESUME_NONE;
     return 0;
 }

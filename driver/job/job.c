@@ -325,7 +325,7 @@ static void renew(struct job *job, double now)
         job_renew_mark(job);
         return;
     }
-    job->displaced = status != LEASE_TAKEN && (job->displaced || dataset_is_displaced(job->dataset));
+    job->displaced = status != LEASE_TAKEN && (job->displaced || dataset_is_moved(job->dataset));
     if (job->displaced) {
         job->looked = now; /* the workers stop first, as after a look */
         return;
@@ -349,7 +349,7 @@ static void look(struct job *job, double now)
     if (job->displaced)
         dataset_keep(job->dataset, &breath, &ignored);
     else
-        job->displaced = dataset_is_displaced(job->dataset);
+        job->displaced = dataset_is_moved(job->dataset);
 }
 
 /* The last look. If the dataset is displaced, `line` says where its results are; it replaces an earlier
@@ -360,7 +360,7 @@ static void look_last(struct job *job, struct error *line)
     const struct breath breath = lease_breath(job->lease);
 
     if (job->dataset && !job->lost)
-        job->displaced = job->displaced || dataset_is_displaced(job->dataset);
+        job->displaced = job->displaced || dataset_is_moved(job->dataset);
     if (job->displaced)
         dataset_keep(job->dataset, &breath, line);
 }

@@ -24,7 +24,7 @@
 /* Two open files. */
 struct transfer {
     const struct view *view;
-    const struct mapping *mapping;
+    const struct match *match;
     const struct sweep *sweep;
     int from, to; /* of netCDF */
     double bytes; /* that were added to `from`, as far as it was looked at */
@@ -125,7 +125,7 @@ static bool keeps_places(const struct transfer *transfer, const char *name, size
         return false;
     for (int64_t i = 0; i < view->axis_count; i++)
         for (int64_t j = 0; strcmp(view->axis[i].name, name) == 0 && j < view->axis[i].length; j++)
-            if (transfer->mapping->to[i][j] != j)
+            if (transfer->match->to[i][j] != j)
                 return false;
     return true;
 }
@@ -247,11 +247,11 @@ static int copy_values(const struct transfer *transfer)
     return result;
 }
 
-int additions_find(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+int additions_find(const struct view *view, const struct match *match, const struct layout *layout,
     double *bytes, struct error *error)
 {
     struct transfer transfer = {
-        .view = view, .mapping = mapping, .sweep = layout->sweep, .from = view->file, .error = error};
+        .view = view, .match = match, .sweep = layout->sweep, .from = view->file, .error = error};
     char path[LAYOUT_PATH];
     int result = 0, memory = layout_in_memory(layout, path);
 
@@ -267,11 +267,11 @@ int additions_find(const struct view *view, const struct mapping *mapping, const
     return result;
 }
 
-int additions_copy(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+int additions_copy(const struct view *view, const struct match *match, const struct layout *layout,
     const char *path, struct error *error)
 {
     struct transfer transfer = {
-        .view = view, .mapping = mapping, .sweep = layout->sweep, .from = view->file, .error = error};
+        .view = view, .match = match, .sweep = layout->sweep, .from = view->file, .error = error};
     int status = nc_open(path, NC_WRITE, &transfer.to);
 
     if (status != NC_NOERR)

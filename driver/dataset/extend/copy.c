@@ -1,7 +1,7 @@
 /*
  * Copies measurements to a new file: by value along the axes, by step, layer and tensor. Cells that were
  * never started have nothing to copy. start_plan.c calls it for a file that verify_dataset() and
- * mapping_init() have accepted, so that the new one has a place for every value. Each call of the library may
+ * match_init() have accepted, so that the new one has a place for every value. Each call of the library may
  * fail, and memory may be lacking; the new file is then thrown away.
  */
 #include "driver/dataset/extend/inside.h"

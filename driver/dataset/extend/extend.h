@@ -16,14 +16,14 @@
  * dataset becomes OUT.nc.<its steps>.old, and the files of its runs, but not the states, go to the folder
  * OUT.nc.<its steps>.old.d. So no dataset is ever replaced, as OUT.nc.old is by --fresh.
  */
-struct longer {
-    int64_t shorter; /* `steps` of the dataset; 0: the sweep has not grown */
+struct grown_steps {
+    int64_t old_steps; /* `steps` of the dataset; 0: the sweep has not grown */
     int64_t runs, kept; /* runs of the sweep; those that have a state to carry on from */
 };
 
-/* The name that the dataset at a path gets; with shorter 0, that which --fresh gives it. The caller frees it;
+/* The name that the dataset at a path gets; with 0 steps, that which --fresh gives it. The caller frees it;
  * NULL: no memory. */
-char *longer_old(const char *path, int64_t shorter);
+char *set_aside_name(const char *path, int64_t old_steps);
 
 /* A run fails after so many deaths of its workers without a checkpoint in between. */
 enum { DEATHS_MOST = 3 };
@@ -37,13 +37,13 @@ struct dataset_options {
 };
 
 /* Maps cells of an existing file to cells of the sweep. */
-struct mapping {
+struct match {
     int64_t axis_count; /* of the file */
     int64_t *to[AXES_MAX]; /* [length of the file's axis] index along the sweep's axis; owned */
     int64_t stride[AXES_MAX]; /* of the sweep's axis, in cells; 0 if it is now a fixed parameter */
     int64_t base; /* cells: offset by axes whose parameters are fixed in the file */
-    int64_t shorter; /* the file's fixed `steps`, if the sweep has more and its runs carry on from kept
-                      * states, so that nothing is copied; else 0 */
+    int64_t old_steps; /* the file's fixed `steps`, if the sweep has more and its runs carry on from kept
+                        * states, so that nothing is copied; else 0 */
     bool identity; /* every cell keeps its number, and none is new */
 };
 
@@ -53,7 +53,7 @@ struct mapping {
  * it, or, none of its runs, a shorter one. -1: it holds something else, or memory is lacking; the message is
  * that of `run`.
  */
-int mapping_places(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
+int match_cells(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
     int64_t **place, struct error *error);
 
 /* The outcome of a cell at the start: nothing runs yet, and skip may have changed. What a search for a
@@ -71,7 +71,7 @@ enum start_fate {
     START_CONTINUES, /* the file is continued as it is */
     START_REWRITES, /* a new file with all that the old one holds takes its place */
     START_SETS_ASIDE, /* the file becomes OUT.nc.old, and a new one is made */
-    START_LENGTHENS, /* the file becomes that of a shorter sweep, and a new one is made: see struct longer */
+    START_GROWS, /* the file becomes that of a shorter sweep, and a new one is made: see struct grown_steps */
 };
 
 /* Why a file does not fit the sweep as it is, though all that it holds does. */
@@ -90,10 +90,10 @@ struct start_plan {
     char *path; /* absolute, links followed */
     enum start_fate fate;
     bool rewrite[REWRITE_COUNT]; /* with START_REWRITES, one at least */
-    struct longer longer; /* with START_LENGTHENS */
+    struct grown_steps grown; /* with START_GROWS */
     struct layout layout; /* of the file that the start has in the end */
     struct view view; /* of the file that is continued or rewritten, else closed */
-    struct mapping mapping; /* of its cells */
+    struct match match; /* of its cells */
     int64_t session; /* row of the session table */
     double additions; /* bytes that others have added to it; NaN: unknown */
     int64_t cells; /* of the sweep */

@@ -9,12 +9,12 @@
  * Maps an existing file, which verify_content has accepted, and which holds this sweep or a part of it. On
  * failure -1; the message lists all differences.
  */
-int mapping_init(
-    struct mapping *mapping, const struct view *view, const struct layout *layout, struct error *error);
-void mapping_release(struct mapping *mapping);
+int match_init(
+    struct match *match, const struct view *view, const struct layout *layout, struct error *error);
+void match_release(struct match *match);
 
 /* The sweep's cell for a cell of the file. */
-int64_t mapping_cell(const struct mapping *mapping, const struct view *view, int64_t cell);
+int64_t match_cell(const struct match *match, const struct view *view, int64_t cell);
 
 /*
  * Copies the session table, and everything about runs that were ever started, from the file of `view` to the
@@ -31,9 +31,9 @@ int copy_runs(const struct view *view, const struct layout *layout, const int64_
  * `path`, which is laid out. -1: something cannot be kept, because its variable is over a dimension that
  * changes, or has the name of a new axis; then ERROR_INPUT names it. Or ERROR_ENVIRONMENT.
  */
-int additions_find(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+int additions_find(const struct view *view, const struct match *match, const struct layout *layout,
     double *bytes, struct error *error);
-int additions_copy(const struct view *view, const struct mapping *mapping, const struct layout *layout,
+int additions_copy(const struct view *view, const struct match *match, const struct layout *layout,
     const char *path, struct error *error);
 
 #endif

@@ -86,7 +86,7 @@ static int fits(struct start_plan *plan, struct error *error)
     layout->title = view_text(view, ATTRIBUTE_TITLE, &cause);
     if (cause || layout_add_steps(layout, view->step, view->step_count) != 0)
         return plan_no_memory(plan, error);
-    plan->rewrite[REWRITE_CELLS] = !plan->mapping.identity;
+    plan->rewrite[REWRITE_CELLS] = !plan->match.identity;
     plan->rewrite[REWRITE_STEPS] = layout->step_count > view->step_count;
     plan->rewrite[REWRITE_LENGTHS] = layout_lengthen(layout, &view->form);
     plan->rewrite[REWRITE_TEXT] = !has_text(view, layout->sweep);
@@ -110,7 +110,7 @@ static int find_runs(struct start_plan *plan, struct error *error)
     if (attempts && !outcome)
         plan_no_memory(plan, error);
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++) {
-        int64_t to = mapping_cell(&plan->mapping, view, cell);
+        int64_t to = match_cell(&plan->match, view, cell);
         bool copied = plan->fate == START_CONTINUES || attempts[cell] > 0;
         plan->place[to] = cell;
         plan->before[to] = outcome[cell];
@@ -121,48 +121,48 @@ static int find_runs(struct start_plan *plan, struct error *error)
     return result;
 }
 
-int mapping_places(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
+int match_cells(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
     int64_t **place, struct error *error)
 {
     struct layout layout;
-    struct mapping mapping;
+    struct match match;
 
     if (layout_init(&layout, sweep, corpus, error) != 0)
         return -1;
-    int result = mapping_init(&mapping, view, &layout, error);
+    int result = match_init(&match, view, &layout, error);
     layout_release(&layout);
     if (result != 0)
         return -1;
     int64_t *found = malloc((size_t)sweep->cells * sizeof(*found));
     for (int64_t cell = 0; found && cell < sweep->cells; cell++)
         found[cell] = -1;
-    for (int64_t cell = 0; found && !mapping.shorter && cell < view->cells; cell++)
-        found[mapping_cell(&mapping, view, cell)] = cell;
-    mapping_release(&mapping);
+    for (int64_t cell = 0; found && !match.old_steps && cell < view->cells; cell++)
+        found[match_cell(&match, view, cell)] = cell;
+    match_release(&match);
     *place = found;
     return found ? 0 : layout_error(error, view->name, ENOMEM);
 }
 
 /* ---- a sweep that is longer ---- */
 
-char *longer_old(const char *path, int64_t shorter)
+char *set_aside_name(const char *path, int64_t old_steps)
 {
     char *old;
     int length =
-        shorter ? asprintf(&old, "%s.%" PRId64 ".old", path, shorter) : asprintf(&old, "%s.old", path);
+        old_steps ? asprintf(&old, "%s.%" PRId64 ".old", path, old_steps) : asprintf(&old, "%s.old", path);
 
     return length < 0 ? NULL : old;
 }
 
 /* Refuses to grow if the name that the dataset would get is taken. */
-static int check_old(const char *output, int64_t shorter, struct error *error)
+static int check_old(const char *output, int64_t old_steps, struct error *error)
 {
-    char *path, *old = NULL, *name = longer_old(output, shorter);
+    char *path, *old = NULL, *name = set_aside_name(output, old_steps);
     int cause = output_resolve(output, &path), status = 0;
     mode_t kind;
 
     if (!cause)
-        cause = (old = longer_old(path, shorter)) && name ? output_kind(old, &kind) : ENOMEM;
+        cause = (old = set_aside_name(path, old_steps)) && name ? output_kind(old, &kind) : ENOMEM;
     if (cause)
         status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", name ? name : output, strerror(cause));
     else if (kind)
@@ -177,35 +177,35 @@ static int check_old(const char *output, int64_t shorter, struct error *error)
 }
 
 /* Counts the runs, and those whose trunk is in the set. */
-static void count_runs(struct longer *longer, const struct sweep *sweep, const struct corpus *corpus,
+static void count_runs(struct grown_steps *grown, const struct sweep *sweep, const struct corpus *corpus,
     const struct checkpoint_set *states)
 {
     struct digest trunk;
     struct walk walk;
 
     walk_init(&walk, sweep);
-    for (; walk_next(&walk); longer->runs++) {
+    for (; walk_next(&walk); grown->runs++) {
         sweep_trunk_digest(sweep, corpus, &walk.run, &trunk);
-        longer->kept += checkpoint_set_has(states, &trunk);
+        grown->kept += checkpoint_set_has(states, &trunk);
     }
     walk_release(&walk);
 }
 
 /* Counts what can carry on. Only reads. */
-static int longer_find(struct longer *longer, const char *output, const struct sweep *sweep,
-    const struct corpus *corpus, int64_t shorter, struct error *error)
+static int grown_find(struct grown_steps *grown, const char *output, const struct sweep *sweep,
+    const struct corpus *corpus, int64_t old_steps, struct error *error)
 {
     char *folder = folder_states(output);
     struct checkpoint_set states = {0};
-    struct longer found = {.shorter = shorter};
-    int status = folder ? check_old(output, shorter, error)
+    struct grown_steps found = {.old_steps = old_steps};
+    int status = folder ? check_old(output, old_steps, error)
                         : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
 
     if (status == 0)
         status = checkpoint_set_init(&states, folder, error);
     if (status == 0) {
         count_runs(&found, sweep, corpus, &states);
-        *longer = found;
+        *grown = found;
     }
     checkpoint_set_release(&states);
     free(folder);
@@ -219,12 +219,11 @@ static int plan_old_file(struct start_plan *plan, struct error *error)
     const struct sweep *sweep = plan->layout.sweep;
 
     if (verify_dataset(&plan->view, error) != 0 ||
-        mapping_init(&plan->mapping, &plan->view, &plan->layout, error) != 0)
+        match_init(&plan->match, &plan->view, &plan->layout, error) != 0)
         return -1;
-    if (plan->mapping.shorter) { /* its states stay where they are; all cells are pending again */
-        plan->fate = START_LENGTHENS;
-        return longer_find(
-            &plan->longer, plan->name, sweep, plan->layout.corpus, plan->mapping.shorter, error);
+    if (plan->match.old_steps) { /* its states stay where they are; all cells are pending again */
+        plan->fate = START_GROWS;
+        return grown_find(&plan->grown, plan->name, sweep, plan->layout.corpus, plan->match.old_steps, error);
     }
     return fits(plan, error) == 0 ? find_runs(plan, error) : -1;
 }
@@ -260,7 +259,7 @@ static int check_new_file(struct start_plan *plan, struct error *error)
     mode_t kind = 0;
     int kept = plan->fate != START_REWRITES
                    ? 0
-                   : additions_find(&plan->view, &plan->mapping, &plan->layout, &plan->additions, &refusal);
+                   : additions_find(&plan->view, &plan->match, &plan->layout, &plan->additions, &refusal);
 
     layout_measure(&plan->layout);
     if (check_space(plan, error) != 0)
@@ -298,7 +297,7 @@ static int plan_fresh_file(struct start_plan *plan, struct error *error)
     plan->fate = START_SETS_ASIDE;
     if (check_ours(plan->path, plan->name, "", error) != 0)
         return -1;
-    char *old = longer_old(plan->path, 0);
+    char *old = set_aside_name(plan->path, 0);
     if (!old)
         return plan_no_memory(plan, error);
     int cause = output_kind(old, &kind), result = cause ? refuse_unseen(plan, ".old", cause, error) : 0;
@@ -394,7 +393,7 @@ int start_plan_make(struct start_plan *plan, const char *path, const struct swee
 
 void start_plan_release(struct start_plan *plan)
 {
-    mapping_release(&plan->mapping);
+    match_release(&plan->match);
     view_close(&plan->view);
     layout_release(&plan->layout);
     free(plan->path);
@@ -423,7 +422,7 @@ static int put_in_place(const struct start_plan *plan, const char *new, const ch
 
     if (status == 0 && plan->fate == START_SETS_ASIDE) /* in place of an earlier one */
         status = rename(plan->path, old) == 0 ? 0 : errno;
-    if (status == 0 && plan->fate == START_LENGTHENS) /* of no other */
+    if (status == 0 && plan->fate == START_GROWS) /* of no other */
         status = output_name(plan->path, old);
     if (status == 0 && plan->fate == START_REWRITES)
         status = rename(new, plan->path) == 0 ? 0 : errno;
@@ -435,11 +434,11 @@ static int put_in_place(const struct start_plan *plan, const char *new, const ch
 /* Gives the new file its name, after that the files of shorter runs went where their dataset goes. */
 static int replace_file(const struct start_plan *plan, const char *new, struct error *error)
 {
-    char *old = longer_old(plan->path, plan->longer.shorter);
-    char *name = longer_old(plan->name, plan->longer.shorter);
+    char *old = set_aside_name(plan->path, plan->grown.old_steps);
+    char *name = set_aside_name(plan->name, plan->grown.old_steps);
     int status = old && name ? 0 : ENOMEM, result = 0;
 
-    if (status == 0 && plan->fate == START_LENGTHENS)
+    if (status == 0 && plan->fate == START_GROWS)
         result = folder_move_runs(plan->name, name, error);
     if (status == 0 && result == 0)
         status = put_in_place(plan, new, old);
@@ -455,7 +454,7 @@ int start_plan_execute(struct start_plan *plan, struct error *error)
 
     if (plan->fate == START_CONTINUES)
         return 0;
-    INVARIANT(copies == (plan->view.file >= 0 && plan->fate != START_LENGTHENS), "fate %d", (int)plan->fate);
+    INVARIANT(copies == (plan->view.file >= 0 && plan->fate != START_GROWS), "fate %d", (int)plan->fate);
     if (asprintf(&new, "%s.new", plan->path) < 0)
         return layout_error(error, plan->name, ENOMEM);
     if (unlink(new) != 0 && errno != ENOENT) {
@@ -468,7 +467,7 @@ int start_plan_execute(struct start_plan *plan, struct error *error)
     if (result == 0 && copies)
         result = copy_runs(&plan->view, &plan->layout, plan->place, new, error);
     if (result == 0 && copies && plan->additions != 0) /* or NaN */
-        result = additions_copy(&plan->view, &plan->mapping, &plan->layout, new, error);
+        result = additions_copy(&plan->view, &plan->match, &plan->layout, new, error);
     if (result == 0)
         result = replace_file(plan, new, error);
     if (result != 0)

@@ -2,7 +2,7 @@
  * A new dataset file, from the rows of the table: dimensions, variables and their attributes; the attributes
  * of the whole, which follow from the sweep and its corpus; coordinates and fill values. layout_write() calls
  * all of it in this order. A start compares some attributes with its own (see read/verify.c and
- * extend/mapping.c), so they hold values with defaults filled in and not the words of the sweep file.
+ * extend/match.c), so they hold values with defaults filled in and not the words of the sweep file.
  *
  * Any call of the library may fail, and memory may be lacking: the first status is kept, and nothing is done
  * after it.

@@ -158,7 +158,7 @@ static int open_named(struct dataset *dataset, const struct sweep *sweep, const 
     dataset->path = plan.path;
     dataset->layout = plan.layout;
     dataset->session = plan.session;
-    dataset->longer = plan.longer;
+    dataset->grown = plan.grown;
     plan.path = NULL;
     plan.layout = (struct layout){0};
     start_plan_release(&plan);
@@ -209,7 +209,7 @@ const signed char *dataset_outcomes(const struct dataset *dataset)
     return dataset->outcome;
 }
 
-const struct longer *dataset_longer(const struct dataset *dataset)
+const struct grown_steps *dataset_grown(const struct dataset *dataset)
 {
-    return &dataset->longer;
+    return &dataset->grown;
 }

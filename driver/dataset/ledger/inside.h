@@ -62,11 +62,11 @@ struct waiting_result {
 struct dataset {
     char *name; /* as given, for messages */
     char *path; /* absolute, links followed */
-    const char *fate; /* what has become of the file at the path: see displaced.c */
+    const char *fate; /* what has become of the file at the path: see moved.c */
     char *ours; /* the copy that is written instead; NULL: none */
     struct layout layout;
     struct write_buffer buffer; /* values on their way into the file */
-    struct longer longer; /* beyond the dataset that this start has set aside */
+    struct grown_steps grown; /* beyond the dataset that this start has set aside */
     int64_t session; /* this start's row of the session table */
     struct variable *row; /* [row_count] the variables of the file, with their offsets. Owned */
     int row_count;

@@ -40,7 +40,7 @@ int dataset_open(struct dataset **dataset, const char *path, const struct sweep 
     struct error *error);
 
 /* Has dataset_open set the file of a shorter sweep aside, because steps has grown? Borrowed. */
-const struct longer *dataset_longer(const struct dataset *dataset);
+const struct grown_steps *dataset_grown(const struct dataset *dataset);
 
 /* Drops everything that is not in the file yet, after another process has taken over the output. */
 void dataset_forget(struct dataset *dataset);
@@ -131,7 +131,7 @@ int dataset_read(
  */
 
 /* Is the dataset displaced? False if that is unknown: a server or disk may hide a file for a moment. */
-bool dataset_is_displaced(const struct dataset *dataset);
+bool dataset_is_moved(const struct dataset *dataset);
 
 /*
  * Lets the values of a displaced dataset outlive this process. A renamed file stays where it is. A file

@@ -24,7 +24,7 @@ static const struct planned {
     {NULL, "steps: 10\n", false, START_MAKES, 0},
     {"steps: 10\n", "steps: 10\n", false, START_CONTINUES, 0},
     {"steps: 10\n", "steps: 10\n", true, START_SETS_ASIDE, 0},
-    {"steps: 10\nsave_weights: state\n", "steps: 20\nsave_weights: state\n", false, START_LENGTHENS, 0},
+    {"steps: 10\nsave_weights: state\n", "steps: 20\nsave_weights: state\n", false, START_GROWS, 0},
     {"steps: 10\n", "steps: 10\ntitle: another\n", false, START_REWRITES, BIT(TEXT)},
     {"steps: 10\nseed: [1, 2]\n", "steps: 10\nseed: [1, 2, 3]\n", false, START_REWRITES,
         BIT(TEXT) | BIT(CELLS)},

@@ -28,7 +28,7 @@ static void begin(struct bench *bench)
 {
     bench_write_run(bench, 0, OUTCOME_DONE, 1000);
     CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
-    CHECK(!dataset_is_displaced(bench->dataset));
+    CHECK(!dataset_is_moved(bench->dataset));
     bench_write_run(bench, 1, OUTCOME_DONE, 1000);
 }
 
@@ -70,9 +70,9 @@ IN_BENCH(dataset_that_is_renamed_stays_where_it_is, SEEDS)
 
     begin(bench);
     rename_file(bench, "a.nc", "b.nc");
-    CHECK(dataset_is_displaced(bench->dataset));
+    CHECK(dataset_is_moved(bench->dataset));
     bench_put(bench, "a.nc", "a stranger", 10);
-    CHECK(dataset_is_displaced(bench->dataset));
+    CHECK(dataset_is_moved(bench->dataset));
     for (int i = 0; i < 2; i++) {
         CHECK(dataset_keep(bench->dataset, NULL, &bench->error) == 0);
         CHECK(realpath(bench->folder, folder) != NULL);
@@ -105,7 +105,7 @@ IN_BENCH(dataset_that_is_replaced_is_copied, SEEDS)
     bench_put(bench, "b.nc", "a stranger", 10);
     bench_put(bench, "a.nc.ours", "an earlier copy", 15);
     rename_file(bench, "b.nc", "a.nc");
-    CHECK(dataset_is_displaced(bench->dataset));
+    CHECK(dataset_is_moved(bench->dataset));
     CHECK(dataset_keep(bench->dataset, &breath, &bench->error) == 0 && breaths > 0);
     check_line(bench, "replaced by another file", "a.nc.ours.1");
     breaths = 0;
@@ -128,7 +128,7 @@ IN_BENCH(dataset_that_is_removed_is_copied_as_soon_as_that_succeeds, SEEDS)
 
     begin(bench);
     CHECK(unlink(bench->path) == 0);
-    CHECK(dataset_is_displaced(bench->dataset));
+    CHECK(dataset_is_moved(bench->dataset));
     for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
         CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
         failing_next(causes[i].calls, causes[i].cause);
@@ -157,15 +157,15 @@ IN_BENCH(dataset_copy_has_what_could_not_be_written, SEEDS)
     finish(bench, "a.nc.ours");
 }
 
-IN_BENCH(dataset_is_not_displaced_where_that_is_unknown, SEEDS)
+IN_BENCH(dataset_is_not_moved_where_that_is_unknown, SEEDS)
 {
     begin(bench);
     CHECK(unlink(bench->path) == 0);
     failing_next("stat", EIO);
     failing_next("stat", ESTALE);
-    CHECK(!dataset_is_displaced(bench->dataset));
+    CHECK(!dataset_is_moved(bench->dataset));
     CHECK(failing_end());
-    CHECK(dataset_is_displaced(bench->dataset));
+    CHECK(dataset_is_moved(bench->dataset));
     CHECK(dataset_keep(bench->dataset, NULL, &bench->error) == 0);
     finish(bench, "a.nc.ours");
 }
@@ -181,13 +181,13 @@ IN_BENCH(dataset_behind_a_link_is_found_or_copied, SEEDS)
     CHECK(symlink("b.nc", bench->path) == 0 && realpath(bench->folder, folder) != NULL);
     if (!bench_opens(bench, SEEDS))
         return;
-    CHECK(!dataset_is_displaced(bench->dataset));
+    CHECK(!dataset_is_moved(bench->dataset));
     CHECK(unlink(bench->path) == 0);
-    CHECK(dataset_is_displaced(bench->dataset) && dataset_keep(bench->dataset, NULL, &bench->error) == 0);
+    CHECK(dataset_is_moved(bench->dataset) && dataset_keep(bench->dataset, NULL, &bench->error) == 0);
     snprintf(text, sizeof(text), "led away from %.100s/b.nc", folder);
     check_line(bench, text, NULL);
     CHECK(symlink("b.nc", bench->path) == 0 && unlink(bench_path(bench, "b.nc", link)) == 0);
-    CHECK(dataset_is_displaced(bench->dataset) && dataset_keep(bench->dataset, NULL, &bench->error) == 0);
+    CHECK(dataset_is_moved(bench->dataset) && dataset_keep(bench->dataset, NULL, &bench->error) == 0);
     check_line(bench, "removed", "b.nc.ours");
     CHECK(unlink(bench->path) == 0);
     bench_write_run(bench, 1, OUTCOME_DONE, 1000);

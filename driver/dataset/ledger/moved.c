@@ -29,7 +29,7 @@ static int leads_to(const char *path, int descriptor)
 }
 
 /* Looks at both paths: a link may lead elsewhere, and the current folder may have been renamed. */
-bool dataset_is_displaced(const struct dataset *dataset)
+bool dataset_is_moved(const struct dataset *dataset)
 {
     int file = dataset->buffer.descriptor;
 

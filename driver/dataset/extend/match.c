@@ -22,7 +22,7 @@ struct differences {
     const struct layout *layout;
     FILE *out;
     int64_t count;
-    int64_t shorter; /* as in the mapping */
+    int64_t old_steps; /* as in the match */
     const char *hint; /* how steps could grow; "": nothing to say */
     int cause; /* errno of a value that could not be read */
 };
@@ -87,7 +87,7 @@ static union param_value fixed_there(struct differences *differences, const stru
 }
 
 /* Why the runs of the sweep cannot carry on from states of shorter ones, if those were kept; "": they can. */
-static const char *why_not_longer(const struct sweep *sweep, int64_t shorter)
+static const char *why_not_grown(const struct sweep *sweep, int64_t old_steps)
 {
     const char *why = "";
     struct walk walk;
@@ -97,7 +97,7 @@ static const char *why_not_longer(const struct sweep *sweep, int64_t shorter)
         walk.run.save_weights = SAVE_STATE;
         if (walk.run.stop_when != STOP_NEVER)
             why = "; with stop_when: phase steps cannot grow";
-        else if (run_kept_step(&walk.run, shorter) == 0)
+        else if (run_kept_step(&walk.run, old_steps) == 0)
             why = "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, "
                   "wsd, linear and cosine with a schedule_start";
     }
@@ -114,14 +114,14 @@ static bool may_grow(struct differences *differences, union param_value there, u
         return false;
     bool kept = fixed_there(differences, param_find("save_weights")).integer == SAVE_STATE;
     bool keeps = sweep->base.save_weights == SAVE_STATE;
-    differences->hint = why_not_longer(sweep, there.integer);
+    differences->hint = why_not_grown(sweep, there.integer);
     if (!differences->hint[0] && !kept && !keeps)
         differences->hint = ", or begin anew with save_weights: state, which lets steps grow later";
     else if (!differences->hint[0] && keeps)
-        differences->shorter = there.integer;
+        differences->old_steps = there.integer;
     else if (!differences->hint[0])
         differences->hint = "; with save_weights: state, which the dataset has, steps can grow";
-    return differences->shorter > 0;
+    return differences->old_steps > 0;
 }
 
 /* Compares parameters fixed in both. */
@@ -298,7 +298,7 @@ static bool is_fixed(const struct sweep *sweep, const struct axis *there)
 }
 
 /* Maps the axes of the sweep, the innermost first. */
-static void map_new_axes(struct mapping *mapping, struct differences *differences)
+static void map_new_axes(struct match *match, struct differences *differences)
 {
     const struct sweep *sweep = differences->layout->sweep;
     int64_t stride = 1;
@@ -308,9 +308,9 @@ static void map_new_axes(struct mapping *mapping, struct differences *difference
         int64_t index;
         const struct axis *there = view_axis(differences->view, here->name, &index);
         if (there) {
-            mapping->stride[index] = stride;
+            match->stride[index] = stride;
             if (same_params(there, here))
-                map_axis(differences, there, here, mapping->to[index]);
+                map_axis(differences, there, here, match->to[index]);
             else
                 fprintf(another(differences), "%s sets other keys in %s than in %s", here->name, sweep->path,
                     differences->view->name);
@@ -321,7 +321,7 @@ static void map_new_axes(struct mapping *mapping, struct differences *difference
             fprintf(another(differences),
                 "%s is not an axis in %s, and its value there is not on the axis in %s", here->name,
                 differences->view->name, sweep->path);
-        mapping->base += place * stride;
+        match->base += place * stride;
     }
 }
 
@@ -340,7 +340,7 @@ static void map_lost_axes(struct differences *differences)
     }
 }
 
-static bool is_identity(const struct mapping *mapping, const struct view *view, const struct sweep *sweep)
+static bool is_identity(const struct match *match, const struct view *view, const struct sweep *sweep)
 {
     bool same = view->axis_count == sweep->axis_count;
 
@@ -348,7 +348,7 @@ static bool is_identity(const struct mapping *mapping, const struct view *view, 
         const struct axis *there = &view->axis[i], *here = &sweep->axis[i];
         same = strcmp(there->name, here->name) == 0 && there->length == here->length;
         for (int64_t j = 0; same && j < there->length; j++)
-            same = mapping->to[i][j] == j;
+            same = match->to[i][j] == j;
     }
     return same;
 }
@@ -392,8 +392,7 @@ static int refuse_differences(struct differences *differences, const char *text,
         differences->hint);
 }
 
-int mapping_init(
-    struct mapping *mapping, const struct view *view, const struct layout *layout, struct error *error)
+int match_init(struct match *match, const struct view *view, const struct layout *layout, struct error *error)
 {
     char *text = NULL;
     size_t size = 0;
@@ -401,14 +400,14 @@ int mapping_init(
         .view = view, .layout = layout, .out = open_memstream(&text, &size), .hint = ""};
     bool memory = differences.out != NULL;
 
-    *mapping = (struct mapping){.axis_count = view->axis_count};
+    *match = (struct match){.axis_count = view->axis_count};
     for (int64_t i = 0; memory && i < view->axis_count; i++) {
-        mapping->to[i] = calloc((size_t)view->axis[i].length, sizeof(**mapping->to));
-        memory = mapping->to[i] != NULL;
+        match->to[i] = calloc((size_t)view->axis[i].length, sizeof(**match->to));
+        memory = match->to[i] != NULL;
     }
     if (memory) {
         compare_fixed(&differences);
-        map_new_axes(mapping, &differences);
+        map_new_axes(match, &differences);
         map_lost_axes(&differences);
         compare_texts(&differences, ATTRIBUTE_MEASURE, text_there(&differences, ATTRIBUTE_MEASURE),
             layout_measure_text(&layout->sweep->measure));
@@ -423,28 +422,28 @@ int mapping_init(
     if (cause == 0 && differences.count)
         result = refuse_differences(&differences, text, error);
     else if (cause == 0) {
-        mapping->shorter = differences.shorter;
-        mapping->identity = is_identity(mapping, view, layout->sweep);
+        match->old_steps = differences.old_steps;
+        match->identity = is_identity(match, view, layout->sweep);
     }
     free(text);
     if (result != 0)
-        mapping_release(mapping);
+        match_release(match);
     return result;
 }
 
-void mapping_release(struct mapping *mapping)
+void match_release(struct match *match)
 {
-    for (int64_t i = 0; i < mapping->axis_count; i++)
-        free(mapping->to[i]);
-    *mapping = (struct mapping){0};
+    for (int64_t i = 0; i < match->axis_count; i++)
+        free(match->to[i]);
+    *match = (struct match){0};
 }
 
-int64_t mapping_cell(const struct mapping *mapping, const struct view *view, int64_t cell)
+int64_t match_cell(const struct match *match, const struct view *view, int64_t cell)
 {
-    int64_t result = mapping->base;
+    int64_t result = match->base;
 
     for (int64_t i = view->axis_count - 1; i >= 0; i--) {
-        result += mapping->to[i][cell % view->axis[i].length] * mapping->stride[i];
+        result += match->to[i][cell % view->axis[i].length] * match->stride[i];
         cell /= view->axis[i].length;
     }
     return result;
