@@ -55,14 +55,13 @@ static void differ_values(struct differences *differences, const char *what, con
         param_format(param, here, new, sizeof(new)));
 }
 
-static const struct axis *view_axis(const struct view *view, const char *name, int64_t *index)
+/* The number of an axis; -1: there is none of this name. */
+static int64_t find_axis(const struct axis *axis, int64_t count, const char *name)
 {
-    for (int64_t i = 0; i < view->axis_count; i++)
-        if (strcmp(view->axis[i].name, name) == 0) {
-            *index = i;
-            return &view->axis[i];
-        }
-    return NULL;
+    for (int64_t i = 0; i < count; i++)
+        if (strcmp(axis[i].name, name) == 0)
+            return i;
+    return -1;
 }
 
 static bool same_params(const struct axis *a, const struct axis *b)
@@ -143,72 +142,58 @@ static void compare_fixed(struct differences *differences)
     }
 }
 
-/* A text attribute in the file, NULL if it lacks it or it could not be read; the caller frees it. */
+/* A text attribute in the file, which verify_content has found; NULL: see `cause`. The caller frees it. */
 static char *text_there(struct differences *differences, const char *name)
 {
-    return view_text(differences->view, name, &differences->cause);
+    int cause = ENOMEM;
+    char *text = view_text(differences->view, name, &cause);
+
+    if (!text)
+        differences->cause = cause;
+    return text;
 }
 
-/* Compares two texts and frees them. */
+/* Compares two texts and frees them; `there` may be missing. */
 static void compare_texts(struct differences *differences, const char *name, char *there, char *here)
 {
-    if ((!there || !here) && !differences->cause)
+    if (!here)
         differences->cause = ENOMEM;
-    if (there && here && strcmp(there, here) != 0)
+    else if (there && strcmp(there, here) != 0)
         differ(differences, name, there, here);
     free(there);
     free(here);
 }
 
-/* With which build were its runs trained? */
-static void compare_precision(struct differences *differences)
+/* Compares how all runs are measured, and on what. What another difference would explain is not told. */
+static void compare_measuring(struct differences *differences)
 {
-    char *there = text_there(differences, ATTRIBUTE_PRECISION);
+    const struct view *view = differences->view;
+    const struct measure *measure = &differences->layout->sweep->measure;
+    char digest[DIGEST_TEXT], *there = text_there(differences, ATTRIBUTE_MEASURE);
 
-    if (there && strcmp(there, SCALAR_TYPE) != 0)
-        fprintf(another(differences),
-            "it is of a program that trains in %s, and this one trains in " SCALAR_TYPE, there);
-    free(there);
-}
-
-/* How one measures. Other metrics have other options, and are a difference already. */
-static void compare_options(struct differences *differences, const struct measure *measure)
-{
+    compare_texts(differences, ATTRIBUTE_MEASURE, there, layout_measure_text(measure));
     for (enum measure_option i = 0; i < MEASURE_OPTION_COUNT; i = measure_option_end(i)) {
         const char *key = measure_option_table[i].key;
         if (!measure->group[measure_option_table[i].group])
             continue;
-        char *there = text_there(differences, key);
-        if (there)
-            compare_texts(differences, key, there, measure_option_text(measure, i));
-        else if (differences->count == 0)
-            fprintf(another(differences), "the attribute %s is missing in %s", key, differences->view->name);
+        there = view_text(view, key, &differences->cause);
+        if (!there && differences->count == 0)
+            fprintf(another(differences), "the attribute %s is missing in %s", key, view->name);
+        compare_texts(differences, key, there, measure_option_text(measure, i));
     }
-}
-
-/* Has the file a variable for each metric? Another program may have taken one out. */
-static void compare_metrics(struct differences *differences)
-{
-    const struct view *view = differences->view;
-    const bool *group = differences->layout->sweep->measure.group;
-
     for (enum metric metric = 0; differences->count == 0 && metric < METRIC_COUNT; metric++)
-        if (metric_stored(metric, &view->form, group) &&
+        if (metric_stored(metric, &view->form, measure->group) && /* another program may have taken it out */
             !lookup_has_variable(view->file, metric_table[metric].name))
             fprintf(another(differences), "%s is missing in %s", metric_table[metric].name, view->name);
-}
-
-/* A difference in the data is reported only without another one, which would explain it. */
-static void compare_data(struct differences *differences)
-{
-    char here[DIGEST_TEXT], *there = text_there(differences, ATTRIBUTE_DATA);
-
-    digest_format(&differences->layout->corpus->digest, here);
-    if (!there && !differences->cause)
-        differences->cause = ENOMEM;
-    if (differences->count == 0 && there && strcmp(there, here) != 0)
-        fprintf(another(differences), "the content of the texts has changed since %s was made",
-            differences->view->name);
+    there = text_there(differences, ATTRIBUTE_PRECISION);
+    if (there && strcmp(there, SCALAR_TYPE) != 0)
+        fprintf(another(differences),
+            "it is of a program that trains in %s, and this one trains in " SCALAR_TYPE, there);
+    free(there);
+    there = text_there(differences, ATTRIBUTE_DATA);
+    digest_format(&differences->layout->corpus->digest, digest);
+    if (differences->count == 0 && there && strcmp(there, digest) != 0)
+        fprintf(another(differences), "the content of the texts has changed since %s was made", view->name);
     free(there);
 }
 
@@ -287,56 +272,49 @@ static int64_t find_fixed(struct differences *differences, const struct axis *he
     return -1;
 }
 
-/* Does an axis of the file have one value only, to which the sweep's parameters are fixed? */
-static bool is_fixed(const struct sweep *sweep, const struct axis *there)
-{
-    for (int64_t k = 0; k < there->param_count; k++)
-        if (there->length != 1 || axis_find(sweep->axis_count, sweep->axis, there->param[k]) ||
-            !equal(there->param[k], there->value[k], param_get(there->param[k], &sweep->base)))
-            return false;
-    return true;
-}
-
 /* Maps the axes of the sweep, the innermost first. */
 static void map_new_axes(struct match *match, struct differences *differences)
 {
     const struct sweep *sweep = differences->layout->sweep;
+    const struct view *view = differences->view;
     int64_t stride = 1;
 
     for (int64_t i = sweep->axis_count - 1; i >= 0; stride *= sweep->axis[i--].length) {
         const struct axis *here = &sweep->axis[i];
-        int64_t index;
-        const struct axis *there = view_axis(differences->view, here->name, &index);
-        if (there) {
+        int64_t index = find_axis(view->axis, view->axis_count, here->name);
+        if (index >= 0) {
             match->stride[index] = stride;
-            if (same_params(there, here))
-                map_axis(differences, there, here, match->to[index]);
+            if (same_params(&view->axis[index], here))
+                map_axis(differences, &view->axis[index], here, match->to[index]);
             else
                 fprintf(another(differences), "%s sets other keys in %s than in %s", here->name, sweep->path,
-                    differences->view->name);
+                    view->name);
             continue;
         }
         int64_t place = find_fixed(differences, here);
         if (place < 0)
             fprintf(another(differences),
                 "%s is not an axis in %s, and its value there is not on the axis in %s", here->name,
-                differences->view->name, sweep->path);
+                view->name, sweep->path);
         match->base += place * stride;
     }
 }
 
-static void map_lost_axes(struct differences *differences)
+/* An axis that only the file has may have one value, to which the sweep's parameters are fixed. */
+static void compare_lost_axes(struct differences *differences)
 {
     const struct sweep *sweep = differences->layout->sweep;
 
     for (int64_t i = 0; i < differences->view->axis_count; i++) {
         const struct axis *there = &differences->view->axis[i];
-        bool lost = true;
-        for (int64_t j = 0; lost && j < sweep->axis_count; j++)
-            lost = strcmp(there->name, sweep->axis[j].name) != 0;
-        if (lost && !is_fixed(sweep, there))
-            fprintf(another(differences), "%s is an axis in %s but not in %s", there->name,
-                differences->view->name, sweep->path);
+        bool known = find_axis(sweep->axis, sweep->axis_count, there->name) >= 0;
+        for (int64_t k = 0; !known && k < there->param_count; k++)
+            if (there->length != 1 || axis_find(sweep->axis_count, sweep->axis, there->param[k]) ||
+                !equal(there->param[k], there->value[k], param_get(there->param[k], &sweep->base))) {
+                fprintf(another(differences), "%s is an axis in %s but not in %s", there->name,
+                    differences->view->name, sweep->path);
+                break;
+            }
     }
 }
 
@@ -408,13 +386,8 @@ int match_init(struct match *match, const struct view *view, const struct layout
     if (memory) {
         compare_fixed(&differences);
         map_new_axes(match, &differences);
-        map_lost_axes(&differences);
-        compare_texts(&differences, ATTRIBUTE_MEASURE, text_there(&differences, ATTRIBUTE_MEASURE),
-            layout_measure_text(&layout->sweep->measure));
-        compare_options(&differences, &layout->sweep->measure);
-        compare_metrics(&differences);
-        compare_precision(&differences);
-        compare_data(&differences);
+        compare_lost_axes(&differences);
+        compare_measuring(&differences);
     }
     memory = differences.out && fclose(differences.out) == 0 && memory;
     int cause = memory ? differences.cause : ENOMEM;
