@@ -421,3 +421,25 @@ int64_t match_cell(const struct match *match, const struct view *view, int64_t c
     }
     return result;
 }
+
+int match_cells(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
+    int64_t **place, struct error *error)
+{
+    struct layout layout;
+    struct match match;
+
+    if (layout_init(&layout, sweep, corpus, error) != 0)
+        return -1;
+    int result = match_init(&match, view, &layout, error);
+    layout_release(&layout);
+    if (result != 0)
+        return -1;
+    int64_t *found = malloc((size_t)sweep->cells * sizeof(*found));
+    for (int64_t cell = 0; found && cell < sweep->cells; cell++)
+        found[cell] = -1;
+    for (int64_t cell = 0; found && !match.old_steps && cell < view->cells; cell++)
+        found[match_cell(&match, view, cell)] = cell;
+    match_release(&match);
+    *place = found;
+    return found ? 0 : layout_error(error, view->name, ENOMEM);
+}

@@ -46,16 +46,6 @@ const char *const rewrite_words[REWRITE_COUNT] = {
     [REWRITE_PLACES] = "another program has moved its numbers",
 };
 
-/* Is the sweep's text unchanged, with its title and notes? It may change without changing any number. */
-static bool has_text(const struct view *view, const struct sweep *sweep)
-{
-    char *found = view_text(view, ATTRIBUTE_SWEEP, NULL);
-    bool same = found && sweep->text && strcmp(found, sweep->text) == 0;
-
-    free(found);
-    return same;
-}
-
 /* The first free row of the session table; its length if none is free. Returns a netCDF status. */
 static int session_find(const struct view *view, int64_t *session)
 {
@@ -78,6 +68,7 @@ static int fits(struct start_plan *plan, struct error *error)
 {
     const struct view *view = &plan->view;
     struct layout *layout = &plan->layout;
+    const char *own_text = layout->sweep->text;
     int cause = 0, found = session_find(view, &plan->session);
 
     if (found != NC_NOERR)
@@ -89,7 +80,9 @@ static int fits(struct start_plan *plan, struct error *error)
     plan->rewrite[REWRITE_CELLS] = !plan->match.identity;
     plan->rewrite[REWRITE_STEPS] = layout->step_count > view->step_count;
     plan->rewrite[REWRITE_LENGTHS] = layout_lengthen(layout, &view->form);
-    plan->rewrite[REWRITE_TEXT] = !has_text(view, layout->sweep);
+    char *text = view_text(view, ATTRIBUTE_SWEEP, NULL); /* may change without changing any number */
+    plan->rewrite[REWRITE_TEXT] = !text || !own_text || strcmp(text, own_text) != 0;
+    free(text);
     plan->rewrite[REWRITE_SESSIONS] = plan->session == view->sessions;
     plan->rewrite[REWRITE_PLACES] = !verify_alignment(view);
     layout->sessions = plan->rewrite[REWRITE_SESSIONS] ? 2 * view->sessions : view->sessions;
@@ -121,29 +114,7 @@ static int find_runs(struct start_plan *plan, struct error *error)
     return result;
 }
 
-int match_cells(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
-    int64_t **place, struct error *error)
-{
-    struct layout layout;
-    struct match match;
-
-    if (layout_init(&layout, sweep, corpus, error) != 0)
-        return -1;
-    int result = match_init(&match, view, &layout, error);
-    layout_release(&layout);
-    if (result != 0)
-        return -1;
-    int64_t *found = malloc((size_t)sweep->cells * sizeof(*found));
-    for (int64_t cell = 0; found && cell < sweep->cells; cell++)
-        found[cell] = -1;
-    for (int64_t cell = 0; found && !match.old_steps && cell < view->cells; cell++)
-        found[match_cell(&match, view, cell)] = cell;
-    match_release(&match);
-    *place = found;
-    return found ? 0 : layout_error(error, view->name, ENOMEM);
-}
-
-/* ---- a sweep that is longer ---- */
+/* ---- steps that have grown ---- */
 
 char *set_aside_name(const char *path, int64_t old_steps)
 {
@@ -155,57 +126,47 @@ char *set_aside_name(const char *path, int64_t old_steps)
 }
 
 /* Refuses to grow if the name that the dataset would get is taken. */
-static int check_old(const char *output, int64_t old_steps, struct error *error)
+static int check_name(const struct start_plan *plan, struct error *error)
 {
-    char *path, *old = NULL, *name = set_aside_name(output, old_steps);
-    int cause = output_resolve(output, &path), status = 0;
-    mode_t kind;
+    char *old = set_aside_name(plan->path, plan->match.old_steps);
+    char *name = set_aside_name(plan->name, plan->match.old_steps);
+    mode_t kind = 0;
+    int cause = old && name ? output_kind(old, &kind) : ENOMEM, result = 0;
 
-    if (!cause)
-        cause = (old = set_aside_name(path, old_steps)) && name ? output_kind(old, &kind) : ENOMEM;
     if (cause)
-        status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", name ? name : output, strerror(cause));
+        result = error_set(error, ERROR_ENVIRONMENT, "%s: %s", name ? name : plan->name, strerror(cause));
     else if (kind)
-        status = error_set(error, ERROR_INPUT,
+        result = error_set(error, ERROR_INPUT,
             "%s: exists, and %s, whose runs have fewer steps, would be renamed to it; rename it, or give "
             "another -o",
-            name, output);
+            name, plan->name);
     free(name);
     free(old);
-    free(path);
-    return status;
+    return result;
 }
 
-/* Counts the runs, and those whose trunk is in the set. */
-static void count_runs(struct grown_steps *grown, const struct sweep *sweep, const struct corpus *corpus,
-    const struct checkpoint_set *states)
+/* Counts the runs, and those that can carry on, as a run with the same trunk has kept its state. Only reads.
+ */
+static int find_grown(struct start_plan *plan, struct error *error)
 {
+    const struct sweep *sweep = plan->layout.sweep;
+    char *folder = folder_states(plan->name);
+    struct checkpoint_set states = {0};
     struct digest trunk;
     struct walk walk;
-
-    walk_init(&walk, sweep);
-    for (; walk_next(&walk); grown->runs++) {
-        sweep_trunk_digest(sweep, corpus, &walk.run, &trunk);
-        grown->kept += checkpoint_set_has(states, &trunk);
-    }
-    walk_release(&walk);
-}
-
-/* Counts what can carry on. Only reads. */
-static int grown_find(struct grown_steps *grown, const char *output, const struct sweep *sweep,
-    const struct corpus *corpus, int64_t old_steps, struct error *error)
-{
-    char *folder = folder_states(output);
-    struct checkpoint_set states = {0};
-    struct grown_steps found = {.old_steps = old_steps};
-    int status = folder ? check_old(output, old_steps, error)
-                        : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
+    int status =
+        folder ? check_name(plan, error) : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", plan->name);
 
     if (status == 0)
         status = checkpoint_set_init(&states, folder, error);
     if (status == 0) {
-        count_runs(&found, sweep, corpus, &states);
-        *grown = found;
+        plan->grown.old_steps = plan->match.old_steps;
+        walk_init(&walk, sweep);
+        for (; walk_next(&walk); plan->grown.runs++) {
+            sweep_trunk_digest(sweep, plan->layout.corpus, &walk.run, &trunk);
+            plan->grown.kept += checkpoint_set_has(&states, &trunk);
+        }
+        walk_release(&walk);
     }
     checkpoint_set_release(&states);
     free(folder);
@@ -216,14 +177,12 @@ static int grown_find(struct grown_steps *grown, const char *output, const struc
  */
 static int plan_old_file(struct start_plan *plan, struct error *error)
 {
-    const struct sweep *sweep = plan->layout.sweep;
-
     if (verify_dataset(&plan->view, error) != 0 ||
         match_init(&plan->match, &plan->view, &plan->layout, error) != 0)
         return -1;
     if (plan->match.old_steps) { /* its states stay where they are; all cells are pending again */
         plan->fate = START_GROWS;
-        return grown_find(&plan->grown, plan->name, sweep, plan->layout.corpus, plan->match.old_steps, error);
+        return find_grown(plan, error);
     }
     return fits(plan, error) == 0 ? find_runs(plan, error) : -1;
 }
@@ -405,46 +364,35 @@ void start_plan_release(struct start_plan *plan)
 
 /* ---- its execution ---- */
 
-static int sync_folder_of(const char *path)
-{
-    char *copy = strdup(path);
-    int status = copy ? sync_folder(dirname(copy)) : ENOMEM;
-
-    free(copy);
-    return status;
-}
-
-/* Syncs the new file and gives it its name; the old file gets the name `old` where it is kept. 0 or an errno.
+/*
+ * Syncs the new file and gives it its name. The old file, where it is kept, gets one of its own: with --fresh
+ * in place of an earlier one; if steps have grown in place of no other, after the files of its runs went
+ * where it goes.
  */
-static int put_in_place(const struct start_plan *plan, const char *new, const char *old)
+static int put_in_place(const struct start_plan *plan, const char *new, struct error *error)
 {
-    int status = sync_file(new);
+    char *old = set_aside_name(plan->path, plan->grown.old_steps);
+    char *name = set_aside_name(plan->name, plan->grown.old_steps), *folder = strdup(plan->path);
+    int status = old && name && folder ? 0 : ENOMEM;
 
-    if (status == 0 && plan->fate == START_SETS_ASIDE) /* in place of an earlier one */
+    if (status == 0 && plan->fate == START_GROWS && folder_move_runs(plan->name, name, error) != 0)
+        status = -1;
+    if (status == 0)
+        status = sync_file(new);
+    if (status == 0 && plan->fate == START_SETS_ASIDE)
         status = rename(plan->path, old) == 0 ? 0 : errno;
-    if (status == 0 && plan->fate == START_GROWS) /* of no other */
+    if (status == 0 && plan->fate == START_GROWS)
         status = output_name(plan->path, old);
     if (status == 0 && plan->fate == START_REWRITES)
         status = rename(new, plan->path) == 0 ? 0 : errno;
     else if (status == 0)
         status = output_name(new, plan->path);
-    return status ? status : sync_folder_of(plan->path);
-}
-
-/* Gives the new file its name, after that the files of shorter runs went where their dataset goes. */
-static int replace_file(const struct start_plan *plan, const char *new, struct error *error)
-{
-    char *old = set_aside_name(plan->path, plan->grown.old_steps);
-    char *name = set_aside_name(plan->name, plan->grown.old_steps);
-    int status = old && name ? 0 : ENOMEM, result = 0;
-
-    if (status == 0 && plan->fate == START_GROWS)
-        result = folder_move_runs(plan->name, name, error);
-    if (status == 0 && result == 0)
-        status = put_in_place(plan, new, old);
+    if (status == 0)
+        status = sync_folder(dirname(folder));
     free(old);
     free(name);
-    return status == 0 ? result : layout_error(error, plan->name, status);
+    free(folder);
+    return status > 0 ? layout_error(error, plan->name, status) : status;
 }
 
 int start_plan_execute(struct start_plan *plan, struct error *error)
@@ -469,7 +417,7 @@ int start_plan_execute(struct start_plan *plan, struct error *error)
     if (result == 0 && copies && plan->additions != 0) /* or NaN */
         result = additions_copy(&plan->view, &plan->match, &plan->layout, new, error);
     if (result == 0)
-        result = replace_file(plan, new, error);
+        result = put_in_place(plan, new, error);
     if (result != 0)
         unlink(new);
     else if (plan->fate == START_SETS_ASIDE)
