@@ -1,6 +1,7 @@
 /*
- * Variables of an open file by name, whoever has added them: their shape, their words, all values or those of
- * one cell. Nothing is taken from the header without a bound: counts come from a file that may be damaged.
+ * Variables and attributes of an open file by name, whoever has added them: their shape, their words, all
+ * values or those of one cell. Nothing is taken from the header without a bound: counts come from a file that
+ * may be damaged. In a netCDF-4 copy a text may be a value of type string.
  */
 #include "driver/dataset/form/form.h"
 #include "driver/dataset/read/inside.h"
@@ -17,34 +18,114 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool describe_variable(const struct view *view, int id, struct view_variable *variable)
+/* ---- attributes ---- */
+
+bool view_is_number(nc_type type)
+{
+    return type >= NC_BYTE && type <= NC_UINT64 && type != NC_CHAR;
+}
+
+/* Was something read that is there? If not, keeps the errno. */
+static bool was_read(int status, int *cause)
+{
+    if (cause && lookup_cause(status))
+        *cause = lookup_cause(status);
+    return status == NC_NOERR;
+}
+
+static bool has_attribute(
+    const struct view *view, int variable, const char *name, nc_type *type, size_t *length, int *cause)
+{
+    int status = lookup_attribute(view->file, variable, name, type, length);
+
+    return status != NC_ENOTATT && was_read(status, cause);
+}
+
+bool view_attribute_number(const struct view *view, int variable, const char *name, double *value, int *cause)
+{
+    nc_type type;
+    size_t length;
+
+    return has_attribute(view, variable, name, &type, &length, cause) && view_is_number(type) &&
+           length == 1 && was_read(nc_get_att_double(view->file, variable, name, value), cause);
+}
+
+bool view_attribute_integer(const struct view *view, const char *name, int64_t *value, int *cause)
+{
+    long long number;
+    nc_type type;
+    size_t length;
+
+    if (!has_attribute(view, NC_GLOBAL, name, &type, &length, cause) || length != 1)
+        return false;
+    if (!view_is_number(type) || type == NC_FLOAT || type == NC_DOUBLE)
+        return false;
+    if (!was_read(nc_get_att_longlong(view->file, NC_GLOBAL, name, &number), cause))
+        return false;
+    *value = number;
+    return true;
+}
+
+static char *read_text(const struct view *view, int variable, const char *name, int *cause)
+{
+    char *string = NULL, *text = NULL;
+    nc_type type;
+    size_t length;
+
+    if (!has_attribute(view, variable, name, &type, &length, cause))
+        return NULL;
+    if (type == NC_STRING && length == 1) {
+        if (!was_read(nc_get_att_string(view->file, variable, name, &string), cause))
+            return NULL;
+        text = string ? strdup(string) : NULL;
+        was_read(string && !text ? NC_ENOMEM : NC_NOERR, cause);
+        nc_free_string(1, &string);
+        return text;
+    }
+    if (type != NC_CHAR || length > (size_t)view->most)
+        return NULL;
+    text = calloc(length + 1, 1);
+    if (was_read(text ? nc_get_att_text(view->file, variable, name, text) : NC_ENOMEM, cause))
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *view_text(const struct view *view, const char *name, int *cause)
+{
+    return read_text(view, NC_GLOBAL, name, cause);
+}
+
+char *view_variable_text(
+    const struct view *view, const struct view_variable *variable, const char *name, int *cause)
+{
+    return read_text(view, variable->id, name, cause);
+}
+
+/* ---- variables ---- */
+
+bool view_find(const struct view *view, const char *name, struct view_variable *variable)
 {
     int dimensions[NC_MAX_VAR_DIMS];
     nc_type type;
 
-    variable->id = id;
-    if (nc_inq_var(view->file, id, NULL, &type, &variable->dimension_count, dimensions, NULL) != NC_NOERR ||
+    if (lookup_variable(view->file, name, &variable->id) != NC_NOERR ||
+        nc_inq_var(view->file, variable->id, NULL, &type, &variable->dimension_count, dimensions, NULL) !=
+            NC_NOERR ||
         !view_is_number(type) || variable->dimension_count > VIEW_DIMENSIONS_MAX)
         return false;
     variable->size = 1;
     for (int i = 0; i < variable->dimension_count; i++) {
-        char name[NC_MAX_NAME + 1];
+        char found[NC_MAX_NAME + 1];
         size_t length;
-        if (nc_inq_dim(view->file, dimensions[i], name, &length) != NC_NOERR || length < 1 ||
+        if (nc_inq_dim(view->file, dimensions[i], found, &length) != NC_NOERR || length < 1 ||
             length > (size_t)(view->most / variable->size))
             return false;
-        printable(name, variable->dimension[i], VIEW_NAME);
+        printable(found, variable->dimension[i], VIEW_NAME);
         variable->length[i] = (int64_t)length;
         variable->size *= (int64_t)length;
     }
     return true;
-}
-
-bool view_find(const struct view *view, const char *name, struct view_variable *variable)
-{
-    int id;
-
-    return lookup_variable(view->file, name, &id) == NC_NOERR && describe_variable(view, id, variable);
 }
 
 int view_read(
@@ -158,17 +239,12 @@ static int read_outcomes(const struct view *view, signed char *outcome, struct e
     return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }
 
-static bool is_outcome(signed char outcome)
-{
-    return outcome >= 0 && outcome < OUTCOME_COUNT;
-}
-
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error)
 {
     if (read_outcomes(view, outcome, error) != 0)
         return -1;
     for (int64_t cell = 0; cell < view->cells; cell++)
-        if (!is_outcome(outcome[cell]))
+        if (outcome[cell] < 0 || outcome[cell] >= OUTCOME_COUNT)
             return error_set(error, ERROR_INPUT, "%s: outcome %d is unknown", view->name, outcome[cell]);
     return 0;
 }
@@ -178,45 +254,36 @@ int view_known_outcomes(const struct view *view, signed char *outcome, struct er
     if (read_outcomes(view, outcome, error) != 0)
         return -1;
     for (int64_t cell = 0; cell < view->cells; cell++)
-        if (!is_outcome(outcome[cell]))
+        if (outcome[cell] < 0 || outcome[cell] >= OUTCOME_COUNT)
             outcome[cell] = OUTCOME_PENDING;
     return 0;
-}
-
-/* Splits a row-major index over the first `count` dimensions; false if it is out of range. */
-static bool split_index(
-    const struct view *view, const int *dimensions, int count, int64_t index, size_t *start)
-{
-    for (int i = count - 1; i >= 0; i--) {
-        size_t length;
-        if (nc_inq_dimlen(view->file, dimensions[i], &length) != NC_NOERR || length < 1)
-            return false;
-        start[i] = (size_t)index % length;
-        index = (int64_t)((size_t)index / length);
-    }
-    return index == 0;
 }
 
 char *view_stored_text(const struct view *view, int variable, int64_t index, int *cause)
 {
     int count, dimensions[NC_MAX_VAR_DIMS];
-    size_t start[VIEW_DIMENSIONS_MAX] = {0}, counts[VIEW_DIMENSIONS_MAX], width;
+    size_t start[VIEW_DIMENSIONS_MAX] = {0}, counts[VIEW_DIMENSIONS_MAX], width, rest = (size_t)index;
     nc_type type;
 
     if (nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL) != NC_NOERR ||
         type != NC_CHAR || count < 1 || count > VIEW_DIMENSIONS_MAX ||
-        nc_inq_dimlen(view->file, dimensions[count - 1], &width) != NC_NOERR || width > (size_t)view->most ||
-        !split_index(view, dimensions, count - 1, index, start))
+        nc_inq_dimlen(view->file, dimensions[count - 1], &width) != NC_NOERR || width > (size_t)view->most)
         return NULL;
-    for (int i = 0; i < count; i++)
-        counts[i] = i == count - 1 ? width : 1;
+    counts[count - 1] = width;
+    for (int i = count - 2; i >= 0; i--) {
+        size_t length;
+        if (nc_inq_dimlen(view->file, dimensions[i], &length) != NC_NOERR || length < 1)
+            return NULL;
+        counts[i] = 1;
+        start[i] = rest % length;
+        rest /= length;
+    }
+    if (rest != 0)
+        return NULL;
     char *text = calloc(width + 1, 1);
-    int status = text ? nc_get_vara_text(view->file, variable, start, counts, text) : NC_ENOMEM;
-    if (status == NC_NOERR)
+    if (was_read(text ? nc_get_vara_text(view->file, variable, start, counts, text) : NC_ENOMEM, cause))
         return text;
     free(text);
-    if (cause && lookup_cause(status))
-        *cause = lookup_cause(status);
     return NULL;
 }
 

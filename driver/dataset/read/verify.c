@@ -23,16 +23,6 @@
 
 /* ---- values of runs ---- */
 
-/* The allowed numbers of a variable; `filled` variables may also be -1. */
-static void bounds_of(enum run_variable which, long long *least, long long *most)
-{
-    int flags;
-
-    run_variable_flags(which, &flags);
-    *least = run_variable_table[which].filled ? -1 : 0;
-    *most = flags ? flags - 1 : run_variable_table[which].filled ? LLONG_MAX : INT_MAX - 1;
-}
-
 /* The numbers [cells] of a variable over the grid, as stored. The caller frees them; NULL with the error set.
  */
 static long long *read_stored(const struct view *view, const char *name, struct error *error)
@@ -49,26 +39,23 @@ static long long *read_stored(const struct view *view, const char *name, struct 
     return NULL;
 }
 
+/* Checks the numbers of a variable; `filled` ones may also be -1. */
 static int verify_bounds(const struct view *view, enum run_variable which, struct error *error)
 {
-    const char *name = run_variable_table[which].name;
-    long long least, most, *value = read_stored(view, name, error);
+    const struct run_variable_row *row = &run_variable_table[which];
+    long long *value = read_stored(view, row->name, error);
     char label[LABEL_SIZE];
-    int result = value ? 0 : -1;
+    int flags, result = value ? 0 : -1;
 
-    bounds_of(which, &least, &most);
+    run_variable_flags(which, &flags);
+    long long least = row->filled ? -1 : 0, most = flags ? flags - 1 : row->filled ? LLONG_MAX : INT_MAX - 1;
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
         if (value[cell] < least || value[cell] > most)
-            result =
-                verify_fault(error, view, "%s is %lld at %s and not from %lld to %lld", name, value[cell],
-                    label_named(view->axis_count, view->axis, cell, NAMING_WHOLE, label), least, most);
+            result = verify_fault(error, view, "%s is %lld at %s and not from %lld to %lld", row->name,
+                value[cell], label_named(view->axis_count, view->axis, cell, NAMING_WHOLE, label), least,
+                most);
     free(value);
     return result;
-}
-
-static bool has_ended(long long outcome)
-{
-    return outcome == OUTCOME_DONE || outcome == OUTCOME_DIVERGED || outcome == OUTCOME_FAILED;
 }
 
 /*
@@ -84,11 +71,13 @@ static int verify_starts(const struct view *view, struct error *error)
     char label[LABEL_SIZE];
     int result = attempts ? 0 : -1;
 
-    for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
-        if (has_ended(outcome[cell]) && attempts[cell] == 0)
+    for (int64_t cell = 0; result == 0 && cell < view->cells; cell++) {
+        long long is = outcome[cell];
+        bool has_ended = is == OUTCOME_DONE || is == OUTCOME_DIVERGED || is == OUTCOME_FAILED;
+        if (has_ended && attempts[cell] == 0)
             result = verify_fault(error, view, "attempts is 0 at %s, where outcome is %s",
-                label_named(view->axis_count, view->axis, cell, NAMING_WHOLE, label),
-                outcome_words[outcome[cell]]);
+                label_named(view->axis_count, view->axis, cell, NAMING_WHOLE, label), outcome_words[is]);
+    }
     free(outcome);
     free(attempts);
     return result;

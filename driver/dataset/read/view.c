@@ -130,118 +130,76 @@ static int64_t word_index(const struct param *param, const char *word)
     return -1;
 }
 
-static int read_words(const struct view *view, const struct param *param, const struct axis *axis,
-    union param_value *value, struct error *error)
-{
-    char **text = read_texts(view, param->name, axis->name, axis->length, error);
-    int result = text ? 0 : -1;
-
-    for (int64_t i = 0; result == 0 && i < axis->length; i++) {
-        value[i].integer = word_index(param, text[i]);
-        if (value[i].integer < 0)
-            result = verify_fault(error, view, "%s '%s' is unknown", param->name, text[i]);
-    }
-    free_texts(text, axis->length);
-    return result;
-}
-
-static int read_integers(
-    const struct view *view, int variable, int64_t length, int64_t *value, struct error *error)
-{
-    long long *number = malloc((size_t)length * sizeof(*number));
-    int status = number ? nc_get_var_longlong(view->file, variable, number) : NC_ENOMEM;
-
-    for (int64_t i = 0; status == NC_NOERR && i < length; i++)
-        value[i] = number[i];
-    free(number);
-    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
-}
-
-/* Checks that a sweep file could have these values: the memory of a run is computed from them. */
-static int check_bounds(const struct view *view, const struct param *param, const union param_value *value,
-    int64_t count, struct error *error)
-{
-    struct error fault;
-
-    for (int64_t i = 0; i < count; i++)
-        if (param_check(param, value[i], &fault) != 0)
-            return verify_fault(error, view, "%s", fault.text);
-    return 0;
-}
-
-/* One parameter along an axis: value[axis->length]. */
+/* One parameter along an axis: value[axis->length]. A sweep file could have these values: the memory of a run
+ * is computed from them. */
 static int read_param(const struct view *view, const struct param *param, const struct axis *axis,
     union param_value *value, struct error *error)
 {
-    _Static_assert(sizeof(*value) == sizeof(double), "a value is read as what it is");
-    if (param->kind == PARAM_WORD)
-        return read_words(view, param, axis, value, error);
-    int variable = column(view, param->name, axis->name, variable_param_type(param->kind), error);
-    if (variable < 0)
-        return -1;
-    if (param->kind != PARAM_REAL)
-        return read_integers(view, variable, axis->length, &value->integer, error);
-    int status = nc_get_var_double(view->file, variable, &value->real);
-    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
-}
+    struct error fault;
+    int result = 0;
 
-/* The parameters of an axis: all whose variable has this as its first dimension. */
-static bool find_params(const struct view *view, struct axis *axis, int dimension, int *cause)
-{
-    axis->param = calloc(param_count, sizeof(const struct param *));
-    *cause = axis->param ? 0 : ENOMEM;
-    for (size_t i = 0; axis->param && i < param_count; i++) {
-        int variable, count, dimensions[NC_MAX_VAR_DIMS];
-        if (lookup_variable(view->file, param_table[i].name, &variable) == NC_NOERR &&
-            nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) == NC_NOERR &&
-            count >= 1 && dimensions[0] == dimension)
-            axis->param[axis->param_count++] = &param_table[i];
+    _Static_assert(sizeof(*value) == sizeof(double) && sizeof(*value) == sizeof(long long),
+        "a value is read as what it is");
+    if (param->kind == PARAM_WORD) {
+        char **text = read_texts(view, param->name, axis->name, axis->length, error);
+        result = text ? 0 : -1;
+        for (int64_t i = 0; result == 0 && i < axis->length; i++) {
+            value[i].integer = word_index(param, text[i]);
+            if (value[i].integer < 0)
+                result = verify_fault(error, view, "%s '%s' is unknown", param->name, text[i]);
+        }
+        free_texts(text, axis->length);
+    } else {
+        int variable = column(view, param->name, axis->name, variable_param_type(param->kind), error);
+        if (variable < 0)
+            return -1;
+        int status = param->kind == PARAM_REAL
+                         ? nc_get_var_double(view->file, variable, &value->real)
+                         : nc_get_var_longlong(view->file, variable, (long long *)&value->integer);
+        result = status == NC_NOERR ? 0 : layout_error(error, view->name, status);
     }
-    return axis->param && axis->param_count > 0;
+    for (int64_t i = 0; result == 0 && i < axis->length; i++)
+        if (param_check(param, value[i], &fault) != 0)
+            result = verify_fault(error, view, "%s", fault.text);
+    return result;
 }
 
-/* Reads name, length and parameters. */
-static bool find_axis(const struct view *view, struct axis *axis, int dimension, int *cause)
+/* Reads name, length, parameters, labels and values of the axis along a dimension. Its parameters are all
+ * whose variable has this as its first dimension. */
+static int read_axis(const struct view *view, struct axis *axis, int dimension, struct error *error)
 {
     char name[NC_MAX_NAME + 1], shown[NC_MAX_NAME + 1];
     size_t length;
 
     if (nc_inq_dim(view->file, dimension, name, &length) != NC_NOERR || length < 1 ||
         length > (size_t)view->most)
-        return false;
+        return view_refuse(view, error);
     axis->name = strdup(name);
     axis->length = (int64_t)length;
-    *cause = axis->name ? 0 : ENOMEM;
-    return axis->name && strcmp(printable(name, shown, sizeof(shown)), name) == 0 &&
-           find_params(view, axis, dimension, cause);
-}
-
-static int read_values(const struct view *view, struct axis *axis, struct error *error)
-{
-    axis->value = calloc((size_t)axis->param_count * (size_t)axis->length, sizeof(*axis->value));
-    if (!axis->value)
-        return view_no_memory(view, error);
-    for (int64_t i = 0; i < axis->param_count; i++) {
-        union param_value *value = axis->value + i * axis->length;
-        if (read_param(view, axis->param[i], axis, value, error) != 0 ||
-            check_bounds(view, axis->param[i], value, axis->length, error) != 0)
-            return -1;
+    axis->param = calloc(param_count, sizeof(const struct param *));
+    if (!axis->name || !axis->param)
+        return layout_error(error, view->name, ENOMEM);
+    for (size_t i = 0; i < param_count; i++) {
+        int variable, count, dimensions[NC_MAX_VAR_DIMS];
+        if (lookup_variable(view->file, param_table[i].name, &variable) == NC_NOERR &&
+            nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) == NC_NOERR &&
+            count >= 1 && dimensions[0] == dimension)
+            axis->param[axis->param_count++] = &param_table[i];
     }
-    return 0;
-}
-
-static int read_axis(const struct view *view, struct axis *axis, int dimension, struct error *error)
-{
-    int cause = 0;
-
-    if (!find_axis(view, axis, dimension, &cause))
-        return view_missing(view, cause, error);
+    if (axis->param_count == 0 || strcmp(printable(name, shown, sizeof(shown)), name) != 0)
+        return view_refuse(view, error);
     if (!param_find(axis->name)) {
         axis->label = read_texts(view, axis->name, axis->name, axis->length, error);
         if (!axis->label)
             return -1;
     }
-    return read_values(view, axis, error);
+    axis->value = calloc((size_t)axis->param_count * (size_t)axis->length, sizeof(*axis->value));
+    if (!axis->value)
+        return view_no_memory(view, error);
+    for (int64_t i = 0; i < axis->param_count; i++)
+        if (read_param(view, axis->param[i], axis, axis->value + i * axis->length, error) != 0)
+            return -1;
+    return 0;
 }
 
 /* The grid consists of the dimensions of outcome. */
@@ -295,7 +253,8 @@ static int read_steps(struct view *view, struct error *error)
     view->step = malloc((size_t)view->step_count * sizeof(*view->step));
     if (!view->step)
         return view_no_memory(view, error);
-    return read_integers(view, variable, view->step_count, view->step, error);
+    int status = nc_get_var_longlong(view->file, variable, (long long *)view->step);
+    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }
 
 static int read_lengths(struct view *view, struct error *error)
@@ -313,13 +272,6 @@ static int read_lengths(struct view *view, struct error *error)
     }
     metric_form_place(&view->form);
     return dimension_length(view, SESSION_DIMENSION, &view->sessions, error);
-}
-
-static int read_all(struct view *view, struct error *error)
-{
-    if (check_header(view, error) != 0 || read_axes(view, error) != 0 || read_steps(view, error) != 0)
-        return -1;
-    return read_lengths(view, error);
 }
 
 /* Opens the file and nothing more. The caller calls view_close also on failure. */
@@ -350,30 +302,17 @@ static int open_file(struct view *view, const char *path, struct error *error)
 
 /* ---- opening ---- */
 
-/* "first.nc" for "first.yaml" or "first.yml"; NULL for other names, or without memory. The caller frees it.
- */
-static char *dataset_beside(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    char *beside;
-
-    if (!dot || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0))
-        return NULL;
-    return asprintf(&beside, "%.*s.nc", (int)(dot - path), path) < 0 ? NULL : beside;
-}
-
-/* Improves the error after `path` was refused as a dataset: if it is named like a sweep file, names the
- * dataset beside it, or says that one is needed. */
 void mistaken_dataset(const char *path, struct error *error)
 {
-    char *beside = dataset_beside(path);
+    const char *dot = strrchr(path, '.');
     struct error ignored;
     struct stat status;
+    char *beside;
 
-    if (!beside || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
-        free(beside);
+    if (!dot || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0) || stat(path, &status) != 0 ||
+        !S_ISREG(status.st_mode) || status.st_size == 0 ||
+        asprintf(&beside, "%.*s.nc", (int)(dot - path), path) < 0)
         return;
-    }
     if (view_check(beside, &ignored) == 0)
         error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset; its dataset is %s", path, beside);
     else
@@ -389,8 +328,9 @@ int view_open(struct view *view, const char *path, struct error *error)
 
     if (result != 0)
         mistaken_dataset(path, error);
-    else
-        result = read_all(view, error);
+    else if (check_header(view, error) != 0 || read_axes(view, error) != 0 || read_steps(view, error) != 0 ||
+             read_lengths(view, error) != 0)
+        result = -1;
     if (result != 0)
         view_close(view);
     return result;
@@ -417,25 +357,22 @@ void view_close(struct view *view)
     *view = (struct view){.file = -1};
 }
 
-static bool read_attribute(
-    const struct view *view, const struct param *param, union param_value *value, int *cause)
-{
-    if (param->kind == PARAM_WORD) {
-        char *word = view_text(view, param->name, cause);
-        value->integer = word ? word_index(param, word) : -1;
-        free(word);
-        return value->integer >= 0;
-    }
-    if (param->kind != PARAM_REAL)
-        return view_attribute_integer(view, param->name, &value->integer, cause);
-    return view_attribute_number(view, NC_GLOBAL, param->name, &value->real, cause);
-}
-
 bool view_param(const struct view *view, const struct param *param, union param_value *value, int *cause)
 {
     struct error ignored;
+    bool found;
 
-    return read_attribute(view, param, value, cause) && param_check(param, *value, &ignored) == 0;
+    if (param->kind == PARAM_WORD) {
+        char *word = view_text(view, param->name, cause);
+        value->integer = word ? word_index(param, word) : -1;
+        found = value->integer >= 0;
+        free(word);
+    } else if (param->kind == PARAM_REAL) {
+        found = view_attribute_number(view, NC_GLOBAL, param->name, &value->real, cause);
+    } else {
+        found = view_attribute_integer(view, param->name, &value->integer, cause);
+    }
+    return found && param_check(param, *value, &ignored) == 0;
 }
 
 const char *view_library(void)
