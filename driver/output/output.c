@@ -18,55 +18,58 @@
 
 enum { LINKS_MOST = 40 };
 
-/* Follows the links in the folder of a path, but not a link that is its last component. 0 or an errno. */
-static int resolve_folder(const char *path, char **whole)
+/* Follows the links in the folder of a path, but not a link that is its last component. NULL: *cause says
+ * why. */
+static char *resolve_folder(const char *path, int *cause)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *copy = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    char *folder = copy ? realpath(copy, NULL) : NULL;
-    int status = !copy ? ENOMEM : !folder ? errno : asprintf(whole, "%s/%s", folder, name) < 0 ? ENOMEM : 0;
+    char *folder = copy ? realpath(copy, NULL) : NULL, *whole = NULL;
 
+    *cause = copy && !folder ? errno : ENOMEM;
+    if (folder && asprintf(&whole, "%s/%s", folder, name) < 0)
+        whole = NULL;
     free(copy);
     free(folder);
-    return status;
+    return whole;
 }
 
-/* The absolute target of a link, given by an absolute path. 0 or an errno; EINVAL or ENOENT: it is not a
- * link. */
-static int link_target(const char *path, char **whole)
+/* The absolute target of a link, given by an absolute path. NULL: *cause says why; EINVAL or ENOENT: it is
+ * not a link. */
+static char *link_target(const char *path, int *cause)
 {
-    char target[PATH_MAX];
+    char target[PATH_MAX], *whole = NULL;
     ssize_t length = readlink(path, target, sizeof(target) - 1);
 
+    *cause = length < 0 ? errno : ENOMEM;
     if (length < 0)
-        return errno;
+        return NULL;
     target[length] = '\0';
     int folder = target[0] == '/' ? 0 : (int)(strrchr(path, '/') - path) + 1;
-    return asprintf(whole, "%.*s%s", folder, path, target) < 0 ? ENOMEM : 0;
+    return asprintf(&whole, "%.*s%s", folder, path, target) < 0 ? NULL : whole;
 }
 
 int output_resolve(const char *path, char **whole)
 {
-    char *found = realpath(path, NULL), *target;
-    int status = found ? 0 : errno;
+    int cause = 0;
 
-    *whole = found;
-    if (status != ENOENT)
-        return status;
-    status = resolve_folder(path, &found);
-    for (int links = 0; status == 0; links++) {
-        status = link_target(found, &target);
-        if (status == EINVAL || status == ENOENT) {
+    *whole = realpath(path, NULL);
+    if (*whole || errno != ENOENT)
+        return *whole ? 0 : errno;
+    char *found = resolve_folder(path, &cause);
+    for (int links = 0; found; links++) {
+        char *target = link_target(found, &cause);
+        if (!target && (cause == EINVAL || cause == ENOENT)) {
             *whole = found;
             return 0;
         }
         free(found);
-        if (status == 0) {
-            status = links < LINKS_MOST ? resolve_folder(target, &found) : ELOOP;
-            free(target);
-        }
+        found = target && links < LINKS_MOST ? resolve_folder(target, &cause) : NULL;
+        if (target && links == LINKS_MOST)
+            cause = ELOOP;
+        free(target);
     }
-    return status;
+    return cause;
 }
 
 char *output_folder(const char *path)

@@ -24,6 +24,7 @@ struct differences {
     int64_t count;
     int64_t old_steps; /* as in the match */
     const char *hint; /* how steps could grow; "": nothing to say */
+    bool identity; /* as in the match */
     int cause; /* errno of a value that could not be read */
 };
 
@@ -235,6 +236,7 @@ static void map_axis(
 
     for (; found < there->length && missing <= NAMED_MAX; found++) {
         to[found] = find_value(there, found, here, hint);
+        differences->identity = differences->identity && to[found] == found;
         if (to[found] >= 0) {
             hint = to[found] + 1;
             continue;
@@ -279,11 +281,14 @@ static void map_new_axes(struct match *match, struct differences *differences)
     const struct view *view = differences->view;
     int64_t stride = 1;
 
+    differences->identity = view->axis_count == sweep->axis_count;
     for (int64_t i = sweep->axis_count - 1; i >= 0; stride *= sweep->axis[i--].length) {
         const struct axis *here = &sweep->axis[i];
         int64_t index = find_axis(view->axis, view->axis_count, here->name);
         if (index >= 0) {
             match->stride[index] = stride;
+            differences->identity =
+                differences->identity && index == i && view->axis[index].length == here->length;
             if (same_params(&view->axis[index], here))
                 map_axis(differences, &view->axis[index], here, match->to[index]);
             else
@@ -316,19 +321,6 @@ static void compare_lost_axes(struct differences *differences)
                 break;
             }
     }
-}
-
-static bool is_identity(const struct match *match, const struct view *view, const struct sweep *sweep)
-{
-    bool same = view->axis_count == sweep->axis_count;
-
-    for (int64_t i = 0; same && i < view->axis_count; i++) {
-        const struct axis *there = &view->axis[i], *here = &sweep->axis[i];
-        same = strcmp(there->name, here->name) == 0 && there->length == here->length;
-        for (int64_t j = 0; same && j < there->length; j++)
-            same = match->to[i][j] == j;
-    }
-    return same;
 }
 
 /* The --set options at the end of a sweep file's text, as a dataset keeps it; NULL: none. */
@@ -396,7 +388,7 @@ int match_init(struct match *match, const struct view *view, const struct layout
         result = refuse_differences(&differences, text, error);
     else if (cause == 0) {
         match->old_steps = differences.old_steps;
-        match->identity = is_identity(match, view, layout->sweep);
+        match->identity = differences.identity;
     }
     free(text);
     if (result != 0)
