@@ -20,6 +20,7 @@ import pytest
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build"))
 NORMSWEEP = BUILD / "normsweep"
+FORMAT = int(re.search(r"^FORMAT = (\d+)", (PROJECT / "analysis/normsweep/names.py").read_text(), re.M)[1])
 
 # A shell without job control starts background jobs with these signals ignored, and programs here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import xarray as xr
-from conftest import PROJECT
+from conftest import FORMAT, PROJECT
 from made_up import SETTINGS
 from matplotlib.text import Text
 
@@ -24,7 +24,7 @@ def dataset(axes, outcome=None, step=(0, 1, 2, 4), other=None, **variables):
     axes = {name: np.asarray(values) for name, values in axes.items()}
     shape = tuple(map(len, axes.values()))
     coordinates = {**axes, "step": list(step), **(other or {})}
-    made = xr.Dataset(coords=coordinates, attrs={"source": "normsweep", "format_version": 2, "sweep_title": "Made up"})
+    made = xr.Dataset(coords=coordinates, attrs={"source": "normsweep", "format_version": FORMAT, "sweep_title": "Made up"})
     made.attrs |= {name: value for name, value in SETTINGS.items() if name not in axes}
     made["outcome"] = tuple(axes), np.full(shape, DONE, np.int8) if outcome is None else outcome, FLAGS
     made["rate_sum"] = made.step * made.get("learning_rate", 1.0)

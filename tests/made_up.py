@@ -2,6 +2,7 @@
 
 import numpy as np
 import xarray as xr
+from conftest import FORMAT
 
 LEARNING_RATES = np.array([1e-1, 1e-2, 1e-4])
 WEIGHT_DECAYS = np.array([10, 1, 0.1, 0.01, 0.001])
@@ -69,7 +70,7 @@ def made_up(**changes):
         **{f"session_{name}": ("sessions", np.array([first, second, ""], dtype=object))
            for name, (first, second) in SESSIONS.items()},
     }
-    attributes = {**SETTINGS, "source": "normsweep", "format_version": 2, "title": "My first diagram",
+    attributes = {**SETTINGS, "source": "normsweep", "format_version": FORMAT, "title": "My first diagram",
                   "sweep_title": "My first diagram", "sweep": "title: My first diagram\nsteps: 20\n",
                   "configuration_digest": "c0ffee", "data_digest": "beef", "steps": 20, "bias": np.int8(1)}
     dataset = xr.Dataset(variables, {**axes, "step": STEPS}, attributes)

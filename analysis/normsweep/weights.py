@@ -22,9 +22,9 @@ import numpy as np
 from .families import (ARCHITECTURE, BASE, BIASES, BLOCKS, CHOICES, FAMILIES, QUERIES, SIZE, TENSORS, WORDS, Family,
                        Row, any_of, lengths, stacks, tensors_of)
 from .hints import Array
+from .names import FORMAT
 from .words import shown
 
-FORMAT_VERSION = 10
 TITLE, RUN = "weights of a network", "normsweep"
 CONFIG, ONE, BIN = "config.json", "model.safetensors", "pytorch_model.bin"
 INDEX = ".index.json"
@@ -738,7 +738,7 @@ def write_network(network: Network, path: str) -> int:
 
 
 def define(file: Any, network: Network, scalar: str) -> None:
-    texts = {"title": TITLE, "format_version": np.int64(FORMAT_VERSION), "family": network.model_type, "scalar": scalar,
+    texts = {"title": TITLE, "format_version": np.int64(FORMAT), "family": network.model_type, "scalar": scalar,
              "has_output": attribute(network.has_output), "start_token": np.int64(network.start),
              "end_token": np.int64(network.end), "padding_token": np.int64(network.padding)}
     for name, value in texts.items():
@@ -802,9 +802,9 @@ def open_saved(path: str) -> Iterator[Saved]:
             raise Refused(f"{path}: a checkpoint of a run under way, not its final weights")
         if title != TITLE or "architecture" not in file.variables:
             raise Refused(where)
-        if version != FORMAT_VERSION:
+        if version != FORMAT:
             raise Refused(f"{path}: format version {version} is of another version of this program, which reads "
-                          f"{FORMAT_VERSION}; train or import it anew")
+                          f"{FORMAT}; train or import it anew")
         yield Saved(path, file, checked(path, file))
 
 

@@ -265,7 +265,7 @@ def test_the_table_is_that_of_the_program():
     here = {name: (place, lengths, set(needs)) for name, (place, lengths, needs) in families.TENSORS.items()}
     assert len(there) > 50 and here == {name: there[name] for name in there if name in here}
     assert list(here) == [name for name in there if name in here]
-    assert f"FORM_VERSION = {weights.FORMAT_VERSION} " in (PROJECT / "worker/checkpoint/inside.h").read_text()
+    assert f"FORMAT_VERSION = {weights.FORMAT} " in (PROJECT / "worker/run/run.h").read_text()
 
 
 def test_an_output_is_not_overwritten(tmp_path):

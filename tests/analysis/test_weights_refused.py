@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stored
-from conftest import script
+from conftest import FORMAT, script
 
 
 def refused(folder, line, *arguments):
@@ -420,8 +420,8 @@ CANNOT = "is missing or not what it can be"
 
 @pytest.mark.parametrize("name, value, line", [
     ("title", "checkpoint of a run", "a checkpoint of a run under way, not its final weights"), ("title", "x", NOT_ONE),
-    ("format_version", np.int64(11),
-     "format version 11 is of another version of this program, which reads 10; train or import it anew"),
+    ("format_version", np.int64(FORMAT + 1),
+     f"format version {FORMAT + 1} is of another version of this program, which reads {FORMAT}; train or import it anew"),
     ("family", "gpt_neo",
      "family gpt_neo is not gpt2, llama, mistral, qwen2, olmo2, bert, roberta, t5 or xlnet"),
     ("family", "bert", "a BERT has no w3; is the family right?"),

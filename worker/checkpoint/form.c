@@ -363,7 +363,7 @@ static void define_all(struct form *form, const struct digest *digest, bool weig
 {
     struct snapshot position = *form->snapshot;
     char text[DIGEST_TEXT];
-    int64_t format = FORM_VERSION;
+    int64_t format = FORMAT_VERSION;
     int old;
 
     form->status = nc_set_fill(form->file, NC_NOFILL, &old);
@@ -442,7 +442,7 @@ static void compare_origin(struct form *form, const struct digest *digest, char 
     unfit[0] = '\0';
     digest_format(digest, text);
     visit_integer(form, "format_version", &format);
-    if (form->status == NC_NOERR && format != FORM_VERSION)
+    if (form->status == NC_NOERR && format != FORMAT_VERSION)
         snprintf(unfit, size, "of another version of this program");
     else if (!says(form, "digest", text, found))
         snprintf(unfit, size, "of another run");

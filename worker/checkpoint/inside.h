@@ -100,9 +100,7 @@ bool checkpoint_parse(const char *text, struct checkpoint_name *name);
  * which analysis/weights writes networks of others, too.
  */
 
-/* The version of the form, and the two kinds of files, as the attributes format_version and title have them.
- */
-enum { FORM_VERSION = 10 };
+/* The two kinds of files, as the attribute title has them. */
 #define FORM_TITLE_CHECKPOINT "checkpoint of a run"
 #define FORM_TITLE_WEIGHTS "weights of a network"
 #define FORM_FAMILY_RUN "normsweep" /* the attribute `family` of a run's weights */

@@ -77,12 +77,12 @@ static int check_form(struct saved *saved, struct error *error)
         return refuse(saved, "a checkpoint of a run under way, not its final weights", error);
     if (strcmp(title, FORM_TITLE_WEIGHTS) != 0)
         return refuse_other(saved, error);
-    if (version == FORM_VERSION)
+    if (version == FORMAT_VERSION)
         return 0;
     return error_set(error, ERROR_INPUT,
         "%s: format version %lld is of another version of this program, which reads %d; train or import "
         "it anew",
-        saved->path, (long long)version, FORM_VERSION);
+        saved->path, (long long)version, FORMAT_VERSION);
 }
 
 /* ---- the network ---- */

@@ -164,6 +164,13 @@ void run_digest(const struct run *run, struct digest *digest);
 struct measure; /* of measure.h, which needs the groups from here */
 
 /*
+ * The version of all files that this program writes: datasets, checkpoints, weights files. Raise it with
+ * every change of what one of them has, so with every row of the tables of parameters, metrics and tensors; a
+ * file of another version is refused. analysis/normsweep/names.py has it, too.
+ */
+enum { FORMAT_VERSION = 11 };
+
+/*
  * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, length, coordinate,
  * long_name, comment). `length` and `coordinate` are static functions of metric.c: the length that a run
  * needs, measured so, and the number or word at a place. A new dimension is one row here.

@@ -37,7 +37,6 @@ int lookup_cause(int status);
  */
 
 enum {
-    FORMAT_VERSION = 2, /* raise it with every change of what a file has */
     SESSIONS_FIRST = 64, /* rows of the session table; doubled when it is full */
     AXES_MAX =
         (int)(sizeof(struct run) / sizeof(int64_t)), /* every axis has at least one parameter of its own */

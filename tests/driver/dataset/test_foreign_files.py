@@ -5,9 +5,9 @@ import os
 import netCDF4
 import numpy as np
 import pytest
+from conftest import FORMAT
 from test_dataset import sample
 
-FORMAT = 2
 WILD = "a\x1b[2Jb\x07\x9b1m"
 
 

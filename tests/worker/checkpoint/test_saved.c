@@ -232,7 +232,7 @@ static void put_integer(int file, const char *name, long long value)
 
 static void alter_version(int file)
 {
-    put_integer(file, "format_version", FORM_VERSION + 1);
+    put_integer(file, "format_version", FORMAT_VERSION + 1);
 }
 
 static void remove_version(int file)
@@ -408,8 +408,8 @@ TEST(saved_refuses_other_contents)
     char version[100];
 
     snprintf(version, sizeof(version),
-        "format version %d is of another version of this program, which reads %d", FORM_VERSION + 1,
-        FORM_VERSION);
+        "format version %d is of another version of this program, which reads %d", FORMAT_VERSION + 1,
+        FORMAT_VERSION);
     const struct {
         void (*alter)(int file);
         const char *why; /* behind the path; NULL: any damage */
