@@ -124,14 +124,14 @@ int start_join(struct start *start, const char *token, struct error *error)
 }
 
 /* If this process has the lease, it must still hold it: another's numbers would be told. */
-static int read_end(const struct start *start, const char *output, struct status *status)
+static int read_end(const struct start *start, const char *output, struct survey *survey)
 {
     double now = clock_now();
     struct error ignored;
 
     if (start->lease && lease_renew(start->lease, &ignored) == 0)
-        return status_read_own(status, output, now, &ignored);
-    return status_read(status, output, NULL, now, &ignored);
+        return survey_read_own(survey, output, now, &ignored);
+    return survey_read(survey, output, NULL, now, &ignored);
 }
 
 /* Surveys the dataset and writes the last line of the log. */
@@ -143,7 +143,7 @@ static void log_end(const struct start *start, int status, const struct error *e
     if (failed)
         event = start->held ? LOG_SWEEP_FAILED : LOG_START_REFUSED;
     struct json_writer *writer = journal_begin(start->journal, event);
-    struct status found;
+    struct survey found;
     struct error lost;
 
     if (!writer)
@@ -153,11 +153,11 @@ static void log_end(const struct start *start, int status, const struct error *e
     json_writer_text(writer, "message", failed ? error->text : NULL);
     json_writer_real(writer, "seconds", clock_now() - start->begun);
     if (output && read_end(start, output, &found) == 0) {
-        json_writer_whole(writer, "cells", found.survey.cells);
-        json_writer_whole(writer, "runs", found.survey.runs);
-        json_writer_whole(writer, "ended", found.survey.ended);
-        status_json_counts(writer, found.survey.count);
-        status_release(&found);
+        json_writer_whole(writer, "cells", found.view.cells);
+        json_writer_whole(writer, "runs", found.runs);
+        json_writer_whole(writer, "ended", found.ended);
+        status_json_counts(writer, found.count);
+        survey_release(&found);
     }
     journal_end(start->journal, false);
     if (journal_complains(start->journal, false, &lost))

@@ -89,8 +89,8 @@ struct watch {
     bool json; /* a line of JSON for each look */
     struct canvas canvas; /* rows 0: plain lines */
     struct run_naming naming;
-    struct status status; /* of the last picture */
-    bool known; /* status is valid */
+    struct survey survey; /* of the last picture */
+    bool known; /* survey is valid */
     double lost; /* since when the dataset could not be read; 0: it could */
 };
 
@@ -99,15 +99,15 @@ struct watch {
 static int look_again(struct watch *watch, struct error *error)
 {
     double now = clock_now();
-    struct status status;
+    struct survey survey;
 
-    if (status_read(&status, watch->path, watch->known ? &watch->status.survey : NULL, now, error) != 0) {
+    if (survey_read(&survey, watch->path, watch->known ? &watch->survey : NULL, now, error) != 0) {
         watch->lost = watch->lost > 0 ? watch->lost : now;
         return watch->known && now - watch->lost < LOST_SECONDS ? 1 : -1;
     }
     if (watch->known)
-        status_release(&watch->status);
-    watch->status = status;
+        survey_release(&watch->survey);
+    watch->survey = survey;
     watch->known = true;
     watch->lost = 0;
     return 0;
@@ -121,7 +121,7 @@ static void draw_status(struct watch *watch)
     FILE *out = memory_stream(&text, &size);
 
     canvas_resize(&watch->canvas, &terminal);
-    status_picture(out, &watch->status, &watch->canvas, &watch->naming);
+    survey_screen(out, &watch->survey, &watch->canvas, &watch->naming);
     memory_stream_close(out);
     canvas_draw(&watch->canvas, text);
     free(text);
@@ -135,7 +135,7 @@ static int show_watched(struct watch *watch, bool first, struct error *error)
     }
     if (!first && !watch->json)
         putchar('\n');
-    int result = watch->json ? status_json_print(&watch->status, error) : status_print(&watch->status, error);
+    int result = watch->json ? survey_print_json(&watch->survey, error) : survey_print(&watch->survey, error);
     fflush(stdout);
     return result;
 }
@@ -146,7 +146,7 @@ static int follow_dataset(struct watch *watch, struct error *error)
         int result = look_again(watch, error);
         if (result < 0 || (result == 0 && show_watched(watch, first, error) != 0))
             return -1;
-        if (ferror(stdout) || (result == 0 && !status_is_going(&watch->status)))
+        if (ferror(stdout) || (result == 0 && !survey_is_going(&watch->survey)))
             return STATUS_DONE;
         if (pause_for(WATCH_SECONDS) == PAUSE_INTERRUPTED) {
             if (watch->canvas.terminal.rows > 0)
@@ -167,7 +167,7 @@ static int status_watch(const char *path, bool json, struct error *error)
     begin_pauses();
     int result = follow_dataset(&watch, error);
     if (watch.known)
-        status_release(&watch.status);
+        survey_release(&watch.survey);
     canvas_release(&watch.canvas);
     return result;
 }
@@ -222,24 +222,24 @@ static bool is_changed(struct wait *wait)
     return !same;
 }
 
-static int exit_status_of(const struct status *status)
+static int exit_status_of(const struct survey *survey)
 {
-    if (status->fault) /* no run can continue it */
+    if (survey->fault) /* no run can continue it */
         return STATUS_INPUT;
-    if (status->survey.ended < status->survey.runs)
+    if (survey->ended < survey->runs)
         return STATUS_STOPPED;
-    return status->survey.count[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
+    return survey->count[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
 }
 
 /* Judges a dataset that no process held a moment ago. */
-static int judge(struct wait *wait, const struct status *status, bool over, struct error *error)
+static int judge(struct wait *wait, const struct survey *survey, bool over, struct error *error)
 {
-    int result = exit_status_of(status);
+    int result = exit_status_of(survey);
 
     wait->stopped = result == STATUS_STOPPED;
-    if (status->held || (wait->stopped && !status->view.copy && !over))
+    if (survey->held || (wait->stopped && !survey->view.copy && !over))
         return WAIT_ON;
-    int printed = wait->json ? status_json_print(status, error) : status_print(status, error);
+    int printed = wait->json ? survey_print_json(survey, error) : survey_print(survey, error);
     return printed == 0 ? result : -1;
 }
 
@@ -261,18 +261,18 @@ static int find_none(struct wait *wait, bool over)
  * is the machine's. */
 static int look_at_dataset(struct wait *wait, bool over, struct error *error)
 {
-    struct status status;
+    struct survey survey;
     struct error ignored;
 
-    if (status_read(&status, wait->path, NULL, clock_now(), error) != 0) {
+    if (survey_read(&survey, wait->path, NULL, clock_now(), error) != 0) {
         if (is_absent(wait->path)) /* it was renamed or removed meanwhile */
             return find_none(wait, over);
         bool passes = error->status == ERROR_ENVIRONMENT && !over;
         wait->stopped = false;
         return passes || is_held(wait->path, &ignored) > 0 ? WAIT_ON : -1;
     }
-    int result = judge(wait, &status, over, error);
-    status_release(&status);
+    int result = judge(wait, &survey, over, error);
+    survey_release(&survey);
     return result;
 }
 
@@ -315,12 +315,12 @@ static int status_wait(const char *path, double limit, bool json, struct error *
 
 static int print_once(const char *path, bool json, struct error *error)
 {
-    struct status status;
+    struct survey survey;
 
-    if (status_read(&status, path, NULL, clock_now(), error) != 0)
+    if (survey_read(&survey, path, NULL, clock_now(), error) != 0)
         return -1;
-    int result = json ? status_json_print(&status, error) : status_print(&status, error);
-    status_release(&status);
+    int result = json ? survey_print_json(&survey, error) : survey_print(&survey, error);
+    survey_release(&survey);
     return result;
 }
 

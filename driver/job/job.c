@@ -404,10 +404,9 @@ static void begin_cell(
     struct error error;
     struct run run;
 
-    double cost = job_run(job, cell, &run);
-    speed_begin(&job->speed, worker, cost);
+    speed_begin(&job->speed, worker, job_run(job, cell, &run));
     JOB_TELL(job, .kind = JOB_RUN_BEGUN, .worker = worker, .cell = cell, .host = host, .step = step,
-        .last_step = last_step, .cost = cost);
+        .last_step = last_step);
     keep_error(job, dataset_start(job->dataset, cell, host, step, &error), &error);
     job->tally.running++;
 }
@@ -423,9 +422,11 @@ static void count_steps(
 {
     int64_t new = speed_step(&job->speed, worker, step, last_step, tokens);
 
-    job->meter.tokens += new > 0 ? (double)new : 0;
+    if (new < 0) /* of an earlier run of the worker */
+        return;
+    job->meter.tokens += (double)new;
     JOB_TELL(job, .kind = JOB_RUN_STEP, .worker = worker, .cell = cell, .step = step, .last_step = last_step,
-        .tokens = tokens);
+        .tokens = new);
 }
 
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
@@ -558,8 +559,7 @@ void job_breathe(struct job *job, double now)
     coordinator_state(job->coordinator, &state);
     double mean = job->runs_chosen > 0 ? job->cost_chosen / (double)job->runs_chosen : 0;
     job->tally.cost_left = state.cost_left + (double)job->tally.to_come * mean;
-    speed_left(&job->speed, job->tally.cost_left, now);
-    JOB_TELL(job, .kind = JOB_TICK, .now = now);
+    JOB_TELL(job, .kind = JOB_TICK, .left = speed_left(&job->speed, job->tally.cost_left, now), .now = now);
     tell_pace(job, state.workers, now);
     if (now - job->flushed >= FLUSH_SECONDS) {
         keep_error(job, dataset_flush(job->dataset, &error), &error);

@@ -47,8 +47,8 @@ int64_t draw_cells(int64_t *cell, int64_t count, int64_t wanted, uint64_t seed);
 /* What happens in a job. Workers are numbered from 0. */
 enum job_event_kind {
     JOB_BEGUN, /* with `workers` */
-    JOB_RUN_BEGUN, /* from `step` on, on `host`; it will cost `cost` */
-    JOB_RUN_STEP, /* `tokens` trained on so far; the first is that of the step at which the run began */
+    JOB_RUN_BEGUN, /* from `step` on, on `host` */
+    JOB_RUN_STEP, /* at `step`, after training on `tokens` more */
     JOB_RUN_LOSS, /* `loss` at `step` */
     JOB_RUN_LEFT, /* its worker trains the run no more; a result or JOB_RUN_RETURNED follows */
     JOB_RUN_ENDED, /* with `result`, which is not committed yet */
@@ -58,7 +58,7 @@ enum job_event_kind {
     JOB_COMMITTED, /* `results` are durable; -1: they are dropped */
     JOB_STOPS, /* runs are saved now; may come several times */
     JOB_SPEAKS, /* a line is about to be printed on stderr */
-    JOB_TICK, /* time `now` */
+    JOB_TICK, /* time `now`; `left` is as of speed_left */
     JOB_CLOSED, /* also of a job that has not begun */
 };
 
@@ -68,7 +68,7 @@ struct job_event {
     enum job_event_kind kind;
     int worker, workers, rank; /* rank: of the worker's process */
     int64_t cell, step, last_step, tokens, results;
-    double cost, loss, now;
+    double loss, left, now;
     const char *host, *why;
     const struct result *result;
 };

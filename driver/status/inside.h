@@ -5,53 +5,78 @@
 
 #include "driver/status/status.h"
 
-/*
- * `held`: a process writes the dataset, or may. `before`: an earlier survey of the same dataset, which knows
- * when each run's last row was first seen; NULL: none. `now`: seconds on any clock. The view must outlive the
- * survey. -1: an error, nothing to release.
- */
-int survey_make(struct survey *survey, const struct view *view, bool held, const struct survey *before,
-    double now, struct error *error);
+/* Surveys a dataset that a process holds, or may, or that no process does. -1: nothing to release. */
+int survey_make(struct survey *survey, const char *path, bool held, const struct survey *before, double now,
+    struct error *error);
 
-/* The number of runs that will have been trained in the end: `runs`, or while a search chooses among them,
- * its estimate. */
-double survey_expected(const struct survey *survey);
-
-/* Also accepts a survey that is all zeros. */
-void survey_release(struct survey *survey);
-
-/*
- * The state in one word. running: a process holds the dataset, to train or to begin or end the sweep; no
- * process does otherwise. altered: there is a fault. stopped: runs are left. failed: all runs have ended, and
- * some failed. complete: all have ended, and none failed.
- */
-const char *status_state(const struct status *status);
-
-/*
- * The state of a sweep for scripts. docs/status.schema.json describes the object; a change that existing
- * readers could trip over raises STATUS_JSON_VERSION.
- */
-enum { STATUS_JSON_VERSION = 1 };
-
-/*
- * The phase diagram of a running sweep. It is redrawn after changes, but so rarely that drawing takes less
- * than 1 % of the time, however large the grid is. When the terminal changes size it is redrawn at once,
- * because lines made for a larger terminal would push the workers' lines off a smaller one.
- */
-struct live_map {
-    struct picture_runs runs; /* borrowed pointers; outcome NULL: no map */
-    char *text; /* the lines; NULL: none */
-    int rows, columns; /* the size that the lines were made for */
-    bool changed; /* since the last drawing */
-    double next; /* time of the next drawing, at the earliest */
+/* What a survey has found, in the order of the JSON object. */
+enum survey_field {
+    FIELD_TITLE,
+    FIELD_NOTES,
+    FIELD_STATE,
+    FIELD_FAULT,
+    FIELD_COPY,
+    FIELD_BYTES,
+    FIELD_FORMAT,
+    FIELD_WRITTEN,
+    FIELD_GRID,
+    FIELD_CELLS,
+    FIELD_RUNS,
+    FIELD_EXPECTED,
+    FIELD_ENDED,
+    FIELD_COUNTS,
+    FIELD_SAVED,
+    FIELD_LEFT,
+    FIELD_RATE,
+    FIELD_MEAN,
+    FIELD_MEAN_SECONDS,
+    FIELD_MEAN_RATE,
+    FIELD_MEAN_END,
+    FIELD_SESSIONS,
+    FIELD_SESSION,
+    FIELD_RUNS_UNDER_WAY,
+    FIELD_FAILURES,
+    FIELD_COUNT
 };
 
-void live_map_init(struct live_map *map, const struct picture_runs *runs);
-void live_map_release(struct live_map *map);
+/* Where fields are shown besides: `status` as text, the screen of --watch, the line of `run`. */
+enum survey_look { LOOK_TEXT, LOOK_SCREEN, LOOK_RUN, LOOK_COUNT };
 
-/* Updates `text` if due; `now` in seconds. At most `rows` lines of the canvas's width; none if rows are
- * too few for a map. */
-void live_map_draw(struct live_map *map, const struct canvas *canvas, int rows, double now);
+/* The only list of the fields. */
+extern const struct survey_row {
+    const char *name; /* in JSON */
+    enum survey_kind {
+        KIND_TEXT,
+        KIND_TRUTH,
+        KIND_WHOLE, /* below 0: unknown */
+        KIND_SECONDS, /* a real number, NaN: unknown */
+        KIND_RATE, /* likewise, per second */
+        KIND_OPEN, /* an object begins, whose fields follow until KIND_CLOSE */
+        KIND_CLOSE,
+        KIND_OWN /* has a form of its own */
+    } kind;
+    size_t offset; /* in the survey */
+    struct {
+        const char *before, *after; /* NULL: it is not shown there */
+    } said[LOOK_COUNT];
+} survey_table[FIELD_COUNT];
+
+enum { SAID_SIZE = 80 };
+
+/* "about 3 min left": a field of KIND_SECONDS or KIND_RATE as it is said there; "" if it is unknown. Returns
+ * text. */
+const char *survey_say(
+    const struct survey *survey, enum survey_field field, enum survey_look look, char text[SAID_SIZE]);
+
+/* "out.nc: the sweep's title" */
+void survey_print_name(FILE *out, const struct survey *survey);
+
+/* The next failed cell from this one on; -1: none. */
+int64_t survey_next_failed(const struct survey *survey, int64_t cell);
+
+/* Prints the reasons of at most `most` failed runs, and how many more there are. `columns`: of a run's name,
+ * at most; 0: any. *cause: as of view_string. */
+void survey_print_failures(FILE *out, const struct survey *survey, int64_t most, int columns, int *cause);
 
 enum { RUN_LINE_HEAD = 64, RUN_LINE_NOTE = 32 };
 
@@ -72,35 +97,8 @@ struct run_line {
 void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct axis *axis,
     const struct run_line *line, int count, struct run_naming *naming);
 
-/* The progress display; see struct display. */
-struct progress;
-
-/* Writes to `file`. Pointers in `runs` are borrowed, and what they point to may change; outcome NULL: no
- * map. NULL: no memory. */
-struct progress *progress_new(
-    FILE *file, const struct terminal *terminal, int workers, const struct picture_runs *runs, double now);
-void progress_free(struct progress *progress);
-
-/* Follows changes of the terminal's size. Only if the output ends up on this process's own terminal. */
-void progress_follow(struct progress *progress);
-
-/* Call when outcomes of the map have changed. */
-void progress_remap(struct progress *progress);
-
-/* Draws if due: a few times a second on a terminal, otherwise every 30 s. */
-void progress_show(struct progress *progress, const struct tally *tally, double now);
-
-/* Worker 0 to workers - 1 begins the run of a cell, of this cost. The first step that it reports is where
- * the run resumes; the work before it does not count for the pace. */
-void progress_begin(struct progress *progress, int worker, int64_t cell, double cost);
-void progress_step(struct progress *progress, int worker, int64_t step, int64_t last_step, int64_t tokens);
-void progress_loss(struct progress *progress, int worker, int64_t step, double loss);
-void progress_end(struct progress *progress, int worker);
-
-/* From now on the display says that runs are saved and the sweep stops; the first time at once. */
-void progress_stop(struct progress *progress);
-
-/* Erases the block, so that other output can take its place. */
-void progress_clear(struct progress *progress);
+/* Begins a display on this file. Pointers in `runs` are borrowed. */
+void display_begin(struct display *display, FILE *file, const struct terminal *terminal, int workers,
+    const struct picture_runs *runs, double now);
 
 #endif

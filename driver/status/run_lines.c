@@ -1,6 +1,7 @@
 /*
  * A line for each run under way, in columns. If they do not fit, names are shortened first, then notes and
- * losses left out; a display keeps the shortest names that it has needed, so that lines do not jump.
+ * losses left out; a display keeps the shortest names that it has needed, so that lines do not jump. The
+ * screens call it for each drawing; nothing here fails.
  */
 #include "driver/status/inside.h"
 #include "driver/text/text.h"
@@ -24,19 +25,6 @@ static int put_loss(const struct run_line *line, int columns, char loss[LOSS_SIZ
     return snprintf(loss, LOSS_SIZE, "loss %.4g", line->loss);
 }
 
-/* The width that every line reserves for its loss, so that the notes line up. */
-static int widest_loss(int columns, const struct run_line *line, int count)
-{
-    char loss[LOSS_SIZE];
-    int widest = LOSS_WIDTH;
-
-    for (int i = 0; i < count; i++) {
-        int width = line[i].cell < 0 ? 0 : put_loss(&line[i], columns, loss);
-        widest = width > widest ? width : widest;
-    }
-    return widest;
-}
-
 /* The part of a line after the run's name. */
 static void put_tail(const struct run_line *line, int columns, int loss_width, char tail[TAIL])
 {
@@ -54,46 +42,34 @@ static void put_tail(const struct run_line *line, int columns, int loss_width, c
         snprintf(tail + written, TAIL - (size_t)written, "%*s  %s", loss_width - lines_width(loss), "", note);
 }
 
-/* How the names of the runs are written: all in the same way. */
-struct names {
-    int64_t axis_count;
-    const struct axis *axis;
-    enum naming naming;
-    int columns;
-};
-
-static int longest_head(const struct run_line *line, int count)
-{
-    int longest = 0;
-
-    for (int i = 0; i < count; i++) {
-        int columns = lines_width(line[i].head);
-        longest = columns > longest ? columns : longest;
-    }
-    return longest;
-}
-
-static int longest_name(const struct names *names, const struct run_line *line, int count)
+static int longest(
+    int64_t axis_count, const struct axis *axis, enum naming naming, const struct run_line *line, int count)
 {
     char label[LABEL_SIZE];
-    int longest = 0;
+    int most = 0;
 
     for (int i = 0; i < count; i++) {
         if (line[i].cell < 0)
             continue;
-        label_named(names->axis_count, names->axis, line[i].cell, names->naming, label);
-        int columns = lines_width(label);
-        longest = columns > longest ? columns : longest;
+        int columns = lines_width(label_named(axis_count, axis, line[i].cell, naming, label));
+        most = columns > most ? columns : most;
     }
-    return longest;
+    return most;
 }
 
-/* The width that every line has left for a name. */
-static int name_room(int columns, const struct run_line *line, int count)
+void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct axis *axis,
+    const struct run_line *line, int count, struct run_naming *naming)
 {
-    int room = columns, head = longest_head(line, count), loss_width = widest_loss(columns, line, count);
-    char tail[TAIL];
+    enum naming how = naming->columns == columns ? naming->naming : NAMING_WHOLE;
+    int head = 0, loss_width = LOSS_WIDTH, room = columns, name;
+    char loss[LOSS_SIZE], tail[TAIL], label[LABEL_SIZE];
 
+    for (int i = 0; i < count; i++) {
+        int width = lines_width(line[i].head),
+            lost = line[i].cell < 0 ? 0 : put_loss(&line[i], columns, loss);
+        head = width > head ? width : head;
+        loss_width = lost > loss_width ? lost : loss_width; /* so that the notes line up */
+    }
     for (int i = 0; i < count; i++) {
         if (line[i].cell < 0)
             continue;
@@ -101,26 +77,11 @@ static int name_room(int columns, const struct run_line *line, int count)
         int left = columns - head - 2 - lines_width(tail);
         room = left < room ? left : room;
     }
-    return room > 0 ? room : 0;
-}
-
-static void fit_names(struct names *names, int room, const struct run_line *line, int count)
-{
-    while ((names->columns = longest_name(names, line, count)) > room && names->naming < NAMING_NONE)
-        names->naming++;
-    names->columns = names->columns < room ? names->columns : room;
-}
-
-void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct axis *axis,
-    const struct run_line *line, int count, struct run_naming *naming)
-{
-    struct names names = {.axis_count = axis_count, .axis = axis};
-    char tail[TAIL], label[LABEL_SIZE];
-    int head = longest_head(line, count), loss_width = widest_loss(columns, line, count);
-
-    names.naming = naming->columns == columns ? naming->naming : NAMING_WHOLE;
-    fit_names(&names, name_room(columns, line, count), line, count);
-    *naming = (struct run_naming){names.naming, columns};
+    room = room > 0 ? room : 0;
+    while ((name = longest(axis_count, axis, how, line, count)) > room && how < NAMING_NONE)
+        how++;
+    name = name < room ? name : room;
+    *naming = (struct run_naming){how, columns};
     for (int i = 0; i < count; i++) {
         fprintf(out, "%s%*s  ", line[i].head, head - lines_width(line[i].head), "");
         if (line[i].cell < 0) {
@@ -128,8 +89,8 @@ void run_lines_print(FILE *out, int columns, int64_t axis_count, const struct ax
             continue;
         }
         put_tail(&line[i], columns, loss_width, tail);
-        label_named(axis_count, axis, line[i].cell, names.naming, label);
-        label_shorten(label, names.columns);
-        fprintf(out, "%s%*s%s\n", label, names.columns - lines_width(label), "", tail);
+        label_named(axis_count, axis, line[i].cell, how, label);
+        label_shorten(label, name);
+        fprintf(out, "%s%*s%s\n", label, name - lines_width(label), "", tail);
     }
 }

@@ -1,58 +1,113 @@
 /*
- * What a dataset says about its sweep, as numbers: counts, means of ended runs, and the runs under way.
- *
- * A file may have been changed by other programs, so a variable of another shape counts as not there.
+ * What a dataset says about its sweep: counts, means of ended runs, the runs under way; and the list of what
+ * is found, from which text, JSON and screens are made. Commands read a survey (survey_read), show it in one
+ * of these forms, and release it. A dataset that cannot be read is an error; a file may have been changed by
+ * other programs, so a variable of another shape counts as not there.
  */
 #include "driver/dataset/form/form.h"
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
+#include "driver/output/output.h"
 #include "driver/status/inside.h"
 #include "driver/tables/tables.h"
 #include "driver/text/text.h"
+#include "worker/checkpoint/checkpoint.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+
+#define AT(word, is, member) .name = (word), .kind = (is), .offset = offsetof(struct survey, member)
+
+const struct survey_row survey_table[FIELD_COUNT] = {
+    [FIELD_TITLE] = {AT("title", KIND_TEXT, title)},
+    [FIELD_NOTES] = {AT("notes", KIND_TEXT, notes)},
+    [FIELD_STATE] = {AT("state", KIND_TEXT, state)},
+    [FIELD_FAULT] = {AT("fault", KIND_TEXT, fault)},
+    [FIELD_COPY] = {AT("copy", KIND_TRUTH, view.copy)},
+    [FIELD_BYTES] = {AT("bytes", KIND_WHOLE, view.bytes)},
+    [FIELD_FORMAT] = {AT("format_version", KIND_WHOLE, view.format)},
+    [FIELD_WRITTEN] = {AT("written_seconds", KIND_SECONDS, written),
+        .said = {[LOOK_TEXT] = {"written   ", " ago"}, [LOOK_SCREEN] = {"silent for ", ""}}},
+    [FIELD_GRID] = {.name = "grid", .kind = KIND_OWN},
+    [FIELD_CELLS] = {AT("cells", KIND_WHOLE, view.cells)},
+    [FIELD_RUNS] = {AT("runs", KIND_WHOLE, runs)},
+    [FIELD_EXPECTED] = {AT("expected_runs", KIND_WHOLE, expected)},
+    [FIELD_ENDED] = {AT("ended", KIND_WHOLE, ended)},
+    [FIELD_COUNTS] = {.name = "counts", .kind = KIND_OWN},
+    [FIELD_SAVED] = {AT("saved", KIND_WHOLE, saved)},
+    [FIELD_LEFT] = {AT("seconds_left", KIND_SECONDS, left),
+        .said = {{"left      about ", ""}, {"about ", " left"}, {"", " left"}}},
+    [FIELD_RATE] = {AT("tokens_per_second", KIND_RATE, rate),
+        .said = {{"", " tokens/s in all"}, {"", " tokens/s in all"}, {"", " tokens/s in all"}}},
+    [FIELD_MEAN] = {.name = "mean", .kind = KIND_OPEN},
+    [FIELD_MEAN_SECONDS] = {AT("seconds", KIND_SECONDS, mean_seconds),
+        .said = {{"duration  ", " per run, on average, to train, measure and validate"},
+            {"per run, on average: ", ""}}},
+    [FIELD_MEAN_RATE] = {AT("tokens_per_second", KIND_RATE, mean_rate),
+        .said = {{"", " tokens/s per run, in training steps alone"},
+            {"of this training steps at ", " tokens/s"}}},
+    [FIELD_MEAN_END] = {.kind = KIND_CLOSE},
+    [FIELD_SESSIONS] = {AT("sessions", KIND_WHOLE, sessions)},
+    [FIELD_SESSION] = {AT("session", KIND_OWN, age),
+        .said = {{"elapsed   ", " in this session"}, {"begun ", " ago"}}},
+    [FIELD_RUNS_UNDER_WAY] = {.name = "under_way", .kind = KIND_OWN},
+    [FIELD_FAILURES] = {.name = "failures", .kind = KIND_OWN},
+};
+
+const char *survey_say(
+    const struct survey *survey, enum survey_field field, enum survey_look look, char text[SAID_SIZE])
+{
+    const struct survey_row *row = &survey_table[field];
+    char number[32];
+    double value;
+
+    memcpy(&value, (const char *)survey + row->offset, sizeof(value));
+    text[0] = '\0';
+    if (isfinite(value))
+        snprintf(text, SAID_SIZE, "%s%s%s", row->said[look].before,
+            row->kind == KIND_RATE ? rate_format(value, number, sizeof(number))
+                                   : duration_format(value, number, sizeof(number)),
+            row->said[look].after);
+    return text;
+}
+
+int64_t survey_next_failed(const struct survey *survey, int64_t cell)
+{
+    while (cell < survey->view.cells && survey->outcome[cell] != OUTCOME_FAILED)
+        cell++;
+    return cell < survey->view.cells ? cell : -1;
+}
+
+bool survey_is_going(const struct survey *survey)
+{
+    return survey->held && survey->ended < survey->runs;
+}
 
 /* ---- ended runs ---- */
 
-static double *read_run_variable(const struct view *view, enum run_variable variable, struct error *error)
+/* The mean of a variable over runs that have ended; NaN if there are none. */
+static int read_mean(
+    const struct survey *survey, enum run_variable variable, double *mean, struct error *error)
 {
-    return view_cells(view, run_variable_table[variable].name, error);
-}
-
-/* The mean over runs that have ended. */
-static double mean_of(const struct survey *survey, const double *values)
-{
-    double sum = 0;
+    double *value = view_cells(&survey->view, run_variable_table[variable].name, error), sum = 0;
     int64_t count = 0;
 
-    for (int64_t cell = 0; cell < survey->cells; cell++) {
+    for (int64_t cell = 0; value && cell < survey->view.cells; cell++) {
         bool ended = survey->outcome[cell] == OUTCOME_DONE || survey->outcome[cell] == OUTCOME_DIVERGED;
-        if (ended && isfinite(values[cell])) {
-            sum += values[cell];
+        if (ended && isfinite(value[cell])) {
+            sum += value[cell];
             count++;
         }
     }
-    return count ? sum / (double)count : NAN;
-}
-
-static int read_means(struct survey *survey, const struct view *view, struct error *error)
-{
-    double *seconds = read_run_variable(view, RUN_VARIABLE_seconds, error);
-    double *speed = seconds ? read_run_variable(view, RUN_VARIABLE_tokens_per_second, error) : NULL;
-    int result = speed ? 0 : -1;
-
-    if (speed) {
-        survey->seconds = mean_of(survey, seconds);
-        survey->speed = mean_of(survey, speed);
-    }
-    free(seconds);
-    free(speed);
-    return result;
+    *mean = count ? sum / (double)count : NAN;
+    free(value);
+    return value ? 0 : -1;
 }
 
 /* ---- runs under way ---- */
@@ -88,15 +143,6 @@ static int64_t last_step_of(const struct view *view, int64_t cell)
     return is_told_apart(view) ? -1 : view->step[view->step_count - 1];
 }
 
-/* The same run in an earlier survey. Both are sorted by cell, so *place only advances. */
-static const struct survey_run *find_run(const struct survey *before, int64_t cell, int64_t *place)
-{
-    while (before && *place < before->running && before->run[*place].cell < cell)
-        ++*place;
-    bool found = before && *place < before->running && before->run[*place].cell == cell;
-    return found ? &before->run[*place] : NULL;
-}
-
 /* `loss`: size 0 if the dataset has none. `rows`: [step_count], scratch. */
 static int read_run(const struct view *view, const struct view_variable *loss, double *rows,
     struct survey_run *run, struct error *error)
@@ -117,40 +163,44 @@ static int read_run(const struct view *view, const struct view_variable *loss, d
     return 0;
 }
 
-static int read_runs(struct survey *survey, const struct view *view, const struct survey *before, double now,
-    struct error *error)
+/* Runs of both surveys are sorted by cell, so those of the one before are passed only once. */
+static int read_runs(struct survey *survey, const struct survey *before, double now, struct error *error)
 {
+    const struct view *view = &survey->view;
     double *rows = memory_new((size_t)view->step_count, sizeof(*rows));
     struct view_variable loss = {0};
-    int64_t place = 0, count = 0;
+    int64_t passed = 0, count = 0;
     int result = 0;
 
     survey->run = memory_zero((size_t)survey->running, sizeof(*survey->run));
-    for (int64_t cell = 0; cell < survey->cells && count < survey->running; cell++)
-        if (survey->outcome[cell] == OUTCOME_RUNNING)
-            survey->run[count++].cell = cell;
     if (!view_find(view, metric_table[METRIC_train_loss].name, &loss) || !view_is_of_runs(view, &loss) ||
         loss.dimension_count != view->axis_count + 1 || loss.length[view->axis_count] != view->step_count)
         loss.size = 0;
-    for (int64_t i = 0; result == 0 && i < survey->running; i++) {
-        struct survey_run *run = &survey->run[i];
-        const struct survey_run *earlier = find_run(before, run->cell, &place);
+    for (int64_t cell = 0; result == 0 && count < survey->running; cell++) {
+        if (survey->outcome[cell] != OUTCOME_RUNNING)
+            continue;
+        struct survey_run *run = &survey->run[count++];
+        run->cell = cell;
         result = read_run(view, &loss, rows, run, error);
-        run->heard = earlier && earlier->step == run->step ? earlier->heard : now;
+        while (before && passed < before->running && before->run[passed].cell < cell)
+            passed++;
+        bool same = before && passed < before->running && before->run[passed].cell == cell &&
+                    before->run[passed].step == run->step;
+        run->heard = same ? before->run[passed].heard : now;
     }
     free(rows);
     return result;
 }
 
-/* ---- the whole ---- */
+/* ---- sessions ---- */
 
 /* Finds the last session, and how long ago it began. */
-static int find_session(struct survey *survey, const struct view *view, struct error *error)
+static int find_session(struct survey *survey, struct error *error)
 {
+    const struct view *view = &survey->view;
     const char *name = session_variable_table[SESSION_VARIABLE_start].name;
     struct tm date = {0};
 
-    survey->session = -1;
     for (int64_t i = 0; i < view->sessions; i++) {
         int cause = 0;
         char *start = view_string(view, name, i, &cause);
@@ -160,46 +210,114 @@ static int find_session(struct survey *survey, const struct view *view, struct e
         free(start);
         if (!used)
             break;
-        survey->session = i;
+        survey->sessions = i + 1;
         survey->age = known ? difftime(time(NULL), timegm(&date)) : NAN;
     }
     return 0;
 }
 
-/* If no process holds the dataset, its running runs count as pending: the next start makes them so. */
-static void count_outcomes(struct survey *survey, bool held)
-{
-    for (int64_t cell = 0; cell < survey->cells; cell++) {
-        enum outcome outcome = (enum outcome)survey->outcome[cell];
-        if (outcome == OUTCOME_RUNNING && !held)
-            outcome = OUTCOME_PENDING;
-        survey->count[outcome]++;
-    }
-    survey->running = survey->count[OUTCOME_RUNNING];
-    survey->runs = survey->cells - survey->count[OUTCOME_SKIPPED];
-    survey->ended = survey->runs - survey->count[OUTCOME_PENDING] - survey->running;
-}
-
 /* A number of the last session; NaN if the dataset has none. */
-static int read_number(const struct survey *survey, const struct view *view, enum session_variable which,
-    double *number, struct error *error)
+static int read_number(
+    const struct survey *survey, enum session_variable which, double *number, struct error *error)
 {
+    const struct view *view = &survey->view;
     struct view_variable variable;
 
-    if (survey->session < 0 || !view_find(view, session_variable_table[which].name, &variable) ||
-        variable.dimension_count != 1 || survey->session >= variable.size)
+    *number = NAN;
+    if (survey->sessions == 0 || !view_find(view, session_variable_table[which].name, &variable) ||
+        variable.dimension_count != 1 || survey->sessions > variable.size)
         return 0;
     double *value = memory_new((size_t)variable.size, sizeof(*value));
     int result = view_read(view, &variable, value, error);
     if (result == 0)
-        *number = value[survey->session];
+        *number = value[survey->sessions - 1];
     free(value);
     return result;
 }
 
-static int read_all(struct survey *survey, const struct view *view, bool held, const struct survey *before,
-    double now, struct error *error)
+/* ---- the whole ---- */
+
+/* If no process holds the dataset, its running runs count as pending: the next start makes them so. */
+static void count_outcomes(struct survey *survey)
 {
+    for (int64_t cell = 0; cell < survey->view.cells; cell++) {
+        enum outcome outcome = (enum outcome)survey->outcome[cell];
+        if (outcome == OUTCOME_RUNNING && !survey->held)
+            outcome = OUTCOME_PENDING;
+        survey->count[outcome]++;
+    }
+    survey->running = survey->count[OUTCOME_RUNNING];
+    survey->runs = survey->view.cells - survey->count[OUTCOME_SKIPPED];
+    survey->ended = survey->runs - survey->count[OUTCOME_PENDING] - survey->running;
+}
+
+/* What the last session has written, of which only a process that still runs can be held to the pace. */
+static int read_session(struct survey *survey, struct error *error)
+{
+    double expected;
+
+    if (find_session(survey, error) != 0 ||
+        (survey->held &&
+            (read_number(survey, SESSION_VARIABLE_seconds_left, &survey->left, error) != 0 ||
+                read_number(survey, SESSION_VARIABLE_tokens_per_second, &survey->rate, error) != 0)) ||
+        read_number(survey, SESSION_VARIABLE_runs, &expected, error) != 0)
+        return -1;
+    bool searches = expected < (double)survey->runs && survey->ended < survey->runs;
+    survey->expected = searches ? (int64_t)fmax(expected, (double)survey->ended) : survey->runs;
+    return 0;
+}
+
+/* What run would refuse. A sweep that runs has passed this, and changes what is looked at. */
+static int find_fault(struct survey *survey, struct error *error)
+{
+    if (survey->held || verify_content(&survey->view, error) == 0)
+        return 0;
+    survey->fault = memory_copy(error->text);
+    return error->status == ERROR_ENVIRONMENT ? -1 : 0;
+}
+
+/* Runs that the next start resumes. That this user cannot read their folder is not an error: they are not
+ * listed. */
+static int find_saved(struct survey *survey, struct error *error)
+{
+    struct checkpoint_set saved = {0};
+
+    if (survey->held || survey->ended == survey->runs || survey->view.copy)
+        return 0;
+    survey->folder = folder_of(survey->view.name);
+    if (!survey->folder)
+        memory_end();
+    bool known = checkpoint_set_init(&saved, survey->folder, error) == 0;
+    if (!known && errno != EACCES && errno != ENOTDIR)
+        return -1;
+    survey->saved = saved.count;
+    checkpoint_set_release(&saved);
+    return 0;
+}
+
+/* running: a process holds the dataset, to train or to begin or end the sweep; no process does otherwise.
+ * altered: there is a fault. stopped: runs are left. failed: all runs have ended, and some failed. complete:
+ * all have ended, and none failed. */
+static const char *find_state(const struct survey *survey)
+{
+    if (survey->held)
+        return "running";
+    if (survey->fault)
+        return "altered";
+    if (survey->ended < survey->runs)
+        return "stopped";
+    return survey->count[OUTCOME_FAILED] > 0 ? "failed" : "complete";
+}
+
+static int read_content(struct survey *survey, const struct survey *before, double now, struct error *error)
+{
+    const struct view *view = &survey->view;
+    int cause = 0;
+
+    survey->title = view_text(view, ATTRIBUTE_SWEEP_TITLE, &cause);
+    survey->notes = view_text(view, ATTRIBUTE_SWEEP_NOTES, &cause);
+    if (cause)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(cause));
     survey->outcome = memory_new((size_t)view->cells, 1);
     if (view_known_outcomes(view, survey->outcome, error) != 0)
         return -1;
@@ -209,44 +327,58 @@ static int read_all(struct survey *survey, const struct view *view, bool held, c
     survey->phase = view_cells(view, run_variable_table[RUN_VARIABLE_phase].name, error);
     if (!survey->phase)
         return -1;
-    count_outcomes(survey, held);
-    if (find_session(survey, view, error) != 0 ||
-        (held &&
-            (read_number(survey, view, SESSION_VARIABLE_seconds_left, &survey->left, error) != 0 ||
-                read_number(survey, view, SESSION_VARIABLE_tokens_per_second, &survey->rate, error) != 0)) ||
-        read_number(survey, view, SESSION_VARIABLE_runs, &survey->expected, error) != 0)
+    count_outcomes(survey);
+    if (read_session(survey, error) != 0 ||
+        read_mean(survey, RUN_VARIABLE_seconds, &survey->mean_seconds, error) != 0 ||
+        read_mean(survey, RUN_VARIABLE_tokens_per_second, &survey->mean_rate, error) != 0 ||
+        read_runs(survey, before, now, error) != 0 || find_fault(survey, error) != 0 ||
+        find_saved(survey, error) != 0)
         return -1;
-    return read_means(survey, view, error) == 0 ? read_runs(survey, view, before, now, error) : -1;
+    survey->state = find_state(survey);
+    return 0;
 }
 
-int survey_make(struct survey *survey, const struct view *view, bool held, const struct survey *before,
-    double now, struct error *error)
+int survey_make(struct survey *survey, const char *path, bool held, const struct survey *before, double now,
+    struct error *error)
 {
-    *survey = (struct survey){.cells = view->cells,
-        .speed = NAN,
-        .seconds = NAN,
-        .age = NAN,
-        .left = NAN,
-        .rate = NAN,
-        .expected = NAN};
-    if (read_all(survey, view, held, before, now, error) == 0)
+    struct stat file;
+
+    *survey = (struct survey){.held = held, .saved = -1, .age = NAN, .left = NAN, .rate = NAN};
+    survey->written = stat(path, &file) == 0 ? difftime(time(NULL), file.st_mtime) : NAN;
+    if (view_open(&survey->view, path, error) != 0)
+        return -1;
+    if (read_content(survey, before, now, error) == 0)
         return 0;
     survey_release(survey);
     return -1;
 }
 
-double survey_expected(const struct survey *survey)
+int survey_read(
+    struct survey *survey, const char *path, const struct survey *before, double now, struct error *error)
 {
-    bool searches = survey->expected < (double)survey->runs && survey->ended < survey->runs;
+    int unknown;
+    bool held =
+        lease_is_held(path, &unknown); /* first: a sweep that ends meanwhile must not appear stopped */
 
-    return searches ? fmax(survey->expected, (double)survey->ended) : (double)survey->runs;
+    if (unknown == ENOMEM || unknown == EIO)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(unknown));
+    return survey_make(survey, path, held, before, now, error);
+}
+
+int survey_read_own(struct survey *survey, const char *path, double now, struct error *error)
+{
+    return survey_make(survey, path, false, NULL, now, error);
 }
 
 void survey_release(struct survey *survey)
 {
+    free(survey->title);
+    free(survey->notes);
+    free(survey->fault);
+    free(survey->folder);
     free(survey->outcome);
     free(survey->growth);
     free(survey->phase);
     free(survey->run);
-    *survey = (struct survey){0};
+    view_close(&survey->view);
 }

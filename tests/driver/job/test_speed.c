@@ -22,3 +22,17 @@ TEST(speed_is_that_of_the_cost_done)
     CHECK_CLOSE(meter_rate(&meter), 2000, 1e-9);
     speed_release(&speed);
 }
+
+/* Steps before the one at which a run resumes count neither for the pace nor for the rate. */
+TEST(speed_of_a_resumed_run)
+{
+    struct speed speed;
+
+    speed_init(&speed, calloc(1, sizeof(*speed.worker)), 1, 100);
+    speed_begin(&speed, 0, 10);
+    CHECK(speed_step(&speed, 0, 40, 100, 48000000) == 0);
+    CHECK(isnan(speed_left(&speed, 90, 100)));
+    CHECK(speed_step(&speed, 0, 90, 100, 48060000) == 60000);
+    CHECK_CLOSE(speed_left(&speed, 90, 130), 486, 1e-9); /* five of the cost in 30 s; 81 are left */
+    speed_release(&speed);
+}

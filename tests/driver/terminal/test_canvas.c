@@ -1,37 +1,8 @@
 /* Lines redrawn in place, as the bytes that the terminal receives. */
 #include "driver/terminal/terminal.h"
+#include "tests/paper.h"
 #include "tests/test.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-/* The output since the last call. */
-struct paper {
-    char *text;
-    size_t size, seen;
-    FILE *file;
-};
-
-static void paper_init(struct paper *paper)
-{
-    *paper = (struct paper){0};
-    paper->file = open_memstream(&paper->text, &paper->size);
-}
-
-static const char *paper_news(struct paper *paper)
-{
-    size_t seen = paper->seen;
-
-    fflush(paper->file);
-    paper->seen = paper->size;
-    return paper->text + seen;
-}
-
-static void paper_release(struct paper *paper)
-{
-    fclose(paper->file);
-    free(paper->text);
-}
+#include "worker/host/host.h"
 
 TEST(canvas_passes_over_what_has_not_changed)
 {
@@ -109,4 +80,57 @@ TEST(canvas_has_the_whole_screen)
     CHECK_TEXT(paper_news(&paper), "\x1b[H\x1b[J\x1b[Hone\x1b[K\n\x1b[J");
     canvas_release(&canvas);
     paper_release(&paper);
+}
+
+/* ---- the line of a busy command ---- */
+
+static void write_lines(struct paper *paper, int rows, bool says)
+{
+    const struct terminal terminal = {.columns = 20, .rows = rows};
+    struct waiting waiting;
+
+    paper_init(paper);
+    waiting_begin(&waiting, paper->file, &terminal);
+    if (says) {
+        waiting_say(&waiting, "cell %d of 3", 1);
+        waiting_say(&waiting, "cell %d of 3", 2);
+    }
+    waiting_end(&waiting);
+}
+
+TEST(waiting_lines_replace_one_another_and_vanish)
+{
+    struct paper paper;
+
+    write_lines(&paper, 24, true);
+    CHECK_TEXT(paper_news(&paper), "cell 1 of 3\x1b[K\n\x1b[J"
+                                   "\r\x1b[1Acell 2 of 3\x1b[K\n\x1b[J"
+                                   "\r\x1b[1A\x1b[J");
+    paper_release(&paper);
+}
+
+TEST(waiting_is_silent_without_a_terminal)
+{
+    struct paper paper;
+
+    write_lines(&paper, 0, true);
+    CHECK_TEXT(paper_news(&paper), "");
+    paper_release(&paper);
+}
+
+TEST(waiting_is_not_due_at_once)
+{
+    const struct terminal terminal = {.columns = 20, .rows = 5}, none = {.columns = 80};
+    struct waiting waiting;
+    struct paper paper;
+
+    write_lines(&paper, 24, false);
+    CHECK_TEXT(paper_news(&paper), "");
+    paper_release(&paper);
+    waiting_begin(&waiting, stderr, &terminal);
+    CHECK(!waiting_is_due(&waiting));
+    waiting.next = clock_now();
+    CHECK(waiting_is_due(&waiting));
+    waiting_begin(&waiting, stderr, &none);
+    CHECK(!waiting_is_due(&waiting));
 }

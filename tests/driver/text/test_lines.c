@@ -72,3 +72,39 @@ TEST(lines_are_printed_with_escapes)
     strcat(expected, "\n");
     check_broken(0, text, expected);
 }
+
+TEST(durations)
+{
+    char text[32];
+
+    CHECK_TEXT(duration_format(0.04, text, sizeof(text)), "0.04 s");
+    CHECK_TEXT(duration_format(0.1, text, sizeof(text)), "0.1 s");
+    CHECK_TEXT(duration_format(4.21, text, sizeof(text)), "4.2 s");
+    CHECK_TEXT(duration_format(59.4, text, sizeof(text)), "59 s");
+    CHECK_TEXT(duration_format(59.6, text, sizeof(text)), "1 min 00 s");
+    CHECK_TEXT(duration_format(7500, text, sizeof(text)), "2 h 05 min");
+}
+
+TEST(quoted_paths)
+{
+    static const char *const paths[][2] = {
+        {"a/b-1.nc", "a/b-1.nc"},
+        {"-o.nc", "./-o.nc"},
+        {"- o.nc", "'./- o.nc'"},
+        {"it's $HOME.nc", "'it'\\''s $HOME.nc'"},
+        {"gr\xc3\xb6\xc3\x9f"
+         "e.nc",
+            "'gr\xc3\xb6\xc3\x9f"
+            "e.nc'"},
+        {"~x.nc", "'~x.nc'"},
+        {"", "''"},
+        {"\033[31m it's a\\b.nc", "$'\\033[31m it\\'s a\\\\b.nc'"},
+        {"-\n\xff\xe2\x80\xae", "$'./-\\012\\377\\342\\200\\256'"},
+    };
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+        char *quoted = quote_path(paths[i][0]);
+        CHECK_TEXT(quoted, paths[i][1]);
+        free(quoted);
+    }
+}

@@ -1,33 +1,21 @@
 /* The state of a sweep as read from its dataset, compared with what was written. */
 #include "driver/dataset/ledger/ledger.h"
-#include "driver/dataset/read/read.h"
 #include "driver/status/inside.h"
-#include "driver/text/text.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/test.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 /* Surveys the bench's file; on failure returns false and fails the test. */
-static bool survey_bench(struct survey *survey, struct view *view, const struct bench *bench, bool held,
-    const struct survey *before, double now)
+static bool survey_bench(
+    struct survey *survey, const struct bench *bench, bool held, const struct survey *before, double now)
 {
     struct error error;
 
-    if (view_open(view, bench->path, &error) == 0) {
-        if (survey_make(survey, view, held, before, now, &error) == 0)
-            return true;
-        view_close(view);
-    }
+    if (survey_make(survey, bench->path, held, before, now, &error) == 0)
+        return true;
     test_fail(__FILE__, __LINE__, "%s", error.text);
     return false;
-}
-
-static void forget(struct survey *survey, struct view *view)
-{
-    survey_release(survey);
-    view_close(view);
 }
 
 /*
@@ -54,10 +42,9 @@ static void write_six_runs(struct bench *bench)
 IN_BENCH(survey_of_a_sweep_that_runs, SIX_RUNS)
 {
     struct survey survey;
-    struct view view;
 
     write_six_runs(bench);
-    if (!survey_bench(&survey, &view, bench, true, NULL, 100))
+    if (!survey_bench(&survey, bench, true, NULL, 100))
         return;
     CHECK(survey.runs == 6 && survey.ended == 2 && survey.running == 2);
     CHECK(survey.count[OUTCOME_PENDING] == 2 && survey.count[OUTCOME_FAILED] == 1);
@@ -67,63 +54,60 @@ IN_BENCH(survey_of_a_sweep_that_runs, SIX_RUNS)
     CHECK_TEXT(survey.run[0].host, "node07");
     CHECK_CLOSE(survey.growth[0], bench_growth(bench, 0), 0);
     CHECK(isnan(survey.growth[3]));
-    CHECK_CLOSE(survey.speed, 1000, 0);
-    CHECK_CLOSE(survey.seconds, 2, 0);
+    CHECK_CLOSE(survey.mean_rate, 1000, 0);
+    CHECK_CLOSE(survey.mean_seconds, 2, 0);
     CHECK(survey.left == 6.5 && survey.rate == 750);
     CHECK(bench_read_value(bench, "session_workers", 0) == 2);
-    forget(&survey, &view);
+    survey_release(&survey);
 }
 
 /* A run without a new row keeps the time of the earlier survey. */
 IN_BENCH(survey_after_another, SIX_RUNS)
 {
     struct survey first, second;
-    struct view views[2];
 
     write_six_runs(bench);
-    if (!survey_bench(&first, &views[0], bench, true, NULL, 100))
+    if (!survey_bench(&first, bench, true, NULL, 100))
         return;
     bench_write_row(bench, 4, 0, 1000);
     bench_write_row(bench, 4, 5, 1000);
     CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
-    if (!survey_bench(&second, &views[1], bench, true, &first, 100.5))
+    if (!survey_bench(&second, bench, true, &first, 100.5))
         return;
     CHECK_CLOSE(first.run[0].heard, 100, 0);
     CHECK_CLOSE(second.run[0].heard, 100, 0);
     CHECK_CLOSE(second.run[1].heard, 100.5, 0);
     CHECK(second.run[1].step == 5);
-    forget(&first, &views[0]);
-    forget(&second, &views[1]);
+    survey_release(&first);
+    survey_release(&second);
 }
 
 IN_BENCH(survey_of_a_sweep_that_was_stopped, SIX_RUNS)
 {
     struct survey survey;
-    struct view view;
 
     write_six_runs(bench);
-    if (!survey_bench(&survey, &view, bench, false, NULL, 100))
+    if (!survey_bench(&survey, bench, false, NULL, 100))
         return;
     CHECK(survey.running == 0 && survey.count[OUTCOME_RUNNING] == 0 && survey.count[OUTCOME_PENDING] == 4);
     CHECK(isnan(survey.left) && isnan(survey.rate));
-    forget(&survey, &view);
+    survey_release(&survey);
 }
 
 static void check_last_step(struct bench *bench, const char *yaml, int64_t cell, int64_t last_step)
 {
     struct survey survey;
-    struct view view;
 
     if (!bench_opens(bench, yaml))
         return;
     CHECK(dataset_start(bench->dataset, cell, "node07", 0, &bench->error) == 0);
     CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
-    if (!survey_bench(&survey, &view, bench, true, NULL, 100))
+    if (!survey_bench(&survey, bench, true, NULL, 100))
         return;
     CHECK(survey.running == 1);
     CHECK_CLOSE((double)survey.run[0].last_step, (double)last_step, 0);
     CHECK(isnan(survey.left) && isnan(survey.rate));
-    forget(&survey, &view);
+    survey_release(&survey);
     bench_close(bench);
     unlink(bench->path);
 }
@@ -137,28 +121,4 @@ IN_BENCH(survey_tells_the_last_step, NULL)
     check_last_step(bench, SIX_RUNS, 3, 20);
     check_last_step(bench, BASE_WITHOUT_STEPS "epochs: 2\nseed: [1, 2]\n", 1, 98);
     check_last_step(bench, BASE_WITHOUT_STEPS "epochs: [1, 2]\n", 1, -1);
-}
-
-TEST(quoted_paths)
-{
-    static const char *const paths[][2] = {
-        {"a/b-1.nc", "a/b-1.nc"},
-        {"-o.nc", "./-o.nc"},
-        {"- o.nc", "'./- o.nc'"},
-        {"it's $HOME.nc", "'it'\\''s $HOME.nc'"},
-        {"gr\xc3\xb6\xc3\x9f"
-         "e.nc",
-            "'gr\xc3\xb6\xc3\x9f"
-            "e.nc'"},
-        {"~x.nc", "'~x.nc'"},
-        {"", "''"},
-        {"\033[31m it's a\\b.nc", "$'\\033[31m it\\'s a\\\\b.nc'"},
-        {"-\n\xff\xe2\x80\xae", "$'./-\\012\\377\\342\\200\\256'"},
-    };
-
-    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
-        char *quoted = quote_path(paths[i][0]);
-        CHECK_TEXT(quoted, paths[i][1]);
-        free(quoted);
-    }
 }
