@@ -112,7 +112,7 @@ void command_overview(FILE *file)
 
 int command_fail(const struct error *error)
 {
-    if (starter_rank() <= 0) /* only one of the ranks prints it */
+    if (starter_find().rank <= 0) /* only one of the ranks prints it */
         fprintf(stderr, "%s\n", error->text);
     return error->status;
 }

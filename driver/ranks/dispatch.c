@@ -76,7 +76,22 @@ __attribute__((format(printf, 2, 3))) static void say(const struct dispatch *d, 
 
 static struct peer *peer_of(const struct dispatch *d, int worker)
 {
-    return peers_worker(d->peers, worker);
+    return d->peers->worker[worker];
+}
+
+/* The cell of the run that a worker has under a ticket; below 0: none, or what it says no longer counts. */
+static int64_t cell_of(const struct dispatch *d, int worker, uint64_t ticket)
+{
+    return coordinator_cell(d->job->coordinator, worker, ticket);
+}
+
+/* Tells the observers that a worker is lost, while it trained this cell. */
+static void tell_loss(const struct dispatch *d, int worker, int64_t cell, const char *why)
+{
+    const struct peer *peer = peer_of(d, worker);
+
+    JOB_TELL(d->job, .kind = JOB_WORKER_LOST, .worker = worker, .host = peer->host, .rank = peer->address,
+        .cell = cell, .why = why);
 }
 
 /* ---- orders out ---- */
@@ -173,8 +188,7 @@ static void obey(struct dispatch *d, const struct order *order)
         snprintf(why, sizeof(why), "has been silent for %.0f s", peer->patience);
         say(d, "worker %d on %s %s%s", order->worker + 1, peer->host, why,
             order->cell >= 0 ? "; its run goes to another worker" : "");
-        JOB_TELL(d->job, .kind = JOB_WORKER_LOST, .worker = order->worker, .host = peer->host,
-            .rank = peer->address, .cell = order->cell, .why = why);
+        tell_loss(d, order->worker, order->cell, why);
         break;
     case ORDER_FINISH:
         d->finished = true;
@@ -216,21 +230,11 @@ static void write_off(struct dispatch *d, struct peer *peer)
     wire_forget(d->wire, peer->address);
 }
 
-/* Logs that a worker is lost, with the run that it reported last. */
-static void note_loss(struct dispatch *d, int worker, const char *why)
-{
-    const struct peer *peer = peer_of(d, worker);
-    int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
-
-    JOB_TELL(d->job, .kind = JOB_WORKER_LOST, .worker = worker, .host = peer->host, .rank = peer->address,
-        .cell = cell, .why = why);
-}
-
 /* A worker is dead: its log is appended to that of the run that it was training, which goes to another. */
 static void handle_death(struct dispatch *d, int worker)
 {
     struct peer *peer = peer_of(d, worker);
-    int64_t cell = coordinator_cell(d->job->coordinator, worker, peer->ticket);
+    int64_t cell = cell_of(d, worker, peer->ticket);
     char name[DIGEST_TEXT];
     struct digest digest;
     int left = 0;
@@ -246,7 +250,7 @@ static void handle_death(struct dispatch *d, int worker)
         sizeof(d->last_words));
     say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
         d->last_words[0] ? ", " : "", d->last_words, left, d->peers->workers, left == 1 ? "is" : "are");
-    note_loss(d, worker, d->last_words[0] ? d->last_words : "died");
+    tell_loss(d, worker, cell, d->last_words[0] ? d->last_words : "died");
     bool blame = peer->here && !d->stopping && d->now >= d->forgiving;
     tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
     d->last_words[0] = '\0';
@@ -270,7 +274,7 @@ static void distrust(struct dispatch *d, int worker, const char *what)
 
     snprintf(why, sizeof(why), "sent %s", what);
     say(d, "worker %d on %s %s; it gets no more runs", worker + 1, peer->host, why);
-    note_loss(d, worker, why);
+    tell_loss(d, worker, cell_of(d, worker, peer->ticket), why);
     dismiss(d, peer);
     tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = !d->stopping});
 }
@@ -324,7 +328,7 @@ static void take_failure(struct dispatch *d, int worker, struct failure *failure
     const struct peer *peer = peer_of(d, worker);
     struct error error;
 
-    if (peer->ready && coordinator_cell(d->job->coordinator, worker, peer->ticket) < 0)
+    if (peer->ready && cell_of(d, worker, peer->ticket) < 0)
         return;
     failure->text[REASON_SIZE - 1] = '\0';
     error_set(&error, failure->status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", peer->host,
@@ -357,12 +361,6 @@ static void take_ready(struct dispatch *d, int worker)
     }
     if (d->begun)
         tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
-}
-
-/* The cell of the run that a worker has under a ticket; below 0: the message no longer counts. */
-static int64_t cell_of(const struct dispatch *d, int worker, uint64_t ticket)
-{
-    return coordinator_cell(d->job->coordinator, worker, ticket);
 }
 
 /* Takes the message in d->in: checks it, writes what it brings, and tells the coordinator. */
@@ -431,12 +429,7 @@ static void take_message(struct dispatch *d, int worker)
                     .ticket = result->ticket,
                     .ended = result->result.outcome != OUTCOME_PENDING});
         break;
-    case MESSAGE_DAMAGED:
-    case MESSAGE_SETUP:
-    case MESSAGE_ORDER:
-    case MESSAGE_STOP:
-    case MESSAGE_QUIT:
-    case MESSAGE_ALIVE:
+    default:
         distrust(d, worker, "a message that no worker sends");
         break;
     }

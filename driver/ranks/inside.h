@@ -22,9 +22,6 @@ bool peers_are_there(const struct peers *peers);
 /* The rank at an address; NULL: none. */
 struct peer *peers_at(const struct peers *peers, int address);
 
-/* The rank of a worker. */
-struct peer *peers_worker(const struct peers *peers, int worker);
-
 /* Records the hello of a rank. */
 void peers_hello(struct peers *peers, struct peer *peer, const struct hello *hello, double now);
 
@@ -95,6 +92,11 @@ bool plausible_hello(const struct hello *hello);
 
 enum { PUMP_LINE = 4096, PUMP_NOISE = 8192, PUMP_BLOCK_LINES = 40 };
 
+/*
+ * Copies the output of a child line by line. With `quiet`, mpirun's own messages are held back, so that they
+ * do not hide the one line that matters: blocks between dashed (or, MPICH's, double-dashed) lines (at most
+ * PUMP_BLOCK_LINES long, as the closing line may be missing), and errors of its daemons when a rank has died.
+ */
 struct pump {
     int from, to;
     bool quiet, ended;
@@ -139,7 +141,6 @@ struct rank_processes {
 };
 
 void rank_processes_init(struct rank_processes *ranks, pid_t command, bool proxied, double now);
-void rank_processes_release(struct rank_processes *ranks);
 
 /* Updates the struct from the process table. Takes some milliseconds. */
 void rank_processes_look(struct rank_processes *ranks, double now);
@@ -151,7 +152,7 @@ void rank_processes_look(struct rank_processes *ranks, double now);
 bool rank_processes_lost(const struct rank_processes *ranks, int expected, double now);
 
 /* Removes what a killed mpirun has left on this machine: its files and the shared memory of its ranks.
- * Only after the command and its ranks are gone. */
+ * Only after the command and its ranks are gone, and as the last call. */
 void rank_processes_tidy(struct rank_processes *ranks);
 
 #endif

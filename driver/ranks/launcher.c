@@ -3,6 +3,9 @@
  * mpirun would kill all ranks within a second. mpirun forwards SIGUSR1 to every rank, and the job goes on.
  * But a rank without a handler dies of SIGUSR1, so none is sent before the coordinator has reported, through
  * the lease, that all ranks are ready.
+ *
+ * launcher_run prepares the command line once, then watches one life of mpirun after the other: run_once
+ * starts it, watch_mpirun follows it, judge says how it ended, judge_loss whether there is another.
  */
 #include "driver/job/job.h"
 #include "driver/ranks/inside.h"
@@ -38,11 +41,9 @@ _Static_assert((int)NETWORK_SIZE <= VALUE_SIZE, "values of variables");
 
 enum { STARTS_IN_VAIN = 3 }; /* restarts in a row without a new result or checkpoint */
 
+/* One life of mpirun. */
 struct launcher {
-    struct lease *lease;
-    const char *output;
-    const struct mpirun *command;
-    const struct launch_observer *observer;
+    const struct launch *launch;
     pid_t mpirun;
     struct pump out, error;
     struct coordinator_news news;
@@ -61,13 +62,13 @@ struct launcher {
 
 static bool is_hydra(const struct launcher *l)
 {
-    return l->command->kind == MPIRUN_HYDRA;
+    return l->launch->mpirun->kind == MPIRUN_HYDRA;
 }
 
 /* ---- starting ---- */
 
 struct command_line {
-    char **argument; /* ends with NULL */
+    const char **argument; /* ends with NULL */
     int count;
     char ranks[16], *program;
     /* For mpirun's environment alone: they tell a process that it is a rank of a launcher. */
@@ -92,9 +93,9 @@ static void set_variable(struct command_line *line, const char *name, const char
         line->variables++;
 }
 
-static void add_argument(struct command_line *line, const char *argument)
+static void add(struct command_line *line, const char *argument)
 {
-    line->argument[line->count++] = (char *)argument;
+    line->argument[line->count++] = argument;
 }
 
 /*
@@ -102,51 +103,37 @@ static void add_argument(struct command_line *line, const char *argument)
  * mpiexec has neither: it ends all ranks when one dies, and -disable-auto-cleanup makes it break down itself;
  * it lets ranks share processors, binds none and hands the environment on, all by default.
  */
-static void add_options(struct command_line *line, const struct launch *launch, int ranks)
+static int compose(struct command_line *line, const struct launch *launch, int ranks, struct error *error)
 {
-    const struct mpirun *mpirun = launch->mpirun;
+    const char *const handed[] = {LEASE_VARIABLE, launch->observer.variable, SPARES_VARIABLE,
+        getenv(CHOSEN_VARIABLE) ? CHOSEN_VARIABLE : NULL};
+    int release = launch->mpirun->release; /* 0: not Open MPI's */
 
-    add_argument(line, mpirun->command);
-    if (mpirun->release >= 5) {
-        add_argument(line, "--with-ft");
-        add_argument(line, "ulfm");
-    } else if (mpirun->release > 0) {
-        add_argument(line, "--enable-recovery");
-    }
-    if (mpirun->release > 0) {
-        add_argument(line, "--oversubscribe");
-        add_argument(line, "--bind-to");
-        add_argument(line, "none");
-        add_argument(line, "-x");
-        add_argument(line, LEASE_VARIABLE);
-        add_argument(line, "-x");
-        add_argument(line, launch->observer.variable);
-        add_argument(line, "-x");
-        add_argument(line, SPARES_VARIABLE);
-        if (getenv(CHOSEN_VARIABLE)) {
-            add_argument(line, "-x");
-            add_argument(line, CHOSEN_VARIABLE);
+    line->program = process_program();
+    line->argument = calloc((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
+    if (!line->program || !line->argument)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", launch->mpirun->command, strerror(errno));
+    add(line, launch->mpirun->command);
+    if (release > 0) {
+        add(line, release >= 5 ? "--with-ft" : "--enable-recovery");
+        if (release >= 5)
+            add(line, "ulfm");
+        add(line, "--oversubscribe");
+        add(line, "--bind-to");
+        add(line, "none");
+        for (size_t i = 0; i < sizeof(handed) / sizeof(*handed) && handed[i]; i++) {
+            add(line, "-x");
+            add(line, handed[i]);
         }
     }
     if (ranks > 0) {
         snprintf(line->ranks, sizeof(line->ranks), "%d", ranks);
-        add_argument(line, "-n");
-        add_argument(line, line->ranks);
+        add(line, "-n");
+        add(line, line->ranks);
     }
-}
-
-static int compose(struct command_line *line, const struct launch *launch, int ranks, struct error *error)
-{
-    line->program = process_program();
-    line->argument = calloc((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
-    if (!line->program || !line->argument) {
-        error_set(error, ERROR_ENVIRONMENT, "%s: %s", launch->mpirun->command, strerror(errno));
-        return -1;
-    }
-    add_options(line, launch, ranks);
-    add_argument(line, line->program);
+    add(line, line->program);
     for (int i = 0; i < launch->argc; i++)
-        add_argument(line, launch->argv[i]);
+        add(line, launch->argv[i]);
     return 0;
 }
 
@@ -164,7 +151,7 @@ static void become_mpirun(const struct command_line *line, int out, int error, p
     dup2(error, STDERR_FILENO);
     for (int i = 0; i < line->variables; i++)
         setenv(line->variable[i].name, line->variable[i].value, 1);
-    execvp(line->argument[0], line->argument);
+    execvp(line->argument[0], (char **)line->argument);
     _exit(ERROR_ENVIRONMENT);
 }
 
@@ -234,21 +221,13 @@ static void end(struct launcher *l)
 /* Reads the lease; keeps the last state if the lease was taken by others. */
 static void hear(struct launcher *l)
 {
-    struct coordinator_news news = lease_news(l->lease);
+    struct coordinator_news news = lease_news(l->launch->lease);
 
     if (news.stage == STAGE_NONE)
         return;
     if (news.beat != l->news.beat || news.stage != l->news.stage)
         l->beaten = l->now;
     l->news = news;
-}
-
-/* Is the coordinator gone, or not going to come? Before it has joined this is a guess, as it may be late. */
-static bool is_gone(struct launcher *l, double now)
-{
-    if (l->news.stage == STAGE_NONE)
-        return rank_processes_lost(&l->ranks, l->expected, now) || now - l->begun > l->patience;
-    return l->news.stage == STAGE_ENDED || l->news.dead || l->error.status >= 0;
 }
 
 static void look_at_ranks(struct launcher *l, double now)
@@ -270,14 +249,19 @@ static void look_at_ranks(struct launcher *l, double now)
             lines_print(stderr, 0,
                 "%s: %s was started %.0f s ago, and MPI_Init has not returned yet; ranks on this machine: "
                 "%d%s",
-                l->output, l->command->command, now - l->begun, l->told, expected);
+                l->launch->output, l->launch->mpirun->command, now - l->begun, l->told, expected);
         }
     }
     if (now - l->renewed >= LEASE_RENEW_SECONDS) {
         l->renewed = now;
-        lease_renew(l->lease, &ignored); /* if this fails, it is the coordinator that must stop writing */
+        lease_renew(
+            l->launch->lease, &ignored); /* if this fails, it is the coordinator that must stop writing */
     }
-    if (!is_gone(l, now))
+    /* Is the coordinator gone, or not going to come? Before it has joined this is a guess: it may be late. */
+    bool gone = l->news.stage == STAGE_ENDED || l->news.dead || l->error.status >= 0;
+    if (l->news.stage == STAGE_NONE)
+        gone = rank_processes_lost(&l->ranks, l->expected, now) || now - l->begun > l->patience;
+    if (!gone)
         l->gone = 0;
     else if (l->gone == 0)
         l->gone = now;
@@ -319,28 +303,24 @@ static void watch_mpirun(struct launcher *l)
 /* LOST: an end of mpirun that is neither an exit status nor an error; mpirun can be started again. */
 enum { LOST = -2, STATUS_SIGNAL = 128 };
 
-/* Did mpirun end because a rank was killed, and not by itself? MPICH's mpiexec then ends with the number of
- * the signal, and with 255 if it cannot start ranks. */
-static bool lost_a_rank(const struct launcher *l)
-{
-    int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : STATUS_SIGNAL;
-
-    if (is_hydra(l) && WIFEXITED(l->ended))
-        return status < STATUS_SIGNAL || l->ranks.most > 0;
-    return status == 0 || status >= STATUS_SIGNAL;
-}
-
 /* mpirun has ended before a coordinator joined the lease. A coordinator that could not join has printed
- * why; one that was killed has not. */
+ * why; one that was killed has not. Was a rank killed? MPICH's mpiexec then ends with the number of the
+ * signal, and with 255 if it cannot start ranks. */
 static int judge_start(const struct launcher *l, struct error *error)
 {
+    int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : STATUS_SIGNAL;
+    bool killed = status == 0 || status >= STATUS_SIGNAL;
+
     if (l->put_down)
         return LOST;
     if (l->error.last[0])
-        return WIFEXITED(l->ended) && WEXITSTATUS(l->ended) == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT;
-    if (lost_a_rank(l))
+        return WIFEXITED(l->ended) && status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT;
+    if (is_hydra(l) && WIFEXITED(l->ended))
+        killed = status < STATUS_SIGNAL || l->ranks.most > 0;
+    if (killed)
         return LOST;
-    return error_set(error, ERROR_ENVIRONMENT, "%s: ended before the sweep could begin", l->command->command);
+    return error_set(
+        error, ERROR_ENVIRONMENT, "%s: ended before the sweep could begin", l->launch->mpirun->command);
 }
 
 static int judge(struct launcher *l, struct error *error)
@@ -364,7 +344,7 @@ static int judge(struct launcher *l, struct error *error)
         return STATUS_STOPPED;
     if (l->news.stage == STAGE_NONE)
         return judge_start(l, error);
-    return lease_renew(l->lease, error) == 0 ? LOST : -1;
+    return lease_renew(l->launch->lease, error) == 0 ? LOST : -1;
 }
 
 /* Ends an mpirun that outlived the script around it. */
@@ -385,12 +365,13 @@ static void end_orphan(struct launcher *l)
 /* One life of mpirun, from its start to its end. */
 static int run_once(struct launcher *l, struct command_line *line, struct error *error)
 {
+    const struct launch *launch = l->launch;
     char text[VALUE_SIZE];
 
-    if (lease_begin_life(l->lease, error) != 0)
+    if (lease_begin_life(launch->lease, error) != 0)
         return -1;
-    set_variable(line, l->observer->variable, l->observer->value(text, sizeof(text)));
-    set_variable(line, LEASE_VARIABLE, lease_token(l->lease));
+    set_variable(line, launch->observer.variable, launch->observer.value(text, sizeof(text)));
+    set_variable(line, LEASE_VARIABLE, lease_token(launch->lease));
     if (start_mpirun(l, line, error) != 0)
         return -1;
     rank_processes_init(&l->ranks, l->mpirun, is_hydra(l), l->now);
@@ -399,7 +380,6 @@ static int run_once(struct launcher *l, struct command_line *line, struct error 
     pump_release(&l->error);
     end_orphan(l);
     rank_processes_tidy(&l->ranks);
-    rank_processes_release(&l->ranks);
     int status = judge(l, error);
     bool failed = status == ERROR_INPUT || status == ERROR_ENVIRONMENT;
     if ((status == -1 || failed) && !l->error.last[0])
@@ -420,8 +400,10 @@ static const char *what_was_lost(const struct launcher *l)
 
 /* After a lost life, the `vain`th in a row without progress: LOST if there will be another, otherwise the
  * exit status or -1. */
-static int judge_loss(const struct launcher *l, const struct launch *launch, int vain, struct error *error)
+static int judge_loss(const struct launcher *l, int vain, struct error *error)
 {
+    const struct launch *launch = l->launch;
+
     if (signals_stop())
         return STATUS_STOPPED;
     if (vain > STARTS_IN_VAIN)
@@ -435,87 +417,68 @@ static int judge_loss(const struct launcher *l, const struct launch *launch, int
 }
 
 /*
+ * Finds the hosts, and sets the variables for them. Returns the number of ranks to start; 0: as many as the
+ * allocation has slots.
+ *
  * Ranks of one host need no network: each would listen on all interfaces, where ranks of other jobs reach it
  * by mistake. On several hosts they connect on the network that the hosts share. What the user has set stays,
  * for one host only what is set in the environment, since shared memory is always right there. Open MPI 5 has
  * other names for most of it, and is left alone on several hosts.
  */
-static void choose_transport(struct command_line *line, const struct hosts *hosts, int release)
+static int prepare_hosts(struct command_line *line, const struct launch *launch, bool allocation)
 {
-    char network[NETWORK_SIZE];
+    int ranks = launch->workers > 0 ? launch->workers + 1 : 0, release = launch->mpirun->release;
+    bool chosen = getenv("OMPI_MCA_btl") || getenv("OMPI_MCA_pml");
+    char network[NETWORK_SIZE], spares[16];
+    struct hosts hosts = {0};
 
-    if (hosts->count == 1 && !getenv("OMPI_MCA_btl") && !getenv("OMPI_MCA_pml")) {
+    if (release > 0)
+        hosts = allocation ? hosts_allocated(launch->mpirun) : hosts_here();
+    if (release > 0 && release < 5 && !allocation)
+        set_variable(line, HOSTFILE_VARIABLE, "none"); /* one in a file of parameters may name other hosts */
+    if (hosts.count > 0)
+        ranks = hosts_ranks(&hosts, launch->workers, launch->spares);
+    if (hosts.count == 1 && !chosen) {
         set_variable(line, "OMPI_MCA_btl", release >= 5 ? "self,sm" : "self,vader");
         set_variable(line, "OMPI_MCA_pml", "ob1");
-    } else if (hosts->count > 1 && release < 5 && hosts_network(hosts, network) && mpirun_may_set_network()) {
+    } else if (hosts.count > 1 && release < 5 && hosts_network(&hosts, network) && mpirun_may_set_network()) {
         set_variable(line, "OMPI_MCA_btl_tcp_if_include", network);
         set_variable(line, "OMPI_MCA_oob_tcp_if_include", network);
     }
-}
-
-/* Finds the hosts, and sets the variables for them. Returns the number of ranks to start; 0: as many as the
- * allocation has slots. */
-static int prepare_hosts(struct command_line *line, const struct launch *launch, bool allocation)
-{
-    bool open_mpi = launch->mpirun->release > 0;
-    int ranks = launch->workers > 0 ? launch->workers + 1 : 0, spares = 0;
-    struct hosts hosts = {0};
-    char text[16];
-
-    if (open_mpi)
-        hosts = allocation ? hosts_allocated(launch->mpirun) : hosts_here();
-    if (open_mpi && launch->mpirun->release < 5 && !allocation)
-        set_variable(line, HOSTFILE_VARIABLE, "none"); /* one in a file of parameters may name other hosts */
-    if (hosts.count > 0) {
-        spares = launch->spares;
-        ranks = hosts_ranks(&hosts, launch->workers, spares);
-        choose_transport(line, &hosts, launch->mpirun->release);
-    }
-    snprintf(text, sizeof(text), "%d", spares);
-    set_variable(line, SPARES_VARIABLE, text);
+    snprintf(spares, sizeof(spares), "%d", hosts.count > 0 ? launch->spares : 0);
+    set_variable(line, SPARES_VARIABLE, spares);
     hosts_release(&hosts);
     return ranks;
 }
 
 /* Starts mpirun, and again as long as it is lost; not at all if a stop was requested while the output was
  * made. */
-static int run_lives(
-    const struct launch *launch, struct command_line *line, int ranks, bool elsewhere, struct error *error)
+int launcher_run(const struct launch *launch, struct error *error)
 {
-    int status = signals_stop() ? STATUS_STOPPED : LOST, vain = 0;
+    struct command_line line = {.count = 0};
+    bool allocation = mpirun_has_allocation(), elsewhere = launch->workers == 0 || allocation;
+    int ranks = prepare_hosts(&line, launch, allocation), vain = 0;
+    int status = compose(&line, launch, ranks, error);
 
+    signals_end_at_second(false);
+    if (status == 0)
+        status = signals_stop() ? STATUS_STOPPED : LOST;
     while (status == LOST) {
-        struct launcher launcher = {.lease = launch->lease,
-            .output = launch->output,
-            .command = launch->mpirun,
-            .observer = &launch->observer,
+        struct launcher launcher = {.launch = launch,
             .told = -1,
             .expected = elsewhere ? 0 : ranks,
             .patience = elsewhere ? INIT_SECONDS_ALLOCATION : INIT_SECONDS};
         launcher.clock = launcher.now = launcher.begun = launcher.renewed = clock_now();
-        status = run_once(&launcher, line, error);
+        status = run_once(&launcher, &line, error);
         if (status != LOST)
-            return status;
+            break;
         /* A hanging coordinator that outlives its mpirun must not run beside the next one. */
         const struct process *coordinator = &launcher.news.process;
         if (launcher.news.stage != STAGE_NONE && process_is_here(coordinator) && process_lives(coordinator))
             kill((pid_t)coordinator->pid, SIGKILL);
         vain = launcher.news.kept ? 0 : vain + 1;
-        status = judge_loss(&launcher, launch, vain, error);
+        status = judge_loss(&launcher, vain, error);
     }
-    return status;
-}
-
-int launcher_run(const struct launch *launch, struct error *error)
-{
-    struct command_line line = {.count = 0};
-    bool allocation = mpirun_has_allocation();
-    int ranks = prepare_hosts(&line, launch, allocation);
-    int status = compose(&line, launch, ranks, error);
-
-    signals_end_at_second(false);
-    if (status == 0)
-        status = run_lives(launch, &line, ranks, launch->workers == 0 || allocation, error);
     free((void *)line.argument);
     free(line.program);
     return status;

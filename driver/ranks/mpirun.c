@@ -81,54 +81,33 @@ bool mpirun_has_allocation(void)
     return file && strcmp(file, "none") != 0;
 }
 
-/* In the child: runs a command with its output in `out`. */
-static void become(char *const argument[], int out)
-{
-    int nothing = open("/dev/null", O_RDWR);
-
-    dup2(nothing, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(nothing, STDERR_FILENO);
-    execvp(argument[0], argument);
-    _exit(STATUS_NOT_FOUND);
-}
-
-/* Reads to the end. The caller frees the text; NULL: no memory. */
-static char *read_text(int from)
-{
-    size_t length = 0, size = 0;
-    char *text = NULL;
-    ssize_t count;
-
-    do {
-        if (size - length < 2) {
-            char *more = realloc(text, size = 2 * size + 4096);
-            if (!more)
-                break;
-            text = more;
-        }
-        count = read(from, text + length, size - 1 - length);
-        length += count > 0 ? (size_t)count : 0;
-    } while (count > 0 || (count < 0 && errno == EINTR));
-    if (text)
-        text[length] = '\0';
-    return text;
-}
-
 /* What a command prints on stdout, "" if it cannot be run now; NULL: there is no such command. The caller
  * frees it. */
 static char *output_of(char *const argument[])
 {
     int out[2], status = 0;
+    char *text = NULL;
+    size_t size = 0;
 
     if (pipe2(out, O_CLOEXEC) != 0)
         return strdup("");
     pid_t child = fork();
-    if (child == 0)
-        become(argument, out[1]);
+    if (child == 0) {
+        int nothing = open("/dev/null", O_RDWR);
+        dup2(nothing, STDIN_FILENO);
+        dup2(out[1], STDOUT_FILENO);
+        dup2(nothing, STDERR_FILENO);
+        execvp(argument[0], argument);
+        _exit(STATUS_NOT_FOUND);
+    }
     close(out[1]);
-    char *text = child > 0 ? read_text(out[0]) : NULL;
-    close(out[0]);
+    FILE *file = fdopen(out[0], "r");
+    if (child > 0 && file && getdelim(&text, &size, '\0', file) < 0 && text)
+        text[0] = '\0'; /* it has printed nothing */
+    if (file)
+        fclose(file);
+    else
+        close(out[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (child > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND))

@@ -103,11 +103,6 @@ struct peer *peers_at(const struct peers *peers, int address)
     return address >= 1 && address <= peers->ranks ? &peers->peer[address - 1] : NULL;
 }
 
-struct peer *peers_worker(const struct peers *peers, int worker)
-{
-    return peers->worker[worker];
-}
-
 /* The number of the rank's machine: that of an earlier rank on it, or a new one. */
 static int find_node(struct peers *peers, const struct peer *peer)
 {
@@ -172,7 +167,7 @@ void peers_hear(struct peer *peer, double now)
 
 struct peer *peers_replace(struct peers *peers, int worker, double now)
 {
-    struct peer *old = peers_worker(peers, worker);
+    struct peer *old = peers->worker[worker];
 
     for (int i = 0; i < peers->ranks && old->said_hello; i++) {
         struct peer *new = &peers->peer[i];

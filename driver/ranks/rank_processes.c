@@ -2,7 +2,8 @@
  * mpirun removes its files when it ends, unless it is killed with SIGKILL. Then a folder of locks and shared
  * memory stays in the folder of temporary files, and a segment of shared memory for each rank stays in
  * /dev/shm. Their names are in the environment of every rank: the path of the folder, and the number of the
- * job. (Open MPI 4.1; only files with exactly these names are removed.)
+ * job. (Open MPI 4.1; only files with exactly these names are removed.) The launcher looks at the ranks while
+ * they start, and tidies up once they are gone; what cannot be removed stays.
  */
 #include "driver/ranks/inside.h"
 #include "worker/host/host.h"
@@ -25,12 +26,6 @@ enum { FOLDERS_MOST = 16 };
 void rank_processes_init(struct rank_processes *ranks, pid_t command, bool proxied, double now)
 {
     *ranks = (struct rank_processes){.command = command, .proxied = proxied, .mpirun = command, .grown = now};
-}
-
-void rank_processes_release(struct rank_processes *ranks)
-{
-    free(ranks->session);
-    ranks->session = NULL;
 }
 
 struct look {
@@ -92,27 +87,19 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     return 0;
 }
 
-/* "vader_segment.HOST.UID.JOB.RANK", the job in hexadecimal digits. */
-static bool is_segment(const struct rank_processes *ranks, const char *name)
-{
-    char host[HOST_SIZE], prefix[128], *end;
-
-    environment_host(host, sizeof(host));
-    snprintf(prefix, sizeof(prefix), "vader_segment.%s.%u.", host, (unsigned)geteuid());
-    if (strncmp(name, prefix, strlen(prefix)) != 0)
-        return false;
-    unsigned long job = strtoul(name + strlen(prefix), &end, 16);
-    return *end == '.' && job == ranks->job;
-}
-
+/* Files "vader_segment.HOST.UID.JOB.RANK", the job in hexadecimal digits. */
 static void remove_segments(const struct rank_processes *ranks)
 {
     const char *folder = getenv(SEGMENTS_VARIABLE);
     DIR *entries = opendir(folder ? folder : SEGMENTS);
+    char host[HOST_SIZE], prefix[128], *end;
     const struct dirent *entry;
 
+    environment_host(host, sizeof(host));
+    snprintf(prefix, sizeof(prefix), "vader_segment.%s.%u.", host, (unsigned)geteuid());
     while (entries && (entry = readdir(entries)))
-        if (is_segment(ranks, entry->d_name))
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+            strtoul(entry->d_name + strlen(prefix), &end, 16) == ranks->job && *end == '.')
             unlinkat(dirfd(entries), entry->d_name, 0);
     if (entries)
         closedir(entries);
@@ -148,18 +135,18 @@ static char *find_session(const struct rank_processes *ranks)
 
 void rank_processes_tidy(struct rank_processes *ranks)
 {
-    char own[64];
+    char *session = ranks->session ? ranks->session : find_session(ranks), own[64];
+    char *slash = session ? strrchr(session, '/') : NULL;
 
-    if (!ranks->session)
-        ranks->session = find_session(ranks);
-    char *slash = ranks->session ? strrchr(ranks->session, '/') : NULL;
+    ranks->session = NULL;
     snprintf(own, sizeof(own), "/pid.%ld", (long)ranks->mpirun);
-    if (!slash || strcmp(slash, own) != 0 || access(ranks->session, F_OK) != 0)
-        return; /* it is not the folder of this mpirun, or mpirun has removed its files itself */
-    nftw(ranks->session, remove_entry, FOLDERS_MOST, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-    *slash = '\0';
-    rmdir(ranks->session); /* the folder above; fails if another mpirun has a folder in it */
-    *slash = '/';
-    if (ranks->job)
-        remove_segments(ranks);
+    /* Else it is not the folder of this mpirun, or mpirun has removed its files itself. */
+    if (slash && strcmp(slash, own) == 0 && access(session, F_OK) == 0) {
+        nftw(session, remove_entry, FOLDERS_MOST, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+        *slash = '\0';
+        rmdir(session); /* the folder above; fails if another mpirun has a folder in it */
+        if (ranks->job)
+            remove_segments(ranks);
+    }
+    free(session);
 }

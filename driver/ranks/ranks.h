@@ -152,11 +152,7 @@ struct launch {
  */
 int launcher_run(const struct launch *launch, struct error *error);
 
-/*
- * Copies the output of a child line by line. With `quiet`, mpirun's own messages are held back, so that they
- * do not hide the one line that matters: blocks between dashed (or, MPICH's, double-dashed) lines (at most
- * PUMP_BLOCK_LINES long, as the closing line may be missing), and errors of its daemons when a rank has died.
- */
+/* What a coordinator prints for the launcher if it cannot write its lease. */
 #define PUMP_STATUS "normsweep: the coordinator ends with status " /* followed by the number */
 
 /* What has started this process as one of several ranks: mpirun, mpiexec or srun, known by the variables that
@@ -169,9 +165,6 @@ struct starter {
 };
 
 struct starter starter_find(void);
-
-/* The rank of this process; -1: it was started plainly. */
-int starter_rank(void);
 
 /*
  * MPI says that there are `size` ranks, 1 if it was not asked. -1 with a message in error: the starter has

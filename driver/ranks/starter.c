@@ -1,7 +1,7 @@
 /*
  * A variable of the own MPI's starter makes this process a rank. One of another MPI's starter counts only if
  * several processes were started: it may be left over in a shell inside that starter, where a sweep can be
- * started plainly.
+ * started plainly. `run` asks before MPI starts (starter_find), and again once MPI has (starter_check).
  */
 #include "driver/ranks/inside.h"
 #include "driver/text/text.h"
@@ -26,28 +26,9 @@ static const struct source {
 /* -1: not set. */
 static int number_in(const char *variable)
 {
-    const char *text = getenv(variable);
+    const char *text = variable ? getenv(variable) : NULL;
 
     return text ? (int)strtol(text, NULL, 10) : -1;
-}
-
-/* Is the variable set by a starter that can still be talked to? A container keeps variables, but not
- * descriptors. */
-static bool is_live(const struct source *source)
-{
-    int descriptor = source->descriptor ? number_in(source->descriptor) : -1;
-
-    if (number_in(source->rank) < 0)
-        return false;
-    return descriptor < 0 || fcntl(descriptor, F_GETFD) >= 0;
-}
-
-static struct starter starter_of(const struct source *source)
-{
-    int size = number_in(source->size);
-
-    return (struct starter){
-        .rank = number_in(source->rank), .size = size > 0 ? size : 0, .variable = source->rank};
 }
 
 struct starter starter_find(void)
@@ -56,22 +37,21 @@ struct starter starter_find(void)
     bool open_mpi = mpirun_is_open_mpi(wire_library());
 
     for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
-        struct starter starter = starter_of(&sources[i]);
-        if (!is_live(&sources[i]))
+        const struct source *source = &sources[i];
+        int rank = number_in(source->rank), size = number_in(source->size);
+        int descriptor = number_in(source->descriptor);
+        /* A container keeps variables, but not descriptors: nobody can be talked to there. */
+        if (rank < 0 || (descriptor >= 0 && fcntl(descriptor, F_GETFD) < 0))
             continue;
-        if (open_mpi ? sources[i].open_mpi : sources[i].hydra)
+        struct starter starter = {.rank = rank, .size = size > 0 ? size : 0, .variable = source->rank};
+        if (open_mpi ? source->open_mpi : source->hydra)
             return starter;
-        bool several = starter.size > 1 || (starter.size == 0 && sources[i].open_mpi);
-        starter.hopeless = open_mpi && !sources[i].open_mpi && !sources[i].hydra;
+        bool several = starter.size > 1 || (starter.size == 0 && source->open_mpi);
+        starter.hopeless = open_mpi && !source->open_mpi && !source->hydra;
         if (other.rank < 0 && several)
             other = starter;
     }
     return other;
-}
-
-int starter_rank(void)
-{
-    return starter_find().rank;
 }
 
 int starter_check(const struct starter *starter, int size, struct error *error)

@@ -31,7 +31,7 @@ static void check_workers(const char *expected)
     int spares = 0;
 
     for (int i = 0; i < peers.workers; i++) {
-        const struct peer *peer = peers_worker(&peers, i);
+        const struct peer *peer = peers.worker[i];
         CHECK(peer->worker == i && !peer->spare);
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%d:%d/%d", i ? " " : "", peer->address,
             (int)peer->seat.number, (int)peer->seat.count);
@@ -139,7 +139,7 @@ TEST(peers_a_spare_of_the_same_host_takes_a_place_once)
     say_hello(4, "b", 0, 3);
     peers_assign(&peers);
     check_workers("1:0/1 4:0/1");
-    struct peer *old = peers_worker(&peers, 1), *new = peers_replace(&peers, 1, 2);
+    struct peer *old = peers.worker[1], *new = peers_replace(&peers, 1, 2);
     CHECK(new == peers_at(&peers, 5) && new->was_spare && !new->ready && old->worker < 0);
     check_workers("1:0/1 5:0/1");
     CHECK(peers_replace(&peers, 1, 2) == peers_at(&peers, 6)); /* that one died, too */

@@ -81,7 +81,6 @@ static void tidy(const struct residence *place)
 
     rank_processes_init(&ranks, (pid_t)place->dead, false, 0);
     rank_processes_tidy(&ranks);
-    rank_processes_release(&ranks);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *at)
