@@ -8,7 +8,7 @@
 
 /* What the files of this room that draw share. */
 
-/* ---- shape.c: the dimensions of what is drawn, with their values ---- */
+/* ---- plane.c: what is drawn, and where ---- */
 
 struct dimension {
     const char *name; /* borrowed from the axis or the variable */
@@ -16,38 +16,51 @@ struct dimension {
     double *number; /* [length]; NULL: the values are words */
     char **word; /* [length], without control characters; NULL: the values are numbers */
     int64_t fixed; /* the only index to draw; -1: all */
+    bool paneled; /* there is a panel for each value */
 };
 
-struct shape {
+enum { PLANE_CHOOSE = -2, PLANE_NONE = -1, PANELS_MOST = 6, DIMENSION_LABEL = 24 };
+
+/* An axis of the picture. */
+struct side {
+    int dimension; /* index in the plane; PLANE_NONE: none, and length is 1 */
+    const char *name; /* NULL: none */
+    int64_t length;
+    int64_t *drawn; /* [length] where each index is drawn, from the origin; numbers ascend */
+    char (*label)[DIMENSION_LABEL]; /* [length] in the order drawn */
+};
+
+/*
+ * Two dimensions are drawn, by default learning_rate as x and weight_decay as y if more than one value of
+ * them is to be drawn, otherwise the first dimensions of which that is true; the seed only if there is no
+ * other. Each combination of values of the other such axes of the sweep has a panel. What is left is
+ * averaged: runs that differ in the seed alone, and dimensions that are not axes.
+ */
+struct plane {
     int count;
     struct dimension dimension[VIEW_DIMENSIONS_MAX];
     int64_t size; /* product of the lengths */
+    struct side x, y;
+    int64_t combinations; /* of the values of paneled dimensions */
+    int panels; /* of the combinations at most PANELS_MOST, evenly spaced: */
+    int64_t shown[PANELS_MOST];
 };
 
-/* The shape of a grid. */
-void shape_of_axes(struct shape *shape, int64_t axis_count, const struct axis *axis);
+/* The dimensions of a grid. */
+void plane_of_axes(struct plane *plane, int64_t axis_count, const struct axis *axis);
 
-/* The shape of a variable, which must outlive it. Values come from the file's coordinates; dimensions
+/* Those of a variable, which must outlive the plane. Values come from the file's coordinates; dimensions
  * without one have the indices 0, 1, ... -1: a coordinate cannot be read, nothing to release. */
-int shape_of_variable(
-    struct shape *shape, const struct view *view, const struct view_variable *variable, struct error *error);
+int plane_of_variable(
+    struct plane *plane, const struct view *view, const struct view_variable *variable, struct error *error);
 
-void shape_release(struct shape *shape);
-
-/* The number of values of each run in a variable of this shape, stored run by run; 0: the variable is not
- * over runs. */
-int64_t shape_values_a_run(const struct shape *shape, const struct view *view);
+/* Chooses the axes: `x`, `y`, dimensions of the plane or PLANE_NONE; or both PLANE_CHOOSE, for the default.
+ * `view` names the axes of the sweep; NULL: a single panel, the mean over all of them. */
+void plane_choose(struct plane *plane, const struct view *view, int x, int y);
+void plane_release(struct plane *plane);
 
 /* The index of the dimension of that name, or -1. */
-int shape_find(const struct shape *shape, const char *name);
-
-/* Is more than one value drawn? */
-static inline bool dimension_is_open(const struct dimension *dimension)
-{
-    return dimension->length > 1 && dimension->fixed < 0;
-}
-
-enum { DIMENSION_LABEL = 24 };
+int plane_find(const struct plane *plane, const char *name);
 
 /* Formats value `index`: a word, cut to fit, or a number with `digits` significant digits, integers with
  * all of them. Returns label. */
@@ -57,57 +70,21 @@ char *dimension_label(
 /* The number of digits, at least 3, with which all labels differ. */
 int dimension_digits(const struct dimension *dimension);
 
-/* ---- plane.c: which dimensions are drawn ---- */
-
-enum { PLANE_CHOOSE = -2, PLANE_NONE = -1, PANELS_MOST = 6 };
-
-/* An axis of the picture. */
-struct side {
-    int dimension; /* index in the shape; PLANE_NONE: none, and length is 1 */
-    const char *name; /* NULL: none */
-    int64_t length;
-    int64_t *place; /* [length] position at which each index is drawn; numbers ascend */
-    char (*label)[DIMENSION_LABEL]; /* [length] in the order drawn, from the origin */
-};
-
-/*
- * Two dimensions of a shape are drawn, by default learning_rate as x and weight_decay as y if they are open,
- * otherwise the first open dimensions; the seed only if nothing else is open. Each combination of values of
- * the other open axes of the sweep has a panel. What is left is averaged: runs that differ in the seed alone,
- * and dimensions that are not axes.
- */
-struct plane {
-    const struct shape *shape; /* borrowed */
-    struct side x, y;
-    bool paneled[VIEW_DIMENSIONS_MAX]; /* per dimension: a panel for each of its values */
-    int64_t combinations;
-    int panels; /* of the combinations at most PANELS_MOST, evenly spaced: */
-    int64_t shown[PANELS_MOST];
-};
-
-/* `x`, `y`: dimensions of the shape, or PLANE_NONE; or both PLANE_CHOOSE, for the default. `view` names the
- * axes of the sweep; NULL: a single panel, the mean over all of them. */
-void plane_init(struct plane *plane, const struct shape *shape, const struct view *view, int x, int y);
-void plane_release(struct plane *plane);
-
 /* Cells of all panels. */
 int64_t plane_cells(const struct plane *plane);
 
-/* The cell, of [panel][y][x] in the order drawn, that value `index` of the shape belongs to; -1: none. */
+/* The cell, of [panel][y][x] in the order drawn, that value `index` belongs to; -1: none. */
 int64_t plane_cell(const struct plane *plane, int64_t index);
 
 /* The `step` dimension if it is neither drawn nor fixed, or -1. */
 int plane_hidden_step(const struct plane *plane);
 
 /* Texts that the caller frees: the names of the dimensions that are averaged over, except step, joined by ",
- * "; "seed=0, step=100", the fixed dimensions; "norm_placement=pre, model=small", the values of a panel. ""
- * if there are none. */
+ * "; "seed=0, step=100", the fixed dimensions; "norm_placement=pre, model=small", the values of a panel, or
+ * for -1 the names of its dimensions. "" if there are none. */
 char *plane_averaged(const struct plane *plane);
-char *plane_fixed(const struct shape *shape);
+char *plane_fixed(const struct plane *plane);
 char *plane_panel(const struct plane *plane, int panel);
-
-/* Prints which panels are not drawn, if any. */
-void plane_print_rest(const struct plane *plane, FILE *out, int columns);
 
 /* Index `i` of `count` that are evenly spaced over 0..length-1, both ends included. */
 static inline int64_t plane_pick(int64_t i, int64_t count, int64_t length)
@@ -121,10 +98,9 @@ static inline int64_t plane_pick(int64_t i, int64_t count, int64_t length)
 int selection_variable(
     const struct view *view, const char *name, struct view_variable *variable, struct error *error);
 
-/* Makes the plane of a shape that the command line asks for; fixes the dimensions of the shape that it fixes.
- */
-int selection_plane(
-    const struct picture *picture, struct shape *shape, struct plane *plane, struct error *error);
+/* Fixes the dimensions of the plane that the command line fixes, and chooses the axes that it asks for. -1
+ * and ERROR_INPUT: one is not there. */
+int selection_choose(const struct picture *picture, struct plane *plane, struct error *error);
 
 /* ---- plot.c: cells with labelled axes ---- */
 

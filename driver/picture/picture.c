@@ -73,22 +73,18 @@ struct cell {
     enum mark mark;
 };
 
-/* What is drawn. */
-struct values {
-    const double *value; /* [size of the shape]; NULL: all unknown */
+struct drawing {
+    FILE *out;
+    struct terminal terminal;
+    const struct plane *plane;
+    const double *value; /* [size of the plane]; NULL: all unknown */
     int64_t a_run; /* values of each run; 0: the variable is not over runs */
     const signed char *outcome; /* [runs]; NULL: all runs count */
     const double *phase; /* [runs], as in picture_runs; NULL: unknown */
     struct view_flags flags; /* words of the values; count 0: they are numbers */
     const struct nature_row *nature;
     bool diagram, live;
-};
 
-struct drawing {
-    FILE *out;
-    struct terminal terminal;
-    const struct plane *plane;
-    const struct values *values;
     struct cell_sums *sums; /* [cells] of all panels */
     int64_t *votes; /* [cells][flags] */
     struct cell *cell; /* [cells] */
@@ -106,19 +102,18 @@ struct drawing {
 
 static void sum_outcomes(struct drawing *d)
 {
-    const struct values *values = d->values;
     int64_t last = -1;
 
     d->all_diverged = true;
-    for (int64_t i = 0; i < d->plane->shape->size; i++) {
-        int64_t cell = plane_cell(d->plane, i), run = i / values->a_run;
+    for (int64_t i = 0; i < d->plane->size; i++) {
+        int64_t cell = plane_cell(d->plane, i), run = i / d->a_run;
         if (cell < 0)
             continue;
-        enum outcome outcome = (enum outcome)values->outcome[run];
-        bool searched = outcome == OUTCOME_SKIPPED && values->phase, diverged = outcome == OUTCOME_DIVERGED;
+        enum outcome outcome = (enum outcome)d->outcome[run];
+        bool searched = outcome == OUTCOME_SKIPPED && d->phase, diverged = outcome == OUTCOME_DIVERGED;
         d->sums[cell].outcome[outcome]++;
-        d->sums[cell].growing += searched && values->phase[run] == PHASE_GROWING;
-        d->sums[cell].shrinking += searched && values->phase[run] == PHASE_SHRINKING;
+        d->sums[cell].growing += searched && d->phase[run] == PHASE_GROWING;
+        d->sums[cell].shrinking += searched && d->phase[run] == PHASE_SHRINKING;
         d->diverged_runs += diverged && run != last;
         d->all_diverged = d->all_diverged && diverged;
         last = run;
@@ -128,30 +123,27 @@ static void sum_outcomes(struct drawing *d)
 /* Does value `i` enter the mean of its cell? */
 static bool counts(const struct drawing *d, int64_t i)
 {
-    const struct values *values = d->values;
-    enum outcome outcome = values->outcome ? (enum outcome)values->outcome[i / values->a_run] : OUTCOME_DONE;
-    double value = values->value[i];
+    enum outcome outcome = d->outcome ? (enum outcome)d->outcome[i / d->a_run] : OUTCOME_DONE;
+    double value = d->value[i];
 
-    if (values->diagram ? outcome != OUTCOME_DONE : outcome == OUTCOME_DIVERGED && !d->all_diverged)
+    if (d->diagram ? outcome != OUTCOME_DONE : outcome == OUTCOME_DIVERGED && !d->all_diverged)
         return false;
-    if (values->flags.count)
-        return value >= 0 && value < values->flags.count;
-    return values->nature->geometric ? isfinite(value) : !isnan(value);
+    if (d->flags.count)
+        return value >= 0 && value < d->flags.count;
+    return d->nature->geometric ? isfinite(value) : !isnan(value);
 }
 
 static void sum_values(struct drawing *d)
 {
-    const struct values *values = d->values;
-
-    for (int64_t i = 0; values->value && i < d->plane->shape->size; i++) {
+    for (int64_t i = 0; d->value && i < d->plane->size; i++) {
         int64_t cell = counts(d, i) ? plane_cell(d->plane, i) : -1;
         if (cell < 0)
             continue;
         d->sums[cell].count++;
-        if (values->flags.count)
-            d->votes[cell * values->flags.count + (int)values->value[i]]++;
+        if (d->flags.count)
+            d->votes[cell * d->flags.count + (int)d->value[i]]++;
         else
-            d->sums[cell].sum += values->nature->geometric ? log(values->value[i]) : values->value[i];
+            d->sums[cell].sum += d->nature->geometric ? log(d->value[i]) : d->value[i];
     }
 }
 
@@ -196,16 +188,6 @@ static enum mark diagram_mark(const struct cell_sums *sums, bool live)
     return sums->growing > sums->shrinking ? MARK_ABOVE : MARK_BELOW;
 }
 
-/* The flag with the most votes, the lowest in a tie. */
-static enum mark flag_mark(const int64_t *votes, int flags)
-{
-    int best = 0;
-
-    for (int flag = 1; flag < flags; flag++)
-        best = votes[flag] > votes[best] ? flag : best;
-    return MARK_FLAG + (enum mark)best;
-}
-
 static bool is_growth(enum mark mark)
 {
     return mark == MARK_GROWING || mark == MARK_SHRINKING;
@@ -214,20 +196,23 @@ static bool is_growth(enum mark mark)
 static struct cell judge_cell(const struct drawing *d, int64_t i)
 {
     const struct cell_sums *sums = &d->sums[i];
-    int flags = d->values->flags.count;
+    const int64_t *votes = d->votes + i * d->flags.count;
     struct cell cell = {.number = NAN, .mark = MARK_DIVERGED};
+    int best = 0;
 
-    if (d->values->diagram)
-        cell.mark = diagram_mark(sums, d->values->live);
+    for (int flag = 1; flag < d->flags.count; flag++) /* the lowest in a tie */
+        best = votes[flag] > votes[best] ? flag : best;
+    if (d->diagram)
+        cell.mark = diagram_mark(sums, d->live);
     else if (mostly_diverged(sums) && (sums->count == 0 || !d->all_diverged))
         return cell; /* do not show the mean of the rest */
     else if (sums->count == 0)
         cell.mark = MARK_NOTHING;
     else
-        cell.mark = flags ? flag_mark(d->votes + i * flags, flags) : MARK_NUMBER;
+        cell.mark = d->flags.count ? MARK_FLAG + (enum mark)best : MARK_NUMBER;
     if (cell.mark == MARK_NUMBER || is_growth(cell.mark)) {
         double mean = sums->count ? sums->sum / (double)sums->count : NAN;
-        cell.number = d->values->nature->geometric ? exp(mean) : mean;
+        cell.number = d->nature->geometric ? exp(mean) : mean;
     }
     return cell;
 }
@@ -235,10 +220,9 @@ static struct cell judge_cell(const struct drawing *d, int64_t i)
 /* Chooses the marks of all cells, and one scale for their numbers. */
 static void judge(struct drawing *d)
 {
-    const struct nature_row *nature = d->values->nature;
-    enum colour_numbers numbers = nature->geometric ? NUMBERS_FACTORS
-                                  : nature->linear  ? NUMBERS_LINEAR
-                                                    : NUMBERS_ANY;
+    enum colour_numbers numbers = d->nature->geometric ? NUMBERS_FACTORS
+                                  : d->nature->linear  ? NUMBERS_LINEAR
+                                                       : NUMBERS_ANY;
     int64_t cells = plane_cells(d->plane);
     double *number = memory_new((size_t)cells, sizeof(*number));
 
@@ -256,7 +240,7 @@ static void judge(struct drawing *d)
 /* The word of a variable's value may be one of the phase diagram's; then it looks the same. */
 static struct plot_cell look_of_flag(const struct drawing *d, int flag)
 {
-    const char *word = d->values->flags.word[flag];
+    const char *word = d->flags.word[flag];
     struct plot_cell look = {.character = (char)('0' + flag), .colour = colour_class(flag)};
 
     for (enum mark mark = 0; mark < MARK_NOTHING; mark++)
@@ -324,9 +308,9 @@ static bool fit_texts(const struct drawing *d, struct plot *plot)
 /* Cells of variables show their numbers or words if these fit. */
 static void choose_texts(struct drawing *d, struct plot *plot)
 {
-    bool words = d->values->flags.count > 0;
+    bool words = d->flags.count > 0;
 
-    if (!d->values->diagram)
+    if (!d->diagram)
         for (int digits = DIGITS_MOST; digits >= (words ? DIGITS_MOST : DIGITS_LEAST); digits--) {
             d->words = words;
             d->digits = words ? 0 : digits;
@@ -346,7 +330,7 @@ enum { BAR_TICKS = 5, BAR_SQUARES = 5 }; /* numbers of the bar, and squares betw
  * are left out. */
 static void print_bar(const struct drawing *d, FILE *out)
 {
-    bool growth = d->values->diagram;
+    bool growth = d->diagram;
     char tick[BAR_TICKS][32];
     size_t width = growth ? strlen("shrinking  growing") : 0;
     struct pen pen = PEN(out);
@@ -399,8 +383,7 @@ static void print_legend(const struct drawing *d, FILE *out)
         if (d->used[mark] == 0 || said)
             continue;
         struct plot_cell look = look_of(d, &cell);
-        legend_add(
-            &legend, &look, mark >= MARK_FLAG ? d->values->flags.word[mark - MARK_FLAG] : marks[mark].word);
+        legend_add(&legend, &look, mark >= MARK_FLAG ? d->flags.word[mark - MARK_FLAG] : marks[mark].word);
     }
     legend_end(&legend);
 }
@@ -409,9 +392,7 @@ static void print_legend(const struct drawing *d, FILE *out)
 static void print_notes(const struct drawing *d, FILE *out)
 {
     int columns = d->terminal.columns;
-    const char *mean = d->values->flags.count         ? "most frequent"
-                       : d->values->nature->geometric ? "geometric mean"
-                                                      : "mean";
+    const char *mean = d->flags.count ? "most frequent" : d->nature->geometric ? "geometric mean" : "mean";
     char *others = plane_averaged(d->plane), diverged[64] = "";
 
     if (plane_hidden_step(d->plane) >= 0)
@@ -421,15 +402,20 @@ static void print_notes(const struct drawing *d, FILE *out)
     else if (d->diverged_runs)
         snprintf(diverged, sizeof(diverged), "%s %lld runs that diverged", d->all_diverged ? "of" : "without",
             (long long)d->diverged_runs);
-    if (d->values->diagram && others[0])
+    if (d->diagram && others[0])
         lines_print(out, columns,
             "cells: geometric mean of norm_growth over %s; diverged if most ended runs diverged", others);
-    else if (!d->values->diagram && (others[0] || diverged[0]))
+    else if (!d->diagram && (others[0] || diverged[0]))
         lines_print(out, columns, "%s%s%s%s%s", others[0] ? mean : "", others[0] ? " over " : "", others,
             others[0] && diverged[0] ? ", " : "", diverged);
     if (others[0] && d->fewer)
         lines_print(out, columns, "cells with fewer runs (skipped): %lld", (long long)d->fewer);
-    plane_print_rest(d->plane, out, columns);
+    if (d->plane->panels < d->plane->combinations) {
+        char *names = plane_panel(d->plane, -1);
+        lines_print(out, columns, "%d of %lld combinations of %s; --at chooses others", d->plane->panels,
+            (long long)d->plane->combinations, names);
+        free(names);
+    }
     free(others);
 }
 
@@ -441,10 +427,10 @@ static void print_one(const struct drawing *d, const struct cell *cell, FILE *ou
     bool number = !isnan(cell->number);
 
     if (number)
-        fprintf(out, d->values->diagram ? "norm_growth %.4g, " : "%.6g\n", cell->number);
-    if (!number || d->values->diagram)
+        fprintf(out, d->diagram ? "norm_growth %.4g, " : "%.6g\n", cell->number);
+    if (!number || d->diagram)
         fprintf(out, "%s\n",
-            cell->mark >= MARK_FLAG ? d->values->flags.word[cell->mark - MARK_FLAG] : marks[cell->mark].word);
+            cell->mark >= MARK_FLAG ? d->flags.word[cell->mark - MARK_FLAG] : marks[cell->mark].word);
 }
 
 static void print_panels(struct drawing *d, struct plot *plot)
@@ -495,71 +481,62 @@ static int print(struct drawing *d, int rows)
     return lines;
 }
 
-/* Draws values over a plane of their shape. Returns the number of lines. */
-static int draw(FILE *out, const struct terminal *terminal, int rows, const struct plane *plane,
-    const struct values *values)
+/* Draws the values of `d`. Returns the number of lines. */
+static int draw(struct drawing *d, int rows)
 {
-    struct drawing d = {.out = out, .terminal = *terminal, .plane = plane, .values = values};
-    size_t cells = (size_t)plane_cells(plane);
+    int64_t cells = plane_cells(d->plane), most = 0;
 
-    d.sums = memory_zero(cells, sizeof(*d.sums));
-    d.votes = memory_zero(cells * (size_t)values->flags.count, sizeof(*d.votes));
-    d.cell = memory_zero(cells, sizeof(*d.cell));
-    if (values->outcome) {
-        int64_t most = 0;
-        sum_outcomes(&d);
-        for (size_t i = 0; i < cells; i++)
-            most = runs_of(&d.sums[i]) > most ? runs_of(&d.sums[i]) : most;
-        for (size_t i = 0; i < cells; i++)
-            d.fewer += runs_of(&d.sums[i]) > 0 && runs_of(&d.sums[i]) < most;
-    }
-    sum_values(&d);
-    judge(&d);
-    int lines = print(&d, rows);
-    free(d.sums);
-    free(d.votes);
-    free(d.cell);
+    d->sums = memory_zero((size_t)cells, sizeof(*d->sums));
+    d->votes = memory_zero((size_t)(cells * d->flags.count), sizeof(*d->votes));
+    d->cell = memory_zero((size_t)cells, sizeof(*d->cell));
+    if (d->outcome)
+        sum_outcomes(d);
+    for (int64_t i = 0; i < cells; i++)
+        most = runs_of(&d->sums[i]) > most ? runs_of(&d->sums[i]) : most;
+    for (int64_t i = 0; i < cells; i++)
+        d->fewer += runs_of(&d->sums[i]) > 0 && runs_of(&d->sums[i]) < most;
+    sum_values(d);
+    judge(d);
+    int lines = print(d, rows);
+    free(d->sums);
+    free(d->votes);
+    free(d->cell);
     return lines;
-}
-
-static struct values diagram_values(const double *growth, const signed char *outcome, const double *phase)
-{
-    return (struct values){.value = growth,
-        .a_run = 1,
-        .outcome = outcome,
-        .phase = phase,
-        .nature = &nature_table[NATURE_RATIO],
-        .diagram = true};
 }
 
 int picture_map(FILE *out, const struct terminal *terminal, int rows, const struct picture_runs *runs)
 {
-    struct values values = diagram_values(runs->growth, runs->outcome, runs->phase);
-    struct shape shape;
     struct plane plane;
+    struct drawing d = {.out = out,
+        .terminal = *terminal,
+        .plane = &plane,
+        .value = runs->growth,
+        .a_run = 1,
+        .outcome = runs->outcome,
+        .phase = runs->phase,
+        .nature = &nature_table[NATURE_RATIO],
+        .diagram = true,
+        .live = runs->live};
 
-    values.live = runs->live;
-    shape_of_axes(&shape, runs->axis_count, runs->axis);
-    plane_init(&plane, &shape, NULL, PLANE_CHOOSE, PLANE_CHOOSE);
-    int lines = draw(out, terminal, rows, &plane, &values);
+    plane_of_axes(&plane, runs->axis_count, runs->axis);
+    plane_choose(&plane, NULL, PLANE_CHOOSE, PLANE_CHOOSE);
+    int lines = draw(&d, rows);
     plane_release(&plane);
-    shape_release(&shape);
     return lines;
 }
 
 /* ---- of a dataset ---- */
 
-/* "out.nc: param_norm at seed=0: the sweep's title", and the picture. */
-static void draw_titled(const struct picture *picture, const struct plane *plane, const struct values *values)
+/* "out.nc: param_norm at seed=0: the sweep's title" */
+static void print_title(const struct picture *picture, const struct plane *plane)
 {
-    char *title = view_text(picture->view, ATTRIBUTE_SWEEP_TITLE, NULL), *fixed = plane_fixed(plane->shape);
+    char *title = view_text(picture->view, ATTRIBUTE_SWEEP_TITLE, NULL), *fixed = plane_fixed(plane);
 
     lines_print(picture->out, picture->terminal.rows ? picture->terminal.columns : 0, "%s: %s%s%s%s%s",
         picture->view->name, picture->variable ? picture->variable : "phase diagram", fixed[0] ? " at " : "",
         fixed, title ? ": " : "", title ? title : "");
     free(title);
     free(fixed);
-    draw(picture->out, &picture->terminal, 0, plane, values);
 }
 
 /* Says how many of the drawn runs ended early, which the diagram does not show. */
@@ -578,39 +555,14 @@ static void print_early(const struct picture *picture, const struct plane *plane
             (long long)known);
 }
 
-static int draw_diagram(const struct picture *picture, const struct plane *plane, struct error *error)
-{
-    const struct view *view = picture->view;
-    signed char *outcome = memory_new((size_t)view->cells, 1);
-    double *growth = view_cells(view, metric_table[METRIC_norm_growth].name, error), *phase = NULL,
-           *early = NULL;
-    int result = -1;
-
-    if (growth)
-        phase = view_cells(view, run_variable_table[RUN_VARIABLE_phase].name, error);
-    if (phase)
-        early = view_cells(view, run_variable_table[RUN_VARIABLE_ended_early].name, error);
-    if (early && view_known_outcomes(view, outcome, error) == 0) {
-        const struct values values = diagram_values(growth, outcome, phase);
-        draw_titled(picture, plane, &values);
-        print_early(picture, plane, early);
-        result = 0;
-    }
-    free(outcome);
-    free(growth);
-    free(phase);
-    free(early);
-    return result;
-}
-
 /* Moves the last value along `step` that is not NaN to index 0; the others become NaN. */
-static void keep_last_step(const struct shape *shape, int step, double *values)
+static void keep_last_step(const struct plane *plane, int step, double *values)
 {
     int64_t inner = 1;
 
-    for (int i = step + 1; i < shape->count; i++)
-        inner *= shape->dimension[i].length;
-    int64_t steps = shape->dimension[step].length, outer = shape->size / (steps * inner);
+    for (int i = step + 1; i < plane->count; i++)
+        inner *= plane->dimension[i].length;
+    int64_t steps = plane->dimension[step].length, outer = plane->size / (steps * inner);
     for (int64_t i = 0; i < outer * inner; i++) {
         double *first = values + i / inner * steps * inner + i % inner, last = NAN;
         for (int64_t j = 0; j < steps; j++) {
@@ -621,50 +573,69 @@ static void keep_last_step(const struct shape *shape, int step, double *values)
     }
 }
 
-/* Of metrics of training, diverged runs are left out unless all runs diverged. */
-static int draw_variable(const struct picture *picture, const struct view_variable *variable,
+/* Draws the phase diagram, or if it is not NULL, a variable. Of metrics of training, diverged runs are left
+ * out unless all runs diverged. */
+static int draw_values(const struct picture *picture, const struct view_variable *variable,
     const struct plane *plane, struct error *error)
 {
     const struct view *view = picture->view;
-    char *nature = view_variable_text(view, variable, METRIC_NATURE, NULL);
-    struct values values = {.a_run = shape_values_a_run(plane->shape, view), .nature = nature_of(nature)};
-    double *value = memory_new((size_t)variable->size, sizeof(*value));
+    struct drawing d = {.out = picture->out,
+        .terminal = picture->terminal,
+        .plane = plane,
+        .a_run = 1,
+        .nature = &nature_table[NATURE_RATIO],
+        .diagram = !variable};
+    double *value, *phase = NULL, *early = NULL;
     signed char *outcome = memory_new((size_t)view->cells, 1);
-    int step = plane_hidden_step(plane), result = -1;
+    bool read = view_known_outcomes(view, outcome, error) == 0, trained = true;
 
-    view_flags(view, variable, &values.flags);
-    values.value = value;
-    if (view_read(view, variable, value, error) == 0 && view_known_outcomes(view, outcome, error) == 0) {
-        values.outcome = values.nature->trained && values.a_run > 0 ? outcome : NULL;
-        if (step >= 0)
-            keep_last_step(plane->shape, step, value);
-        draw_titled(picture, plane, &values);
-        result = 0;
+    if (variable) {
+        char *nature = view_variable_text(view, variable, METRIC_NATURE, NULL);
+        d.a_run = view_is_of_runs(view, variable) ? variable->size / view->cells : 0;
+        d.nature = nature_of(nature);
+        trained = d.nature->trained && d.a_run > 0;
+        free(nature);
+        view_flags(view, variable, &d.flags);
+        value = memory_new((size_t)variable->size, sizeof(*value));
+        read = read && view_read(view, variable, value, error) == 0;
+        if (read && plane_hidden_step(plane) >= 0)
+            keep_last_step(plane, plane_hidden_step(plane), value);
+    } else {
+        value = read ? view_cells(view, metric_table[METRIC_norm_growth].name, error) : NULL;
+        phase = value ? view_cells(view, run_variable_table[RUN_VARIABLE_phase].name, error) : NULL;
+        early = phase ? view_cells(view, run_variable_table[RUN_VARIABLE_ended_early].name, error) : NULL;
+        read = early;
     }
-    free(nature);
-    free(value);
+    if (read) {
+        d.value = value;
+        d.phase = phase;
+        d.outcome = trained ? outcome : NULL;
+        print_title(picture, plane);
+        draw(&d, 0);
+    }
+    if (early)
+        print_early(picture, plane, early);
     free(outcome);
-    return result;
+    free(value);
+    free(phase);
+    free(early);
+    return read ? 0 : -1;
 }
 
 int picture_draw(const struct picture *picture, struct error *error)
 {
     const struct view *view = picture->view;
     struct view_variable variable;
-    struct shape shape;
     struct plane plane;
 
     if (!picture->variable)
-        shape_of_axes(&shape, view->axis_count, view->axis);
+        plane_of_axes(&plane, view->axis_count, view->axis);
     else if (selection_variable(view, picture->variable, &variable, error) != 0 ||
-             shape_of_variable(&shape, view, &variable, error) != 0)
+             plane_of_variable(&plane, view, &variable, error) != 0)
         return -1;
-    int result = selection_plane(picture, &shape, &plane, error);
-    if (result == 0) {
-        result = picture->variable ? draw_variable(picture, &variable, &plane, error)
-                                   : draw_diagram(picture, &plane, error);
-        plane_release(&plane);
-    }
-    shape_release(&shape);
+    int result = selection_choose(picture, &plane, error);
+    if (result == 0)
+        result = draw_values(picture, picture->variable ? &variable : NULL, &plane, error);
+    plane_release(&plane);
     return result;
 }

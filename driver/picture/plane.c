@@ -1,131 +1,246 @@
-/* Which dimensions of a shape are the axes of a picture, and which have a panel for each of their values. */
+/*
+ * The dimensions of what is drawn, with their values as people read them; which of them are the axes of a
+ * picture, and which have a panel for each of their values. A picture makes a plane of a grid or a variable,
+ * lets selection.c fix dimensions, chooses the axes, and asks in which cell each value belongs. Only reading
+ * a coordinate may fail.
+ */
 #include "driver/picture/inside.h"
+#include "driver/sweep/sweep.h"
 #include "driver/text/text.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Is it the axis of repeats? Runs that differ in the seed alone are averaged. */
-static bool is_repeat(const struct dimension *dimension)
+enum { WORD_SIZE = 256 };
+
+/* ---- dimensions ---- */
+
+static void forget_values(struct dimension *dimension)
 {
-    return strcmp(dimension->name, "seed") == 0;
+    for (int64_t i = 0; dimension->word && i < dimension->length; i++)
+        free(dimension->word[i]);
+    free(dimension->word);
+    free(dimension->number);
+    dimension->word = NULL;
+    dimension->number = NULL;
 }
 
-static int find_open(const struct shape *shape, const char *name)
+static void take_axis(struct dimension *dimension, const struct axis *axis)
 {
-    int found = shape_find(shape, name);
+    size_t length = (size_t)axis->length;
+    char text[WORD_SIZE];
 
-    return found >= 0 && dimension_is_open(&shape->dimension[found]) ? found : PLANE_NONE;
+    if (!axis->label && (axis->param[0]->kind == PARAM_REAL || axis->param[0]->kind == PARAM_INTEGER)) {
+        bool real = axis->param[0]->kind == PARAM_REAL;
+        dimension->number = memory_new(length, sizeof(*dimension->number));
+        for (size_t i = 0; i < length; i++)
+            dimension->number[i] = real ? axis->value[i].real : (double)axis->value[i].integer;
+        return;
+    }
+    dimension->word = memory_zero(length, sizeof(*dimension->word));
+    for (size_t i = 0; i < length; i++)
+        dimension->word[i] = memory_copy(label_axis_value(axis, (int64_t)i, text, sizeof(text)));
+}
+
+/* Reads the values of a coordinate variable. A dimension is numbered if it has none, or one that is not of
+ * the expected form: numbers that are not finite can neither be sorted nor drawn to scale. */
+static int read_coordinate(struct dimension *dimension, const struct view *view, struct error *error)
+{
+    size_t length = (size_t)dimension->length;
+    bool right = view_is_text(view, dimension->name);
+    struct view_variable variable;
+
+    if (view_find(view, dimension->name, &variable) && variable.size == dimension->length) {
+        dimension->number = memory_new(length, sizeof(*dimension->number));
+        if (view_read(view, &variable, dimension->number, error) != 0)
+            return -1;
+        right = true;
+        for (size_t i = 0; i < length; i++)
+            right = right && isfinite(dimension->number[i]);
+    } else if (right) {
+        dimension->word = memory_zero(length, sizeof(*dimension->word));
+        for (size_t i = 0; right && i < length; i++) {
+            int cause = 0;
+            dimension->word[i] = view_string(view, dimension->name, (int64_t)i, &cause);
+            if (cause)
+                return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(cause));
+            right = dimension->word[i];
+        }
+    }
+    if (right)
+        return 0;
+    forget_values(dimension);
+    dimension->number = memory_new(length, sizeof(*dimension->number));
+    for (size_t i = 0; i < length; i++)
+        dimension->number[i] = (double)i;
+    return 0;
+}
+
+static struct dimension *add_dimension(struct plane *plane, const char *name, int64_t length)
+{
+    struct dimension *dimension = &plane->dimension[plane->count++];
+
+    *dimension = (struct dimension){.name = name, .length = length, .fixed = -1};
+    plane->size *= length;
+    return dimension;
+}
+
+static const struct axis *axis_of(const struct view *view, const char *name)
+{
+    for (int64_t i = 0; i < view->axis_count; i++)
+        if (strcmp(view->axis[i].name, name) == 0)
+            return &view->axis[i];
+    return NULL;
+}
+
+void plane_of_axes(struct plane *plane, int64_t axis_count, const struct axis *axis)
+{
+    *plane = (struct plane){.size = 1};
+    for (int64_t i = 0; i < axis_count && i < VIEW_DIMENSIONS_MAX; i++)
+        take_axis(add_dimension(plane, axis[i].name, axis[i].length), &axis[i]);
+}
+
+int plane_of_variable(
+    struct plane *plane, const struct view *view, const struct view_variable *variable, struct error *error)
+{
+    *plane = (struct plane){.size = 1};
+    for (int i = 0; i < variable->dimension_count; i++) {
+        const struct axis *axis = axis_of(view, variable->dimension[i]);
+        struct dimension *dimension = add_dimension(plane, variable->dimension[i], variable->length[i]);
+        if (axis) {
+            take_axis(dimension, axis);
+        } else if (read_coordinate(dimension, view, error) != 0) {
+            plane_release(plane);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void plane_release(struct plane *plane)
+{
+    for (int i = 0; i < plane->count; i++)
+        forget_values(&plane->dimension[i]);
+    free(plane->x.drawn);
+    free(plane->x.label);
+    free(plane->y.drawn);
+    free(plane->y.label);
+    *plane = (struct plane){0};
+}
+
+int plane_find(const struct plane *plane, const char *name)
+{
+    for (int i = 0; i < plane->count; i++)
+        if (strcmp(plane->dimension[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int dimension_digits(const struct dimension *dimension)
+{
+    return dimension->number ? label_digits(dimension->number, dimension->length) : 0;
+}
+
+char *dimension_label(
+    const struct dimension *dimension, int64_t index, int digits, char label[DIMENSION_LABEL])
+{
+    if (dimension->number)
+        return label_number(dimension->number[index], digits, label, DIMENSION_LABEL);
+    snprintf(label, DIMENSION_LABEL, "%.*s", DIMENSION_LABEL - 1, dimension->word[index]);
+    return label_cut(label);
+}
+
+/* ---- axes and panels ---- */
+
+/* Is more than one value of this dimension drawn? */
+static bool is_open(const struct plane *plane, int i)
+{
+    return plane->dimension[i].length > 1 && plane->dimension[i].fixed < 0;
+}
+
+/* Is it the axis of repeats? Runs that differ in the seed alone are averaged. */
+static bool is_repeat(const struct plane *plane, int i)
+{
+    return strcmp(plane->dimension[i].name, "seed") == 0;
+}
+
+static int find_open(const struct plane *plane, const char *name)
+{
+    int found = plane_find(plane, name);
+
+    return found >= 0 && is_open(plane, found) ? found : PLANE_NONE;
 }
 
 /* The first open dimension other than `taken` and the seed, or PLANE_NONE. */
-static int next_open(const struct shape *shape, int taken)
+static int next_open(const struct plane *plane, int taken)
 {
-    for (int i = 0; i < shape->count; i++)
-        if (i != taken && dimension_is_open(&shape->dimension[i]) && !is_repeat(&shape->dimension[i]))
+    for (int i = 0; i < plane->count; i++)
+        if (i != taken && is_open(plane, i) && !is_repeat(plane, i))
             return i;
     return PLANE_NONE;
 }
 
-static void choose_axes(struct plane *plane)
-{
-    plane->x.dimension = find_open(plane->shape, "learning_rate");
-    plane->y.dimension = find_open(plane->shape, "weight_decay");
-    if (plane->x.dimension < 0)
-        plane->x.dimension = next_open(plane->shape, plane->y.dimension);
-    if (plane->y.dimension < 0)
-        plane->y.dimension = next_open(plane->shape, plane->x.dimension);
-    if (plane->x.dimension < 0 && plane->y.dimension < 0)
-        plane->x.dimension = find_open(plane->shape, "seed");
-}
-
-struct ranked_axis {
+struct numbered {
     double number;
     int64_t index;
 };
 
-static int compare_ranked(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
-    const struct ranked_axis *x = a, *y = b;
+    const struct numbered *x = a, *y = b;
 
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
     return x->index < y->index ? -1 : 1;
 }
 
-/* Sets places and labels; numbers are drawn in ascending order. */
-static void rank(struct side *side, const struct dimension *dimension)
+/* Orders the values of an axis and labels them. */
+static void lay_out(struct side *side, const struct plane *plane)
 {
-    struct ranked_axis *ranked = memory_new((size_t)side->length, sizeof(*ranked));
-    int digits = dimension_digits(dimension);
-
-    for (int64_t i = 0; i < side->length; i++)
-        ranked[i] = (struct ranked_axis){dimension->number ? dimension->number[i] : 0, i};
-    qsort(ranked, (size_t)side->length, sizeof(*ranked), compare_ranked);
-    for (int64_t i = 0; i < side->length; i++) {
-        side->place[ranked[i].index] = i;
-        dimension_label(dimension, ranked[i].index, digits, side->label[i]);
-    }
-    free(ranked);
-}
-
-static void side_init(struct side *side, const struct shape *shape)
-{
-    const struct dimension *dimension = side->dimension < 0 ? NULL : &shape->dimension[side->dimension];
+    const struct dimension *dimension = side->dimension < 0 ? NULL : &plane->dimension[side->dimension];
+    int digits = dimension ? dimension_digits(dimension) : 0;
 
     side->name = dimension ? dimension->name : NULL;
     side->length = dimension ? dimension->length : 1;
-    side->place = memory_zero((size_t)side->length, sizeof(*side->place));
+    side->drawn = memory_zero((size_t)side->length, sizeof(*side->drawn));
     side->label = memory_zero((size_t)side->length, sizeof(*side->label));
-    if (dimension)
-        rank(side, dimension);
+    struct numbered *order = memory_new((size_t)side->length, sizeof(*order));
+    for (int64_t i = 0; i < side->length; i++)
+        order[i] = (struct numbered){dimension && dimension->number ? dimension->number[i] : 0, i};
+    qsort(order, (size_t)side->length, sizeof(*order), by_number);
+    for (int64_t i = 0; dimension && i < side->length; i++) {
+        side->drawn[order[i].index] = i;
+        dimension_label(dimension, order[i].index, digits, side->label[i]);
+    }
+    free(order);
 }
 
-static bool is_axis(const struct view *view, const char *name)
+void plane_choose(struct plane *plane, const struct view *view, int x, int y)
 {
-    for (int64_t i = 0; i < view->axis_count; i++)
-        if (strcmp(view->axis[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static void choose_panels(struct plane *plane, const struct view *view)
-{
+    if (x == PLANE_CHOOSE) {
+        x = find_open(plane, "learning_rate");
+        y = find_open(plane, "weight_decay");
+        x = x < 0 ? next_open(plane, y) : x;
+        y = y < 0 ? next_open(plane, x) : y;
+        x = x < 0 && y < 0 ? find_open(plane, "seed") : x;
+    }
+    plane->x.dimension = x;
+    plane->y.dimension = y;
     plane->combinations = 1;
-    for (int i = 0; i < plane->shape->count; i++) {
-        const struct dimension *dimension = &plane->shape->dimension[i];
-        plane->paneled[i] = view && i != plane->x.dimension && i != plane->y.dimension &&
-                            dimension_is_open(dimension) && !is_repeat(dimension) &&
-                            is_axis(view, dimension->name);
-        plane->combinations *= plane->paneled[i] ? dimension->length : 1;
+    for (int i = 0; i < plane->count; i++) {
+        struct dimension *dimension = &plane->dimension[i];
+        dimension->paneled = view && i != x && i != y && is_open(plane, i) && !is_repeat(plane, i) &&
+                             axis_of(view, dimension->name);
+        plane->combinations *= dimension->paneled ? dimension->length : 1;
     }
     plane->panels = plane->combinations < PANELS_MOST ? (int)plane->combinations : PANELS_MOST;
     for (int i = 0; i < plane->panels; i++)
         plane->shown[i] = plane_pick(i, plane->panels, plane->combinations);
-}
-
-void plane_init(struct plane *plane, const struct shape *shape, const struct view *view, int x, int y)
-{
-    *plane = (struct plane){.shape = shape, .x.dimension = x, .y.dimension = y};
-    if (x == PLANE_CHOOSE)
-        choose_axes(plane);
-    choose_panels(plane, view);
-    side_init(&plane->x, shape);
-    side_init(&plane->y, shape);
-}
-
-static void side_release(struct side *side)
-{
-    free(side->place);
-    free(side->label);
-    *side = (struct side){.dimension = PLANE_NONE};
-}
-
-void plane_release(struct plane *plane)
-{
-    side_release(&plane->x);
-    side_release(&plane->y);
+    lay_out(&plane->x, plane);
+    lay_out(&plane->y, plane);
 }
 
 int64_t plane_cells(const struct plane *plane)
@@ -138,17 +253,17 @@ int64_t plane_cell(const struct plane *plane, int64_t index)
     int64_t x = 0, y = 0, combination = 0, stride = 1;
     int panel = 0;
 
-    for (int i = plane->shape->count - 1; i >= 0; i--) {
-        const struct dimension *dimension = &plane->shape->dimension[i];
+    for (int i = plane->count - 1; i >= 0; i--) {
+        const struct dimension *dimension = &plane->dimension[i];
         int64_t at = index % dimension->length;
         index /= dimension->length;
         if (dimension->fixed >= 0 && at != dimension->fixed)
             return -1;
         if (i == plane->x.dimension)
-            x = plane->x.place[at];
+            x = plane->x.drawn[at];
         if (i == plane->y.dimension)
-            y = plane->y.place[at];
-        if (plane->paneled[i]) {
+            y = plane->y.drawn[at];
+        if (dimension->paneled) {
             combination += at * stride;
             stride *= dimension->length;
         }
@@ -160,10 +275,9 @@ int64_t plane_cell(const struct plane *plane, int64_t index)
 
 int plane_hidden_step(const struct plane *plane)
 {
-    int step = shape_find(plane->shape, metric_dimension_table[DIMENSION_STEP].name);
-    bool drawn = step == plane->x.dimension || step == plane->y.dimension;
+    int step = find_open(plane, metric_dimension_table[DIMENSION_STEP].name);
 
-    return step >= 0 && !drawn && dimension_is_open(&plane->shape->dimension[step]) ? step : -1;
+    return step == plane->x.dimension || step == plane->y.dimension ? -1 : step;
 }
 
 /* ---- texts ---- */
@@ -182,46 +296,33 @@ char *plane_averaged(const struct plane *plane)
 {
     struct string text = {0};
 
-    for (int i = 0; i < plane->shape->count; i++)
-        if (dimension_is_open(&plane->shape->dimension[i]) && i != plane->x.dimension &&
-            i != plane->y.dimension && i != plane_hidden_step(plane) && !plane->paneled[i])
-            add(&text, &plane->shape->dimension[i], -1);
+    for (int i = 0; i < plane->count; i++)
+        if (is_open(plane, i) && i != plane->x.dimension && i != plane->y.dimension &&
+            i != plane_hidden_step(plane) && !plane->dimension[i].paneled)
+            add(&text, &plane->dimension[i], -1);
     return string_take(&text);
 }
 
-char *plane_fixed(const struct shape *shape)
+char *plane_fixed(const struct plane *plane)
 {
     struct string text = {0};
 
-    for (int i = 0; i < shape->count; i++)
-        if (shape->dimension[i].fixed >= 0)
-            add(&text, &shape->dimension[i], shape->dimension[i].fixed);
+    for (int i = 0; i < plane->count; i++)
+        if (plane->dimension[i].fixed >= 0)
+            add(&text, &plane->dimension[i], plane->dimension[i].fixed);
     return string_take(&text);
 }
 
 char *plane_panel(const struct plane *plane, int panel)
 {
-    int64_t rest = plane->shown[panel], inner = plane->combinations;
+    int64_t rest = panel < 0 ? 0 : plane->shown[panel], inner = plane->combinations;
     struct string text = {0};
 
-    for (int i = 0; i < plane->shape->count; i++)
-        if (plane->paneled[i]) {
-            inner /= plane->shape->dimension[i].length;
-            add(&text, &plane->shape->dimension[i], rest / inner);
+    for (int i = 0; i < plane->count; i++)
+        if (plane->dimension[i].paneled) {
+            inner /= plane->dimension[i].length;
+            add(&text, &plane->dimension[i], panel < 0 ? -1 : rest / inner);
             rest %= inner;
         }
     return string_take(&text);
-}
-
-void plane_print_rest(const struct plane *plane, FILE *out, int columns)
-{
-    struct string names = {0};
-
-    for (int i = 0; i < plane->shape->count; i++)
-        if (plane->paneled[i])
-            add(&names, &plane->shape->dimension[i], -1);
-    if (plane->panels < plane->combinations)
-        lines_print(out, columns, "%d of %lld combinations of %s; --at chooses others", plane->panels,
-            (long long)plane->combinations, string_text(&names));
-    string_release(&names);
 }

@@ -30,7 +30,7 @@ static char *list_values(const struct dimension *dimension)
 }
 
 /* The name may be a key of the sweep file that is not an axis here, or the one of a value of a `together`. */
-static int unknown_name(const struct view *view, const struct shape *shape, const char *name,
+static int unknown_name(const struct view *view, const struct plane *plane, const char *name,
     const char *option, const char *about, struct error *error)
 {
     const struct param *param = param_find(name);
@@ -48,16 +48,16 @@ static int unknown_name(const struct view *view, const struct shape *shape, cons
             "%s: %s is %s in all runs, and is not an axis; leave it out of %s", about, name,
             param_format(param, value, text, sizeof(text)), option);
     nearest_init(&nearest, name);
-    for (int i = 0; i < shape->count; i++)
-        nearest_offer(&nearest, shape->dimension[i].name);
+    for (int i = 0; i < plane->count; i++)
+        nearest_offer(&nearest, plane->dimension[i].name);
     if (nearest.best)
         return error_set(error, ERROR_INPUT, "%s has no dimension '%s'%s", about,
             place_excerpt(name, excerpt), nearest_hint(&nearest, text));
     struct string names = {0};
-    for (int i = 0; i < shape->count; i++)
-        string_format(&names, "%s%s", i ? ", " : "", shape->dimension[i].name);
+    for (int i = 0; i < plane->count; i++)
+        string_format(&names, "%s%s", i ? ", " : "", plane->dimension[i].name);
     error_set(error, ERROR_INPUT, "%s has no dimension '%s'; %s%s", about, place_excerpt(name, excerpt),
-        shape->count ? "it has " : "it has none", string_text(&names));
+        plane->count ? "it has " : "it has none", string_text(&names));
     string_release(&names);
     return -1;
 }
@@ -144,7 +144,7 @@ static int64_t find_value(const struct dimension *dimension, const char *value)
 
 /* Fixes one "seed=0"; overwrites the '='. */
 static int fix_one(
-    const struct view *view, struct shape *shape, char *pair, const char *about, struct error *error)
+    const struct view *view, struct plane *plane, char *pair, const char *about, struct error *error)
 {
     char excerpt[EXCERPT_SIZE], *value = strchr(pair, '=');
 
@@ -152,10 +152,10 @@ static int fix_one(
         return error_set(error, ERROR_INPUT, "%s: --at takes NAME=VALUE and not '%s'", about,
             place_excerpt(pair, excerpt));
     *value++ = '\0';
-    int found = shape_find(shape, pair);
+    int found = plane_find(plane, pair);
     if (found < 0)
-        return unknown_name(view, shape, pair, "--at", about, error);
-    struct dimension *dimension = &shape->dimension[found];
+        return unknown_name(view, plane, pair, "--at", about, error);
+    struct dimension *dimension = &plane->dimension[found];
     if (dimension->fixed >= 0)
         return error_set(error, ERROR_INPUT, "%s: --at names %s twice", about, dimension->name);
     dimension->fixed = find_value(dimension, value);
@@ -163,46 +163,46 @@ static int fix_one(
 }
 
 /* Is the text a single pair whose value contains a comma? */
-static bool is_whole(const struct shape *shape, const char *text)
+static bool is_whole(const struct plane *plane, const char *text)
 {
     const char *value = strchr(text, '=');
 
-    for (int i = 0; value && i < shape->count; i++) {
-        const char *name = shape->dimension[i].name;
+    for (int i = 0; value && i < plane->count; i++) {
+        const char *name = plane->dimension[i].name;
         if (strlen(name) == (size_t)(value - text) && strncmp(name, text, strlen(name)) == 0)
-            return find_value(&shape->dimension[i], value + 1) >= 0;
+            return find_value(&plane->dimension[i], value + 1) >= 0;
     }
     return false;
 }
 
-static int fix(const struct picture *picture, struct shape *shape, const char *about, struct error *error)
+static int fix(const struct picture *picture, struct plane *plane, const char *about, struct error *error)
 {
     int result = 0;
 
     for (int i = 0; result == 0 && i < picture->at_count; i++) {
         char *text = memory_copy(picture->at[i]), *rest = text, *pair;
-        const char *between = is_whole(shape, text) ? "" : ",";
+        const char *between = is_whole(plane, text) ? "" : ",";
         while (result == 0 && (pair = strsep(&rest, between)))
-            result = fix_one(picture->view, shape, pair, about, error);
+            result = fix_one(picture->view, plane, pair, about, error);
         free(text);
     }
     return result;
 }
 
 /* Stores the dimensions that `over` names. */
-static int choose_axes(const struct picture *picture, const struct shape *shape, int which[2],
+static int choose_axes(const struct picture *picture, const struct plane *plane, int which[2],
     const char *about, struct error *error)
 {
     char *text = memory_copy(picture->over), *rest = text, *name;
     int result = 0;
 
     for (int i = 0; result == 0 && (name = strsep(&rest, ",")); i++) {
-        int found = i < 2 ? shape_find(shape, name) : -1;
+        int found = i < 2 ? plane_find(plane, name) : -1;
         if (i == 2)
             result = error_set(error, ERROR_INPUT, "%s: --over takes one or two names", about);
         else if (found < 0)
-            result = unknown_name(picture->view, shape, name, "--over", about, error);
-        else if (shape->dimension[found].fixed >= 0)
+            result = unknown_name(picture->view, plane, name, "--over", about, error);
+        else if (plane->dimension[found].fixed >= 0)
             result = error_set(error, ERROR_INPUT, "%s: %s is both in --at and in --over", about, name);
         else if (found == which[0])
             result = error_set(error, ERROR_INPUT, "%s: --over names %s twice", about, name);
@@ -213,21 +213,20 @@ static int choose_axes(const struct picture *picture, const struct shape *shape,
     return result;
 }
 
-int selection_plane(
-    const struct picture *picture, struct shape *shape, struct plane *plane, struct error *error)
+int selection_choose(const struct picture *picture, struct plane *plane, struct error *error)
 {
     int which[] = {PLANE_NONE, PLANE_NONE};
     char about[ABOUT_SIZE];
 
     snprintf(about, sizeof(about), "%s: %s", picture->view->name,
         picture->variable ? picture->variable : "the phase diagram");
-    if (fix(picture, shape, about, error) != 0)
+    if (fix(picture, plane, about, error) != 0)
         return -1;
     if (!picture->over)
         which[0] = which[1] = PLANE_CHOOSE;
-    else if (choose_axes(picture, shape, which, about, error) != 0)
+    else if (choose_axes(picture, plane, which, about, error) != 0)
         return -1;
-    plane_init(plane, shape, picture->view, which[0], which[1]);
+    plane_choose(plane, picture->view, which[0], which[1]);
     return 0;
 }
 
