@@ -117,19 +117,31 @@ struct plot {
     struct terminal terminal; /* with colours, cells are painted */
     int rows; /* the largest number of lines, from PLOT_ROWS; 0: no limit */
     const struct side *x, *y; /* rightwards and upwards */
-    int least, most; /* bounds of a cell's width in columns */
+    int most; /* largest width of a cell in columns, unless labels are wider */
     const void *context;
     struct plot_cell (*cell)(const void *context, int64_t x, int64_t y);
+
+    int label; /* columns of the y labels; a blank and a bar follow */
+    int room; /* columns left for cells */
+    int tick; /* columns of the widest x label and a blank; 0: there are none */
+    int width; /* columns of a cell */
+    int64_t columns, lines; /* cells that are drawn */
+    int64_t ticks; /* columns that have a label */
+    int tick_lines; /* lines of these labels */
+    bool names; /* of the axes are drawn, as there is room */
 };
 
 enum { PLOT_ROWS = 5 };
 
-/* The width that is left for each cell; if it is below plot->least, not all cells are drawn. */
+/* Measures what the sides leave for cells, before the other functions. */
+void plot_measure(struct plot *plot);
+
+/* The width that is left for each cell; 0: not all cells are drawn. */
 int plot_cell_width(const struct plot *plot);
 
 /* Draws the plot. If not all cells fit, draws an evenly spaced subset, with the first and the last, and
  * says so. */
-void plot_draw(const struct plot *plot);
+void plot_draw(struct plot *plot);
 
 /* A legend: samples of cells, each with a word, wrapped to the terminal. */
 struct legend {

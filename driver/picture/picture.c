@@ -456,13 +456,10 @@ static int print(struct drawing *d, int rows)
     char *legend = NULL, *cells = NULL;
     size_t size;
     FILE *out = memory_stream(&legend, &size);
-    struct plot plot = {.terminal = d->terminal,
-        .x = &d->plane->x,
-        .y = &d->plane->y,
-        .least = 1,
-        .context = d,
-        .cell = draw_cell};
+    struct plot plot = {
+        .terminal = d->terminal, .x = &d->plane->x, .y = &d->plane->y, .context = d, .cell = draw_cell};
 
+    plot_measure(&plot);
     choose_texts(d, &plot);
     if (!bare)
         print_legend(d, out);
