@@ -24,11 +24,10 @@
  */
 #include "model/core/denormals.h"
 #include "model/core/error.h"
-#include "model/corpora/batches.h"
-#include "model/corpora/corpus.h"
-#include "model/instruments/homogeneity.h"
-#include "model/network/transformer.h"
-#include "model/optimisers/optimiser.h"
+#include "model/corpora/corpora.h"
+#include "model/instruments/instruments.h"
+#include "model/network/network.h"
+#include "model/optimisers/optimisers.h"
 #include "worker/run/run.h"
 #include "worker/train/train.h"
 

@@ -4,7 +4,6 @@
 #include "driver/sweep/sweep.h"
 #include "driver/tables/tables.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
 #include "worker/host/host.h"
 #include "worker/wire/wire.h"
 

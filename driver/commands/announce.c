@@ -7,7 +7,6 @@
 #include "driver/sweep/sweep.h"
 #include "driver/text/text.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
 #include "worker/host/host.h"
 
 #include <inttypes.h>

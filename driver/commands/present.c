@@ -9,7 +9,6 @@
 #include "driver/tables/tables.h"
 #include "model/core/printable.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
 #include "worker/host/host.h"
 
 #include <errno.h>

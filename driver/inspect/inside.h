@@ -2,7 +2,7 @@
 #define NORMSWEEP_DRIVER_INSPECT_INSIDE_H
 
 #include "driver/inspect/inspect.h"
-#include "model/corpora/reading.h"
+#include "model/corpora/corpora.h"
 
 /* How a file of token ids is read. */
 struct token_ids {

@@ -4,10 +4,8 @@
 #include "driver/text/text.h"
 #include "model/core/denormals.h"
 #include "model/core/limits.h"
-#include "model/corpora/batches.h"
-#include "model/instruments/collapse.h"
-#include "model/instruments/norms.h"
-#include "model/instruments/saturation.h"
+#include "model/corpora/corpora.h"
+#include "model/instruments/instruments.h"
 #include "worker/host/host.h"
 
 #include <inttypes.h>

@@ -1,8 +1,7 @@
 /* The text of `inspect`: what a network reads of it and predicts, and in which batches. */
 #include "driver/inspect/inside.h"
 
-#include "model/corpora/batches.h"
-#include "model/corpora/objective.h"
+#include "model/corpora/corpora.h"
 
 #include <inttypes.h>
 

@@ -6,7 +6,7 @@
 #include "driver/sweep/sweep.h"
 #include "driver/terminal/terminal.h"
 #include "model/core/error.h"
-#include "model/corpora/corpus.h"
+#include "model/corpora/corpora.h"
 #include "worker/run/run.h"
 #include "worker/train/train.h"
 

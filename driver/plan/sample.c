@@ -3,7 +3,7 @@
  * to those of the sweep.
  */
 #include "driver/plan/inside.h"
-#include "model/corpora/batches.h"
+#include "model/corpora/corpora.h"
 #include "worker/host/host.h"
 #include "worker/run/run.h"
 #include "worker/train/train.h"

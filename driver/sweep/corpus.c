@@ -5,7 +5,7 @@
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
 #include "model/core/check.h"
-#include "model/corpora/text.h"
+#include "model/corpora/corpora.h"
 #include "worker/host/host.h"
 #include "worker/run/run.h"
 

@@ -9,7 +9,7 @@
 #include "driver/sweep/inside.h"
 #include "driver/tables/tables.h"
 #include "driver/text/text.h"
-#include "model/corpora/regular.h"
+#include "model/corpora/corpora.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "driver/sweep/inside.h"
 #include "driver/tables/tables.h"
 #include "driver/text/text.h"
-#include "model/corpora/regular.h"
+#include "model/corpora/corpora.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "driver/tables/tables.h"
 #include "driver/text/text.h"
 #include "model/core/error.h"
-#include "model/corpora/corpus.h"
+#include "model/corpora/corpora.h"
 #include "worker/run/run.h"
 
 #define GRID_MOST 10000000 /* cells of a grid, values of a list */

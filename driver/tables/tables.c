@@ -3,7 +3,7 @@
  * tells a netCDF file by its first bytes, so that a command can say that it was given the wrong kind of file.
  */
 #include "driver/tables/tables.h"
-#include "model/corpora/regular.h"
+#include "model/corpora/corpora.h"
 #include "worker/run/run.h"
 
 #include <string.h>

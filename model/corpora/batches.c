@@ -1,4 +1,4 @@
-#include "model/corpora/batches.h"
+#include "model/corpora/corpora.h"
 
 /* Draws of validations: those of an epoch that no run reaches, under a seed of their own. */
 enum { VALIDATION_SEED = 0, VALIDATION_EPOCH = 0xffffff };

@@ -4,11 +4,8 @@
  * needs is known only after it has been read, so the block is as long as its texts can need at most; pages
  * that are never touched cost nothing.
  */
-#include "model/corpora/block.h"
-
 #include "model/corpora/inside.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

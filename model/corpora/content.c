@@ -1,7 +1,5 @@
 #include "model/corpora/inside.h"
-#include "model/corpora/regular.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

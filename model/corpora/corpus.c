@@ -1,11 +1,8 @@
-#include "model/corpora/corpus.h"
+#include "model/corpora/inside.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <unistd.h>
-
-#include "model/corpora/inside.h"
-#include "model/corpora/text.h"
 
 /* ---- words and bytes ---- */
 

@@ -7,8 +7,6 @@
  */
 #include "model/corpora/inside.h"
 
-#include <stdbool.h>
-
 void dyck_draw(
     int64_t kinds, int64_t seed, enum random_purpose purpose, const struct breath *breath, struct text *text)
 {

@@ -9,7 +9,7 @@
 
 #include "model/core/error.h"
 #include "model/core/random.h"
-#include "model/corpora/corpus.h"
+#include "model/corpora/corpora.h"
 
 /* Checks that this process may use count * size bytes: 0, or -1 with "no memory for ...". */
 int corpus_check_memory(int64_t count, size_t size, struct error *error);

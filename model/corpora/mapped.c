@@ -3,7 +3,6 @@
  * that a process that maps one later can tell whether it is still the same.
  */
 #include "model/corpora/inside.h"
-#include "model/corpora/regular.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

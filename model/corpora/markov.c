@@ -22,7 +22,6 @@
 #include "model/corpora/inside.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 enum { MEAN_LINE = 24 };

@@ -3,8 +3,6 @@
  * learned the others by heart generalise suddenly, and late (Power, Burda, Edwards, Babuschkin, Misra 2022,
  * "Grokking").
  */
-#include "model/corpora/modular.h"
-
 #include "model/corpora/inside.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* What a network learns to predict: of its kinds, the spans of T5 and the masked words of BERT choose tokens
  * of a sequence at random and hide them from the network. */
-#include "model/corpora/objective.h"
+#include "model/corpora/corpora.h"
 
 #include "model/core/random.h"
 

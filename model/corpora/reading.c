@@ -1,9 +1,6 @@
-#include "model/corpora/reading.h"
-
-#include <stdbool.h>
+#include "model/corpora/corpora.h"
 
 #include "model/core/random.h"
-#include "model/corpora/objective.h"
 
 /* A sequence that is being packed: its place in the text, and the seed of its draws. */
 struct sequence {

@@ -1,6 +1,5 @@
-#include "model/corpora/regular.h"
+#include "model/corpora/corpora.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>

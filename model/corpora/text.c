@@ -1,8 +1,7 @@
-#include "model/corpora/text.h"
+#include "model/corpora/inside.h"
 
 #include "model/core/limits.h"
-#include "model/corpora/inside.h"
-#include "model/kernels/levels.h"
+#include "model/kernels/kernels.h"
 
 #include <endian.h>
 #include <inttypes.h>

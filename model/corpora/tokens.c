@@ -6,7 +6,6 @@
 #include "model/corpora/inside.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include "model/corpora/inside.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

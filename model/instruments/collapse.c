@@ -4,12 +4,10 @@
  * that were added. The unigram loss depends on the corpus and its reading alone, so a process keeps it from
  * run to run (unigram_is_of). Without any batch the measures are NaN; nothing can fail.
  */
-#include "model/instruments/collapse.h"
+#include "model/instruments/instruments.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "model/corpora/batches.h"
 
 void collapse_layout(struct collapse *collapse, int64_t vocabulary, int64_t rows, struct arena *arena)
 {

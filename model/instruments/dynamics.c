@@ -6,10 +6,9 @@
  * neighbours of the best. That needs no derivative and no starting point, and it stays correct where norms
  * grow a hundredfold or vanish.
  */
-#include "model/instruments/dynamics.h"
+#include "model/instruments/instruments.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 /* Fits of fewer than FIT_POINTS points are NaN. Each pass shrinks the grid 7.5 times; all together, to 1e-17.
  */

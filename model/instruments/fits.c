@@ -4,7 +4,7 @@
  * and the mean comes off first, so that long runs lose no digits. Fits of fewer than STRAIGHT_POINTS points
  * are NaN; nothing else can fail.
  */
-#include "model/instruments/fits.h"
+#include "model/instruments/instruments.h"
 
 #include <math.h>
 

@@ -4,13 +4,12 @@
  * norms and fits a line through their logarithms for each kind of tensor and each stack. A norm that is 0 or
  * not finite makes its fit NaN; nothing can fail.
  */
-#include "model/instruments/gradients.h"
+#include "model/instruments/instruments.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "model/instruments/fits.h"
-#include "model/kernels/levels.h"
+#include "model/kernels/kernels.h"
 
 static size_t plane_size(const struct gradients *g)
 {

@@ -1,11 +1,11 @@
 /*
  * The measurement of a spectrum, as a sequence of Lanczos processes whose products the caller computes: see
- * the loop in hessian.h. First the processes of all parameters, one for each probe, then that of P^-1 H, then
- * those of each layer; part_of says which one is under way and where its vectors lie in the plane.
+ * the loop in instruments.h. First the processes of all parameters, one for each probe, then that of P^-1 H,
+ * then those of each layer; part_of says which one is under way and where its vectors lie in the plane.
  * hessian_layout runs over an arena that counts, too, where there is no memory for the layers' spectra. A
  * product that is not finite ends its process and makes the results NaN; nothing can fail.
  */
-#include "model/instruments/hessian.h"
+#include "model/instruments/instruments.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,17 +3,9 @@
  * homogeneity_measure draws its weights and sequences and runs it at each scale of its parameters. It depends
  * on architecture and seed alone, not on the weights in training. Nothing can fail.
  */
-#include "model/instruments/homogeneity.h"
+#include "model/instruments/inside.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "model/core/random.h"
-#include "model/corpora/batches.h"
-#include "model/instruments/cosine.h"
-#include "model/instruments/fits.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
 
 enum { ROWS = HOMOGENEITY_SEQUENCES * HOMOGENEITY_CONTEXT };
 

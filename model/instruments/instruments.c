@@ -5,13 +5,7 @@
  * of layers, stacks and the whole follow from these sums, so that no pass reads a weight twice. Nothing can
  * fail: what is not defined, and what a diverged run leads to, is NaN.
  */
-#include "model/instruments/instruments.h"
-
-#include <math.h>
-
-#include "model/instruments/cosine.h"
-#include "model/instruments/norms.h"
-#include "model/kernels/levels.h"
+#include "model/instruments/inside.h"
 
 void instruments_layout(struct instruments *instruments, const struct weight_layout *layout,
     const struct architecture *architecture, struct arena *arena)

@@ -6,14 +6,11 @@
  * A process ends early if the space is exhausted or a product is not finite. In that last case, and if an
  * eigenvalue does not converge, results are NaN; nothing else can fail.
  */
-#include "model/instruments/lanczos.h"
+#include "model/instruments/inside.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "model/core/check.h"
-#include "model/core/random.h"
-#include "model/instruments/cosine.h"
 
 /* Elements that stay in the first-level cache while all vectors of the basis pass by. */
 enum { CHUNK = 1024 };

@@ -4,13 +4,9 @@
  * that they pass, forward and, for a sweep, back. A round takes one tangent after the other, so that a caller
  * can stop between them: in Gram-Schmidt, a tangent needs only those before it.
  */
-#include "model/instruments/lyapunov.h"
+#include "model/instruments/inside.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "model/core/random.h"
-#include "model/instruments/cosine.h"
 
 void lyapunov_layout(struct lyapunov *l, const struct architecture *architecture, int64_t exponents,
     int64_t sweeps, int64_t rows, struct arena *arena)

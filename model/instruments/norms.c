@@ -4,11 +4,11 @@
  * so that both mean the same. norms_add returns the first tensor that has a weight which is not finite, for
  * the caller's error.
  */
-#include "model/instruments/norms.h"
+#include "model/instruments/instruments.h"
 
 #include <math.h>
 
-#include "model/kernels/levels.h"
+#include "model/kernels/kernels.h"
 
 void norms_layout(struct norms *norms, const struct weight_layout *layout,
     const struct architecture *architecture, struct arena *arena)

@@ -4,7 +4,7 @@
  * Every doubt is OUTLOOK_OPEN, and the run goes on: a decay that is too large, norms that are not finite, too
  * few intervals, steps far below full ones.
  */
-#include "model/instruments/outlook.h"
+#include "model/instruments/instruments.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,14 +4,7 @@
  * tokens, whose root mean square the first step found; training gives it a model of its own for one
  * sequence). All draws are functions of the seed. Sequences of one token give NaN; nothing can fail.
  */
-#include "model/instruments/residual.h"
-
-#include <math.h>
-
-#include "model/core/random.h"
-#include "model/instruments/cosine.h"
-#include "model/instruments/fits.h"
-#include "model/kernels/levels.h"
+#include "model/instruments/inside.h"
 
 /* Where the draws of each kind begin. */
 #define DRAW_SHARED ((uint64_t)0) /* u */

@@ -5,14 +5,9 @@
  * saturation_begin, saturation_add for each batch, saturation_end. A head with NaN among its weights gets
  * NaN; reading weights is up to the source, which reports its own failures, and nothing here can fail.
  */
-#include "model/instruments/saturation.h"
+#include "model/instruments/inside.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "model/instruments/cosine.h"
-#include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
 
 /* The bin of a number of positions, which may be a mean. */
 static int64_t bin_of(double positions)

@@ -4,8 +4,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/core/arena.h"
 #include "model/core/random.h"
 #include "model/core/scalar.h"
+
+/* ---- kernels ---- */
 
 /* The numbers of one step of adamw or adam. */
 struct adam_pass {
@@ -313,5 +316,87 @@ struct kernels {
     void (*draw_normal)(scalar *out, int64_t count, double deviation, uint64_t seed,
         enum random_purpose purpose, uint64_t first);
 };
+
+/* ---- levels ---- */
+
+/*
+ * The kernels of the best level that this processor runs; the environment variable NORMSWEEP_VECTOR
+ * (baseline, avx2, avx512, avx512_bf16, amx) asks for a lower level.
+ */
+const struct kernels *kernels_best(enum precision precision);
+
+/* The name of that level. Without instructions of its own for a precision, a level computes as the one below.
+ */
+const char *kernels_level_in_use(void);
+
+/* What NORMSWEEP_VECTOR asks for, if this processor or this build does not have it; else NULL. */
+const char *kernels_level_missing(void);
+
+/* The name of level `place`, 0 for the lowest, NULL past the last; *runs: whether this processor runs it. */
+const char *kernels_level(int place, bool *runs);
+
+/* Scalars of scratch that a head of up to these sizes needs, at any level; its tangents. */
+int64_t attention_scratch(int64_t length, int64_t depth);
+int64_t attention_tangent_scratch(int64_t length, int64_t depth);
+
+/* ---- team ---- */
+
+/* The threads that compute one run together, the kernels that they use, and scratch for a share of each. */
+struct team {
+    const struct kernels *kernels;
+    int threads;
+    int64_t scratch_size; /* scalars per thread */
+    scalar *scratch; /* [threads][scratch_size] */
+    double least; /* nanoseconds of work that are worth a thread; 0: any, as tests want */
+};
+
+/* precision: of matrix products. scratch_size: scalars that the largest share needs; at least PRODUCT_SCRATCH
+ * for product_run. */
+void team_layout(
+    struct team *team, enum precision precision, int64_t threads, int64_t scratch_size, struct arena *arena);
+
+/*
+ * Items to share out, in whole multiples of `multiple`. Each takes one thread about so many nanoseconds, on
+ * the processors of today and to an order of magnitude: the number of shares must not depend on the machine.
+ */
+struct items {
+    int64_t count, multiple;
+    double nanoseconds;
+};
+
+/* A `multiple` of elements with which shares begin at whole cache lines. */
+enum { LINE_ELEMENTS = 64 };
+
+/* What an element takes that a simple loop passes, and a multiplication and addition of a product. */
+#define ELEMENT_NANOSECONDS 0.25
+#define PRODUCT_NANOSECONDS 0.01
+
+/* A share of some work: items [begin, end), with that share's scratch. */
+typedef void team_share(const void *context, scalar *scratch, int64_t begin, int64_t end);
+
+/*
+ * The number of shares that team_run makes: at most one per thread, and fewer of little work. Share i uses
+ * scratch i, whichever thread does it.
+ */
+int64_t team_shares(const struct team *team, struct items items);
+
+/*
+ * Splits the items into shares, calls `share` for each, and returns when all are done. How they are split
+ * depends only on the number of threads and on the items.
+ */
+void team_run(const struct team *team, struct items items, team_share *share, const void *context);
+
+/* ---- product ---- */
+
+/*
+ * Computes a product (see struct product in kernels.h) by the whole team, with the project's own kernel where
+ * that is faster than the BLAS library or has to round, else with the library. Not for symmetric products. A
+ * team has scratch of PRODUCT_SCRATCH or more.
+ */
+void product_run(const struct team *team, const struct product *product);
+
+/* The same by one thread alone, within its share of other work; scratch [PRODUCT_SCRATCH]. Of a symmetric
+ * product the elements above the diagonal are copies of those below. */
+void product_alone(const struct kernels *kernels, const struct product *product, scalar *scratch);
 
 #endif

@@ -1,4 +1,5 @@
 /* Which builds of the kernels this processor runs. */
+#include "model/kernels/kernels.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -6,10 +7,6 @@
 #ifdef KERNELS_amx
 #include <cpuid.h>
 #endif
-
-#include "model/kernels/levels.h"
-
-#include "model/kernels/kernels.h"
 
 /* The Makefile defines KERNELS_X for every level X that it builds. */
 extern const struct kernels kernels_baseline, kernels_rounded_baseline;

@@ -2,7 +2,7 @@
  * A thread spins first, because the next work of a training step mostly comes within microseconds. It does
  * not spin for long: that would take a processor from threads that work, of this team or of a neighbour.
  */
-#include "model/kernels/parking.h"
+#include "model/kernels/pool.h"
 
 #include <linux/futex.h>
 #include <stdatomic.h>

@@ -14,7 +14,6 @@
 
 #include "model/core/check.h"
 #include "model/core/denormals.h"
-#include "model/kernels/pool_thread.h"
 
 enum { HELPERS_SHIFT = 32 };
 

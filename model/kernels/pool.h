@@ -1,7 +1,60 @@
 #ifndef NORMSWEEP_MODEL_KERNELS_POOL_H
 #define NORMSWEEP_MODEL_KERNELS_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* ---- parking ---- */
+
+/* Where one thread waits for others; {0} at first. Aligned, so that its neighbours' do not slow it down. */
+struct parking {
+    _Alignas(64) _Atomic uint32_t asleep; /* 1 while the thread sleeps or is about to: a futex */
+};
+
+typedef bool parking_condition(int64_t thread);
+
+/*
+ * Returns when `holds` is true of this thread, the only one that waits in this place. A thread that makes it
+ * true calls parking_wake() afterwards. The thread spins for some microseconds, but not while it is
+ * `in_the_way`, and then sleeps.
+ */
+void parking_wait(
+    struct parking *parking, parking_condition *holds, parking_condition *in_the_way, int64_t thread);
+void parking_wake(struct parking *parking);
+
+/* Nanoseconds since some time. */
+int64_t parking_clock(void);
+
+/* ---- pool thread ---- */
+
+/* A thread of the pool, as the others see it. {.processor = NOWHERE} at first. */
+struct pool_thread {
+    struct parking parking;
+    _Atomic int processor; /* on which it works; or NOWHERE */
+    _Atomic bool called; /* it may claim shares */
+    _Atomic int64_t rested; /* the time from which on it is called again */
+};
+
+enum { NOWHERE = -1 };
+
+/* Called by the thread itself: it works on this processor from now on; it does not work any more. */
+void pool_thread_begin(struct pool_thread *thread);
+void pool_thread_end(struct pool_thread *thread);
+
+/* Does the thread work on the processor that the calling thread runs on? */
+bool pool_thread_is_here(const struct pool_thread *thread);
+
+/* Calls the thread to a job that begins now, and wakes it, unless it rests. */
+void pool_thread_call(struct pool_thread *thread, int64_t now);
+
+/* The thread has made its caller wait for so many nanoseconds longer than it should: rests it for many
+ * times as long, so that the team loses little against one thread. */
+void pool_thread_rest(struct pool_thread *thread, int64_t waited);
+
+/* Called by the thread itself, on its caller's processor: goes to another one, and rests for a moment. */
+void pool_thread_leave(struct pool_thread *thread);
+
+/* ---- pool ---- */
 
 /* Does one share of some work. */
 typedef void pool_share(const void *context, int64_t share);

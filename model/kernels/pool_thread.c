@@ -8,7 +8,7 @@
  * Or it shares a processor with the neighbour, and is made to wait for milliseconds with a share in its hands
  * that takes microseconds. Then the team does without it for some time.
  */
-#include "model/kernels/pool_thread.h"
+#include "model/kernels/pool.h"
 
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "model/kernels/product.h"
+#include "model/kernels/kernels.h"
 
 #include "model/core/check.h"
 

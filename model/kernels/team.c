@@ -1,5 +1,4 @@
-#include "model/kernels/team.h"
-#include "model/kernels/levels.h"
+#include "model/kernels/kernels.h"
 #include "model/kernels/pool.h"
 
 /*

@@ -1,4 +1,4 @@
-#include "model/layers/activation.h"
+#include "model/layers/layers.h"
 
 static struct items elements(int64_t count, double passes)
 {

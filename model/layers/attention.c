@@ -1,10 +1,9 @@
-#include "model/layers/attention.h"
+#include "model/layers/layers.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "model/core/check.h"
-#include "model/kernels/levels.h"
 
 struct heads_work;
 struct placed;

@@ -4,12 +4,11 @@
  * with them form rows in which the scores of all keys lie side by side, from row to row one further to the
  * left. With a stride that is shorter by one, these are a matrix, to which the other product adds its own.
  */
-#include "model/layers/distance.h"
+#include "model/layers/layers.h"
 
 #include <math.h>
 
 #include "model/core/check.h"
-#include "model/kernels/product.h"
 
 enum { QUERIES = 64 }; /* of a block */
 

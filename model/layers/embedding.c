@@ -1,4 +1,4 @@
-#include "model/layers/embedding.h"
+#include "model/layers/layers.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,4 @@
-#include "model/layers/linear.h"
-
-#include "model/kernels/product.h"
-#include "model/layers/rowwise.h"
+#include "model/layers/layers.h"
 
 /* x W^T for a matrix W with the layer's shape. */
 static struct product forward_product(

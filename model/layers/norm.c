@@ -1,4 +1,4 @@
-#include "model/layers/norm.h"
+#include "model/layers/layers.h"
 
 #include <math.h>
 

@@ -1,8 +1,6 @@
-#include "model/layers/relative.h"
+#include "model/layers/layers.h"
 
 #include <string.h>
-
-#include "model/kernels/kernels.h"
 
 /*
  * The least distances of the logarithmic buckets: with n exact buckets and n logarithmic ones, that of the

@@ -1,4 +1,4 @@
-#include "model/layers/rowwise.h"
+#include "model/layers/layers.h"
 
 /* ---- sums of columns ---- */
 

@@ -1,10 +1,4 @@
-#include "model/network/activations.h"
-
-#include "model/layers/attention.h"
-#include "model/layers/distance.h"
-#include "model/layers/embedding.h"
-#include "model/layers/relative.h"
-#include "model/layers/rotary.h"
+#include "model/network/inside.h"
 
 /* Rows of logits per block: enough for products to run at full speed, few enough to stay in the cache. */
 enum { LOGIT_ROWS = 560 };

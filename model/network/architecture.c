@@ -1,4 +1,4 @@
-#include "model/network/architecture.h"
+#include "model/network/network.h"
 
 int64_t architecture_kv_heads(const struct architecture *architecture)
 {

@@ -5,14 +5,9 @@
  * another. Norms of queries and keys write to planes of their own, since their gradients need their inputs;
  * rotary positions then turn both in place, since turns need none.
  */
-#include "model/network/attention.h"
+#include "model/network/inside.h"
 
 #include <string.h>
-
-#include "model/layers/attention.h"
-#include "model/layers/relative.h"
-#include "model/layers/rotary.h"
-#include "model/network/pass.h"
 
 /* The tensors of self-attention and of cross-attention. */
 struct attention_tensors {

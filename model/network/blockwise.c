@@ -1,10 +1,8 @@
-#include "model/network/blockwise.h"
+#include "model/network/inside.h"
 
 #include <string.h>
 
 #include "model/core/check.h"
-#include "model/network/output.h"
-#include "model/network/stack.h"
 
 void blockwise_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
     int64_t threads, bool shared, struct arena *arena)

@@ -4,11 +4,9 @@
  * that the pass has, once for all of its sequences. Both stay, and with them the queries with their biases,
  * so that weights can be counted after the pass without the tensors.
  */
-#include "model/network/distance.h"
+#include "model/network/inside.h"
 
 #include "model/core/check.h"
-#include "model/layers/distance.h"
-#include "model/network/pass.h"
 
 void distance_layout(
     struct sublayer *s, const struct architecture *a, int64_t rows, bool tangents, struct arena *arena)

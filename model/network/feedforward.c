@@ -2,10 +2,7 @@
  * out = W2 act(x W1), or W2 (act(x W1) * (x W3)) if gated. A plain relu is applied by the product that makes
  * its argument, and its gradient by the product that makes dhidden.
  */
-#include "model/network/feedforward.h"
-
-#include "model/layers/activation.h"
-#include "model/network/pass.h"
+#include "model/network/inside.h"
 
 static bool product_applies(const struct architecture *a)
 {

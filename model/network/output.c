@@ -1,10 +1,7 @@
-#include "model/network/output.h"
+#include "model/network/inside.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "model/layers/activation.h"
-#include "model/layers/rowwise.h"
 
 /* The output matrix, which is the token embedding if it is tied. */
 static struct linear output_linear(const struct pass *pass)

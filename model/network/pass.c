@@ -1,7 +1,6 @@
-#include "model/network/pass.h"
+#include "model/network/inside.h"
 
 #include "model/core/check.h"
-#include "model/layers/attention.h"
 
 struct dual stack_state(const struct activations *a, int64_t stack, int64_t depth)
 {

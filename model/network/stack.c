@@ -1,9 +1,6 @@
-#include "model/network/stack.h"
+#include "model/network/inside.h"
 
 #include <string.h>
-
-#include "model/layers/embedding.h"
-#include "model/layers/relative.h"
 
 /* ---- what lies before and behind the blocks ---- */
 

@@ -5,16 +5,9 @@
  * - out:  x' = x + a LN(S(x))
  * With a = 1 the last product or the norm adds x; else x is added in a pass of its own.
  */
-#include "model/network/sublayer.h"
+#include "model/network/inside.h"
 
 #include <string.h>
-
-#include "model/layers/norm.h"
-#include "model/layers/rowwise.h"
-#include "model/network/attention.h"
-#include "model/network/distance.h"
-#include "model/network/feedforward.h"
-#include "model/network/pass.h"
 
 const struct sublayer_row sublayer_table[SUBLAYER_KINDS] = {
     [SUBLAYER_ATTENTION] = {TENSOR_LN1, TENSOR_LN1_BIAS, attention_layout, attention_forward,

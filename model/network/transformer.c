@@ -3,13 +3,11 @@
  * layer with its cross-entropy. Rows are the tokens of all sequences, packed; matrices are row-major; weights
  * are [out, in].
  */
-#include "model/network/transformer.h"
+#include "model/network/inside.h"
 
 #include <string.h>
 
 #include "model/core/check.h"
-#include "model/network/output.h"
-#include "model/network/stack.h"
 
 static void check_gradients(const struct architecture *architecture)
 {

@@ -1,12 +1,11 @@
 /* The tensors of an architecture: shapes, layout and initial values. */
-#include "model/network/weights.h"
+#include "model/network/network.h"
 
 #include <math.h>
 #include <stddef.h>
 
 #include "model/core/check.h"
 #include "model/core/random.h"
-#include "model/kernels/levels.h"
 
 const struct tensor_row tensor_table[TENSOR_KIND_COUNT] = {
 #define X(KIND, name, part, role, rows, columns, fan_in, needs, draw)                                        \

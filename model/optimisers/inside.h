@@ -1,9 +1,8 @@
 #ifndef NORMSWEEP_MODEL_OPTIMISERS_INSIDE_H
 #define NORMSWEEP_MODEL_OPTIMISERS_INSIDE_H
 
-#include "model/kernels/levels.h"
-#include "model/optimisers/equilibrium.h"
-#include "model/optimisers/optimiser.h"
+#include "model/kernels/kernels.h"
+#include "model/optimisers/optimisers.h"
 
 /* One step of a portion of the weights. */
 struct step {
@@ -37,13 +36,13 @@ struct optimiser_row {
      * NULL: each element of u is 1 then. */
     double (*full)(
         const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole);
-    /* The memory (equilibrium.h) of the step's update after `steps` steps, NaN if it is not known; NULL:
+    /* The memory (see optimisers.h) of the step's update after `steps` steps, NaN if it is not known; NULL:
      * updates have no momentum. */
     double (*memory)(const struct optimiser_options *options, const struct step *step, double steps);
     /* The balance of a decaying tensor at the step's rate and decay; NULL: none is known. */
     struct equilibrium (*balance)(
         const struct optimiser_options *options, const struct tensor *tensor, const struct step *step);
-    /* edge_bound() of optimiser.h; NULL: none is known. */
+    /* edge_bound() of optimisers.h; NULL: none is known. */
     double (*edge)(const struct optimiser_options *options);
     bool preconditioned; /* with adam's P; see edge_root() */
 };

@@ -18,8 +18,6 @@
 
 #include <math.h>
 
-#include "model/kernels/product.h"
-
 /* The iterations from one Y = X X' to the next, up to a 0: of square matrices, and of others. */
 static const int square_parts[] = {1, 1, 1, 1, 1, 0}, parts[] = {3, 2, 0};
 

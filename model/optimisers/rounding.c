@@ -2,7 +2,7 @@
  * Weights that are kept in bfloat16. A pass of its own behind the step, over the whole plane: any optimiser's
  * step stays as it is, and what it means to do can be measured beside what rounding leaves of it.
  */
-#include "model/optimisers/rounding.h"
+#include "model/optimisers/optimisers.h"
 
 #include "model/core/random.h"
 

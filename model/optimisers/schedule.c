@@ -1,4 +1,4 @@
-#include "model/optimisers/schedule.h"
+#include "model/optimisers/optimisers.h"
 
 #include <math.h>
 

@@ -254,7 +254,7 @@ def test_the_table_is_that_of_the_program():
     """Order, place, lengths and conditions of every tensor, and the version of the form."""
     import normsweep.families as families
     import normsweep.weights as weights
-    text = (PROJECT / "model/network/weights.h").read_text().replace("\\\n", " ")
+    text = (PROJECT / "model/network/network.h").read_text().replace("\\\n", " ")
     rows = re.findall(r"X\([A-Z0-9_]+, (\w+), (\w+), \w+, (\w+), (\w+), \w+,\s+([A-Z_ |]+), \d+\)", text)
     words = {"QKV_BIASED": "qkv_bias", "O_BIASED": "o_bias", "FEEDFORWARD_BIASED": "feedforward_bias",
              "OUTPUT_BIASED": "output_bias", "TRANSFORMED": "transform", "EMBEDDING_NORMED": "embedding_norm",

@@ -12,7 +12,7 @@
 #include "model/core/breath.h"
 #include "model/core/digest.h"
 #include "model/core/error.h"
-#include "model/network/weights.h"
+#include "model/network/network.h"
 #include "worker/train/train.h"
 
 /*

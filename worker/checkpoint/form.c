@@ -3,7 +3,7 @@
  * the three cannot drift apart.
  */
 #include "model/core/check.h"
-#include "model/kernels/levels.h"
+#include "model/kernels/kernels.h"
 #include "worker/checkpoint/inside.h"
 #include "worker/host/host.h"
 

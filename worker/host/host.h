@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "model/core/error.h"
-#include "model/corpora/corpus.h"
+#include "model/corpora/corpora.h"
 
 /* Seconds on a monotonic clock. */
 static inline double clock_now(void)

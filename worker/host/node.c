@@ -14,8 +14,7 @@
  *
  * Processes do not talk to each other, and nothing is collective: ranks may die, hang or come later.
  */
-#include "model/corpora/block.h"
-#include "model/corpora/modular.h"
+#include "model/corpora/corpora.h"
 #include "worker/host/inside.h"
 
 #include <ctype.h>

@@ -2,8 +2,8 @@
  * The cost of a run, for the order in which runs are trained and for plans: floating-point operations of its
  * matrix products, and everything beside them as such operations that take as long.
  */
-#include "model/corpora/modular.h"
-#include "model/instruments/hessian.h"
+#include "model/corpora/corpora.h"
+#include "model/instruments/instruments.h"
 #include "worker/run/inside.h"
 
 #include <math.h>

@@ -1,9 +1,6 @@
 /* The table of metrics and what follows from it: shapes, the form of a row, which metrics a run has. */
 #include "model/core/check.h"
-#include "model/instruments/fits.h"
-#include "model/instruments/hessian.h"
-#include "model/instruments/homogeneity.h"
-#include "model/instruments/saturation.h"
+#include "model/instruments/instruments.h"
 #include "worker/run/inside.h"
 
 #include <math.h>

@@ -7,10 +7,8 @@
 
 #include "model/core/digest.h"
 #include "model/core/error.h"
-#include "model/corpora/corpus.h"
-#include "model/corpora/objective.h"
-#include "model/corpora/reading.h"
-#include "model/optimisers/optimiser.h"
+#include "model/corpora/corpora.h"
+#include "model/optimisers/optimisers.h"
 
 struct run;
 
@@ -92,7 +90,8 @@ struct run {
     int64_t seed, threads, save_weights;
 };
 
-/* When a run ends: at its last step, or as soon as its phase is forecast (model/instruments/outlook.h). */
+/* When a run ends: at its last step, or as soon as its phase is forecast (struct outlook in
+ * model/instruments/instruments.h). */
 enum stop_when { STOP_NEVER, STOP_PHASE };
 
 /* What is kept of a run that is done: nothing, its final weights, or also what a longer run carries on from.

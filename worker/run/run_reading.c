@@ -1,6 +1,5 @@
 /* How the corpus of a run is read: sequences, objective and vocabulary have to agree. */
-#include "model/corpora/modular.h"
-#include "model/corpora/objective.h"
+#include "model/corpora/corpora.h"
 #include "worker/run/inside.h"
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "model/instruments/fits.h"
+#include "model/instruments/instruments.h"
 #include "worker/train/train.h"
 
 void history_layout(

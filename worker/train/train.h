@@ -7,21 +7,10 @@
 #include <string.h>
 
 #include "model/core/arena.h"
-#include "model/corpora/batches.h"
-#include "model/corpora/corpus.h"
-#include "model/instruments/collapse.h"
-#include "model/instruments/dynamics.h"
-#include "model/instruments/gradients.h"
-#include "model/instruments/hessian.h"
-#include "model/instruments/homogeneity.h"
+#include "model/corpora/corpora.h"
 #include "model/instruments/instruments.h"
-#include "model/instruments/lyapunov.h"
-#include "model/instruments/outlook.h"
-#include "model/instruments/residual.h"
-#include "model/instruments/saturation.h"
-#include "model/network/architecture.h"
-#include "model/network/transformer.h"
-#include "model/optimisers/optimiser.h"
+#include "model/network/network.h"
+#include "model/optimisers/optimisers.h"
 #include "worker/run/run.h"
 
 /* The values of one measured step, of a run or of a network that `inspect` measures: NaN, or what was put. */

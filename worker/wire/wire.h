@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "model/core/digest.h"
-#include "model/corpora/corpus.h"
+#include "model/corpora/corpora.h"
 #include "worker/checkpoint/checkpoint.h"
 #include "worker/host/host.h"
 #include "worker/run/run.h"

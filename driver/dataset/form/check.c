@@ -6,7 +6,7 @@
  * names and values are padded to 4 bytes.
  */
 #include "driver/dataset/form/inside.h"
-#include "model/corpora/regular.h"
+#include "model/corpora/corpora.h"
 
 #include <netcdf.h>
 

@@ -9,7 +9,7 @@
 
 #include "driver/sweep/sweep.h"
 #include "model/core/error.h"
-#include "model/network/weights.h"
+#include "model/network/network.h"
 #include "worker/run/run.h"
 #include "worker/train/train.h"
 

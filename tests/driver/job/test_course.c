@@ -1,7 +1,7 @@
 /* The time of a run's decay, which predictions of a search need. */
 #include "driver/job/inside.h"
 
-#include "model/optimisers/schedule.h"
+#include "model/optimisers/optimisers.h"
 #include "tests/test.h"
 
 #include <math.h>

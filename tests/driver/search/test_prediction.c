@@ -18,7 +18,7 @@ struct source {
     double boundary, square, pull, rise;
 };
 
-struct norms {
+struct run_norms {
     struct course course;
     double square[STEPS], time[STEPS];
 };
@@ -29,7 +29,7 @@ static double gain(const struct source *source, double h, double decay, double s
            source->rise * h * (decay - source->boundary);
 }
 
-static void train_norms(struct norms *norms, const struct source *source, double decay)
+static void train_norms(struct run_norms *norms, const struct source *source, double decay)
 {
     double square = source->square;
 
@@ -46,7 +46,7 @@ static void train_norms(struct norms *norms, const struct source *source, double
 
 static double boundary_of_one(const struct source *source, double decay)
 {
-    struct norms one;
+    struct run_norms one;
 
     train_norms(&one, source, decay);
     return prediction_boundary(&one.course, NULL, 1);
@@ -54,7 +54,7 @@ static double boundary_of_one(const struct source *source, double decay)
 
 static double boundary_of_two(const struct source *source, double first, double second)
 {
-    struct norms one, two;
+    struct run_norms one, two;
 
     train_norms(&one, source, first);
     train_norms(&two, source, second);
@@ -67,14 +67,14 @@ static double drawn(int seed, int number)
 }
 
 /* Norms that follow no law. */
-static void draw_norms(struct norms *norms, int seed, double decay)
+static void draw_norms(struct run_norms *norms, int seed, double decay)
 {
     train_norms(norms, &(struct source){.boundary = 1, .square = 4}, decay);
     for (int k = 1; k < STEPS; k++)
         norms->square[k] = 1 + 8 * drawn(seed, k);
 }
 
-static double own_growth(const struct norms *norms)
+static double own_growth(const struct run_norms *norms)
 {
     return norms->square[STEPS - 1] / norms->square[0];
 }
@@ -108,7 +108,7 @@ TEST(prediction_from_two_runs_sees_a_source_that_is_linear_in_the_square)
 TEST(prediction_of_one_interval_is_linear_in_the_decay)
 {
     const struct source source = {.boundary = 0.5, .square = 49, .rise = 30};
-    struct norms one, two, three;
+    struct run_norms one, two, three;
 
     train_norms(&one, &source, 0.1);
     train_norms(&two, &source, 0.2);
@@ -125,7 +125,7 @@ TEST(prediction_of_one_interval_is_linear_in_the_decay)
 TEST(prediction_takes_squares_that_nearly_coincide_for_one)
 {
     const struct source source = {.boundary = 0.5, .square = 49, .rise = 30};
-    struct norms one, two;
+    struct run_norms one, two;
 
     train_norms(&one, &source, 0.1);
     train_norms(&two, &source, 0.2);
@@ -138,7 +138,7 @@ TEST(prediction_takes_squares_that_nearly_coincide_for_one)
 TEST(prediction_of_any_growth)
 {
     const struct source source = {.boundary = 0.5, .square = 49};
-    struct norms one;
+    struct run_norms one;
 
     train_norms(&one, &source, 0);
     one.course.count = 2;
@@ -154,7 +154,7 @@ TEST(prediction_at_a_runs_own_decay_is_its_own_course)
 {
     for (int seed = 0; seed < SEEDS; seed++) {
         double a = 5 * drawn(seed, 100), b = 5 * drawn(seed, 101);
-        struct norms one, two;
+        struct run_norms one, two;
         draw_norms(&one, 2 * seed, a);
         draw_norms(&two, 2 * seed + 1, b);
         two.square[0] = one.square[0];
@@ -172,7 +172,7 @@ TEST(prediction_of_a_boundary_leads_to_this_growth)
     int found = 0;
 
     for (int seed = 0; seed < SEEDS; seed++) {
-        struct norms one, two;
+        struct run_norms one, two;
         double growth = 0.5 + drawn(seed, 102);
         draw_norms(&one, 2 * seed, 0.5);
         draw_norms(&two, 2 * seed + 1, 1.5);
@@ -211,7 +211,7 @@ TEST(prediction_from_a_value_that_is_not_finite_is_not_a_number)
 
     for (int k = 0; k < STEPS; k++)
         for (int i = 0; i < 12; i++) {
-            struct norms one, two;
+            struct run_norms one, two;
             train_norms(&one, &source, 0.1);
             train_norms(&two, &source, above[i / 6]);
             CHECK_CLOSE(prediction_boundary(&one.course, &two.course, 1), 0.5, 5e-11);
@@ -227,7 +227,7 @@ TEST(prediction_from_a_value_that_is_not_finite_is_not_a_number)
 TEST(prediction_without_time_or_with_one_step_is_not_a_number)
 {
     const struct source source = {.boundary = 0.5, .square = 49};
-    struct norms one;
+    struct run_norms one;
 
     train_norms(&one, &source, 0.1);
     one.course.count = 1;
@@ -254,7 +254,7 @@ TEST(prediction_in_which_errors_grow_is_not_a_number)
  * ends. */
 TEST(prediction_of_a_source_that_outgrows_decay_is_not_a_number)
 {
-    struct norms one, two;
+    struct run_norms one, two;
 
     train_norms(&one, &(struct source){.boundary = 0.5, .square = 49}, 0.1);
     train_norms(&two, &(struct source){.boundary = 0.5, .square = 49}, 0.2);

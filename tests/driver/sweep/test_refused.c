@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include "driver/sweep/sweep.h"
-#include "model/optimisers/optimiser.h"
+#include "model/optimisers/optimisers.h"
 
 #include <fcntl.h>
 #include <stdio.h>

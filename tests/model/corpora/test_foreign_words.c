@@ -3,8 +3,7 @@
 
 #include <stdint.h>
 
-#include "model/corpora/batches.h"
-#include "model/corpora/objective.h"
+#include "model/corpora/corpora.h"
 
 enum { VOCABULARY = 50, WORDS = 41, ROOM = 128 };
 static const struct foreign_words foreign = {.mask = 7, .sentinel = 48, .start = 3, .end = 5};

@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 #include "model/core/random.h"
-#include "model/corpora/batches.h"
-#include "model/corpora/corpus.h"
-#include "model/corpora/objective.h"
+#include "model/corpora/corpora.h"
 #include "tests/model/kernels/each_level.h"
 
 enum { BATCH = 7, ROOM = 1 << 14, CONTEXT_MOST = 200 };

@@ -9,8 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "model/corpora/block.h"
-#include "model/corpora/text.h"
+#include "model/corpora/corpora.h"
 
 #define TEMPLATE P_tmpdir "/normsweep-test-XXXXXX"
 

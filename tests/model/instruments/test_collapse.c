@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/instruments/collapse.h"
+#include "model/instruments/instruments.h"
 #include "tests/model/kernels/each_level.h"
 #include "tests/model/network/model_case.h"
 

@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include "model/core/random.h"
-#include "model/instruments/dynamics.h"
+#include "model/instruments/instruments.h"
 
 enum { STEPS = 2000, EVERY = 20, POINTS = STEPS / EVERY + 1 };
 
@@ -17,7 +17,7 @@ static const struct schedule schedules[SCHEDULES] = {
 
 static const double START = 7;
 
-struct norms {
+struct weight_norms {
     int64_t step[POINTS];
     double norm[POINTS];
 };
@@ -37,7 +37,7 @@ static double next_norm(enum dynamics dynamics, double n, double eta, double lam
     }
 }
 
-static void follow(struct norms *norms, enum dynamics dynamics, const struct schedule *schedule,
+static void follow(struct weight_norms *norms, enum dynamics dynamics, const struct schedule *schedule,
     double lambda, double parameter, double start)
 {
     double n = start;
@@ -52,13 +52,14 @@ static void follow(struct norms *norms, enum dynamics dynamics, const struct sch
     }
 }
 
-static void disturb(struct norms *norms, double relative)
+static void disturb(struct weight_norms *norms, double relative)
 {
     for (int i = 1; i < POINTS; i++)
         norms->norm[i] *= 1 + relative * random_normal(5, RANDOM_TEST, (uint64_t)i);
 }
 
-static struct dynamics_fit fit(const struct norms *norms, const struct schedule *schedule, double lambda)
+static struct dynamics_fit fit(
+    const struct weight_norms *norms, const struct schedule *schedule, double lambda)
 {
     struct dynamics_fit fit = {0};
 
@@ -102,7 +103,7 @@ static void check_recovery(enum dynamics dynamics, int schedule, double lambda, 
 {
     const struct schedule *s = &schedules[schedule];
     double parameter = parameter_for(dynamics, s, growth);
-    struct norms norms;
+    struct weight_norms norms;
 
     follow(&norms, dynamics, s, lambda, parameter, START);
     const struct dynamics_fit f = fit(&norms, s, lambda);
@@ -127,7 +128,7 @@ TEST(dynamics_recovers_what_a_series_follows)
 /* The norms of a fit are those of the recursion, followed here by itself, with the parameter of the fit. */
 TEST(dynamics_follow_their_fit)
 {
-    struct norms norms, alone;
+    struct weight_norms norms, alone;
     double curve[3][POINTS];
 
     for (int d = 0; d < 3; d++)
@@ -149,7 +150,7 @@ TEST(dynamics_follow_their_fit)
 /* Only aligned updates shrink a norm faster than decay does, here to nothing. */
 TEST(dynamics_of_updates_against_theta)
 {
-    struct norms norms;
+    struct weight_norms norms;
 
     for (int schedule = 0; schedule < SCHEDULES; schedule++) {
         double k = parameter_for(DYNAMICS_ALIGNED, &schedules[schedule], 1e-12);
@@ -162,7 +163,7 @@ TEST(dynamics_of_updates_against_theta)
 
 TEST(dynamics_are_told_apart_in_noise)
 {
-    struct norms norms;
+    struct weight_norms norms;
 
     for (int d = 0; d < 3; d++)
         for (int schedule = 0; schedule < SCHEDULES; schedule++) {
@@ -180,10 +181,10 @@ TEST(dynamics_are_told_apart_in_noise)
 
 /* ---- that it is the least ---- */
 
-static double sum_of_squares(const struct norms *norms, enum dynamics dynamics,
+static double sum_of_squares(const struct weight_norms *norms, enum dynamics dynamics,
     const struct schedule *schedule, double lambda, double parameter)
 {
-    struct norms model;
+    struct weight_norms model;
     double sum = 0;
 
     follow(&model, dynamics, schedule, lambda, parameter, norms->norm[0]);
@@ -193,7 +194,7 @@ static double sum_of_squares(const struct norms *norms, enum dynamics dynamics,
 }
 
 /* No other value does better, near or far; R^2 and aic are those of its residuals. */
-static void check_least(const struct norms *norms, enum dynamics dynamics, const struct schedule *s,
+static void check_least(const struct weight_norms *norms, enum dynamics dynamics, const struct schedule *s,
     double lambda, const struct recursion_fit *fit)
 {
     double least = sum_of_squares(norms, dynamics, s, lambda, fit->parameter), mean = 0, total = 0;
@@ -216,7 +217,7 @@ static void check_least(const struct norms *norms, enum dynamics dynamics, const
 
 TEST(dynamics_fits_are_least_squares)
 {
-    struct norms norms;
+    struct weight_norms norms;
 
     for (int d = 0; d < 3; d++)
         for (int schedule = 0; schedule < SCHEDULES; schedule++) {
@@ -235,7 +236,7 @@ static const struct schedule inverse_root = {SCHEDULE_INVERSE_SQRT, 1, 1, 0, STE
 
 static struct dynamics_fit fit_closed_form(double (*norm)(double t))
 {
-    struct norms norms;
+    struct weight_norms norms;
 
     for (int i = 0; i < POINTS; i++) {
         norms.step[i] = i * EVERY;
@@ -292,7 +293,7 @@ TEST(dynamics_closed_forms)
  * that cannot. */
 TEST(dynamics_of_what_nothing_fits)
 {
-    struct norms norms;
+    struct weight_norms norms;
 
     follow(&norms, DYNAMICS_ALIGNED, &schedules[0], 0, 0, START);
     for (int i = 1; i < POINTS; i++)
@@ -305,7 +306,7 @@ TEST(dynamics_of_what_nothing_fits)
 /* So little growth that noise hides by which recursion: both fit it well, and alike. */
 TEST(dynamics_of_what_two_fit_alike)
 {
-    struct norms norms;
+    struct weight_norms norms;
 
     follow(&norms, DYNAMICS_ADAM_LIKE, &schedules[0], 0,
         parameter_for(DYNAMICS_ADAM_LIKE, &schedules[0], 1.01), START);
@@ -347,7 +348,7 @@ TEST(dynamics_of_norms_that_cannot_be_fitted)
 
 TEST(dynamics_of_a_constant_norm)
 {
-    struct norms norms;
+    struct weight_norms norms;
 
     follow(&norms, DYNAMICS_ALIGNED, &schedules[1], 0, 0, 0.1);
     struct dynamics_fit f = fit(&norms, &schedules[1], 0);
@@ -372,7 +373,7 @@ TEST(dynamics_of_a_norm_that_vanishes)
 /* Decay alone: every recursion says so. */
 TEST(dynamics_of_decay_alone)
 {
-    struct norms norms;
+    struct weight_norms norms;
 
     follow(&norms, DYNAMICS_ALIGNED, &schedules[1], 0.5, 0, 2);
     struct dynamics_fit f = fit(&norms, &schedules[1], 0.5);
@@ -386,7 +387,7 @@ TEST(dynamics_of_decay_alone)
 TEST(dynamics_of_decay_beyond_everything)
 {
     const struct schedule fast = {SCHEDULE_LINEAR, 0.5, 100, 0, STEPS, 0.1, 0};
-    struct norms norms;
+    struct weight_norms norms;
 
     for (int i = 0; i < 3; i++) {
         double lambda = 2 + 0.5 * i;

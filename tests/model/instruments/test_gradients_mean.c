@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "model/instruments/gradients.h"
+#include "model/instruments/instruments.h"
 
 enum { LAYERS = 6, BATCHES = 4 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/instruments/homogeneity.h"
+#include "model/instruments/instruments.h"
 
 static const struct architecture base = {
     .vocabulary = 77,

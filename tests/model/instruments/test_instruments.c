@@ -6,7 +6,6 @@
 
 #include "model/core/random.h"
 #include "model/instruments/instruments.h"
-#include "model/instruments/norms.h"
 
 enum { ENCODER_BLOCKS = 2, DECODER_BLOCKS = 3 };
 

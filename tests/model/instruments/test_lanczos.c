@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "model/core/random.h"
-#include "model/instruments/hessian.h"
-#include "model/instruments/lanczos.h"
+#include "model/instruments/instruments.h"
 
 static const double exact = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-6;
 

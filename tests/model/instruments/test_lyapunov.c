@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/instruments/lyapunov.h"
+#include "model/instruments/instruments.h"
 
 enum { LAYERS = 3, WIDTH = 4, SIZE = 3 * WIDTH };
 

@@ -1,7 +1,7 @@
 /* The rule by which a phase is forecast, on norms that follow the recursion with known gains. */
 #include "tests/model/lay_out.h"
 
-#include "model/instruments/outlook.h"
+#include "model/instruments/instruments.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/instruments/residual.h"
+#include "model/instruments/instruments.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-5;
 

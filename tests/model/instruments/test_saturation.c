@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "model/instruments/saturation.h"
+#include "model/instruments/instruments.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-13 : 1e-6;
 static const double tie_error = sizeof(scalar) == sizeof(double) ? 1e-11 : 1e-6;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
 #include "tests/test.h"
 
 /* Calls `check` with the kernels of every vector level; a level that this processor lacks gives the best that

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "model/kernels/levels.h"
+#include "model/kernels/kernels.h"
 
 /* The bfloat16 number nearest to x, of two the one whose last bit is 0; below float's normal numbers 0. */
 static inline double nearest(double x)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/core/random.h"
-#include "model/kernels/product.h"
+#include "model/kernels/kernels.h"
 #include "tests/model/kernels/each_level.h"
 #include "tests/model/kernels/nearest.h"
 

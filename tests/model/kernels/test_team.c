@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "model/core/random.h"
-#include "model/kernels/team.h"
-#include "model/network/activations.h"
+#include "model/kernels/kernels.h"
+#include "model/network/inside.h"
 #include "tests/model/network/model_case.h"
 #include "worker/host/host.h"
 

@@ -13,7 +13,6 @@
 
 #include "model/core/random.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/levels.h"
 #include "tests/model/kernels/each_level.h"
 #include "tests/model/kernels/nearest.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/core/random.h"
-#include "model/layers/distance.h"
+#include "model/layers/layers.h"
 #include "tests/model/kernels/each_level.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-5;

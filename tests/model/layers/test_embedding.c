@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/core/random.h"
-#include "model/layers/embedding.h"
+#include "model/layers/layers.h"
 #include "tests/model/kernels/each_level.h"
 
 enum { VOCABULARY = 7, CONTEXT = 5, WIDTH = 37, ROWS = 1 + CONTEXT + 3, SOURCE_ROWS = 2 + 4 + 1 };

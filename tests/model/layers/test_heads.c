@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/core/random.h"
-#include "model/layers/attention.h"
+#include "model/layers/layers.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-5;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model/core/random.h"
-#include "model/layers/norm.h"
+#include "model/layers/layers.h"
 #include "tests/model/kernels/each_level.h"
 
 enum { ROWS = 7, WIDTH = 21, LARGE = 2, BROKEN = 4, ENDLESS = 5 };

@@ -5,7 +5,7 @@
 
 #include "model/core/random.h"
 #include "model/kernels/kernels.h"
-#include "model/layers/relative.h"
+#include "model/layers/layers.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-13 : 1e-5;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/core/random.h"
-#include "model/layers/rotary.h"
+#include "model/layers/layers.h"
 #include "tests/model/kernels/each_level.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-14 : 1e-6;

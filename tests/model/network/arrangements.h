@@ -4,7 +4,7 @@
 #include "tests/test.h"
 
 #include "model/core/random.h"
-#include "model/network/weights.h"
+#include "model/network/network.h"
 
 /* Tiny models in every arrangement, for tests that take all of them. */
 

@@ -4,8 +4,8 @@
 #include "tests/model/lay_out.h"
 
 #include "model/core/random.h"
-#include "model/corpora/batches.h"
-#include "model/network/transformer.h"
+#include "model/corpora/corpora.h"
+#include "model/network/network.h"
 
 /*
  * A model with one batch of sequences of unequal length, all drawn anew from `seed`. An encoder-decoder's

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/network/blockwise.h"
+#include "model/network/network.h"
 #include "tests/model/network/arrangements.h"
 #include "tests/model/network/model_case.h"
 

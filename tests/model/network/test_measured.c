@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/network/sublayer.h"
+#include "model/network/inside.h"
 #include "tests/aborts.h"
 #include "tests/model/network/model_case.h"
 

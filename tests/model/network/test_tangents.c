@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/kernels/levels.h"
+#include "model/kernels/kernels.h"
 #include "tests/model/network/arrangements.h"
 #include "tests/model/network/model_case.h"
 

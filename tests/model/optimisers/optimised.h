@@ -2,7 +2,7 @@
 #define NORMSWEEP_TESTS_MODEL_OPTIMISERS_OPTIMISED_H
 
 #include "model/core/random.h"
-#include "model/optimisers/optimiser.h"
+#include "model/optimisers/optimisers.h"
 #include "tests/model/lay_out.h"
 
 enum { TENSORS_MOST = 8 };

@@ -1,6 +1,6 @@
 /*
  * What momentum and decay do by themselves, simulated: steps of the optimisers on gradients that are white
- * noise, from weights of 0 to three times 1 / (eta lambda), against the formulas of equilibrium.h.
+ * noise, from weights of 0 to three times 1 / (eta lambda), against the formulas of equilibrium.c.
  */
 #include "tests/model/optimisers/optimised.h"
 

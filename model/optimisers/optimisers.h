@@ -1,5 +1,5 @@
-#ifndef NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_H
-#define NORMSWEEP_MODEL_OPTIMISERS_OPTIMISER_H
+#ifndef NORMSWEEP_MODEL_OPTIMISERS_OPTIMISERS_H
+#define NORMSWEEP_MODEL_OPTIMISERS_OPTIMISERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,11 +7,89 @@
 #include "model/core/arena.h"
 #include "model/core/scalar.h"
 #include "model/kernels/kernels.h"
-#include "model/kernels/team.h"
-#include "model/network/transformer.h"
-#include "model/optimisers/equilibrium.h"
-#include "model/optimisers/rounding.h"
-#include "model/optimisers/schedule.h"
+#include "model/network/network.h"
+
+/* ---- schedule ---- */
+
+enum schedule_kind {
+    SCHEDULE_CONSTANT,
+    SCHEDULE_LINEAR,
+    SCHEDULE_INVERSE_SQRT,
+    SCHEDULE_COSINE,
+    SCHEDULE_WSD /* warm-up, stable, decay: Hu et al. 2024 */
+};
+
+/* The learning rate over the steps t = 1 .. t_end. */
+struct schedule {
+    enum schedule_kind kind;
+    double learning_rate; /* the peak */
+    int64_t start; /* t0: linear, inverse_sqrt and cosine fall from there on */
+    int64_t warmup_steps; /* 0: none */
+    int64_t last_step; /* t_end */
+    double end; /* the last rate of linear, cosine and wsd, over the peak */
+    double decay; /* wsd: the share of the steps over which it falls */
+};
+
+/* The learning rate of step t = 1 .. t_end. */
+double schedule_rate(const struct schedule *schedule, int64_t step);
+
+/* The first steps, as many as have the rate that they would have in a longer run; last_step if all have. */
+int64_t schedule_lasting(const struct schedule *schedule);
+
+/* ---- equilibrium ---- */
+
+/*
+ * What momentum and decay do by themselves, when gradients are white noise. Updates u of neighbouring steps
+ * are alike then, because both hold gradients of the same steps, and weights hold past updates: theta points
+ * along -u by chance. Decay d = eta lambda, d << 1, and the random walk of the updates come to a balance
+ * after some 1 / (2 d) steps (Kosson, Messmer, Jaggi 2024).
+ *
+ * The memory S of an optimiser is the sum over j >= 1 of (1 - d)^(j-1) times the correlation of updates that
+ * are j steps apart; after few steps, over as many j. From it follow
+ *   E[-theta.u] = S eta |u|^2,
+ *   E[|theta|^2] = (eta |u|)^2 (1 + 2 (1 - d) S) / (2 d - d^2) in the balance.
+ */
+
+/* S of an update that is a running mean of gradients, m = beta m + .. g: adam's and sgd's. `steps` taken so
+ * far, or INFINITY. */
+double memory_of_mean(double beta, double decayed, double steps);
+
+/* S of lion's update, sign(beta1 m + (1 - beta1) g) with m the running mean by beta2 of the steps before: the
+ * signs of normal numbers of correlation r have 2 / pi asin(r). */
+double memory_of_sign(double beta1, double beta2, double decayed, double steps);
+
+/* A tensor in balance. */
+struct equilibrium {
+    double rotation; /* angle between theta of successive steps, in radians */
+    double rms; /* root mean square of an element of theta */
+};
+
+/* Of an optimiser with memory S whose updates have the root mean square `update`, at this rate. Without
+ * decay, or with d >= 2, which makes weights swing ever further, there is none. */
+struct equilibrium equilibrium_of_walk(double memory, double decayed, double update, double rate);
+
+/* In place of a balance that is not known, or does not exist. */
+struct equilibrium equilibrium_unknown(void);
+
+/* ---- rounding ---- */
+
+/* How weights are kept between steps; moments and gradients are always scalars. A weight in bfloat16 is a
+ * scalar whose value is a float with lower 16 bits of 0. */
+enum weights_kept {
+    WEIGHTS_FLOAT, /* as scalars */
+    WEIGHTS_BFLOAT16, /* rounded to the nearest, ties to even */
+    WEIGHTS_BFLOAT16_STOCHASTIC, /* rounded up or down by chance, so that their mean is right */
+};
+
+/* Rounds the initial weights: to the nearest, by chance or not, so that both start alike. */
+void rounding_begin(enum weights_kept kept, const struct team *team, scalar *weights, int64_t count);
+
+/* Rounds what step `number` of a run with this seed has made of the weights: a function of these alone,
+ * whatever the threads. */
+void rounding_step(enum weights_kept kept, const struct team *team, scalar *weights, int64_t count,
+    uint64_t seed, int64_t number);
+
+/* ---- optimiser ---- */
 
 /* What the keys of a run mean to an optimiser. */
 enum optimiser_trait {

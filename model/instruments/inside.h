@@ -1,8 +1,12 @@
-#ifndef NORMSWEEP_MODEL_INSTRUMENTS_COSINE_H
-#define NORMSWEEP_MODEL_INSTRUMENTS_COSINE_H
+#ifndef NORMSWEEP_MODEL_INSTRUMENTS_INSIDE_H
+#define NORMSWEEP_MODEL_INSTRUMENTS_INSIDE_H
 
 #include <math.h>
 #include <stdint.h>
+
+#include "model/core/random.h"
+#include "model/instruments/instruments.h"
+#include "model/kernels/kernels.h"
 
 /* a.b of vectors in double, in any order of the terms. */
 static inline double dot(const double *a, const double *b, int64_t count)

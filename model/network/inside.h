@@ -1,0 +1,330 @@
+#ifndef NORMSWEEP_MODEL_NETWORK_INSIDE_H
+#define NORMSWEEP_MODEL_NETWORK_INSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/core/arena.h"
+#include "model/core/scalar.h"
+#include "model/kernels/kernels.h"
+#include "model/layers/layers.h"
+#include "model/network/network.h"
+
+/* ---- sublayer ---- */
+
+struct pass;
+struct sublayer;
+
+/*
+ * A kind of sub-layer S and the norm beside it. A block is a list of them; a new kind is a file with these
+ * functions and a row of sublayer_table. A kind of networks that are measured and not trained has neither
+ * gradients nor tangents: these functions are NULL, and architecture_has_gradients is false.
+ */
+struct sublayer_row {
+    enum tensor_kind gain, shift; /* of the norm */
+    /* Takes what S keeps between forward and gradient, and, if `tangents`, for tangents, for up to `rows`
+     * rows. */
+    void (*layout)(struct sublayer *s, const struct architecture *architecture, int64_t rows, bool tangents,
+        struct arena *arena);
+    /* out [rows, C] = residual + S(in); residual may be NULL. */
+    void (*forward)(const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in,
+        const scalar *residual);
+    /* din (added to if `add`) and the gradients of S's tensors from dout and the `in` of the forward pass.
+     * din may be dout, unless a gradient_tangent follows. */
+    void (*gradient)(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
+        const scalar *in, bool add);
+    /* After the forward pass: tout = tresidual + the tangent of S(in); tresidual may be NULL. Keeps in
+     * s->tangent the tangents of what S keeps. */
+    void (*tangent)(const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in,
+        const scalar *tresidual);
+    /* After `tangent` and right after `gradient`: the tangents of what `gradient` has computed. */
+    void (*gradient_tangent)(const struct pass *pass, const struct sublayer *s, scalar *tdin,
+        struct dual dout, struct dual in, bool add);
+    /* Self-attention: after a pass, of each head and row, how many softmax weights are above ATTENDED, count
+     * [H, rows]; -1 where they are NaN. NULL: not self-attention. */
+    void (*attended)(const struct pass *pass, const struct sublayer *s, int32_t *count);
+    bool cross; /* attends to the source's stack */
+};
+
+enum sublayer_kind {
+    SUBLAYER_ATTENTION,
+    SUBLAYER_CROSS,
+    SUBLAYER_DISTANCE,
+    SUBLAYER_FEEDFORWARD,
+    SUBLAYER_KINDS
+};
+
+extern const struct sublayer_row sublayer_table[SUBLAYER_KINDS];
+
+/* Where queries, keys and values lie in these planes: see attention.c. */
+struct attention_state {
+    scalar *projected; /* [rows, H D + 2 K] queries, keys, values */
+    scalar *normed; /* [rows, H D + K] queries and keys behind their norms; NULL without */
+    scalar *mean[2], *scale[2]; /* [rows, H] statistics of the norms of queries and of keys */
+    scalar *mixed; /* [rows, H D] the heads' outputs, before the output projection */
+    scalar *most, *inverse; /* [H, rows] statistics of the softmax */
+};
+
+/* See distance.c. */
+struct distance_state {
+    scalar *projected; /* [rows, H D + 2 K] queries with their content bias, keys, values */
+    scalar *queries; /* [rows, H D] with their distance bias */
+    scalar *keys; /* [2T - 1, H D] of distances, T - 1 first */
+    scalar *mixed; /* [rows, H D] */
+};
+
+struct feedforward_state {
+    scalar *hidden; /* [rows, F] behind the activation */
+    scalar *slope; /* [rows, F] before the activation, then its slope; NULL if the product applies relu */
+    scalar *gate, *gated; /* [rows, F] x W3, and hidden times it; NULL unless the layer is gated */
+    scalar *curvature; /* [rows, F] of the activation, where there is a slope, for tangents; else NULL */
+};
+
+/* A sub-layer of one block, and what its forward pass leaves for the gradient. `norm` holds the norm's output
+ * under pre and its input under post and out; the norm's other end is `in` or `out`. */
+struct sublayer {
+    const struct sublayer_row *row;
+    int64_t layer;
+    scalar *norm; /* [rows, C] */
+    scalar *mean, *scale; /* [rows] of the norm */
+    scalar *out; /* [rows, C] the residual stream behind it */
+    struct sublayer *tangent; /* the tangents of norm, out and state; NULL if the model takes none */
+    union {
+        struct attention_state attention;
+        struct distance_state distance;
+        struct feedforward_state feedforward;
+    } state;
+};
+
+void sublayer_layout(struct sublayer *s, enum sublayer_kind kind, int64_t layer,
+    const struct architecture *architecture, int64_t rows, bool tangents, struct arena *arena);
+
+/* s->out from the residual stream x before it. */
+void sublayer_forward(const struct pass *pass, const struct sublayer *s, const scalar *x);
+
+/* After the forward pass: s->tangent->out, the tangent of s->out, from that of x. */
+void sublayer_tangent(const struct pass *pass, const struct sublayer *s, struct dual x);
+
+/* The activations' dstream from the gradient of s->out to that of x; in a pass with tgradient, after
+ * sublayer_tangent, likewise the tangent of dstream. */
+void sublayer_gradient(const struct pass *pass, const struct sublayer *s, struct dual x);
+
+/* ---- activations ---- */
+
+/*
+ * The activations of a transformer, their gradients, and the threads' scratch. Rows are the packed tokens of
+ * all sequences.
+ */
+
+/* A list of sub-layers, in the order of the forward pass. */
+struct block {
+    int64_t sublayers;
+    struct sublayer *sublayer; /* [sublayers] */
+};
+
+/* What lies before and behind the blocks of a stack; the same planes hold values or their tangents. */
+struct stack {
+    struct stack_form form;
+    scalar *embedded; /* [rows, C] x0 */
+    scalar *summed, *summed_mean, *summed_scale; /* [rows, C], [rows], [rows] before the embeddings' norm */
+    scalar *final, *final_mean, *final_scale; /* [rows, C], [rows], [rows] of the final norm; only pre */
+    /* [H, stride] the bias of scores by distance, and its gradient; only relative positions */
+    scalar *relative, *drelative;
+};
+
+struct activations {
+    struct team team;
+    int64_t stacks;
+    struct stack stack[STACKS_MOST];
+    struct block *block; /* of all stacks */
+    scalar *sinusoid; /* [T, C] sinusoidal positions */
+    scalar *distances; /* [2T - 1, C] the sinusoids of distances, T - 1 first */
+    scalar *cosine, *sine; /* [T, D/2] of the angles of rotary positions */
+    int64_t *chosen; /* [rows] the rows with a target */
+    int64_t logit_rows;
+    scalar *logits; /* [logit_rows, V] of one block of rows */
+    scalar *gathered, *dgathered; /* [logit_rows, C] rows with a target, if some have none */
+    scalar *headed[2]; /* [logit_rows, C] between these rows and the output matrix, see output.c; or NULL */
+    scalar *headed_mean, *headed_scale; /* [logit_rows] of the transform's norm */
+    int32_t *target, *predicted; /* [logit_rows] of the rows of the block */
+    double *loss, *weight; /* [logit_rows] the losses of the rows, and their weights in that of the batch */
+    double *log_sum; /* [logit_rows] the logarithms of the sums of exp(logits) */
+    scalar *share; /* [logit_rows] the weights, rounded */
+    scalar *dstream; /* [rows, C] gradient of the residual stream */
+    scalar *dmemory; /* [rows, C] that of the encoder's output, if cross-attention reads it */
+    scalar *dnorm; /* [rows, C] */
+    scalar *dscaled; /* [rows, C] dnorm itself, or a plane of its own if the model takes tangents */
+    scalar *dmixed; /* [rows, H D] */
+    scalar *dprojected; /* [rows, H D + 2 K] of queries, keys and values */
+    scalar *dnormed; /* [rows, H D + K] of normed queries and keys, if they have a norm */
+    scalar *dhidden; /* [rows, F] */
+    scalar *dgate; /* [rows, F] if the feed-forward layers are gated */
+    scalar *dgated; /* [rows, F] dhidden itself, or a plane of its own if the model takes tangents */
+    /* The tangents of the planes of stacks, logits, gathered rows and all the gradients; those of the blocks
+     * are in their sub-layers. NULL if the model takes none. */
+    struct activations *tangent;
+};
+
+/* Takes everything, including the struct itself, from the arena; NULL while counting. */
+struct activations *activations_layout(const struct architecture *architecture, int64_t max_rows,
+    int64_t threads, bool tangents, struct arena *arena);
+
+/* The same for passes that go block by block, without gradients: all blocks share their planes. */
+struct activations *activations_layout_shared(
+    const struct architecture *architecture, int64_t max_rows, int64_t threads, struct arena *arena);
+
+/* ---- pass ---- */
+
+/*
+ * One pass over a batch, inside the network's own files. What is not wanted is NULL: the gradient of the
+ * weights, the tangent of the weights (which then counts as 0) and that of their gradient, losses and
+ * predictions of rows. Only forward passes may have `hard` attention.
+ */
+struct pass {
+    const struct transformer *model;
+    const struct activations *a;
+    const struct batch *batch;
+    const scalar *weights;
+    scalar *gradient;
+    const scalar *tweights;
+    scalar *tgradient;
+    bool hard;
+    bool wide; /* see struct norm */
+    bool back; /* the gradient of the residual stream, with or without those of the weights */
+    double *row_loss; /* [rows] */
+    int32_t *predicted; /* [rows] */
+    double *tloss; /* the tangent of the trained loss is added to it */
+    double *penalty; /* what z_loss adds to the loss is added to it */
+
+    /* Where the pass is: set by pass_in. */
+    int64_t stack;
+    struct packed packed; /* the side of the batch that the stack reads */
+    struct packed source; /* cross-attention: the side of the stack before, its output and tangent */
+    struct dual memory;
+    bool to_memory; /* back: add the gradient of the memory to dmemory */
+};
+
+/* The residual stream of a stack after `depth` of its blocks, and its tangent, or NULL if the model takes
+ * none. */
+struct dual stack_state(const struct activations *a, int64_t stack, int64_t depth);
+
+/* The output of a stack: its last state, after the final norm where there is one. */
+struct dual stack_output(const struct activations *a, int64_t stack);
+
+/* The side of a batch that a stack reads. */
+struct packed pass_side(const struct activations *a, const struct batch *batch, int64_t stack);
+
+/* The same pass in a stack. Its cross-attention sees a fixed memory, without a tangent, unless the weights
+ * have one. */
+struct pass pass_in(const struct pass *pass, int64_t stack);
+
+/* The stack that the pass is in, and its tangents or NULL. */
+const struct stack *pass_stack(const struct pass *pass);
+const struct stack *pass_stack_tangent(const struct pass *pass);
+
+/* A tensor in a plane of weights or gradients; NULL if the tensor is absent, or the plane is NULL. Outside
+ * the layers, `layer` is ignored. */
+const scalar *pass_weight(const struct pass *pass, const scalar *plane, enum tensor_kind kind, int64_t layer);
+scalar *pass_gradient(const struct pass *pass, scalar *plane, enum tensor_kind kind, int64_t layer);
+
+/* The linear layer of `matrix` and `bias`, or of `count` matrices that follow one another in memory: their
+ * products are one. */
+struct linear pass_linear(
+    const struct pass *pass, enum tensor_kind matrix, enum tensor_kind bias, int64_t layer, int64_t count);
+
+/* What multiplies q.k. */
+scalar pass_score_scale(const struct pass *pass);
+
+/* The norm with this gain and shift; mean and scale [rows] are its statistics. */
+struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift, int64_t layer,
+    scalar *mean, scalar *scale);
+
+/* ---- attention ---- */
+
+/* The functions of a row of sublayer_table: see struct sublayer_row. */
+void attention_layout(struct sublayer *s, const struct architecture *architecture, int64_t rows,
+    bool tangents, struct arena *arena);
+void attention_forward(
+    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual);
+void attention_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
+    const scalar *in, bool add);
+void attention_tangent(
+    const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in, const scalar *tresidual);
+void attention_gradient_tangent(const struct pass *pass, const struct sublayer *s, scalar *tdin,
+    struct dual dout, struct dual in, bool add);
+void attention_attended(const struct pass *pass, const struct sublayer *s, int32_t *count);
+
+/* ---- distance ---- */
+
+/* The functions of a row of sublayer_table: see struct sublayer_row. */
+void distance_layout(struct sublayer *s, const struct architecture *architecture, int64_t rows, bool tangents,
+    struct arena *arena);
+void distance_forward(
+    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual);
+void distance_attended(const struct pass *pass, const struct sublayer *s, int32_t *count);
+
+/* ---- feedforward ---- */
+
+/* The functions of a row of sublayer_table: see struct sublayer_row. */
+void feedforward_layout(struct sublayer *s, const struct architecture *architecture, int64_t rows,
+    bool tangents, struct arena *arena);
+void feedforward_forward(
+    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual);
+void feedforward_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
+    const scalar *in, bool add);
+void feedforward_tangent(
+    const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in, const scalar *tresidual);
+void feedforward_gradient_tangent(const struct pass *pass, const struct sublayer *s, scalar *tdin,
+    struct dual dout, struct dual in, bool add);
+
+/* ---- output ---- */
+
+/* The logits of all rows [rows, V], from the output layer's input x [rows, C]. */
+void output_logits(const struct pass *pass, scalar *logits, const scalar *x);
+
+/*
+ * The loss of the batch from the output layer's input x [rows, C], block of rows by block of rows, since the
+ * logits of a whole batch would not fit the cache. If the pass goes back, also the gradients of the trained
+ * loss (see transformer_trained_loss): dstream, that of x, and those of the output layer; with tgradient, the
+ * tangents of all these.
+ */
+double output_loss(const struct pass *pass, struct dual x);
+
+/* ---- stack ---- */
+
+/*
+ * Stacks: the embeddings, the blocks, and the final norm where there is one; all stacks together are
+ * everything before the output layer. Functions with a block or a state take a pass that is in the stack.
+ */
+
+/* All stacks. Returns the input of the output layer, [rows, C]. */
+const scalar *stacks_forward(const struct pass *pass);
+
+/* Parts of a forward pass through one stack: its embeddings into out [rows, C]; the constants of the weights
+ * that its blocks read, before the first of them; the final norm of a state into the stack's `final`. */
+void stack_embed(const struct pass *pass, scalar *out);
+void stack_place(const struct pass *pass);
+void stack_finish(const struct pass *pass, const scalar *state);
+
+/* The blocks of one stack, from the state that lies in the place of its embeddings. */
+void stack_forward_blocks(const struct pass *pass);
+
+/* After the forward pass: the tangents of all states; returns that of the output layer's input. */
+const scalar *stacks_tangent(const struct pass *pass);
+
+/* The gradients of all tensors of all stacks, as far as the pass wants them, from dstream at the output
+ * layer's input; in a pass with tgradient, also the tangents of these gradients. */
+void stacks_gradient(const struct pass *pass);
+
+/*
+ * dstream from the gradient of the output layer's input to that of the state after the last block of a stack.
+ */
+void stacks_output_gradient(const struct pass *pass, int64_t stack);
+
+/* dstream back through a block; `layer` counts the blocks of all stacks. */
+void stack_block_gradient(const struct pass *pass, int64_t layer);
+
+/* The tangent of the state after block `layer` from that of the state before it, [rows, C]. */
+const scalar *stack_block_tangent(const struct pass *pass, int64_t layer, const scalar *tstate);
+
+#endif
