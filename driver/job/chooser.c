@@ -60,13 +60,9 @@ struct chooser *chooser_new(const struct sweep *sweep, struct dataset *dataset)
     if (!c)
         return NULL;
     *c = (struct chooser){.sweep = sweep, .dataset = dataset};
-    if (sweep->refine.kind == REFINE_NONE)
-        return c;
-    c->search = search_new(sweep, &reader, dataset_steps(dataset));
-    if (c->search)
-        return c;
-    chooser_free(c);
-    return NULL;
+    if (sweep->refine.kind != REFINE_NONE)
+        c->search = search_new(sweep, &reader, dataset_steps(dataset));
+    return c;
 }
 
 void chooser_free(struct chooser *c)

@@ -78,8 +78,6 @@ static int search_first(struct archive *archive, bool *chosen, double *later, st
     const struct view *view = &archive->plan->view;
     struct search *search = search_new(archive->sweep, &reader, view->file >= 0 ? view->step_count : 1);
 
-    if (!search)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", archive->sweep->output);
     choose_first(archive, search, chosen);
     *later = search_left(search);
     search_free(search);

@@ -80,13 +80,6 @@ static bool is_diverged(const struct crossing *crossing, int64_t run)
     return crossing->side[run] == SIDE_DIVERGED;
 }
 
-/* Are `low` and `high` neighbours, one of which diverged? */
-static bool is_found_by_divergence(const struct crossing *crossing)
-{
-    return is_found(crossing) &&
-           (is_diverged(crossing, crossing->low) || is_diverged(crossing, crossing->high));
-}
-
 /* Begins a new search at `high`, where the runs that are known from there on last change their side. */
 static void go_on(struct crossing *crossing)
 {
@@ -136,7 +129,8 @@ void crossing_take(struct crossing *crossing, crossing_guess *guess, void *conte
         return;
     }
     narrow(crossing);
-    while (is_found_by_divergence(crossing))
+    while (
+        is_found(crossing) && (is_diverged(crossing, crossing->low) || is_diverged(crossing, crossing->high)))
         go_on(crossing);
     bool at_end = crossing->low == crossing->length - 1;
     if (is_found(crossing) || at_end) {

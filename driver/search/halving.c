@@ -8,9 +8,9 @@
 
 #include <math.h>
 
-/* The runs [low, high] of a square along both axes; neighbours of a pass are `step` apart. */
+/* The runs [low, high] of a square along both axes. */
 struct square {
-    int64_t low[2], high[2], step;
+    int64_t low[2], high[2];
 };
 
 static int64_t at_most(int64_t a, int64_t b)
@@ -25,8 +25,7 @@ static int64_t next_of_pass(int64_t from, int64_t step, int64_t high)
 }
 
 /* Wants the runs of a pass of this step in a square. */
-static void want_pass(
-    const struct halving *h, const struct square *square, int64_t step, halving_want *want, void *context)
+static void want_pass(const struct halving *h, const struct square *square, int64_t step)
 {
     for (int64_t i = square->low[0]; i <= square->high[0]; i = next_of_pass(i, step, square->high[0]))
         for (int64_t j = square->low[1]; j <= square->high[1]; j = next_of_pass(j, step, square->high[1])) {
@@ -34,26 +33,27 @@ static void want_pass(
             if (h->wanted[place] || h->side[place] == SIDE_NONE)
                 continue;
             h->wanted[place] = true;
-            want(context, place);
+            h->want(h->context, place);
         }
 }
 
-/* The side of corner 0 .. 3 of a square. */
-static enum side side_of_corner(const struct halving *h, const struct square *square, int corner)
+/* The side that the corners of a square share, apart from those without one: SIDE_OPEN if a corner has not
+ * ended, SIDE_NONE if the others do not agree or there are none. */
+static enum side side_of_corners(const struct halving *h, const struct square *square)
 {
-    int64_t row = corner & 1 ? square->high[0] : square->low[0];
-    int64_t column = corner & 2 ? square->high[1] : square->low[1];
+    enum side found = SIDE_NONE;
+    bool agree = true;
 
-    return (enum side)h->side[row * h->length[1] + column];
-}
-
-/* Have all corners ended? */
-static bool has_corners(const struct halving *h, const struct square *square)
-{
-    for (int i = 0; i < 4; i++)
-        if (side_of_corner(h, square, i) == SIDE_OPEN)
-            return false;
-    return true;
+    for (int corner = 0; corner < 4; corner++) {
+        int64_t row = corner & 1 ? square->high[0] : square->low[0];
+        int64_t column = corner & 2 ? square->high[1] : square->low[1];
+        enum side side = (enum side)h->side[row * h->length[1] + column];
+        if (side == SIDE_OPEN)
+            return SIDE_OPEN;
+        agree = agree && (side == SIDE_NONE || found == SIDE_NONE || side == found);
+        found = side == SIDE_NONE ? found : side;
+    }
+    return agree ? found : SIDE_NONE;
 }
 
 /* Are two runs that have ended on different sides? */
@@ -85,52 +85,33 @@ static void squares_around(int64_t at, int64_t step, int64_t length, int64_t *fi
 static struct square square_at(const struct halving *h, int64_t i, int64_t j, int64_t step)
 {
     return (struct square){{i * step, j * step},
-        {at_most((i + 1) * step, h->length[0] - 1), at_most((j + 1) * step, h->length[1] - 1)}, step};
+        {at_most((i + 1) * step, h->length[0] - 1), at_most((j + 1) * step, h->length[1] - 1)}};
 }
 
-/* Halves the squares of this step around a run. */
-static void halve_around(
-    const struct halving *h, int64_t place, int64_t step, halving_want *want, void *context)
+void halving_begin(const struct halving *h)
+{
+    const struct square all = {{0, 0}, {h->length[0] - 1, h->length[1] - 1}};
+
+    INVARIANT(h->length[0] > 0 && h->length[1] > 0 && h->coarse > 0, "%lld x %lld / %lld",
+        (long long)h->length[0], (long long)h->length[1], (long long)h->coarse);
+    want_pass(h, &all, h->coarse);
+}
+
+/* Halves the squares of each pass around the run. */
+void halving_take(const struct halving *h, int64_t place)
 {
     int64_t first[2], last[2];
 
-    squares_around(place / h->length[1], step, h->length[0], &first[0], &last[0]);
-    squares_around(place % h->length[1], step, h->length[1], &first[1], &last[1]);
-    for (int64_t i = first[0]; i <= last[0]; i++)
-        for (int64_t j = first[1]; j <= last[1]; j++) {
-            const struct square square = square_at(h, i, j, step);
-            if (has_corners(h, &square) && is_mixed(h, &square))
-                want_pass(h, &square, step / 2, want, context);
-        }
-}
-
-void halving_begin(const struct halving *halving, halving_want *want, void *context)
-{
-    const struct square all = {{0, 0}, {halving->length[0] - 1, halving->length[1] - 1}, halving->coarse};
-
-    INVARIANT(halving->length[0] > 0 && halving->length[1] > 0 && halving->coarse > 0, "%lld x %lld / %lld",
-        (long long)halving->length[0], (long long)halving->length[1], (long long)halving->coarse);
-    want_pass(halving, &all, halving->coarse, want, context);
-}
-
-void halving_take(const struct halving *halving, int64_t place, halving_want *want, void *context)
-{
-    for (int64_t step = halving->coarse; step > 1; step /= 2)
-        halve_around(halving, place, step, want, context);
-}
-
-/* The side that the corners of a square share; corners without a side do not count. */
-static enum side side_of_corners(const struct halving *h, const struct square *square)
-{
-    enum side found = SIDE_NONE;
-
-    for (int i = 0; i < 4; i++) {
-        enum side side = side_of_corner(h, square, i);
-        if (side != SIDE_NONE && found != SIDE_NONE && side != found)
-            return SIDE_NONE;
-        found = side != SIDE_NONE ? side : found;
+    for (int64_t step = h->coarse; step > 1; step /= 2) {
+        squares_around(place / h->length[1], step, h->length[0], &first[0], &last[0]);
+        squares_around(place % h->length[1], step, h->length[1], &first[1], &last[1]);
+        for (int64_t i = first[0]; i <= last[0]; i++)
+            for (int64_t j = first[1]; j <= last[1]; j++) {
+                const struct square square = square_at(h, i, j, step);
+                if (side_of_corners(h, &square) != SIDE_OPEN && is_mixed(h, &square))
+                    want_pass(h, &square, step / 2);
+            }
     }
-    return found;
 }
 
 /* If two runs of the smallest square with known corners differed, it would have been halved. */
@@ -142,8 +123,9 @@ enum side halving_implied(const struct halving *h, int64_t place)
         squares_around(row, step, h->length[0], &first[0], &last[0]);
         squares_around(column, step, h->length[1], &first[1], &last[1]);
         const struct square square = square_at(h, last[0], last[1], step);
-        if (has_corners(h, &square))
-            return side_of_corners(h, &square);
+        enum side side = side_of_corners(h, &square);
+        if (side != SIDE_OPEN)
+            return side;
     }
     return SIDE_NONE;
 }

@@ -55,16 +55,15 @@ struct halving {
     int64_t coarse; /* runs between those of the coarse pass; a power of 2 */
     signed char *side; /* [length[0]][length[1]] enum side. Borrowed */
     bool *wanted; /* [length[0]][length[1]] trained, or to be. Borrowed */
+    void (*want)(void *context, int64_t place); /* called for each newly wanted run, by its place in them */
+    void *context;
 };
 
-/* Called for each run that is newly wanted, by its place in the arrays. */
-typedef void halving_want(void *context, int64_t place);
-
 /* Wants the coarse pass. `side` has SIDE_NONE where there is no run, else SIDE_OPEN; `wanted` is false. */
-void halving_begin(const struct halving *halving, halving_want *want, void *context);
+void halving_begin(const struct halving *halving);
 
 /* The side of the run at `place` is now known; wants what follows from it. */
-void halving_take(const struct halving *halving, int64_t place, halving_want *want, void *context);
+void halving_take(const struct halving *halving, int64_t place);
 
 /* Roughly how many runs such a search takes. */
 double halving_expected(const int64_t length[2], int64_t coarse);
@@ -86,35 +85,5 @@ double prediction_growth(const struct course *first, const struct course *second
  * much, or none is found.
  */
 double prediction_boundary(const struct course *first, const struct course *second, double growth);
-
-/* The state of a search, for the files that implement it. */
-struct region {
-    int64_t length; /* cells that are not skipped; of a rectangle, all cells */
-    int64_t chosen, open; /* runs that were chosen, and those among them that have not ended */
-    struct crossing crossing; /* REFINE_LINES */
-};
-
-struct search {
-    const struct sweep *sweep;
-    const struct refine *refine;
-    struct search_reader reader;
-    struct course course[2]; /* room for the runs that a guess is made from */
-    int64_t size; /* cells of a region */
-    int64_t regions;
-    struct region *region; /* [regions] */
-    int64_t *cell; /* [regions][size] by place; the first region.length of each are used */
-    signed char *side; /* [regions][size] enum side */
-    bool *wanted; /* [regions][size] */
-    int64_t *rank[REFINE_AXES]; /* [length of the axis] place of an index in the order of values */
-    int64_t *queue; /* [regions * size] cells to train, a ring */
-    int64_t queue_first, queue_used;
-    int64_t *ended; /* [regions] regions whose other cells are left out, in the order of their ends */
-    int64_t ended_count, leaving, leaving_place; /* index in `ended` and place of the next one to leave out */
-    int64_t asked; /* region of the guess under way */
-    double left;
-};
-
-/* The region of a cell, and its place in it if no cell is skipped. */
-int64_t region_of(const struct search *s, int64_t cell, int64_t *place);
 
 #endif

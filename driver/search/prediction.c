@@ -102,12 +102,6 @@ static double amplification(const struct course *first, const struct course *sec
     return grown;
 }
 
-static bool is_stable(const struct course *first, const struct course *second)
-{
-    return amplification(first, second, first->decay) <= AMPLIFIED_MOST &&
-           amplification(first, second, second->decay) <= AMPLIFIED_MOST;
-}
-
 double prediction_boundary(const struct course *first, const struct course *second, double growth)
 {
     const struct course *low = !second || first->decay < second->decay ? first : second;
@@ -116,7 +110,8 @@ double prediction_boundary(const struct course *first, const struct course *seco
 
     if (!(own_growth(low) > growth) || !isfinite(own_growth(low)) || !(time > 0))
         return NAN;
-    if (second && !is_stable(first, second))
+    if (second && !(amplification(first, second, first->decay) <= AMPLIFIED_MOST &&
+                      amplification(first, second, second->decay) <= AMPLIFIED_MOST))
         return NAN;
     double least = low->decay > 0 ? low->decay : 1e-9 / time;
     if (high && !(own_growth(high) > growth))

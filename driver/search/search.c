@@ -1,16 +1,44 @@
 /*
  * A sweep that refines falls into regions, which have nothing to do with each other: the lines along the
  * refined axis, or the rectangles of two. Cells of a region have places in the order of ascending values. A
- * region is a struct crossing or a struct halving, which know nothing of cells.
+ * region is a struct crossing or a struct halving, which know nothing of cells. `job` and `plan` ask for
+ * choices with search_next, and say with search_take what became of them.
  */
 #include "driver/search/inside.h"
 #include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
 #include "model/core/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct region {
+    int64_t length; /* cells that are not skipped; of a rectangle, all cells */
+    int64_t chosen, open; /* runs that were chosen, and those among them that have not ended */
+    struct crossing crossing; /* REFINE_LINES */
+};
+
+struct search {
+    const struct sweep *sweep;
+    const struct refine *refine;
+    struct search_reader reader;
+    struct course course[2]; /* room for the runs that a guess is made from */
+    int64_t size; /* cells of a region */
+    int64_t regions;
+    struct region *region; /* [regions] */
+    int64_t *cell; /* [regions][size] by place; the first region.length of each are used */
+    signed char *side; /* [regions][size] enum side */
+    bool *wanted; /* [regions][size] */
+    int64_t *rank[REFINE_AXES]; /* [length of the axis] place of an index in the order of values */
+    int64_t *queue; /* [regions * size] cells to train, a ring */
+    int64_t queue_first, queue_used;
+    int64_t *ended; /* [regions] regions whose other cells are left out, in the order of their ends */
+    int64_t ended_count, leaving, leaving_place; /* index in `ended` and place of the next one to leave out */
+    int64_t asked; /* the region under way: of a choice or a guess */
+    double left;
+};
 
 /* ---- places ---- */
 
@@ -21,23 +49,23 @@ static int compare_indices(const void *a, const void *b, void *context)
     return value_compare(axis->param[0], axis->value[*(const int64_t *)a], axis->value[*(const int64_t *)b]);
 }
 
-/* The place of each index of an axis in the order of values. -1: no memory. */
-static int rank_axis(struct axis *axis, int64_t *rank)
+/* The place of each index of an axis in the order of values. */
+static int64_t *rank_axis(struct axis *axis)
 {
-    int64_t *sorted = malloc((size_t)axis->length * sizeof(*sorted));
+    int64_t *rank = memory_new((size_t)axis->length, sizeof(*rank));
+    int64_t *sorted = memory_new((size_t)axis->length, sizeof(*sorted));
 
-    if (!sorted)
-        return -1;
     for (int64_t i = 0; i < axis->length; i++)
         sorted[i] = i;
     qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), compare_indices, axis);
     for (int64_t i = 0; i < axis->length; i++)
         rank[sorted[i]] = i;
     free(sorted);
-    return 0;
+    return rank;
 }
 
-int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
+/* The region of a cell, and its place in it if no cell is skipped. */
+static int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
 {
     int64_t region = 0, regions = 1, index[REFINE_AXES] = {0};
 
@@ -61,17 +89,6 @@ int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
     return region;
 }
 
-/* Drops the skipped cells of a line, so that those on both sides become neighbours. */
-static void close_gaps(struct search *s, int64_t region)
-{
-    int64_t *cell = s->cell + region * s->size, kept = 0;
-
-    for (int64_t i = 0; i < s->size; i++)
-        if (!sweep_skips(s->sweep, cell[i]))
-            cell[kept++] = cell[i];
-    s->region[region].length = kept;
-}
-
 static void place_cells(struct search *s)
 {
     int64_t place;
@@ -82,35 +99,34 @@ static void place_cells(struct search *s)
         s->side[at] = sweep_skips(s->sweep, cell) ? SIDE_NONE : SIDE_OPEN;
     }
     for (int64_t region = 0; region < s->regions; region++) {
+        int64_t *cell = s->cell + region * s->size, kept = 0;
         s->region[region].length = s->size;
-        if (s->refine->kind == REFINE_LINES) {
-            close_gaps(s, region);
-            memset(s->side + region * s->size, SIDE_OPEN, (size_t)s->size);
-        }
+        if (s->refine->kind == REFINE_CELLS)
+            continue;
+        for (int64_t i = 0; i < s->size; i++) /* those on both sides of skipped cells become neighbours */
+            if (!sweep_skips(s->sweep, cell[i]))
+                cell[kept++] = cell[i];
+        s->region[region].length = kept;
+        memset(s->side + region * s->size, SIDE_OPEN, (size_t)s->size);
     }
 }
 
 /* ---- choices ---- */
 
-static void choose(struct search *s, int64_t region, int64_t place)
+/* Wants a run of the region under way. */
+static void choose(void *context, int64_t place)
 {
-    int64_t room = s->regions * s->size, at = region * s->size + place;
+    struct search *s = context;
+    int64_t room = s->regions * s->size, at = s->asked * s->size + place;
 
     INVARIANT(s->queue_used < room, "%lld cells wait of %lld", (long long)s->queue_used, (long long)room);
     s->wanted[at] = true;
     s->queue[(s->queue_first + s->queue_used++) % room] = s->cell[at];
-    s->region[region].chosen++;
-    s->region[region].open++;
+    s->region[s->asked].chosen++;
+    s->region[s->asked].open++;
 }
 
-static void on_want(void *context, int64_t place)
-{
-    struct search *s = context;
-
-    choose(s, s->asked, place);
-}
-
-static struct halving halving_of(const struct search *s, int64_t region)
+static struct halving halving_of(struct search *s, int64_t region)
 {
     const struct refine *refine = s->refine;
     bool flat = refine->axis_count == 1;
@@ -119,7 +135,9 @@ static struct halving halving_of(const struct search *s, int64_t region)
         .length = {s->sweep->axis[refine->axis[0]].length, flat ? 1 : s->sweep->axis[refine->axis[1]].length},
         .coarse = refine->coarse,
         .side = s->side + region * s->size,
-        .wanted = s->wanted + region * s->size};
+        .wanted = s->wanted + region * s->size,
+        .want = choose,
+        .context = s};
 }
 
 static double region_expected(const struct refine *refine, const int64_t length[2], int64_t runs)
@@ -130,7 +148,7 @@ static double region_expected(const struct refine *refine, const int64_t length[
 }
 
 /* Runs that a region, which has made its first choices, will still choose. */
-static double region_left(const struct search *s, const struct region *region)
+static double region_left(struct search *s, const struct region *region)
 {
     double runs = region_expected(s->refine, halving_of(s, 0).length, region->length);
 
@@ -170,10 +188,10 @@ static void begin_region(struct search *s, int64_t number)
     s->asked = number;
     if (s->refine->kind == REFINE_CELLS) {
         const struct halving halving = halving_of(s, number);
-        halving_begin(&halving, on_want, s);
+        halving_begin(&halving);
     } else if (region->length > 0) {
         crossing_begin(&region->crossing, region->length, s->side + number * s->size);
-        choose(s, number, region->crossing.wanted);
+        choose(s, region->crossing.wanted);
     }
     if (region->open == 0)
         end_region(s, number);
@@ -290,41 +308,14 @@ void search_take(struct search *s, int64_t cell, enum outcome outcome)
     if (lines) {
         crossing_take(&region->crossing, on_guess, s);
         if (region->crossing.wanted >= 0)
-            choose(s, number, region->crossing.wanted);
+            choose(s, region->crossing.wanted);
     } else {
         const struct halving halving = halving_of(s, number);
-        halving_take(&halving, place, on_want, s);
+        halving_take(&halving, place);
     }
     if (region->open == 0)
         end_region(s, number);
     s->left += region_left(s, region) - left;
-}
-
-/* The side of a cell that was not wanted, in a region that has ended. */
-static enum side implied_side(const struct search *s, int64_t region, int64_t place)
-{
-    const struct halving halving = halving_of(s, region);
-
-    return s->refine->kind == REFINE_LINES ? (enum side)halving.side[place]
-                                           : halving_implied(&halving, place);
-}
-
-/* The next cell that is left out, of regions that have ended; false: none. */
-static bool next_left(struct search *s, struct choice *choice)
-{
-    while (s->leaving < s->ended_count) {
-        int64_t region = s->ended[s->leaving], *cell = s->cell + region * s->size;
-        while (s->leaving_place < s->region[region].length) {
-            int64_t place = s->leaving_place++;
-            if (s->wanted[region * s->size + place] || sweep_skips(s->sweep, cell[place]))
-                continue;
-            *choice = (struct choice){CHOICE_LEAVE, cell[place], implied_side(s, region, place)};
-            return true;
-        }
-        s->leaving++;
-        s->leaving_place = 0;
-    }
-    return false;
 }
 
 bool search_next(struct search *s, struct choice *choice)
@@ -335,7 +326,21 @@ bool search_next(struct search *s, struct choice *choice)
         s->queue_used--;
         return true;
     }
-    return next_left(s, choice);
+    /* Of regions that have ended, all other cells are left out. */
+    for (; s->leaving < s->ended_count; s->leaving++, s->leaving_place = 0) {
+        int64_t region = s->ended[s->leaving], *cell = s->cell + region * s->size;
+        const struct halving halving = halving_of(s, region);
+        while (s->leaving_place < s->region[region].length) {
+            int64_t place = s->leaving_place++;
+            if (halving.wanted[place] || sweep_skips(s->sweep, cell[place]))
+                continue;
+            bool lines = s->refine->kind == REFINE_LINES;
+            *choice = (struct choice){CHOICE_LEAVE, cell[place],
+                lines ? (enum side)halving.side[place] : halving_implied(&halving, place)};
+            return true;
+        }
+    }
+    return false;
 }
 
 double search_expected(const struct sweep *sweep)
@@ -356,53 +361,78 @@ double search_left(const struct search *s)
     return s->ended_count == s->regions ? 0 : s->left; /* a sum of roundings */
 }
 
+/* ---- reasons ---- */
+
+/* "0.01": the value of the refined axis at a place of a line. Returns text. */
+static char *value_at(const struct search *s, int64_t region, int64_t place, char text[LABEL_SIZE])
+{
+    int64_t cell = s->cell[region * s->size + place], axis = s->refine->axis[0];
+    int64_t index = axis_index(s->sweep->axis_count, s->sweep->axis, axis, cell);
+
+    return label_axis_value(&s->sweep->axis[axis], index, text, LABEL_SIZE);
+}
+
+char *search_reason(const struct search *s, int64_t cell, char *text, size_t size)
+{
+    char low[LABEL_SIZE], high[LABEL_SIZE];
+    const char *axis = s->sweep->axis[s->refine->axis[0]].name;
+    const char *variable = metric_table[s->refine->variable].name;
+    double at = s->refine->at;
+    int64_t place, region = region_of(s, cell, &place);
+    const struct crossing *crossing = &s->region[region].crossing;
+    const signed char *side = s->side + region * s->size;
+    struct string why = {0};
+
+    if (s->refine->kind == REFINE_CELLS) {
+        string_format(
+            &why, "not needed: no two runs around it are on different sides of %s %g", variable, at);
+    } else if (crossing->end == CROSSING_FOUND) {
+        if (side[crossing->low] == SIDE_DIVERGED)
+            string_format(&why, "not needed: divergence ends");
+        else if (side[crossing->high] == SIDE_DIVERGED)
+            string_format(&why, "not needed: divergence begins");
+        else
+            string_format(&why, "not needed: %s crosses %g", variable, at);
+        string_format(&why, " between %s %s and %s", axis, value_at(s, region, crossing->low, low),
+            value_at(s, region, crossing->high, high));
+    } else if (crossing->end == CROSSING_SAME && side[0] == SIDE_DIVERGED) {
+        string_format(&why, "not needed: the first and the last run along %s diverge", axis);
+    } else if (crossing->end == CROSSING_SAME) {
+        string_format(&why, "not needed: the first and the last run along %s are on one side of %s %g", axis,
+            variable, at);
+    } else {
+        string_format(&why, "not reached: the run at %s %s has no %s", axis,
+            value_at(s, region, crossing->lacking, low), variable);
+    }
+    snprintf(text, size, "%s", string_text(&why));
+    string_release(&why);
+    return text;
+}
+
 /* ---- memory ---- */
-
-static bool new_courses(struct search *s, int64_t steps)
-{
-    bool all = true;
-
-    for (int i = 0; i < 2; i++) {
-        s->course[i].square = malloc((size_t)steps * sizeof(double));
-        s->course[i].time = malloc((size_t)steps * sizeof(double));
-        all = all && s->course[i].square && s->course[i].time;
-    }
-    return all;
-}
-
-static bool new_ranks(struct search *s)
-{
-    bool all = true;
-
-    for (int i = 0; i < s->refine->axis_count; i++) {
-        struct axis *axis = &s->sweep->axis[s->refine->axis[i]];
-        s->rank[i] = calloc((size_t)axis->length, sizeof(*s->rank[i]));
-        all = all && s->rank[i] && rank_axis(axis, s->rank[i]) == 0;
-        s->size *= axis->length;
-    }
-    return all;
-}
 
 struct search *search_new(const struct sweep *sweep, const struct search_reader *reader, int64_t steps)
 {
-    struct search *s = calloc(1, sizeof(*s));
+    struct search *s = memory_new(1, sizeof(*s));
     size_t cells = (size_t)sweep->cells;
 
-    if (!s)
-        return NULL;
     *s = (struct search){.sweep = sweep, .refine = &sweep->refine, .reader = *reader, .size = 1};
-    bool all = new_courses(s, steps) && new_ranks(s);
-    s->regions = sweep->cells / s->size;
-    s->region = calloc((size_t)s->regions, sizeof(*s->region));
-    s->ended = malloc((size_t)s->regions * sizeof(*s->ended));
-    s->cell = malloc(cells * sizeof(*s->cell));
-    s->queue = malloc(cells * sizeof(*s->queue));
-    s->side = calloc(cells, sizeof(*s->side));
-    s->wanted = calloc(cells, sizeof(*s->wanted));
-    if (!all || !s->region || !s->ended || !s->cell || !s->queue || !s->side || !s->wanted) {
-        search_free(s);
-        return NULL;
+    for (int i = 0; i < 2; i++) {
+        s->course[i].square = memory_new((size_t)steps, sizeof(double));
+        s->course[i].time = memory_new((size_t)steps, sizeof(double));
     }
+    for (int i = 0; i < s->refine->axis_count; i++) {
+        struct axis *axis = &sweep->axis[s->refine->axis[i]];
+        s->rank[i] = rank_axis(axis);
+        s->size *= axis->length;
+    }
+    s->regions = sweep->cells / s->size;
+    s->region = memory_zero((size_t)s->regions, sizeof(*s->region));
+    s->ended = memory_new((size_t)s->regions, sizeof(*s->ended));
+    s->cell = memory_new(cells, sizeof(*s->cell));
+    s->queue = memory_new(cells, sizeof(*s->queue));
+    s->side = memory_zero(cells, sizeof(*s->side));
+    s->wanted = memory_zero(cells, sizeof(*s->wanted));
     place_cells(s);
     for (int64_t region = 0; region < s->regions; region++)
         begin_region(s, region);

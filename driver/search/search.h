@@ -50,7 +50,7 @@ struct search_reader {
     bool (*course)(void *context, int64_t cell, struct course *course);
 };
 
-/* The sweep, which refines, is borrowed; `steps`: measured steps of a run, at most. NULL: no memory. */
+/* The sweep, which refines, is borrowed; `steps`: measured steps of a run, at most. */
 struct search *search_new(const struct sweep *sweep, const struct search_reader *reader, int64_t steps);
 void search_free(struct search *search); /* takes NULL */
 
@@ -60,7 +60,7 @@ void search_take(struct search *search, int64_t cell, enum outcome outcome);
 
 enum choice_kind {
     CHOICE_TRAIN, /* the result of `cell` is needed; if it has ended already, pass it to search_take */
-    CHOICE_LEAVE, /* no result of `cell` will ever be needed; search_reason (reason.h) says why */
+    CHOICE_LEAVE, /* no result of `cell` will ever be needed; search_reason says why */
 };
 
 struct choice {

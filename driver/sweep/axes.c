@@ -211,6 +211,7 @@ static int check_repeated(struct reader *reader, const struct axis *axis, const 
     return status;
 }
 
+/* Reads one axis: its name, and the map of its labels. */
 static int read_labels(struct reader *reader, const struct node *key, const struct node *labels)
 {
     char excerpt[EXCERPT_SIZE];
@@ -247,7 +248,7 @@ int together_read(struct reader *reader, const struct node *node)
     return 0;
 }
 
-/* ---- their rows ---- */
+/* ---- axes that have been read ---- */
 
 int64_t axis_row(const struct axis *axis, const struct param *param)
 {
@@ -263,6 +264,13 @@ const struct axis *axis_find(int64_t count, const struct axis *axis, const struc
         if (axis_row(&axis[i], param) >= 0)
             return &axis[i];
     return NULL;
+}
+
+int64_t axis_index(int64_t count, const struct axis *axis, int64_t number, int64_t cell)
+{
+    for (int64_t i = count - 1; i > number; i--)
+        cell /= axis[i].length;
+    return cell % axis[number].length;
 }
 
 void axis_release(struct axis *axis)

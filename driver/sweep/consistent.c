@@ -1,54 +1,30 @@
 /*
  * Whether the keys of a sweep file fit together: key by key for the corpus and what is measured, then cell by
- * cell, since most conditions are on several parameters. A key without any effect is refused: it would make
- * cells that are the same.
+ * cell, since most conditions are on several parameters. A key without any effect is refused, as it would
+ * make cells that are the same; of what is valid, but probably not meant, there are remarks.
  */
 #include "driver/sweep/inside.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-/* Files of the right number for the corpus: pairs take a source and a target. */
-static int check_paths(struct reader *reader, enum key key, const char *source, const char *target)
+/* Was a key given, or taken out, somewhere? */
+static bool is_known(struct position position)
 {
-    const struct sweep *sweep = reader->sweep;
-    bool pairs = sweep->base.corpus == CORPUS_PAIRS;
-
-    if (!target || pairs == (source != NULL))
-        return 0;
-    return reader_fault(reader, sweep->spots->key[key].position, "%s: corpus %s takes %s",
-        key_table[key].name, corpus_kind_table[sweep->base.corpus].name,
-        pairs ? "two paths, [source, target]" : "one path, not a list");
-}
-
-/* Is the key given, or was it taken out somewhere? */
-static bool has_position(const struct spot *spot)
-{
-    return spot->given || spot->position.line > 0 || spot->position.column > 0;
+    return position.line > 0 || position.column > 0;
 }
 
 /* The position to name if a key is missing: where it was taken out, else that of the corpus, which needs it.
  */
 static struct position missing_position(const struct sweep *sweep, const char *name)
 {
-    const struct spot *spot = reader_named(sweep, name);
+    struct position position = reader_named(sweep, name)->position;
 
-    return has_position(spot) ? spot->position : reader_named(sweep, "corpus")->position;
+    return is_known(position) ? position : reader_named(sweep, "corpus")->position;
 }
 
-static int check_files(struct reader *reader)
-{
-    const struct sweep *sweep = reader->sweep;
-
-    if (!sweep->train_path)
-        return reader_fault(reader, missing_position(sweep, "train_text"),
-            "train_text: missing; corpus %s needs %s", corpus_kind_table[sweep->base.corpus].name,
-            sweep->base.corpus == CORPUS_PAIRS ? "[source, target]" : "one");
-    if (check_paths(reader, KEY_TRAIN_TEXT, sweep->train_source_path, sweep->train_path) < 0)
-        return -1;
-    return check_paths(reader, KEY_VALID_TEXT, sweep->valid_source_path, sweep->valid_path);
-}
-
-/* Each corpus uses other keys; a given key without effect is a mistake. */
+/* Each corpus uses other keys; a given key without effect is a mistake. Pairs take two files, a source and a
+ * target. */
 static int check_corpus_keys(struct reader *reader)
 {
     static const struct {
@@ -58,17 +34,33 @@ static int check_corpus_keys(struct reader *reader)
         {"corpus_tokens", USES_TOKENS}, {"train_share", USES_SHARE}, {"corpus_seed", USES_SEED},
         {"sequences", USES_SEQUENCES}, {"min_count", USES_MIN_COUNT}};
     const struct sweep *sweep = reader->sweep;
-    unsigned uses = corpus_kind_table[sweep->base.corpus].uses;
+    const struct {
+        enum key key;
+        const char *source, *target;
+    } texts[] = {{KEY_TRAIN_TEXT, sweep->train_source_path, sweep->train_path},
+        {KEY_VALID_TEXT, sweep->valid_source_path, sweep->valid_path}};
+    const struct corpus_kind_row *corpus = &corpus_kind_table[sweep->base.corpus];
+    bool pairs = sweep->base.corpus == CORPUS_PAIRS;
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-        if (!(uses & keys[i].use) && reader_named(sweep, keys[i].name)->given)
+        if (!(corpus->uses & keys[i].use) && reader_named(sweep, keys[i].name)->given)
             return reader_fault(reader, reader_named(sweep, keys[i].name)->position,
-                "%s: corpus %s does not use it", keys[i].name, corpus_kind_table[sweep->base.corpus].name);
+                "%s: corpus %s does not use it", keys[i].name, corpus->name);
     if (sweep->base.corpus == CORPUS_TOKENS && !reader_named(sweep, "vocabulary")->given)
         return reader_fault(reader, missing_position(sweep, "vocabulary"),
             "vocabulary: missing; corpus tokens needs the number of its tokenizer's words, 50257 for "
             "GPT-2's");
-    return uses & USES_FILES ? check_files(reader) : 0;
+    if (!(corpus->uses & USES_FILES))
+        return 0;
+    if (!sweep->train_path)
+        return reader_fault(reader, missing_position(sweep, "train_text"),
+            "train_text: missing; corpus %s needs %s", corpus->name, pairs ? "[source, target]" : "one");
+    for (int i = 0; i < 2; i++)
+        if (texts[i].target && pairs != (texts[i].source != NULL))
+            return reader_fault(reader, sweep->spots->key[texts[i].key].position, "%s: corpus %s takes %s",
+                key_table[texts[i].key].name, corpus->name,
+                pairs ? "two paths, [source, target]" : "one path, not a list");
+    return 0;
 }
 
 /* Without a validation text these metrics would all be NaN, after hours of training. */
@@ -115,16 +107,7 @@ static int check_hessian(struct reader *reader)
     return 0;
 }
 
-/* A search interpolates between ends of runs, and predicts from norms over all their steps. */
-static int check_refined(struct reader *reader, const struct run *run)
-{
-    const struct sweep *sweep = reader->sweep;
-
-    if (sweep->refine.kind == REFINE_NONE || run->stop_when == STOP_NEVER)
-        return 0;
-    return reader_fault(reader, reader_named(sweep, "stop_when")->position,
-        "stop_when: refine needs runs that take all their steps; leave one of the two out");
-}
+/* ---- cells ---- */
 
 /* The position of a parameter's value in a cell if the file spells the value out, else the position of its
  * key. */
@@ -146,139 +129,138 @@ static struct position fault_position(const struct walk *walk, const struct para
         {"base_width", "parametrization"}};
 
     for (size_t i = 0; i < sizeof(partners) / sizeof(*partners); i++)
-        if (!has_position(reader_spot(walk->sweep, at)) && at == param_find(partners[i][0]))
+        if (!is_known(reader_spot(walk->sweep, at)->position) && at == param_find(partners[i][0]))
             at = param_find(partners[i][1]);
     return cell_position(walk->sweep, walk->index, at);
 }
 
-/* Refuses more measured steps than a dataset should hold. */
-static int check_rows(struct reader *reader, const struct walk *walk)
-{
-    const struct sweep *sweep = reader->sweep;
-    const struct spot *key = sweep->spots->key;
-    double rows = measure_rows_bound(&sweep->measure, walk->run.steps);
+/*
+ * Keys that only some runs use: X(key, what a run needs for it, whether a run has that). Given without such a
+ * run, they are refused.
+ */
+#define USED_KEYS(X)                                                                                         \
+    X(decoder_layers, "network encoder_decoder", run->network == NETWORK_ENCODER_DECODER)                    \
+    X(init_deviation, "init normal", run->init == INIT_NORMAL)                                               \
+    X(stop_when,                                                                                             \
+        "steps with a bound: sgd needs gradient_clip; adam, adamw and muon need beta1 * beta1 < beta2",      \
+        run_has_bounded_steps(run))                                                                          \
+    X(stop_when,                                                                                             \
+        "a decay that is the same share of every weight; that of adam, fixed_norm, decay_rule cautious, "    \
+        "decay_on matrices and weights bfloat16 is not",                                                     \
+        run_decays_by_share(run))                                                                            \
+    X(stop_when, "both steps with a bound and a decay that is the same share of every weight",               \
+        run_may_end_early(run))                                                                              \
+    X(base_width, "parametrization mup", run->parametrization == PARAMETRIZATION_MUP)                        \
+    X(decay_on, "a weight_decay above 0", run->weight_decay > 0)                                             \
+    X(decay_rule, "a weight_decay above 0", run->weight_decay > 0)                                           \
+    X(schedule_start, "schedule linear, cosine or inverse_sqrt",                                             \
+        run->schedule == SCHEDULE_LINEAR || run->schedule == SCHEDULE_COSINE ||                              \
+            run->schedule == SCHEDULE_INVERSE_SQRT)                                                          \
+    X(schedule_end, "schedule linear, cosine or wsd",                                                        \
+        run->schedule == SCHEDULE_LINEAR || run->schedule == SCHEDULE_COSINE ||                              \
+            run->schedule == SCHEDULE_WSD)                                                                   \
+    X(schedule_decay, "schedule wsd", run->schedule == SCHEDULE_WSD)
 
-    if (rows <= ROWS_MOST)
-        return 0;
-    return reader_fault(reader,
-        key[KEY_MEASURE].given ? key[KEY_MEASURE].position
-                               : cell_position(sweep, walk->index, param_find("steps")),
-        "measure: %.8g measured steps in %lld; the limit is %d", rows, (long long)walk->run.steps, ROWS_MOST);
-}
+/* The same of optimisers: X(key, what else it needs, whether a run has that, trait of the optimiser). A study
+ * of several may well give all of these, so there is only a remark. */
+#define OPTIMISER_KEYS(X)                                                                                    \
+    X(momentum, "", true, HAS_MOMENTUM)                                                                      \
+    X(beta1, "", true, HAS_BETAS)                                                                            \
+    X(beta2, "", true, HAS_BETAS)                                                                            \
+    X(epsilon, "", true, HAS_SECOND_MOMENT)                                                                  \
+    X(decay, " with a weight_decay above 0", run->weight_decay > 0, HAS_ROUNDED_DECAY)
 
-static bool has_decoder_layers(const struct run *run)
-{
-    return run->network == NETWORK_ENCODER_DECODER;
-}
-
-static bool has_init_deviation(const struct run *run)
-{
-    return run->init == INIT_NORMAL;
-}
-
-static bool has_base_width(const struct run *run)
-{
-    return run->parametrization == PARAMETRIZATION_MUP;
-}
-
-static bool ends_low(const struct run *run)
-{
-    return run->schedule == SCHEDULE_LINEAR || run->schedule == SCHEDULE_COSINE ||
-           run->schedule == SCHEDULE_WSD;
-}
-
-static bool has_start(const struct run *run)
-{
-    return run->schedule == SCHEDULE_LINEAR || run->schedule == SCHEDULE_COSINE ||
-           run->schedule == SCHEDULE_INVERSE_SQRT;
-}
-
-static bool is_wsd(const struct run *run)
-{
-    return run->schedule == SCHEDULE_WSD;
-}
-
-static bool has_decay(const struct run *run)
-{
-    return run->weight_decay > 0;
-}
-
-/* Keys that only some runs use: given without one of them they would make cells that are the same. */
 static const struct {
     const char *name, *needs;
-    bool (*used)(const struct run *run);
+    enum optimiser_trait trait;
 } conditional[] = {
-    {"decoder_layers", "network encoder_decoder", has_decoder_layers},
-    {"init_deviation", "init normal", has_init_deviation},
-    {"stop_when",
-        "steps with a bound: sgd needs gradient_clip; adam, adamw and muon need beta1 * beta1 < beta2",
-        run_has_bounded_steps},
-    {"stop_when",
-        "a decay that is the same share of every weight; that of adam, fixed_norm, decay_rule cautious, "
-        "decay_on matrices and weights bfloat16 is not",
-        run_decays_by_share},
-    {"stop_when", "both steps with a bound and a decay that is the same share of every weight",
-        run_may_end_early},
-    {"base_width", "parametrization mup", has_base_width},
-    {"decay_on", "a weight_decay above 0", has_decay},
-    {"decay_rule", "a weight_decay above 0", has_decay},
-    {"schedule_start", "schedule linear, cosine or inverse_sqrt", has_start},
-    {"schedule_end", "schedule linear, cosine or wsd", ends_low},
-    {"schedule_decay", "schedule wsd", is_wsd},
+#define X(key, needs, has) {#key, needs, 0},
+    USED_KEYS(X)
+#undef X
+#define X(key, needs, has, trait) {#key, needs, trait},
+        OPTIMISER_KEYS(X)
+#undef X
 };
 
-enum { CONDITIONAL = sizeof(conditional) / sizeof(*conditional) };
+#define X(...) +1
+enum { USED = USED_KEYS(X), CONDITIONAL = USED + OPTIMISER_KEYS(X) };
+#undef X
 
 /* What the cells make of such a key. */
 struct effect {
+    const struct param *param;
     bool set, used; /* in some cell: not the default; used */
 };
 
-/* Refuses to keep states if no run has one from which a longer run could carry on. `lasts`: some run takes
- * all its steps. */
-static int check_states(struct reader *reader, bool kept, bool lasts)
+static void take_effects(struct effect effect[CONDITIONAL], const struct run *run)
+{
+    const bool used[] = {
+#define X(key, needs, has) has,
+        USED_KEYS(X)
+#undef X
+#define X(key, needs, has, trait) (has) && optimiser_has((enum optimiser_kind)run->optimiser, trait),
+            OPTIMISER_KEYS(X)
+#undef X
+    };
+
+    for (int i = 0; i < CONDITIONAL; i++) {
+        if (!effect[i].param) /* once: there may be millions of cells */
+            effect[i].param = param_find(conditional[i].name);
+        union param_value value = param_get(effect[i].param, run);
+        effect[i].set = effect[i].set || memcmp(&value, &effect[i].param->initial, sizeof(value)) != 0;
+        effect[i].used = effect[i].used || used[i];
+    }
+}
+
+static int check_cell(struct reader *reader, const struct walk *walk)
 {
     const struct sweep *sweep = reader->sweep;
+    const struct spot *measure = &sweep->spots->key[KEY_MEASURE];
+    const struct run *run = &walk->run;
+    const struct param *at;
 
-    if (kept || sweep->base.save_weights != SAVE_STATE)
-        return 0;
-    return reader_fault(reader, reader_named(sweep, "save_weights")->position,
-        "save_weights: state keeps no more than true: %s",
-        lasts ? "no cell has steps, and a rate that at first does not depend on them"
-              : "every cell has stop_when phase, with which steps cannot grow");
+    if (run_check(run, &at, reader->error) < 0)
+        return position_prefix(reader->error, sweep->path, fault_position(walk, at));
+    double rows = measure_rows_bound(&sweep->measure, run->steps);
+    if (rows > ROWS_MOST)
+        return reader_fault(reader,
+            measure->given ? measure->position : cell_position(sweep, walk->index, param_find("steps")),
+            "measure: %.8g measured steps in %lld; the limit is %d", rows, (long long)run->steps, ROWS_MOST);
+    /* A search interpolates between ends of runs, and predicts from norms over all their steps. */
+    if (sweep->refine.kind != REFINE_NONE && run->stop_when != STOP_NEVER)
+        return reader_fault(reader, reader_named(sweep, "stop_when")->position,
+            "stop_when: refine needs runs that take all their steps; leave one of the two out");
+    return 0;
 }
 
 /* Checks the run of every cell that is not skipped. */
 static int check_cells(struct reader *reader)
 {
+    const struct sweep *sweep = reader->sweep;
     struct effect effect[CONDITIONAL] = {0};
-    bool kept = false, lasts = false;
-    const struct param *at;
+    bool kept = false; /* has some run a state from which a longer run could carry on? */
+    bool lasts = false; /* does some run take all its steps? */
     struct walk walk;
     int status = 0;
 
-    walk_init(&walk, reader->sweep);
+    walk_init(&walk, sweep);
     while (status == 0 && walk_next(&walk)) {
-        for (int i = 0; i < CONDITIONAL; i++) {
-            const struct param *param = param_find(conditional[i].name);
-            union param_value value = param_get(param, &walk.run);
-            effect[i].set = effect[i].set || memcmp(&value, &param->initial, sizeof(value)) != 0;
-            effect[i].used = effect[i].used || conditional[i].used(&walk.run);
-        }
+        take_effects(effect, &walk.run);
         lasts = lasts || walk.run.stop_when == STOP_NEVER;
         kept = kept || run_kept_step(&walk.run, walk.run.steps) > 0;
-        status = run_check(&walk.run, &at, reader->error);
-        if (status < 0)
-            position_prefix(reader->error, reader->sweep->path, fault_position(&walk, at));
-        else
-            status = check_rows(reader, &walk) < 0 ? -1 : check_refined(reader, &walk.run);
+        status = check_cell(reader, &walk);
     }
     walk_release(&walk);
-    for (int i = 0; i < CONDITIONAL && status == 0; i++)
+    for (int i = 0; i < USED && status == 0; i++)
         if (effect[i].set && !effect[i].used)
-            status = reader_fault(reader, reader_named(reader->sweep, conditional[i].name)->position,
+            status = reader_fault(reader, reader_named(sweep, conditional[i].name)->position,
                 "%s: has no effect: no cell has %s", conditional[i].name, conditional[i].needs);
-    return status == 0 ? check_states(reader, kept, lasts) : status;
+    if (status == 0 && !kept && sweep->base.save_weights == SAVE_STATE)
+        status = reader_fault(reader, reader_named(sweep, "save_weights")->position,
+            "save_weights: state keeps no more than true: %s",
+            lasts ? "no cell has steps, and a rate that at first does not depend on them"
+                  : "every cell has stop_when phase, with which steps cannot grow");
+    return status;
 }
 
 int consistent_check(struct reader *reader)
@@ -287,4 +269,40 @@ int consistent_check(struct reader *reader)
         check_hessian(reader) < 0)
         return -1;
     return check_cells(reader);
+}
+
+/* ---- remarks ---- */
+
+void remarks_print(const struct sweep *sweep, FILE *out)
+{
+    int64_t cells = 0, scaled = 0, unscaled = 0; /* those that decay too fast, by eta lambda, by lambda */
+    struct effect effect[CONDITIONAL] = {0};
+    struct walk walk;
+
+    walk_init(&walk, sweep);
+    for (; walk_next(&walk); cells++) {
+        const struct run *run = &walk.run;
+        bool alone = run->decay_rule == DECAY_INDEPENDENT;
+        double share = alone ? run->weight_decay : run->learning_rate * run->weight_decay;
+        take_effects(effect, run);
+        if (run->optimiser != OPTIMISER_ADAM && share >= 1) { /* adam's decay passes through its moments */
+            scaled += !alone;
+            unscaled += alone;
+        }
+    }
+    walk_release(&walk);
+    for (int i = USED; i < CONDITIONAL; i++)
+        if (effect[i].set && !effect[i].used) {
+            struct error line;
+            position_error(&line, sweep->path, reader_named(sweep, conditional[i].name)->position,
+                "%s: has no effect: no cell has optimiser %s%s", conditional[i].name,
+                optimiser_list(conditional[i].trait, "or").text, conditional[i].needs);
+            fprintf(out, "%s\n", line.text);
+        }
+    if (scaled + unscaled > 0)
+        fprintf(out,
+            "%s: in %" PRId64 " of %" PRId64 " cells %s%s%s is 1 or more: the decay of one step "
+            "makes weights 0 at 1, reverses their signs above 1, and enlarges them above 2\n",
+            sweep->path, scaled + unscaled, cells, scaled ? "learning_rate * weight_decay" : "",
+            scaled && unscaled ? " or " : "", unscaled ? "weight_decay with decay_rule independent" : "");
 }

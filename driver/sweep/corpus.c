@@ -16,22 +16,6 @@
 
 #define STEPS_MOST INT64_C(1000000000000) /* the same as of the parameter `steps` */
 
-/* The key that causes a fault of the corpus; NULL: none. */
-static const char *fault_key(enum corpus_fault fault, const struct error *error)
-{
-    static const char *const source_keys[] = {
-        "min_count", "vocabulary", "corpus_tokens", "train_share", "corpus_seed"};
-
-    if (fault == CORPUS_FAULT_TRAIN)
-        return key_table[KEY_TRAIN_TEXT].name;
-    if (fault == CORPUS_FAULT_VALID)
-        return key_table[KEY_VALID_TEXT].name;
-    for (size_t i = 0; i < sizeof(source_keys) / sizeof(*source_keys); i++)
-        if (strncmp(error->text, source_keys[i], strlen(source_keys[i])) == 0)
-            return source_keys[i];
-    return NULL;
-}
-
 /* The position of a key; if it is not given, or NULL, that of `corpus`. */
 static struct position key_position(const struct sweep *sweep, const char *name)
 {
@@ -41,37 +25,48 @@ static struct position key_position(const struct sweep *sweep, const char *name)
     return spot->given ? spot->position : corpus->position;
 }
 
+/* Names the key that causes a fault of the corpus, if there is one. */
 static int load_fault(const struct sweep *sweep, enum corpus_fault fault, struct error *error)
 {
-    const char *key = fault_key(fault, error);
+    static const char *const source_keys[] = {
+        "min_count", "vocabulary", "corpus_tokens", "train_share", "corpus_seed"};
+    const char *key = NULL;
 
-    if (key && strncmp(error->text, key, strlen(key)) != 0)
-        error_prefix(error, "%s", key);
+    for (size_t i = 0; i < sizeof(source_keys) / sizeof(*source_keys) && !key; i++)
+        if (strncmp(error->text, source_keys[i], strlen(source_keys[i])) == 0)
+            key = source_keys[i];
+    if (fault == CORPUS_FAULT_TRAIN || fault == CORPUS_FAULT_VALID) {
+        key = key_table[fault == CORPUS_FAULT_TRAIN ? KEY_TRAIN_TEXT : KEY_VALID_TEXT].name;
+        if (strncmp(error->text, key, strlen(key)) != 0)
+            error_prefix(error, "%s", key);
+    }
     return position_prefix(error, sweep->path, key_position(sweep, key));
 }
 
-/* Names the text, or else the built-in corpus. */
-static int text_fault(const struct sweep *sweep, bool valid, struct error *error, const char *why)
+/* Refuses the training text, or the validation text, or else the built-in corpus: "12 sequences of 64 tokens,
+ * fewer than one batch of 16"; pairs and sums are counted as such. */
+static int refuse_few(const struct sweep *sweep, const struct run *run, enum task task, int64_t count,
+    bool valid, struct error *error)
 {
     const struct corpus_kind_row *kind = &corpus_kind_table[sweep->base.corpus];
     const char *key = kind->uses & USES_SHARE ? "train_share" : "corpus_tokens", *name = kind->name;
+    const char *plural = count == 1 ? "" : "s";
+    struct string why = {0};
 
     if (kind->uses & USES_FILES) {
         key = key_table[valid ? KEY_VALID_TEXT : KEY_TRAIN_TEXT].name;
         name = valid ? sweep->valid_path : sweep->train_path;
     }
-    return position_error(error, sweep->path, key_position(sweep, key), "%s: %s: %s", key, name, why);
-}
-
-/* "12 sequences of 64 tokens", "12 pairs", "12 sums" */
-static int format_sequences(char *text, size_t size, int64_t count, const struct run *run, enum task task)
-{
-    const char *plural = count == 1 ? "" : "s";
-
     if (task == TASK_PAIR || task == TASK_LAST)
-        return snprintf(text, size, "%" PRId64 " %s%s", count, task == TASK_PAIR ? "pair" : "sum", plural);
-    return snprintf(text, size, "%" PRId64 " sequence%s of %s%" PRId64 " token%s", count, plural,
-        run->sequences == SEQUENCES_LINES ? "up to " : "", run->context, run->context == 1 ? "" : "s");
+        string_format(&why, "%" PRId64 " %s%s", count, task == TASK_PAIR ? "pair" : "sum", plural);
+    else
+        string_format(&why, "%" PRId64 " sequence%s of %s%" PRId64 " token%s", count, plural,
+            run->sequences == SEQUENCES_LINES ? "up to " : "", run->context, run->context == 1 ? "" : "s");
+    if (!valid)
+        string_format(&why, ", fewer than one batch of %" PRId64, run->batch);
+    position_error(error, sweep->path, key_position(sweep, key), "%s: %s: %s", key, name, string_text(&why));
+    string_release(&why);
+    return -1;
 }
 
 static int check_steps(const struct sweep *sweep, const struct run *run, int64_t batches, struct error *error)
@@ -95,17 +90,11 @@ static int check_cell(
 {
     struct reading reading = run_reading(run, corpus);
     int64_t count = reading_sequences(&reading, &corpus->train);
-    char found[128], why[256];
 
-    if (count < run->batch) {
-        format_sequences(found, sizeof(found), count, run, reading.task);
-        snprintf(why, sizeof(why), "%s, fewer than one batch of %" PRId64, found, run->batch);
-        return text_fault(sweep, false, error, why);
-    }
-    if (corpus->valid.token_count > 0 && reading_sequences(&reading, &corpus->valid) == 0) {
-        format_sequences(found, sizeof(found), 0, run, reading.task);
-        return text_fault(sweep, true, error, found);
-    }
+    if (count < run->batch)
+        return refuse_few(sweep, run, reading.task, count, false, error);
+    if (corpus->valid.token_count > 0 && reading_sequences(&reading, &corpus->valid) == 0)
+        return refuse_few(sweep, run, reading.task, 0, true, error);
     return check_steps(sweep, run, count / run->batch, error);
 }
 
@@ -207,20 +196,6 @@ void sweep_trunk_digest(
     sweep_run_digest(sweep, corpus, &trunk, digest);
 }
 
-static void digest_axis(struct digest *digest, const struct axis *axis)
-{
-    char text[64];
-
-    digest_add_string(digest, axis->name);
-    for (int64_t i = 0; i < axis->length; i++) {
-        if (axis->label)
-            digest_add_string(digest, axis->label[i]);
-        for (int64_t j = 0; j < axis->param_count; j++)
-            digest_add_string(
-                digest, param_format(axis->param[j], axis->value[j * axis->length + i], text, sizeof(text)));
-    }
-}
-
 void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct digest *digest)
 {
     char text[64];
@@ -233,8 +208,16 @@ void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct
         digest_add_string(digest, param->name);
         digest_add_string(digest, param_format(param, param_get(param, &sweep->base), text, sizeof(text)));
     }
-    for (int64_t i = 0; i < sweep->axis_count; i++)
-        digest_axis(digest, &sweep->axis[i]);
+    for (const struct axis *axis = sweep->axis; axis < sweep->axis + sweep->axis_count; axis++) {
+        digest_add_string(digest, axis->name);
+        for (int64_t i = 0; i < axis->length; i++) {
+            if (axis->label)
+                digest_add_string(digest, axis->label[i]);
+            for (int64_t p = 0; p < axis->param_count; p++)
+                digest_add_string(digest,
+                    param_format(axis->param[p], axis->value[p * axis->length + i], text, sizeof(text)));
+        }
+    }
     digest_add(digest, &corpus->digest, sizeof(corpus->digest));
     measure_digest(&sweep->measure, digest);
 }

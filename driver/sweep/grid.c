@@ -6,14 +6,6 @@
 
 #include <stdlib.h>
 
-void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index)
-{
-    for (int64_t axis = sweep->axis_count - 1; axis >= 0; axis--) {
-        index[axis] = cell % sweep->axis[axis].length;
-        cell /= sweep->axis[axis].length;
-    }
-}
-
 /* Sets the parameters of an axis to their values at `index`. */
 static void set_axis(const struct axis *axis, int64_t index, struct run *run)
 {

@@ -73,8 +73,8 @@ static bool lay_pair(struct reader *reader, struct node *map, struct node *key, 
     if (index == map->count)
         return false;
     node_remove(map, index);
-    reader_named(reader->sweep, key->text)->position =
-        value->position; /* a message of its lack points there */
+    /* A message that the key is missing points to where it was taken out. */
+    reader_named(reader->sweep, key->text)->position = value->position;
     return true;
 }
 
@@ -238,7 +238,7 @@ static int expand(struct inclusion *inclusion, struct node *root, const struct l
     int64_t index = node_find(root, KEY_NAME);
     int status = 0;
 
-    if (index == root->count)
+    if (!root->child || index == root->count) /* an empty map has no children */
         return 0;
     struct node value = root->child[index];
     root->child[index] = (struct node){0};

@@ -18,6 +18,19 @@ int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const
 
 /* ---- reader.c ---- */
 
+#define POSITION_SETTING ((struct position){.column = 1}) /* in a --set */
+#define POSITION_DEFAULT ((struct position){.line = 0}) /* not given anywhere; messages point at 1:1 */
+
+/*
+ * Puts the position of a fault before the message in `error`: "sweep.yaml:12:18: ", "--set " or, for
+ * POSITION_DEFAULT, "sweep.yaml:1:1: ". `file` is the sweep file. Always -1.
+ */
+int position_prefix(struct error *error, const char *file, struct position position);
+
+/* The same with an ERROR_INPUT message from a printf format. */
+int position_error(struct error *error, const char *file, struct position position, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 struct reader {
     struct sweep *sweep; /* the result; its path is the prefix of every message */
     const char *folder; /* of the sweep file; NULL or "": the current directory */
@@ -54,8 +67,8 @@ struct node {
 };
 
 /* Sets the reader's error to "sweep.yaml:4:1: <format>". Always -1. */
-int reader_fault(struct reader *reader, struct position position, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#define reader_fault(reader, position, ...)                                                                  \
+    position_error((reader)->error, (reader)->sweep->path, position, __VA_ARGS__)
 
 /* The same at the position of a node. */
 #define node_fault(reader, node, ...) reader_fault(reader, (node)->position, __VA_ARGS__)
@@ -190,11 +203,6 @@ int param_read(struct reader *reader, const struct param *param, const struct no
 
 /* Reads `together: {axis: {label: {key: value}}}` and adds each axis to the sweep, in order. */
 int together_read(struct reader *reader, const struct node *node);
-
-/* ---- grid.c ---- */
-
-/* The indices [axis_count] of a cell along the axes. */
-void sweep_indices(const struct sweep *sweep, int64_t cell, int64_t *index);
 
 /* ---- measuring.c ---- */
 

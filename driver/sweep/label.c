@@ -54,21 +54,6 @@ char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_
     return printable(axis->label[index], text, size);
 }
 
-/* "lr" for "learning_rate"; a name of one word stays, since a single letter explains nothing. */
-static void put_name(const char *name, enum naming naming, char text[LABEL_SIZE])
-{
-    size_t length = 0;
-
-    if (naming == NAMING_WHOLE || !strchr(name, '_')) {
-        snprintf(text, LABEL_SIZE, "%s", naming == NAMING_NONE ? "" : name);
-        return;
-    }
-    for (const char *at = name; naming == NAMING_INITIALS && *at && length < LABEL_SIZE - 1; at++)
-        if (at == name || at[-1] == '_')
-            text[length++] = *at;
-    text[length] = '\0';
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -111,42 +96,40 @@ int label_digits(const double *number, int64_t length)
     return digits;
 }
 
-/* As pictures write it, and as --at takes it. */
-static void put_value(const struct axis *axis, int64_t index, char text[LABEL_SIZE])
+/* As pictures write it, and as --at takes it. Returns text. */
+static char *short_value(const struct axis *axis, int64_t index, char text[LABEL_SIZE])
 {
-    if (axis->label || axis->param[0]->kind != PARAM_REAL) {
-        label_axis_value(axis, index, text, LABEL_SIZE);
-        return;
-    }
+    if (axis->label || axis->param[0]->kind != PARAM_REAL)
+        return label_axis_value(axis, index, text, LABEL_SIZE);
     double *number = memory_new((size_t)axis->length, sizeof(*number));
     for (int64_t i = 0; i < axis->length; i++)
         number[i] = axis->value[i].real;
     label_number(number[index], label_digits(number, axis->length), text, LABEL_SIZE);
     free(number);
+    return text;
 }
 
 char *label_named(
     int64_t axis_count, const struct axis *axis, int64_t cell, enum naming naming, char text[LABEL_SIZE])
 {
-    int64_t inner = 1;
-    size_t length = 0;
-    char name[LABEL_SIZE], value[LABEL_SIZE];
+    struct string label = {0};
+    char value[LABEL_SIZE];
 
-    for (int64_t i = 0; i < axis_count; i++)
-        inner *= axis[i].length;
-    text[0] = '\0';
-    for (int64_t i = 0; i < axis_count && length < LABEL_SIZE - 1; i++) {
-        inner /= axis[i].length;
+    for (int64_t i = 0; i < axis_count && label.length < LABEL_SIZE - 1; i++) {
+        const char *name = axis[i].name;
         if (naming != NAMING_WHOLE && axis[i].length == 1)
             continue; /* an axis of one value does not distinguish runs: short labels leave it out */
-        put_name(axis[i].name, naming, name);
-        put_value(&axis[i], cell / inner % axis[i].length, value);
-        int written = snprintf(text + length, LABEL_SIZE - length, "%s%s%s%s", length ? " " : "", name,
-            name[0] ? "=" : "", value);
-        length += written > 0 ? (size_t)written : 0;
+        string_format(&label, "%s", label.length ? " " : "");
+        if (naming == NAMING_WHOLE || !strchr(name, '_')) /* a single letter would explain nothing */
+            string_format(&label, "%s", naming == NAMING_NONE ? "" : name);
+        else /* "lr" for "learning_rate" */
+            for (const char *at = name; naming == NAMING_INITIALS && *at; at++)
+                string_add(&label, at, at == name || at[-1] == '_');
+        string_format(&label, "%s%s", naming == NAMING_NONE ? "" : "=",
+            short_value(&axis[i], axis_index(axis_count, axis, i, cell), value));
     }
-    if (!text[0])
-        snprintf(text, LABEL_SIZE, "the run");
+    snprintf(text, LABEL_SIZE, "%s", label.length ? string_text(&label) : "the run");
+    string_release(&label);
     return label_cut(text);
 }
 
@@ -165,43 +148,26 @@ char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE])
     return label_named(sweep->axis_count, sweep->axis, cell, NAMING_WHOLE, text);
 }
 
-/* ---- as JSON ---- */
-
-static void put_json(struct json_writer *writer, const struct axis *axis, int64_t index)
-{
-    if (axis->label) {
-        json_writer_text(writer, axis->name, axis->label[index]);
-        return;
-    }
-    const struct param *param = axis->param[0];
-    union param_value value = axis->value[index];
-    switch (param->kind) {
-    case PARAM_REAL:
-        json_writer_real(writer, axis->name, value.real);
-        break;
-    case PARAM_INTEGER:
-        json_writer_whole(writer, axis->name, value.integer);
-        break;
-    case PARAM_BOOLEAN:
-        json_writer_truth(writer, axis->name, value.integer != 0);
-        break;
-    case PARAM_WORD:
-        json_writer_text(writer, axis->name, param->words[value.integer]);
-        break;
-    }
-}
-
 void cell_json(struct json_writer *writer, int64_t axis_count, const struct axis *axis, int64_t cell)
 {
-    int64_t inner = 1;
-
-    for (int64_t i = 0; i < axis_count; i++)
-        inner *= axis[i].length;
     json_writer_whole(writer, "cell", cell);
     json_writer_open(writer, "axes", '{');
     for (int64_t i = 0; i < axis_count; i++) {
-        inner /= axis[i].length;
-        put_json(writer, &axis[i], cell / inner % axis[i].length);
+        int64_t index = axis_index(axis_count, axis, i, cell);
+        if (axis[i].label) {
+            json_writer_text(writer, axis[i].name, axis[i].label[index]);
+            continue;
+        }
+        const struct param *param = axis[i].param[0];
+        union param_value value = axis[i].value[index];
+        if (param->kind == PARAM_REAL)
+            json_writer_real(writer, axis[i].name, value.real);
+        else if (param->kind == PARAM_INTEGER)
+            json_writer_whole(writer, axis[i].name, value.integer);
+        else if (param->kind == PARAM_BOOLEAN)
+            json_writer_truth(writer, axis[i].name, value.integer != 0);
+        else
+            json_writer_text(writer, axis[i].name, param->words[value.integer]);
     }
     json_writer_close(writer, '}');
 }

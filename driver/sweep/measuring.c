@@ -17,7 +17,7 @@ static int check_map(struct reader *reader, enum key key, const struct node *nod
 
     if (node->kind == NODE_MAP)
         return 0;
-    return reader_fault(reader, node->position, "%s: takes %s", row->name, row->form);
+    return node_fault(reader, node, "%s: takes %s", row->name, row->form);
 }
 
 static int read_number(struct reader *reader, const char *key, const struct node *node, int64_t least,
@@ -26,7 +26,7 @@ static int read_number(struct reader *reader, const char *key, const struct node
     if (value_integer(reader, key, node, least, number) < 0)
         return -1;
     if (*number > most)
-        return reader_fault(reader, node->position, "%s: %" PRId64 " is above %" PRId64, key, *number, most);
+        return node_fault(reader, node, "%s: %" PRId64 " is above %" PRId64, key, *number, most);
     return 0;
 }
 
@@ -36,7 +36,7 @@ static int read_steps(struct reader *reader, const struct node *node)
     struct list list;
 
     if (node->kind == NODE_SCALAR)
-        return reader_fault(reader, node->position, "measure.steps: takes a list");
+        return node_fault(reader, node, "measure.steps: takes a list");
     if (list_read(reader, &measure_step_param, node, GRID_MOST, &list) < 0)
         return -1;
     measure->steps = memory_new((size_t)list.count, sizeof(*measure->steps));
@@ -49,31 +49,27 @@ static int read_steps(struct reader *reader, const struct node *node)
     return 0;
 }
 
-static int read_group(struct reader *reader, const struct node *node)
-{
-    bool *group = reader->sweep->measure.group;
-    const char *words[GROUP_COUNT] = {NULL};
-    int64_t index;
-
-    for (int i = GROUP_ALWAYS + 1; i < GROUP_COUNT; i++)
-        words[i - GROUP_ALWAYS - 1] = metric_group_names[i];
-    if (value_word(reader, "measure.metrics", node, words, &index) < 0)
-        return -1;
-    if (group[GROUP_ALWAYS + 1 + index])
-        return reader_fault(reader, node->position, "measure.metrics: %s appears twice", words[index]);
-    group[GROUP_ALWAYS + 1 + index] = true;
-    return 0;
-}
-
 static int read_groups(struct reader *reader, const struct node *node)
 {
+    enum { FIRST = GROUP_ALWAYS + 1 };
+    bool *group = reader->sweep->measure.group;
+    const char *words[GROUP_COUNT] = {NULL};
+    int64_t word;
+
     if (node->kind != NODE_LIST)
-        return reader_fault(reader, node->position, "measure.metrics: takes a list");
-    for (int i = 0; i < GROUP_COUNT; i++)
-        reader->sweep->measure.group[i] = i == GROUP_ALWAYS;
-    for (int64_t i = 0; i < node->count; i++)
-        if (read_group(reader, &node->child[i]) < 0)
+        return node_fault(reader, node, "measure.metrics: takes a list");
+    for (int i = FIRST; i < GROUP_COUNT; i++) {
+        words[i - FIRST] = metric_group_names[i];
+        group[i] = false;
+    }
+    for (int64_t i = 0; i < node->count; i++) {
+        const struct node *child = &node->child[i];
+        if (value_word(reader, "measure.metrics", child, words, &word) < 0)
             return -1;
+        if (group[FIRST + word])
+            return node_fault(reader, child, "measure.metrics: %s appears twice", words[word]);
+        group[FIRST + word] = true;
+    }
     return 0;
 }
 
@@ -91,7 +87,7 @@ int measure_read(struct reader *reader, const struct node *node)
         if (value_key(reader, "measure", key, words, &word) < 0)
             return -1;
         if (word != METRICS && timed)
-            return reader_fault(reader, key->position, "measure: give either every or steps");
+            return node_fault(reader, key, "measure: give either every or steps");
         timed = timed || word != METRICS;
         int status = word == EVERY   ? read_number(reader, "measure.every", value, 1, MEASURE_NUMBER_MOST,
                                            &reader->sweep->measure.every)
@@ -112,8 +108,8 @@ static int refuse_word(
 
     for (const struct measure_word *word = row->word; word->text; word++)
         string_format(&words, "%s nor ", word->text);
-    reader_fault(reader, node->position, "%s: '%s' is neither %san integer", name,
-        place_excerpt(node->text, excerpt), string_text(&words));
+    node_fault(reader, node, "%s: '%s' is neither %san integer", name, place_excerpt(node->text, excerpt),
+        string_text(&words));
     string_release(&words);
     return -1;
 }
@@ -170,8 +166,8 @@ int options_check(struct reader *reader)
         const struct measure_option_row *row = &measure_option_table[i];
         const struct spot *spot = &reader->sweep->spots->key[key_find(row->key)];
         if (spot->given && !reader->sweep->measure.group[row->group])
-            return reader_fault(reader, spot->position, "%s: without effect; measure.metrics lacks %s",
-                row->key, metric_group_names[row->group]);
+            return node_fault(reader, spot, "%s: without effect; measure.metrics lacks %s", row->key,
+                metric_group_names[row->group]);
     }
     return 0;
 }

@@ -1,4 +1,8 @@
-/* What the files share that read a sweep file: faults with their positions, paths, where keys are given. */
+/*
+ * What the files share that read a sweep file: messages with the position in a file, "sweep.yaml:12:18: ...",
+ * paths, and where keys are given. Settings of the command line have no line; for them the message begins
+ * with --set.
+ */
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
 
@@ -6,16 +10,28 @@
 #include <stdio.h>
 #include <string.h>
 
-int reader_fault(struct reader *reader, struct position position, const char *format, ...)
+int position_prefix(struct error *error, const char *file, struct position position)
 {
-    char text[sizeof(reader->error->text)];
+    const char *name = position.file ? position.file : file;
+    struct error fault = *error;
+
+    if (position.line > 0)
+        return error_prefix(error, "%s:%d:%d", name, position.line, position.column);
+    if (position.column > 0)
+        return error_set(error, fault.status, "--set %s", fault.text);
+    return error_prefix(error, "%s:1:1", name);
+}
+
+int position_error(struct error *error, const char *file, struct position position, const char *format, ...)
+{
+    char text[sizeof(error->text)];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    error_set(reader->error, ERROR_INPUT, "%s", text);
-    return position_prefix(reader->error, reader->sweep->path, position);
+    error_set(error, ERROR_INPUT, "%s", text);
+    return position_prefix(error, file, position);
 }
 
 char *reader_path(const struct reader *reader, const struct node *node, const char *path)

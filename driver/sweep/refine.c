@@ -5,73 +5,41 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The sweep's axis of this name. */
-static int64_t axis_named(const struct sweep *sweep, const char *name)
+static int read_axis(struct reader *reader, const char *key, const struct node *node)
 {
-    int64_t i = 0;
-
-    while (i < sweep->axis_count && strcmp(sweep->axis[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-static int refuse_axis(struct reader *reader, const char *key, const struct node *node)
-{
-    const struct param *param = param_find(node->text);
-    char excerpt[EXCERPT_SIZE];
-
-    if (param && reader_spot(reader->sweep, param)->together)
-        return reader_fault(
-            reader, node->position, "%s: %s changes together with other keys", key, param->name);
-    if (param && param->axis && param_is_number(param))
-        return reader_fault(
-            reader, node->position, "%s: %s is not an axis; give it a list", key, param->name);
-    return reader_fault(reader, node->position, "%s: '%s' is not an axis of numbers", key,
-        place_excerpt(node->text, excerpt));
-}
-
-static int read_refined_axis(struct reader *reader, const char *key, const struct node *node)
-{
+    const struct sweep *sweep = reader->sweep;
     struct refine *refine = &reader->sweep->refine;
+    char excerpt[EXCERPT_SIZE];
     const char *name;
 
     if (value_text(reader, key, node, &name) < 0)
         return -1;
-    int64_t axis = axis_named(reader->sweep, name);
-    if (axis == reader->sweep->axis_count || reader->sweep->axis[axis].label ||
-        !param_is_number(reader->sweep->axis[axis].param[0]))
-        return refuse_axis(reader, key, node);
-    if (refine->axis_count == 1 && refine->axis[0] == axis)
-        return reader_fault(reader, node->position, "%s: %s appears twice", key, name);
-    refine->axis[refine->axis_count++] = axis;
+    const struct param *param = param_find(name);
+    const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param);
+    if (axis && axis->label)
+        return node_fault(reader, node, "%s: %s changes together with other keys", key, name);
+    if (!param || !param->axis || !param_is_number(param))
+        return node_fault(
+            reader, node, "%s: '%s' is not an axis of numbers", key, place_excerpt(name, excerpt));
+    if (!axis)
+        return node_fault(reader, node, "%s: %s is not an axis; give it a list", key, name);
+    if (refine->axis_count == 1 && refine->axis[0] == axis - sweep->axis)
+        return node_fault(reader, node, "%s: %s appears twice", key, name);
+    refine->axis[refine->axis_count++] = axis - sweep->axis;
     return 0;
 }
 
-static int read_refined_axes(struct reader *reader, const struct node *node)
+/* One axis, or a list of one or two. */
+static int read_axes(struct reader *reader, enum refine_kind kind, const struct node *node)
 {
-    const char *key = "refine.axes";
-
+    if (kind == REFINE_LINES)
+        return read_axis(reader, "refine.axis", node);
     if (node->kind != NODE_LIST || node->count < 1 || node->count > REFINE_AXES)
-        return reader_fault(reader, node->position, "%s: takes a list of one or two axes", key);
+        return node_fault(reader, node, "refine.axes: takes a list of one or two axes");
     for (int64_t i = 0; i < node->count; i++)
-        if (read_refined_axis(reader, key, &node->child[i]) < 0)
+        if (read_axis(reader, "refine.axes", &node->child[i]) < 0)
             return -1;
     return 0;
-}
-
-/* The metric of the whole run of this name; METRIC_COUNT: there is none. */
-static enum metric metric_named(const char *name, struct nearest *nearest)
-{
-    enum metric found = METRIC_COUNT;
-
-    for (enum metric i = 0; i < METRIC_COUNT; i++) {
-        if (metric_table[i].shape != METRIC_PER_RUN)
-            continue;
-        nearest_offer(nearest, metric_table[i].name);
-        if (strcmp(metric_table[i].name, name) == 0)
-            found = i;
-    }
-    return found;
 }
 
 /* A metric of the whole run that this sweep measures. */
@@ -79,20 +47,27 @@ static int read_variable(struct reader *reader, const struct node *node)
 {
     const char *key = "refine.variable", *name;
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    enum metric variable = METRIC_COUNT;
     struct nearest nearest;
 
     if (value_text(reader, key, node, &name) < 0)
         return -1;
     nearest_init(&nearest, name);
-    enum metric variable = metric_named(name, &nearest);
+    for (enum metric i = 0; i < METRIC_COUNT; i++) {
+        if (metric_table[i].shape != METRIC_PER_RUN)
+            continue;
+        nearest_offer(&nearest, metric_table[i].name);
+        if (strcmp(metric_table[i].name, name) == 0)
+            variable = i;
+    }
     if (variable == METRIC_COUNT)
-        return reader_fault(reader, node->position,
+        return node_fault(reader, node,
             "%s: '%s' is not a metric with one value per run, such as norm_growth%s", key,
             place_excerpt(name, excerpt), nearest_hint(&nearest, hint));
     enum metric_group group = metric_table[variable].group;
     if (!reader->sweep->measure.group[group])
-        return reader_fault(reader, node->position, "%s: measure.metrics lacks %s, which has %s", key,
-            metric_group_names[group], name);
+        return node_fault(
+            reader, node, "%s: measure.metrics lacks %s, which has %s", key, metric_group_names[group], name);
     reader->sweep->refine.variable = variable;
     return 0;
 }
@@ -104,8 +79,8 @@ static int read_coarse(struct reader *reader, const struct node *node)
     if (value_integer(reader, "refine.coarse", node, 1, coarse) < 0)
         return -1;
     if (*coarse > REFINE_COARSE_MOST || (*coarse & (*coarse - 1)) != 0)
-        return reader_fault(reader, node->position, "refine.coarse: %" PRId64 " is not a power of 2 up to %d",
-            *coarse, REFINE_COARSE_MOST);
+        return node_fault(reader, node, "refine.coarse: %" PRId64 " is not a power of 2 up to %d", *coarse,
+            REFINE_COARSE_MOST);
     return 0;
 }
 
@@ -120,10 +95,9 @@ static int read_word(
     case AXIS:
     case AXES:
         if (refine->kind != REFINE_NONE)
-            return reader_fault(reader, key->position, "refine: give either axis or axes");
+            return node_fault(reader, key, "refine: give either axis or axes");
         refine->kind = word == AXIS ? REFINE_LINES : REFINE_CELLS;
-        return word == AXIS ? read_refined_axis(reader, "refine.axis", value)
-                            : read_refined_axes(reader, value);
+        return read_axes(reader, refine->kind, value);
     case VARIABLE:
         return read_variable(reader, value);
     case AT:
@@ -142,7 +116,7 @@ int refine_read(struct reader *reader, const struct node *node)
     bool has_value = false;
 
     if (node->kind != NODE_MAP)
-        return reader_fault(reader, node->position, "refine: takes %s", key_table[KEY_REFINE].form);
+        return node_fault(reader, node, "refine: takes %s", key_table[KEY_REFINE].form);
     *refine = (struct refine){.variable = METRIC_norm_growth, .at = 1, .coarse = REFINE_COARSE};
     for (int64_t i = 0; i < node->count; i++) {
         const struct node *key = &node->key[i];
@@ -155,11 +129,11 @@ int refine_read(struct reader *reader, const struct node *node)
         has_value = has_value || word == AT;
     }
     if (refine->kind == REFINE_NONE)
-        return reader_fault(reader, node->position, "refine: lacks axis, or axes");
+        return node_fault(reader, node, "refine: lacks axis, or axes");
     if (!has_value && refine->variable != METRIC_norm_growth)
-        return reader_fault(reader, node->position, "refine: lacks at, the value that %s crosses",
-            metric_table[refine->variable].name);
+        return node_fault(
+            reader, node, "refine: lacks at, the value that %s crosses", metric_table[refine->variable].name);
     if (coarse && refine->kind == REFINE_LINES)
-        return reader_fault(reader, coarse->position, "refine.coarse: without effect; it goes with axes");
+        return node_fault(reader, coarse, "refine.coarse: without effect; it goes with axes");
     return 0;
 }

@@ -25,8 +25,7 @@ struct entry {
 static int check_work(struct entry *entry, double more)
 {
     if (entry->work + more > WORK_MOST)
-        return reader_fault(
-            entry->reader, entry->node->position, "skip: too many entries for a grid of this size");
+        return node_fault(entry->reader, entry->node, "skip: too many entries for a grid of this size");
     entry->work += more;
     return 0;
 }
@@ -53,19 +52,6 @@ static bool holds(const struct param *param, const struct list *list, union para
     }
     return (low < list->count && values_match(param, list->value[low], value)) ||
            (low > 0 && values_match(param, list->value[low - 1], value));
-}
-
-/* Reads one value or a list of values, and sorts them. */
-static int read_values(
-    struct entry *entry, const struct param *param, const struct node *node, struct list *list)
-{
-    if (list_read(entry->reader, param, node, VALUES_MOST, list) < 0)
-        return -1;
-    list_sort(param, list);
-    int status = check_work(entry, 50 * (double)list->count);
-    if (status < 0)
-        list_release(list);
-    return status;
 }
 
 /* The mask of an axis, made with every index set if there is none yet; NULL with the error set. */
@@ -105,39 +91,39 @@ static int match_labels(struct entry *entry, int64_t axis, const struct node *va
     return status;
 }
 
-/* Clears the indices of a mask whose value is not in the list. */
-static int match_axis(struct entry *entry, int64_t axis, const union param_value *value,
-    const struct param *param, const struct list *list)
+static int refuse_unmatched(struct entry *entry)
 {
-    bool *mask = axis_mask(entry, axis);
-    int64_t length = entry->reader->sweep->axis[axis].length;
+    return node_fault(entry->reader, entry->node, "skip: no cell matches this entry");
+}
 
-    if (!mask || check_work(entry, 4 * (double)length * (1 + log2((double)list->count) / 2)) < 0)
+/* Clears the indices of a mask whose value is not among those of a list; a parameter that is not an axis has
+ * one value for all cells. */
+static int match_list(struct entry *entry, const struct param *param, const struct list *list)
+{
+    const struct sweep *sweep = entry->reader->sweep;
+    const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param);
+
+    if (check_work(entry, 50 * (double)list->count) < 0)
         return -1;
-    for (int64_t i = 0; i < length; i++)
+    if (!axis)
+        return holds(param, list, param_get(param, &sweep->base)) ? 0 : refuse_unmatched(entry);
+    const union param_value *value = axis->value + axis_row(axis, param) * axis->length;
+    bool *mask = axis_mask(entry, axis - sweep->axis);
+    if (!mask || check_work(entry, 4 * (double)axis->length * (1 + log2((double)list->count) / 2)) < 0)
+        return -1;
+    for (int64_t i = 0; i < axis->length; i++)
         mask[i] = mask[i] && holds(param, list, value[i]);
     return 0;
 }
 
-static int refuse_unmatched(struct entry *entry)
-{
-    return reader_fault(entry->reader, entry->node->position, "skip: no cell matches this entry");
-}
-
 static int match_param(struct entry *entry, const struct param *param, const struct node *node)
 {
-    const struct sweep *sweep = entry->reader->sweep;
-    const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param);
     struct list list;
-    int status = 0;
 
-    if (read_values(entry, param, node, &list) < 0)
+    if (list_read(entry->reader, param, node, VALUES_MOST, &list) < 0)
         return -1;
-    if (axis)
-        status = match_axis(
-            entry, axis - sweep->axis, axis->value + axis_row(axis, param) * axis->length, param, &list);
-    else if (!holds(param, &list, param_get(param, &sweep->base)))
-        status = refuse_unmatched(entry);
+    list_sort(param, &list);
+    int status = match_list(entry, param, &list);
     list_release(&list);
     return status;
 }
@@ -157,18 +143,8 @@ static int64_t find_label_axis(struct reader *reader, const struct node *key)
     }
     for (size_t i = 0; i < param_count; i++)
         nearest_offer(&nearest, param_table[i].name);
-    return reader_fault(reader, key->position, "skip: '%s' is neither an axis nor a parameter%s",
+    return node_fault(reader, key, "skip: '%s' is neither an axis nor a parameter%s",
         place_excerpt(key->text, excerpt), nearest_hint(&nearest, hint));
-}
-
-static int match_key(struct entry *entry, const struct node *key, const struct node *value)
-{
-    const struct param *param = param_find(key->text);
-
-    if (param)
-        return match_param(entry, param, value);
-    int64_t axis = find_label_axis(entry->reader, key);
-    return axis < 0 ? -1 : match_labels(entry, axis, value);
 }
 
 /* Marks the cells [first, end), one word of bits at a time. */
@@ -198,16 +174,6 @@ static void mark_box(struct entry *entry, int64_t axis, int64_t last, int64_t fi
             mark_box(entry, axis + 1, last, first + i * part, part);
 }
 
-/* How many indices of an axis an entry matches. */
-static int64_t count_matched(const struct entry *entry, int64_t axis)
-{
-    int64_t length = entry->reader->sweep->axis[axis].length, matched = 0;
-
-    for (int64_t i = 0; i < length; i++)
-        matched += !entry->mask[axis] || entry->mask[axis][i];
-    return matched;
-}
-
 /* Marks every cell whose indices are set in all masks. The axes inside the last one with a mask match whole,
  * so that their cells form ranges. */
 static int mark_entry(struct entry *entry)
@@ -219,9 +185,12 @@ static int mark_entry(struct entry *entry)
     while (last >= 0 && !entry->mask[last])
         last--;
     for (int64_t axis = 0; axis <= last; axis++) {
-        visits += ranges * (double)sweep->axis[axis].length;
-        ranges *= (double)count_matched(entry, axis);
-        inside /= (double)sweep->axis[axis].length;
+        int64_t length = sweep->axis[axis].length, matched = 0;
+        for (int64_t i = 0; i < length; i++)
+            matched += !entry->mask[axis] || entry->mask[axis][i];
+        visits += ranges * (double)length;
+        ranges *= (double)matched;
+        inside /= (double)length;
     }
     if (ranges == 0)
         return refuse_unmatched(entry);
@@ -237,9 +206,14 @@ static int read_entry(struct entry *entry)
     int status = 0;
 
     if (node->kind != NODE_MAP || node->count == 0)
-        return reader_fault(entry->reader, node->position, "skip: an entry takes {key: value, ...}");
-    for (int64_t i = 0; i < node->count && status == 0; i++)
-        status = match_key(entry, &node->key[i], &node->child[i]);
+        return node_fault(entry->reader, node, "skip: an entry takes {key: value, ...}");
+    for (int64_t i = 0; i < node->count && status == 0; i++) {
+        const struct param *param = param_find(node->key[i].text);
+        int64_t axis = param ? 0 : find_label_axis(entry->reader, &node->key[i]);
+        status = param       ? match_param(entry, param, &node->child[i])
+                 : axis >= 0 ? match_labels(entry, axis, &node->child[i])
+                             : -1;
+    }
     if (status == 0)
         status = mark_entry(entry);
     for (int64_t axis = 0; axis < entry->reader->sweep->axis_count; axis++) {
@@ -256,7 +230,7 @@ int skip_read(struct reader *reader, const struct node *node)
     int status = 0;
 
     if (node->kind != NODE_LIST)
-        return reader_fault(reader, node->position, "skip: takes a list of {key: value, ...}");
+        return node_fault(reader, node, "skip: takes a list of {key: value, ...}");
     if (node->count == 0)
         return 0;
     entry.mask = memory_zero((size_t)sweep->axis_count, sizeof(*entry.mask));
@@ -267,6 +241,6 @@ int skip_read(struct reader *reader, const struct node *node)
     }
     free(entry.mask);
     if (status == 0 && sweep->skipped == sweep->cells)
-        return reader_fault(reader, node->position, "skip: leaves no cell to run");
+        return node_fault(reader, node, "skip: leaves no cell to run");
     return status;
 }

@@ -34,6 +34,12 @@ struct refine {
     int64_t coarse; /* REFINE_CELLS: the first pass takes every value at this distance; a power of 2 */
 };
 
+/* A position in the sweep file; line and column count from 1. Line 0 is outside the file: see below. */
+struct position {
+    int line, column;
+    const char *file; /* another file, which the sweep file includes; NULL: the sweep file. Borrowed */
+};
+
 /* One axis of the grid: one parameter, or the parameters that a `together` axis changes together. */
 struct axis {
     char *name; /* the parameter's key, or the together axis's own name */
@@ -115,6 +121,9 @@ void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run);
 
 /* Does the sweep skip this cell? */
 bool sweep_skips(const struct sweep *sweep, int64_t cell);
+
+/* The index of a cell along axis `number` of the axes [count] of a grid. */
+int64_t axis_index(int64_t count, const struct axis *axis, int64_t number, int64_t cell);
 
 /* The row of a parameter in the values of an axis; -1: the axis does not move it. */
 int64_t axis_row(const struct axis *axis, const struct param *param);

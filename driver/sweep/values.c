@@ -9,6 +9,7 @@
  */
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
+#include "model/core/check.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -431,7 +432,7 @@ static int fill_points(
     struct reader *reader = filling->reader;
     const struct param *param = filling->param;
     struct list *list = filling->list;
-    double end[2];
+    double end[2] = {0};
     int64_t points;
 
     if (value_integer(reader, "points", count, 2, &points) < 0)
@@ -482,6 +483,7 @@ static int fill_rule(const struct filling *filling, const struct node *map, int 
         return -1;
     bool log = part[LOG] != NULL;
     const struct node *ends = log ? part[LOG] : part[RANGE];
+    INVARIANT(ends, "%s has a rule with two ends", param->name);
     if (ends->kind != NODE_LIST || ends->count != 2)
         return node_fault(
             filling->reader, ends, "%s: %s takes [first, last]", param->name, log ? "log" : "range");

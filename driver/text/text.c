@@ -1,7 +1,7 @@
 /*
- * Small texts for people: durations, what an exit status means, paths as a shell takes them, and whether a
- * text is UTF-8. A path is quoted only if it has to be, since most need it not and are easier to read
- * without.
+ * Small texts for people: durations, excerpts, what an exit status means, paths as a shell takes them, and
+ * whether a text is UTF-8. A path is quoted only if it has to be, since most need it not and are easier to
+ * read without.
  */
 #include "driver/text/text.h"
 #include "model/core/printable.h"
@@ -42,6 +42,22 @@ char *rate_format(double rate, char *text, size_t size)
     else
         snprintf(text, size, "%.3gM", rate / 1e6);
     return text;
+}
+
+const char *place_excerpt(const char *text, char excerpt[EXCERPT_SIZE])
+{
+    const size_t most = 40;
+    size_t length = strlen(text);
+
+    if (length <= most + 3) {
+        memcpy(excerpt, text, length + 1);
+        return excerpt;
+    }
+    length = most;
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    snprintf(excerpt, EXCERPT_SIZE, "%.*s...", (int)length, text);
+    return excerpt;
 }
 
 const struct exit_status_row exit_status_table[EXIT_STATUS_COUNT] = {

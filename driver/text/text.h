@@ -163,25 +163,6 @@ void nearest_offer(struct nearest *nearest, const char *offer);
 #define NEAREST_SIZE 96
 const char *nearest_hint(const struct nearest *nearest, char text[NEAREST_SIZE]);
 
-/* A position in the sweep file; line and column count from 1. Line 0 is outside the file: see below. */
-struct position {
-    int line, column;
-    const char *file; /* another file, which the sweep file includes; NULL: the sweep file. Borrowed */
-};
-
-#define POSITION_SETTING ((struct position){.column = 1}) /* in a --set */
-#define POSITION_DEFAULT ((struct position){.line = 0}) /* not given anywhere; messages point at 1:1 */
-
-/*
- * Puts the position of a fault before the message in `error`: "sweep.yaml:12:18: ", "--set " or, for
- * POSITION_DEFAULT, "sweep.yaml:1:1: ". `file` is the sweep file. Always -1.
- */
-int position_prefix(struct error *error, const char *file, struct position position);
-
-/* The same with an ERROR_INPUT message from a printf format. */
-int position_error(struct error *error, const char *file, struct position position, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
 #define EXCERPT_SIZE 64
 
 /* The text, cut after about 40 bytes, for use in a message. Returns excerpt. */

@@ -67,19 +67,19 @@ static void on_want(void *context, int64_t place)
 static void search(struct plane *plane)
 {
     const struct halving halving = {
-        {plane->length[0], plane->length[1]}, plane->coarse, plane->side, plane->wanted};
+        {plane->length[0], plane->length[1]}, plane->coarse, plane->side, plane->wanted, on_want, plane};
 
     plane->waiting = plane->trained = 0;
     memset(plane->wanted, 0, (size_t)plane->cells);
     for (int64_t i = 0; i < plane->cells; i++)
         plane->side[i] = plane->skipped[i] ? SIDE_NONE : SIDE_OPEN;
-    halving_begin(&halving, on_want, plane);
+    halving_begin(&halving);
     while (plane->waiting > 0) {
         int64_t at = below(plane, plane->waiting), place = plane->queue[at];
         plane->queue[at] = plane->queue[--plane->waiting];
         plane->trained++;
         plane->side[place] = plane->truth[place];
-        halving_take(&halving, place, on_want, plane);
+        halving_take(&halving, place);
     }
 }
 

@@ -1,17 +1,15 @@
-/* Searches of whole sweeps, along lines and in planes, whose results are made up; and without memory. */
+/* Searches of whole sweeps, along lines and in planes, whose results are made up. */
 #include "driver/search/inside.h"
 #include "driver/sweep/inside.h"
+#include "driver/text/text.h"
 #include "model/core/random.h"
-#include "tests/failing.h"
 #include "tests/test.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BASE "corpus: markov\nsteps: 10\n"
 #define DECAYS20                                                                                             \
     "weight_decay: [0.01, 0.0126, 0.0158, 0.02, 0.0251, 0.0316, 0.0398, 0.0501, 0.0631, 0.0794, 0.1, "       \
     "0.126, 0.158, 0.2, 0.251, 0.316, 0.398, 0.501, 0.631, 0.794]\n"
@@ -44,20 +42,22 @@ static double drawn(struct world *w)
 /* Reads the sweep; false, and the test fails, if it is refused. */
 static bool world_begin(struct world *w, const char *text)
 {
+    char whole[1024];
     struct error error;
 
+    snprintf(whole, sizeof(whole), "corpus: markov\nsteps: 10\n%s", text);
     *w = (struct world){.boundary = 0.01, .diverges = INFINITY, .fails = -1};
-    if (sweep_parse(&w->sweep, "sweep.yaml", "", text, strlen(text), NULL, 0, &error) != 0) {
+    if (sweep_parse(&w->sweep, "sweep.yaml", "", whole, strlen(whole), NULL, 0, &error) != 0) {
         test_fail(__FILE__, __LINE__, "%s", error.text);
         return false;
     }
     size_t cells = (size_t)w->sweep.cells;
-    w->chosen = calloc(cells, sizeof(*w->chosen));
-    w->left = calloc(cells, sizeof(*w->left));
-    w->ended = calloc(cells, sizeof(*w->ended));
-    w->reason = calloc(cells, sizeof(*w->reason));
-    w->implied = calloc(cells, sizeof(*w->implied));
-    w->waiting = calloc(cells, sizeof(*w->waiting));
+    w->chosen = memory_zero(cells, sizeof(*w->chosen));
+    w->left = memory_zero(cells, sizeof(*w->left));
+    w->ended = memory_zero(cells, sizeof(*w->ended));
+    w->reason = memory_zero(cells, sizeof(*w->reason));
+    w->implied = memory_zero(cells, sizeof(*w->implied));
+    w->waiting = memory_zero(cells, sizeof(*w->waiting));
     return true;
 }
 
@@ -145,7 +145,7 @@ static bool on_course(void *context, int64_t cell, struct course *course)
 
 /* ---- the search ---- */
 
-/* A search that reads this world. NULL: no memory. */
+/* A search that reads this world. */
 static struct search *world_search(struct world *w)
 {
     const struct search_reader reader = {w, on_value, on_course};
@@ -199,10 +199,6 @@ static void world_play(struct world *w, uint64_t seed)
     struct search *search = world_search(w);
 
     w->seed = seed;
-    if (!search) {
-        test_fail(__FILE__, __LINE__, "no memory");
-        return;
-    }
     double before = search_left(search);
     CHECK(before >= 0 && before <= (double)w->sweep.cells);
     take_choices(w, search);
@@ -350,7 +346,7 @@ static void check_line(struct world *w, int64_t cell, int64_t most)
 static void check_lines(struct world *w, int64_t most)
 {
     size_t size = (size_t)w->sweep.cells * sizeof(*w->chosen);
-    int *chosen = malloc(size);
+    int *chosen = memory_new(1, size);
 
     for (uint64_t seed = 0; seed < 5; seed++) {
         world_clear(w);
@@ -379,45 +375,34 @@ static void check_sweep_of_lines(const char *text, int64_t most)
 
 TEST(search_finds_the_boundary_on_lines)
 {
-    check_sweep_of_lines(BASE DECAYS20 "refine: {axis: weight_decay}\n", 4);
-    check_sweep_of_lines(BASE "seed: [1, 2, 3]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
-                              "refine: {axis: weight_decay}\n",
-        4);
-    check_sweep_of_lines(BASE "weight_decay: " SHUFFLED "\nlearning_rate: [0.1, 0.03]\nseed: [2, 1]\n"
-                              "refine: {axis: weight_decay, at: 1.25}\n",
-        4);
-    check_sweep_of_lines(BASE "learning_rate: [0.1, 0.03]\nweight_decay: [0.5, 0.1, 0.02, 0]\n"
-                              "refine: {axis: weight_decay, variable: norm_growth, at: 0.9}\n",
-        4);
-}
+    static const struct {
+        const char *text;
+        int64_t most; /* runs on a line */
+    } sweeps[] = {
+        {DECAYS20 "refine: {axis: weight_decay}\n", 4},
+        {"seed: [1, 2, 3]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\nrefine: {axis: weight_decay}\n", 4},
+        {"weight_decay: " SHUFFLED "\nlearning_rate: [0.1, 0.03]\nseed: [2, 1]\n"
+         "refine: {axis: weight_decay, at: 1.25}\n",
+            4},
+        {"learning_rate: [0.1, 0.03]\nweight_decay: [0.5, 0.1, 0.02, 0]\n"
+         "refine: {axis: weight_decay, variable: norm_growth, at: 0.9}\n",
+            4},
+        /* A momentum repeats the decay, which a run without decay does not tell. */
+        {"optimiser: sgd\nmomentum: 0.9\nlearning_rate: [0.1, 0.03]\n"
+         "weight_decay: {log: [1e-6, 1], points: 60, plus: [0]}\nrefine: {axis: weight_decay}\n",
+            4},
+        /* Values, not norms, steer along other axes and for other variables. */
+        {DECAYS20 "seed: [1, 2]\nrefine: {axis: weight_decay, variable: final_train_loss, at: 1.1}\n", 9},
+        {"learning_rate: [0.2, 0.01, 0.1, 0.02, 0.05]\nweight_decay: [0.01, 0.3]\n"
+         "refine: {axis: learning_rate}\n",
+            5},
+        {"weight_decay: [0.01, 0.3]\nseed: [9, 8, 7, 1, 2, 3]\nrefine: {axis: seed}\n", 5},
+        {"weight_decay: [0.1]\nlearning_rate: [0.1, 0.03]\nrefine: {axis: weight_decay}\n", 1},
+        {"weight_decay: [0.1]\nrefine: {axis: weight_decay}\n", 1},
+    };
 
-/* A momentum repeats the decay, which a run without decay does not tell. */
-TEST(search_knows_what_the_decay_of_a_momentum_is)
-{
-    check_sweep_of_lines(BASE
-        "optimiser: sgd\nmomentum: 0.9\nlearning_rate: [0.1, 0.03]\nweight_decay: {log: [1e-6, "
-        "1], points: 60, plus: [0]}\nrefine: {axis: weight_decay}\n",
-        4);
-}
-
-/* Values, not norms, steer along other axes and for other variables. */
-TEST(search_finds_crossings_of_other_variables_along_other_axes)
-{
-    check_sweep_of_lines(BASE DECAYS20 "seed: [1, 2]\n"
-                                       "refine: {axis: weight_decay, variable: final_train_loss, at: 1.1}\n",
-        9);
-    check_sweep_of_lines(BASE "learning_rate: [0.2, 0.01, 0.1, 0.02, 0.05]\nweight_decay: [0.01, 0.3]\n"
-                              "refine: {axis: learning_rate}\n",
-        5);
-    check_sweep_of_lines(
-        BASE "weight_decay: [0.01, 0.3]\nseed: [9, 8, 7, 1, 2, 3]\nrefine: {axis: seed}\n", 5);
-}
-
-TEST(search_of_an_axis_of_one_value_trains_it)
-{
-    check_sweep_of_lines(
-        BASE "weight_decay: [0.1]\nlearning_rate: [0.1, 0.03]\nrefine: {axis: weight_decay}\n", 1);
-    check_sweep_of_lines(BASE "weight_decay: [0.1]\nrefine: {axis: weight_decay}\n", 1);
+    for (size_t i = 0; i < sizeof(sweeps) / sizeof(*sweeps); i++)
+        check_sweep_of_lines(sweeps[i].text, sweeps[i].most);
 }
 
 /* Cells on both sides of skipped ones are neighbours. */
@@ -430,8 +415,8 @@ TEST(search_passes_over_skipped_cells)
     for (int i = 0; i < 7; i++) {
         char text[1000];
         snprintf(text, sizeof(text),
-            BASE "seed: [1, 2]\nweight_decay: " SHUFFLED "\nlearning_rate: [0.1, 0.03]\nskip: [%s]\n"
-                 "refine: {axis: weight_decay}\n",
+            "seed: [1, 2]\nweight_decay: " SHUFFLED "\nlearning_rate: [0.1, 0.03]\nskip: [%s]\n"
+            "refine: {axis: weight_decay}\n",
             skips[i]);
         check_sweep_of_lines(text, 4);
     }
@@ -442,8 +427,8 @@ TEST(search_sees_where_runs_diverge)
 {
     struct world w;
 
-    if (!world_begin(&w, BASE "seed: [1, 2]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
-                              "refine: {axis: weight_decay}\n"))
+    if (!world_begin(&w, "seed: [1, 2]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
+                         "refine: {axis: weight_decay}\n"))
         return;
     for (int i = 0; i < 20; i++) {
         w.diverges = 1e-4 * pow(1.6, i);
@@ -458,7 +443,7 @@ TEST(search_goes_on_behind_runs_that_diverge)
     static const double boundaries[] = {0.0011, 0.0243, 7};
     struct world w;
 
-    if (!world_begin(&w, BASE DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\nrefine: {axis: weight_decay}\n"))
+    if (!world_begin(&w, DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\nrefine: {axis: weight_decay}\n"))
         return;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 24; j++) {
@@ -473,8 +458,8 @@ TEST(search_without_norms_bisects)
 {
     struct world w;
 
-    if (!world_begin(&w, BASE "seed: [1, 2]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
-                              "refine: {axis: weight_decay}\n"))
+    if (!world_begin(&w, "seed: [1, 2]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
+                         "refine: {axis: weight_decay}\n"))
         return;
     w.timeless = true;
     check_lines(&w, 8);
@@ -488,7 +473,7 @@ TEST(search_ends_a_line_at_a_run_that_failed)
     struct world w;
     int lines = 0;
 
-    if (!world_begin(&w, BASE "seed: [1, 2]\n" DECAYS20 "refine: {axis: weight_decay}\n"))
+    if (!world_begin(&w, "seed: [1, 2]\n" DECAYS20 "refine: {axis: weight_decay}\n"))
         return;
     for (w.fails = 0; w.fails < w.sweep.cells; w.fails++) {
         char expected[REASON_MOST];
@@ -549,7 +534,7 @@ static int64_t check_sweep_of_cells(const char *text)
         check_neighbours(&w);
         size = (size_t)w.sweep.cells * sizeof(*chosen);
         if (!chosen)
-            chosen = memcpy(malloc(size), w.chosen, size);
+            chosen = memcpy(memory_new(1, size), w.chosen, size);
         CHECK(memcmp(chosen, w.chosen, size) == 0);
         for (int64_t cell = 0; cell < w.sweep.cells; cell++)
             if (w.left[cell])
@@ -568,17 +553,17 @@ TEST(search_follows_the_boundary_in_planes)
 {
 #define RATES "learning_rate: {log: [0.01, 1], points: 17}\n"
 #define DECAYS "weight_decay: {log: [0.01, 1], points: 33}\n"
-    int64_t once = check_sweep_of_cells(BASE RATES DECAYS "refine: {axes: [weight_decay, learning_rate]}\n");
+    int64_t once = check_sweep_of_cells(RATES DECAYS "refine: {axes: [weight_decay, learning_rate]}\n");
     CHECK(once < 17 * 33 / 2);
-    CHECK(check_sweep_of_cells(BASE RATES DECAYS "refine: {axes: [learning_rate, weight_decay]}\n") == once);
-    CHECK(check_sweep_of_cells(BASE DECAYS RATES "refine: {axes: [learning_rate, weight_decay]}\n") == once);
+    CHECK(check_sweep_of_cells(RATES DECAYS "refine: {axes: [learning_rate, weight_decay]}\n") == once);
+    CHECK(check_sweep_of_cells(DECAYS RATES "refine: {axes: [learning_rate, weight_decay]}\n") == once);
     CHECK(check_sweep_of_cells(
-              BASE DECAYS "seed: [3, 1]\n" RATES
-                          "refine: {axes: [learning_rate, weight_decay], coarse: 4}\n") < 2 * 17 * 33 / 2);
+              DECAYS "seed: [3, 1]\n" RATES
+                     "refine: {axes: [learning_rate, weight_decay], coarse: 4}\n") < 2 * 17 * 33 / 2);
     CHECK(check_sweep_of_cells(
-              BASE "seed: [3, 1]\n" DECAYS "learning_rate: 0.1\nrefine: {axes: [weight_decay]}\n") <= 2 * 12);
+              "seed: [3, 1]\n" DECAYS "learning_rate: 0.1\nrefine: {axes: [weight_decay]}\n") <= 2 * 12);
     CHECK(check_sweep_of_cells(
-              BASE "learning_rate: [0.1]\n" DECAYS "refine: {axes: [weight_decay, learning_rate]}\n") <= 12);
+              "learning_rate: [0.1]\n" DECAYS "refine: {axes: [weight_decay, learning_rate]}\n") <= 12);
 }
 
 /* A plane without cells, others with a hole. */
@@ -586,36 +571,10 @@ TEST(search_of_planes_with_skipped_cells_ends)
 {
     struct world w;
 
-    if (!world_begin(&w,
-            BASE "seed: [1, 2, 3]\n" DECAYS RATES "skip: [{seed: 2}, {seed: 3, learning_rate: 1}]\n"
-                 "refine: {axes: [learning_rate, weight_decay]}\n"))
+    if (!world_begin(&w, "seed: [1, 2, 3]\n" DECAYS RATES "skip: [{seed: 2}, {seed: 3, learning_rate: 1}]\n"
+                         "refine: {axes: [learning_rate, weight_decay]}\n"))
         return;
     world_play(&w, 0);
     CHECK(w.trained > 30 && w.trained < w.sweep.cells / 2);
-    world_end(&w);
-}
-
-/* ---- memory ---- */
-
-TEST(search_without_memory_is_not_there)
-{
-    static const char *const calls[] = {"malloc", "calloc"};
-    struct world w;
-    int failures = 0;
-
-    if (!world_begin(&w, BASE DECAYS RATES "refine: {axes: [learning_rate, weight_decay]}\n"))
-        return;
-    for (int i = 0; i < 2; i++)
-        for (int after = 0;; after++) {
-            failing_after(after, calls[i], ENOMEM);
-            struct search *search = world_search(&w);
-            bool failed = failing_end();
-            CHECK(failed == !search);
-            search_free(search);
-            if (!failed)
-                break;
-            failures++;
-        }
-    CHECK(failures >= 12);
     world_end(&w);
 }

@@ -21,28 +21,6 @@ static bool parse(struct sweep *sweep, const char *text, const char *const *sett
     return false;
 }
 
-/* The message that refuses a sweep. */
-static const char *refusal(const char *text, const char *setting)
-{
-    static struct error error;
-    struct sweep sweep;
-
-    if (sweep_parse(&sweep, "sweep.yaml", "", text, strlen(text), &setting, setting != NULL, &error) < 0)
-        return error.text;
-    sweep_release(&sweep);
-    return "accepted";
-}
-
-/* Is there a plain axis of this name that holds exactly this value? */
-static bool has_value(const struct sweep *sweep, const char *name, double value)
-{
-    for (int64_t axis = 0; axis < sweep->axis_count; axis++)
-        for (int64_t i = 0; i < sweep->axis[axis].length && strcmp(sweep->axis[axis].name, name) == 0; i++)
-            if (sweep->axis[axis].value[i].real == value)
-                return true;
-    return false;
-}
-
 /* Compares an axis of reals with values that end with NaN. */
 static void check_reals(const struct axis *axis, const double *expected)
 {
@@ -154,7 +132,8 @@ TEST(sweep_log_lists)
             BASE "learning_rate: {log: [1e-1, 1e-5], points: 20}\n"
                  "weight_decay: {log: [1e-1, 1e-5], points: 5, plus: [0, 30]}\n"
                  "epsilon: {log: [1e-12, 1e-3], points: 10}\nmomentum: {log: [0.3, 0.0003], points: 4}\n"
-                 "width: {log: [64, 1024], points: 5}\n",
+                 "width: {log: [64, 1024], points: 5}\n"
+                 "gradient_clip: {log: [0.12345678901234567, 3e-300], points: 3}\n",
             NULL, 0))
         return;
     CHECK(sweep.axis[0].length == 20);
@@ -172,18 +151,8 @@ TEST(sweep_log_lists)
     check_reals(&sweep.axis[3], (double[]){0.3, 0.03, 0.003, 0.0003, NAN});
     for (int64_t i = 0; i < 5; i++)
         CHECK(sweep.axis[4].value[i].integer == 64 << i);
-    sweep_release(&sweep);
-}
-
-/* Ends with more than 12 digits stay exact. */
-TEST(sweep_log_ends_exact)
-{
-    struct sweep sweep;
-
-    if (!parse(&sweep, BASE "learning_rate: {log: [0.12345678901234567, 3e-300], points: 3}\n", NULL, 0))
-        return;
-    CHECK(has_value(&sweep, "learning_rate", 0.12345678901234567));
-    CHECK(has_value(&sweep, "learning_rate", 3e-300));
+    CHECK_CLOSE(sweep.axis[5].value[0].real, 0.12345678901234567, 0); /* both ends stay exact */
+    CHECK_CLOSE(sweep.axis[5].value[2].real, 3e-300, 0);
     sweep_release(&sweep);
 }
 
@@ -222,9 +191,8 @@ static const char grid[] = BASE "weight_decay: [0.1, 0.2]\n"
 TEST(sweep_grid_order)
 {
     const char *const names[] = {"weight_decay", "model", "pace", "norm_placement", "seed"};
-    const int64_t lengths[] = {2, 2, 2, 3, 3};
+    const int64_t lengths[] = {2, 2, 2, 3, 3}, indices[] = {1, 1, 0, 2, 1};
     struct sweep sweep;
-    int64_t index[5];
     struct run run;
 
     if (!parse(&sweep, grid, NULL, 0))
@@ -237,8 +205,8 @@ TEST(sweep_grid_order)
     CHECK_TEXT(sweep.axis[1].label[1], "large");
     CHECK(sweep.axis[0].label == NULL && sweep.axis[1].param_count == 2);
     /* (((1 * 2 + 1) * 2 + 0) * 3 + 2) * 3 + 1 */
-    sweep_indices(&sweep, 61, index);
-    CHECK(index[0] == 1 && index[1] == 1 && index[2] == 0 && index[3] == 2 && index[4] == 1);
+    for (int axis = 0; axis < 5; axis++)
+        CHECK(axis_index(5, sweep.axis, axis, 61) == indices[axis]);
     sweep_cell(&sweep, 61, &run);
     CHECK_CLOSE(run.weight_decay, 0.2, 0);
     CHECK(run.width == 256 && run.heads == 8 && run.norm_placement == NORM_POST && run.seed == 1);
@@ -251,21 +219,19 @@ TEST(sweep_grid_order)
 TEST(sweep_cells_agree_with_indices)
 {
     struct sweep sweep;
-    int64_t index[5];
     struct run run;
 
     if (!parse(&sweep, grid, NULL, 0))
         return;
     for (int64_t cell = 0; cell < sweep.cells; cell++) {
         int64_t again = 0;
-        sweep_indices(&sweep, cell, index);
         sweep_cell(&sweep, cell, &run);
         for (int axis = 0; axis < 5; axis++) {
             const struct axis *row = &sweep.axis[axis];
-            again = again * row->length + index[axis];
+            int64_t index = axis_index(5, sweep.axis, axis, cell);
+            again = again * row->length + index;
             for (int64_t p = 0; p < row->param_count; p++)
-                CHECK(param_get(row->param[p], &run).integer ==
-                      row->value[p * row->length + index[axis]].integer);
+                CHECK(param_get(row->param[p], &run).integer == row->value[p * row->length + index].integer);
         }
         CHECK(again == cell);
     }
@@ -308,8 +274,14 @@ static bool outermost(const struct run *run)
     return run->weight_decay == 0.1;
 }
 
+static bool nothing(const struct run *run)
+{
+    return !run;
+}
+
 TEST(sweep_skip)
 {
+    check_skip("[]", nothing);
     check_skip("[{norm_placement: post, model: large}]", post_and_large);
     check_skip("[{norm_placement: [post], model: [large], layers: 2}]", post_and_large);
     check_skip("[{width: 256, heads: [8, 16], norm_placement: post}]", post_and_large);
@@ -323,25 +295,11 @@ TEST(sweep_skip)
 /* A skipped cell need not be a valid run. */
 TEST(sweep_skip_excuses)
 {
-    const char text[] = BASE "width: [64, 96]\nheads: [4, 64]\n";
     struct sweep sweep;
-    char whole[256];
 
-    CHECK_TEXT(refusal(text, NULL), "sweep.yaml:4:12: heads: 64 does not divide width 96");
-    snprintf(whole, sizeof(whole), "%sskip: [{width: 96, heads: 64}]\n", text);
-    if (!parse(&sweep, whole, NULL, 0))
+    if (!parse(&sweep, BASE "width: [64, 96]\nheads: [4, 64]\nskip: [{width: 96, heads: 64}]\n", NULL, 0))
         return;
     CHECK(sweep.cells == 4 && sweep.skipped == 1 && sweep_skips(&sweep, 3));
-    sweep_release(&sweep);
-}
-
-TEST(sweep_empty_skip)
-{
-    struct sweep sweep;
-
-    if (!parse(&sweep, BASE "skip: []\n", NULL, 0))
-        return;
-    CHECK(sweep.skipped == 0 && !sweep_skips(&sweep, 0));
     sweep_release(&sweep);
 }
 
@@ -398,7 +356,6 @@ TEST(sweep_text)
     sweep_release(&sweep);
 }
 
-/* The largest allowed grid, and one that is larger. */
 TEST(sweep_largest_grid)
 {
     struct sweep sweep;
@@ -407,8 +364,6 @@ TEST(sweep_largest_grid)
         return;
     CHECK(sweep.cells == 10000000);
     sweep_release(&sweep);
-    CHECK_TEXT(refusal(BASE "seed: {range: [0, 10000]}\nlayers: {range: [1, 1000]}\n", NULL),
-        "sweep.yaml:4:9: layers: with this axis the grid has 10001000 cells; the limit is 10000000");
 }
 
 /* Every default passes its own row's check, and every word list reads back. */
@@ -470,13 +425,6 @@ TEST(sweep_orders_numbers)
     check_integers(&sweep.axis[7], 2, (int64_t[]){0, 1});
     check_integers(&sweep.axis[8], 3, (int64_t[]){NORM_PRE, NORM_OUT, NORM_POST});
     sweep_release(&sweep);
-}
-
-/* The place of a value in the file moves with it. */
-TEST(sweep_orders_places)
-{
-    CHECK_TEXT(refusal(BASE "width: 12\nheads: [3, 8, 5, 2]\n", NULL),
-        "sweep.yaml:4:15: heads: 5 does not divide width 12");
 }
 
 /* ---- steps and digests of runs ---- */
