@@ -167,7 +167,7 @@ class Family:
     read: Optional[Callable[[Any, Any], None]] = None
 
 
-# ---- what is not a key for an attribute: config is a Config, network a Network of weights.py ----
+# ---- what is not a key for an attribute: config is a Config, network a Network of published.py ----
 
 
 def read_scaling(config: Any, a: dict[str, Any]) -> None:

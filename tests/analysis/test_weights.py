@@ -108,9 +108,8 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("name", READ)
-def test_families(tmp_path, name):
-    config, lines, attributes, values, has_output = READ[name]
+@pytest.mark.parametrize("config, lines, attributes, values, has_output", READ.values(), ids=READ)
+def test_families(tmp_path, config, lines, attributes, values, has_output):
     stored.save(tmp_path / "m", config, lines)
     imported(tmp_path)
     said, architecture, found = read(tmp_path / "n.weights.nc")
@@ -205,8 +204,8 @@ def test_large_tensors_pass_in_pieces(tmp_path, monkeypatch):
     stored.save(tmp_path / "m", READ["t5"][0], stored.T5)
     imported(tmp_path)
     (tmp_path / "n.weights.nc").rename(whole)
-    import normsweep.weights
-    monkeypatch.setattr(normsweep.weights, "PIECE", 8)
+    import normsweep.tensor_files
+    monkeypatch.setattr(normsweep.tensor_files, "PIECE", 8)
     imported(tmp_path)
     assert (tmp_path / "n.weights.nc").read_bytes() == whole.read_bytes()
     script("weights", "export", "n.weights.nc", "-o", "pieces", cwd=tmp_path)

@@ -10,7 +10,10 @@ import json
 import os
 
 from ..command import fail, whole_file
-from ..weights import CONFIG, ONE, Export, Refused, open_saved, read_network, write_network
+from ..export import Export
+from ..published import read_network
+from ..tensor_files import CONFIG, ONE, Refused
+from ..weights import open_saved, write_network
 
 
 def main():
