@@ -228,7 +228,10 @@ def mean_over_cells(shared: SharedGrid, a: Array, b: Array) -> dict[str, Any]:
     a, b = a[cells].mean(0), b[cells].mean(0)
     found = test(shared, a, b, correct=False)
     del found["runs"]
-    exact, least = exact_test(shared, a, b)
+    if shared.is_paired:
+        exact, least = significance.sign_flips(b - a), significance.least_of_flips(len(a))
+    else:
+        exact, least = significance.exchanges(a, b), significance.least_of_exchanges(len(a), len(b))
     return {**found, "p_exact": exact, "p_least": least, "cells": int(cells.sum())}
 
 
@@ -243,13 +246,6 @@ def median_over_cells(a: Array, b: Array) -> dict[str, Any]:
     sides = a[cells].mean(-1), b[cells].mean(-1)
     values = {"a": sides[0], "b": sides[1], "change": sides[1] - sides[0]}
     return {key: np.median(one) if len(one) else np.nan for key, one in values.items()}
-
-
-def exact_test(shared: SharedGrid, a: Array, b: Array) -> tuple[float, float]:
-    """(probability over all arrangements of the seeds, the smallest that it can be)."""
-    if shared.is_paired:
-        return significance.sign_flips(b - a), significance.least_of_flips(len(a))
-    return significance.exchanges(a, b), significance.least_of_exchanges(len(a), len(b))
 
 
 # ---- outcomes and phases ----

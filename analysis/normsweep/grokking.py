@@ -39,8 +39,9 @@ def grokking(dataset: xr.Dataset, level: float = LEVEL, over: str = REPEAT) -> x
     if "accuracy" not in dataset or not {DECAY, "step"} <= set(dataset.accuracy.dims):
         raise ValueError("accuracy was not measured over weight_decay and step")
     dataset = loaded(dataset[["accuracy", "outcome"]], ("accuracy", "outcome")).sortby(DECAY)
-    reached, before = first_steps(dataset.accuracy, level)
-    found = xr.Dataset({"reached": reached, "before": before})
+    measured = dataset.step.where(dataset.accuracy.notnull())
+    reached = measured.where(dataset.accuracy >= level).min("step")
+    found = xr.Dataset({"reached": reached, "before": measured.where(measured < reached).max("step")})
     known = reached.notnull() | (dataset.outcome == DONE)
     found["low"], found["high"] = xr.apply_ufunc(
         critical, found[DECAY], reached, known, input_core_dims=[[DECAY]] * 3, output_core_dims=[[], []],
@@ -48,13 +49,6 @@ def grokking(dataset: xr.Dataset, level: float = LEVEL, over: str = REPEAT) -> x
     found = found.assign(slopes(found, over))
     describe(found, level)
     return found
-
-
-def first_steps(accuracy: xr.DataArray, level: float) -> tuple[xr.DataArray, xr.DataArray]:
-    """(the first step with this accuracy or more, the measured step before it) of each run; NaN if there is none."""
-    measured = accuracy.step.where(accuracy.notnull())
-    reached = measured.where(accuracy >= level).min("step")
-    return reached, measured.where(measured < reached).max("step")
 
 
 def critical(decay: Array, reached: Array, known: Array) -> tuple[float, float]:

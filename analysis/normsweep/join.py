@@ -36,12 +36,15 @@ def join(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> xr.Dataset:
     check_same_labels(parts, paths)
     together = labels_of(parts)
     parts = [part.drop_vars([name for name in together if name in part.coords]) for part in parts]
-    places = {dim: union(dim, parts) for dim in shared_dims(parts)}
+    dims = dict.fromkeys(str(dim) for part in parts for dim in part.dims)
+    places = {dim: union(dim, parts) for dim in dims if dim != SESSIONS}
     sessions = xr.concat([table_of_sessions(part) for part in parts], SESSIONS)
-    parts = [numbered(part, first).drop_dims(SESSIONS, errors="ignore").assign_coords(
+    begins = np.cumsum([0, *(part.sizes.get(SESSIONS, 0) for part in parts)])
+    parts = [numbered(part, int(begin)).drop_dims(SESSIONS, errors="ignore").assign_coords(
         {dim: nearest(part[dim], values) for dim, values in places.items() if dim in part.dims})
-        for part, first in zip(parts, first_sessions(parts))]
-    whole = merged([part.reindex(places_in(part, places), fill_value=fills(part)) for part in parts], axes, paths)
+        for part, begin in zip(parts, begins)]
+    whole = merged([part.reindex({dim: values for dim, values in places.items() if dim in part.dims},
+                                 fill_value=fills(part)) for part in parts], axes, paths)
     whole = whole.drop_vars([dim for dim in places if not any(dim in part.coords for part in parts)], errors="ignore")
     whole = whole.assign_coords({name: (axis, [known[label] for label in places[axis].tolist()], attributes)
                                  for name, (axis, known, attributes) in together.items()})
@@ -179,10 +182,6 @@ def as_axes(dataset: xr.Dataset, keys: Sequence[str]) -> xr.Dataset:
     return found
 
 
-def shared_dims(parts: Iterable[xr.Dataset]) -> list[str]:
-    return [dim for dim in dict.fromkeys(str(dim) for part in parts for dim in part.dims) if dim != SESSIONS]
-
-
 def union(dim: str, parts: Sequence[xr.Dataset]) -> np.ndarray[Any, Any]:
     """The places along a dimension: words in the order of the files, numbers ascending, or descending if all do."""
     # a dimension without coordinate has its indices
@@ -205,10 +204,6 @@ def nearest(coordinate: xr.DataArray, places: np.ndarray[Any, Any]) -> np.ndarra
         return np.asarray(values)
     distance = np.abs(values[:, np.newaxis] - places)
     return np.asarray(places[distance.argmin(axis=1)])
-
-
-def places_in(part: xr.Dataset, places: dict[str, np.ndarray[Any, Any]]) -> dict[str, np.ndarray[Any, Any]]:
-    return {dim: values for dim, values in places.items() if dim in part.dims}
 
 
 def fills(part: xr.Dataset) -> dict[str, Any]:
@@ -280,14 +275,8 @@ def table_of_sessions(part: xr.Dataset) -> xr.Dataset:
         [name for name in part.coords], errors="ignore")
 
 
-def first_sessions(parts: Iterable[xr.Dataset]) -> list[int]:
-    """The row in the joined table at which the sessions of each part begin."""
-    lengths = [part.sizes.get(SESSIONS, 0) for part in parts]
-    return [sum(lengths[:place]) for place in range(len(lengths))]
-
-
 def numbered(part: xr.Dataset, first: int) -> xr.Dataset:
-    """A part whose runs name the rows of the joined table."""
+    """A part whose runs name the rows of the joined table, where its own sessions begin at row `first`."""
     return part.assign(session=(part["session"] + first).assign_attrs(part["session"].attrs)) \
         if "session" in part else part
 

@@ -37,22 +37,13 @@ def run_table(dataset: xr.Dataset) -> pd.DataFrame:
             variable = as_words(variable)
         return typed(variable.broadcast_like(outcome).transpose(*outcome.dims).values.ravel()[runs], variable)
 
-    columns = {name: column(dataset[name]) for name in key_names(dataset)}
+    columns = {name: column(dataset[name]) for axis in dataset.sweep.axes
+               for name in (axis, *dataset.sweep.together.get(axis, ()))}
     columns["outcome"] = column(outcome)
-    columns |= {name: column(dataset[name]) for name in run_variables(dataset)}
+    columns |= {str(name): column(variable) for name, variable in dataset.data_vars.items()
+                if set(variable.dims) <= set(dataset.sweep.axes) and name != "outcome"}
     columns |= {f"{name}_last": column(last(values)) for name, values in step_variables(dataset)}
     return pd.DataFrame(columns)
-
-
-def key_names(dataset: xr.Dataset) -> list[str]:
-    """The axes, each followed by the keys that change along it."""
-    return [name for axis in dataset.sweep.axes for name in (axis, *dataset.sweep.together.get(axis, ()))]
-
-
-def run_variables(dataset: xr.Dataset) -> list[str]:
-    """Variables with one value per run, except outcome."""
-    return [str(name) for name, variable in dataset.data_vars.items()
-            if set(variable.dims) <= set(dataset.sweep.axes) and name != "outcome"]
 
 
 def step_variables(dataset: xr.Dataset) -> Iterator[tuple[str, xr.DataArray]]:

@@ -130,13 +130,11 @@ def table(dataset, wanted=()):
              and curves.is_drawable(dataset, name)]
     rows += [Figure(name, lambda dataset, name=name: curves.plain_plot(dataset, name), (name,))
              for name in dict.fromkeys([*undrawn(dataset), *plain])]
-    return [one for figure in rows for one in by_stack(dataset, figure)]
-
-
-def by_stack(dataset, figure):
-    words = stacks.of_figure(dataset, figure.variables)
-    return [replace(figure, name=f"{figure.name}-{word}", draw=stacks.drawer(figure.draw, word)) for word in words
-            ] or [figure]
+    found = []
+    for figure in rows:
+        found += [replace(figure, name=f"{figure.name}-{word}", draw=stacks.drawer(figure.draw, word))
+                  for word in stacks.of_figure(dataset, figure.variables)] or [figure]
+    return found
 
 
 def names(dataset, wanted=()):

@@ -119,7 +119,8 @@ def planes(found, shown, plane):
     if len(used) > ABREAST and len(used) % ABREAST:  # nothing is below the last panel of the right column
         used[-2][-1].set_xlabel(panels[-1, 0].get_xlabel())
         used[-2][-1].tick_params(labelbottom=True)
-    return figure, [legend[word] for word in sorted(legend, key=order_of)], [
+    order = sorted(legend, key=lambda word: [*EMPTY].index(word) if word in EMPTY else -1)
+    return figure, [legend[word] for word in order], [
         counted(found, shown), *notes_of(found, shown, legend), runs.left_out(found, kept, combinations)]
 
 
@@ -149,10 +150,6 @@ def counted(found, shown):
     if found.attrs["pairing"] == "paired":
         return f"n = {number} pair{'' if most == 1 else 's'} of runs in a cell."
     return f"n = {number} run{'' if most == 1 else 's'} per cell, on the side that has fewer."
-
-
-def order_of(word):
-    return [*EMPTY].index(word) if word in EMPTY else -1
 
 
 def colours_of(values):

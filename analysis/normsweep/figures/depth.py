@@ -131,7 +131,10 @@ def tensors(dataset):
             for column, layer in enumerate(layers):
                 axes = panels[row, column]
                 values = dataset.tensor_norm.isel(run).isel(layer=layer).transpose("tensor", "step").values[kinds]
-                draw_tensors(axes, dataset.step.values, values, looks)
+                for line, style in zip(map(relative, values), looks.values()):
+                    seen = np.isfinite(line)
+                    axes.plot(dataset.step.values[seen], line[seen], **style)
+                scales.scale_y(axes, [line.get_ydata() for line in axes.lines])
                 title(axes, text, f"layer {dataset.layer.values[layer]}", column, row, 2, len(layers))
                 axes.set_visible(bool(np.isfinite(values).any()))  # a run may have fewer layers
         same_scale([axes for axes in panels.ravel() if axes.get_visible()])
@@ -158,11 +161,3 @@ def tensor_looks(dataset):
         if like in looks:
             looks[kind] = {**looks[like], "marker": ".", "markersize": 3}
     return looks
-
-
-def draw_tensors(axes, step, values, looks):
-    for line, style in zip(values, looks.values()):
-        line = relative(line)
-        seen = np.isfinite(line)
-        axes.plot(step[seen], line[seen], **style)
-    scales.scale_y(axes, [line.get_ydata() for line in axes.lines])

@@ -93,13 +93,11 @@ def points_note(dataset, chosen):
 
 
 def entry(word, r2):
-    """A line of the legend; a run that has not ended has no R^2."""
-    return f"{word}  {quality_text(r2)}" if np.isfinite(r2) else word
-
-
-def quality_text(r2):
-    """Three decimals, or as short as it goes where a fit is worse than the mean by far."""
-    return f"{round(r2, 3) + 0:.3f}".replace("-", MINUS) if abs(r2) < 10 else scales.number(r2)
+    """A line of the legend: R^2 with three decimals, or as short as it goes where a fit is far worse than the mean; a
+    run that has not ended has none."""
+    if not np.isfinite(r2):
+        return word
+    return f"{word}  " + (f"{round(r2, 3) + 0:.3f}".replace("-", MINUS) if abs(r2) < 10 else scales.number(r2))
 
 
 def are_one(fits, norm):

@@ -159,7 +159,8 @@ def last(dataset):
         found, theory = gradient_slopes(without_single(dataset), TENSOR), False
         for axes, at in zip(panels.ravel(), shown):
             for i, place in enumerate(places):
-                style = place_look(dataset, place, i)
+                colour = colours.place(PLACE, str(dataset[PLACE].values[place[PLACE]]), i) if place else 0
+                style = {key: value for key, value in colours.marked(colour).items() if key != "linestyle"}
                 theory = draw_last(axes, found.isel(at | place), style, runs.text(dataset, place) or TENSOR) or theory
             dress_last(axes, dataset, look.title(runs.text(dataset, at), look.crowd(len(shown))[1]))
         handles = [Line2D([], [], label="theory", **THEORY)] * theory
@@ -171,11 +172,6 @@ def last(dataset):
                  "Numbers: the exponent of the number of layers, and its standard error."]
         return finished("gradients-last", f"The norm of the averaged gradient of {TENSOR} in the last layer, before "
                         "training, over the number of layers.", figure, dataset, handles, notes)
-
-
-def place_look(dataset, at, i):
-    style = colours.marked(colours.place(PLACE, str(dataset[PLACE].values[at[PLACE]]), i) if at else 0)
-    return {key: value for key, value in style.items() if key != "linestyle"}
 
 
 def draw_last(axes, found, style, name):

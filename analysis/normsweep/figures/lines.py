@@ -84,7 +84,8 @@ def draw(dataset, name, variables, caption, style):
     notes = frame(dataset, shown, layout, style)
     for panel in shown:
         if not panel.axes.lines:
-            say_empty(panel.axes)
+            panel.axes.text(0.5, 0.5, "no run yet", transform=panel.axes.transAxes, ha="center", va="center",
+                            color="0.35")
         elif style.decorate:
             style.decorate(panel.axes, panel.variable, panel.runs)
     look.clear_rest(panels, len(shown))
@@ -129,10 +130,6 @@ def seeds_note(seeds):
     most = max(seeds, default=1)
     some = f"{most}" if min(seeds) == most else f"up to {most}"
     return f"Lines are medians over {some} seeds; bands are the range over them." if most > 1 else ""
-
-
-def say_empty(axes):
-    axes.text(0.5, 0.5, "no run yet", transform=axes.transAxes, ha="center", va="center", color="0.35")
 
 
 # ---- scales ----

@@ -76,7 +76,8 @@ def heads(networks):
         tops = longest(drawn)
         for place, (stack, style) in enumerate(zip(drawn, styles)):
             draw_bars(panels[0, 0], by_positions(stack, tops), place, len(drawn), style)
-            draw_bars(panels[0, 1], by_fraction(stack), place, len(drawn), style)
+            fractions = np.minimum(heads_of(stack, "fraction_attended"), 1)
+            draw_bars(panels[0, 1], np.histogram(fractions, FRACTIONS)[0] / len(fractions), place, len(drawn), style)
         set_bins(panels[0, 0], bins(tops))
         set_bins(panels[0, 1], [f"{low:.1f}–{high:.1f}" for low, high in zip(FRACTIONS, FRACTIONS[1:])])
         panels[0, 0].set_xlabel(look.with_unit("positions attended\n(mean of a head, rounded)"))
@@ -101,11 +102,6 @@ def by_positions(stack, tops):
     means = heads_of(stack, "positions_attended")
     places = np.searchsorted(tops.values, np.maximum(np.round(means), 1))
     return np.bincount(places, minlength=len(tops)) / len(means)
-
-
-def by_fraction(stack):
-    means = heads_of(stack, "fraction_attended")
-    return np.histogram(np.minimum(means, 1), FRACTIONS)[0] / len(means)
 
 
 def draw_bars(axes, shares, place, count, style):

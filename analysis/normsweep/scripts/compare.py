@@ -115,25 +115,17 @@ def pairs_along(arguments, path, dataset):
         fail(f"{path}: {axis}: not an axis; the axes are {', '.join(dataset.sweep.axes) or 'none'}")
     values = dataset[axis].values
     if some:
-        values = values[np.atleast_1d(places_or_fail(dataset[axis], some, path))]
+        try:
+            values = values[np.atleast_1d(places_of(dataset[axis], some))]
+        except KeyError as error:
+            fail(f"{path}: {error.args[0]}")
     values = values.tolist()
     if len(values) < 2:
         fail(f"{path}: {axis} has only one value, {value_text(values[0])}")
     label = ", ".join([os.path.splitext(os.path.basename(path))[0], *arguments.at])
-    for two in itertools.combinations(values, 2):
-        yield tuple(side(path, dataset, label, [*at_of(dataset, axis, value)]) for value in two)
-
-
-def places_or_fail(coordinate, text, path):
-    try:
-        return places_of(coordinate, text)
-    except KeyError as error:
-        fail(f"{path}: {error.args[0]}")
-
-
-def at_of(dataset, axis, value):
-    """NAME=VALUE that selects exactly this value."""
-    return [f"{axis}={repr(value) if isinstance(value, float) else value_text(value)}"]
+    exactly = [f"{axis}={repr(value) if isinstance(value, float) else value_text(value)}" for value in values]
+    for two in itertools.combinations(exactly, 2):
+        yield tuple(side(path, dataset, label, [at]) for at in two)
 
 
 # ---- what is written ----

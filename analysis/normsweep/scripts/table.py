@@ -32,7 +32,10 @@ def main():
     if output and not output.endswith(endings):
         fail(f"{output}: the name must end in {', '.join(endings[:-1])} or {endings[-1]}")
     with open_or_fail(arguments.dataset) as dataset:
-        found = boundary_or_fail(dataset, arguments.dataset) if arguments.boundary else None
+        try:
+            found = dataset.sweep.boundary().load() if arguments.boundary else None
+        except ValueError as error:
+            fail(f"{arguments.dataset}: {error}")
         table = dataset.sweep.table() if found is None else boundary_table(found)
     if output and output.endswith(".nc"):
         with whole_file(output) as name:
@@ -44,13 +47,6 @@ def main():
     else:
         print_all(lambda: write_csv(table, sys.stdout) if found is None else print(
             boundary_text(found, rule(dataset)), end=""))
-
-
-def boundary_or_fail(dataset, path):
-    try:
-        return dataset.sweep.boundary().load()
-    except ValueError as error:
-        fail(f"{path}: {error}")
 
 
 def write(frame, path):
