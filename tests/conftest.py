@@ -13,6 +13,8 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 import warnings
 
 import pytest
@@ -21,6 +23,7 @@ PROJECT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build"))
 NORMSWEEP = BUILD / "normsweep"
 FORMAT = int(re.search(r"^FORMAT = (\d+)", (PROJECT / "analysis/normsweep/names.py").read_text(), re.M)[1])
+sys.path.insert(0, str(PROJECT / "analysis"))  # where the package is, unless pip has installed it
 
 # A shell without job control starts background jobs with these signals ignored, and programs here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -73,6 +76,42 @@ def run(*arguments, status=0, timeout=120, **options):
     return done
 
 
+def sets(*settings):
+    """The options that lay KEY=VALUE over a sweep file."""
+    return [word for setting in settings for word in ("--set", setting)]
+
+
+def train_sweep(folder, text, *options, name="sweep", program=NORMSWEEP):
+    """Trains a sweep file with this text in a folder, without MPI; the path of its dataset."""
+    (folder / f"{name}.yaml").write_text(text)
+    run(program, "run", f"{name}.yaml", "-j", "0", *options, cwd=folder)
+    return folder / f"{name}.nc"
+
+
+def delayed(function):
+    """function(first, ...) as one that is called without the first argument and returns a function of it: for tables of
+    what is done to something."""
+    return lambda *arguments, **named: lambda first: function(first, *arguments, **named)
+
+
+def run_until(condition, number, *arguments, cwd, timeout=120):
+    """Runs a command, and sends it a signal as soon as the condition is true, unless it has ended by then. Returns its
+    completed process, whose `stdout` has both streams; what it has started may live on."""
+    with tempfile.TemporaryFile("w+") as said, subprocess.Popen(
+            [str(a) for a in arguments], cwd=cwd, stdin=subprocess.DEVNULL, stdout=said, stderr=said) as process:
+        try:
+            end = time.monotonic() + timeout
+            while process.poll() is None and not condition():
+                assert time.monotonic() < end, f"{arguments}: not within {timeout} s"
+                time.sleep(0.001)
+            process.send_signal(number)
+            process.wait(timeout)
+        finally:
+            process.kill()
+        said.seek(0)
+        return subprocess.CompletedProcess(arguments, process.returncode, said.read())
+
+
 @functools.cache
 def tables():
     """The program's tables, as `help --json` prints them."""
@@ -86,8 +125,6 @@ def names_in(*parts):
 
 def script(name, *arguments, status=0, cwd="."):
     """Runs analysis/NAME as `run` does, but in this process: to import xarray takes longer than most scripts do."""
-    if str(PROJECT / "analysis") not in sys.path:
-        sys.path.insert(0, str(PROJECT / "analysis"))
     entry = importlib.import_module("normsweep.entry")
     streams = [io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2)]
     with pytest.MonkeyPatch.context() as patch:
@@ -108,6 +145,13 @@ def script(name, *arguments, status=0, cwd="."):
     code = ended if isinstance(ended, int) else int(ended is not None)
     assert code == status, f"{name} {arguments}: status {code}\n{out}{err}"
     return subprocess.CompletedProcess(arguments, code, out, err)
+
+
+@pytest.fixture
+def sweep(request, tmp_path):
+    """The path of a sweep file with the text SWEEP of the test's file."""
+    (tmp_path / "sweep.yaml").write_text(request.module.SWEEP)
+    return tmp_path / "sweep.yaml"
 
 
 @pytest.fixture

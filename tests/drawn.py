@@ -1,19 +1,15 @@
 """Made-up datasets for tests of figures, and what is drawn in a figure."""
 
-import sys
 
 import numpy as np
 import xarray as xr
-from conftest import FORMAT, PROJECT
-from made_up import SETTINGS
+from conftest import FORMAT
+from made_up import DYNAMICS, OUTCOME, SETTINGS
+from matplotlib.collections import QuadMesh
 from matplotlib.text import Text
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-from normsweep import figures  # noqa: E402
+from normsweep import figures
 
 PENDING, RUNNING, DONE, DIVERGED, FAILED, SKIPPED = range(6)
-FLAGS = {"flag_values": np.arange(6, dtype=np.int8), "flag_meanings": "pending running done diverged failed skipped"}
 RATES = [1e-1, 1e-2, 1e-3, 1e-4]
 DECAYS = [10.0, 1.0, 1e-1, 1e-2, 1e-3, 0.0]
 
@@ -24,9 +20,10 @@ def dataset(axes, outcome=None, step=(0, 1, 2, 4), other=None, **variables):
     axes = {name: np.asarray(values) for name, values in axes.items()}
     shape = tuple(map(len, axes.values()))
     coordinates = {**axes, "step": list(step), **(other or {})}
-    made = xr.Dataset(coords=coordinates, attrs={"source": "normsweep", "format_version": FORMAT, "sweep_title": "Made up"})
+    made = xr.Dataset(coords=coordinates,
+                      attrs={"source": "normsweep", "format_version": FORMAT, "sweep_title": "Made up"})
     made.attrs |= {name: value for name, value in SETTINGS.items() if name not in axes}
-    made["outcome"] = tuple(axes), np.full(shape, DONE, np.int8) if outcome is None else outcome, FLAGS
+    made["outcome"] = tuple(axes), np.full(shape, DONE, np.int8) if outcome is None else outcome, OUTCOME
     made["rate_sum"] = made.step * made.get("learning_rate", 1.0)
     for name, what in variables.items():
         if isinstance(what, tuple):
@@ -37,6 +34,8 @@ def dataset(axes, outcome=None, step=(0, 1, 2, 4), other=None, **variables):
             made[name] = tuple(axes), np.broadcast_to(what, shape)
     if "norm_growth" in made:
         made.norm_growth.attrs["nature"] = "ratio"
+    if "dynamics" in made:
+        made.dynamics.attrs = DYNAMICS
     return made
 
 
@@ -49,6 +48,11 @@ def drawing(made, name):
 def panels(found):
     """The panels without bars of colours."""
     return [axes for axes in found.figure.axes if axes.get_label() != "<colorbar>" and axes.get_visible()]
+
+
+def mesh(axes):
+    """The values of the cells of a panel, row by row."""
+    return next(artist for artist in axes.collections if isinstance(artist, QuadMesh)).get_array().ravel()
 
 
 def words(found):

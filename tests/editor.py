@@ -8,6 +8,7 @@ import jsonschema
 import yaml
 
 from conftest import NORMSWEEP, run
+from schemas import no_repeats
 
 
 class Loader(yaml.SafeLoader):
@@ -39,15 +40,9 @@ def load(text):
     return yaml.load(text, Loader)
 
 
-def unique(pairs):
-    names = [name for name, _ in pairs]
-    assert len(set(names)) == len(names), f"repeated members: {names}"
-    return dict(pairs)
-
-
 @functools.cache
 def validator():
-    schema = json.loads(run(NORMSWEEP, "help", "--schema").stdout, object_pairs_hook=unique)
+    schema = json.loads(run(NORMSWEEP, "help", "--schema").stdout, object_pairs_hook=no_repeats)
     jsonschema.Draft7Validator.check_schema(schema)
     return jsonschema.Draft7Validator(schema)
 

@@ -174,10 +174,6 @@ def files(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def same_bytes(one, other):
-    return other.exists() and one.read_bytes() == other.read_bytes()
-
-
 def told(text):
     """A text of the program without its clocks, and the folder in which it ran."""
     text = re.sub(r'("(?:time|path)": "[^"]*")|("(?:written|age)_seconds": [0-9.]+)', "HERE AND NOW", text)
@@ -285,8 +281,8 @@ class Bench:
 
     def check_whole(self, done):
         """The dataset is that of before or a part of that of after: a run that has ended has all its values."""
-        path = self.work / "sweep.nc"
-        if done.status == 1 or not path.exists() or same_bytes(path, self.before / "sweep.nc"):
+        path, before = self.work / "sweep.nc", self.before / "sweep.nc"
+        if done.status == 1 or not path.exists() or before.exists() and path.read_bytes() == before.read_bytes():
             return []
         return [f"left: {line}" for line in same.strays(same.read(path), self.whole)]
 

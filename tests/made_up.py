@@ -9,18 +9,20 @@ WEIGHT_DECAYS = np.array([10, 1, 0.1, 0.01, 0.001])
 SEEDS = np.array([0, 1])
 STEPS = np.array([0, 10, 20])
 ROOT = 2 ** 0.5
-OUTCOME = dict(enumerate("pending running done diverged failed skipped".split()))
-PHASE = dict(enumerate("none growing shrinking diverged".split()))
 SESSIONS = {"version": ("0.1.0", "0.1.0"), "commit": ("abc", "abd"), "compiler": ("cc 1", "cc 1"),
             "blas": ("OpenBLAS", "OpenBLAS"), "blas_kernel": ("Zen", "Zen"), "vector_level": ("avx2", "avx512"),
             "mpi": ("Open MPI", "Open MPI"), "host": ("node7", "node8"),
             "start": ("2030-01-01T00:00:00Z", "2030-01-02T00:00:00Z")}
 
 
-def flags(meanings):
-    return {"flag_values": np.array(list(meanings), np.int8), "flag_meanings": " ".join(meanings.values())}
+def flags(words):
+    """The attributes of a variable whose values 0, 1, .. mean these words."""
+    return {"flag_values": np.arange(len(words.split()), dtype=np.int8), "flag_meanings": words}
 
 
+OUTCOME = flags("pending running done diverged failed skipped")
+PHASE = flags("none growing shrinking diverged")
+DYNAMICS = flags("none aligned misaligned relative adam_like")
 # Keys of a sweep that are the same in all runs; every dataset has them.
 SETTINGS = {
     "optimiser": "adamw", "momentum": 0.0, "beta1": 0.9, "beta2": 0.999, "gradient_clip": 0.0, "schedule": "constant",
@@ -47,8 +49,8 @@ def made_up(**changes):
     norms = 1 + (growth[..., np.newaxis] - 1) * STEPS / STEPS[-1]
     begun = outcome[..., np.newaxis] > 0
     variables = {
-        "outcome": (list(axes), outcome, {"long_name": "state of the run", "units": "1", **flags(OUTCOME)}),
-        "phase": (list(axes), phase, {"long_name": "phase of the parameter norm", "units": "1", **flags(PHASE)}),
+        "outcome": (list(axes), outcome, {"long_name": "state of the run", "units": "1", **OUTCOME}),
+        "phase": (list(axes), phase, {"long_name": "phase of the parameter norm", "units": "1", **PHASE}),
         "last_step": (list(axes), np.where(outcome == 2, 20.0, np.where(outcome == 3, 7.0, np.nan)),
                       {"long_name": "steps taken", "units": "1"}, {"dtype": "int64", "_FillValue": -1}),
         "seconds": (list(axes), np.where(outcome == 2, 1 / 3 + seed, np.nan),

@@ -15,6 +15,12 @@ HEADERS = """\
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* next: the function of this name that the library stands before */
+#define NEXT(type, name, ...) \\
+    static type (*next)(__VA_ARGS__); \\
+    if (!next) \\
+        next = dlsym(RTLD_NEXT, #name)
+
 static int ends(const char *text, const char *with)
 {
     size_t length = text ? strlen(text) : 0;
@@ -27,9 +33,7 @@ CHECKPOINTS = """
 static int part[4096];
 int open(const char *path, int flags, ...)
 {
-    static int (*next)(const char *, int, int);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "open");
+    NEXT(int, open, const char *, int, int);
     int file = next(path, flags, 0666);
     if (file >= 0 && file < 4096)
         part[file] = ends(path, ".part");

@@ -20,7 +20,8 @@ import subprocess
 import sys
 import time
 
-from speed_machine import bind, cleaned, of_processor, processor, pythons_with_torch, release, spread
+from speed_machine import (
+    bind, cleaned, of_processor, positive, print_cells, processor, pythons_with_torch, release, spread)
 
 TESTS = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD") or TESTS.parent / "build")
@@ -75,15 +76,6 @@ class Server:
         self.process.wait()
 
 
-def own_precisions():
-    """Those that the program trains in; without the parameter `precision` it is float."""
-    program = BUILD / "normsweep"
-    if not program.exists():
-        return PRECISIONS[:1]
-    done = subprocess.run([program, "help", "precision"], capture_output=True, text=True, check=False)
-    return tuple(word for word in PRECISIONS if word == "float" or done.returncode == 0 and word in done.stdout)
-
-
 def with_words(shape, precision):
     return shape if precision == "float" else f"{shape},{precision}"
 
@@ -123,7 +115,7 @@ class Bench:
         command = [BUILD / "speed", "-t", threads]
         if not command[0].exists():
             fail(f"no {command[0]}: make programs")
-        self.own = {precision: Server(command, clean) for precision in own_precisions()}
+        self.own = {precision: Server(command, clean) for precision in PRECISIONS}
         self.about, self.shapes = self.own["float"].about, self.own["float"].ask("shapes")
         self.levels = [level for level, runs in self.own["float"].ask("levels").items() if runs == "1"]
         self.single = Server(command[:1], clean) if threads > 1 else None
@@ -138,8 +130,7 @@ class Bench:
         own = self.own["float"]
         answers = {"before": own.ask("sgemm", seconds / 2), "float": own.ask("step", shape, seconds),
                    "after": own.ask("sgemm", seconds / 2)}
-        if "bfloat16" in self.own:
-            answers["bfloat16"] = self.own["bfloat16"].ask("step", with_words(shape, "bfloat16"), seconds)
+        answers["bfloat16"] = self.own["bfloat16"].ask("step", with_words(shape, "bfloat16"), seconds)
         for peer in self.peers:
             found = peer.round(self.shapes.get(shape, shape), seconds)
             answers |= {(peer, name): answer for name, answer in found.items()}
@@ -183,7 +174,7 @@ def times(name, unit=1e3):
 def ratio(name, own="float"):
     """A column: how many times as long as this program's step something takes."""
     return lambda rounds: [answers[name]["seconds"] / answers[own]["seconds"]
-                           for answers in rounds if name in answers and own in answers]
+                           for answers in rounds if name in answers]
 
 
 def best(peer, precision):
@@ -224,10 +215,6 @@ def peer_columns(peer):
         ("bfloat16: normsweep x", 2, True, best_ratio(peer, "bfloat16", "bfloat16")),
         ("normsweep's float x bfloat16", 2, True, best_ratio(peer, "bfloat16", "float")),
     )
-
-
-def print_cells(cells):
-    print("|", " | ".join(cells), "|", flush=True)
 
 
 def print_head(columns):
@@ -271,26 +258,21 @@ def print_choices(peer, chosen):
 # Vector levels
 
 
-def level_servers(bench, threads):
-    """{level: {precision: a process of this level}} of all levels that the processor has, the best last."""
-    return {level: {precision: Server([BUILD / "speed", "-t", threads], bench.clean | {"NORMSWEEP_VECTOR": level})
-                    for precision in bench.own} for level in bench.levels}
-
-
 def print_levels(bench, threads, shapes, rounds, seconds):
-    servers = level_servers(bench, threads)
+    """Of all levels that the processor has, the best last, each of which has a process for each precision."""
+    servers = {(level, precision): Server([BUILD / "speed", "-t", threads], bench.clean | {"NORMSWEEP_VECTOR": level})
+               for level in bench.levels for precision in PRECISIONS}
     print("\nVector levels, ms per step:\n")
-    keys = [(level, precision) for level in servers for precision in bench.own]
-    print_cells(["shape", *(f"{level}, {precision}" for level, precision in keys)])
-    print_cells(["---"] * (1 + len(keys)))
+    print_cells(["shape", *(f"{level}, {precision}" for level, precision in servers)])
+    print_cells(["---"] * (1 + len(servers)))
     for shape in shapes:
-        taken = {key: [] for key in keys}
+        taken = {key: [] for key in servers}
         for _ in range(rounds):
-            for level, precision in keys:
-                answer = servers[level][precision].ask("step", with_words(shape, precision), seconds)
+            for (level, precision), server in servers.items():
+                answer = server.ask("step", with_words(shape, precision), seconds)
                 taken[level, precision].append(1e3 * float(answer["seconds"]))
-        print_cells([shape, *(spread(taken[key], 2, False) for key in keys)])
-    for server in (server for level in servers.values() for server in level.values()):
+        print_cells([shape, *(spread(values, 2, False) for values in taken.values())])
+    for server in servers.values():
         server.close()
 
 
@@ -301,8 +283,6 @@ def print_about(bench):
     about = bench.about
     print(f"{processor()}; threads: {about['threads']} on {about['processors']} processors; "
           f"BLAS kernel: {about['BLAS_kernel']}; vector level: {about['vector_level']}")
-    if "bfloat16" not in bench.own:
-        print("bfloat16: this program has no parameter `precision`; its columns stay empty")
     for peer in bench.peers:
         print(f"PyTorch {peer.version}; products as installed: {peer.installed.about['BLAS_kernel']}")
     if not bench.peers:
@@ -325,13 +305,6 @@ def print_closing(bench, rates, seconds):
                  for precision in PRECISIONS]
         rates.append(f"PyTorch {peer.version} {', '.join(found)}")
     print(CLOSING.format("; ".join(rates)))
-
-
-def positive(text):
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
 
 
 def parse_arguments():

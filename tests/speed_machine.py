@@ -1,4 +1,6 @@
-"""What the benchmarks ask of the machine: its processor, its Pythons and the PyTorch of each, and a place to run on."""
+"""What the benchmarks share: what they ask of the machine, its processor, its Pythons and the PyTorch of each, a place
+to run on; and how they read numbers and print tables."""
+import argparse
 import os
 import platform
 import re
@@ -58,6 +60,17 @@ def spread(values, digits, quartiles=True):
         low, _, high = statistics.quantiles(values, n=4, method="inclusive")
         text += f" ({low:.{digits}f} to {high:.{digits}f})"
     return text
+
+
+def print_cells(cells):
+    """A line of a table in Markdown."""
+    print("|", " | ".join(cells), "|", flush=True)
+
+
+def positive(text):
+    if not re.fullmatch(r"[1-9]\d*", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive integer")
+    return int(text)
 
 
 # Pythons

@@ -25,7 +25,8 @@ import netCDF4
 import numpy as np
 
 from replay import replay
-from speed_machine import bind, cleaned, module_version, processor, pythons_with_torch, release, spread
+from speed_machine import (
+    bind, cleaned, module_version, positive, print_cells, processor, pythons_with_torch, release, spread)
 
 TESTS = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD") or TESTS.parent / "build").resolve()
@@ -47,16 +48,13 @@ def fail(message):
 # The study
 
 
-def spaced(ends, count):
-    return [float(f"{value:.12g}") for value in np.geomspace(*ends, count)]
-
-
 class Study:
     """The grid, and the files by which all know of it."""
 
     def __init__(self, folder, grid, steps):
         self.folder, self.steps = folder, steps
-        self.rates, self.decays = (spaced(ends, count) for ends, count in zip((RATES, DECAYS), grid))
+        self.rates, self.decays = ([float(f"{value:.12g}") for value in np.geomspace(*ends, count)]
+                                   for ends, count in zip((RATES, DECAYS), grid))
         self.runs = grid[0] * grid[1]
         self.path = folder / "study.npz"
 
@@ -196,10 +194,6 @@ def told(found):
 HEADINGS = ("sweep", "s, all", "s, started", "normsweep is x", "x, started", "final losses beside normsweep's")
 
 
-def print_cells(cells):
-    print("|", " | ".join(cells), "|", flush=True)
-
-
 def ratios(taken, own, kind):
     return [other[kind] / mine[kind] for other, mine in zip(taken, own)]
 
@@ -249,12 +243,6 @@ def parse_grid(text):
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is not a grid such as 9x8")
     return int(match[1]), int(match[2])
-
-
-def positive(text):
-    if not re.fullmatch(r"[1-9]\d*", text):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a positive integer")
-    return int(text)
 
 
 def parse_arguments(arguments=None):

@@ -3,9 +3,9 @@
 import numpy as np
 import xarray as xr
 from drawn import DIVERGED, DONE, FAILED, PENDING, dataset
+from made_up import PHASE
 
 RATES, DECAYS = [1e-1, 1e-2, 1e-3], [10.0, 1.0, 1e-1, 1e-2]
-PHASES = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": "none growing shrinking diverged"}
 
 
 def noise(seed):
@@ -27,7 +27,7 @@ def made(boundary=1.0, slope=1.0, loss=2.0, seeds=(0, 1, 2), own=0.0, rates=RATE
     for name in "final_train_loss", "final_valid_loss":
         found[name].attrs.update(long_name=f"{name.replace('_', ' ')} (nats)", units="1")
     phases = np.where(found.outcome == DIVERGED, 3, np.where(found.norm_growth > 1, 1, 2))
-    found["phase"] = found.outcome.dims, phases.astype(np.int8), PHASES
+    found["phase"] = found.outcome.dims, phases.astype(np.int8), PHASE
     return found
 
 
@@ -38,7 +38,7 @@ def end(found, outcome, **at):
     for name in "norm_growth", "final_train_loss", "final_valid_loss":
         found[name] = found[name].where(found.outcome == DONE).assign_attrs(found[name].attrs)
     found["phase"] = xr.where(found.outcome == DIVERGED, 3, xr.where(found.outcome == DONE, found.phase, 0)).astype(
-        np.int8).assign_attrs(PHASES)
+        np.int8).assign_attrs(PHASE)
     return found
 
 

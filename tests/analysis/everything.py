@@ -1,6 +1,6 @@
 """Sweeps as the program writes them, that have all that a figure or a method of `.sweep` needs, with few steps."""
 
-from conftest import NORMSWEEP, run
+from conftest import tiny, train_sweep
 
 WORDS = "the lobster is a large crustacean , and <unk> knows it by its claws\n"
 SWEEP = """
@@ -29,14 +29,8 @@ hessian: {probes: 2, steps: 3, every: 4}
 lyapunov_exponents: 4
 validate: {every: 4, tokens: 256}
 """
-OTHER_AXES = """
-title: Other axes
-corpus: markov
-vocabulary: 9
-corpus_tokens: 1000
-feedforward: 4
-context: 4
-batch: 2
+OTHER_AXES = tiny(title="Other axes", vocabulary=9, corpus_tokens=1000, layers=None, width=None, heads=None,
+                  feedforward=4, context=4, batch=2) + """\
 steps: 4
 norm_placement: [pre, post]
 warmup_steps: [1, 3]
@@ -49,19 +43,10 @@ measure: {every: 2, metrics: [norms, gradients]}
 gradient_batches: 1
 validate: {every: 2, tokens: 64}
 """
-STACKS = """
-title: Two stacks
-corpus: markov
-vocabulary: 40
-corpus_tokens: 2000
+STACKS = tiny(title="Two stacks", vocabulary=40, corpus_tokens=2000, layers=2, width=4, heads=1, feedforward=4,
+              batch=2) + """\
 network: encoder_decoder
 objective: spans
-layers: 2
-width: 4
-heads: 1
-feedforward: 4
-context: 8
-batch: 2
 steps: 4
 learning_rate: [0.01, 0.1]
 weight_decay: [0, 1]
@@ -72,6 +57,4 @@ measure: {every: 2, metrics: [norms, alignment, saturation, heads]}
 def trained(folder, sweep=SWEEP):
     """The path of the dataset of a sweep, which is trained in this folder."""
     (folder / "words.txt").write_text(WORDS * 60)
-    (folder / "all.yaml").write_text(sweep)
-    run(NORMSWEEP, "run", "all.yaml", "-j", "0", cwd=folder)
-    return folder / "all.nc"
+    return train_sweep(folder, sweep, name="all")

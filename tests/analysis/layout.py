@@ -15,7 +15,6 @@ LETTER = 8 / 72  # inches
 SPACE = 0.318 * LETTER  # the width of DejaVu's space
 HYPHEN = re.compile(r"(?<![\w.·\])])-\d")  # before a number, where a minus sign belongs
 UNIT = re.compile(r"\([^()]+\)(\)|$|\n)")  # at the end of a label, or of its first line
-OF_WORDS = ("kind of tensor", "law of growth", "class of growth")  # labels of axes that have words as ticks
 
 
 def drawn(found):
@@ -104,16 +103,12 @@ def label_of(figure, axes, name):
     """
     own = getattr(axes, f"get_{name}label")()
     if axes.get_label() == "<colorbar>":
-        return own or axes.get_title() or title_beside(figure)
+        return own or axes.get_title() or next((panel.get_title() for panel in panels_of(figure)), "")
     shared = [other for other in panels_of(figure) if in_line(axes, other, name)]
     labels = [getattr(other, f"get_{name}label")() for other in shared]
     of_figure = getattr(figure, f"_sup{name}label", None)
     titles = [other.get_title() for other in panels_of(figure) if in_line(axes, other, "x")] if name == "y" else []
     return next(filter(None, [own, *labels, of_figure.get_text() if of_figure else "", *titles]), "")
-
-
-def title_beside(figure):
-    return next((axes.get_title() for axes in panels_of(figure)), "")
 
 
 def in_line(one, other, name):
@@ -184,7 +179,7 @@ def unseen_in_legend(figure):
 def is_seen(look, lines, marks, strokes):
     """Is a line drawn so; or its mark alone; or a contour or step of its colour; if it is grey, in any colour?"""
     colour, _, marker = look
-    if is_grey(colour) and any(look[1:] == other[1:] for other in lines):
+    if np.ptp(to_rgb(colour)) < 0.01 and any(look[1:] == other[1:] for other in lines):
         return True
     return look in lines or (marker and (colour, marker) in marks) or (not marker and colour in strokes)
 
@@ -193,10 +188,6 @@ def look_of(line):
     """(colour, dashes, mark) of a line."""
     marker = str(line.get_marker())
     return to_hex(line.get_color()), line.get_linestyle(), "" if marker in ("None", " ") else marker
-
-
-def is_grey(colour):
-    return np.ptp(to_rgb(colour)) < 0.01
 
 
 def fills_of(axes):

@@ -1,12 +1,8 @@
 """What tests of pages share."""
 
 import html.parser
-import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "analysis"))
-
-from normsweep.figures import page  # noqa: E402
+from normsweep.figures import page
 
 EVIL = "<script>alert('1')</script>&amp;\"<b>"
 

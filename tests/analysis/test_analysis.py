@@ -12,17 +12,14 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import NORMSWEEP, PROJECT, names_in, run, tables
-from made_up import LEARNING_RATES, WEIGHT_DECAYS, made_up
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-import normsweep  # noqa: E402
-import normsweep.boundary  # noqa: E402
-import normsweep.dataset  # noqa: E402
-import normsweep.plane  # noqa: E402
-import normsweep.predicted  # noqa: E402
-from normsweep import names  # noqa: E402
+from conftest import PROJECT, names_in, run, tables
+from made_up import DYNAMICS, LEARNING_RATES, WEIGHT_DECAYS, made_up
+import normsweep
+import normsweep.boundary
+import normsweep.dataset
+import normsweep.plane
+import normsweep.predicted
+from normsweep import names
 
 
 @pytest.fixture
@@ -49,18 +46,6 @@ def test_opens_what_it_should(tmp_path, ds):
     with normsweep.open_sweep(tmp_path / "a.nc") as opened, xr.open_dataset(tmp_path / "a.nc") as plain:
         assert opened.identical(plain.isel(sessions=slice(2))) and plain.sweep.axes == opened.sweep.axes
         assert opened.sweep.title == "My first diagram" and opened.sweep.sweep_file == ds.attrs["sweep"]
-
-
-def test_what_was_opened_can_be_saved(tmp_path):
-    """The texts of a dataset share a dimension of characters but, as xarray reads them, not their length."""
-    (tmp_path / "a.yaml").write_text("corpus: markov\nvocabulary: 9\nlayers: 1\nwidth: 4\nheads: 1\nfeedforward: 4\n"
-                                     "context: 4\nbatch: 1\nsteps: 2\nlearning_rate: [0.1, 0.01]\nseed: [0, 1]\n")
-    run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=tmp_path)
-    with normsweep.open_sweep(tmp_path / "a.nc") as opened:
-        for part in (opened, opened.sel(seed=0)):
-            part.to_netcdf(tmp_path / "b.nc")
-            with normsweep.open_sweep(tmp_path / "b.nc") as again:
-                assert again.identical(part)
 
 
 def test_documentation_of_methods_is_that_of_their_functions():
@@ -132,8 +117,7 @@ def test_pivot_leaves_out_what_went_wrong(ds):
     at = {"learning_rate": LEARNING_RATES[0], "weight_decay": WEIGHT_DECAYS[1]}
     assert near(ds.sweep.pivot("param_norm").sel(at), 3) and near(ds.sweep.pivot("seconds").sel(at), 3)
     assert ds.sweep.pivot("param_norm", seed=0).sel(at).isnull()
-    ds["dynamics"] = ds.phase.copy(data=np.zeros(ds.phase.shape, np.int8))
-    ds["dynamics"].attrs = {"flag_values": np.arange(3, dtype=np.int8), "flag_meanings": "none aligned misaligned"}
+    ds["dynamics"] = ds.phase.dims, np.zeros(ds.phase.shape, np.int8), DYNAMICS
     ds["dynamics"][0, 1, 1, 1] = 2
     assert ds.sweep.pivot("dynamics", seed=0).sel(at).item() == ""
     assert ds.sweep.pivot("dynamics", norm_placement="post").sel(at).item() == "misaligned"

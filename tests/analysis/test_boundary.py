@@ -1,20 +1,16 @@
 """The boundary of datasets whose boundary is known, the interval of its slope, and what analysis/table prints of it."""
 
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import NORMSWEEP, PROJECT, run, script, tiny
+from conftest import script, tiny, train_sweep
 from made_up import ROOT, made_up
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-from normsweep import open_sweep  # noqa: E402
-from normsweep.boundary import crossing, rule  # noqa: E402
-from normsweep.significance import student_quantile  # noqa: E402
-from normsweep.slope import NORMAL, interval  # noqa: E402
+from normsweep import open_sweep
+from normsweep.boundary import crossing, rule
+from normsweep.significance import student_quantile
+from normsweep.slope import NORMAL, interval
 
 
 @pytest.fixture
@@ -211,10 +207,8 @@ seed: [0, 1]
     ("{axis: learning_rate, variable: final_train_loss, at: 3.4}", "learning_rate", "final_train_loss"),
 ])
 def test_a_refined_sweep_has_the_boundary_of_its_whole_grid(tmp_path, refine, along, variable):
-    for name, more in ("whole", ""), ("lines", f"refine: {refine}\n"):
-        (tmp_path / f"{name}.yaml").write_text(BRIEF + more)
-        run(NORMSWEEP, "run", f"{name}.yaml", "-j", "0", cwd=tmp_path)
-    whole, lines = open_sweep(tmp_path / "whole.nc").load(), open_sweep(tmp_path / "lines.nc").load()
+    whole, lines = (open_sweep(train_sweep(tmp_path, BRIEF + more, name=name)).load()
+                    for name, more in (("whole", ""), ("lines", f"refine: {refine}\n")))
     assert rule(lines)[:2] == (along, variable) and "refine" not in whole.attrs and lines.sweep.skipped.any()
     found, expected = lines.sweep.boundary(), whole.assign_attrs(refine=lines.attrs["refine"]).sweep.boundary()
     assert found.each.notnull().any() and along not in found.dims

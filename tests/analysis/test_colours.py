@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from drawn import figures  # noqa: F401 (finds the package)
 from normsweep import names
 from normsweep.figures import colours
 from vision import VISIONS, difference, nearest, seen

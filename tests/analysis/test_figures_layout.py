@@ -1,6 +1,7 @@
 """What every figure owes its reader: texts on the canvas and apart, ticks that can be read, units, n, minus signs,
 legends of what is drawn, panels of one quantity that can be compared."""
 
+import functools
 import re
 
 import layout
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from drawn import (DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, dataset, drawing, figures, legend, near,
                    panels)
+from made_up import DYNAMICS
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from normsweep.figures import look, scales
@@ -20,6 +22,7 @@ SMALLEST = 5.5  # points that a letter must have when a figure is printed at hal
 NAME = "a rule with a rather long name"
 
 
+@functools.cache
 def full_grid():
     """A plane with seeds, every kind of cell, norms that range from small to large, and losses."""
     made = dataset({"learning_rate": np.logspace(-4, 0, 13), "weight_decay": np.logspace(-3, 1, 9), "seed": [0, 1]},
@@ -36,8 +39,7 @@ def full_grid():
     made["gradient_alignment"] = made.alignment / 1e4
     made["step_size"], made["update_norm"], made["grad_norm"] = made.param_norm ** -3, made.param_norm, made.train_loss
     made["dynamics"] = made.outcome.copy(data=np.arange(made.outcome.size).reshape(made.outcome.shape) % 5)
-    made.dynamics.attrs = {"flag_values": np.arange(5, dtype=np.int8),
-                           "flag_meanings": "none aligned misaligned relative adam_like"}
+    made.dynamics.attrs = DYNAMICS
     made["growth_exponent"] = made.norm_growth - 3
     for name in ("sqrt", "linear", "aligned", "misaligned"):
         made[f"fit_{name}_r2"] = 1 - made.learning_rate * made.weight_decay + 0 * made.norm_growth
@@ -48,6 +50,7 @@ def full_grid():
                         if made[name].dtype.kind == "f"})
 
 
+@functools.cache
 def many_rules():
     """More combinations of words than a figure has panels for, with long names."""
     made = dataset({"rule": [f"{NAME} {i}" for i in range(20)], "learning_rate": RATES, "weight_decay": DECAYS},
@@ -59,6 +62,7 @@ def many_rules():
     return made
 
 
+@functools.cache
 def refined():
     """Of a long axis few cells were trained, others in each column."""
     made = dataset({"learning_rate": np.logspace(-4, -1, 5), "weight_decay": np.logspace(-4, 2, 201)},
@@ -81,6 +85,11 @@ def few_words():
                    norm_growth=[1.5, 2e-5, 3e4], accuracy=[0.1, 0.2, 0.3], final_train_loss=[2e-6, 3e-6, 1e-6])
     made["layer_norm"] = (made.param_norm * made.norm_growth).expand_dims(layer=[0, 1]).transpose(..., "step", "layer")
     return made
+
+
+@functools.cache
+def of_full_grid(name):
+    return drawing(full_grid(), name)
 
 
 MADE = {made.__name__: made for made in (full_grid, many_rules, refined, few_words)}
@@ -150,7 +159,7 @@ def ranges(found):
 
 @pytest.mark.parametrize("name", ["norms", "norms-parts", "losses"])
 def test_panels_of_one_quantity_have_one_range_in_a_row(name):
-    found = ranges(drawing(full_grid(), name))
+    found = ranges(of_full_grid(name))
     assert len(found) > 1 and all(len(set(row)) == 1 for row in found) and len({row[0][0] for row in found}) == 1
 
 
@@ -180,9 +189,8 @@ def test_two_axes_of_panels_stand_in_rows_and_columns():
         f"weight decay {decay}" for decay in ("0.01", "0.1", "1", "10")]
 
 
-@pytest.mark.parametrize("made", [many_rules, full_grid, refined])
-def test_headings_are_short(made):
-    for found in figures.draw_all(made()):
+def test_headings_are_short(drawings):
+    for found, _ in drawings:
         for axes in panels(found):
             longest = max(text.count("\n") for text in (axes.get_title(), axes.get_ylabel()))
             title = axes.get_title().replace("\n", " ")
@@ -201,7 +209,7 @@ def test_what_all_panels_have_in_common_is_in_a_note():
 
 
 def test_cosines_are_cut_at_one_and_share_their_range_in_a_row():
-    found = drawing(full_grid(), "alignment")
+    found = of_full_grid("alignment")
     rows = np.reshape(panels(found), (-1, 4))
     assert all(len({axes.get_ylim() for axes in row[:3]}) == 1 for row in rows)
     assert rows[0][0].get_ylim()[1] <= 1.05 and "Panels are cut at −1 and 1" in found.caption
@@ -217,12 +225,12 @@ def test_a_logarithmic_panel_has_limits_above_zero():
 
 
 def test_norms_of_steps_have_one_kind_of_scale():
-    found = drawing(full_grid(), "steps")
+    found = of_full_grid("steps")
     assert {axes.get_yscale() for axes in panels(found)} == {"log"}
 
 
 def test_losses_in_maps_share_their_colours():
-    found = drawing(full_grid(), "final-losses")
+    found = of_full_grid("final-losses")
     train, valid = (axes.collections[0].norm for axes in panels(found))
     assert (train.vmin, train.vmax) == (valid.vmin, valid.vmax)
 
@@ -234,7 +242,7 @@ def test_losses_of_few_runs_have_one_kind_of_scale():
 
 
 def test_weight_decays_are_told_apart():
-    found = drawing(full_grid(), "norms")
+    found = of_full_grid("norms")
     assert [axes.get_title().replace("\n", " ") for axes in panels(found)][:2] == [
         "weight decay 0.001", "weight decay 0.01"]
 
@@ -269,7 +277,7 @@ def test_combinations_are_thinned_evenly():
 def test_cells_too_thin_to_be_seen_are_not_in_the_legend():
     found = drawing(refined(), "phase")
     assert "diverged" not in legend(found) and "1 run diverged, in cells too thin to be seen" in found.caption
-    assert "diverged" in legend(drawing(full_grid(), "phase"))
+    assert "diverged" in legend(of_full_grid("phase"))
 
 
 # ---- ticks and numbers ----

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import script
-from drawn import DECAYS, DIVERGED, DONE, RATES, SKIPPED, dataset, drawing, legend, near, panels, words
-from matplotlib.collections import QuadMesh
+from drawn import DECAYS, DIVERGED, DONE, RATES, SKIPPED, dataset, drawing, legend, mesh, near, panels, words
 from normsweep import plane
 from normsweep import words as words_of
 from normsweep.figures import equilibrium, runs
@@ -20,10 +19,6 @@ def boundary_at(factors, **axes):
     made["norm_growth"] = ((factor * made.learning_rate / made.weight_decay) ** 0.5).transpose(*made.outcome.dims)
     made.norm_growth.attrs["nature"] = "ratio"
     return made
-
-
-def mesh(axes):
-    return next(artist for artist in axes.collections if isinstance(artist, QuadMesh)).get_array().ravel()
 
 
 def test_numbers_other_than_seeds_have_panels_of_their_own():
@@ -177,7 +172,6 @@ def test_script_draws_a_part(tmp_path):
 
 def test_script_says_why_a_figure_is_empty(tmp_path):
     made = dataset({}, dynamics=np.int8(1), param_norm=(["step"], lambda step: 1.0 + step))
-    made.dynamics.attrs = {"flag_values": np.arange(2, dtype=np.int8), "flag_meanings": "none aligned"}
     made.to_netcdf(tmp_path / "one.nc")
     done = script("figures", tmp_path / "one.nc", "-o", tmp_path, "--format", "svg", "--only", "dynamics,norms",
                   status=1)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import PROJECT, run
-from drawn import DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, dataset, drawing, legend, near, panels, words
-from matplotlib.collections import LineCollection, QuadMesh
+from conftest import script
+from drawn import (
+    DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, dataset, drawing, legend, mesh, near, panels, words)
+from made_up import PHASE
+from matplotlib.collections import LineCollection
 from normsweep.figures.cells import implied_sides
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
@@ -26,9 +28,8 @@ def boundary_line(axes):
 
 def test_phase_has_the_growth_of_every_cell():
     axes = panels(drawing(straight_phase(), "phase"))[0]
-    mesh = next(artist for artist in axes.collections if isinstance(artist, QuadMesh))
     rate, decay = np.meshgrid(sorted(RATES), sorted(DECAYS[:-1]))
-    assert near(mesh.get_array().ravel(), 0.5 * np.log(3 * rate / decay).ravel())
+    assert near(mesh(axes), 0.5 * np.log(3 * rate / decay).ravel())
     assert near(axes.get_xlim(), (-4.5, -0.5)) and near(axes.get_ylim(), (-3.5, 1.5))
     assert [text.get_text() for text in axes.get_xticklabels()] == ["10⁻⁴", "10⁻³", "10⁻²", "10⁻¹"]
 
@@ -109,8 +110,7 @@ def test_cells_without_a_result():
     places = {(patch.get_hatch(), *np.round(patch.get_center(), 9)) for patch in axes.patches}
     assert places == {("xxxxx", -1.0, 1.0), ("|||||", -1.0, 0.0), (".....", -2.0, 1.0), ("/////", -2.0, 0.0)}
     assert set(legend(found)) >= {"diverged", "failed", "skipped", "no value"}
-    mesh = next(artist for artist in axes.collections if isinstance(artist, QuadMesh))
-    assert np.ma.count_masked(np.ma.masked_invalid(mesh.get_array())) == 4
+    assert np.ma.count_masked(np.ma.masked_invalid(mesh(axes))) == 4
 
 
 def test_decay_zero_is_a_row_of_its_own():
@@ -152,9 +152,6 @@ def test_huge_growth():
         assert words(drawing(made, name))
 
 
-PHASES = {"flag_values": np.arange(4, dtype=np.int8), "flag_meanings": "none growing shrinking diverged"}
-
-
 def refined(seeds=1, **changes):
     """A column for each learning rate in which only the ends and the runs beside a boundary of 0.03 were trained."""
     growth = np.tile([0.2, np.nan, 0.8, 1.5, np.nan, 3.0], (4, seeds, 1))
@@ -164,7 +161,7 @@ def refined(seeds=1, **changes):
         {"growth": growth, "outcome": outcome, "phase": phase}[name][place] = value
     made = dataset({"learning_rate": RATES, "seed": range(seeds), "weight_decay": [10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4]},
                    outcome, norm_growth=growth)
-    made["phase"] = made.outcome.dims, phase, PHASES
+    made["phase"] = made.outcome.dims, phase, PHASE
     return made
 
 
@@ -239,7 +236,7 @@ def test_boundaries_need_several_kinds_of_runs():
 
 def test_boundaries_say_what_they_need(tmp_path):
     two_rules().isel(rule=[0]).to_netcdf(tmp_path / "one.nc")
-    said = run(PROJECT / "analysis" / "figures", tmp_path / "one.nc", "--only", "boundaries", status=1)
+    said = script("figures", tmp_path / "one.nc", "--only", "boundaries", status=1)
     assert "it needs axes learning_rate and weight_decay and a third one" in said.stderr
 
 

@@ -7,7 +7,7 @@ import layout
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import NORMSWEEP, run
+from conftest import train_sweep
 from drawn import DIVERGED, PENDING, near, words
 from normsweep import figures, open_sweep
 from normsweep.figures import look
@@ -26,9 +26,14 @@ def measured(tmp_path_factory):
         yield made
 
 
+@pytest.fixture(scope="module")
+def drawings(measured):
+    return list(figures.draw_all(measured))
+
+
 @pytest.mark.long(20)
-def test_every_metric_has_a_figure(measured, tmp_path):
-    found = {figure.name: figure for figure in figures.draw_all(measured)}
+def test_every_metric_has_a_figure(measured, drawings, tmp_path):
+    found = {figure.name: figure for figure in drawings}
     assert figures.undrawn(measured) == []
     assert set(found) == {figure.name for figure in figures.FIGURES} - AXES_OF_THEIR_OWN - STACKS
     for name, figure in found.items():
@@ -50,12 +55,11 @@ def test_figures_of_other_sweeps(tmp_path, sweep, names):
 @thorough
 def test_equilibrium_is_late_in_each_run(tmp_path):
     """The last quarter of a run's own steps, of runs of several lengths and of runs that end early."""
-    (tmp_path / "lengths.yaml").write_text(
-        "corpus: markov\nvocabulary: 9\ncorpus_tokens: 2000\nwidth: 8\nheads: 2\nfeedforward: 8\ncontext: 8\n"
+    path = train_sweep(
+        tmp_path, "corpus: markov\nvocabulary: 9\ncorpus_tokens: 2000\nwidth: 8\nheads: 2\nfeedforward: 8\ncontext: 8\n"
         "batch: 4\nweight_decay: 2\nlearning_rate: 0.01\nsteps: [8, 40]\nstop_when: [never, phase]\n"
         "measure: {every: 2, metrics: [norms, equilibrium]}\n")
-    run(NORMSWEEP, "run", "lengths.yaml", "-j", "0", cwd=tmp_path)
-    with open_sweep(tmp_path / "lengths.nc") as made:
+    with open_sweep(path) as made:
         taken = made.last_step.values
         assert taken[0, 0] == 8 and taken[1, 0] == 40 and 8 < taken[1, 1] < 40
         late = equilibrium.late_steps(made, ["rotation", "tensor_rms"])
@@ -69,9 +73,9 @@ def test_equilibrium_is_late_in_each_run(tmp_path):
 
 
 @thorough
-def test_every_figure_can_be_read(measured):
+def test_every_figure_can_be_read(drawings):
     """What test_figures_layout.py asks of figures of made-up datasets."""
-    for found in figures.draw_all(measured):
+    for found in drawings:
         figure = layout.drawn(found)
         for flaw in (layout.outside, layout.overlapping, layout.few_ticks, layout.without_unit, layout.hyphens,
                      layout.unseen_in_legend):

@@ -1,17 +1,12 @@
 """Axes of integers, such as seeds above a billion: each value is itself, while real numbers are the same to 1e-9."""
 
-import sys
-
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import PROJECT, run
+from conftest import script
 from made_up import made_up
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-from normsweep import compare, open_sweep  # noqa: E402
-from normsweep.plane import equal, part_at, value_of  # noqa: E402
+from normsweep import compare, open_sweep
+from normsweep.plane import equal, part_at, value_of
 
 FIRST = 1_700_000_000  # its neighbours differ from it by 6e-10 of it
 AXIS = xr.DataArray(np.array([FIRST, FIRST + 1]), dims="seed", name="seed")
@@ -64,10 +59,8 @@ def test_such_seeds_are_compared(large):
         found = compare(ds, ds.isel(seed=[1]))
         assert (found.norm_growth_ratio.fillna(1) == 1).all()
         assert f"only A has it: seed {FIRST}." in found.attrs["notes"]
-    command = [sys.executable, PROJECT / "analysis" / "compare", "large.nc", "--format", "csv", "--at",
-               "norm_placement=pre"]
-    every = run(*command, "--along", "seed", cwd=large.parent).stdout
-    some = run(*command, "--along", f"seed={FIRST},{FIRST + 1}", cwd=large.parent).stdout
+    every, some = (script("compare", "large.nc", "--format", "csv", "--at", "norm_placement=pre", "--along", seeds,
+                          cwd=large.parent).stdout for seeds in ("seed", f"seed={FIRST},{FIRST + 1}"))
     assert every == some and f"A  large, norm_placement=pre, seed={FIRST}\n" in every
     assert every.endswith(f"compare-large-norm_placement-pre-seed-{FIRST}-{FIRST + 1}.csv\n")
 

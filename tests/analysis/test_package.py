@@ -6,25 +6,18 @@ import pathlib
 import re
 import sys
 
+import netCDF4
 import pytest
-from conftest import PROJECT, run
+from conftest import PROJECT, run, script
 from made_up import made_up
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-import normsweep  # noqa: E402
-from normsweep import entry  # noqa: E402
+import normsweep
+from normsweep import entry
 
 pytestmark = pytest.mark.thorough("builds and installs the package")
 
 ANALYSIS = PROJECT / "analysis"
 SETTINGS = (ANALYSIS / "pyproject.toml").read_text()
 SCRIPTS = {path.name for path in ANALYSIS.iterdir() if path.is_file() and os.access(path, os.X_OK)}
-
-
-def requirements():
-    """{package: least version} of pyproject.toml, of extras too."""
-    return dict(re.findall(r'"([A-Za-z0-9]+)(?:\[\w+\])?>=([\d.]+)"', SETTINGS.partition("[project]")[2]))
 
 
 def test_every_script_is_a_command():
@@ -56,6 +49,17 @@ def test_a_missing_module_is_named(name, module, tmp_path):
         assert f"No module named '{module}'" in done.stderr or f"import of {module} halted" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["compare", "figures", "report", "table"])
+def test_what_is_no_dataset_is_refused_in_one_line(name, tmp_path):
+    netCDF4.Dataset(tmp_path / "foreign.nc", "w").close()
+    (tmp_path / "text.nc").write_text("no netCDF")
+    for path, message in (("none.nc", "No such file or directory"), ("foreign.nc", "not a normsweep dataset"),
+                          ("text.nc", "not a normsweep dataset")):
+        paths = [path] * (2 if name == "compare" else 1)
+        assert script(name, *paths, status=1, cwd=tmp_path).stderr == f"{name}: {path}: {message}\n"
+    assert sorted(os.listdir(tmp_path)) == ["foreign.nc", "text.nc"]
+
+
 def test_data_and_statistics_need_no_matplotlib(tmp_path):
     """It takes seconds to import; what draws is in normsweep.figures."""
     made_up().to_netcdf(tmp_path / "a.nc")
@@ -85,8 +89,8 @@ def test_package_and_project_agree():
 
 
 def test_least_versions_are_said_alike():
-    """pyproject.toml, the page on installing, and the least versions that are tested."""
-    least = requirements()
+    """pyproject.toml, extras too, the page on installing, and the least versions that are tested."""
+    least = dict(re.findall(r'"([A-Za-z0-9]+)(?:\[\w+\])?>=([\d.]+)"', SETTINGS.partition("[project]")[2]))
     assert set(least) == {
         "numpy", "xarray", "netCDF4", "pandas", "scipy", "matplotlib", "pyarrow", "zarr", "dask", "tokenizers"}
     page = (PROJECT / "docs" / "installing.md").read_text()

@@ -3,7 +3,6 @@
 import functools
 import importlib.util
 import inspect
-import sys
 
 import everything
 import missing
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import PROJECT, run
+from conftest import script
 from drawn import DIVERGED, PENDING
 from made_up import made_up
 from matplotlib.collections import Collection
@@ -234,8 +233,7 @@ def test_stores_are_opened(stores):
 def test_scripts_take_stores(stores):
     """The order of columns is another one."""
     path, (store, *_) = stores
-    table = PROJECT / "analysis" / "table"
-    first, second = (run(sys.executable, table, one).stdout.splitlines() for one in (path, store))
+    first, second = (script("table", one).stdout.splitlines() for one in (path, store))
     assert len(first) == 61 and sorted(first[0].split(",")) == sorted(second[0].split(","))
     assert [sorted(line.split(",")) for line in first[1:]] == [sorted(line.split(",")) for line in second[1:]]
 

@@ -12,10 +12,7 @@ import pytest
 from conftest import NORMSWEEP, PROJECT, run, script
 from made_up import made_up
 from pages import EVIL, Reader
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-from normsweep.figures.report import report  # noqa: E402
+from normsweep.figures.report import report
 
 pytestmark = pytest.mark.thorough("writes reports again and again")
 

@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from conftest import PROJECT, run, script
+from conftest import PROJECT, run, script, train_sweep
 from made_up import made_up
 
 pytestmark = pytest.mark.thorough("writes tables in every format")
 
-TABLE = PROJECT / "analysis" / "table"
 # As the tests are run: the script alone would look for a Python by itself.
-COMMAND = [sys.executable, TABLE]
+COMMAND = [sys.executable, PROJECT / "analysis" / "table"]
 
 AXES = ["learning_rate", "weight_decay", "norm_placement", "seed"]
 COLUMNS = [*AXES, "outcome", "phase", "last_step", "seconds", "tokens_per_second", "attempts", "deaths", "session",
@@ -100,16 +99,15 @@ def test_parquet_without_its_module(path, tmp_path):
     assert not [name for name in os.listdir(tmp_path) if name.endswith("parquet")]
 
 
-def test_keys_of_a_together_axis_and_truth_values(tmp_path, normsweep):
-    (tmp_path / "a.yaml").write_text(
-        "corpus: markov\ncorpus_tokens: 4000\nsteps: 3\nmeasure: {every: 1}\nbias: [true, false]\n"
+def test_keys_of_a_together_axis_and_truth_values(tmp_path):
+    path = train_sweep(
+        tmp_path, "corpus: markov\ncorpus_tokens: 4000\nsteps: 3\nmeasure: {every: 1}\nbias: [true, false]\n"
         "together: {model: {small: {width: 8, heads: 2}, large: {width: 12, heads: 3}}}\n")
-    normsweep("run", "a.yaml", "-j", "0")
-    lines = list(csv.DictReader(script("table", tmp_path / "a.nc").stdout.splitlines(keepends=True)))
+    lines = list(csv.DictReader(script("table", path).stdout.splitlines(keepends=True)))
     assert [tuple(list(line.items())[:5]) for line in lines] == [
         (("bias", bias), ("model", model), ("width", width), ("heads", heads), ("outcome", "done"))
         for bias in ("true", "false") for model, width, heads in (("small", "8", "2"), ("large", "12", "3"))]
-    with xr.open_dataset(tmp_path / "a.nc") as ds:
+    with xr.open_dataset(path) as ds:
         same([float(line["train_loss_last"]) for line in lines], ds.final_train_loss.values.ravel())
         same([float(line["alignment_last"]) for line in lines], ds.alignment.values[..., -2].ravel())
         assert not {"layer_norm_last", "tensor_norm_last", "session_host", "step"} & set(lines[0])
@@ -125,9 +123,7 @@ def test_one_run(tmp_path):
 
 def test_errors_are_one_line(path, tmp_path):
     (tmp_path / "folder").mkdir()
-    for arguments, message in ((["none.nc"], "none.nc: No such file or directory"),
-                               ([TABLE], f"{TABLE}: not a normsweep dataset"),
-                               ([path, "-o", path], f"{path}: the name must end in .csv or .parquet"),
+    for arguments, message in (([path, "-o", path], f"{path}: the name must end in .csv or .parquet"),
                                ([path, "-o", "folder"], "folder: is a folder"),
                                ([path, "-o", "none/a.csv"], "none/a.csv: No such file or directory")):
         assert script("table", *arguments, status=1, cwd=tmp_path).stderr == f"table: {message}\n"

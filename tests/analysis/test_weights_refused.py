@@ -107,9 +107,8 @@ CHANGED = {
 }
 
 
-@pytest.mark.parametrize("name", CHANGED)
-def test_tensors(tmp_path, name):
-    change, line = CHANGED[name]
+@pytest.mark.parametrize("change, line", CHANGED.values(), ids=CHANGED)
+def test_tensors(tmp_path, change, line):
     entries, data = stored.entries(stored.GPT2)
     data = change(entries, data)
     (tmp_path / "m").mkdir()
@@ -144,9 +143,8 @@ RAW = {
 }
 
 
-@pytest.mark.parametrize("name", RAW)
-def test_bytes(tmp_path, name):
-    content, line = RAW[name]
+@pytest.mark.parametrize("content, line", RAW.values(), ids=RAW)
+def test_bytes(tmp_path, content, line):
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "model.safetensors").write_bytes(content)
     refused(tmp_path, f"model.safetensors: {line}", *HEADS)
@@ -202,10 +200,10 @@ GPT2 = {
 }
 
 
-@pytest.mark.parametrize("text", GPT2)
-def test_configurations_of_a_gpt2(tmp_path, text):
+@pytest.mark.parametrize("text, line", GPT2.items(), ids=GPT2)
+def test_configurations_of_a_gpt2(tmp_path, text, line):
     stored.save(tmp_path / "m", text, stored.GPT2)
-    refused(tmp_path, GPT2[text])
+    refused(tmp_path, line)
 
 
 def llama(**more):
@@ -222,6 +220,58 @@ def t5(**more):
 
 def scaling(**more):
     return llama(rope_scaling=more)
+
+
+# {name: (the configuration, the line behind the name of its file)}
+CONFIGURATIONS = {
+    "activation": (llama(hidden_act="relu2"), f"hidden_act: \"relu2\" is not {ACTIVATIONS}"),
+    "epsilon": (llama(rms_norm_eps=-1), "rms_norm_eps: -1 is not a number above 0"),
+    "large": (llama(rms_norm_eps=10**400), f"rms_norm_eps: 1{'0' * 79} is not a number up to 1e+12"),
+    "truth": (llama(mlp_bias=1), "mlp_bias: 1 is not true or false"),
+    "odd heads": (llama(head_dim=1), "rotary positions need an even width of heads"),
+    "wide heads": (llama(head_dim=99999999), "head_dim: 99999999 is not a whole number up to 1048576"),
+    "partial": (llama(partial_rotary_factor=0.5), "partial_rotary_factor: 0.5 is not 1"),
+    "no object": (llama(rope_scaling=2), "rope_scaling: 2 is not an object"),
+    "dynamic": (scaling(type="dynamic", factor=2), "rope_scaling: type: \"dynamic\" is not default, linear or llama3"),
+    "yarn": (scaling(rope_type="yarn"), "rope_scaling: rope_type: \"yarn\" is not default, linear or llama3"),
+    "base": (llama(rope_theta=1e-300), "rope_theta: 1e-300 is not a number from 1 to 1e+12"),
+    "factor": (
+        scaling(rope_type="linear", factor=1e-300), "rope_scaling: factor: 1e-300 is not a number from 1 to 1e+06"),
+    "low": (scaling(rope_type="llama3", factor=8, low_freq_factor=2e-7),
+            "rope_scaling: low_freq_factor: 2e-07 is not a number from 1e-06 to 1e+06"),
+    "low and high": (scaling(rope_type="llama3", factor=8, low_freq_factor=4, high_freq_factor=4),
+                     "rope_scaling: high_freq_factor: 4 is not above low_freq_factor"),
+    "scaled context": (scaling(rope_type="llama3", original_max_position_embeddings=0.5),
+                       "rope_scaling: original_max_position_embeddings: 0.5 is not a number from 1 to 2.14748e+09"),
+    "scaled mistral": (scaling(type="linear", factor=2) | {"model_type": "mistral"},
+                       "rope_scaling: {\"type\":\"linear\",\"factor\":2} is not null, which all versions of the"
+                       " library take alike"),
+    "bert decodes": (encoder("bert", is_decoder=True), "is_decoder: true is not false"),
+    "bert attends": (encoder("bert", add_cross_attention=True), "add_cross_attention: true is not false"),
+    "bert positions": (encoder("bert", position_embedding_type="relative_key"),
+                       "position_embedding_type: \"relative_key\" is not absolute"),
+    "roberta positions": (
+        encoder("roberta", max_position_embeddings=2), "max_position_embeddings: 2 is not above pad_token_id + 1"),
+    "t5 buckets": (t5(relative_attention_num_buckets=16), "relative_attention_num_buckets: 16 is not 32"),
+    "t5 distance": (t5(relative_attention_max_distance=64), "relative_attention_max_distance: 64 is not 128"),
+    "t5 gate": (t5(feed_forward_proj="gated-tanh"),
+                "feed_forward_proj: \"gated-tanh\" is not relu, gelu, silu, gated-gelu, gated-silu or gated-relu"),
+    "t5 activation": (t5(dense_act_fn="tanh"), f"dense_act_fn: \"tanh\" is not {ACTIVATIONS}"),
+    "t5 start": (t5(decoder_start_token_id=3), "decoder_start_token_id: 3 is not a whole number up to 2"),
+    "t5 encodes": (t5(is_encoder_decoder=False), "is_encoder_decoder: false is not true"),
+    "xlnet one way": (stored.XLNET_CONFIG | {"attn_type": "uni"}, "attn_type: \"uni\" is not bi"),
+    "xlnet odd": (stored.XLNET_CONFIG | {"d_model": 3, "n_head": 1}, "d_model: 3 is not an even number"),
+    "xlnet both ways": (stored.XLNET_CONFIG | {"bi_data": True}, "bi_data: true is not false"),
+    "xlnet clamped": (stored.XLNET_CONFIG | {"clamp_len": 5}, "clamp_len: 5 is not a whole number up to 0"),
+}
+TENSORS = {"llama": stored.LLAMA, "mistral": stored.LLAMA, "bert": stored.ENCODER, "roberta": stored.ENCODER,
+           "t5": stored.T5, "xlnet": stored.XLNET}
+
+
+@pytest.mark.parametrize("config, line", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
+def test_configurations(tmp_path, config, line):
+    stored.save(tmp_path / "m", config, TENSORS[config["model_type"]])
+    refused(tmp_path, f"config.json: {line}")
 
 
 NO_LLAMA = " is missing; expected the tensors of Llama as Hugging Face names them"
@@ -249,69 +299,16 @@ OTHERS = {
     "many heads": (llama(num_attention_heads=2**10, num_key_value_heads=1, head_dim=2**20), stored.LLAMA,
                    FILE + "1024 heads of 1048576 are more than 16777216 together"),
     "no sizes": ({"model_type": "llama"}, stored.LLAMA, "config.json: vocab_size is missing"),
-    "activation": (llama(hidden_act="relu2"), stored.LLAMA, f"config.json: hidden_act: \"relu2\" is not {ACTIVATIONS}"),
-    "epsilon": (llama(rms_norm_eps=-1), stored.LLAMA, "config.json: rms_norm_eps: -1 is not a number above 0"),
-    "large": (llama(rms_norm_eps=10**400), stored.LLAMA,
-              f"config.json: rms_norm_eps: 1{'0' * 79} is not a number up to 1e+12"),
-    "truth": (llama(mlp_bias=1), stored.LLAMA, "config.json: mlp_bias: 1 is not true or false"),
-    "odd heads": (llama(head_dim=1), stored.LLAMA, "config.json: rotary positions need an even width of heads"),
-    "wide heads": (llama(head_dim=99999999), stored.LLAMA,
-                   "config.json: head_dim: 99999999 is not a whole number up to 1048576"),
-    "partial": (llama(partial_rotary_factor=0.5), stored.LLAMA, "config.json: partial_rotary_factor: 0.5 is not 1"),
-    "no object": (llama(rope_scaling=2), stored.LLAMA, "config.json: rope_scaling: 2 is not an object"),
-    "dynamic": (scaling(type="dynamic", factor=2), stored.LLAMA,
-                "config.json: rope_scaling: type: \"dynamic\" is not default, linear or llama3"),
-    "yarn": (scaling(rope_type="yarn"), stored.LLAMA,
-             "config.json: rope_scaling: rope_type: \"yarn\" is not default, linear or llama3"),
-    "base": (llama(rope_theta=1e-300), stored.LLAMA, "config.json: rope_theta: 1e-300 is not a number from 1 to 1e+12"),
-    "factor": (scaling(rope_type="linear", factor=1e-300), stored.LLAMA,
-               "config.json: rope_scaling: factor: 1e-300 is not a number from 1 to 1e+06"),
-    "low": (scaling(rope_type="llama3", factor=8, low_freq_factor=2e-7), stored.LLAMA,
-            "config.json: rope_scaling: low_freq_factor: 2e-07 is not a number from 1e-06 to 1e+06"),
-    "low and high": (scaling(rope_type="llama3", factor=8, low_freq_factor=4, high_freq_factor=4), stored.LLAMA,
-                     "config.json: rope_scaling: high_freq_factor: 4 is not above low_freq_factor"),
-    "scaled context": (scaling(rope_type="llama3", original_max_position_embeddings=0.5), stored.LLAMA,
-                       "config.json: rope_scaling: original_max_position_embeddings: 0.5 is not a number from 1 to"
-                       " 2.14748e+09"),
-    "scaled mistral": (scaling(type="linear", factor=2) | {"model_type": "mistral"}, stored.LLAMA,
-                       "config.json: rope_scaling: {\"type\":\"linear\",\"factor\":2} is not null, which all versions"
-                       " of the library take alike"),
     "heads twice": (llama(), stored.LLAMA,
                     FILE + "config.json has the number of heads of a Llama; leave out --heads", "--heads", 2),
     "other heads": ({"n_head": 1}, stored.GPT2, "config.json: n_head: 1, but --heads 2; leave --heads out", *HEADS),
-    "bert decodes": (encoder("bert", is_decoder=True), stored.ENCODER, "config.json: is_decoder: true is not false"),
-    "bert attends": (encoder("bert", add_cross_attention=True), stored.ENCODER,
-                     "config.json: add_cross_attention: true is not false"),
-    "bert positions": (encoder("bert", position_embedding_type="relative_key"), stored.ENCODER,
-                       "config.json: position_embedding_type: \"relative_key\" is not absolute"),
-    "roberta positions": (encoder("roberta", max_position_embeddings=2), stored.ENCODER,
-                          "config.json: max_position_embeddings: 2 is not above pad_token_id + 1"),
     "roberta activation": (encoder("roberta", hidden_act="relu"), stored.ENCODER + "lm_head.bias 3 0\n",
                            FILE + "its prediction layer has gelu, but hidden_act in config.json is another activation"),
     "t5 half": (t5(), "shared.weight 3,2 0\n",
                 FILE + "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight is missing; expected the"
                        " tensors of T5 as Hugging Face names them"),
-    "t5 buckets": (t5(relative_attention_num_buckets=16), stored.T5,
-                   "config.json: relative_attention_num_buckets: 16 is not 32"),
-    "t5 distance": (t5(relative_attention_max_distance=64), stored.T5,
-                    "config.json: relative_attention_max_distance: 64 is not 128"),
-    "t5 gate": (t5(feed_forward_proj="gated-tanh"), stored.T5,
-                "config.json: feed_forward_proj: \"gated-tanh\" is not relu, gelu, silu, gated-gelu, gated-silu or"
-                " gated-relu"),
-    "t5 activation": (t5(dense_act_fn="tanh"), stored.T5, f"config.json: dense_act_fn: \"tanh\" is not {ACTIVATIONS}"),
-    "t5 start": (t5(decoder_start_token_id=3), stored.T5,
-                 "config.json: decoder_start_token_id: 3 is not a whole number up to 2"),
-    "t5 encodes": (t5(is_encoder_decoder=False), stored.T5, "config.json: is_encoder_decoder: false is not true"),
     "t5 copy": (t5(feed_forward_proj="gated-gelu"), stored.T5 + "decoder.embed_tokens.weight 3,2 1\n",
                 FILE + "decoder.embed_tokens.weight: not a copy of shared.weight, which it has to be"),
-    "xlnet one way": (stored.XLNET_CONFIG | {"attn_type": "uni"}, stored.XLNET,
-                      "config.json: attn_type: \"uni\" is not bi"),
-    "xlnet odd": (stored.XLNET_CONFIG | {"d_model": 3, "n_head": 1}, stored.XLNET,
-                  "config.json: d_model: 3 is not an even number"),
-    "xlnet both ways": (stored.XLNET_CONFIG | {"bi_data": True}, stored.XLNET,
-                        "config.json: bi_data: true is not false"),
-    "xlnet clamped": (stored.XLNET_CONFIG | {"clamp_len": 5}, stored.XLNET,
-                      "config.json: clamp_len: 5 is not a whole number up to 0"),
 }
 
 
@@ -351,9 +348,8 @@ SHARDS = {
 }
 
 
-@pytest.mark.parametrize("name", SHARDS)
-def test_several_files(tmp_path, name):
-    index, parts, line = SHARDS[name]
+@pytest.mark.parametrize("index, parts, line", SHARDS.values(), ids=SHARDS)
+def test_several_files(tmp_path, index, parts, line):
     (tmp_path / "m").mkdir()
     if index is not None:
         text = json.dumps({"weight_map": index} if isinstance(index, dict) and index else index)
@@ -408,9 +404,8 @@ def not_exported(folder, line):
     assert done.stderr == f"weights: n.weights.nc: {line}\n" and not (folder / "out").exists()
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_files_that_are_not_whole(tmp_path, whole, name):
-    change, line = FILES[name]
+@pytest.mark.parametrize("change, line", FILES.values(), ids=FILES)
+def test_files_that_are_not_whole(tmp_path, whole, change, line):
     (tmp_path / "n.weights.nc").write_bytes(change(bytearray(whole.read_bytes())))
     not_exported(tmp_path, line)
 

@@ -6,7 +6,6 @@ small model. The program in it makes runs short; Slurm is one that only writes d
 
 import array
 import json
-import os
 import re
 import shutil
 import subprocess

@@ -3,25 +3,13 @@ has no axis; on a plane of learning rate and weight decay, where a slope is a si
 
 import re
 import shutil
-import sys
 
 import documents
 import matplotlib.pyplot
 import pytest
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import tiny, train_sweep
 from test_docs import NOT_EXECUTED, reason
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-TINY = """
-corpus: markov
-vocabulary: 9
-corpus_tokens: 1000
-width: 4
-heads: 1
-feedforward: 4
-context: 4
-batch: 2
+TINY = tiny(vocabulary=9, corpus_tokens=1000, layers=None, width=4, heads=1, feedforward=4, context=4, batch=2) + """\
 steps: 4
 measure: {every: 2, metrics: [norms, alignment, gradients, equilibrium]}
 gradient_batches: 1
@@ -63,9 +51,7 @@ def trained(tmp_path_factory):
 
     def path(text):
         if text not in known:
-            known[text] = folder / f"{len(known)}.nc"
-            (folder / "sweep.yaml").write_text(TINY + text)
-            run(NORMSWEEP, "run", "sweep.yaml", "-o", known[text], "-j", "0", cwd=folder)
+            known[text] = train_sweep(folder, TINY + text, name=str(len(known)))
         return known[text]
     return path
 

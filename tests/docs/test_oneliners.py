@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import netCDF4
 import numpy as np
 import pytest
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT, run, sets
 
 pytestmark = pytest.mark.thorough("runs every line of the page")
 
@@ -21,7 +21,7 @@ DONE, DIVERGED = 2, 3
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("quickstart")
-    short = ["--set", "steps=40", "--set", "corpus_tokens=20000", "--set", "layers=1"]
+    short = sets("steps=40", "corpus_tokens=20000", "layers=1")
     run(NORMSWEEP, "run", PROJECT / "sweeps" / "quickstart.yaml", "-j", "0", *short, cwd=path, timeout=300)
     return path
 

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, PROJECT, run, tiny
 from slurm_cluster import Cluster, lacking
 from test_run import assert_equal, outcomes
 
@@ -21,16 +21,7 @@ PATIENCE = 900  # seconds to wait for anything without a time limit of its own
 RUNS = 16
 PLAN = (f"cells={RUNS}\nruns={RUNS}\nworkers=1\nseconds=30\ncore_seconds=30\nlongest_seconds=2\n"
         "checkpoint_seconds=300\noutput=another.nc\n")
-SWEEP = """\
-corpus: markov
-vocabulary: 64
-corpus_tokens: 4000
-layers: 2
-width: 32
-heads: 2
-feedforward: 64
-context: 32
-batch: 8
+SWEEP = tiny(vocabulary=64, layers=2, width=32, feedforward=64, context=32, batch=8) + """\
 learning_rate: {log: [1e-1, 1e-4], points: 4}
 seed: {range: [0, 3]}
 measure: {every: 50}

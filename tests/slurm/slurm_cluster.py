@@ -90,10 +90,6 @@ def parent(pid):
     return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def command_name(pid):
-    return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-
-
 def kill(pid):
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
@@ -195,7 +191,8 @@ class Cluster:
         tasks = processes(SLURM_CONF=self.environment["SLURM_CONF"], SLURMD_NODENAME=node, SLURM_JOB_ID=job)
         with contextlib.suppress(OSError):
             steps = {parent(pid) for pid in tasks}
-            return tasks + [pid for pid in steps - set(tasks) if command_name(pid) == "slurmstepd"]
+            return tasks + [pid for pid in steps - set(tasks)
+                            if pathlib.Path(f"/proc/{pid}/comm").read_text() == "slurmstepd\n"]
         return tasks
 
     def lose_node(self, node, job):

@@ -316,20 +316,14 @@ def test_letters_are_read(slurm, options):
 
 
 @slow
-def test_variables_of_sbatch_are_read(slurm):
-    variables = {"SBATCH_PARTITION": "short", "SBATCH_TIMELIMIT": "10:00:00"}
-    out, _ = slurm.run(SUBMIT, "sweep.yaml", "--calibrated", "plan", "-N4", **variables)
-    assert "partition short, time 10:00:00, a chain of 1" in out
-    out, _ = slurm.run(SUBMIT, "sweep.yaml", "--calibrated", "plan", "-N4", "-t", "20:00:00", "-pall", **variables)
-    assert "partition all, time 20:00:00, a chain of 1" in out
-
-
-@slow
-@pytest.mark.parametrize("text, said", [
-    ("300", "5:00:00"), ("300:30", "5:00:30"), ("5:00:30", "5:00:30"), ("0-5", "5:00:00"), ("0-08:09", "8:09:00"),
-    ("1-00:00:00", "24:00:00")])
-def test_times_are_slurms(slurm, text, said):
-    assert f", time {said}, a chain of " in slurm.submit("--partition=short", "--time", text)[0]
+@pytest.mark.parametrize("options, said", [
+    (["-N4"], "partition short, time 10:00:00, a chain of 1"),
+    (["-N4", "-t", "20:00:00", "-pall"], "partition all, time 20:00:00, a chain of 1"),
+    *((["--time", text], f"partition short, time {said}, a chain of ") for text, said in (
+        ("300", "5:00:00"), ("300:30", "5:00:30"), ("5:00:30", "5:00:30"), ("0-5", "5:00:00"), ("0-08:09", "8:09:00"),
+        ("1-00:00:00", "24:00:00")))])
+def test_variables_of_sbatch_and_times_of_slurm_are_read(slurm, options, said):
+    assert said in slurm.submit(*options, SBATCH_PARTITION="short", SBATCH_TIMELIMIT="10:00:00")[0]
 
 
 @slow
@@ -469,10 +463,7 @@ def test_check_speaks_of_the_sweep(slurm):
 @slow
 def test_what_has_ended_is_not_expected_again(slurm):
     slurm.run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", "--set", "learning_rate=[0.1, 0.01]")
-    out, _ = slurm.submit("--ntasks-per-node=4")
-    assert "5 runs, 3 have ended; 1:36:01 expected" in out
-    slurm.run(NORMSWEEP, "run", "sweep.yaml", "-j", "0")
-    assert slurm.submit()[0] == "sweep.nc: nothing left to do: 5 runs have ended\n"
+    assert "5 runs, 3 have ended; 1:36:01 expected" in slurm.submit("--ntasks-per-node=4")[0]
     assert len(slurm.called("sbatch")) == 1
 
 

@@ -9,7 +9,7 @@ import netCDF4
 import numpy as np
 import pytest
 
-from conftest import tiny
+from conftest import tiny, train_sweep
 
 pytestmark = pytest.mark.thorough("starts dozens of sweeps")
 
@@ -27,10 +27,8 @@ OTHER_AXIS = SWEEP.replace("bias: true", "bias: [true, false]")
 
 
 @pytest.fixture
-def dataset(tmp_path, normsweep):
-    (tmp_path / "a.yaml").write_text(SWEEP)
-    normsweep("run", "a.yaml", "-j", "0")
-    return tmp_path / "a.nc"
+def dataset(tmp_path):
+    return train_sweep(tmp_path, SWEEP, name="a")
 
 
 def add(path, *variables):
@@ -118,27 +116,22 @@ def test_a_parameter_that_is_not_an_axis_is_not_lost(dataset, tmp_path, normswee
     assert dataset.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["a.nc", "a.yaml"]
 
 
-def test_an_axis_that_becomes_a_fixed_parameter_leaves_nothing(dataset, tmp_path, normsweep):
-    (tmp_path / "b.yaml").write_text(SWEEP.replace("bias: true", "bias: [true]"))
-    normsweep("run", "b.yaml", "-j", "0")
-    (tmp_path / "b.yaml").write_text(SWEEP)
-    normsweep("run", "b.yaml", "-j", "0")
-    with netCDF4.Dataset(tmp_path / "b.nc") as file:
+def test_an_axis_that_becomes_a_fixed_parameter_leaves_nothing(tmp_path):
+    train_sweep(tmp_path, SWEEP.replace("bias: true", "bias: [true]"))
+    with netCDF4.Dataset(train_sweep(tmp_path, SWEEP)) as file:
         assert "bias" in file.ncattrs() and "bias" not in file.variables
 
 
-def test_history_is_kept_without_other_additions(dataset, tmp_path, normsweep):
+def test_history_is_kept_without_other_additions(dataset, tmp_path):
     """Then nothing is defined after the layout: the file is as long as a new one with this history."""
-    (tmp_path / "a.yaml").write_text(LONGER)
-    normsweep("run", "a.yaml", "-j", "0")
-    normsweep("run", "a.yaml", "-j", "0", "-o", "new.nc")
-    with netCDF4.Dataset(dataset) as file, netCDF4.Dataset(tmp_path / "new.nc") as new:
+    longer, fresh = (train_sweep(tmp_path, LONGER, name=name) for name in ("a", "new"))
+    with netCDF4.Dataset(longer) as file, netCDF4.Dataset(fresh) as new:
         lines = file.history.splitlines()
         assert [re.fullmatch(rf"{DATE} (\w+) by normsweep {VERSION}", line)[1] for line in lines] == [
             "extended", "created"]
         more = 4 * -(-len(file.history) // 4) - 4 * -(-len(new.history) // 4)
     # the values begin at a multiple of 8 behind the header, in both files
-    assert abs(dataset.stat().st_size - (tmp_path / "new.nc").stat().st_size - more) < 8
+    assert abs(longer.stat().st_size - fresh.stat().st_size - more) < 8
 
 
 def test_additions_count_for_the_space_that_a_new_file_needs(dataset, tmp_path, normsweep):

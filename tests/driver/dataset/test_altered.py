@@ -4,26 +4,15 @@ they can, or one line."""
 import os
 import random
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 from altered import Content
-from conftest import NORMSWEEP, PROJECT, run
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-from normsweep import names  # noqa: E402
+from conftest import NORMSWEEP, delayed, tiny, train_sweep
 
 pytestmark = pytest.mark.thorough("starts the program on a hundred altered datasets")
 
-SWEEP = """\
-corpus: markov
-corpus_tokens: 4000
-layers: 1
-feedforward: 8
-context: 8
-batch: 2
+SWEEP = tiny(vocabulary=None, width=None, heads=None, feedforward=8, batch=2) + """\
 steps: 4
 learning_rate: [1e-2, 1e-3]
 bias: [true, false]
@@ -36,59 +25,51 @@ MORE = SWEEP.replace("1e-3]", "1e-3, 1e-4]")
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A dataset with two pending runs."""
-    folder = tmp_path_factory.mktemp("whole")
-    (folder / "a.yaml").write_text(SWEEP)
-    run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=folder)
-    content = Content(folder / "a.nc")
+    path = train_sweep(tmp_path_factory.mktemp("whole"), SWEEP)
+    content = Content(path)
     content["outcome"].values[1, 1] = [0, 1]
-    return content.write(folder / "a.nc")
+    return content.write(path)
 
 
-def turn(name, order):
-    def alter(content):
-        content[name].dimensions = [content[name].dimensions[i] for i in order]
-    return alter
+@delayed
+def turn(content, name, order):
+    content[name].dimensions = [content[name].dimensions[i] for i in order]
 
 
-def fill(name, value, at=...):
-    def alter(content):
-        content[name].values[at] = value
-    return alter
+@delayed
+def span(content, name, *dimensions):
+    content[name].dimensions = [*dimensions]
 
 
-def retype(name, kind):
-    def alter(content):
-        content[name].type = kind
-    return alter
+@delayed
+def fill(content, name, value, at=...):
+    content[name].values[at] = value
 
 
-def widen(name, width):
-    def alter(content):
-        content.dimensions["other"] = width
-        content[name].dimensions[-1] = "other"
-    return alter
+@delayed
+def retype(content, name, kind):
+    content[name].type = kind
 
 
-def set_attribute(name, value):
-    def alter(content):
-        content.attributes[name] = value
-    return alter
+@delayed
+def widen(content, name, width):
+    content.dimensions["other"] = width
+    content[name].dimensions[-1] = "other"
 
 
-def drop(name):
-    def alter(content):
-        content.variables.pop(name, content.attributes.pop(name, None))
-    return alter
+@delayed
+def set_attribute(content, name, value):
+    content.attributes[name] = value
 
 
-def double_axis(content):
-    content["outcome"].dimensions = ["bias", "bias", "model"]
+@delayed
+def drop(content, name):
+    content.variables.pop(name, content.attributes.pop(name, None))
 
 
-def lengthen(name, length):
-    def alter(content):
-        content.dimensions[name] = length
-    return alter
+@delayed
+def lengthen(content, name, length):
+    content.dimensions[name] = length
 
 
 FIRST = "learning_rate=0.01 bias=true model=small"
@@ -124,10 +105,9 @@ REFUSED = {
     "heads: 0 is below 1": fill("heads", 0),
     "bias: true is above 1": fill("bias", 2),
     "model is of type int and not char": retype("model", "i4"),
-    "step is over (learning_rate) and not over (step)": lambda content: setattr(
-        content["step"], "dimensions", ["learning_rate"]),
+    "step is over (learning_rate) and not over (step)": span("step", "learning_rate"),
     "outcome is not of type byte": retype("outcome", "f8"),
-    "outcome is over one dimension twice": double_axis,
+    "outcome is over one dimension twice": span("outcome", "bias", "bias", "model"),
     "the attribute layers has a value that the key cannot have": set_attribute("layers", "one"),
     "the attribute beta1 has a value that the key cannot have": set_attribute("beta1", np.array([0.9, 0.9])),
     "the attribute batch has a value that the key cannot have": set_attribute("batch", 2.5),
@@ -139,12 +119,18 @@ REFUSED = {
 
 
 def test_a_metric_that_was_taken_out_is_a_difference(whole, tmp_path, normsweep):
-    content = Content(whole)
-    drop("param_norm")(content)
+    content = altered(whole, drop("param_norm"))
     assert refused(content, tmp_path, normsweep, MORE) == (
         "a.nc: holds another sweep: param_norm is missing in a.nc; use --fresh or another -o\n")
     assert normsweep("verify", "a.yaml", "-j", "0", "--set", "learning_rate=[1e-2, 1e-3]", status=2).stderr.startswith(
         "a.nc: holds another sweep: param_norm is missing")
+
+
+def altered(whole, *alterations):
+    content = Content(whole)
+    for alter in alterations:
+        alter(content)
+    return content
 
 
 def refused(content, folder, normsweep, sweep):
@@ -161,8 +147,7 @@ def refused(content, folder, normsweep, sweep):
 @pytest.mark.parametrize("fault", REFUSED)
 def test_a_start_refuses_and_who_looks_is_told_the_same(whole, tmp_path, normsweep, fault):
     """Who looks sees as much as there is to be seen; else it is the one line of the refusal."""
-    content = Content(whole)
-    REFUSED[fault](content)
+    content = altered(whole, REFUSED[fault])
     said, line = refused(content, tmp_path, normsweep, MORE), f"a.nc: {fault}; normsweep did not write this"
     assert said.startswith(line)
     for command in ("status", "show"):
@@ -180,30 +165,22 @@ def test_a_sound_dataset_is_not_called_altered(whole, tmp_path, normsweep):
 
 @pytest.mark.parametrize("alter", [retype("attempts", "f8"), fill("outcome", 127), widen("host", 8)])
 def test_a_sweep_that_has_not_grown_refuses_too(whole, tmp_path, normsweep, alter):
-    content = Content(whole)
-    alter(content)
+    content = altered(whole, alter)
     assert "; normsweep did not write this; use --fresh or another -o\n" in refused(content, tmp_path, normsweep, SWEEP)
 
 
 def test_fresh_is_the_way_out(whole, tmp_path, normsweep):
-    content = Content(whole)
-    retype("reason", "i4")(content)
-    content.write(tmp_path / "a.nc")
+    altered(whole, retype("reason", "i4")).write(tmp_path / "a.nc")
     (tmp_path / "a.yaml").write_text(SWEEP)
     normsweep("run", "a.yaml", "-j", "0", "--fresh")
     assert Content(tmp_path / "a.nc.old")["reason"].type == np.dtype("i4")
 
 
-def hide_behind_fill(content):
-    content["attempts"].attributes["_FillValue"] = 1
-
-
-@pytest.mark.parametrize("alter", [lambda content: None, hide_behind_fill])
-def test_runs_are_kept_where_nothing_is_wrong(whole, tmp_path, normsweep, alter):
+@pytest.mark.parametrize("alterations", [
+    [], [lambda content: content["attempts"].attributes.update(_FillValue=1)]])
+def test_runs_are_kept_where_nothing_is_wrong(whole, tmp_path, normsweep, alterations):
     """A fill value hides no stored value."""
-    content = Content(whole)
-    alter(content)
-    content.write(tmp_path / "a.nc")
+    altered(whole, *alterations).write(tmp_path / "a.nc")
     (tmp_path / "a.yaml").write_text(MORE)
     said = normsweep("run", "a.yaml", "-j", "0").stdout
     assert "12 runs: 12 done" in said
@@ -226,18 +203,13 @@ def test_fill_values_of_any_length(whole, tmp_path, normsweep, value):
 
 
 def test_coordinates_that_are_not_numbers_are_places(whole, tmp_path, normsweep):
-    content = Content(whole)
-    content["scale"].values[:] = np.nan
-    content.write(tmp_path / "a.nc")
+    altered(whole, fill("scale", np.nan)).write(tmp_path / "a.nc")
     assert "scale=19" in normsweep("show", "a.nc", "homogeneity", "--at", "scale=19").stdout
 
 
 def test_texts_over_other_dimensions_are_none(whole, tmp_path, normsweep):
-    content = Content(whole)
-    content["outcome"].values[:] = 4
-    content["reason"].values[:] = np.frombuffer(b"mine".ljust(256), "S1")
-    turn("reason", [1, 0, 2, 3])(content)
-    content.write(tmp_path / "a.nc")
+    altered(whole, fill("outcome", 4), fill("reason", np.frombuffer(b"mine".ljust(256), "S1")),
+            turn("reason", [1, 0, 2, 3])).write(tmp_path / "a.nc")
     said = normsweep("status", "a.nc").stdout
     assert "no reason given" in said and "mine" not in said
 
@@ -316,10 +288,7 @@ def survived(folder, *arguments):
 
 def test_a_start_that_was_killed_before_it_was_counted_carries_on(whole, tmp_path, normsweep):
     """A flush writes in the order of offsets: a kill in the middle of it leaves an outcome without its attempt."""
-    content = Content(whole)
-    fill("outcome", 1)(content)
-    fill("attempts", 0)(content)
-    content.write(tmp_path / "a.nc")
+    altered(whole, fill("outcome", 1), fill("attempts", 0)).write(tmp_path / "a.nc")
     (tmp_path / "a.yaml").write_text(MORE)
     assert normsweep("run", "a.yaml", "-j", "0").stderr.count("did not write") == 0
     made = Content(tmp_path / "a.nc")

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
 import missing
 import netCDF4
@@ -13,13 +12,10 @@ import numpy as np
 import pytest
 import xarray as xr
 from altered import Content
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, run, train_sweep
 from test_altered import MORE, SWEEP
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-from normsweep import open_sweep  # noqa: E402
-from normsweep.verify import extents  # noqa: E402
+from normsweep import open_sweep
+from normsweep.verify import extents
 
 pytestmark = pytest.mark.thorough("starts dozens of sweeps")
 
@@ -30,17 +26,11 @@ NCCOPY = missing.program("nccopy", "compressed copies of datasets", "netcdf-bin"
 def folder(tmp_path_factory):
     """a.nc, with two pending runs, and its copy a-small.nc."""
     folder = tmp_path_factory.mktemp("copies")
-    (folder / "a.yaml").write_text("title: träumerisch\n" + SWEEP)
-    run(NORMSWEEP, "run", "a.yaml", "-j", "0", cwd=folder)
-    with netCDF4.Dataset(folder / "a.nc", "r+") as file:
+    with netCDF4.Dataset(train_sweep(folder, "title: träumerisch\n" + SWEEP, name="a"), "r+") as file:
         file["outcome"][1, 1] = [0, 1]
-    compress(folder / "a.nc", folder / "a-small.nc")
+    # like nccopy -4 -d 5 -s, but attributes that are not ASCII become type string
+    Content(folder / "a.nc").write(folder / "a-small.nc", "NETCDF4", compression="zlib", shuffle=True)
     return folder
-
-
-def compress(source, target):
-    """Copies like nccopy -4 -d 5 -s, but attributes that are not ASCII become type string."""
-    Content(source).write(target, "NETCDF4", compression="zlib", shuffle=True)
 
 
 def shown(folder, name, *arguments):
@@ -71,13 +61,6 @@ def test_python_reads_the_same(folder):
         assert copy.sweep.title == "träumerisch" and int(copy.sweep.done.sum()) == 6
 
 
-def refusal(folder, *arguments):
-    before = {name: (folder / name).read_bytes() for name in os.listdir(folder)}
-    said = run(NORMSWEEP, "run", *arguments, cwd=folder, status=2).stderr
-    assert before == {name: (folder / name).read_bytes() for name in os.listdir(folder)}
-    return said
-
-
 @NCCOPY
 @pytest.mark.parametrize("sweep, runs", [(SWEEP, 8), (MORE, 12)])
 def test_the_way_back(folder, tmp_path, sweep, runs):
@@ -91,7 +74,9 @@ def test_the_way_back(folder, tmp_path, sweep, runs):
     subprocess.run(["nccopy", "-4", "-d", "5", "-s", "it's.nc", "it's-small.nc"], check=True, cwd=home)
     (home / "a.yaml").write_text("title: träumerisch\n" + sweep)
     copy = r"'it'\''s-small.nc'"
-    said = refusal(home, "a.yaml", "-j", "0", "-o", "it's-small.nc")
+    before = {path: path.read_bytes() for path in home.iterdir()}
+    said = run(NORMSWEEP, "run", "a.yaml", "-j", "0", "-o", "it's-small.nc", cwd=home, status=2).stderr
+    assert before == {path: path.read_bytes() for path in home.iterdir()}
     told = re.fullmatch(r"it's-small.nc: is a netCDF-4 copy, which can only be read; to continue: "
                         r"(nccopy .*), then run with (-o .*)\n", said)
     assert f"continue  {told[1]}   " in run(NORMSWEEP, "status", "it's-small.nc", cwd=home).stdout and copy in told[1]

@@ -6,7 +6,7 @@ import pytest
 
 import same
 
-from conftest import tiny
+from conftest import tiny, train_sweep
 
 pytestmark = pytest.mark.thorough("starts dozens of sweeps")
 
@@ -32,14 +32,8 @@ def axis(path, name):
         return np.asarray(file[name][...]).tolist()
 
 
-@pytest.fixture
-def strict(tmp_path, normsweep):
-    (tmp_path / "a.yaml").write_text(SWEEP)
-    normsweep("run", "a.yaml", "-j", "0")
-    return tmp_path / "a.nc"
-
-
-def test_new_datasets_have_a_strict_order(strict):
+def test_new_datasets_have_a_strict_order(tmp_path):
+    strict = train_sweep(tmp_path, SWEEP)
     assert axis(strict, "learning_rate") == [1e-3, 3e-2, 1e-1] and axis(strict, "weight_decay") == [0, 1e-1, 1, 10]
     assert axis(strict, "bias") == [1, 0]  # descends in the file
     with netCDF4.Dataset(strict) as file:
@@ -54,21 +48,20 @@ def test_new_datasets_have_a_strict_order(strict):
 @pytest.mark.parametrize("first, then, order", [
     ("[3, 1]", "[3, 1, 2]", [1, 2, 3]),  # neither ascending nor descending: the order turns
     ("[1, 3]", "[3, 2, 1]", [3, 2, 1]), ("[3]", "[5, 3]", [5, 3])])
-def test_a_grown_axis_may_turn_round(tmp_path, normsweep, first, then, order):
+def test_a_grown_axis_may_turn_round(tmp_path, first, then, order):
     """Every value keeps its runs, whatever its index becomes; the others are those of an undisturbed sweep."""
-    (tmp_path / "a.yaml").write_text(SWEEP.replace("measure:", f"seed: {first}\nmeasure:"))
-    normsweep("run", "a.yaml", "-j", "0")
-    before = seeds(tmp_path / "a.nc")
-    (tmp_path / "a.yaml").write_text(SWEEP.replace("measure:", f"seed: {then}\nmeasure:"))
-    normsweep("run", "a.yaml", "-j", "0")
-    after = seeds(tmp_path / "a.nc")
-    assert list(after) == axis(tmp_path / "a.nc", "seed") == order and set(before) < set(after)
+    smaller = SWEEP.replace("[3e-2, 1e-1, 1e-3]", "[3e-2, 1e-3]")
+    smaller = smaller.replace("{log: [1e-1, 10], points: 3, plus: [0]}", "[0, 10]")
+    earlier, later = (f"{smaller}seed: {values}\n" for values in (first, then))
+    before = seeds(train_sweep(tmp_path, earlier, name="a"))
+    grown = train_sweep(tmp_path, later, name="a")
+    after = seeds(grown)
+    assert list(after) == axis(grown, "seed") == order and set(before) < set(after)
     for seed, variables in before.items():
         for name, values in variables.items():
             assert after[seed][name].tobytes() == values.tobytes(), (seed, name)
-    normsweep("run", "a.yaml", "-j", "0", "-o", "b.nc")
-    assert same.differences(same.read(tmp_path / "a.nc"), same.read(tmp_path / "b.nc")) == []
-    with netCDF4.Dataset(tmp_path / "a.nc") as file:
+    assert same.differences(same.read(grown), same.read(train_sweep(tmp_path, later, name="b"))) == []
+    with netCDF4.Dataset(grown) as file:
         assert (np.asarray(file["attempts"][...])[np.asarray(file["outcome"][...]) == same.DONE] == 1).all()
 
 

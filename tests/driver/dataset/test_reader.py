@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import same
-from conftest import NORMSWEEP, PROJECT, tiny
+from conftest import NORMSWEEP, PROJECT, tiny, train_sweep
 from watched import Watched
 
 pytestmark = pytest.mark.thorough("reads a sweep while it runs")
@@ -97,41 +97,29 @@ def bits(values):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The finished dataset of an undisturbed sweep, and its sweep file."""
-    folder = tmp_path_factory.mktemp("whole")
-    (folder / "sweep.yaml").write_text(SWEEP)
-    with Watched([NORMSWEEP, "run", "sweep.yaml", "-j", "0", "-o", "whole.nc"], cwd=folder) as command:
-        assert not command.wait(300) and command.process.returncode == 0, command.text
-    return folder / "whole.nc"
+    """The finished dataset of an undisturbed sweep, beside its sweep file."""
+    return train_sweep(tmp_path_factory.mktemp("whole"), SWEEP)
 
 
-def read_throughout(path, whole):
-    return subprocess.Popen([sys.executable, __file__, path, whole], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            text=True, cwd=PROJECT / "tests", env={**os.environ, "PYTHONPATH": str(PROJECT / "tests")})
-
-
-def run_sweep(whole, path, disturb):
-    with Watched([NORMSWEEP, "run", whole.with_name("sweep.yaml"), "-j", "2", "-o", path], cwd=path.parent) as command:
-        if disturb:
-            disturb(command, path)
+def run_sweep(sweep, path, is_disturbed):
+    """If it is disturbed, a worker is killed once there are rows, and with them a checkpoint."""
+    with Watched([NORMSWEEP, "run", sweep, "-j", "2", "-o", path], cwd=path.parent) as command:
+        if is_disturbed:
+            assert command.wait(120, lambda: list(path.with_name("sweep.nc.d").glob("*.nc"))), command.text
+            assert command.of("worker")[0].kill(signal.SIGKILL)
         assert not command.wait(300), command.stacks()
         assert command.process.returncode == 0, command.text
         assert command.wait_gone(60) is not None, command.stacks()
 
 
-def kill_a_worker(command, path):
-    """Waits until there are rows, and with them a checkpoint."""
-    assert command.wait(120, lambda: list(path.with_name("sweep.nc.d").glob("*.nc"))), command.text
-    assert command.of("worker")[0].kill(signal.SIGKILL)
-
-
-@pytest.mark.parametrize("disturb", [None, kill_a_worker], ids=["undisturbed", "worker killed"])
-def test_read_all_the_time(whole, tmp_path, disturb):
+@pytest.mark.parametrize("is_disturbed", [False, True], ids=["undisturbed", "worker killed"])
+def test_read_all_the_time(whole, tmp_path, is_disturbed):
     path = tmp_path / "sweep.nc"
-    process = read_throughout(path, whole)
+    process = subprocess.Popen([sys.executable, __file__, path, whole], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True, env={**os.environ, "PYTHONPATH": str(PROJECT / "tests")})
     try:
         assert process.stdout.readline() == "ready\n"
-        run_sweep(whole, path, disturb)
+        run_sweep(whole.with_suffix(".yaml"), path, is_disturbed)
         out, _ = process.communicate(timeout=120)
     finally:
         process.kill()
@@ -140,7 +128,7 @@ def test_read_all_the_time(whole, tmp_path, disturb):
     print(f"opened {told['opened']} times, {told['partial']} times with rows of runs under way")
     assert told["wrong"] == []
     assert told["opened"] > 0 and told["partial"] > 0
-    assert disturb or told["back"] == 0  # a run whose worker died waits again
+    assert is_disturbed or told["back"] == 0  # a run whose worker died waits again
     assert same.differences(same.read(path), same.read(whole)) == []
 
 

@@ -123,14 +123,10 @@ def test_nccopy(place):
 
 # ---- R ----
 
-def has_ncdf4():
+def test_r(place, growth):
     needs("Rscript", "r-base-core")
     if subprocess.run(["Rscript", "-e", "library(ncdf4)"], capture_output=True, stdin=subprocess.DEVNULL).returncode:
         missing.skip("R has no package ncdf4", "that R reads a dataset", "apt-get install r-cran-ncdf4")
-
-
-def test_r(place, growth):
-    has_ncdf4()
     copy(place)
     (place / "growth.R").write_text(script("R", "r"))
     run("Rscript", "growth.R", cwd=place)
@@ -262,7 +258,6 @@ def test_zarr_has_the_same_values(place, growth):
 def test_zarr_without_a_word(place):
     """What docs/formats.md and the guide say of `open_sweep` and keywords that avoid the notes of zarr."""
     zarr = missing.module("zarr", "that converting to Zarr gives no warning", "pip install zarr")
-    sys.path.insert(0, str(PROJECT / "analysis"))
     import normsweep
     with normsweep.open_sweep(place / "small.nc") as ds:
         ways = [({"consolidated": False}, {"consolidated": False})]

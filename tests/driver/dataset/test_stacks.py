@@ -1,17 +1,13 @@
 """A dataset of encoder-decoders, made up: in xarray, in `show`, `status` and the scripts, and altered."""
 
-import sys
 
 import numpy as np
 import pytest
 import xarray as xr
 from altered import Content
-from conftest import NORMSWEEP, PROJECT, run
+from conftest import NORMSWEEP, run
 from test_dataset import sample
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-from normsweep import open_sweep  # noqa: E402
+from normsweep import open_sweep
 
 pytestmark = pytest.mark.thorough("starts the program for every picture")
 

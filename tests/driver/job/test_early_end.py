@@ -2,14 +2,12 @@
 sweep that was never stopped."""
 
 import signal
-import subprocess
-import time
 
 import netCDF4
 import pytest
 
 import same
-from conftest import NORMSWEEP, run, tiny
+from conftest import NORMSWEEP, run, run_until, tiny, train_sweep
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
 
@@ -29,9 +27,7 @@ LIVES = 3  # that are ended
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed")
-    (folder / "sweep.yaml").write_text(SWEEP)
-    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", cwd=folder)
-    with netCDF4.Dataset(folder / "sweep.nc") as file:
+    with netCDF4.Dataset(train_sweep(folder, SWEEP)) as file:
         early, last = file["ended_early"][:].ravel(), file["last_step"][:].ravel()
     assert (early == 1).sum() >= 2 and (early == 0).any()  # both kinds of runs
     assert ((last < 4000) == (early == 1)).all()
@@ -58,14 +54,8 @@ def test_stopped_and_resumed(undisturbed, tmp_path, jobs, number):
     command, saved = [NORMSWEEP, "run", "sweep.yaml", "-j", jobs], lambda: set((tmp_path / "sweep.nc.d").glob("*-*.nc"))
     resumed = set()
     for _ in range(LIVES):
-        before, deadline = saved(), time.monotonic() + 120
-        with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as process:
-            while process.poll() is None and saved() <= before:
-                assert time.monotonic() < deadline
-                time.sleep(0.001)
-            process.send_signal(number)
-            process.wait(120)
+        before = saved()
+        run_until(lambda: not saved() <= before, number, *command, cwd=tmp_path)
         resumed |= {path.name.split("-")[0] for path in saved()}
     run(*command, cwd=tmp_path)
     assert same.differences(same.read(tmp_path / "sweep.nc"), same.read(undisturbed / "sweep.nc")) == []

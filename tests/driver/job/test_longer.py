@@ -3,14 +3,12 @@ bit for bit, those of a sweep that had all these steps from the start."""
 
 import shutil
 import signal
-import subprocess
-import time
 
 import netCDF4
 import pytest
 
 import same
-from conftest import NORMSWEEP, run, tiny
+from conftest import NORMSWEEP, run, run_until, sets, tiny
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
 
@@ -33,9 +31,8 @@ def grows(kept=12, runs=12, shorter=45, longer=100):
 
 
 def go(place, *settings, jobs="0", command="run", **options):
-    each = [part for setting in settings for part in ("--set", setting)]
-    return run(NORMSWEEP, command, "sweep.yaml", *each, *(["-j", jobs] if command == "run" else []), cwd=place,
-               **options)
+    return run(NORMSWEEP, command, "sweep.yaml", *sets(*settings), *(["-j", jobs] if command == "run" else []),
+               cwd=place, **options)
 
 
 @pytest.fixture(scope="module")
@@ -169,17 +166,11 @@ def test_checkpoints_of_the_shorter_sweep_do_not_count(tmp_path, jobs):
     one = ["learning_rate=0.01", "weight_decay=0", "schedule=constant", "schedule_start=0", "validate=null",
            "hessian=null", "measure={every: 100000, metrics: [norms]}", "checkpoint_minutes=1e-4"]
     for steps in "steps=500000", "steps=600000":
-        each = [part for setting in [*one, steps] for part in ("--set", setting)]
-        command, deadline = [NORMSWEEP, "run", "sweep.yaml", *each, "-j", jobs], time.monotonic() + 120
         before = set((tmp_path / "sweep.nc.d").glob("*-*.nc"))
-        with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              text=True) as process:
-            while set((tmp_path / "sweep.nc.d").glob("*-*.nc")) <= before:
-                assert time.monotonic() < deadline and process.poll() is None
-                time.sleep(0.001)
-            process.send_signal(signal.SIGTERM)
-            said = process.communicate(timeout=120)[0]
-        assert process.returncode == 75 and "1 run under way is saved" in said
+        done = run_until(lambda: not set((tmp_path / "sweep.nc.d").glob("*-*.nc")) <= before, signal.SIGTERM,
+                         NORMSWEEP, "run", "sweep.yaml", *sets(*one, steps), "-j", jobs, cwd=tmp_path)
+        said = done.stdout
+        assert done.returncode == 75 and "1 run under way is saved" in said
     assert grows(kept=0, runs=1, shorter=500000, longer=600000) in said
     assert len(list((tmp_path / "sweep.nc.500000.old.d").glob("*-*.nc"))) in (1, 2)
 
@@ -230,14 +221,9 @@ def test_kills_before_and_after(place, number):
     settings = ["checkpoint_minutes=1e-4", "output=killed.nc", "validate={every: end, tokens: 200}"]
     stopped = 0
     for steps in "steps=600", "steps=1500":
-        each = [part for setting in [*settings, steps] for part in ("--set", setting)]
-        command, deadline = [NORMSWEEP, "run", "sweep.yaml", *each, "-j", "0"], time.monotonic() + 120
-        with subprocess.Popen(command, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
-            while process.poll() is None and not list((place / "killed.nc.d").glob("*-*.nc")):
-                assert time.monotonic() < deadline
-                time.sleep(0.001)
-            process.send_signal(number)
-            stopped += process.wait(120) != 0
+        done = run_until(lambda: list((place / "killed.nc.d").glob("*-*.nc")), number, NORMSWEEP, "run", "sweep.yaml",
+                         *sets(*settings, steps), "-j", "0", cwd=place)
+        stopped += done.returncode != 0
         go(place, *settings, steps)
     go(place, *settings, "steps=1500", "output=whole2.nc")
     assert stopped > 0

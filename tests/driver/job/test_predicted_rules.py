@@ -1,16 +1,12 @@
 """Rules of decay, schedules and optimisers: the share that a step takes, of which the boundary is predicted, is that of
 the runs; or there is no prediction, and a reason why."""
 
-import sys
 
 import numpy as np
 import pytest
-from conftest import BUILD, PROJECT, run, tables, tiny
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-import normsweep  # noqa: E402
-from normsweep import predicted  # noqa: E402
+from conftest import BUILD, sets, tables, tiny, train_sweep
+import normsweep
+from normsweep import predicted
 
 pytestmark = pytest.mark.thorough("trains whole sweeps, in double")
 
@@ -57,10 +53,8 @@ NONE = {
 
 
 def train(folder, settings):
-    (folder / "sweep.yaml").write_text(SWEEP)
-    options = [part for setting in settings for part in ("--set", setting)]
-    run(BUILD / "normsweep-double", "run", "sweep.yaml", "-j", "0", *options, cwd=folder)
-    with normsweep.open_sweep(folder / "sweep.nc") as dataset:
+    path = train_sweep(folder, SWEEP, *sets(*settings), program=BUILD / "normsweep-double")
+    with normsweep.open_sweep(path) as dataset:
         return dataset.load()
 
 
@@ -75,18 +69,17 @@ def imbalance(made):
     return abs(after - kept) / square
 
 
-@pytest.mark.parametrize("name", EVEN)
-def test_decay_takes_the_share_that_predictions_assume(name, tmp_path):
-    made = train(tmp_path, EVEN[name])
+@pytest.mark.parametrize("settings", EVEN.values(), ids=EVEN)
+def test_decay_takes_the_share_that_predictions_assume(settings, tmp_path):
+    made = train(tmp_path, settings)
     found = imbalance(made).where(made.outcome == 2)
     assert found.notnull().sum() >= 40 and float(found.max()) <= 1e-12
     here = made.sweep.predicted_boundary(runs=1)
     assert "uneven" not in here.each_reason and np.isfinite(here.each).any()
 
 
-@pytest.mark.parametrize("name", NONE)
-def test_there_is_no_prediction_and_a_reason(name, tmp_path):
-    settings, reason = NONE[name]
+@pytest.mark.parametrize("settings, reason", NONE.values(), ids=NONE)
+def test_there_is_no_prediction_and_a_reason(settings, reason, tmp_path):
     made = train(tmp_path, settings)
     for runs in (1, 2):
         found = made.sweep.predicted_boundary(runs=runs)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import same
-from conftest import NORMSWEEP, run, tiny
+from conftest import NORMSWEEP, run, run_until, sets, tiny
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
 
@@ -24,8 +24,8 @@ seed: [1, 2]
 measure: {every: 5}
 """
 AXES = ["learning_rate", "weight_decay", "seed"]
-ALONG = ["--set", "refine={axis: weight_decay}"]
-CELLS = ["--set", "refine={axes: [learning_rate, weight_decay], coarse: 4}"]
+ALONG = sets("refine={axis: weight_decay}")
+CELLS = sets("refine={axes: [learning_rate, weight_decay], coarse: 4}")
 SAID = {"outcome", "reason", "phase"}  # of cells that are left, too
 GROWS, SHRINKS, DIVERGES = "+", "-", "d"
 BETWEEN = re.compile(r"not needed: (?:norm_growth crosses 1|divergence begins) between weight_decay (\S+) and (\S+)")
@@ -190,7 +190,7 @@ def ended(path):
 @pytest.fixture(scope="module")
 def slow(folder):
     """The options of sweeps with runs of some tenths of a second; slow-lines.nc and slow-cells.nc are undisturbed."""
-    slow = ["--set", "learning_rate=[0.03, 1]", "--set", "seed=[1]", "--set", "steps=1500"]
+    slow = sets("learning_rate=[0.03, 1]", "seed=[1]", "steps=1500")
     for name, options in (("lines", ALONG), ("cells", CELLS)):
         run(NORMSWEEP, "run", "sweep.yaml", *options, *slow, "-j", "2", "-o", f"slow-{name}.nc", cwd=folder)
     return slow
@@ -205,18 +205,13 @@ def test_a_sweep_that_is_stopped_or_killed_goes_on(slow, place, number, jobs, na
     status = 75 if number == signal.SIGTERM else -number
     options = ALONG if name == "lines" else CELLS
     command = [NORMSWEEP, "run", "sweep.yaml", *options, *slow, "-j", jobs, "-o", "again.nc"]
-    quiet = {"cwd": place, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     stopped, deadline = 0, time.monotonic() + 120
     for more in 1, 2, 3:
         wanted = (ended(place / "again.nc") or 0) + more
-        with subprocess.Popen(command, **quiet) as process:
-            while process.poll() is None and (ended(place / "again.nc") or 0) < wanted:
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
-            process.send_signal(number)
-            assert process.wait(120) in (status, 0, 3)  # 3: workers of a killed one are still there
-            stopped += process.returncode == status
-    while subprocess.run(command, **quiet).returncode == 3:
+        done = run_until(lambda: (ended(place / "again.nc") or 0) >= wanted, number, *command, cwd=place)
+        assert done.returncode in (status, 0, 3)  # 3: workers of a killed one are still there
+        stopped += done.returncode == status
+    while subprocess.run(command, cwd=place, stdin=subprocess.DEVNULL, capture_output=True).returncode == 3:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert stopped > 0 and compare(place / "again.nc", place / f"slow-{name}.nc") == []
@@ -241,8 +236,7 @@ def test_a_whole_grid_that_is_refined_stays(place):
 
 def test_a_part_of_a_grid_that_is_refined_trains_what_it_lacks(place):
     """The first line is there as a whole, and the last cell of another."""
-    go(place, "--set", "learning_rate=[0.03, 0.003]", "--set", "weight_decay={log: [0.001, 30], points: 32}", "--set",
-       "seed=[1]", "-j", "0", "-o", "part.nc")
+    go(place, *sets("learning_rate=[0.03, 0.003]", "seed=[1]"), "-j", "0", "-o", "part.nc")
     go(place, *ALONG, "-j", "2", "-o", "part.nc")
     whole, fresh, found = Found(place / "full.nc"), Found(place / "lines.nc"), Found(place / "part.nc")
     assert found.trained[:2, :, 0].all() and (found.trained[2:] == fresh.trained[2:]).all()
@@ -318,20 +312,13 @@ def test_the_axis_may_grow(place):
 
 # ---- runs that fail ----
 
-def fail(path, cell):
-    with netCDF4.Dataset(path, "r+") as file:
-        file["outcome"][cell] = same.FAILED
-
-
-def failed_first(found, line, order):
-    """The cell of a line's smallest decay."""
-    return line[0], int(order[0]), line[2]
-
-
 def test_a_line_ends_at_a_failed_run_and_goes_on_when_it_is_retried(place):
-    cell = failed_first(None, *lines(Found(place / "lines.nc"))[2])
+    """At its smallest decay."""
+    (rate, _, seed), order = lines(Found(place / "lines.nc"))[2]
+    cell = rate, int(order[0]), seed
     go(place, "--set", "weight_decay=[0.001]", "-j", "0", "-o", "again.nc")
-    fail(place / "again.nc", (cell[0], 0, cell[2]))
+    with netCDF4.Dataset(place / "again.nc", "r+") as file:
+        file["outcome"][rate, 0, seed] = same.FAILED
     go(place, *ALONG, "-j", "2", "-o", "again.nc", status=1)
     found, fresh = Found(place / "again.nc"), Found(place / "lines.nc")
     line = cell[0], slice(None), cell[2]
@@ -348,7 +335,7 @@ def test_a_line_ends_at_a_failed_run_and_goes_on_when_it_is_retried(place):
 
 def test_runs_without_memory_end_their_lines_alone(place):
     """The first run of each line of the large model fails; planes go on around such runs."""
-    model = ["--set", "feedforward=[8, 60000000]", "--set", "learning_rate=[0.03]", "--set", "seed=[1]"]
+    model = sets("feedforward=[8, 60000000]", "learning_rate=[0.03]", "seed=[1]")
     limited = f"ulimit -v 1500000 && exec {NORMSWEEP} run sweep.yaml"
     for name, refine in (("a", "{axis: weight_decay}"), ("b", "{axes: [weight_decay]}")):
         run("bash", "-c", f"{limited} -j 0 -o {name}.nc --set 'refine={refine}' \"$@\"", "bash", *model, cwd=place,

@@ -3,6 +3,7 @@ its random ones."""
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -12,7 +13,7 @@ import pytest
 import same
 from conftest import NORMSWEEP
 from preloaded import CHECKPOINTS, preload
-from test_faults import ENDLESS, ends, outcomes, start, sweep, wait_for, wait_until  # noqa: F401
+from test_faults import ENDLESS, SWEEP, ends, outcomes, start, wait_for, wait_until  # noqa: F401 (for `sweep`)
 from watched import Watched
 
 START_SECONDS = 120  # the longest time that a start may hang
@@ -22,9 +23,7 @@ SAVING = ["--set", "checkpoint_minutes=0.0003"]  # several in each run, also on 
 STOPS_WHILE_IT_SAVES = CHECKPOINTS + """
 int fsync(int file)
 {
-    static int (*next)(int);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "fsync");
+    NEXT(int, fsync, int);
     if (is_part(file)) {
         int once = creat(getenv("STOPPED_ONCE"), 0666);
         if (once >= 0 && lockf(once, F_TLOCK, 0) == 0 && lseek(once, 0, SEEK_END) == 0) {
@@ -48,12 +47,7 @@ def stopping(folder):
             "STOPPED_DONE": str(folder / "between" / "done")}
 
 
-def states(command, role):
-    return {process.pid: open(f"/proc/{process.pid}/stat").read().rpartition(")")[2].split()[0]
-            for process in command.of(role)}
-
-
-def test_a_worker_that_hangs_while_it_saves_is_given_up_like_any_other(normsweep, sweep, tmp_path):  # noqa: F811
+def test_a_worker_that_hangs_while_it_saves_is_given_up_like_any_other(normsweep, sweep, tmp_path):
     with Watched([NORMSWEEP, "run", sweep, "-j", "2", *SAVING], stopping(tmp_path), cwd=tmp_path) as command:
         wait_until(command, (tmp_path / "between" / "done").exists, "a worker hangs")
         begin = time.monotonic()
@@ -65,7 +59,7 @@ def test_a_worker_that_hangs_while_it_saves_is_given_up_like_any_other(normsweep
     assert not (tmp_path / "sweep.nc.d").exists()
 
 
-def test_a_worker_that_wakes_after_the_end_leaves_nothing(sweep, tmp_path):  # noqa: F811
+def test_a_worker_that_wakes_after_the_end_leaves_nothing(sweep, tmp_path):
     """Under an mpirun that is not ended, as on another host: the worker finishes the file that it was about to save."""
     mpirun = ["mpirun", "--enable-recovery", "--oversubscribe", "-n", "3", NORMSWEEP, "run", sweep, *SAVING]
     with Watched(mpirun, stopping(tmp_path), cwd=tmp_path) as command:
@@ -79,22 +73,26 @@ def test_a_worker_that_wakes_after_the_end_leaves_nothing(sweep, tmp_path):  # n
         assert not list(tmp_path.glob("sweep.nc.d/*"))
 
 
-@pytest.mark.parametrize("wrapper", ["sleep 12; {mpirun} \"$@\"", "sleep 25; exec {mpirun} \"$@\""])
-def test_a_slow_start_is_waited_for(sweep, tmp_path, wrapper):  # noqa: F811
-    """Also behind a script, so that the ranks are its grandchildren."""
-    real = subprocess.run(["which", "mpirun"], capture_output=True, text=True, check=True).stdout.strip()
-    script = tmp_path / "bin" / "mpirun"
+def wrapped(folder, text):
+    """The environment in which mpirun is a script with this text around the real one."""
+    real = shutil.which("mpirun")
+    script = folder / "bin" / "mpirun"
     script.parent.mkdir()
-    script.write_text(f'#!/bin/bash\n[ "$1" != --version ] || exec {real} --version\n{wrapper.format(mpirun=real)}\n')
+    script.write_text(f'#!/bin/bash\n[ "$1" != --version ] || exec {real} --version\n{text.format(mpirun=real)}\n')
     script.chmod(0o755)
-    with Watched([NORMSWEEP, "run", sweep, "-j", "2"], {"PATH": f"{script.parent}:{os.environ['PATH']}"},
-                 cwd=tmp_path) as command:
+    return {"PATH": f"{script.parent}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize("wrapper", ["sleep 12; {mpirun} \"$@\"", "sleep 25; exec {mpirun} \"$@\""])
+def test_a_slow_start_is_waited_for(sweep, tmp_path, wrapper):
+    """Also behind a script, so that the ranks are its grandchildren."""
+    with Watched([NORMSWEEP, "run", sweep, "-j", "2"], wrapped(tmp_path, wrapper), cwd=tmp_path) as command:
         assert ends(command, 200) == 0, command.text
-        assert command.text["err"] == ""
+        assert re.fullmatch(r"(sweep.nc: mpirun was started \d+ s ago, .*\n)?", command.text["err"]), command.text
 
 
 @pytest.mark.parametrize("role, moment", [("worker", 0.2), ("worker", 0.45), ("coordinator", 0.3), ("mpirun", 0.2)])
-def test_no_start_hangs(sweep, tmp_path, role, moment):  # noqa: F811
+def test_no_start_hangs(sweep, tmp_path, role, moment):
     """A process that stops forever during the start delays the sweep by two minutes; the sweep goes on without it."""
     with start(sweep, "-j", "2") as command:
         wait_until(command, lambda: command.of(role), f"there is a {role}")
@@ -106,7 +104,7 @@ def test_no_start_hangs(sweep, tmp_path, role, moment):  # noqa: F811
     assert not (tmp_path / "sweep.nc.d").exists()
 
 
-def test_workers_without_a_coordinator_end(sweep, tmp_path):  # noqa: F811
+def test_workers_without_a_coordinator_end(sweep, tmp_path):
     """As on another machine, where no process kills them: two minutes after its last message none trains or writes."""
     with start(sweep, "-j", "2", *ENDLESS, "--set", "checkpoint_minutes=0.01") as command:
         wait_until(command, lambda: len(list(tmp_path.glob("sweep.nc.d/*.nc"))) > 1, "runs are saved")
@@ -123,9 +121,7 @@ def test_workers_without_a_coordinator_end(sweep, tmp_path):  # noqa: F811
 SLOW_DISK = CHECKPOINTS + """
 int fsync(int file)
 {
-    static int (*next)(int);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "fsync");
+    NEXT(int, fsync, int);
     if (is_part(file))
         sleep(35);
     return next(file);
@@ -133,7 +129,7 @@ int fsync(int file)
 """
 
 
-def test_a_disk_that_is_slow_for_all_ends_no_sweep(sweep, tmp_path):  # noqa: F811
+def test_a_disk_that_is_slow_for_all_ends_no_sweep(sweep, tmp_path):
     """All workers are silent together while they save; they come back, and allow for the disk's pace from then on."""
     (tmp_path / "between").mkdir()
     environment = preload(tmp_path / "between", SLOW_DISK)
@@ -144,14 +140,9 @@ def test_a_disk_that_is_slow_for_all_ends_no_sweep(sweep, tmp_path):  # noqa: F8
 
 
 @pytest.mark.parametrize("victim", ["launcher", "script"])
-def test_a_script_around_mpirun_leaves_nothing_running(sweep, tmp_path, victim):  # noqa: F811
-    real = subprocess.run(["which", "mpirun"], capture_output=True, text=True, check=True).stdout.strip()
-    script = tmp_path / "bin" / "mpirun"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/bash\n[ "$1" != --version ] || exec {real} --version\nsleep 1; {real} "$@"\n')
-    script.chmod(0o755)
-    with Watched([NORMSWEEP, "run", sweep, "-j", "2", *ENDLESS], {"PATH": f"{script.parent}:{os.environ['PATH']}"},
-                 cwd=tmp_path) as command:
+def test_a_script_around_mpirun_leaves_nothing_running(sweep, tmp_path, victim):
+    environment = wrapped(tmp_path, "sleep 1; {mpirun} \"$@\"")
+    with Watched([NORMSWEEP, "run", sweep, "-j", "2", *ENDLESS], environment, cwd=tmp_path) as command:
         wait_until(command, lambda: same.RUNNING in outcomes(tmp_path / "sweep.nc")
                    if (tmp_path / "sweep.nc").exists() else False, "it trains")
         before = {process.pid for process in command.look() if process.role not in ("launcher", "other")}

@@ -11,6 +11,7 @@ import shutil
 import signal
 import time
 import typing
+from functools import partial
 
 
 class Kind(typing.NamedTuple):
@@ -30,18 +31,16 @@ def choose(case, command, role):
     return case.random.choice(found) if found else None
 
 
-def kill(role):
-    def inject(case, command):
-        process = choose(case, command, role)
-        if process and process.kill(signal.SIGKILL):
-            return f"{process.role} {process.pid}"
-        return None
-    return inject
+def kill(role, case, command):
+    process = choose(case, command, role)
+    if process and process.kill(signal.SIGKILL):
+        return f"{process.role} {process.pid}"
+    return None
 
 
 def kill_launcher(case, command):
     """The next command follows at once, or after all processes have ended."""
-    done = kill("launcher")(case, command)
+    done = kill("launcher", case, command)
     if done:
         case.at_once = time.monotonic() if case.random.random() < 0.5 else 0
     return done and done + (", carried on at once" if case.at_once else "")
@@ -53,15 +52,13 @@ def kill_all(case, command):
     return f"{len(found)} processes" if found else None
 
 
-def pause(role):
+def pause(role, case, command):
     """SIGSTOP, and SIGCONT a moment later."""
-    def inject(case, command):
-        process, seconds = choose(case, command, role), case.random.choice([0.05, 0.5, 3]) * case.random.random()
-        if not process or not process.kill(signal.SIGSTOP):
-            return None
-        case.later(seconds, lambda: process.kill(signal.SIGCONT))
-        return f"{process.role} {process.pid} for {seconds:.2f} s"
-    return inject
+    process, seconds = choose(case, command, role), case.random.choice([0.05, 0.5, 3]) * case.random.random()
+    if not process or not process.kill(signal.SIGSTOP):
+        return None
+    case.later(seconds, lambda: process.kill(signal.SIGCONT))
+    return f"{process.role} {process.pid} for {seconds:.2f} s"
 
 
 def freeze(case, command):
@@ -75,21 +72,19 @@ def freeze(case, command):
     return f"{process.role} {process.pid} {'until given up' if wakes else 'for good'}"
 
 
-def send(role, number, times=1):
+def send(role, number, case, command, times=1):
     """A signal; a process that has no handler yet may die of it."""
-    def inject(case, command):
-        process = choose(case, command, role)
-        if not process:
-            return None
-        if role == "launcher" and not process.catches(number):
-            case.allowed.add(-number)
-        if not process.kill(number):
-            return None
-        for _ in range(times - 1):
-            case.later(case.random.random() * 0.3, lambda: process.kill(number))
-        case.stopped = role == "launcher" and times == 1
-        return f"{process.role} {process.pid}"
-    return inject
+    process = choose(case, command, role)
+    if not process:
+        return None
+    if role == "launcher" and not process.catches(number):
+        case.allowed.add(-number)
+    if not process.kill(number):
+        return None
+    for _ in range(times - 1):
+        case.later(case.random.random() * 0.3, lambda: process.kill(number))
+    case.stopped = role == "launcher" and times == 1
+    return f"{process.role} {process.pid}"
 
 
 def fill_disk(case, command):
@@ -129,54 +124,50 @@ def limit_writes(case, command):
     return ", ".join(hit) or None
 
 
-def take_folder(back):
+def take_folder(back, case, command):
     """Renames the output's folder away, and back a moment later or after the command has ended."""
-    def inject(case, command):
-        away = case.place.with_name("away")
+    away = case.place.with_name("away")
+    if away.exists():
+        return None
+    if not command.of("coordinator") and (not case.here or not case.output.with_name("sweep.nc.lease").exists()):
+        case.allowed.add(2)  # for all it knows the path has never been right
+    os.rename(case.place, away)
+
+    def restore():
         if away.exists():
-            return None
-        if not command.of("coordinator") and (not case.here or not case.output.with_name("sweep.nc.lease").exists()):
-            case.allowed.add(2)  # for all it knows the path has never been right
-        os.rename(case.place, away)
-
-        def restore():
-            if away.exists():
-                os.rename(away, case.place)
-        if back:
-            case.later(case.random.random() ** 2, restore)
-        case.afterwards(restore)
-        case.causes = [""]
-        return str(away.name)
-    return inject
+            os.rename(away, case.place)
+    if back:
+        case.later(case.random.random() ** 2, restore)
+    case.afterwards(restore)
+    case.causes = [""]
+    return str(away.name)
 
 
-def displace(how):
+def displace(how, case, command):
     """Renames, replaces or removes the dataset while runs train. Afterwards the file that has all results gets the name
     back: the copy that was made, or the file itself, also if the sweep had ended by then."""
-    def inject(case, command):
-        if not case.before or not (case.here or command.of("coordinator")):
-            return None
-        away, stranger, ours = (case.output.with_name(name) for name in ("away.nc", "other.nc", "sweep.nc.ours"))
-        os.link(case.output, away)
-        if how == "replaced":
-            shutil.copy(away, stranger)
-            os.rename(stranger, case.output)
-        elif how == "removed":
-            os.unlink(case.output)
-        else:
-            os.unlink(away)
-            os.rename(case.output, away)
-        text = case.output.read_bytes() if how == "replaced" else b""
+    if not case.before or not (case.here or command.of("coordinator")):
+        return None
+    away, stranger, ours = (case.output.with_name(name) for name in ("away.nc", "other.nc", "sweep.nc.ours"))
+    os.link(case.output, away)
+    if how == "replaced":
+        shutil.copy(away, stranger)
+        os.rename(stranger, case.output)
+    elif how == "removed":
+        os.unlink(case.output)
+    else:
+        os.unlink(away)
+        os.rename(case.output, away)
+    text = case.output.read_bytes() if how == "replaced" else b""
 
-        def restore():
-            if ours.exists() and how == "replaced":
-                assert case.output.read_bytes() == text, "a file that has replaced the dataset was written"
-            os.rename(ours if ours.exists() else away, case.output)
-            away.unlink(missing_ok=True)
-        case.afterwards(restore)
-        case.causes = [f"sweep.nc: was {how}", "sweep.nc: was renamed or removed"]
-        return str(away.name)
-    return inject
+    def restore():
+        if ours.exists() and how == "replaced":
+            assert case.output.read_bytes() == text, "a file that has replaced the dataset was written"
+        os.rename(ours if ours.exists() else away, case.output)
+        away.unlink(missing_ok=True)
+    case.afterwards(restore)
+    case.causes = [f"sweep.nc: was {how}", "sweep.nc: was renamed or removed"]
+    return str(away.name)
 
 
 def checkpoints(folder):
@@ -201,50 +192,48 @@ def flip(random, path):
     return f"bit {bit} of byte {at} flipped"
 
 
-def damage(how):
+def damage(how, case, command):
     """Stops or kills the whole sweep; then damages the newest checkpoint of some runs, or all of their checkpoints."""
-    def inject(case, command):
-        kills = case.random.random() < 0.5
-        done = (kill_all if kills else send("launcher", signal.SIGTERM))(case, command)
-        if not done:
-            return None
+    kills = case.random.random() < 0.5
+    done = kill_all(case, command) if kills else send("launcher", signal.SIGTERM, case, command)
+    if not done:
+        return None
 
-        def hit():
-            for paths in checkpoints(case.output.with_name("sweep.nc.d")).values():
-                for path in paths if case.random.random() < 0.3 else paths[-1:]:
-                    case.damaged[path.name] = how(case.random, path)
-            if not case.damaged:
-                case.missed = True
-        case.afterwards(hit)
-        return "after " + ("SIGKILL" if kills else "SIGTERM")
-    return inject
+    def hit():
+        for paths in checkpoints(case.output.with_name("sweep.nc.d")).values():
+            for path in paths if case.random.random() < 0.3 else paths[-1:]:
+                case.damaged[path.name] = how(case.random, path)
+        if not case.damaged:
+            case.missed = True
+    case.afterwards(hit)
+    return "after " + ("SIGKILL" if kills else "SIGTERM")
 
 
 KINDS = [
-    Kind("kill worker", kill("worker"), set(), weight=4),
-    Kind("kill spare", kill("spare"), set()),
-    Kind("kill coordinator", kill("coordinator"), set(), weight=2),
-    Kind("kill mpirun", kill("mpirun"), set(), weight=2),
+    Kind("kill worker", partial(kill, "worker"), set(), weight=4),
+    Kind("kill spare", partial(kill, "spare"), set()),
+    Kind("kill coordinator", partial(kill, "coordinator"), set(), weight=2),
+    Kind("kill mpirun", partial(kill, "mpirun"), set(), weight=2),
     Kind("kill launcher", kill_launcher, KILLED, here=True, weight=2),
     Kind("kill all", kill_all, KILLED, here=True, weight=2),
-    Kind("pause worker", pause("worker"), set(), here=True),
-    Kind("pause spare", pause("spare"), set()),
-    Kind("pause coordinator", pause("coordinator"), set()),
-    Kind("pause mpirun", pause("mpirun"), set()),
-    Kind("pause launcher", pause("launcher"), set()),
+    Kind("pause worker", partial(pause, "worker"), set(), here=True),
+    Kind("pause spare", partial(pause, "spare"), set()),
+    Kind("pause coordinator", partial(pause, "coordinator"), set()),
+    Kind("pause mpirun", partial(pause, "mpirun"), set()),
+    Kind("pause launcher", partial(pause, "launcher"), set()),
     Kind("freeze worker", freeze, set()),
-    Kind("SIGTERM", send("launcher", signal.SIGTERM), {75}, here=True, weight=2),
-    Kind("SIGINT", send("launcher", signal.SIGINT), {75}, here=True),
-    Kind("SIGUSR1", send("launcher", signal.SIGUSR1), {75}, here=True),
-    Kind("SIGUSR1 to mpirun", send("mpirun", signal.SIGUSR1), {75}),
-    Kind("second SIGINT", send("launcher", signal.SIGINT, 2), {75, 130}, here=True),
+    Kind("SIGTERM", partial(send, "launcher", signal.SIGTERM), {75}, here=True, weight=2),
+    Kind("SIGINT", partial(send, "launcher", signal.SIGINT), {75}, here=True),
+    Kind("SIGUSR1", partial(send, "launcher", signal.SIGUSR1), {75}, here=True),
+    Kind("SIGUSR1 to mpirun", partial(send, "mpirun", signal.SIGUSR1), {75}),
+    Kind("second SIGINT", partial(send, "launcher", signal.SIGINT, times=2), {75, 130}, here=True),
     Kind("disk full", fill_disk, {3}, here=True, needs_disk=True),
     Kind("writes refused", limit_writes, {3}, here=True),
-    Kind("folder away", take_folder(False), {3}, here=True),
-    Kind("folder away and back", take_folder(True), {3}, here=True),
-    Kind("dataset renamed", displace("renamed"), {3}, here=True),
-    Kind("dataset replaced", displace("replaced"), {3}, here=True),
-    Kind("dataset removed", displace("removed"), {3}, here=True),
-    Kind("cut checkpoint", damage(cut), {75, *KILLED}, here=True, weight=2),
-    Kind("flip checkpoint", damage(flip), {75, *KILLED}, here=True, weight=2),
+    Kind("folder away", partial(take_folder, False), {3}, here=True),
+    Kind("folder away and back", partial(take_folder, True), {3}, here=True),
+    Kind("dataset renamed", partial(displace, "renamed"), {3}, here=True),
+    Kind("dataset replaced", partial(displace, "replaced"), {3}, here=True),
+    Kind("dataset removed", partial(displace, "removed"), {3}, here=True),
+    Kind("cut checkpoint", partial(damage, cut), {75, *KILLED}, here=True, weight=2),
+    Kind("flip checkpoint", partial(damage, flip), {75, *KILLED}, here=True, weight=2),
 ]

@@ -12,7 +12,7 @@ import pytest
 
 import same
 import schemas
-from conftest import NORMSWEEP, PROJECT, run, tiny
+from conftest import NORMSWEEP, PROJECT, run, tiny, train_sweep
 from preloaded import preload
 from waited import ENDLESS, Background, wait_until
 
@@ -63,19 +63,15 @@ static void count_sync(void)
 
 int fsync(int file)
 {
-    static int (*next)(int);
+    NEXT(int, fsync, int);
     count_sync();
-    if (!next)
-        next = dlsym(RTLD_NEXT, "fsync");
     return next(file);
 }
 
 int fdatasync(int file)
 {
-    static int (*next)(int);
+    NEXT(int, fdatasync, int);
     count_sync();
-    if (!next)
-        next = dlsym(RTLD_NEXT, "fdatasync");
     return next(file);
 }
 """
@@ -91,9 +87,7 @@ static int is_full(void)
 
 ssize_t write(int file, const void *bytes, size_t size)
 {
-    static ssize_t (*next)(int, const void *, size_t);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "write");
+    NEXT(ssize_t, write, int, const void *, size_t);
     return file > STDERR_FILENO && is_full() ? -1 : next(file, bytes, size);
 }
 """
@@ -102,10 +96,8 @@ ssize_t write(int file, const void *bytes, size_t size)
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     """The sweep file, and the values of its dataset."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    (folder / "sweep.yaml").write_text(SWEEP)
-    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", cwd=folder)
-    return folder / "sweep.yaml", same.read(folder / "sweep.nc")
+    path = train_sweep(tmp_path_factory.mktemp("undisturbed"), SWEEP)
+    return path.with_suffix(".yaml"), same.read(path)
 
 
 @pytest.mark.parametrize("victim", ["worker", "coordinator", "mpirun"])

@@ -30,25 +30,16 @@ static int is_elsewhere(const char *path)
 }
 int open(const char *path, int flags, ...)
 {
-    static int (*next)(const char *, int, int);
+    NEXT(int, open, const char *, int, int);
     if (is_elsewhere(path)) {
         usleep(500000);
         errno = ENOENT;
         return -1;
     }
-    if (!next)
-        next = dlsym(RTLD_NEXT, "open");
     return next(path, flags, 0666);
 }
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 """
-
-
-@pytest.fixture
-def sweep(tmp_path):
-    path = tmp_path / "sweep.yaml"
-    path.write_text(SWEEP)
-    return path
 
 
 def status(folder):

@@ -4,7 +4,7 @@ import netCDF4
 import pytest
 
 import same
-from conftest import NORMSWEEP, run, tiny
+from conftest import tiny, train_sweep
 from preloaded import preload
 
 pytestmark = pytest.mark.thorough("starts sweeps whose workers lie")
@@ -21,10 +21,8 @@ LIE = """
 enum {{ ROW = 12, RESULT = 13 }};
 int MPI_Isend(const void *bytes, int size, void *type, int to, int tag, void *comm, void *request)
 {{
-    static int (*next)(const void *, int, void *, int, int, void *, void *);
+    NEXT(int, MPI_Isend, const void *, int, void *, int, int, void *, void *);
     long long *number = (long long *)bytes;
-    if (!next)
-        next = dlsym(RTLD_NEXT, "MPI_Isend");
     if ({when} && open("lied", O_CREAT | O_EXCL | O_WRONLY, 0666) >= 0)
         {what};
     return next(bytes, size, type, to, tag, comm, request);
@@ -44,17 +42,12 @@ LIES = {
 
 @pytest.fixture(scope="module")
 def truth(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("truth")
-    (folder / "sweep.yaml").write_text(SWEEP)
-    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", cwd=folder)
-    return same.read(folder / "sweep.nc")
+    return same.read(train_sweep(tmp_path_factory.mktemp("truth"), SWEEP))
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_a_lie_ends_its_worker(tmp_path, normsweep, truth, lie):
-    when, what, named = LIES[lie]
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
-    done = normsweep("run", "sweep.yaml", "-j", "2", env=preload(tmp_path, LIE.format(when=when, what=what)))
+@pytest.mark.parametrize("when, what, named", LIES.values(), ids=LIES)
+def test_a_lie_ends_its_worker(tmp_path, normsweep, sweep, truth, when, what, named):
+    done = normsweep("run", sweep, "-j", "2", env=preload(tmp_path, LIE.format(when=when, what=what)))
     assert (tmp_path / "lied").exists()
     assert done.stderr.count(f"sent {named}; it gets no more runs") == 1, done.stderr
     assert "4 runs: 4 done" in done.stdout

@@ -12,13 +12,14 @@ import pytest
 import missing
 import mpich
 import same
-from conftest import NORMSWEEP, run
+from conftest import NORMSWEEP, run, sets, train_sweep
 from test_faults import SWEEP, ends, outcomes, wait_until
 from watched import Watched
 
 pytestmark = pytest.mark.thorough("builds the program with MPICH")
 
 LONG = SWEEP.replace("steps: 2000", "steps: 8000\ncheckpoint_minutes: 0.002")
+SHORT = sets("steps=20", "measure={every: 10}")
 STARTS = pytest.mark.parametrize("start", ["mpiexec", "plainly"])
 
 
@@ -31,10 +32,7 @@ def program(tmp_path_factory):
 @pytest.fixture(scope="module")
 def whole(program, tmp_path_factory):
     """The undisturbed results of LONG, without MPI."""
-    folder = tmp_path_factory.mktemp("whole")
-    (folder / "sweep.yaml").write_text(LONG)
-    run(program, "run", "sweep.yaml", "-j", "0", cwd=folder)
-    return same.read(folder / "sweep.nc")
+    return same.read(train_sweep(tmp_path_factory.mktemp("whole"), LONG, program=program))
 
 
 @pytest.fixture
@@ -182,14 +180,13 @@ def test_the_mpiexec_of_another_mpi_is_not_taken(program, sweep, tmp_path):
 def test_variables_that_are_left_over(program, sweep, tmp_path, variables):
     """The sweep is started plainly, and its ranks are not misled."""
     environment = {**mpich.environment(tmp_path), **variables}
-    done = run(program, "run", sweep, "-j", "2", "--set", "steps=20", "--set", "measure={every: 10}", cwd=tmp_path,
-               env=environment)
+    done = run(program, "run", sweep, "-j", "2", *SHORT, cwd=tmp_path, env=environment)
     assert done.stderr == "" and "sweep.nc: 2 workers of 1 thread" in done.stdout and "4 runs: 4 done" in done.stdout
 
 
 def test_a_number_of_workers_beside_that_of_mpiexec(program, sweep, tmp_path):
     """mpiexec decides; the line names the variable, which may be left over in a shell that mpiexec started."""
-    command = [program, "run", sweep, "--set", "steps=20", "--set", "measure={every: 10}", "-j", "2"]
+    command = [program, "run", sweep, *SHORT, "-j", "2"]
     done = run(mpich.MPIEXEC, "-n", "1", *command, cwd=tmp_path)
     assert done.stderr == "sweep.nc: -j 2 has no effect: 1 process was started before (PMI_RANK is set)\n"
     assert "sweep.nc: 1 worker of 1 thread" in done.stdout

@@ -38,12 +38,6 @@ def listening(command, *roles):
     return {process: listens for process, listens in found.items() if listens}
 
 
-@pytest.fixture
-def sweep(tmp_path):
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
-    return tmp_path / "sweep.yaml"
-
-
 @pytest.mark.parametrize("transport", [None, "self,vader,tcp"])
 def test_ranks_of_one_host_do_not_listen(sweep, tmp_path, transport):
     """Unless the user wants TCP, which also shows that listening ranks are seen."""

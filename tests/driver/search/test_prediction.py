@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from conftest import NORMSWEEP, PROJECT, run, tiny
+from conftest import PROJECT, run, tiny, train_sweep
 from drawn import near
 
 import normsweep
@@ -30,10 +30,7 @@ class Course(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("predicted")
-    (folder / "sweep.yaml").write_text(SWEEP)
-    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", cwd=folder)
-    return normsweep.open_sweep(folder / "sweep.nc")
+    return normsweep.open_sweep(train_sweep(tmp_path_factory.mktemp("predicted"), SWEEP))
 
 
 @pytest.fixture(scope="module")

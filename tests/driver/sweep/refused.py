@@ -1,11 +1,9 @@
 """A refused sweep file and its exact line: status 2, nothing on stdout, one line on stderr."""
 
 import os
-import pathlib
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")).resolve() / "normsweep"
+from conftest import NORMSWEEP, sets
 
 BASE = "corpus: markov\nsteps: 10\n"  # lines 1 and 2 of most cases; theirs begins at 3
 TOGETHER = BASE + "together:\n  model:\n    small: {width: 128, heads: 4}\n"
@@ -16,10 +14,8 @@ def check(folder, text, settings=(), files=None):
     (folder / "sweep.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
     for name, content in (files or {}).items():
         (folder / name).write_bytes(content)
-    command = [PROGRAM, "check", "sweep.yaml"]
-    for setting in settings:
-        command += ["--set", setting]
-    return subprocess.run(command, cwd=folder, capture_output=True, timeout=60, env={**os.environ, "LC_ALL": "C"})
+    return subprocess.run([NORMSWEEP, "check", "sweep.yaml", *sets(*settings)], cwd=folder, capture_output=True,
+                          timeout=60, env={**os.environ, "LC_ALL": "C"})
 
 
 def check_refused(folder, text, line, settings=(), files=None):

@@ -6,7 +6,7 @@ import os
 import netCDF4
 import pytest
 
-from conftest import run
+from conftest import PROJECT, train_sweep
 from refused import check, check_refused
 
 pytestmark = pytest.mark.thorough("starts the program for every sweep file")
@@ -51,9 +51,8 @@ MEANINGS = {
 }
 
 
-@pytest.mark.parametrize("name", MEANINGS)
-def test_meaning(name, tmp_path):
-    text, files, expected = MEANINGS[name]
+@pytest.mark.parametrize("text, files, expected", MEANINGS.values(), ids=MEANINGS)
+def test_meaning(tmp_path, text, files, expected):
     assert grid(tmp_path, text, files) == expected
 
 
@@ -95,9 +94,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused(name, tmp_path):
-    text, line, files = REFUSED[name]
+@pytest.mark.parametrize("text, line, files", REFUSED.values(), ids=REFUSED)
+def test_refused(tmp_path, text, line, files):
     for path in files:
         (tmp_path / path).parent.mkdir(exist_ok=True)
     if any("/" in path for path in files):
@@ -175,8 +173,5 @@ def test_ranks_read_what_is_included(folder, normsweep):
 
 
 def test_a_shipped_sweep_can_be_included(tmp_path):
-    from conftest import NORMSWEEP, PROJECT
-    (tmp_path / "mine.yaml").write_text(f"include: {PROJECT}/sweeps/quickstart.yaml\nsteps: 2\nlearning_rate: 0.1\n"
-                                        "weight_decay: [0, 0.1]\n")
-    run(NORMSWEEP, "run", "mine.yaml", "-j", "0", cwd=tmp_path)
-    assert (tmp_path / "mine.nc").exists()
+    text = f"include: {PROJECT}/sweeps/quickstart.yaml\nsteps: 2\nlearning_rate: 0.1\nweight_decay: [0, 0.1]\n"
+    assert train_sweep(tmp_path, text, name="mine").exists()

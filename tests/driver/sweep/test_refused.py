@@ -6,7 +6,8 @@ import struct
 import subprocess
 
 import pytest
-from refused import BASE, PROGRAM, check, check_refused
+from conftest import NORMSWEEP
+from refused import BASE, check, check_refused
 
 
 def words(count):
@@ -27,7 +28,6 @@ TOKENS = "corpus: tokens\nvocabulary: 100\nsteps: 1\ntrain_text: t.bin\n"
 PAIRS = "corpus: pairs\nnetwork: encoder_decoder\nsteps: 1\nbatch: 2\ntrain_text: [s, t]\n"
 MODULAR = "corpus: modular\nsteps: 1\n"
 SOURCE, TARGET = b"ein haus\nzwei\ndrei\n", b"a house\ntwo\nthree\n"
-TEXT = "corpus: bytes\ntrain_text: t.txt\nsteps: 1\n"
 
 
 def of_tokens(content, line):
@@ -129,28 +129,21 @@ VALID = {
         PAIRS, ["train_text=[t, s]", "valid_text=[t, s]"], {"s": SOURCE, "t": TARGET}),
     "a thousand and one words": (MODULAR + "vocabulary: 1001\ncontext: 3\n", [], {}),
     "modular with an encoder": (MODULAR + "network: encoder\n", [], {}),
+    "an every that meets a measured step": (
+        BASE + "measure: {steps: [0, 2, 5, 8], metrics: [hessian]}\nhessian: {every: 4}\n", [], {}),
+    "a byte order mark": (b"\xef\xbb\xbf" + BASE.encode(), [], {}),
 }
 
 
-@pytest.mark.parametrize("name", VALID)
-def test_valid(name, tmp_path):
-    text, settings, files = VALID[name]
+@pytest.mark.parametrize("text, settings, files", VALID.values(), ids=VALID)
+def test_valid(tmp_path, text, settings, files):
     done = check(tmp_path, text, settings, files)
-    assert (done.stdout, done.stderr) == (b"sweep.yaml: valid: 1 cell\n", b"")
-
-
-def test_an_every_that_meets_a_measured_step(tmp_path):
-    done = check(tmp_path, BASE + "measure: {steps: [0, 2, 5, 8], metrics: [hessian]}\nhessian: {every: 4}\n")
     assert (done.stdout, done.stderr) == (b"sweep.yaml: valid: 1 cell\n", b"")
 
 
 def test_sweep_file_that_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe.yaml")
     for name, options in (("pipe.yaml", {}), ("/dev/stdin", {"input": b"steps: 10\n"}), ("/dev/zero", {})):
-        done = subprocess.run([PROGRAM, "check", name], cwd=tmp_path, capture_output=True, timeout=60, **options)
+        done = subprocess.run([NORMSWEEP, "check", name], cwd=tmp_path, capture_output=True, timeout=60, **options)
         assert done.stderr.decode() == f"{name}:1:1: not a regular file\n" and done.returncode == 2
 
-
-def test_a_byte_order_mark_is_skipped(tmp_path):
-    done = check(tmp_path, b"\xef\xbb\xbf" + BASE.encode())
-    assert (done.stdout, done.stderr) == (b"sweep.yaml: valid: 1 cell\n", b"")

@@ -4,14 +4,12 @@ import pathlib
 import resource
 import signal
 import struct
-import subprocess
-import time
 
 import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import NORMSWEEP, tiny
+from conftest import NORMSWEEP, run_until, tiny, train_sweep
 from test_run import assert_equal
 
 pytestmark = pytest.mark.thorough("stops sweeps again and again; test_life.c has every optimiser")
@@ -25,10 +23,9 @@ checkpoint_minutes: 1e-4
 """
 
 
-@pytest.fixture
-def sweep(tmp_path):
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
-    return tmp_path / "sweep.yaml"
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return train_sweep(tmp_path_factory.mktemp("whole"), SWEEP)
 
 
 def checkpoints(tmp_path, name="sweep.nc"):
@@ -38,15 +35,9 @@ def checkpoints(tmp_path, name="sweep.nc"):
 def stop(sweep, number=signal.SIGUSR1):
     """Starts the sweep, stops or kills it when it has saved a run that has rows; the newest checkpoint."""
     folder, before = sweep.parent, set(checkpoints(sweep.parent))
-    process = subprocess.Popen([NORMSWEEP, "run", sweep, "-j", "0"], cwd=folder, text=True,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    end = time.monotonic() + 60
-    while not any(int(path.stem.split("-")[-1]) > 50 for path in set(checkpoints(folder)) - before):
-        assert process.poll() is None and time.monotonic() < end
-        time.sleep(0.001)
-    process.send_signal(number)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == (-number if number == signal.SIGKILL else 75), said
+    done = run_until(lambda: any(int(path.stem.split("-")[-1]) > 50 for path in set(checkpoints(folder)) - before),
+                     number, NORMSWEEP, "run", sweep, "-j", "0", cwd=folder)
+    assert done.returncode == (-number if number == signal.SIGKILL else 75), done
     if number != signal.SIGKILL:
         assert len(checkpoints(folder)) <= 2 and not list(folder.glob("*.d/*.part"))
     return checkpoints(folder)[-1]
@@ -77,14 +68,13 @@ def seal(path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGKILL])
-def test_ended_within_a_run_and_carried_on(number, normsweep, sweep, tmp_path):
-    normsweep("run", sweep, "-j", "0", "-o", "whole.nc")
-    assert not (tmp_path / "whole.nc.d").exists()
+def test_ended_within_a_run_and_carried_on(number, normsweep, sweep, whole, tmp_path):
+    assert not whole.with_suffix(".nc.d").exists()
     for _ in range(3):
         stop(sweep, number)
     done = normsweep("run", sweep, "-j", "0")
     assert done.stderr == "" and not (tmp_path / "sweep.nc.d").exists()
-    assert_equal(tmp_path / "whole.nc", tmp_path / "sweep.nc")
+    assert_equal(whole, tmp_path / "sweep.nc")
 
 
 def test_checkpoints_outlive_their_dataset(sweep, tmp_path):
@@ -101,8 +91,8 @@ def test_fresh_removes_nothing_but_its_own(normsweep, sweep, tmp_path):
     old.mkdir()
     for name in ("mine.txt", "0123456789abcdef0123456789abcdef.weights.nc", "worker-000001-2.log"):
         (old / name).touch()
-    assert normsweep("run", sweep, "-j", "0", "--set", "steps=3", cwd=tmp_path).returncode == 0
-    assert normsweep("run", sweep, "-j", "0", "--set", "steps=3", "--fresh", cwd=tmp_path).returncode == 0
+    for options in ([], ["--fresh"]):
+        normsweep("run", sweep, "-j", "0", "--set", "steps=3", *options)
     assert [path.name for path in old.iterdir()] == ["mine.txt"]
 
 
@@ -147,8 +137,7 @@ def test_resuming_takes_what_the_checkpoint_says(number, normsweep, sweep, tmp_p
         assert dataset.train_loss.max() == 1234.5 and (dataset.train_loss > 1000).sum() == 1
 
 
-def test_damaged_checkpoints_are_told(normsweep, sweep, tmp_path):
-    normsweep("run", sweep, "-j", "0", "-o", "whole.nc")
+def test_damaged_checkpoints_are_told(normsweep, sweep, whole, tmp_path):
     newest = stop(sweep)
     count = len(checkpoints(tmp_path))
     with open(newest, "r+b") as file:
@@ -157,7 +146,7 @@ def test_damaged_checkpoints_are_told(normsweep, sweep, tmp_path):
     comes = "an earlier checkpoint is used" if count > 1 else "the run starts anew"
     lines = [line for line in told.splitlines() if " done, " not in line]  # progress, on a slow machine
     assert lines == [f"{newest.relative_to(tmp_path)}: damaged (checksum); {comes}"]
-    assert_equal(tmp_path / "whole.nc", tmp_path / "sweep.nc")
+    assert_equal(whole, tmp_path / "sweep.nc")
 
 
 @pytest.mark.parametrize("what", ["checkpoint_minutes=1e-4", "save_weights=true"])

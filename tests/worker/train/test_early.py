@@ -2,17 +2,14 @@
 
 import json
 import math
-import sys
 
 import netCDF4
 import numpy as np
 import pytest
 
-from conftest import NORMSWEEP, PROJECT, run, tiny
-
-sys.path.insert(0, str(PROJECT / "analysis"))
-
-from normsweep import open_sweep  # noqa: E402
+from conftest import NORMSWEEP, run, sets, tiny, train_sweep
+from normsweep import open_sweep
+from normsweep.figures.report import report
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
 
@@ -35,10 +32,7 @@ NEVER, PHASE = 0, 1  # along stop_when, which is the last axis
 
 
 def train(folder, name, settings):
-    (folder / "sweep.yaml").write_text(SWEEP)
-    options = [part for setting in settings for part in ("--set", setting)]
-    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", "-o", f"{name}.nc", *options, cwd=folder)
-    file = netCDF4.Dataset(folder / f"{name}.nc")
+    file = netCDF4.Dataset(train_sweep(folder, SWEEP, *sets(*settings), name=name))
     file.set_auto_mask(False)
     return file
 
@@ -90,16 +84,15 @@ def test_values_until_the_end(grid):
 
 
 @pytest.mark.parametrize("grid", ["cosine after a warm-up"], indirect=True)
-def test_pictures_say_that_runs_ended_early(grid, tmp_path):
+def test_pictures_say_that_runs_ended_early(grid):
     path, early = grid.filepath(), int(both(grid, "ended_early")[PHASE].sum())
     says = "runs ended early: norm_growth is of different steps"
     assert f"\n{early} of 80 {says}\n" in run(NORMSWEEP, "show", path).stdout
     assert f"\n{early} of 40 {says}\n" in run(NORMSWEEP, "show", path, "--at", "stop_when=phase").stdout
     assert "ended early" not in run(NORMSWEEP, "show", path, "--at", "stop_when=never").stdout
-    run(sys.executable, PROJECT / "analysis" / "report", path, "-o", "page.html", cwd=tmp_path)
-    page = (tmp_path / "page.html").read_text()
-    assert (f"<p>{early} of 80 runs ended early: norm_growth, boundary and final losses are of different steps.</p>"
-            in page)
+    with open_sweep(path) as dataset:
+        assert (f"<p>{early} of 80 runs ended early: norm_growth, boundary and final losses are of different steps."
+                "</p>") in report(dataset)
 
 
 def test_equilibrium_is_at_the_rate_of_the_last_step(tmp_path):
@@ -118,13 +111,12 @@ def test_equilibrium_is_at_the_rate_of_the_last_step(tmp_path):
 
 def test_workers_and_verify(tmp_path):
     with train(tmp_path, "alone", ["stop_when=phase"]) as alone:
-        run(NORMSWEEP, "run", "sweep.yaml", "--set", "stop_when=phase", "-j", "2", "-o", "two.nc", cwd=tmp_path)
+        run(NORMSWEEP, "run", "alone.yaml", "--set", "stop_when=phase", "-j", "2", "-o", "two.nc", cwd=tmp_path)
         with netCDF4.Dataset(tmp_path / "two.nc") as two:
             two.set_auto_mask(False)
             for name in ("ended_early", "last_step", "param_norm", "norm_growth", "final_valid_loss"):
                 assert np.array_equal(alone[name][:], two[name][:], equal_nan=True)
-    run(NORMSWEEP, "verify", "sweep.yaml", "--set", "stop_when=phase", "--set", "output=two.nc", "-n", "10",
-        cwd=tmp_path)
+    run(NORMSWEEP, "verify", "alone.yaml", *sets("stop_when=phase", "output=two.nc"), "-n", "10", cwd=tmp_path)
 
 
 # Runs that shrink at first, in steps far below full ones, and grow in the end.
@@ -146,9 +138,8 @@ PLATEAUS = {
 
 @pytest.mark.parametrize("name", PLATEAUS)
 def test_a_plateau_goes_on(name, tmp_path):
-    (tmp_path / "sweep.yaml").write_text(json.dumps(PLATEAUS[name] | {"stop_when": ["never", "phase"]}))
-    run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", cwd=tmp_path)
-    with netCDF4.Dataset(tmp_path / "sweep.nc") as file:
+    path = train_sweep(tmp_path, json.dumps(PLATEAUS[name] | {"stop_when": ["never", "phase"]}))
+    with netCDF4.Dataset(path) as file:
         assert (file["phase"][:] == 1).all() and (file["norm_growth"][:] > 1.001).all()
 
 
@@ -165,8 +156,7 @@ UNBOUNDED, UNEVEN = "steps with a bound: sgd needs gradient_clip", "a decay that
 ])
 def test_refused_where_no_run_can_end_early(tmp_path, settings, needs):
     (tmp_path / "sweep.yaml").write_text(SWEEP.replace("[never, phase]", "phase"))
-    options = [part for setting in settings for part in ("--set", setting)]
-    said = run(NORMSWEEP, "check", "sweep.yaml", *options, cwd=tmp_path, status=2).stderr
+    said = run(NORMSWEEP, "check", "sweep.yaml", *sets(*settings), cwd=tmp_path, status=2).stderr
     assert f"sweep.yaml:13:12: stop_when: has no effect: no cell has {needs}" in said
 
 

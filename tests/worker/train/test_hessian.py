@@ -10,6 +10,7 @@ import xarray as xr
 import reference
 import reference_measures
 import reference_training
+from conftest import sets, tiny, train_sweep
 from parity import sequences_of
 from replay import replay
 from test_parity import BASE
@@ -146,28 +147,17 @@ def test_edge_of_stability(trained):
         assert stability == pytest.approx(want * rate / bound, rel=1e-6)
 
 
-SWEEP = """\
-corpus: markov
-vocabulary: 16
-corpus_tokens: 2000
-layers: [1, 2]
-width: 8
-heads: 2
-feedforward: 12
-context: 8
-batch: 4
+SWEEP = tiny(vocabulary=16, corpus_tokens=2000, layers=[1, 2], feedforward=12) + """\
 steps: 40
 measure: {every: 10, metrics: [hessian, hessian_layers]}
 hessian: {probes: 2, steps: 5, every: 20}
 """
 
 
-def test_steps_of_measurements(normsweep, tmp_path):
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
+def test_steps_of_measurements(tmp_path):
     for every, steps in {"20": [0, 20, 40], "start": [0], "ends": [0, 40]}.items():
-        normsweep("run", "sweep.yaml", "-j", "0", "--fresh", "--set",
-                  f"hessian={{probes: 1, steps: 2, every: {every}}}")
-        with xr.open_dataset(tmp_path / "sweep.nc") as ds:
+        path = train_sweep(tmp_path, SWEEP, "--set", f"hessian={{probes: 1, steps: 2, every: {every}}}", name=every)
+        with xr.open_dataset(path) as ds:
             assert (ds.hessian_trace.notnull() == ds["step"].isin(steps)).all()
             assert ds.hessian_trace_error.isnull().all()
 
@@ -185,9 +175,8 @@ def test_wrong_keys_are_refused(normsweep, tmp_path, line, words):
     assert refused.startswith("sweep.yaml:12:") and words in refused and refused.count("\n") == 1
 
 
-def test_groups_that_lack_hessian_are_refused(normsweep, tmp_path):
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
-    layers = "measure={metrics: [hessian_layers]}"
-    assert "hessian_layers needs hessian as well" in normsweep(
-        "check", "sweep.yaml", "--set", layers, "--set", "hessian=null", status=2).stderr
-    assert "hessian: without effect" in normsweep("check", "sweep.yaml", "--set", "measure=null", status=2).stderr
+@pytest.mark.parametrize("settings, words", [
+    (["measure={metrics: [hessian_layers]}", "hessian=null"], "hessian_layers needs hessian as well"),
+    (["measure=null"], "hessian: without effect")])
+def test_groups_that_lack_hessian_are_refused(normsweep, sweep, settings, words):
+    assert words in normsweep("check", sweep, *sets(*settings), status=2).stderr

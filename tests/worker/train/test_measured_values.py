@@ -9,9 +9,8 @@ import pytest
 import torch
 import xarray as xr
 
-import reference
 import reference_measures
-from conftest import BUILD, run
+from conftest import BUILD, train_sweep
 from replay import replay
 
 pytestmark = pytest.mark.thorough("trains in double as well")
@@ -66,16 +65,14 @@ def validated(train, valid):
 def trained(tmp_path_factory):
     """The dataset, the validation's sequences, and each run's configuration and weights by its places on AXES."""
     folder = tmp_path_factory.mktemp("trained")
-    (folder / "sweep.yaml").write_text(SWEEP)
     sequences, _ = validated(*(write_text(folder / f"{name}.txt", 60, i) for i, name in enumerate(("train", "valid"))))
-    run(BUILD / "normsweep-double", "run", "sweep.yaml", "-j", "0", cwd=folder)
-    weights = {}
+    dataset, weights = train_sweep(folder, SWEEP, program=BUILD / "normsweep-double"), {}
     for path in (folder / "sweep.nc.d").glob("*.weights.nc"):
         with netCDF4.Dataset(path) as file:
             of_run = {"norm_placement": file.norm_placement, "attention_mask": file.attention_mask,
                       "bias": file.bias == "true"}
             weights[tuple(of_run.values())] = read_weights(file)
-    with xr.open_dataset(folder / "sweep.nc") as ds:
+    with xr.open_dataset(dataset) as ds:
         assert len(weights) == ds.outcome.size and (ds.outcome == 2).all()
         yield ds.load(), sequences, weights
 

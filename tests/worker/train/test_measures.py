@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import NORMSWEEP
+from conftest import NORMSWEEP, sets, train_sweep
 from same import differences, read
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
@@ -32,19 +32,14 @@ validate: {every: 150, tokens: 600}
 """
 
 
-@pytest.fixture
-def sweep(tmp_path):
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
-    return tmp_path / "sweep.yaml"
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return train_sweep(tmp_path_factory.mktemp("every_group"), SWEEP)
 
 
 @pytest.fixture(scope="module")
-def ds(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("every_group")
-    (folder / "sweep.yaml").write_text(SWEEP)
-    subprocess.run([NORMSWEEP, "run", "sweep.yaml", "-j", "0"], cwd=folder, check=True, timeout=120,
-                   stdout=subprocess.DEVNULL)
-    with xr.open_dataset(folder / "sweep.nc") as dataset:
+def ds(path):
+    with xr.open_dataset(path) as dataset:
         yield dataset.load()
 
 
@@ -176,15 +171,14 @@ def test_class_of_growth_has_the_lowest_aic(ds):
         assert words[int(ds.dynamics.values[cell])] == class_of(fits), fits
 
 
-def test_numbers_depend_on_nothing_else(normsweep, sweep, tmp_path):
-    for jobs in ["0", "3"]:
-        normsweep("run", sweep, "-j", jobs, "-o", f"j{jobs}.nc")
-    assert differences(read(tmp_path / "j0.nc"), read(tmp_path / "j3.nc")) == []
+def test_numbers_depend_on_nothing_else(normsweep, sweep, path, tmp_path):
+    normsweep("run", sweep, "-j", "3")
+    assert differences(read(path), read(tmp_path / "sweep.nc")) == []
 
 
 def test_stopped_and_carried_on(normsweep, sweep, tmp_path):
     """Stopped by a signal again and again, wherever it is, until it has ended."""
-    options = ["-o", "a.nc", "-j", "0", "--set", "steps=3000", "--set", "context=16"]
+    options = ["-o", "a.nc", "-j", "0", *sets("steps=3000", "context=16")]
     stops = 0
     while True:
         process = subprocess.Popen([NORMSWEEP, "run", sweep, *options], cwd=tmp_path, stdout=subprocess.DEVNULL)
@@ -212,7 +206,7 @@ def test_saturation_without_a_validation_text_is_refused(normsweep, tmp_path):
 
 
 def test_a_dataset_is_continued_with_as_many_batches_only(normsweep, sweep):
-    short = ("--set", "layers=4", "--set", "heads=2", "--set", "context=5", "--set", "steps=2")
+    short = sets("layers=4", "heads=2", "context=5", "steps=2")
     normsweep("run", sweep, "-j", "0", *short)
     refused = normsweep("run", sweep, "-j", "0", *short, "--set", "gradient_batches=5", status=2)
     assert "gradient_batches is 4 in sweep.nc and 5 in " in refused.stderr
@@ -220,7 +214,7 @@ def test_a_dataset_is_continued_with_as_many_batches_only(normsweep, sweep):
 
 
 # Without a group, a key of its own is refused.
-NO_KEYS = [word for key in ("lyapunov_exponents", "gradient_batches", "hessian") for word in ("--set", key + "=null")]
+NO_KEYS = sets("lyapunov_exponents=null", "gradient_batches=null", "hessian=null")
 
 
 @pytest.mark.parametrize("part, group, more, least", [
@@ -234,8 +228,7 @@ NO_KEYS = [word for key in ("lyapunov_exponents", "gradient_batches", "hessian")
 def test_plan_prices_each_group(normsweep, sweep, part, group, more, least):
     """The share of a group grows with what is asked of it, and the group is named only where it is measured."""
     def share(*settings):
-        options = [word for setting in settings for word in ("--set", setting)]
-        lines = normsweep("plan", sweep, "-j", "0", *NO_KEYS, *options).stdout.splitlines()
+        lines = normsweep("plan", sweep, "-j", "0", *NO_KEYS, *sets(*settings)).stdout.splitlines()
         parts = next(line for line in lines if line.startswith("parts"))
         return float(parts.partition(part + " ")[2].split()[0]) if part in parts else None
 
@@ -246,9 +239,7 @@ def test_plan_prices_each_group(normsweep, sweep, part, group, more, least):
 
 def test_show_has_the_coordinates_of_metrics(normsweep, tmp_path):
     """Positions are powers of two and scales are not whole: what is drawn along them says so, and not how manieth."""
-    one = ("--set", "heads=2", "--set", "layers=2", "--set", "context=16", "--set", "steps=1", "-o", "one.nc")
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
-    normsweep("run", "sweep.yaml", "-j", "0", *one)
+    train_sweep(tmp_path, SWEEP, *sets("heads=2", "layers=2", "context=16", "steps=1"), name="one")
     rows = normsweep("show", "one.nc", "heads_histogram").stdout.splitlines()
     assert [row.partition("|")[0].strip() for row in rows if "|" in row] == ["16", "8", "4", "2", "1"]
     odd, even = [line.split() for line in normsweep("show", "one.nc", "homogeneity").stdout.splitlines()[-4:-2]]
@@ -258,14 +249,11 @@ def test_show_has_the_coordinates_of_metrics(normsweep, tmp_path):
 @pytest.mark.parametrize("optimiser, momentum, decays", [
     ("adamw", 0, True), ("sgd", 0, True), ("sgd", 0.9, True), ("normalized_sgd", 0, True), ("adafactor", 0, True),
     ("adam", 0, False)])
-def test_recursions_have_the_optimisers_decay(normsweep, tmp_path, optimiser, momentum, decays):
+def test_recursions_have_the_optimisers_decay(tmp_path, optimiser, momentum, decays):
     """Where decay is all that moves the norm, the recursion with the right one needs no update to follow it."""
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
-    normsweep("run", "sweep.yaml", "-j", "0", "-o", "one.nc", "--set", "heads=2", "--set", "layers=1", "--set",
-              "context=5", "--set", f"optimiser={optimiser}", "--set", f"momentum={momentum}", "--set",
-              f"weight_decay={100 * (1 - momentum)}", "--set", "learning_rate=3e-5", "--set", "measure={every: 20}",
-              *NO_KEYS)
-    with xr.open_dataset(tmp_path / "one.nc") as ds:
+    keys = sets("heads=2", "layers=1", "context=5", f"optimiser={optimiser}", f"momentum={momentum}",
+                f"weight_decay={100 * (1 - momentum)}", "learning_rate=3e-5", "measure={every: 20}")
+    with xr.open_dataset(train_sweep(tmp_path, SWEEP, *keys, *NO_KEYS)) as ds:
         assert 0.3 < ds.norm_growth < 0.5 if decays else ds.norm_growth < 1
         assert (ds.fit_adam_like_r2 > 0.99) == decays
         assert abs(ds.fit_aligned_k) < 5 if decays else ds.fit_aligned_k < 0

@@ -3,13 +3,12 @@ import collections
 import itertools
 import random
 
-import numpy as np
 import pytest
 
 import reference
 import reference_measures
 import reference_training
-from parity import Run, sequences_of
+from parity import OF_TWO, Run, difference, sequences_of
 from reference_optimisers import OPTIMISERS
 from replay import replay
 
@@ -254,7 +253,10 @@ class Pair(Run):
         for t, kept in enumerate(run.kept, 1):
             self.check_step(t, *kept)
         check_measurements(self, run, want)
-        check_result(self)
+        result = {name: int(self.dump[name][0][0]) for name in ("outcome", "result_last_step", "diverged_step")}
+        assert result == {"outcome": 2, "result_last_step": self.last_step, "diverged_step": -1}
+        tokens = sum(len(inputs) for batch in self.batches[: self.last_step] for inputs, _ in batch)
+        assert self.dump["trained_tokens"][0][0] == tokens
         check_growth_fits(self)
 
     def check_step(self, t, loss, gradient, weights):
@@ -283,16 +285,7 @@ ROW_METRICS += reference_measures.EQUILIBRIUM_MEASURES
 
 
 def check_value(step, name, got, want, tolerance):
-    """NaN where the reference has it, else within the tolerance of the largest value of the kind."""
-    got, want = np.atleast_1d(got), np.atleast_1d(want)
-    assert got.shape == want.shape, f"{name}: {got.shape} values, reference {want.shape}"
-    assert (np.isnan(got) == np.isnan(want)).all(), f"step {step}: {name} is {got}, reference {want}"
-    scale = np.nanmax(np.abs(want), initial=0)
-    if name.endswith(("alignment", "alignment_null", "_r2")):
-        scale = 1
-    there = ~np.isnan(want)
-    error = np.max(np.abs(got - want)[there], initial=0)
-    assert error <= tolerance * scale, f"step {step}: {name} is {got}, reference {want}"
+    assert difference(name, got, want) <= tolerance, f"step {step}: {name} is {got}, reference {want}"
 
 
 def validation_loss(pair, weights):
@@ -309,10 +302,9 @@ def check_measurements(pair, run, want):
     rows = pair.rows()
     assert list(rows) == pair.measured
     for step in pair.measured:
-        of_two = {"stack_norm", "stack_direction_cosine"}  # measured in networks of two stacks
-        assert set(want[step]) | {"balance_error"} == set(ROW_METRICS) | of_two, "each is compared"
-        for name in set(want[step]) - of_two:
-            check_value(step, name, rows[step][name], np.ravel(want[step][name]), pair.tolerance)
+        assert set(want[step]) | {"balance_error"} == {*ROW_METRICS, *OF_TWO}, "each is compared"
+        for name in set(want[step]) - {*OF_TWO}:
+            check_value(step, name, rows[step][name], want[step][name], pair.tolerance)
         assert step == pair.last_step or abs(rows[step]["balance_error"][0]) <= 1e-13
     losses = {
         "final_train_loss": want[pair.last_step]["train_loss"],
@@ -320,13 +312,6 @@ def check_measurements(pair, run, want):
     }
     for name, value in losses.items():
         check_value("end", name, pair.dump[name][0], value, pair.tolerance)
-
-
-def check_result(pair):
-    result = {name: int(pair.dump[name][0][0]) for name in ("outcome", "result_last_step", "diverged_step")}
-    assert result == {"outcome": 2, "result_last_step": pair.last_step, "diverged_step": -1}
-    tokens = sum(len(inputs) for batch in pair.batches[: pair.last_step] for inputs, _ in batch)
-    assert pair.dump["trained_tokens"][0][0] == tokens
 
 
 def check_growth_fits(pair):
