@@ -73,7 +73,7 @@ static void layout_text(struct measurement *m, struct arena *arena)
 
 static void layout_all(struct measurement *m, struct arena *arena)
 {
-    weight_layout_init_shared(&m->layout, &m->network->architecture, arena);
+    weight_layout_init(&m->layout, &m->network->architecture, true, arena);
     norms_layout(&m->norms, &m->layout, &m->network->architecture, arena);
     m->planes.weights = arena_plane(arena, 1, m->layout.size);
     if (m->text->text.token_count)

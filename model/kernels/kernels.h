@@ -100,13 +100,24 @@ struct head_gradient {
     scalar *dbias; /* added to, laid out like bias, and as many scalars behind it; NULL: not wanted */
 };
 
-/* Rows of a norm after its forward pass, and tangents: tin of the rows, tgain and tbias of its tensors, which
- * are 0 if NULL. */
+/* Rows of a norm, its tensors, and the tangents of both; tgain and tbias are 0 if NULL. The forward pass sets
+ * mean, to 0 unless `centred`, and scale = 1 / sqrt(variance + epsilon) for all that follows. */
 struct norm_rows {
+    bool centred; /* takes the mean of the row off, as layernorm; else, as rmsnorm, the variance is about 0 */
     const scalar *in, *tin; /* [rows, width] */
-    const scalar *gain, *tgain, *tbias; /* [width] */
-    const scalar *mean, *scale; /* [rows] */
+    const scalar *gain, *bias, *tgain, *tbias; /* [width]; bias: NULL for none */
+    scalar epsilon;
+    scalar *mean, *scale; /* [rows] */
     int64_t rows, width;
+};
+
+/* The gradient of a norm's output, and where those of its rows and tensors go. In a tangent of the gradient:
+ * also the tangent of the first, and where the tangents of the others go. */
+struct norm_gradient {
+    const scalar *dout, *tdout; /* [rows, width] */
+    scalar *din; /* [rows, width] overwritten; may be dout or, for tangents, tdout */
+    bool add; /* adds to din instead, which is a plane of its own then */
+    scalar *dgain, *dbias; /* [width] overwritten; dbias: NULL for none */
 };
 
 /* The largest tile columns, lanes and blocks of queries of all levels, for the size of attention's scratch.
@@ -147,38 +158,13 @@ struct kernels {
     void (*column_sums)(
         scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add);
 
-    /*
-     * out = residual + gain * (in - mean) / sqrt(variance + epsilon) + bias, by rows; residual and bias may
-     * be NULL. Keeps mean[rows] and scale[rows] = 1/sqrt(variance + epsilon) for the gradient.
+    /* out = residual + gain * (in - mean) / sqrt(variance + epsilon) + bias, by rows; residual may be NULL.
      */
-    void (*layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-        const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows, int64_t width);
-
-    /*
-     * From dout: overwrites din, which may then be dout, or adds to it if `add`; overwrites dgain and dbias
-     * [width]. dbias may be NULL.
-     */
-    void (*layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
-        const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
-        int64_t width, bool add);
-
-    /* The same without means: out = residual + gain * in / sqrt(mean square + epsilon) + bias; mean becomes
-     * 0.
-     */
-    void (*rmsnorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-        const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows, int64_t width);
-    void (*rmsnorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout, const scalar *in,
-        const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows, int64_t width, bool add);
-
+    void (*norm)(const struct norm_rows *norm, scalar *out, const scalar *residual);
+    void (*norm_gradient)(const struct norm_rows *norm, const struct norm_gradient *gradient);
     /* The tangent of out: tout = tresidual + that of the norm. tresidual may be NULL. */
-    void (*layernorm_tangent)(const struct norm_rows *norm, scalar *tout, const scalar *tresidual);
-    void (*rmsnorm_tangent)(const struct norm_rows *norm, scalar *tout, const scalar *tresidual);
-    /* The tangents of what layernorm_gradient computes from dout and its tangent: overwrites tdin, which may
-     * then be tdout, or adds to it if `add`; overwrites tdgain and tdbias [width]. tdbias may be NULL. */
-    void (*layernorm_gradient_tangent)(const struct norm_rows *norm, scalar *tdin, scalar *tdgain,
-        scalar *tdbias, const scalar *dout, const scalar *tdout, bool add);
-    void (*rmsnorm_gradient_tangent)(const struct norm_rows *norm, scalar *tdin, scalar *tdgain,
-        scalar *tdbias, const scalar *dout, const scalar *tdout, bool add);
+    void (*norm_tangent)(const struct norm_rows *norm, scalar *tout, const scalar *tresidual);
+    void (*norm_gradient_tangent)(const struct norm_rows *norm, const struct norm_gradient *gradient);
 
     void (*relu)(scalar *x, int64_t count);
     /* dx[i] = 0 where the output y[i] is 0 */

@@ -84,14 +84,10 @@ static inline float exponential(float x)
     X(mirror)                                                                                                \
     X(spread)                                                                                                \
     X(column_sums)                                                                                           \
-    X(layernorm)                                                                                             \
-    X(layernorm_gradient)                                                                                    \
-    X(rmsnorm)                                                                                               \
-    X(rmsnorm_gradient)                                                                                      \
-    X(layernorm_tangent)                                                                                     \
-    X(rmsnorm_tangent)                                                                                       \
-    X(layernorm_gradient_tangent)                                                                            \
-    X(rmsnorm_gradient_tangent)                                                                              \
+    X(norm)                                                                                                  \
+    X(norm_gradient)                                                                                         \
+    X(norm_tangent)                                                                                          \
+    X(norm_gradient_tangent)                                                                                 \
     X(relu)                                                                                                  \
     X(relu_gradient)                                                                                         \
     X(relu_slope)                                                                                            \

@@ -28,17 +28,8 @@ INLINE vector clear_behind(vector value, int64_t left)
 
 /* ---- forward ---- */
 
-struct forward {
-    scalar *out;
-    const scalar *in, *residual; /* residual: NULL for none */
-    const scalar *gain, *bias; /* bias: likewise */
-    scalar epsilon;
-    scalar *mean, *scale;
-    int64_t width;
-};
-
 /* mean[k]: of row r + k. */
-INLINE void find_means(scalar mean[ROWS], const struct forward *norm, int64_t r, int rows)
+INLINE void find_means(scalar mean[ROWS], const struct norm_rows *norm, int64_t r, int rows)
 {
     const scalar *in = norm->in + r * norm->width;
     vector sum[ROWS] = {0};
@@ -56,7 +47,7 @@ INLINE void find_means(scalar mean[ROWS], const struct forward *norm, int64_t r,
 
 /* variance[k]: of row r + k about mean[k]. */
 INLINE void find_variances(
-    scalar variance[ROWS], const scalar mean[ROWS], const struct forward *norm, int64_t r, int rows)
+    scalar variance[ROWS], const scalar mean[ROWS], const struct norm_rows *norm, int64_t r, int rows)
 {
     const scalar *in = norm->in + r * norm->width;
     vector sum[ROWS] = {0};
@@ -75,12 +66,10 @@ INLINE void find_variances(
         variance[k] /= (scalar)norm->width;
 }
 
-INLINE void norm_row(const struct forward *norm, int64_t r, scalar mean, scalar scale)
+/* One row of `out`; in, residual: the same. */
+INLINE void norm_row(const struct norm_rows *norm, scalar *out, const scalar *in, const scalar *residual,
+    scalar mean, scalar scale)
 {
-    const scalar *in = norm->in + r * norm->width;
-    const scalar *residual = norm->residual ? norm->residual + r * norm->width : NULL;
-    scalar *out = norm->out + r * norm->width;
-
     for (int64_t c = 0; c < norm->width; c += LANES) {
         int64_t left = norm->width - c;
         vector x = (load_columns(in + c, left) - mean) * scale * load_columns(norm->gain + c, left);
@@ -92,7 +81,8 @@ INLINE void norm_row(const struct forward *norm, int64_t r, scalar mean, scalar 
     }
 }
 
-INLINE void forward_rows(bool centred, const struct forward *norm, int64_t r, int rows)
+INLINE void forward_rows(
+    bool centred, const struct norm_rows *norm, scalar *out, const scalar *residual, int64_t r, int rows)
 {
     scalar mean[ROWS] = {0}, variance[ROWS], scale[ROWS];
 
@@ -106,57 +96,46 @@ INLINE void forward_rows(bool centred, const struct forward *norm, int64_t r, in
             variance[k] < (scalar)INFINITY ? 1 / scalar_sqrt(variance[k] + norm->epsilon) : (scalar)NAN;
     memcpy(norm->mean + r, mean, (size_t)rows * sizeof(*mean));
     memcpy(norm->scale + r, scale, (size_t)rows * sizeof(*scale));
-    for (int k = 0; k < rows; k++)
-        norm_row(norm, r + k, mean[k], scale[k]);
+    for (int k = 0; k < rows; k++) {
+        int64_t at = (r + k) * norm->width;
+        norm_row(norm, out + at, norm->in + at, residual ? residual + at : NULL, mean[k], scale[k]);
+    }
 }
 
-/* LayerNorm if `centred`, else RMSNorm, whose variance is about 0. */
-INLINE void forward(bool centred, const struct forward *norm, int64_t rows)
+INLINE void forward(bool centred, const struct norm_rows *norm, scalar *out, const scalar *residual)
 {
     int64_t r = 0;
 
-    for (; r + ROWS <= rows; r += ROWS)
-        forward_rows(centred, norm, r, ROWS);
-    for (; r < rows; r++)
-        forward_rows(centred, norm, r, 1);
+    for (; r + ROWS <= norm->rows; r += ROWS)
+        forward_rows(centred, norm, out, residual, r, ROWS);
+    for (; r < norm->rows; r++)
+        forward_rows(centred, norm, out, residual, r, 1);
 }
 
-void KERNEL(layernorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-    const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows, int64_t width)
+/* A copy of the struct, which no store can change, leaves its members in registers; here and below. */
+void KERNEL(norm)(const struct norm_rows *of, scalar *out, const scalar *residual)
 {
-    const struct forward norm = {out, in, residual, gain, bias, epsilon, mean, scale, width};
+    const struct norm_rows norm = *of;
 
-    forward(true, &norm, rows);
-}
-
-void KERNEL(rmsnorm)(scalar *out, const scalar *in, const scalar *residual, const scalar *gain,
-    const scalar *bias, scalar epsilon, scalar *mean, scalar *scale, int64_t rows, int64_t width)
-{
-    const struct forward norm = {out, in, residual, gain, bias, epsilon, mean, scale, width};
-
-    forward(false, &norm, rows);
+    if (norm.centred)
+        forward(true, &norm, out, residual);
+    else
+        forward(false, &norm, out, residual);
 }
 
 /* ---- gradients ---- */
 
-struct gradient {
-    scalar *din, *dgain, *dbias; /* dbias: NULL if there is no bias */
-    const scalar *dout, *in, *gain, *mean, *scale;
-    int64_t width;
-    bool add;
-};
-
 /* With n = (in - mean) scale and d = gain dout: adds the rows' part to dgain and dbias, and finds the means
  * of d and of d n along each row. */
-INLINE void sum_rows(
-    scalar mean_d[ROWS], scalar mean_dn[ROWS], const struct gradient *norm, int64_t r, int rows)
+INLINE void sum_rows(scalar mean_d[ROWS], scalar mean_dn[ROWS], const struct norm_rows *norm,
+    const struct norm_gradient *g, int64_t r, int rows)
 {
-    const scalar *in = norm->in + r * norm->width, *dout = norm->dout + r * norm->width;
+    const scalar *in = norm->in + r * norm->width, *dout = g->dout + r * norm->width;
     vector sum_d[ROWS] = {0}, sum_dn[ROWS] = {0};
 
     for (int64_t c = 0; c < norm->width; c += LANES) {
         int64_t left = norm->width - c;
-        vector gain = load_columns(norm->gain + c, left), dgain = load_columns(norm->dgain + c, left);
+        vector gain = load_columns(norm->gain + c, left), dgain = load_columns(g->dgain + c, left);
         vector dbias = {0};
         UNROLLED
         for (int k = 0; k < rows; k++) {
@@ -168,9 +147,9 @@ INLINE void sum_rows(
             sum_d[k] += gain * o;
             sum_dn[k] += gain * o * n;
         }
-        store_columns(norm->dgain + c, dgain, left);
-        if (norm->dbias)
-            store_columns(norm->dbias + c, load_columns(norm->dbias + c, left) + dbias, left);
+        store_columns(g->dgain + c, dgain, left);
+        if (g->dbias)
+            store_columns(g->dbias + c, load_columns(g->dbias + c, left) + dbias, left);
     }
     vector_sums(mean_d, sum_d[0], sum_d[1], sum_d[2], sum_d[3]);
     vector_sums(mean_dn, sum_dn[0], sum_dn[1], sum_dn[2], sum_dn[3]);
@@ -182,11 +161,12 @@ INLINE void sum_rows(
 }
 
 /* din = scale (d - mean(d) - n mean(d n)), without mean(d) unless `centred`. */
-INLINE void gradient_rows(bool centred, const struct gradient *norm, int64_t r, int rows)
+INLINE void gradient_rows(
+    bool centred, const struct norm_rows *norm, const struct norm_gradient *g, int64_t r, int rows)
 {
     scalar mean_d[ROWS], mean_dn[ROWS];
 
-    sum_rows(mean_d, mean_dn, norm, r, rows);
+    sum_rows(mean_d, mean_dn, norm, g, r, rows);
     for (int k = 0; k < rows; k++) {
         int64_t at = (r + k) * norm->width;
         const vector mean = vector_all(norm->mean[r + k]), scale = vector_all(norm->scale[r + k]);
@@ -194,42 +174,35 @@ INLINE void gradient_rows(bool centred, const struct gradient *norm, int64_t r, 
         const vector slope = scale * mean_dn[k];
         for (int64_t c = 0; c < norm->width; c += LANES) {
             int64_t left = norm->width - c;
-            vector d =
-                load_columns(norm->gain + c, left) * load_columns(norm->dout + at + c, left) - constant;
+            vector d = load_columns(norm->gain + c, left) * load_columns(g->dout + at + c, left) - constant;
             d = scale * (d - (load_columns(norm->in + at + c, left) - mean) * slope);
-            if (norm->add)
-                d += load_columns(norm->din + at + c, left);
-            store_columns(norm->din + at + c, d, left);
+            if (g->add)
+                d += load_columns(g->din + at + c, left);
+            store_columns(g->din + at + c, d, left);
         }
     }
 }
 
-INLINE void gradient(bool centred, const struct gradient *norm, int64_t rows)
+INLINE void gradient(bool centred, const struct norm_rows *norm, const struct norm_gradient *g)
 {
     int64_t r = 0;
 
-    memset(norm->dgain, 0, (size_t)norm->width * sizeof(*norm->dgain));
-    if (norm->dbias)
-        memset(norm->dbias, 0, (size_t)norm->width * sizeof(*norm->dbias));
-    for (; r + ROWS <= rows; r += ROWS)
-        gradient_rows(centred, norm, r, ROWS);
-    for (; r < rows; r++)
-        gradient_rows(centred, norm, r, 1);
+    memset(g->dgain, 0, (size_t)norm->width * sizeof(*g->dgain));
+    if (g->dbias)
+        memset(g->dbias, 0, (size_t)norm->width * sizeof(*g->dbias));
+    for (; r + ROWS <= norm->rows; r += ROWS)
+        gradient_rows(centred, norm, g, r, ROWS);
+    for (; r < norm->rows; r++)
+        gradient_rows(centred, norm, g, r, 1);
 }
 
-void KERNEL(layernorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout,
-    const scalar *in, const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows,
-    int64_t width, bool add)
+void KERNEL(norm_gradient)(const struct norm_rows *of, const struct norm_gradient *to)
 {
-    const struct gradient norm = {din, dgain, dbias, dout, in, gain, mean, scale, width, add};
+    const struct norm_rows norm = *of;
+    const struct norm_gradient g = *to;
 
-    gradient(true, &norm, rows);
-}
-
-void KERNEL(rmsnorm_gradient)(scalar *din, scalar *dgain, scalar *dbias, const scalar *dout, const scalar *in,
-    const scalar *gain, const scalar *mean, const scalar *scale, int64_t rows, int64_t width, bool add)
-{
-    const struct gradient norm = {din, dgain, dbias, dout, in, gain, mean, scale, width, add};
-
-    gradient(false, &norm, rows);
+    if (norm.centred)
+        gradient(true, &norm, &g);
+    else
+        gradient(false, &norm, &g);
 }

@@ -61,14 +61,12 @@ INLINE void tangent_rows(bool centred, const struct norm_rows *norm, scalar *tou
     }
 }
 
-void KERNEL(layernorm_tangent)(const struct norm_rows *norm, scalar *tout, const scalar *tresidual)
+void KERNEL(norm_tangent)(const struct norm_rows *norm, scalar *tout, const scalar *tresidual)
 {
-    tangent_rows(true, norm, tout, tresidual);
-}
-
-void KERNEL(rmsnorm_tangent)(const struct norm_rows *norm, scalar *tout, const scalar *tresidual)
-{
-    tangent_rows(false, norm, tout, tresidual);
+    if (norm->centred)
+        tangent_rows(true, norm, tout, tresidual);
+    else
+        tangent_rows(false, norm, tout, tresidual);
 }
 
 /* <d>, <d n> and their tangents. */
@@ -122,14 +120,10 @@ INLINE void gradient_tangent_rows(bool centred, const struct norm_rows *norm, sc
     }
 }
 
-void KERNEL(layernorm_gradient_tangent)(const struct norm_rows *norm, scalar *tdin, scalar *tdgain,
-    scalar *tdbias, const scalar *dout, const scalar *tdout, bool add)
+void KERNEL(norm_gradient_tangent)(const struct norm_rows *norm, const struct norm_gradient *g)
 {
-    gradient_tangent_rows(true, norm, tdin, tdgain, tdbias, dout, tdout, add);
-}
-
-void KERNEL(rmsnorm_gradient_tangent)(const struct norm_rows *norm, scalar *tdin, scalar *tdgain,
-    scalar *tdbias, const scalar *dout, const scalar *tdout, bool add)
-{
-    gradient_tangent_rows(false, norm, tdin, tdgain, tdbias, dout, tdout, add);
+    if (norm->centred)
+        gradient_tangent_rows(true, norm, g->din, g->dgain, g->dbias, g->dout, g->tdout, g->add);
+    else
+        gradient_tangent_rows(false, norm, g->din, g->dgain, g->dbias, g->dout, g->tdout, g->add);
 }

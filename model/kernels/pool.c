@@ -4,10 +4,18 @@
  *
  * A job is read only by threads that hold a share of it, and replaced only when all shares are done. So no
  * thread has to arrive or leave for a job to begin or end.
+ *
+ * Beside a busy neighbour a thread that joins in is not always a gain. The system may wake it on its caller's
+ * processor, as the other one is busy, too. It then only takes the caller's place, for some 10 microseconds
+ * of switching, and as it sleeps most of the time the system sees no need to move it. So it moves itself, but
+ * not more often than once in a while: the system may bring it back. Or it shares a processor with the
+ * neighbour, and is made to wait for milliseconds with a share in its hands that takes microseconds. Then the
+ * team does without it for some time.
  */
 #include "model/kernels/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -15,11 +23,23 @@
 #include "model/core/check.h"
 #include "model/core/denormals.h"
 
-enum { HELPERS_SHIFT = 32 };
+enum { HELPERS_SHIFT = 32, NOWHERE = -1 };
 
 /* A caller that waits for longer than this, and so many times as long as its own shares took, waits for a
  * helper that is kept from running: shares differ by less. */
 enum { LATE_NANOSECONDS = 500000, LATE_TIMES = 3 };
+
+/* How long a thread rests that has left its caller's processor; and one that has made its caller wait, in
+ * times of that, so that the team loses little against one thread. */
+enum { LEAVE_NANOSECONDS = 1000000, REST_TIMES = 8, REST_MOST_NANOSECONDS = 100000000 };
+
+/* A thread of the pool, as the others see it. */
+struct pool_thread {
+    struct parking parking;
+    _Atomic int processor; /* on which it works; or NOWHERE */
+    _Atomic bool called; /* it may claim shares */
+    _Atomic int64_t rested; /* the time from which on it is called again */
+};
 
 struct pool_job {
     pool_share *run;
@@ -59,11 +79,17 @@ static bool all_done(int64_t thread)
     return atomic_load(&pool.left) == 0;
 }
 
+/* Does the thread work on the processor that the calling thread runs on? */
+static bool is_here(const struct pool_thread *thread)
+{
+    return atomic_load_explicit(&thread->processor, memory_order_relaxed) == sched_getcpu();
+}
+
 /* Does the caller, for whose next job a helper waits, need the helper's processor? */
 static bool helper_in_the_way(int64_t thread)
 {
     (void)thread;
-    return pool_thread_is_here(&pool.thread[0]);
+    return is_here(&pool.thread[0]);
 }
 
 /* Does a helper, for whose share the caller waits, need the caller's processor? */
@@ -71,7 +97,7 @@ static bool caller_in_the_way(int64_t thread)
 {
     (void)thread; /* the caller: 0 */
     for (int64_t i = 1; i <= pool.helpers; i++)
-        if (pool_thread_is_here(&pool.thread[i]))
+        if (is_here(&pool.thread[i]))
             return true;
     return false;
 }
@@ -94,7 +120,7 @@ static void end_share(int64_t thread)
     struct pool_thread *own = &pool.thread[thread], *caller = pool.thread;
 
     if (own != caller)
-        pool_thread_end(own);
+        atomic_store_explicit(&own->processor, NOWHERE, memory_order_relaxed);
     atomic_store(&pool.last, thread);
     if (atomic_fetch_sub(&pool.left, 1) == 1 && own != caller)
         parking_wake(&caller->parking);
@@ -104,7 +130,7 @@ static void do_shares(int64_t thread)
 {
     for (int64_t open = claim(thread); open > 0; open = claim(thread)) {
         const struct pool_job *job = &pool.job;
-        pool_thread_begin(&pool.thread[thread]);
+        atomic_store_explicit(&pool.thread[thread].processor, sched_getcpu(), memory_order_relaxed);
         denormals_flush(job->flush);
         job->run(job->context, job->shares - open);
         end_share(thread);
@@ -113,13 +139,38 @@ static void do_shares(int64_t thread)
 
 /* ---- helpers ---- */
 
+/* Rests the thread for so long, or for as long as it already has to. */
+static void rest_for(struct pool_thread *thread, int64_t nanoseconds)
+{
+    const int64_t most = REST_MOST_NANOSECONDS;
+    int64_t end = parking_clock() + (nanoseconds < most ? nanoseconds : most);
+    int64_t before = atomic_load(&thread->rested);
+
+    while (before < end && !atomic_compare_exchange_weak(&thread->rested, &before, end))
+        ;
+}
+
+/* Called by the thread itself, on its caller's processor: goes to another one, and rests for a moment. */
+static void leave(struct pool_thread *thread)
+{
+    cpu_set_t all, others;
+
+    rest_for(thread, LEAVE_NANOSECONDS);
+    if (sched_getaffinity(0, sizeof(all), &all) != 0)
+        return;
+    others = all;
+    CPU_CLR(sched_getcpu(), &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof(others), &others) == 0)
+        sched_setaffinity(0, sizeof(all), &all);
+}
+
 static void *help(void *own)
 {
     int64_t thread = (struct pool_thread *)own - pool.thread;
 
     for (;;) {
         if (helper_in_the_way(thread))
-            pool_thread_leave(own);
+            leave(own);
         parking_wait(&pool.thread[thread].parking, has_open, helper_in_the_way, thread);
         do_shares(thread);
     }
@@ -162,27 +213,26 @@ static void start_helpers(int64_t wanted)
 
 /* ---- the caller ---- */
 
-static void run_alone(int64_t shares, pool_share *run, const void *context)
-{
-    for (int64_t i = 0; i < shares; i++)
-        run(context, i);
-}
-
 static void run_shared(int64_t helpers)
 {
     int64_t begin = parking_clock();
 
-    pool_thread_begin(&pool.thread[0]);
+    atomic_store_explicit(&pool.thread[0].processor, sched_getcpu(), memory_order_relaxed);
     atomic_store(&pool.left, pool.job.shares);
     atomic_store(&pool.open, (uint64_t)helpers << HELPERS_SHIFT | (uint64_t)pool.job.shares);
-    for (int64_t i = 1; i <= helpers; i++)
-        pool_thread_call(&pool.thread[i], begin);
+    for (int64_t i = 1; i <= helpers; i++) {
+        struct pool_thread *thread = &pool.thread[i];
+        bool called = begin >= atomic_load(&thread->rested);
+        atomic_store(&thread->called, called);
+        if (called)
+            parking_wake(&thread->parking);
+    }
     do_shares(0);
     int64_t middle = parking_clock();
     parking_wait(&pool.thread[0].parking, all_done, caller_in_the_way, 0);
     int64_t waited = parking_clock() - middle;
     if (waited > LATE_NANOSECONDS && waited > LATE_TIMES * (middle - begin))
-        pool_thread_rest(&pool.thread[atomic_load(&pool.last)], waited);
+        rest_for(&pool.thread[atomic_load(&pool.last)], REST_TIMES * waited);
 }
 
 void pool_run(int64_t threads, int64_t shares, pool_share *run, const void *context)
@@ -192,7 +242,8 @@ void pool_run(int64_t threads, int64_t shares, pool_share *run, const void *cont
     INVARIANT(threads <= POOL_THREADS_MOST && shares <= UINT32_MAX, "%lld threads, %lld shares",
         (long long)threads, (long long)shares);
     if (helpers < 1 || atomic_flag_test_and_set(&busy)) {
-        run_alone(shares, run, context);
+        for (int64_t i = 0; i < shares; i++)
+            run(context, i);
         return;
     }
     start_helpers(helpers);

@@ -1,4 +1,4 @@
-/* Kernels that go by rows: sums of columns, cross-entropy and attention weights. */
+/* Kernels that go by rows: sums of columns, cross-entropy, attention weights and rotary positions. */
 #include "model/kernels/level.h"
 
 void KERNEL(spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns)
@@ -230,4 +230,47 @@ void KERNEL(attention_weights)(scalar *scores, int64_t count, scalar scale, bool
     SIMD
     for (int64_t i = 0; i < count; i++)
         scores[i] *= inverse;
+}
+
+/* ---- rotary positions: pairs of elements of queries and keys turn by the angles of their row ---- */
+
+/* Inlined into its cases, so that the compiler builds each usual half for itself, in whole vectors. */
+INLINE void turn_head(scalar *x, const scalar *cosine, const scalar *sine, int64_t half, scalar direction)
+{
+    scalar *y = x + half;
+
+    SIMD
+    for (int64_t i = 0; i < half; i++) {
+        scalar a = x[i], b = y[i], s = direction * sine[i];
+        x[i] = a * cosine[i] - b * s;
+        y[i] = b * cosine[i] + a * s;
+    }
+}
+
+INLINE void turn_rows(scalar *x, int64_t stride, const scalar *cosine, const scalar *sine, int64_t rows,
+    int64_t heads, int64_t half, scalar direction)
+{
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t h = 0; h < heads; h++)
+            turn_head(x + r * stride + 2 * h * half, cosine + r * half, sine + r * half, half, direction);
+}
+
+void KERNEL(rotary)(scalar *x, int64_t stride, const scalar *cosine, const scalar *sine, int64_t rows,
+    int64_t heads, int64_t half, bool back)
+{
+    const scalar direction = back ? -1 : 1;
+
+    switch (half) {
+#define CASE(half)                                                                                           \
+    case half:                                                                                               \
+        turn_rows(x, stride, cosine, sine, rows, heads, half, direction);                                    \
+        break;
+        CASE(4)
+        CASE(8)
+        CASE(16)
+        CASE(32)
+        CASE(64)
+    default:
+        turn_rows(x, stride, cosine, sine, rows, heads, half, direction);
+    }
 }

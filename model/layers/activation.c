@@ -43,43 +43,25 @@ void activation_forward(const struct team *team, enum activation activation, sca
 struct multiply_work {
     const struct kernels *kernels;
     scalar *out;
-    const scalar *a, *b;
+    struct dual a, b;
 };
 
 static void multiply_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct multiply_work *work = context;
-
-    (void)scratch;
-    work->kernels->multiply(work->out + begin, work->a + begin, work->b + begin, end - begin);
-}
-
-void multiply(const struct team *team, scalar *out, const scalar *a, const scalar *b, int64_t count)
-{
-    const struct multiply_work work = {team->kernels, out, a, b};
-
-    team_run(team, elements(count, 1), multiply_share, &work);
-}
-
-struct multiply_tangent_work {
-    const struct kernels *kernels;
-    scalar *tout;
-    struct dual a, b;
-};
-
-static void multiply_tangent_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
-{
-    const struct multiply_tangent_work *work = context;
     const struct dual a = work->a, b = work->b;
 
     (void)scratch;
-    work->kernels->multiply_tangent(
-        work->tout + begin, a.at + begin, a.tangent + begin, b.at + begin, b.tangent + begin, end - begin);
+    if (a.tangent)
+        work->kernels->multiply_tangent(
+            work->out + begin, a.at + begin, a.tangent + begin, b.at + begin, b.tangent + begin, end - begin);
+    else
+        work->kernels->multiply(work->out + begin, a.at + begin, b.at + begin, end - begin);
 }
 
-void multiply_tangent(const struct team *team, scalar *tout, struct dual a, struct dual b, int64_t count)
+void multiply(const struct team *team, scalar *out, struct dual a, struct dual b, int64_t count)
 {
-    const struct multiply_tangent_work work = {team->kernels, tout, a, b};
+    const struct multiply_work work = {team->kernels, out, a, b};
 
-    team_run(team, elements(count, 2), multiply_tangent_share, &work);
+    team_run(team, elements(count, a.tangent ? 2 : 1), multiply_share, &work);
 }

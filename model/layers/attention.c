@@ -5,15 +5,9 @@
 
 #include "model/core/check.h"
 
-struct heads_work;
-struct placed;
-
-/* Computes one head of one sequence. */
-typedef void head_function(const struct heads_work *work, const struct placed *placed, scalar *scratch);
-
-/* What the threads share, as far as `compute` needs it. */
+/* What the threads share, as far as they need it: `count` tells that attention weights are counted, din that
+ * there are gradients, and tin that there are tangents. */
 struct heads_work {
-    head_function *compute;
     const struct heads *heads;
     const struct projected *in, *tin, *din; /* din: gradients, or their tangents */
     struct dual dmixed;
@@ -86,6 +80,47 @@ static struct placed place_head(const struct heads_work *work, int64_t sequence,
             .inverse = heads->inverse + statistics}};
 }
 
+/* Computes one head of one sequence. */
+static void compute_head(const struct heads_work *work, const struct placed *placed, scalar *scratch)
+{
+    const struct heads *heads = work->heads;
+    const struct kernels *kernels = heads->team->kernels;
+    const struct relative *relative = heads->relative;
+    const struct head *head = &placed->head;
+    struct head tangent = *head;
+
+    if (work->count) {
+        kernels->attended(head, work->count + (head->most - heads->most), scratch);
+        return;
+    }
+    if (work->tin) {
+        tangent.q = work->tin->q + placed->q;
+        tangent.k = work->tin->k + placed->kv;
+        tangent.v = work->tin->v + placed->kv;
+        tangent.bias = relative && relative->tbias ? relative->tbias + placed->bias : NULL;
+    }
+    if (!work->din) {
+        scalar *mixed = work->mixed + placed->mixed;
+        if (work->tin)
+            kernels->attention_tangent(head, &tangent, mixed, heads_width(heads), scratch);
+        else
+            kernels->attention(head, mixed, heads_width(heads), scratch);
+        return;
+    }
+    const struct head_gradient gradient = {.dmixed = work->dmixed.at + placed->mixed,
+        .tdmixed = work->tin ? work->dmixed.tangent + placed->mixed : NULL,
+        .mixed_stride = heads_width(heads),
+        .dq = work->din->q + placed->q,
+        .dk = work->din->k + placed->kv,
+        .dv = work->din->v + placed->kv,
+        .add = placed->add,
+        .dbias = placed->dbias};
+    if (work->tin)
+        kernels->attention_gradient_tangent(head, &tangent, &gradient, scratch);
+    else
+        kernels->attention_gradient(head, &gradient, scratch);
+}
+
 /* Scalars of the relative bias, or of its gradient. */
 static int64_t bias_size(const struct heads_work *work)
 {
@@ -109,7 +144,7 @@ static void compute_share(const void *context, scalar *scratch, int64_t begin, i
     for (int64_t i = begin * group; i < end * group; i++) {
         struct placed placed = place_head(work, i / heads, i % heads);
         placed.dbias = part ? part + placed.bias : NULL;
-        work->compute(work, &placed, scratch);
+        compute_head(work, &placed, scratch);
     }
 }
 
@@ -141,122 +176,28 @@ static void compute_heads(const struct heads_work *work)
     }
 }
 
-static const struct kernels *kernels_of(const struct heads_work *work)
+void heads_forward(
+    const struct heads *heads, scalar *mixed, const struct projected *in, const struct projected *tin)
 {
-    return work->heads->team->kernels;
-}
-
-static void forward(const struct heads_work *work, const struct placed *placed, scalar *scratch)
-{
-    kernels_of(work)->attention(
-        &placed->head, work->mixed + placed->mixed, heads_width(work->heads), scratch);
-}
-
-void heads_forward(const struct heads *heads, scalar *mixed, const struct projected *in)
-{
-    const struct heads_work work = {.compute = forward, .heads = heads, .in = in, .mixed = mixed};
+    const struct heads_work work = {.heads = heads, .in = in, .tin = tin, .mixed = mixed};
 
     compute_heads(&work);
-}
-
-static void count_attended(const struct heads_work *work, const struct placed *placed, scalar *scratch)
-{
-    int64_t at = placed->head.most - work->heads->most;
-
-    kernels_of(work)->attended(&placed->head, work->count + at, scratch);
 }
 
 void heads_attended(const struct heads *heads, int32_t *count, const struct projected *in)
 {
-    const struct heads_work work = {.compute = count_attended, .heads = heads, .in = in, .count = count};
+    const struct heads_work work = {.heads = heads, .in = in, .count = count};
 
     compute_heads(&work);
 }
 
-/* Where the gradients of a head come from and go, or, in a tangent of the gradient, their tangents. */
-static struct head_gradient gradient_of(const struct heads_work *work, const struct placed *placed)
-{
-    const struct projected *din = work->din;
-    const struct dual dmixed = work->dmixed;
-
-    return (struct head_gradient){.dmixed = dmixed.at + placed->mixed,
-        .tdmixed = dmixed.tangent ? dmixed.tangent + placed->mixed : NULL,
-        .mixed_stride = heads_width(work->heads),
-        .dq = din->q + placed->q,
-        .dk = din->k + placed->kv,
-        .dv = din->v + placed->kv,
-        .add = placed->add,
-        .dbias = placed->dbias};
-}
-
-static void gradient(const struct heads_work *work, const struct placed *placed, scalar *scratch)
-{
-    const struct head_gradient of = gradient_of(work, placed);
-
-    kernels_of(work)->attention_gradient(&placed->head, &of, scratch);
-}
-
-void heads_gradient(
-    const struct heads *heads, const struct projected *din, const scalar *dmixed, const struct projected *in)
-{
-    const struct heads_work work = {.compute = gradient,
-        .heads = heads,
-        .in = in,
-        .din = din,
-        .dmixed.at = dmixed,
-        .dbias = heads->relative ? heads->relative->dbias : NULL};
-
-    compute_heads(&work);
-}
-
-/* The tangents of the head's q, k, v and bias. */
-static struct head tangent_of(const struct heads_work *work, const struct placed *placed)
-{
-    const struct relative *relative = work->heads->relative;
-    struct head tangent = placed->head;
-
-    tangent.q = work->tin->q + placed->q;
-    tangent.k = work->tin->k + placed->kv;
-    tangent.v = work->tin->v + placed->kv;
-    tangent.bias = relative && relative->tbias ? relative->tbias + placed->bias : NULL;
-    return tangent;
-}
-
-static void tangent(const struct heads_work *work, const struct placed *placed, scalar *scratch)
-{
-    const struct head of = tangent_of(work, placed);
-
-    kernels_of(work)->attention_tangent(
-        &placed->head, &of, work->mixed + placed->mixed, heads_width(work->heads), scratch);
-}
-
-void heads_tangent(
-    const struct heads *heads, scalar *tmixed, const struct projected *in, const struct projected *tin)
-{
-    const struct heads_work work = {
-        .compute = tangent, .heads = heads, .in = in, .tin = tin, .mixed = tmixed};
-
-    compute_heads(&work);
-}
-
-static void gradient_tangent(const struct heads_work *work, const struct placed *placed, scalar *scratch)
-{
-    const struct head of = tangent_of(work, placed);
-    const struct head_gradient head_gradient = gradient_of(work, placed);
-
-    kernels_of(work)->attention_gradient_tangent(&placed->head, &of, &head_gradient, scratch);
-}
-
-void heads_gradient_tangent(const struct heads *heads, const struct projected *tdin, struct dual dmixed,
+void heads_gradient(const struct heads *heads, const struct projected *din, struct dual dmixed,
     const struct projected *in, const struct projected *tin)
 {
-    const struct heads_work work = {.compute = gradient_tangent,
-        .heads = heads,
-        .in = in,
-        .tin = tin,
-        .din = tdin,
-        .dmixed = dmixed,
-        .dbias = heads->relative ? heads->relative->tdbias : NULL};
+    const struct relative *relative = heads->relative;
+    struct heads_work work = {.heads = heads, .in = in, .tin = tin, .din = din, .dmixed = dmixed};
 
+    if (relative)
+        work.dbias = tin ? relative->tdbias : relative->dbias;
     compute_heads(&work);
 }

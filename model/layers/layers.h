@@ -12,13 +12,21 @@
 
 /*
  * A plane and its tangent, the derivative of the plane along one direction of the weights or of the input.
- * The tangent functions of the layers carry it forward (the Jacobian times the direction) and, in gradients,
- * backward (the derivative of the gradient along it). Names: tx is the tangent of x, tdx that of the gradient
- * dx.
+ * Functions of the layers that take duals have two forms. Without a tangent, a forward function computes the
+ * layer's output, and a gradient function gradients. With one, after that, they compute the tangents of the
+ * same things: forward the Jacobian times the direction, backward the derivative of the gradient along it.
+ * The tangent of the forward function's input decides, or that of the output's gradient. Names: tx is the
+ * tangent of x, tdx that of the gradient dx.
  */
 struct dual {
     const scalar *at, *tangent;
 };
+
+/* With its tangent only if `tangents`. */
+static inline struct dual dual_of(const scalar *at, const scalar *tangent, bool tangents)
+{
+    return (struct dual){at, tangents ? tangent : NULL};
+}
 
 /* ---- linear ---- */
 
@@ -37,44 +45,35 @@ struct linear {
     scalar *tdweight, *tdbias;
 };
 
-/* y [rows, out] = residual + x W^T + b, negative elements set to 0 if `relu`; residual [rows, out] may be
- * NULL. */
-void linear_forward(
-    const struct linear *linear, scalar *y, const scalar *x, const scalar *residual, int64_t rows, bool relu);
+/*
+ * y [rows, out] = residual + x W^T + b, and with `relu` 0 for negative elements; or ty = tresidual + the
+ * tangent, and 0 where relu [rows, out], the y of the forward pass, is 0. residual and relu may be NULL.
+ */
+void linear_forward(const struct linear *linear, scalar *y, struct dual x, const scalar *residual,
+    const scalar *relu, int64_t rows);
 
-/* dweight and dbias from dy [rows, out] and x [rows, in]. Overwrites both, or adds to them if `add`. Does
- * nothing if dweight is NULL. */
+/* dweight and dbias, or tdweight and tdbias, from dy [rows, out] and x [rows, in]. Overwrites both, or adds
+ * to them if `add`. Does nothing if the first is NULL. */
 void linear_weight_gradient(
-    const struct linear *linear, const scalar *dy, const scalar *x, int64_t rows, bool add);
+    const struct linear *linear, struct dual dy, struct dual x, int64_t rows, bool add);
 
 /*
- * dx [rows, in] from dy [rows, out]. Overwrites dx, or adds to it if `add`; then sets it to 0 where gate
- * [rows, in] is 0. gate may be NULL. dx must not be dy.
+ * dx, or its tangent, [rows, in] from dy [rows, out]. Overwrites dx, or adds to it if `add`; then sets it to
+ * 0 where gate [rows, in] is 0. gate may be NULL. dx must not be dy.
  */
 void linear_input_gradient(
-    const struct linear *linear, scalar *dx, const scalar *dy, const scalar *gate, int64_t rows, bool add);
-
-/* ty [rows, out] = tresidual + the tangent of x W^T + b, then 0 where gate [rows, out] is 0. tresidual and
- * gate may be NULL. */
-void linear_tangent(const struct linear *linear, scalar *ty, struct dual x, const scalar *tresidual,
-    const scalar *gate, int64_t rows);
-
-/* The tangents of what linear_weight_gradient and linear_input_gradient compute. */
-void linear_weight_gradient_tangent(
-    const struct linear *linear, struct dual dy, struct dual x, int64_t rows, bool add);
-void linear_input_gradient_tangent(
-    const struct linear *linear, scalar *tdx, struct dual dy, const scalar *gate, int64_t rows, bool add);
+    const struct linear *linear, scalar *dx, struct dual dy, const scalar *gate, int64_t rows, bool add);
 
 /* ---- norm ---- */
 
 /*
- * The norms: X(KIND, word, shift). `word` is the one of the sweep file and the name of the kernel, beside
- * word_gradient, word_tangent and word_gradient_tangent; `shift`: it has a bias as well as a gain. A new norm
- * is one row here and its four kernels.
+ * The norms: X(KIND, word, centred, shift). `word` is the one of the sweep file; `centred`: it takes off the
+ * mean of each row; `shift`: it has a bias as well as a gain. A new norm is one row here, and what tells it
+ * apart in struct norm_rows and the kernels that read it.
  */
 #define NORMS(X)                                                                                             \
-    X(LAYERNORM, layernorm, true)                                                                            \
-    X(RMSNORM, rmsnorm, false)
+    X(LAYERNORM, layernorm, true, true)                                                                      \
+    X(RMSNORM, rmsnorm, false, false)
 
 enum norm_kind {
 #define X(KIND, ...) KIND,
@@ -85,7 +84,7 @@ enum norm_kind {
 
 struct norm_row {
     const char *word;
-    bool shift;
+    bool centred, shift;
 };
 
 extern const struct norm_row norm_table[NORM_KIND_COUNT];
@@ -109,24 +108,18 @@ struct norm {
     scalar *tdgain, *tdbias;
 };
 
-/* out = residual + norm(in); residual may be NULL. Sets mean and scale. */
-void norm_forward(
-    const struct norm *norm, scalar *out, const scalar *in, const scalar *residual, int64_t rows);
+/* out = residual + norm(in), and sets mean and scale; or tout = tresidual + the tangent. residual may be
+ * NULL.
+ */
+void norm_forward(const struct norm *norm, scalar *out, struct dual in, const scalar *residual, int64_t rows);
 
 /*
- * din from dout and the forward pass's in. Overwrites din, which may then be dout, or adds to it if `add`;
- * overwrites dgain and dbias, if they are not NULL.
+ * din, dgain and dbias, or their tangents, from dout and the forward pass's in. Overwrites din, which may
+ * then be dout, or dout's tangent of a tangent, or adds to it if `add`; overwrites dgain and dbias, if they
+ * are not NULL.
  */
 void norm_gradient(
-    const struct norm *norm, scalar *din, const scalar *dout, const scalar *in, int64_t rows, bool add);
-
-/* After the forward pass: tout = tresidual + the tangent of norm(in); tresidual may be NULL. */
-void norm_tangent(
-    const struct norm *norm, scalar *tout, struct dual in, const scalar *tresidual, int64_t rows);
-
-/* The tangents of what norm_gradient computes. tdin may be dout.tangent unless `add`. */
-void norm_gradient_tangent(
-    const struct norm *norm, scalar *tdin, struct dual dout, struct dual in, int64_t rows, bool add);
+    const struct norm *norm, scalar *din, struct dual dout, struct dual in, int64_t rows, bool add);
 
 /* ---- activation ---- */
 
@@ -151,11 +144,8 @@ extern const char *const activation_words[ACTIVATION_COUNT + 1]; /* ends with NU
 void activation_forward(const struct team *team, enum activation activation, scalar *y, scalar *x,
     scalar *curvature, int64_t count);
 
-/* out = a b by elements; out may be a or b. */
-void multiply(const struct team *team, scalar *out, const scalar *a, const scalar *b, int64_t count);
-
-/* The tangent of a b by elements; tout may be any of the four planes. */
-void multiply_tangent(const struct team *team, scalar *tout, struct dual a, struct dual b, int64_t count);
+/* out = a b by elements, or the tangent; out may be any of the planes. */
+void multiply(const struct team *team, scalar *out, struct dual a, struct dual b, int64_t count);
 
 /* ---- relative ---- */
 
@@ -298,8 +288,10 @@ scalar heads_scale(int64_t depth);
  */
 int64_t heads_scratch(int64_t heads, int64_t depth, int64_t context, bool relative, bool tangents);
 
-/* mixed [rows, H D] from the projected, which it does not write. */
-void heads_forward(const struct heads *heads, scalar *mixed, const struct projected *in);
+/* mixed [rows, H D] from the projected, which it does not write; or its tangent, from tin, that of the
+ * projected, with the strides of `in`, and from relative->tbias. tin NULL: no tangent. */
+void heads_forward(
+    const struct heads *heads, scalar *mixed, const struct projected *in, const struct projected *tin);
 
 /*
  * count [H, rows] = how many attention weights of each query are above 1e-5, -1 where they are NaN. Writes
@@ -307,17 +299,9 @@ void heads_forward(const struct heads *heads, scalar *mixed, const struct projec
  */
 void heads_attended(const struct heads *heads, int32_t *count, const struct projected *in);
 
-/* Overwrites din, with the strides of `in`, from dmixed [rows, H D]; adds to relative->dbias. */
-void heads_gradient(
-    const struct heads *heads, const struct projected *din, const scalar *dmixed, const struct projected *in);
-
-/* After the forward pass: the tangent of mixed from that of the projected, tin, with the strides of `in`, and
- * from relative->tbias. */
-void heads_tangent(
-    const struct heads *heads, scalar *tmixed, const struct projected *in, const struct projected *tin);
-
-/* The tangents of what heads_gradient computes, from dmixed and its tangent; adds to relative->tdbias. */
-void heads_gradient_tangent(const struct heads *heads, const struct projected *tdin, struct dual dmixed,
+/* Overwrites din, with the strides of `in`, by the gradients from dmixed [rows, H D], or by their tangents;
+ * adds to relative->dbias, or to relative->tdbias. */
+void heads_gradient(const struct heads *heads, const struct projected *din, struct dual dmixed,
     const struct projected *in, const struct projected *tin);
 
 /* ---- distance ---- */

@@ -1,108 +1,91 @@
 #include "model/layers/layers.h"
 
-/* x W^T for a matrix W with the layer's shape. */
-static struct product forward_product(
-    const struct linear *linear, scalar *y, const scalar *x, const scalar *weight, int64_t rows)
+void linear_forward(const struct linear *linear, scalar *y, struct dual x, const scalar *residual,
+    const scalar *relu, int64_t rows)
 {
-    return (struct product){.m = rows,
+    struct product product = {.m = rows,
         .n = linear->out,
         .k = linear->in,
-        .a = x,
+        .a = x.at,
         .a_stride = linear->in,
-        .b = weight,
+        .b = linear->weight,
         .b_stride = linear->in,
         .b_transposed = true,
         .c = y,
-        .c_stride = linear->out};
-}
+        .c_stride = linear->out,
+        .residual = residual,
+        .bias = linear->bias,
+        .relu = relu != NULL};
 
-void linear_forward(
-    const struct linear *linear, scalar *y, const scalar *x, const scalar *residual, int64_t rows, bool relu)
-{
-    struct product product = forward_product(linear, y, x, linear->weight, rows);
-
-    product.residual = residual;
-    product.bias = linear->bias;
-    product.relu = relu;
+    if (x.tangent) {
+        product.a = x.tangent;
+        product.bias = linear->tbias;
+        product.relu = false;
+        product.gate = linear->tweight ? NULL : relu;
+    }
+    product_run(linear->team, &product);
+    if (!x.tangent || !linear->tweight)
+        return;
+    product.a = x.at;
+    product.b = linear->tweight;
+    product.add = true;
+    product.residual = product.bias = NULL;
+    product.gate = relu;
     product_run(linear->team, &product);
 }
 
-void linear_tangent(const struct linear *linear, scalar *ty, struct dual x, const scalar *tresidual,
-    const scalar *gate, int64_t rows)
-{
-    struct product of_input = forward_product(linear, ty, x.tangent, linear->weight, rows);
-    struct product of_weight = forward_product(linear, ty, x.at, linear->tweight, rows);
-
-    of_input.residual = tresidual;
-    of_input.bias = linear->tbias;
-    of_input.gate = linear->tweight ? NULL : gate;
-    product_run(linear->team, &of_input);
-    of_weight.add = true;
-    of_weight.gate = gate;
-    if (linear->tweight)
-        product_run(linear->team, &of_weight);
-}
-
+/* The gradient is a product of dy and x, so its tangent is the sum of two. The bias depends on dy alone. */
 void linear_weight_gradient(
-    const struct linear *linear, const scalar *dy, const scalar *x, int64_t rows, bool add)
+    const struct linear *linear, struct dual dy, struct dual x, int64_t rows, bool add)
 {
-    const struct product product = {.m = linear->out,
+    scalar *dbias = dy.tangent ? linear->tdbias : linear->dbias;
+    struct product product = {.m = linear->out,
         .n = linear->in,
         .k = rows,
-        .a = dy,
+        .a = dy.tangent ? dy.tangent : dy.at,
         .a_stride = linear->out,
         .a_transposed = true,
-        .b = x,
+        .b = x.at,
         .b_stride = linear->in,
-        .c = linear->dweight,
+        .c = dy.tangent ? linear->tdweight : linear->dweight,
         .c_stride = linear->in,
         .add = add};
 
-    if (!linear->dweight)
+    if (!product.c)
         return;
     product_run(linear->team, &product);
-    if (linear->dbias)
-        column_sums(linear->team, linear->dbias, dy, rows, linear->out, add);
+    if (dbias)
+        column_sums(linear->team, dbias, product.a, rows, linear->out, add);
+    if (!dy.tangent)
+        return;
+    product.a = dy.at;
+    product.b = x.tangent;
+    product.add = true;
+    product_run(linear->team, &product);
 }
 
 void linear_input_gradient(
-    const struct linear *linear, scalar *dx, const scalar *dy, const scalar *gate, int64_t rows, bool add)
+    const struct linear *linear, scalar *dx, struct dual dy, const scalar *gate, int64_t rows, bool add)
 {
-    const struct product product = {.m = rows,
+    const scalar *tweight = dy.tangent ? linear->tweight : NULL;
+    struct product product = {.m = rows,
         .n = linear->in,
         .k = linear->out,
-        .a = dy,
+        .a = dy.tangent ? dy.tangent : dy.at,
         .a_stride = linear->out,
         .b = linear->weight,
         .b_stride = linear->in,
         .c = dx,
         .c_stride = linear->in,
-        .gate = gate,
+        .gate = tweight ? NULL : gate,
         .add = add};
 
     product_run(linear->team, &product);
-}
-
-/* The gradient is a product of dy and x, so its tangent is the sum of two. The bias depends on dy alone. */
-void linear_weight_gradient_tangent(
-    const struct linear *linear, struct dual dy, struct dual x, int64_t rows, bool add)
-{
-    struct linear target = *linear;
-
-    target.dweight = linear->tdweight;
-    target.dbias = linear->tdbias;
-    linear_weight_gradient(&target, dy.tangent, x.at, rows, add);
-    target.dbias = NULL;
-    linear_weight_gradient(&target, dy.at, x.tangent, rows, true);
-}
-
-void linear_input_gradient_tangent(
-    const struct linear *linear, scalar *tdx, struct dual dy, const scalar *gate, int64_t rows, bool add)
-{
-    struct linear moved = *linear;
-
-    moved.weight = linear->tweight;
-    linear_input_gradient(linear, tdx, dy.tangent, moved.weight ? NULL : gate, rows, add);
-    if (moved.weight)
-        linear_input_gradient(&moved, tdx, dy.at, gate, rows, true);
+    if (!tweight)
+        return;
+    product.a = dy.at;
+    product.b = tweight;
+    product.gate = gate;
+    product.add = true;
+    product_run(linear->team, &product);
 }

@@ -58,15 +58,10 @@ void add_scaled(
 
 struct entropy_work {
     const struct entropy *of;
-    double *loss;
-    scalar *logits;
+    double *loss; /* or its tangent */
+    scalar *logits; /* or their tangents */
+    const scalar *dlogits; /* of tangents; else NULL */
 };
-
-/* An exponential takes as long as two or three simple passes. */
-static struct items rows_of(const struct entropy *entropy)
-{
-    return (struct items){entropy->rows, 1, 3 * ELEMENT_NANOSECONDS * (double)entropy->vocabulary};
-}
 
 static void entropy_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
@@ -76,47 +71,37 @@ static void entropy_share(const void *context, scalar *scratch, int64_t begin, i
 
     (void)scratch;
     for (int64_t r = begin; r < end; r++) {
-        scalar *logits = work->logits + r * of->vocabulary;
-        work->loss[r] = of->weight
-                            ? kernels->cross_entropy_gradient(logits, of->vocabulary, of->target[r],
-                                  of->weight[r], of->z_loss, &of->log_sum[r])
-                            : kernels->cross_entropy(logits, of->vocabulary, of->target[r], &of->log_sum[r]);
+        int64_t at = r * of->vocabulary, target = of->target[r];
+        scalar *logits = work->logits + at;
+        if (work->dlogits)
+            work->loss[r] = kernels->cross_entropy_tangent(logits, work->dlogits + at, of->vocabulary, target,
+                of->weight[r], of->z_loss, of->log_sum[r]);
+        else if (of->weight)
+            work->loss[r] = kernels->cross_entropy_gradient(
+                logits, of->vocabulary, target, of->weight[r], of->z_loss, &of->log_sum[r]);
+        else
+            work->loss[r] = kernels->cross_entropy(logits, of->vocabulary, target, &of->log_sum[r]);
     }
+}
+
+/* An exponential takes as long as two or three simple passes. */
+static void run_entropy(const struct entropy_work *work)
+{
+    const struct entropy *of = work->of;
+    const struct items rows = {of->rows, 1, 3 * ELEMENT_NANOSECONDS * (double)of->vocabulary};
+
+    team_run(of->team, rows, entropy_share, work);
 }
 
 void cross_entropy_rows(const struct entropy *entropy, double *loss, scalar *logits)
 {
-    const struct entropy_work work = {entropy, loss, logits};
-
-    team_run(entropy->team, rows_of(entropy), entropy_share, &work);
-}
-
-struct entropy_tangent_work {
-    const struct entropy *of;
-    double *tloss;
-    scalar *tlogits;
-    const scalar *dlogits;
-};
-
-static void entropy_tangent_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
-{
-    const struct entropy_tangent_work *work = context;
-    const struct entropy *of = work->of;
-
-    (void)scratch;
-    for (int64_t r = begin; r < end; r++) {
-        int64_t at = r * of->vocabulary;
-        work->tloss[r] = of->team->kernels->cross_entropy_tangent(work->tlogits + at, work->dlogits + at,
-            of->vocabulary, of->target[r], of->weight[r], of->z_loss, of->log_sum[r]);
-    }
+    run_entropy(&(const struct entropy_work){entropy, loss, logits, NULL});
 }
 
 void cross_entropy_tangent_rows(
     const struct entropy *entropy, double *tloss, scalar *tlogits, const scalar *dlogits)
 {
-    const struct entropy_tangent_work work = {entropy, tloss, tlogits, dlogits};
-
-    team_run(entropy->team, rows_of(entropy), entropy_tangent_share, &work);
+    run_entropy(&(const struct entropy_work){entropy, tloss, tlogits, dlogits});
 }
 
 /* ---- predictions ---- */

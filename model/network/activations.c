@@ -137,34 +137,6 @@ static void positions_layout(struct activations *a, const struct architecture *c
     }
 }
 
-struct activations *activations_layout(const struct architecture *architecture, int64_t max_rows,
-    int64_t threads, bool tangents, struct arena *arena)
-{
-    const struct architecture *c = architecture;
-    struct activations counted = {0}, *taken = arena_take(arena, 1 + tangents, sizeof(*taken));
-    struct activations *a = taken ? taken : &counted;
-    struct block one;
-
-    a->block = arena_take(arena, (size_t)architecture_blocks(c), sizeof(*a->block));
-    team_layout(&a->team, c->precision, threads, scratch_of(c, tangents), arena);
-    for (int64_t layer = 0; layer < architecture_blocks(c); layer++)
-        block_layout(a->block ? &a->block[layer] : &one, c, layer, max_rows, tangents, arena);
-    ends_layout(a, c, max_rows, arena);
-    gradients_layout(a, c, max_rows, arena);
-    positions_layout(a, c, arena);
-    a->chosen = arena_take(arena, (size_t)max_rows, sizeof(*a->chosen));
-    a->dgated = tangents ? arena_plane(arena, max_rows, c->feedforward) : a->dhidden;
-    a->dscaled = tangents ? arena_plane(arena, max_rows, c->width) : a->dnorm;
-    if (tangents) {
-        a->tangent = taken ? &taken[1] : &counted;
-        ends_layout(a->tangent, c, max_rows, arena);
-        gradients_layout(a->tangent, c, max_rows, arena);
-        a->tangent->dgated = arena_plane(arena, max_rows, c->feedforward);
-        a->tangent->dscaled = arena_plane(arena, max_rows, c->width);
-    }
-    return taken;
-}
-
 /* A block like `first`, whose planes it shares. */
 static void share_block(struct block *block, const struct block *first, int64_t layer, struct arena *arena)
 {
@@ -177,26 +149,37 @@ static void share_block(struct block *block, const struct block *first, int64_t 
     *block = (struct block){first->sublayers, taken};
 }
 
-struct activations *activations_layout_shared(
-    const struct architecture *architecture, int64_t max_rows, int64_t threads, struct arena *arena)
+struct activations *activations_layout(const struct architecture *architecture, int64_t max_rows,
+    int64_t threads, bool shared, bool tangents, struct arena *arena)
 {
     const struct architecture *c = architecture;
-    struct activations counted = {0}, *taken = arena_take(arena, 1, sizeof(*taken));
+    struct activations counted = {0}, *taken = arena_take(arena, 1 + tangents, sizeof(*taken));
     struct activations *a = taken ? taken : &counted;
     struct block one = {0};
 
     a->block = arena_take(arena, (size_t)architecture_blocks(c), sizeof(*a->block));
-    team_layout(&a->team, c->precision, threads, scratch_of(c, false), arena);
+    team_layout(&a->team, c->precision, threads, scratch_of(c, tangents), arena);
     for (int64_t layer = 0; layer < architecture_blocks(c); layer++) {
         int64_t begin = architecture_stack(c, architecture_stack_of(c, layer)).begin;
         struct block *block = a->block ? &a->block[layer] : &one;
-        if (layer == begin)
-            block_layout(block, c, layer, max_rows, false, arena);
-        else
+        if (shared && layer > begin)
             share_block(block, a->block ? &a->block[begin] : &one, layer, arena);
+        else
+            block_layout(block, c, layer, max_rows, tangents, arena);
     }
     ends_layout(a, c, max_rows, arena);
+    if (!shared)
+        gradients_layout(a, c, max_rows, arena);
     positions_layout(a, c, arena);
     a->chosen = arena_take(arena, (size_t)max_rows, sizeof(*a->chosen));
+    a->dgated = tangents ? arena_plane(arena, max_rows, c->feedforward) : a->dhidden;
+    a->dscaled = tangents ? arena_plane(arena, max_rows, c->width) : a->dnorm;
+    if (tangents) {
+        a->tangent = taken ? &taken[1] : &counted;
+        ends_layout(a->tangent, c, max_rows, arena);
+        gradients_layout(a->tangent, c, max_rows, arena);
+        a->tangent->dgated = arena_plane(arena, max_rows, c->feedforward);
+        a->tangent->dscaled = arena_plane(arena, max_rows, c->width);
+    }
     return taken;
 }

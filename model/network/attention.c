@@ -260,46 +260,49 @@ static struct heads heads_of(const struct attention *at, const struct relative *
 
 /* ---- forward ---- */
 
-static void project(const struct attention *at, const scalar *in)
+/* The products, or their tangents. A memory without a tangent does not change. */
+static void project(const struct attention *at, scalar *out, struct dual in)
 {
-    const struct attention_state *state = &at->s->state.attention;
-
     for (int i = 0; i < at->projections; i++) {
         const struct projection *projection = &at->projection[i];
+        const struct dual memory = at->pass->memory;
+        struct dual from = projection->of_memory ? dual_of(memory.at, memory.tangent, in.tangent) : in;
         struct linear linear = linear_of(at, projection);
-        linear_forward(&linear, state->projected + projection->offset,
-            projection->of_memory ? at->pass->memory.at : in, NULL, rows_of(at, projection), false);
+        scalar *to = out + projection->offset;
+        int64_t rows = rows_of(at, projection);
+        if (in.tangent && !from.tangent)
+            memset(to, 0, (size_t)(rows * linear.out) * sizeof(*to));
+        else
+            linear_forward(&linear, to, from, NULL, NULL, rows);
     }
 }
 
 void attention_forward(
-    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual)
+    const struct pass *pass, const struct sublayer *s, scalar *out, struct dual in, const scalar *residual)
 {
+    const bool tangents = in.tangent;
     const struct attention at = attention_of(pass, s);
     const struct attention_state *state = &s->state.attention;
+    const struct attention_state *to = tangents ? &s->tangent->state.attention : state;
     const struct relative relative = relative_of(pass);
-    struct projected raw = raw_in(&at, state->projected);
+    struct projected raw = raw_in(&at, state->projected), to_raw = raw_in(&at, to->projected);
     struct projected seen = seen_in(&at, state->projected, state->normed);
+    struct projected to_seen = seen_in(&at, to->projected, to->normed);
     struct heads heads = heads_of(&at, &relative);
     struct linear output = output_of(&at);
 
-    project(&at, in);
+    project(&at, to->projected, in);
     for (int i = 0; at.qk_norm && i < 2; i++) {
         struct norm norm = norm_of(&at, i);
-        norm_forward(&norm, part_of(&seen, i), part_of(&raw, i), NULL, norm_rows_of(&at, i));
+        norm_forward(&norm, part_of(&to_seen, i), dual_of(part_of(&raw, i), part_of(&to_raw, i), tangents),
+            NULL, norm_rows_of(&at, i));
     }
-    turn(&at, &seen, false);
-    heads_forward(&heads, state->mixed, &seen);
-    linear_forward(&output, out, state->mixed, residual, at.rows, false);
+    turn(&at, &to_seen, false);
+    heads_forward(&heads, to->mixed, &seen, tangents ? &to_seen : NULL);
+    linear_forward(&output, out, dual_of(state->mixed, to->mixed, tangents), residual, NULL, at.rows);
 }
 
 /* ---- gradient ---- */
-
-/* Where the gradients of queries and keys as the heads see them go. */
-static struct projected gradient_seen(const struct attention *at, const struct activations *a)
-{
-    return seen_in(at, a->dprojected, a->dnormed);
-}
 
 /*
  * A constant added to every key of a head changes no softmax, unless positions turn the keys or the mask
@@ -318,138 +321,59 @@ static void clear_key_bias(const struct attention *at, scalar *plane)
         memset(bias, 0, (size_t)bias_width * sizeof(*bias));
 }
 
-/* Back through the products: the gradients of the matrices, of the stream and of the memory. */
-static void project_back(const struct attention *at, scalar *din, const scalar *in, bool add)
+/* Back through the products: the gradients of the matrices, of the stream and of the memory, or their
+ * tangents, from those of the products, which are in `from`. */
+static void project_back(
+    const struct attention *at, const struct activations *from, scalar *din, struct dual in, bool add)
 {
     const struct pass *pass = at->pass;
     const struct activations *a = pass->a;
 
     for (int i = 0; i < at->projections; i++) {
         const struct projection *projection = &at->projection[i];
-        const scalar *dout = a->dprojected + projection->offset;
+        const struct dual dout =
+            dual_of(a->dprojected + projection->offset, from->dprojected + projection->offset, from != a);
         struct linear linear = linear_of(at, projection);
         int64_t rows = rows_of(at, projection);
-        linear_weight_gradient(&linear, dout, projection->of_memory ? pass->memory.at : in, rows, false);
+        linear_weight_gradient(&linear, dout, projection->of_memory ? pass->memory : in, rows, false);
         if (!projection->of_memory)
             linear_input_gradient(&linear, din, dout, NULL, rows, add || i > 0);
         else if (pass->to_memory)
-            linear_input_gradient(&linear, a->dmemory, dout, NULL, rows, true);
+            linear_input_gradient(&linear, from->dmemory, dout, NULL, rows, true);
     }
 }
 
-void attention_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
-    const scalar *in, bool add)
+void attention_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, struct dual dout,
+    struct dual in, bool add)
 {
+    const bool tangents = dout.tangent;
     const struct attention at = attention_of(pass, s);
-    const struct activations *a = pass->a;
+    const struct activations *a = pass->a, *to = tangents ? a->tangent : a;
     const struct attention_state *state = &s->state.attention;
-    const struct relative relative = relative_of(pass);
-    struct projected raw = raw_in(&at, state->projected), draw = raw_in(&at, a->dprojected);
-    struct projected seen = seen_in(&at, state->projected, state->normed), dseen = gradient_seen(&at, a);
-    struct heads heads = heads_of(&at, &relative);
-    struct linear output = output_of(&at);
-
-    linear_weight_gradient(&output, dout, state->mixed, at.rows, false);
-    linear_input_gradient(&output, a->dmixed, dout, NULL, at.rows, false);
-    heads_gradient(&heads, &dseen, a->dmixed, &seen);
-    turn(&at, &dseen, true);
-    for (int i = 0; at.qk_norm && i < 2; i++) {
-        struct norm norm = norm_of(&at, i);
-        norm_gradient(
-            &norm, part_of(&draw, i), part_of(&dseen, i), part_of(&raw, i), norm_rows_of(&at, i), false);
-    }
-    project_back(&at, din, in, add);
-    clear_key_bias(&at, pass->gradient);
-}
-
-/* ---- tangents ---- */
-
-/* The products' tangents. A memory without a tangent does not change. */
-static void project_tangent(const struct attention *at, struct dual in)
-{
-    const struct attention_state *t = &at->s->tangent->state.attention;
-
-    for (int i = 0; i < at->projections; i++) {
-        const struct projection *projection = &at->projection[i];
-        struct dual from = projection->of_memory ? at->pass->memory : in;
-        struct linear linear = linear_of(at, projection);
-        scalar *out = t->projected + projection->offset;
-        int64_t rows = rows_of(at, projection);
-        if (from.tangent)
-            linear_tangent(&linear, out, from, NULL, NULL, rows);
-        else
-            memset(out, 0, (size_t)(rows * linear.out) * sizeof(*out));
-    }
-}
-
-void attention_tangent(
-    const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in, const scalar *tresidual)
-{
-    const struct attention at = attention_of(pass, s);
-    const struct attention_state *state = &s->state.attention, *t = &s->tangent->state.attention;
+    const struct attention_state *t = tangents ? &s->tangent->state.attention : state;
     const struct relative relative = relative_of(pass);
     struct projected raw = raw_in(&at, state->projected), traw = raw_in(&at, t->projected);
     struct projected seen = seen_in(&at, state->projected, state->normed);
     struct projected tseen = seen_in(&at, t->projected, t->normed);
+    struct projected dseen = seen_in(&at, a->dprojected, a->dnormed);
+    struct projected to_dseen = seen_in(&at, to->dprojected, to->dnormed);
+    struct projected to_draw = raw_in(&at, to->dprojected);
     struct heads heads = heads_of(&at, &relative);
     struct linear output = output_of(&at);
 
-    project_tangent(&at, in);
+    linear_weight_gradient(&output, dout, dual_of(state->mixed, t->mixed, tangents), at.rows, false);
+    linear_input_gradient(&output, to->dmixed, dout, NULL, at.rows, false);
+    heads_gradient(
+        &heads, &to_dseen, dual_of(a->dmixed, to->dmixed, tangents), &seen, tangents ? &tseen : NULL);
+    turn(&at, &to_dseen, true);
     for (int i = 0; at.qk_norm && i < 2; i++) {
         struct norm norm = norm_of(&at, i);
-        struct dual from = {part_of(&raw, i), part_of(&traw, i)};
-        norm_tangent(&norm, part_of(&tseen, i), from, NULL, norm_rows_of(&at, i));
+        struct dual from = dual_of(part_of(&raw, i), part_of(&traw, i), tangents);
+        struct dual dpart = dual_of(part_of(&dseen, i), part_of(&to_dseen, i), tangents);
+        norm_gradient(&norm, part_of(&to_draw, i), dpart, from, norm_rows_of(&at, i), false);
     }
-    turn(&at, &tseen, false);
-    heads_tangent(&heads, t->mixed, &seen, &tseen);
-    linear_tangent(&output, tout, (struct dual){state->mixed, t->mixed}, tresidual, NULL, at.rows);
-}
-
-/* The tangents of what project_back computes. */
-static void project_back_tangent(const struct attention *at, scalar *tdin, struct dual in, bool add)
-{
-    const struct pass *pass = at->pass;
-    const struct activations *a = pass->a, *ta = a->tangent;
-
-    for (int i = 0; i < at->projections; i++) {
-        const struct projection *projection = &at->projection[i];
-        const struct dual dout = {a->dprojected + projection->offset, ta->dprojected + projection->offset};
-        struct linear linear = linear_of(at, projection);
-        int64_t rows = rows_of(at, projection);
-        linear_weight_gradient_tangent(&linear, dout, projection->of_memory ? pass->memory : in, rows, false);
-        if (!projection->of_memory)
-            linear_input_gradient_tangent(&linear, tdin, dout, NULL, rows, add || i > 0);
-        else if (pass->to_memory)
-            linear_input_gradient_tangent(&linear, ta->dmemory, dout, NULL, rows, true);
-    }
-}
-
-void attention_gradient_tangent(const struct pass *pass, const struct sublayer *s, scalar *tdin,
-    struct dual dout, struct dual in, bool add)
-{
-    const struct attention at = attention_of(pass, s);
-    const struct activations *a = pass->a, *ta = a->tangent;
-    const struct attention_state *state = &s->state.attention, *t = &s->tangent->state.attention;
-    const struct relative relative = relative_of(pass);
-    struct projected raw = raw_in(&at, state->projected), traw = raw_in(&at, t->projected);
-    struct projected seen = seen_in(&at, state->projected, state->normed), dseen = gradient_seen(&at, a);
-    struct projected tseen = seen_in(&at, t->projected, t->normed), tdseen = gradient_seen(&at, ta);
-    struct projected tdraw = raw_in(&at, ta->dprojected);
-    struct heads heads = heads_of(&at, &relative);
-    struct linear output = output_of(&at);
-
-    linear_weight_gradient_tangent(&output, dout, (struct dual){state->mixed, t->mixed}, at.rows, false);
-    linear_input_gradient_tangent(&output, ta->dmixed, dout, NULL, at.rows, false);
-    heads_gradient_tangent(&heads, &tdseen, (struct dual){a->dmixed, ta->dmixed}, &seen, &tseen);
-    turn(&at, &tdseen, true);
-    for (int i = 0; at.qk_norm && i < 2; i++) {
-        struct norm norm = norm_of(&at, i);
-        struct dual from = {part_of(&raw, i), part_of(&traw, i)};
-        struct dual dpart = {part_of(&dseen, i), part_of(&tdseen, i)};
-        norm_gradient_tangent(&norm, part_of(&tdraw, i), dpart, from, norm_rows_of(&at, i), false);
-    }
-    project_back_tangent(&at, tdin, in, add);
-    clear_key_bias(&at, pass->tgradient);
+    project_back(&at, to, din, in, add);
+    clear_key_bias(&at, tangents ? pass->tgradient : pass->gradient);
 }
 
 void attention_attended(const struct pass *pass, const struct sublayer *s, int32_t *count)

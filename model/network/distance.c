@@ -66,11 +66,11 @@ static void place_keys(const struct pass *pass, const struct sublayer *s)
     }
     int64_t first = c->context - longest;
     linear_forward(&linear, s->state.distance.keys + first * linear.out,
-        pass->a->distances + first * linear.in, NULL, 2 * longest - 1, false);
+        (struct dual){.at = pass->a->distances + first * linear.in}, NULL, NULL, 2 * longest - 1);
 }
 
 void distance_forward(
-    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual)
+    const struct pass *pass, const struct sublayer *s, scalar *out, struct dual in, const scalar *residual)
 {
     const struct architecture *c = &pass->model->architecture;
     const struct distance_state *state = &s->state.distance;
@@ -80,12 +80,12 @@ void distance_forward(
     struct linear output = pass_linear(pass, TENSOR_O, TENSOR_O_BIAS, s->layer, 1);
 
     linear.out = extent_length(c, EXTENT_QUERIES) + 2 * extent_length(c, EXTENT_KEYS);
-    linear_forward(&linear, state->projected, in, NULL, pass->packed.rows, false);
+    linear_forward(&linear, state->projected, in, NULL, NULL, pass->packed.rows);
     distances_bias(&distances, &from, pass_weight(pass, pass->weights, TENSOR_CONTENT_BIAS, s->layer),
         pass_weight(pass, pass->weights, TENSOR_DISTANCE_BIAS, s->layer));
     place_keys(pass, s);
     distances_forward(&distances, state->mixed, &from);
-    linear_forward(&output, out, state->mixed, residual, pass->packed.rows, false);
+    linear_forward(&output, out, (struct dual){.at = state->mixed}, residual, NULL, pass->packed.rows);
 }
 
 void distance_attended(const struct pass *pass, const struct sublayer *s, int32_t *count)

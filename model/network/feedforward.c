@@ -40,147 +40,98 @@ static struct linear w3_of(const struct pass *pass, int64_t layer)
     return pass_linear(pass, TENSOR_W3, TENSOR_W3_BIAS, layer, 1);
 }
 
-void feedforward_forward(
-    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual)
-{
-    const struct architecture *c = &pass->model->architecture;
-    const struct feedforward_state *state = &s->state.feedforward;
-    struct linear w1 = w1_of(pass, s->layer), w2 = w2_of(pass, s->layer), w3 = w3_of(pass, s->layer);
-    const struct team *team = &pass->a->team;
-    int64_t rows = pass->packed.rows;
-
-    if (product_applies(c)) {
-        linear_forward(&w1, state->hidden, in, NULL, rows, true);
-    } else {
-        linear_forward(&w1, state->slope, in, NULL, rows, false);
-        activation_forward(team, c->activation, state->hidden, state->slope, state->curvature, rows * w1.out);
-    }
-    if (c->gated) {
-        linear_forward(&w3, state->gate, in, NULL, rows, false);
-        multiply(team, state->gated, state->hidden, state->gate, rows * w1.out);
-    }
-    linear_forward(&w2, out, c->gated ? state->gated : state->hidden, residual, rows, false);
-}
-
-/* The input of W2 and its tangent. */
-static struct dual input_of_w2(const struct architecture *c, const struct sublayer *s)
+/* The input of W2, with its tangent if `tangents`. */
+static struct dual input_of_w2(const struct architecture *c, const struct sublayer *s, bool tangents)
 {
     const struct feedforward_state *state = &s->state.feedforward;
-    const struct feedforward_state *t = s->tangent ? &s->tangent->state.feedforward : NULL;
+    const struct feedforward_state *t = tangents ? &s->tangent->state.feedforward : state;
 
-    if (c->gated)
-        return (struct dual){state->gated, t ? t->gated : NULL};
-    return (struct dual){state->hidden, t ? t->hidden : NULL};
-}
-
-/* a->dhidden, and a->dgate if gated, from dout; a->dgated receives the gradient of the input of W2. */
-static void hidden_gradient(const struct pass *pass, const struct feedforward_state *state,
-    const struct linear *w2, const scalar *dout)
-{
-    const struct architecture *c = &pass->model->architecture;
-    const struct activations *a = pass->a;
-    const scalar *dactive = a->dgated;
-    int64_t rows = pass->packed.rows, count = rows * w2->in;
-
-    if (product_applies(c)) {
-        linear_input_gradient(w2, a->dhidden, dout, state->hidden, rows, false);
-        return;
-    }
-    linear_input_gradient(w2, a->dgated, dout, NULL, rows, false);
-    if (c->gated) {
-        multiply(&a->team, a->dgate, a->dgated, state->hidden, count);
-        multiply(&a->team, a->dhidden, a->dgated, state->gate, count);
-        dactive = a->dhidden;
-    }
-    multiply(&a->team, a->dhidden, dactive, state->slope, count);
-}
-
-void feedforward_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
-    const scalar *in, bool add)
-{
-    const struct architecture *c = &pass->model->architecture;
-    const struct activations *a = pass->a;
-    struct linear w1 = w1_of(pass, s->layer), w2 = w2_of(pass, s->layer), w3 = w3_of(pass, s->layer);
-    int64_t rows = pass->packed.rows;
-
-    linear_weight_gradient(&w2, dout, input_of_w2(c, s).at, rows, false);
-    hidden_gradient(pass, &s->state.feedforward, &w2, dout);
-    linear_weight_gradient(&w1, a->dhidden, in, rows, false);
-    linear_input_gradient(&w1, din, a->dhidden, NULL, rows, add);
-    if (c->gated) {
-        linear_weight_gradient(&w3, a->dgate, in, rows, false);
-        linear_input_gradient(&w3, din, a->dgate, NULL, rows, true);
-    }
+    return c->gated ? dual_of(state->gated, t->gated, tangents) : dual_of(state->hidden, t->hidden, tangents);
 }
 
 /* In the place of the slope, s->tangent keeps the tangent of what the activation is applied to. */
-void feedforward_tangent(
-    const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in, const scalar *tresidual)
+void feedforward_forward(
+    const struct pass *pass, const struct sublayer *s, scalar *out, struct dual in, const scalar *residual)
 {
+    const bool tangents = in.tangent;
     const struct architecture *c = &pass->model->architecture;
-    const struct feedforward_state *state = &s->state.feedforward, *t = &s->tangent->state.feedforward;
+    const struct feedforward_state *state = &s->state.feedforward;
+    const struct feedforward_state *to = tangents ? &s->tangent->state.feedforward : state;
     struct linear w1 = w1_of(pass, s->layer), w2 = w2_of(pass, s->layer), w3 = w3_of(pass, s->layer);
     const struct team *team = &pass->a->team;
     int64_t rows = pass->packed.rows, count = rows * w1.out;
 
-    if (product_applies(c)) {
-        linear_tangent(&w1, t->hidden, in, NULL, state->hidden, rows);
-    } else {
-        linear_tangent(&w1, t->slope, in, NULL, NULL, rows);
-        multiply(team, t->hidden, t->slope, state->slope, count);
-    }
+    linear_forward(&w1, product_applies(c) ? to->hidden : to->slope, in, NULL,
+        product_applies(c) ? state->hidden : NULL, rows);
+    if (!product_applies(c) && tangents)
+        multiply(team, to->hidden, (struct dual){.at = to->slope}, (struct dual){.at = state->slope}, count);
+    else if (!product_applies(c))
+        activation_forward(team, c->activation, state->hidden, state->slope, state->curvature, count);
     if (c->gated) {
-        struct dual hidden = {state->hidden, t->hidden}, gate = {state->gate, t->gate};
-        linear_tangent(&w3, t->gate, in, NULL, NULL, rows);
-        multiply_tangent(team, t->gated, hidden, gate, count);
+        linear_forward(&w3, to->gate, in, NULL, NULL, rows);
+        multiply(team, to->gated, dual_of(state->hidden, to->hidden, tangents),
+            dual_of(state->gate, to->gate, tangents), count);
     }
-    linear_tangent(&w2, tout, input_of_w2(c, s), tresidual, NULL, rows);
+    linear_forward(&w2, out, input_of_w2(c, s, tangents), residual, NULL, rows);
 }
 
 /*
- * The tangents of what hidden_gradient computes. Overwrites a->dgated, and its tangent, with what lies behind
- * the gate: the gradient of the activation's output.
+ * to->dhidden, and to->dgate if gated, from dout; to->dgated receives the gradient of the input of W2. `to`
+ * is the activations or their tangents: these come second, and overwrite a->dgated, and its tangent, with
+ * what lies behind the gate, the gradient of the activation's output.
  */
-static void hidden_gradient_tangent(
-    const struct pass *pass, const struct sublayer *s, const struct linear *w2, struct dual dout)
+static void hidden_gradient(const struct pass *pass, const struct sublayer *s, const struct linear *w2,
+    struct dual dout, const struct activations *to)
 {
+    const bool tangents = dout.tangent;
     const struct architecture *c = &pass->model->architecture;
-    const struct activations *a = pass->a, *ta = a->tangent;
-    const struct feedforward_state *state = &s->state.feedforward, *t = &s->tangent->state.feedforward;
+    const struct activations *a = pass->a;
+    const struct feedforward_state *state = &s->state.feedforward;
+    const struct feedforward_state *t = tangents ? &s->tangent->state.feedforward : state;
     const struct team *team = &a->team;
     int64_t rows = pass->packed.rows, count = rows * w2->in;
-    struct dual dgated = {a->dgated, ta->dgated}, slope = {state->slope, ta->dhidden};
+    struct dual dgated = dual_of(a->dgated, to->dgated, tangents);
+    struct dual gate = dual_of(state->gate, t->gate, tangents), slope = {.at = state->slope};
 
     if (product_applies(c)) {
-        linear_input_gradient_tangent(w2, ta->dhidden, dout, state->hidden, rows, false);
+        linear_input_gradient(w2, to->dhidden, dout, state->hidden, rows, false);
         return;
     }
-    linear_input_gradient_tangent(w2, ta->dgated, dout, NULL, rows, false);
-    if (c->gated) {
-        struct dual hidden = {state->hidden, t->hidden}, gate = {state->gate, t->gate};
-        multiply_tangent(team, ta->dgate, dgated, hidden, count);
-        multiply_tangent(team, ta->dgated, dgated, gate, count);
-        multiply(team, a->dgated, a->dgated, state->gate, count);
+    linear_input_gradient(w2, to->dgated, dout, NULL, rows, false);
+    if (c->gated)
+        multiply(team, to->dgate, dgated, dual_of(state->hidden, t->hidden, tangents), count);
+    if (!tangents) {
+        if (c->gated)
+            multiply(team, a->dhidden, dgated, gate, count);
+        multiply(team, a->dhidden, (struct dual){.at = c->gated ? a->dhidden : a->dgated}, slope, count);
+        return;
     }
-    multiply(team, ta->dhidden, state->curvature, t->slope, count);
-    multiply_tangent(team, ta->dhidden, dgated, slope, count);
+    if (c->gated) {
+        multiply(team, to->dgated, dgated, gate, count);
+        multiply(team, a->dgated, (struct dual){.at = a->dgated}, (struct dual){.at = state->gate}, count);
+    }
+    multiply(team, to->dhidden, (struct dual){.at = state->curvature}, (struct dual){.at = t->slope}, count);
+    slope.tangent = to->dhidden;
+    multiply(team, to->dhidden, dgated, slope, count);
 }
 
-void feedforward_gradient_tangent(const struct pass *pass, const struct sublayer *s, scalar *tdin,
-    struct dual dout, struct dual in, bool add)
+void feedforward_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, struct dual dout,
+    struct dual in, bool add)
 {
+    const bool tangents = dout.tangent;
     const struct architecture *c = &pass->model->architecture;
-    const struct activations *a = pass->a, *ta = a->tangent;
+    const struct activations *a = pass->a, *to = tangents ? a->tangent : a;
     struct linear w1 = w1_of(pass, s->layer), w2 = w2_of(pass, s->layer), w3 = w3_of(pass, s->layer);
-    struct dual dhidden = {a->dhidden, ta->dhidden}, dgate = {a->dgate, ta->dgate};
+    struct dual dhidden = dual_of(a->dhidden, to->dhidden, tangents);
+    struct dual dgate = dual_of(a->dgate, to->dgate, tangents);
     int64_t rows = pass->packed.rows;
 
-    linear_weight_gradient_tangent(&w2, dout, input_of_w2(c, s), rows, false);
-    hidden_gradient_tangent(pass, s, &w2, dout);
-    linear_weight_gradient_tangent(&w1, dhidden, in, rows, false);
-    linear_input_gradient_tangent(&w1, tdin, dhidden, NULL, rows, add);
+    linear_weight_gradient(&w2, dout, input_of_w2(c, s, tangents), rows, false);
+    hidden_gradient(pass, s, &w2, dout, to);
+    linear_weight_gradient(&w1, dhidden, in, rows, false);
+    linear_input_gradient(&w1, din, dhidden, NULL, rows, add);
     if (c->gated) {
-        linear_weight_gradient_tangent(&w3, dgate, in, rows, false);
-        linear_input_gradient_tangent(&w3, tdin, dgate, NULL, rows, true);
+        linear_weight_gradient(&w3, dgate, in, rows, false);
+        linear_input_gradient(&w3, din, dgate, NULL, rows, true);
     }
 }

@@ -15,36 +15,46 @@
 struct pass;
 struct sublayer;
 
+/* The functions of a kind of sub-layer S. */
+
+/* Takes what S keeps between forward and gradient, and, if `tangents`, for tangents, for up to `rows` rows.
+ */
+typedef void sublayer_layout_function(struct sublayer *s, const struct architecture *architecture,
+    int64_t rows, bool tangents, struct arena *arena);
+
+/* out [rows, C] = residual + S(in); or, after that, tout = tresidual + the tangent of S(in), keeping in
+ * s->tangent the tangents of what S keeps. residual may be NULL. */
+typedef void sublayer_forward_function(
+    const struct pass *pass, const struct sublayer *s, scalar *out, struct dual in, const scalar *residual);
+
+/* din (added to if `add`) and the gradients of S's tensors from dout and the `in` of the forward pass; or,
+ * after the tangents and right after the gradient, the tangents of the same. din may be dout, unless tangents
+ * follow. */
+typedef void sublayer_gradient_function(const struct pass *pass, const struct sublayer *s, scalar *din,
+    struct dual dout, struct dual in, bool add);
+
+/* Self-attention: after a pass, of each head and row, how many softmax weights are above ATTENDED, count [H,
+ * rows]; -1 where they are NaN. */
+typedef void sublayer_attended_function(const struct pass *pass, const struct sublayer *s, int32_t *count);
+
 /*
  * A kind of sub-layer S and the norm beside it. A block is a list of them; a new kind is a file with these
- * functions and a row of sublayer_table. A kind of networks that are measured and not trained has neither
- * gradients nor tangents: these functions are NULL, and architecture_has_gradients is false.
+ * functions and a row of sublayer_table. A kind of networks that are measured and not trained has no
+ * gradients and no tangents: `gradient` is NULL, and architecture_has_gradients is false.
  */
 struct sublayer_row {
     enum tensor_kind gain, shift; /* of the norm */
-    /* Takes what S keeps between forward and gradient, and, if `tangents`, for tangents, for up to `rows`
-     * rows. */
-    void (*layout)(struct sublayer *s, const struct architecture *architecture, int64_t rows, bool tangents,
-        struct arena *arena);
-    /* out [rows, C] = residual + S(in); residual may be NULL. */
-    void (*forward)(const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in,
-        const scalar *residual);
-    /* din (added to if `add`) and the gradients of S's tensors from dout and the `in` of the forward pass.
-     * din may be dout, unless a gradient_tangent follows. */
-    void (*gradient)(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
-        const scalar *in, bool add);
-    /* After the forward pass: tout = tresidual + the tangent of S(in); tresidual may be NULL. Keeps in
-     * s->tangent the tangents of what S keeps. */
-    void (*tangent)(const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in,
-        const scalar *tresidual);
-    /* After `tangent` and right after `gradient`: the tangents of what `gradient` has computed. */
-    void (*gradient_tangent)(const struct pass *pass, const struct sublayer *s, scalar *tdin,
-        struct dual dout, struct dual in, bool add);
-    /* Self-attention: after a pass, of each head and row, how many softmax weights are above ATTENDED, count
-     * [H, rows]; -1 where they are NaN. NULL: not self-attention. */
-    void (*attended)(const struct pass *pass, const struct sublayer *s, int32_t *count);
+    sublayer_layout_function *layout;
+    sublayer_forward_function *forward;
+    sublayer_gradient_function *gradient;
+    sublayer_attended_function *attended; /* NULL: not self-attention */
     bool cross; /* attends to the source's stack */
 };
+
+sublayer_layout_function attention_layout, distance_layout, feedforward_layout;
+sublayer_forward_function attention_forward, distance_forward, feedforward_forward;
+sublayer_gradient_function attention_gradient, feedforward_gradient;
+sublayer_attended_function attention_attended, distance_attended;
 
 enum sublayer_kind {
     SUBLAYER_ATTENTION,
@@ -99,14 +109,11 @@ struct sublayer {
 void sublayer_layout(struct sublayer *s, enum sublayer_kind kind, int64_t layer,
     const struct architecture *architecture, int64_t rows, bool tangents, struct arena *arena);
 
-/* s->out from the residual stream x before it. */
-void sublayer_forward(const struct pass *pass, const struct sublayer *s, const scalar *x);
-
-/* After the forward pass: s->tangent->out, the tangent of s->out, from that of x. */
-void sublayer_tangent(const struct pass *pass, const struct sublayer *s, struct dual x);
+/* s->out from the residual stream x before it; or, after that, s->tangent->out, its tangent. */
+void sublayer_forward(const struct pass *pass, const struct sublayer *s, struct dual x);
 
 /* The activations' dstream from the gradient of s->out to that of x; in a pass with tgradient, after
- * sublayer_tangent, likewise the tangent of dstream. */
+ * the tangents, likewise the tangent of dstream. */
 void sublayer_gradient(const struct pass *pass, const struct sublayer *s, struct dual x);
 
 /* ---- activations ---- */
@@ -165,13 +172,10 @@ struct activations {
     struct activations *tangent;
 };
 
-/* Takes everything, including the struct itself, from the arena; NULL while counting. */
+/* Takes everything, including the struct itself, from the arena; NULL while counting. shared: for passes that
+ * go block by block, without gradients and tangents; all blocks of a stack share their planes. */
 struct activations *activations_layout(const struct architecture *architecture, int64_t max_rows,
-    int64_t threads, bool tangents, struct arena *arena);
-
-/* The same for passes that go block by block, without gradients: all blocks share their planes. */
-struct activations *activations_layout_shared(
-    const struct architecture *architecture, int64_t max_rows, int64_t threads, struct arena *arena);
+    int64_t threads, bool shared, bool tangents, struct arena *arena);
 
 /* ---- pass ---- */
 
@@ -239,44 +243,6 @@ scalar pass_score_scale(const struct pass *pass);
 struct norm pass_norm(const struct pass *pass, enum tensor_kind gain, enum tensor_kind shift, int64_t layer,
     scalar *mean, scalar *scale);
 
-/* ---- attention ---- */
-
-/* The functions of a row of sublayer_table: see struct sublayer_row. */
-void attention_layout(struct sublayer *s, const struct architecture *architecture, int64_t rows,
-    bool tangents, struct arena *arena);
-void attention_forward(
-    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual);
-void attention_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
-    const scalar *in, bool add);
-void attention_tangent(
-    const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in, const scalar *tresidual);
-void attention_gradient_tangent(const struct pass *pass, const struct sublayer *s, scalar *tdin,
-    struct dual dout, struct dual in, bool add);
-void attention_attended(const struct pass *pass, const struct sublayer *s, int32_t *count);
-
-/* ---- distance ---- */
-
-/* The functions of a row of sublayer_table: see struct sublayer_row. */
-void distance_layout(struct sublayer *s, const struct architecture *architecture, int64_t rows, bool tangents,
-    struct arena *arena);
-void distance_forward(
-    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual);
-void distance_attended(const struct pass *pass, const struct sublayer *s, int32_t *count);
-
-/* ---- feedforward ---- */
-
-/* The functions of a row of sublayer_table: see struct sublayer_row. */
-void feedforward_layout(struct sublayer *s, const struct architecture *architecture, int64_t rows,
-    bool tangents, struct arena *arena);
-void feedforward_forward(
-    const struct pass *pass, const struct sublayer *s, scalar *out, const scalar *in, const scalar *residual);
-void feedforward_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, const scalar *dout,
-    const scalar *in, bool add);
-void feedforward_tangent(
-    const struct pass *pass, const struct sublayer *s, scalar *tout, struct dual in, const scalar *tresidual);
-void feedforward_gradient_tangent(const struct pass *pass, const struct sublayer *s, scalar *tdin,
-    struct dual dout, struct dual in, bool add);
-
 /* ---- output ---- */
 
 /* The logits of all rows [rows, V], from the output layer's input x [rows, C]. */
@@ -301,10 +267,11 @@ double output_loss(const struct pass *pass, struct dual x);
 const scalar *stacks_forward(const struct pass *pass);
 
 /* Parts of a forward pass through one stack: its embeddings into out [rows, C]; the constants of the weights
- * that its blocks read, before the first of them; the final norm of a state into the stack's `final`. */
+ * that its blocks read, before the first of them; the final norm of a state into the stack's `final`,
+ * or of a tangent into the tangent's. */
 void stack_embed(const struct pass *pass, scalar *out);
 void stack_place(const struct pass *pass);
-void stack_finish(const struct pass *pass, const scalar *state);
+void stack_finish(const struct pass *pass, struct dual state);
 
 /* The blocks of one stack, from the state that lies in the place of its embeddings. */
 void stack_forward_blocks(const struct pass *pass);
@@ -324,7 +291,7 @@ void stacks_output_gradient(const struct pass *pass, int64_t stack);
 /* dstream back through a block; `layer` counts the blocks of all stacks. */
 void stack_block_gradient(const struct pass *pass, int64_t layer);
 
-/* The tangent of the state after block `layer` from that of the state before it, [rows, C]. */
-const scalar *stack_block_tangent(const struct pass *pass, int64_t layer, const scalar *tstate);
+/* The state after block `layer` from that before it, x [rows, C], or its tangent from x's. */
+struct dual stack_block_forward(const struct pass *pass, int64_t layer, struct dual x);
 
 #endif

@@ -299,16 +299,13 @@ struct weight_layout {
 /* Index into weight_layout.tensor; layer is ignored outside the layers. */
 int64_t tensor_index(const struct architecture *architecture, enum tensor_kind kind, int64_t layer);
 
-/* Fills in the layout; its tables come from the arena. While the arena counts, only the sizes are set. */
-void weight_layout_init(
-    struct weight_layout *layout, const struct architecture *architecture, struct arena *arena);
-
 /*
- * The same for a plane in which all blocks have one place, as large as the largest of them needs, so that it
- * holds one block at a time; layers_begin .. layers_end is that place.
+ * Fills in the layout; its tables come from the arena. While the arena counts, only the sizes are set.
+ * shared: all blocks have one place, as large as the largest of them needs, so that a plane holds one block
+ * at a time; layers_begin .. layers_end is that place.
  */
-void weight_layout_init_shared(
-    struct weight_layout *layout, const struct architecture *architecture, struct arena *arena);
+void weight_layout_init(
+    struct weight_layout *layout, const struct architecture *architecture, bool shared, struct arena *arena);
 
 /* Number of weights, embeddings and output included. */
 int64_t architecture_parameters(const struct architecture *architecture);
@@ -457,7 +454,7 @@ void transformer_block_tangent(struct transformer *model, const scalar *weights,
  * States are [rows, C] of the side of the batch that the stack reads.
  */
 
-/* Without gradients and tangents. shared: the layout is that of weight_layout_init_shared. */
+/* Without gradients and tangents. shared: the layout has one place for all blocks. */
 void blockwise_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
     int64_t threads, bool shared, struct arena *arena);
 

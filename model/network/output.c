@@ -22,9 +22,9 @@ static const scalar *transform(const struct pass *pass, const scalar *x, int64_t
     struct norm norm = pass_norm(
         pass, TENSOR_TRANSFORM_NORM, TENSOR_TRANSFORM_NORM_BIAS, 0, a->headed_mean, a->headed_scale);
 
-    linear_forward(&linear, a->headed[0], x, NULL, rows, false);
+    linear_forward(&linear, a->headed[0], (struct dual){.at = x}, NULL, NULL, rows);
     activation_forward(&a->team, c->activation, a->headed[1], a->headed[0], NULL, rows * c->width);
-    norm_forward(&norm, a->headed[0], a->headed[1], NULL, rows);
+    norm_forward(&norm, a->headed[0], (struct dual){.at = a->headed[1]}, NULL, rows);
     return a->headed[0];
 }
 
@@ -40,19 +40,14 @@ static const scalar *scaled(
     return planes->headed[1];
 }
 
-/* The output matrix's input from x, up to logit_rows rows of the output layer's input. */
-static const scalar *head_rows(const struct pass *pass, const scalar *x, int64_t rows)
-{
-    if (pass->model->architecture.transform)
-        x = transform(pass, x, rows);
-    return scaled(pass, pass->a, x, rows);
-}
-
-/* The same with its tangent, if x has one; what has tangents has no transform. */
+/* The output matrix's input from x, up to logit_rows rows of the output layer's input, with its tangent if x
+ * has one; what has tangents has no transform. */
 static struct dual head_dual(const struct pass *pass, struct dual x, int64_t rows)
 {
+    const scalar *at = pass->model->architecture.transform ? transform(pass, x.at, rows) : x.at;
+
     return (struct dual){
-        head_rows(pass, x.at, rows), x.tangent ? scaled(pass, pass->a->tangent, x.tangent, rows) : NULL};
+        scaled(pass, pass->a, at, rows), x.tangent ? scaled(pass, pass->a->tangent, x.tangent, rows) : NULL};
 }
 
 /* From the gradient of the output matrix's input, or its tangent, to that of x, in place. */
@@ -71,8 +66,8 @@ void output_logits(const struct pass *pass, scalar *logits, const scalar *x)
 
     for (int64_t begin = 0; begin < rows; begin += step) {
         int64_t count = begin + step < rows ? step : rows - begin;
-        linear_forward(&output, logits + begin * output.out, head_rows(pass, x + begin * output.in, count),
-            NULL, count, false);
+        const struct dual in = head_dual(pass, (struct dual){.at = x + begin * output.in}, count);
+        linear_forward(&output, logits + begin * output.out, in, NULL, NULL, count);
     }
 }
 
@@ -197,15 +192,13 @@ static double next_share(struct shares *shares, int64_t row)
 /* ---- one block ---- */
 
 /* From the gradient of the logits: the gradients of the output layer (added to unless the block is the first)
- * and of its input. */
-static void block_gradient(
-    const struct pass *pass, const struct linear *output, const struct rows_block *block)
+ * and of its input, `din`, or the tangents of both. */
+static void block_gradient(const struct pass *pass, const struct linear *output,
+    const struct rows_block *block, scalar *din, struct dual dlogits)
 {
-    const struct activations *a = pass->a;
-
-    linear_weight_gradient(output, a->logits, block->headed.at, block->count, block->begin > 0);
-    linear_input_gradient(output, block->din.d, a->logits, NULL, block->count, false);
-    unscale_gradient(pass, block->din.d, block->count);
+    linear_weight_gradient(output, dlogits, block->headed, block->count, block->begin > 0);
+    linear_input_gradient(output, din, dlogits, NULL, block->count, false);
+    unscale_gradient(pass, din, block->count);
 }
 
 /* After that, its tangents. */
@@ -213,16 +206,13 @@ static void block_gradient_tangent(const struct pass *pass, const struct linear 
     const struct rows_block *block, const struct entropy *entropy)
 {
     const struct activations *a = pass->a, *ta = a->tangent;
-    const struct dual dlogits = {a->logits, ta->logits};
     int64_t count = block->count;
 
-    linear_tangent(output, ta->logits, block->headed, NULL, NULL, count);
+    linear_forward(output, ta->logits, block->headed, NULL, NULL, count);
     cross_entropy_tangent_rows(entropy, ta->loss, ta->logits, a->logits);
     for (int64_t i = 0; pass->tloss && i < count; i++)
         *pass->tloss += ta->loss[i];
-    linear_weight_gradient_tangent(output, dlogits, block->headed, count, block->begin > 0);
-    linear_input_gradient_tangent(output, block->din.td, dlogits, NULL, count, false);
-    unscale_gradient(pass, block->din.td, count);
+    block_gradient(pass, output, block, block->din.td, (struct dual){a->logits, ta->logits});
 }
 
 /* Losses and predictions of rows, for the caller. */
@@ -288,13 +278,13 @@ static double block_loss(const struct pass *pass, struct rows_block *block, stru
 
     take_targets(pass, block, shares);
     block->headed = head_dual(pass, block->in, count);
-    linear_forward(&output, a->logits, block->headed.at, NULL, count, false);
+    linear_forward(&output, a->logits, (struct dual){.at = block->headed.at}, NULL, NULL, count);
     if (pass->predicted)
         predicted_rows(&a->team, a->predicted, a->logits, count, output.out);
     cross_entropy_rows(&entropy, a->loss, a->logits);
     give_rows(pass, block);
     if (pass->back)
-        block_gradient(pass, &output, block);
+        block_gradient(pass, &output, block, block->din.d, (struct dual){.at = a->logits});
     if (pass->tgradient)
         block_gradient_tangent(pass, &output, block, &entropy);
     if (pass->back)

@@ -97,23 +97,39 @@ void stack_place(const struct pass *pass)
     spread_relative(pass, pass->weights, pass_stack(pass)->relative);
 }
 
-void stack_finish(const struct pass *pass, const scalar *state)
+void stack_finish(const struct pass *pass, struct dual state)
 {
+    const struct stack *to = state.tangent ? pass_stack_tangent(pass) : pass_stack(pass);
     struct norm norm = final_norm_of(pass);
 
-    norm_forward(&norm, pass_stack(pass)->final, state, NULL, pass->packed.rows);
+    norm_forward(&norm, to->final, state, NULL, pass->packed.rows);
+}
+
+struct dual stack_block_forward(const struct pass *pass, int64_t layer, struct dual x)
+{
+    for (int64_t i = 0; i < pass->a->block[layer].sublayers; i++) {
+        const struct sublayer *s = sublayer_of(pass, layer, i);
+        sublayer_forward(pass, s, x);
+        x = (struct dual){s->out, x.tangent ? s->tangent->out : NULL};
+    }
+    return x;
+}
+
+/* All blocks and the final norm, from the stream before them. */
+static void forward_from(const struct pass *pass, struct dual x)
+{
+    const struct stack *stack = pass_stack(pass);
+
+    for (int64_t layer = stack->form.begin; layer < stack->form.end; layer++)
+        x = stack_block_forward(pass, layer, x);
+    if (stack->final)
+        stack_finish(pass, x);
 }
 
 void stack_forward_blocks(const struct pass *pass)
 {
-    const struct stack *stack = pass_stack(pass);
-
     stack_place(pass);
-    for (int64_t layer = stack->form.begin; layer < stack->form.end; layer++)
-        for (int64_t i = 0; i < pass->a->block[layer].sublayers; i++)
-            sublayer_forward(pass, sublayer_of(pass, layer, i), stream_before(pass, layer, i).at);
-    if (stack->final)
-        stack_finish(pass, last_state(pass).at);
+    forward_from(pass, (struct dual){.at = pass_stack(pass)->embedded});
 }
 
 /* Puts the embeddings of the stack's tokens into `out`. */
@@ -135,7 +151,7 @@ void stack_embed(const struct pass *pass, scalar *out)
         return;
     struct norm norm = pass_norm(
         pass, TENSOR_EMBEDDING_NORM, TENSOR_EMBEDDING_NORM_BIAS, 0, stack->summed_mean, stack->summed_scale);
-    norm_forward(&norm, out, stack->summed, NULL, pass->packed.rows);
+    norm_forward(&norm, out, (struct dual){.at = stack->summed}, NULL, pass->packed.rows);
 }
 
 const scalar *stacks_forward(const struct pass *pass)
@@ -148,39 +164,14 @@ const scalar *stacks_forward(const struct pass *pass)
     return stack_output(pass->a, pass->a->stacks - 1).at;
 }
 
-/* ---- tangents ---- */
-
-const scalar *stack_block_tangent(const struct pass *pass, int64_t layer, const scalar *tstate)
-{
-    struct dual x = {stream_before(pass, layer, 0).at, tstate};
-
-    for (int64_t i = 0; i < pass->a->block[layer].sublayers; i++) {
-        sublayer_tangent(pass, sublayer_of(pass, layer, i), x);
-        x = stream_before(pass, layer, i + 1);
-    }
-    return x.tangent;
-}
-
-static void one_tangent(const struct pass *pass)
-{
-    const struct stack *stack = pass_stack(pass), *tangent = pass_stack_tangent(pass);
-    const scalar *tstate = tangent->embedded;
-
-    embed(pass, pass->tweights, tangent->embedded, false);
-    spread_relative(pass, pass->tweights, tangent->relative);
-    for (int64_t layer = stack->form.begin; layer < stack->form.end; layer++)
-        tstate = stack_block_tangent(pass, layer, tstate);
-    if (!stack->final)
-        return;
-    struct norm norm = final_norm_of(pass);
-    norm_tangent(&norm, tangent->final, last_state(pass), NULL, pass->packed.rows);
-}
-
 const scalar *stacks_tangent(const struct pass *pass)
 {
     for (int64_t stack = 0; stack < pass->a->stacks; stack++) {
         const struct pass in = pass_in(pass, stack);
-        one_tangent(&in);
+        const struct stack *of = pass_stack(&in), *tangent = pass_stack_tangent(&in);
+        embed(&in, in.tweights, tangent->embedded, false);
+        spread_relative(&in, in.tweights, tangent->relative);
+        forward_from(&in, (struct dual){of->embedded, tangent->embedded});
     }
     return stack_output(pass->a, pass->a->stacks - 1).tangent;
 }
@@ -204,8 +195,8 @@ static void final_gradient(const struct pass *pass)
         return;
     struct norm norm = final_norm_of(pass);
     if (pass->tgradient)
-        norm_gradient_tangent(&norm, ta->dstream, (struct dual){a->dstream, ta->dstream}, in, rows, false);
-    norm_gradient(&norm, a->dstream, a->dstream, in.at, rows, false);
+        norm_gradient(&norm, ta->dstream, (struct dual){a->dstream, ta->dstream}, in, rows, false);
+    norm_gradient(&norm, a->dstream, (struct dual){.at = a->dstream}, in, rows, false);
 }
 
 static void clear_rows(const struct pass *pass, scalar *plane, int64_t rows)

@@ -11,13 +11,13 @@
 
 const struct sublayer_row sublayer_table[SUBLAYER_KINDS] = {
     [SUBLAYER_ATTENTION] = {TENSOR_LN1, TENSOR_LN1_BIAS, attention_layout, attention_forward,
-        attention_gradient, attention_tangent, attention_gradient_tangent, attention_attended, false},
+        attention_gradient, attention_attended, false},
     [SUBLAYER_CROSS] = {TENSOR_CROSS_LN, TENSOR_CROSS_LN_BIAS, attention_layout, attention_forward,
-        attention_gradient, attention_tangent, attention_gradient_tangent, NULL, true},
-    [SUBLAYER_DISTANCE] = {TENSOR_LN1, TENSOR_LN1_BIAS, distance_layout, distance_forward, NULL, NULL, NULL,
+        attention_gradient, NULL, true},
+    [SUBLAYER_DISTANCE] = {TENSOR_LN1, TENSOR_LN1_BIAS, distance_layout, distance_forward, NULL,
         distance_attended, false},
     [SUBLAYER_FEEDFORWARD] = {TENSOR_LN2, TENSOR_LN2_BIAS, feedforward_layout, feedforward_forward,
-        feedforward_gradient, feedforward_tangent, feedforward_gradient_tangent, NULL, false},
+        feedforward_gradient, NULL, false},
 };
 
 void sublayer_layout(struct sublayer *s, enum sublayer_kind kind, int64_t layer,
@@ -62,59 +62,29 @@ static void add_stream(const struct pass *pass, scalar *out, const scalar *x)
         add_scaled(&pass->a->team, out, x, out, factor_of(pass), count);
 }
 
-void sublayer_forward(const struct pass *pass, const struct sublayer *s, const scalar *x)
+void sublayer_forward(const struct pass *pass, const struct sublayer *s, struct dual x)
 {
+    const struct sublayer *to = x.tangent ? s->tangent : s;
+    const scalar *stream = x.tangent ? x.tangent : x.at, *residual = added_to(pass, stream);
+    struct dual kept = dual_of(s->norm, to->norm, x.tangent);
     struct norm norm = norm_of(pass, s);
-    const scalar *residual = added_to(pass, x);
     int64_t rows = pass->packed.rows;
 
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
-        s->row->forward(pass, s, s->norm, x, residual);
-        add_stream(pass, s->norm, x);
-        norm_forward(&norm, s->out, s->norm, NULL, rows);
+        s->row->forward(pass, s, to->norm, x, residual);
+        add_stream(pass, to->norm, stream);
+        norm_forward(&norm, to->out, kept, NULL, rows);
         break;
     case NORM_PRE:
-        norm_forward(&norm, s->norm, x, NULL, rows);
-        s->row->forward(pass, s, s->out, s->norm, residual);
-        add_stream(pass, s->out, x);
+        norm_forward(&norm, to->norm, x, NULL, rows);
+        s->row->forward(pass, s, to->out, kept, residual);
+        add_stream(pass, to->out, stream);
         break;
     case NORM_OUT:
-        s->row->forward(pass, s, s->norm, x, NULL);
-        norm_forward(&norm, s->out, s->norm, residual, rows);
-        add_stream(pass, s->out, x);
-        break;
-    }
-}
-
-/* The norm's output or input and its tangent. */
-static struct dual kept_of(const struct sublayer *s)
-{
-    return (struct dual){s->norm, s->tangent ? s->tangent->norm : NULL};
-}
-
-void sublayer_tangent(const struct pass *pass, const struct sublayer *s, struct dual x)
-{
-    struct norm norm = norm_of(pass, s);
-    const struct sublayer *t = s->tangent;
-    const scalar *residual = added_to(pass, x.tangent);
-    int64_t rows = pass->packed.rows;
-
-    switch (pass->model->architecture.norm_placement) {
-    case NORM_POST:
-        s->row->tangent(pass, s, t->norm, x, residual);
-        add_stream(pass, t->norm, x.tangent);
-        norm_tangent(&norm, t->out, kept_of(s), NULL, rows);
-        break;
-    case NORM_PRE:
-        norm_tangent(&norm, t->norm, x, NULL, rows);
-        s->row->tangent(pass, s, t->out, kept_of(s), residual);
-        add_stream(pass, t->out, x.tangent);
-        break;
-    case NORM_OUT:
-        s->row->tangent(pass, s, t->norm, x, NULL);
-        norm_tangent(&norm, t->out, kept_of(s), residual, rows);
-        add_stream(pass, t->out, x.tangent);
+        s->row->forward(pass, s, to->norm, x, NULL);
+        norm_forward(&norm, to->out, kept, residual, rows);
+        add_stream(pass, to->out, stream);
         break;
     }
 }
@@ -128,9 +98,9 @@ struct back {
 static void back_through(const struct pass *pass, const struct sublayer *s, struct back din, struct back dout,
     struct dual in, bool add)
 {
-    s->row->gradient(pass, s, din.d, dout.d, in.at, add);
+    s->row->gradient(pass, s, din.d, (struct dual){.at = dout.d}, in, add);
     if (pass->tgradient)
-        s->row->gradient_tangent(pass, s, din.td, (struct dual){dout.d, dout.td}, in, add);
+        s->row->gradient(pass, s, din.td, (struct dual){dout.d, dout.td}, in, add);
 }
 
 /* The same through the norm. The tangent comes first, since din may overwrite dout. */
@@ -141,8 +111,8 @@ static void back_through_norm(const struct pass *pass, const struct sublayer *s,
     int64_t rows = pass->packed.rows;
 
     if (pass->tgradient)
-        norm_gradient_tangent(&norm, din.td, (struct dual){dout.d, dout.td}, in, rows, add);
-    norm_gradient(&norm, din.d, dout.d, in.at, rows, add);
+        norm_gradient(&norm, din.td, (struct dual){dout.d, dout.td}, in, rows, add);
+    norm_gradient(&norm, din.d, (struct dual){.at = dout.d}, in, rows, add);
 }
 
 /* to = factor from; a copy with factor 1. */
@@ -177,21 +147,22 @@ static struct back added_gradient(const struct pass *pass, struct back stream)
 
 void sublayer_gradient(const struct pass *pass, const struct sublayer *s, struct dual x)
 {
+    struct dual kept = {s->norm, s->tangent ? s->tangent->norm : NULL};
     const struct activations *a = pass->a, *t = a->tangent;
     struct back stream = {a->dstream, t ? t->dstream : NULL}, inner = {a->dnorm, t ? t->dnorm : NULL};
 
     switch (pass->model->architecture.norm_placement) {
     case NORM_POST:
-        back_through_norm(pass, s, stream, stream, kept_of(s), false);
+        back_through_norm(pass, s, stream, stream, kept, false);
         copy_back(pass, inner, stream);
         back_through(pass, s, stream, inner, x, true);
         break;
     case NORM_PRE:
-        back_through(pass, s, inner, added_gradient(pass, stream), kept_of(s), false);
+        back_through(pass, s, inner, added_gradient(pass, stream), kept, false);
         back_through_norm(pass, s, stream, inner, x, true);
         break;
     case NORM_OUT:
-        back_through_norm(pass, s, inner, added_gradient(pass, stream), kept_of(s), false);
+        back_through_norm(pass, s, inner, added_gradient(pass, stream), kept, false);
         back_through(pass, s, stream, inner, x, true);
         break;
     }

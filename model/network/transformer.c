@@ -24,8 +24,8 @@ void transformer_layout(struct transformer *model, const struct architecture *ar
     if (tangents)
         check_gradients(architecture);
     *model = (struct transformer){.architecture = *architecture, .max_rows = max_rows};
-    model->activations = activations_layout(architecture, max_rows, threads, tangents, arena);
-    weight_layout_init(&model->layout, architecture, arena);
+    model->activations = activations_layout(architecture, max_rows, threads, false, tangents, arena);
+    weight_layout_init(&model->layout, architecture, false, arena);
 }
 
 const scalar *transformer_state(const struct transformer *model, int64_t stack, int64_t depth)
@@ -82,7 +82,7 @@ double transformer_evaluate(struct transformer *model, const scalar *weights, co
 
     pass.row_loss = row_loss;
     pass.predicted = predicted;
-    return output_loss(&pass, (struct dual){stacks_forward(&pass), NULL});
+    return output_loss(&pass, (struct dual){.at = stacks_forward(&pass)});
 }
 
 double transformer_trained_loss(struct transformer *model, const scalar *weights, const struct batch *batch)
@@ -91,7 +91,7 @@ double transformer_trained_loss(struct transformer *model, const scalar *weights
     double penalty = 0;
 
     pass.penalty = &penalty;
-    double loss = output_loss(&pass, (struct dual){stacks_forward(&pass), NULL});
+    double loss = output_loss(&pass, (struct dual){.at = stacks_forward(&pass)});
     return loss + penalty;
 }
 
@@ -103,7 +103,7 @@ double transformer_gradient(
     check_gradients(&model->architecture);
     pass.back = true;
     pass.gradient = gradient;
-    double loss = output_loss(&pass, (struct dual){stacks_forward(&pass), NULL});
+    double loss = output_loss(&pass, (struct dual){.at = stacks_forward(&pass)});
     stacks_gradient(&pass);
     return loss;
 }
@@ -169,7 +169,7 @@ double transformer_output_gradient(struct transformer *model, const scalar *weig
 
     check_gradients(&model->architecture);
     pass.back = true;
-    double loss = output_loss(&pass, (struct dual){transformer_final(model), NULL});
+    double loss = output_loss(&pass, (struct dual){.at = transformer_final(model)});
     stacks_output_gradient(&pass, stack);
     pass = pass_in(&pass, stack);
     memcpy(dstate, pass.a->dstream, state_size(&pass));
@@ -194,5 +194,69 @@ void transformer_block_tangent(struct transformer *model, const scalar *weights,
 
     check_gradients(&model->architecture);
     INVARIANT(pass.a->tangent, "a model of %lld rows without tangents", (long long)model->max_rows);
-    memcpy(tstate, stack_block_tangent(&pass, layer, tstate), state_size(&pass));
+    const struct dual x = {stack_state(pass.a, pass.stack, layer - pass_stack(&pass)->form.begin).at, tstate};
+    memcpy(tstate, stack_block_forward(&pass, layer, x).tangent, state_size(&pass));
+}
+
+/* ---- block by block ---- */
+
+void blockwise_layout(struct transformer *model, const struct architecture *architecture, int64_t max_rows,
+    int64_t threads, bool shared, struct arena *arena)
+{
+    *model = (struct transformer){.architecture = *architecture, .max_rows = max_rows};
+    model->activations = activations_layout(architecture, max_rows, threads, true, false, arena);
+    weight_layout_init(&model->layout, architecture, shared, arena);
+}
+
+static struct pass wide_in_stack(
+    const struct transformer *model, const scalar *weights, const struct batch *batch, int64_t stack)
+{
+    struct pass pass = pass_in_stack(model, weights, batch, stack);
+
+    pass.wide = true;
+    return pass;
+}
+
+void blockwise_embed(
+    struct transformer *model, const scalar *weights, const struct batch *batch, int64_t stack, scalar *state)
+{
+    const struct pass pass = wide_in_stack(model, weights, batch, stack);
+
+    stack_embed(&pass, state);
+}
+
+void blockwise_block(struct transformer *model, const scalar *weights, const struct batch *batch,
+    int64_t layer, bool hard, const scalar *memory, scalar *state)
+{
+    struct pass pass =
+        wide_in_stack(model, weights, batch, architecture_stack_of(&model->architecture, layer));
+
+    INVARIANT(!pass_stack(&pass)->form.cross == !memory, "block %lld %s a memory", (long long)layer,
+        memory ? "has" : "lacks");
+    pass.hard = hard;
+    pass.memory.at = memory;
+    stack_place(&pass);
+    memcpy(state, stack_block_forward(&pass, layer, (struct dual){.at = state}).at, state_size(&pass));
+}
+
+void blockwise_finish(
+    struct transformer *model, const scalar *weights, const struct batch *batch, int64_t stack, scalar *state)
+{
+    const struct pass pass = wide_in_stack(model, weights, batch, stack);
+
+    if (!pass_stack(&pass)->final)
+        return;
+    stack_finish(&pass, (struct dual){.at = state});
+    memcpy(state, pass_stack(&pass)->final, state_size(&pass));
+}
+
+double blockwise_loss(struct transformer *model, const scalar *weights, const struct batch *batch,
+    const scalar *state, double *row_loss, int32_t *predicted)
+{
+    struct pass pass = pass_of(model, weights, batch);
+
+    pass.wide = true;
+    pass.row_loss = row_loss;
+    pass.predicted = predicted;
+    return output_loss(&pass, (struct dual){.at = state});
 }

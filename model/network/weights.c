@@ -117,7 +117,7 @@ static void place_all(struct weight_layout *layout, const struct architecture *a
         place_tensor(layout, architecture, kind, -1);
 }
 
-static void layout_init(
+void weight_layout_init(
     struct weight_layout *layout, const struct architecture *architecture, bool shared, struct arena *arena)
 {
     size_t blocks = (size_t)architecture_blocks(architecture);
@@ -128,18 +128,6 @@ static void layout_init(
     place_all(layout, architecture, shared);
     INVARIANT(layout->tensor_count == (int64_t)count, "%lld tensors, %zu expected",
         (long long)layout->tensor_count, count);
-}
-
-void weight_layout_init(
-    struct weight_layout *layout, const struct architecture *architecture, struct arena *arena)
-{
-    layout_init(layout, architecture, false, arena);
-}
-
-void weight_layout_init_shared(
-    struct weight_layout *layout, const struct architecture *architecture, struct arena *arena)
-{
-    layout_init(layout, architecture, true, arena);
 }
 
 int64_t architecture_parameters(const struct architecture *architecture)

@@ -188,10 +188,10 @@ static int lay_out(struct saved *saved, struct error *error)
 
     if (!has_room(saved))
         return refuse(saved, "damaged: it is smaller than the weights of its architecture", error);
-    weight_layout_init(&saved->layout, &saved->architecture, &counted);
+    weight_layout_init(&saved->layout, &saved->architecture, false, &counted);
     if (arena_init(&saved->arena, counted.used) < 0)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", saved->path);
-    weight_layout_init(&saved->layout, &saved->architecture, &saved->arena);
+    weight_layout_init(&saved->layout, &saved->architecture, false, &saved->arena);
     return check_tensors(saved, error);
 }
 

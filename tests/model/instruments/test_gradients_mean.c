@@ -26,7 +26,7 @@ struct bench {
 
 static void lay_out(struct bench *b, const struct architecture *architecture)
 {
-    weight_layout_init(&b->layout, architecture, &b->arena);
+    weight_layout_init(&b->layout, architecture, false, &b->arena);
     gradients_layout(&b->gradients, &b->layout, architecture, &b->arena);
     b->plane = arena_take(&b->arena, (size_t)b->layout.size, sizeof(scalar));
 }

@@ -49,8 +49,8 @@ struct bench {
 
 static void lay_out(struct bench *b)
 {
-    weight_layout_init(&b->layout, &b->architecture, &b->arena);
-    weight_layout_init_shared(&b->shared, &b->architecture, &b->arena);
+    weight_layout_init(&b->layout, &b->architecture, false, &b->arena);
+    weight_layout_init(&b->shared, &b->architecture, true, &b->arena);
     instruments_layout(&b->instruments, &b->layout, &b->architecture, &b->arena);
     norms_layout(&b->norms, &b->shared, &b->architecture, &b->arena);
     b->before = arena_plane(&b->arena, 1, b->layout.size);

@@ -334,6 +334,30 @@ static void norm_draw(struct norm_case *k)
     memcpy(k->din, k->residual, sizeof(k->din));
 }
 
+static struct norm_rows norm_rows(struct norm_case *k, double epsilon)
+{
+    return (struct norm_rows){.centred = k->centred,
+        .in = k->in,
+        .gain = k->gain,
+        .bias = k->bias ? k->shift : NULL,
+        .epsilon = (scalar)epsilon,
+        .mean = k->mean,
+        .scale = k->scale,
+        .rows = k->rows,
+        .width = k->width};
+}
+
+/* Forward, and back to din, which may be dout. */
+static void norm_run(const struct kernels *kernels, struct norm_case *k, double epsilon, scalar *din)
+{
+    const struct norm_rows rows = norm_rows(k, epsilon);
+    const struct norm_gradient gradient = {
+        .dout = k->dout, .din = din, .add = k->add, .dgain = k->dgain, .dbias = k->bias ? k->dbias : NULL};
+
+    kernels->norm(&rows, k->out, k->add ? k->residual : NULL);
+    kernels->norm_gradient(&rows, &gradient);
+}
+
 static double row_mean(const scalar *row, int64_t width)
 {
     double sum = 0;
@@ -387,10 +411,7 @@ static void check_norm_size(const struct kernels *kernels, bool centred, int64_t
     k = (struct norm_case){
         .rows = rows, .width = width, .centred = centred, .bias = width % 3, .add = width % 2};
     norm_draw(&k);
-    (centred ? kernels->layernorm : kernels->rmsnorm)(k.out, k.in, k.add ? k.residual : NULL, k.gain,
-        k.bias ? k.shift : NULL, (scalar)1e-5, k.mean, k.scale, rows, width);
-    (centred ? kernels->layernorm_gradient : kernels->rmsnorm_gradient)(
-        k.din, k.dgain, k.bias ? k.dbias : NULL, k.dout, k.in, k.gain, k.mean, k.scale, rows, width, k.add);
+    norm_run(kernels, &k, 1e-5, k.din);
     CHECK(k.out[rows * width] == 0 && k.mean[rows] == 0 && k.scale[rows] == 0 && k.dgain[width] == 0);
     CHECK(k.din[rows * width] == k.residual[rows * width]);
     for (int64_t r = 0; r < rows; r++)
@@ -423,13 +444,11 @@ static void check_norm_ends(const struct kernels *kernels, bool centred)
     enum { ROWS = 9, WIDTH = 19 };
     static struct norm_case k;
 
+    k = (struct norm_case){.rows = ROWS, .width = WIDTH, .centred = centred};
     norm_draw(&k);
     k.in[1 * WIDTH + 3] = NAN;
     k.in[6 * WIDTH + 2] = sizeof(scalar) == 4 ? (scalar)1e25 : (scalar)1e200;
-    (centred ? kernels->layernorm : kernels->rmsnorm)(
-        k.out, k.in, NULL, k.gain, NULL, (scalar)1e-5, k.mean, k.scale, ROWS, WIDTH);
-    (centred ? kernels->layernorm_gradient : kernels->rmsnorm_gradient)(
-        k.din, k.dgain, NULL, k.dout, k.in, k.gain, k.mean, k.scale, ROWS, WIDTH, false);
+    norm_run(kernels, &k, 1e-5, k.din);
     for (int r = 0; r < ROWS; r++) {
         bool bad = r == 1 || r == 6;
         CHECK(isnan((double)k.scale[r]) == bad);
@@ -455,14 +474,12 @@ EACH_LEVEL(kernels_norm_of_a_constant_row)
 
     for (int64_t width = 1; width <= 40; width++) {
         static struct norm_case k;
+        k = (struct norm_case){.rows = 5, .width = width, .centred = true, .bias = true};
         norm_draw(&k);
         for (int64_t c = 0; c < width; c++)
             k.in[width + c] = large / (scalar)(1 << 6);
-        kernels->layernorm(k.out, k.in, NULL, k.gain, NULL, (scalar)1e-12, k.mean, k.scale, 5, width);
-        kernels->layernorm_gradient(
-            k.din, k.dgain, k.dbias, k.dout, k.in, k.gain, k.mean, k.scale, 5, width, false);
-        kernels->layernorm_gradient(
-            k.dout, k.dgain, k.dbias, k.dout, k.in, k.gain, k.mean, k.scale, 5, width, false);
+        norm_run(kernels, &k, 1e-12, k.din);
+        norm_run(kernels, &k, 1e-12, k.dout);
         CHECK(memcmp(k.dout, k.din, (size_t)(5 * width) * sizeof(scalar)) == 0);
         for (int64_t c = 0; c < 5 * width; c++)
             CHECK(isfinite((double)k.din[c]));

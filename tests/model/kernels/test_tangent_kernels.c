@@ -77,17 +77,29 @@ static void norm_draw(struct norm_case *k)
         k->tout[i] = k->tdgain[i] = k->tdbias[i] = 77;
 }
 
-static void norm_run(const struct kernels *kernels, struct norm_case *k)
+static void norm_run(const struct kernels *kernels, struct norm_case *k, scalar *tdin)
 {
-    const struct norm_rows rows = {k->in.at, k->in.t, k->gain.at, k->fixed ? NULL : k->gain.t,
-        k->fixed || !k->bias ? NULL : k->bias_plane.t, k->mean, k->scale, k->rows, k->width};
+    const struct norm_rows rows = {.centred = k->centred,
+        .in = k->in.at,
+        .tin = k->in.t,
+        .gain = k->gain.at,
+        .tgain = k->fixed ? NULL : k->gain.t,
+        .tbias = k->fixed || !k->bias ? NULL : k->bias_plane.t,
+        .epsilon = (scalar)1e-5,
+        .mean = k->mean,
+        .scale = k->scale,
+        .rows = k->rows,
+        .width = k->width};
+    const struct norm_gradient gradient = {.dout = k->dout.at,
+        .tdout = k->dout.t,
+        .din = tdin,
+        .add = k->add,
+        .dgain = k->tdgain,
+        .dbias = k->bias ? k->tdbias : NULL};
 
-    (k->centred ? kernels->layernorm : kernels->rmsnorm)(
-        k->tout, k->in.at, NULL, k->gain.at, NULL, (scalar)1e-5, k->mean, k->scale, k->rows, k->width);
-    (k->centred ? kernels->layernorm_tangent : kernels->rmsnorm_tangent)(
-        &rows, k->tout, k->add ? k->residual : NULL);
-    (k->centred ? kernels->layernorm_gradient_tangent : kernels->rmsnorm_gradient_tangent)(
-        &rows, k->tdin, k->tdgain, k->bias ? k->tdbias : NULL, k->dout.at, k->dout.t, k->add);
+    kernels->norm(&rows, k->tout, NULL);
+    kernels->norm_tangent(&rows, k->tout, k->add ? k->residual : NULL);
+    kernels->norm_gradient_tangent(&rows, &gradient);
 }
 
 /* One row with its tangents: n, and the mean over the row of the gradients d and of d n. */
@@ -149,7 +161,7 @@ static void check_norm_size(const struct kernels *kernels, struct norm_case *k)
     int64_t size = k->rows * k->width;
 
     norm_draw(k);
-    norm_run(kernels, k);
+    norm_run(kernels, k, k->tdin);
     CHECK((double)k->tout[size] == 77 && k->tdin[size] == k->residual[size]);
     CHECK((double)k->tdgain[k->width] == 77 && (double)k->tdbias[k->bias ? k->width : 0] == 77);
     for (int64_t r = 0; r < k->rows; r++)
@@ -187,10 +199,8 @@ EACH_LEVEL(kernels_norm_tangent_in_place)
     static struct norm_case k = {.rows = ROWS, .width = WIDTH, .centred = true, .bias = true};
 
     norm_draw(&k);
-    norm_run(kernels, &k);
-    const struct norm_rows rows = {
-        k.in.at, k.in.t, k.gain.at, k.gain.t, k.bias_plane.t, k.mean, k.scale, ROWS, WIDTH};
-    kernels->layernorm_gradient_tangent(&rows, k.dout.t, k.tdgain, k.tdbias, k.dout.at, k.dout.t, false);
+    norm_run(kernels, &k, k.tdin);
+    norm_run(kernels, &k, k.dout.t);
     CHECK(memcmp(k.dout.t, k.tdin, ROWS * WIDTH * sizeof(scalar)) == 0);
 }
 

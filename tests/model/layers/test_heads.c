@@ -70,8 +70,8 @@ static void compute(struct computed *c, int64_t threads, int64_t kv_heads, enum 
     memset(c, 0, sizeof(*c));
     for (int64_t i = 0; i < BIASES; i++)
         c->dbias[i] = 1;
-    heads_forward(&heads, c->mixed, &in);
-    heads_gradient(&heads, &din, dmixed, &in);
+    heads_forward(&heads, c->mixed, &in, NULL);
+    heads_gradient(&heads, &din, (struct dual){.at = dmixed}, &in, NULL);
     arena_release(&arena);
 }
 

@@ -31,17 +31,17 @@ static void check_kind(const struct team *team, enum norm_kind kind)
         .scale = scale,
         .width = WIDTH};
 
-    norm_forward(&norm, plain, large, NULL, ROWS);
+    norm_forward(&norm, plain, (struct dual){.at = large}, NULL, ROWS);
     if (sizeof(scalar) == sizeof(float))
         CHECK(isnan((double)plain[LARGE * WIDTH]));
     norm.wide = true;
-    norm_forward(&norm, wide, large, NULL, ROWS);
+    norm_forward(&norm, wide, (struct dual){.at = large}, NULL, ROWS);
     for (int row = 0; row < ROWS; row++)
         if (row == BROKEN || row == ENDLESS)
             CHECK(isnan((double)wide[row * WIDTH]) && isnan((double)wide[row * WIDTH + WIDTH - 1]));
         else if (row != LARGE)
             CHECK(memcmp(plain + row * WIDTH, wide + row * WIDTH, WIDTH * sizeof(*wide)) == 0);
-    norm_forward(&norm, plain, in, NULL, ROWS);
+    norm_forward(&norm, plain, (struct dual){.at = in}, NULL, ROWS);
     for (int c = 0; c < WIDTH; c++)
         CHECK_CLOSE((double)wide[LARGE * WIDTH + c], (double)plain[LARGE * WIDTH + c], 1e-5);
 }
@@ -87,8 +87,8 @@ static void check_sums(const struct norm *norm, const scalar *x, const scalar *d
     const double rounding =
         (sizeof(scalar) == sizeof(double) ? 1e-13 : 5e-5) * sqrt(MANY); /* of random signs */
 
-    norm_forward(norm, out, x, NULL, MANY);
-    norm_gradient(norm, out, dy, x, MANY, false);
+    norm_forward(norm, out, (struct dual){.at = x}, NULL, MANY);
+    norm_gradient(norm, out, (struct dual){.at = dy}, (struct dual){.at = x}, MANY, false);
     for (int64_t row = 0; row < MANY; row++) {
         int64_t at = row * norm->width;
         add_row(x + at, dy + at, norm->width, norm->kind == LAYERNORM, gain_sum);

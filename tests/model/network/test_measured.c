@@ -395,6 +395,6 @@ TEST(measured_sublayers_have_no_gradients)
         const struct sublayer_row *row = &sublayer_table[kind];
         bool has = kind != SUBLAYER_DISTANCE;
         CHECK(row->layout && row->forward);
-        CHECK(!row->gradient == !has && !row->tangent == !has && !row->gradient_tangent == !has);
+        CHECK(!row->gradient == !has);
     }
 }

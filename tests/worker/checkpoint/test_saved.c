@@ -31,7 +31,7 @@ struct bench {
 
 static void lay_out(struct bench *bench, struct arena *arena)
 {
-    weight_layout_init(&bench->model.layout, &bench->model.architecture, arena);
+    weight_layout_init(&bench->model.layout, &bench->model.architecture, false, arena);
     bench->weights = arena_take(arena, (size_t)bench->model.layout.size, sizeof(scalar));
 }
 
@@ -103,13 +103,13 @@ static void check_source(const struct bench *bench, struct saved *saved)
     struct weight_layout shared;
     struct arena arena = {0};
 
-    weight_layout_init_shared(&shared, &saved->architecture, &arena);
+    weight_layout_init(&shared, &saved->architecture, true, &arena);
     if (!weights || arena_init(&arena, arena.used) != 0) {
         free(weights);
         test_fail(__FILE__, __LINE__, "no memory");
         return;
     }
-    weight_layout_init_shared(&shared, &saved->architecture, &arena);
+    weight_layout_init(&shared, &saved->architecture, true, &arena);
     for (int64_t layer = -1; layer < architecture_blocks(&saved->architecture); layer++)
         source.load(source.context, layout, layer, weights);
     CHECK(memcmp(weights, bench->weights, (size_t)layout->size * sizeof(scalar)) == 0);

@@ -33,7 +33,7 @@ static void lay_out(struct state *s)
     const struct metric_form form = metric_form(&s->run, &s->measure);
     struct weight_layout *layout = &s->model.layout;
 
-    weight_layout_init(layout, &s->model.architecture, &s->arena);
+    weight_layout_init(layout, &s->model.architecture, false, &s->arena);
     optimiser_layout(&s->optimiser, &options, layout, 1, &s->arena);
     instruments_layout(&s->instruments, layout, &s->model.architecture, &s->arena);
     history_layout(&s->history, &form, ROWS, &s->arena);
