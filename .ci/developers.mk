@@ -7,7 +7,7 @@ DEVELOPERS = check-thorough check-all check-python check-slurm check-dist faults
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
 counted = $(if $(filter coverage,$(VARIANT)),tests/counted.c)
 # C tests of what computes in the scalar are built with either; the others once, in float.
-TESTED = tests/test_main.c tests/failing.c
+TESTED = tests/test_main.c tests/failing.c tests/scratch.c
 SCALAR_TESTS = $(wildcard $(patsubst %,tests/%/test_*.c,model/kernels model/layers model/network model/optimisers \
 	model/instruments worker/run worker/train worker/checkpoint))
 PLAIN_TESTS = $(filter-out tests/test_main.c $(SCALAR_TESTS),$(shell find tests -name "test_*.c"))

@@ -4,10 +4,7 @@
 #include "tests/test.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Calls `breaks` in a child, which must abort after one line; returns whether the line has `part`. */
 static inline bool says_and_aborts(void (*breaks)(void), const char *part)

@@ -208,6 +208,7 @@ void free(void *block)
     }
 ALLOCATES(char *, strdup, (const char *text), NULL, text)
 ALLOCATES(char *, strndup, (const char *text, size_t size), NULL, text, size)
+ALLOCATES(char *, realpath, (const char *path, char *resolved), NULL, path, resolved)
 ALLOCATES(int, vasprintf, (char **text, const char *format, va_list arguments), -1, text, format, arguments)
 ALLOCATES(FILE *, open_memstream, (char **text, size_t *size), NULL, text, size)
 ALLOCATES(FILE *, fdopen, (int file, const char *mode), NULL, file, mode)
@@ -346,38 +347,19 @@ int openat(int at, const char *path, int flags, ...)
 }
 
 /* These allocate, and open a file. */
-DIR *opendir(const char *path)
-{
-    NEXT(opendir);
-    if (memory_fails("opendir", CALLER) || path_fails("open", "opendir", path))
-        return NULL;
-    inside++;
-    DIR *result = next(path);
-    inside--;
-    return result;
-}
-
-FILE *fopen(const char *path, const char *mode)
-{
-    NEXT(fopen);
-    if (memory_fails("fopen", CALLER) || path_fails("open", "fopen", path))
-        return NULL;
-    inside++;
-    FILE *result = next(path, mode);
-    inside--;
-    return result;
-}
-
-char *realpath(const char *path, char *resolved)
-{
-    NEXT(realpath);
-    if (memory_fails("realpath", CALLER))
-        return NULL;
-    inside++;
-    char *result = next(path, resolved);
-    inside--;
-    return result;
-}
+#define OPENS_AND_ALLOCATES(type, name, parameters, ...)                                                     \
+    type name parameters                                                                                     \
+    {                                                                                                        \
+        NEXT(name);                                                                                          \
+        if (memory_fails(#name, CALLER) || path_fails("open", #name, path))                                  \
+            return NULL;                                                                                     \
+        inside++;                                                                                            \
+        type result = next(__VA_ARGS__);                                                                     \
+        inside--;                                                                                            \
+        return result;                                                                                       \
+    }
+OPENS_AND_ALLOCATES(DIR *, opendir, (const char *path), path)
+OPENS_AND_ALLOCATES(FILE *, fopen, (const char *path, const char *mode), path, mode)
 
 /* ---- start ---- */
 

@@ -52,39 +52,20 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *for
     exit(1);
 }
 
-static void write_reals(const char *name, const double *values, int64_t count)
-{
-    printf("%s f8 %lld\n", name, (long long)count);
-    if (fwrite(values, sizeof(*values), (size_t)count, stdout) != (size_t)count)
-        fail("cannot write");
-}
-
-static void write_scalars(const char *name, const scalar *values, int64_t count)
-{
-    printf("%s f8 %lld\n", name, (long long)count);
-    for (int64_t i = 0; i < count; i++) {
-        double value = (double)values[i];
-        if (fwrite(&value, sizeof(value), 1, stdout) != 1)
-            fail("cannot write");
+#define WRITES(name, code, type, written)                                                                    \
+    static void name(const char *label, const type *values, int64_t count)                                   \
+    {                                                                                                        \
+        printf("%s %s %lld\n", label, code, (long long)count);                                               \
+        for (int64_t i = 0; i < count; i++) {                                                                \
+            written value = (written)values[i];                                                              \
+            if (fwrite(&value, sizeof(value), 1, stdout) != 1)                                               \
+                fail("cannot write");                                                                        \
+        }                                                                                                    \
     }
-}
-
-static void write_integers(const char *name, const int64_t *values, int64_t count)
-{
-    printf("%s i8 %lld\n", name, (long long)count);
-    if (fwrite(values, sizeof(*values), (size_t)count, stdout) != (size_t)count)
-        fail("cannot write");
-}
-
-static void write_tokens(const char *name, const int32_t *values, int64_t count)
-{
-    printf("%s i8 %lld\n", name, (long long)count);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t value = values[i];
-        if (fwrite(&value, sizeof(value), 1, stdout) != 1)
-            fail("cannot write");
-    }
-}
+WRITES(write_reals, "f8", double, double)
+WRITES(write_scalars, "f8", scalar, double)
+WRITES(write_integers, "i8", int64_t, int64_t)
+WRITES(write_tokens, "i8", int32_t, int64_t)
 
 static void write_real(const char *name, double value)
 {
@@ -140,34 +121,23 @@ static int64_t parse_integer(const char *name, const char *text)
     return value;
 }
 
-static double parse_real(const char *name, const char *text)
-{
-    char *end;
-    double value = strtod(text, &end);
-
-    if (end == text || *end)
-        fail("%s: '%s' is not a number", name, text);
-    return value;
-}
-
-static int64_t parse_word(const struct param *param, const char *text)
-{
-    for (int64_t i = 0; param->words[i]; i++)
-        if (strcmp(param->words[i], text) == 0)
-            return i;
-    fail("%s: no word '%s'", param->name, text);
-}
-
 static union param_value parse_value(const struct param *param, const char *text)
 {
-    union param_value value;
+    union param_value value = {.integer = 0};
+    char *end;
 
-    if (param->kind == PARAM_REAL)
-        value.real = parse_real(param->name, text);
-    else if (param->kind == PARAM_WORD)
-        value.integer = parse_word(param, text);
-    else
+    if (param->kind == PARAM_WORD) {
+        while (param->words[value.integer] && strcmp(param->words[value.integer], text) != 0)
+            value.integer++;
+        if (!param->words[value.integer])
+            fail("%s: no word '%s'", param->name, text);
+    } else if (param->kind == PARAM_REAL) {
+        value.real = strtod(text, &end);
+        if (end == text || *end)
+            fail("%s: '%s' is not a number", param->name, text);
+    } else {
         value.integer = parse_integer(param->name, text);
+    }
     return value;
 }
 
@@ -272,16 +242,6 @@ static void layout(struct replay *replay)
     replay->scaled = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
 }
 
-static void prepare(struct replay *replay)
-{
-    layout(replay);
-    if (arena_init(&replay->arena, replay->arena.used) != 0)
-        fail("no memory");
-    layout(replay);
-    weights_init(replay->weights, &replay->model.layout, &replay->model.architecture, replay->run.seed);
-    optimiser_begin(&replay->optimiser, replay->weights);
-}
-
 static void take_step(struct replay *replay, const struct schedule *schedule, int64_t step)
 {
     const int64_t size = replay->model.layout.size;
@@ -301,25 +261,23 @@ static void take_step(struct replay *replay, const struct schedule *schedule, in
 
 enum { HESSIAN_PROBES = 3, HESSIAN_BATCHES = 2 };
 
-/* Batches from the last step on that measurements take. */
-static int64_t batches_behind(const struct replay *replay)
-{
-    if (replay->hessian)
-        return HESSIAN_BATCHES;
-    return replay->gradients ? replay->gradients : 1;
-}
-
 static void take_steps(struct replay *replay)
 {
+    const int64_t behind = replay->gradients ? replay->gradients : 1; /* batches that measurements take */
     struct schedule schedule = run_schedule(&replay->run, replay->last_step);
 
-    prepare(replay);
+    layout(replay);
+    if (arena_init(&replay->arena, replay->arena.used) != 0)
+        fail("no memory");
+    layout(replay);
+    weights_init(replay->weights, &replay->model.layout, &replay->model.architecture, replay->run.seed);
+    optimiser_begin(&replay->optimiser, replay->weights);
     write_integer("vocabulary", replay->model.architecture.vocabulary);
     write_integer("last_step", replay->last_step);
     write_scalars("initial", replay->weights, replay->model.layout.size);
     for (int64_t step = 1; step <= replay->last_step; step++)
         take_step(replay, &schedule, step);
-    for (int64_t i = 1; i <= batches_behind(replay); i++) {
+    for (int64_t i = 1; i <= (replay->hessian ? HESSIAN_BATCHES : behind); i++) {
         batches_fill(&replay->batches, replay->last_step + i, &replay->batch);
         if (replay->record)
             write_batch("", &replay->batch);

@@ -219,12 +219,6 @@ static void subject_layout(struct subject *subject)
     subject->text.tokens = arena_take(arena, (size_t)subject->text.token_count, sizeof(int32_t));
 }
 
-static void draw_text(const struct text *text, int64_t vocabulary)
-{
-    for (int64_t i = 0; i < text->token_count; i++)
-        text->tokens[i] = (int32_t)random_below(0, RANDOM_TEST, (uint64_t)i, (uint64_t)vocabulary);
-}
-
 /* Training step number subject->step + 1. Returns the seconds it took; *gradient: until its gradient was
  * known. */
 static double take_step_parts(struct subject *subject, double *gradient)
@@ -322,7 +316,9 @@ static void subject_prepare(struct subject *subject, const char *shape, bool tan
     if (arena_init(&subject->arena, subject->arena.used) != 0)
         speed_fail("shape '%s': no memory, it needs %.1f MiB", shape, (double)subject->arena.used / 0x1p20);
     subject_layout(subject);
-    draw_text(&subject->text, run.vocabulary);
+    for (int64_t i = 0; i < subject->text.token_count; i++)
+        subject->text.tokens[i] =
+            (int32_t)random_below(0, RANDOM_TEST, (uint64_t)i, (uint64_t)run.vocabulary);
     weights_init(subject->weights, &subject->model.layout, &subject->model.architecture, run.seed);
     take_step(subject);
     if (tangents)
@@ -372,13 +368,18 @@ static double time_median(timed_function *function, struct subject *subject, dou
 struct timing {
     const char *name;
     timed_function *function;
-    double share; /* of a training step's arithmetic; 0: measuring, done every so many steps by default */
+    const char *label; /* of the median */
+    int digits; /* of it */
+    bool tangents;
+    double share; /* of a training step's arithmetic; 0: that is not told */
 };
 
 static const struct timing timing_table[] = {
-    {"step", take_step, 1},
-    {"forward", take_forward, 1.0 / 3},
-    {"measure", take_measured_step, 0},
+    {"step", take_step, "seconds", 9, false, 1},
+    {"forward", take_forward, "seconds", 9, false, 1.0 / 3},
+    {"measure", take_measured_step, "seconds", 9, false, 0},
+    {"hessian", take_hessian, "ratio", 5, true, 0},
+    {"optimiser", take_optimiser, "share", 5, false, 0},
 };
 
 static const struct timing *timing_find(const char *name)
@@ -394,36 +395,16 @@ static void answer_timing(struct subject *subject, const char *name, const char 
     const struct timing *timing = timing_find(name);
     int count;
 
-    subject_prepare(subject, shape, false);
+    subject_prepare(subject, shape, timing->tangents);
     double median = time_median(timing->function, subject, seconds, &count);
-    printf("seconds %.9g count %d parameters %" PRId64, median, count,
+    printf("%s %.*g count %d parameters %" PRId64, timing->label, timing->digits, median, count,
         architecture_parameters(&subject->model.architecture));
     if (timing->share > 0)
         printf(" tokens/s %.6g GFLOP/s %.5g", (double)subject->batch.rows / median,
             1e-9 * timing->share * train_step_arithmetic(&subject->run, subject->run.vocabulary) / median);
-    else
+    else if (timing->function == take_measured_step)
         printf(" every %d", MEASURE_EVERY_DEFAULT);
     printf("\n");
-}
-
-static void answer_hessian(struct subject *subject, const char *shape, double seconds)
-{
-    int count;
-
-    subject_prepare(subject, shape, true);
-    double ratio = time_median(take_hessian, subject, seconds, &count);
-    printf("ratio %.5g count %d parameters %" PRId64 "\n", ratio, count,
-        architecture_parameters(&subject->model.architecture));
-}
-
-static void answer_optimiser(struct subject *subject, const char *shape, double seconds)
-{
-    int count;
-
-    subject_prepare(subject, shape, false);
-    double share = time_median(take_optimiser, subject, seconds, &count);
-    printf("share %.5g count %d parameters %" PRId64 "\n", share, count,
-        architecture_parameters(&subject->model.architecture));
 }
 
 static void answer_product(int64_t threads, double seconds)
@@ -456,10 +437,6 @@ static void answer(struct subject *subject, int words, char **word)
         speed_print_levels();
     else if (words == 2 && strcmp(word[0], "sgemm") == 0)
         answer_product(subject->threads, parse_seconds(word[1]));
-    else if (words == 3 && strcmp(word[0], "hessian") == 0)
-        answer_hessian(subject, word[1], parse_seconds(word[2]));
-    else if (words == 3 && strcmp(word[0], "optimiser") == 0)
-        answer_optimiser(subject, word[1], parse_seconds(word[2]));
     else if (words == 3)
         answer_timing(subject, word[0], word[1], parse_seconds(word[2]));
     else

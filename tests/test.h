@@ -1,14 +1,21 @@
 #ifndef NORMSWEEP_TESTS_TEST_H
 #define NORMSWEEP_TESTS_TEST_H
 
+#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /*
  * A test is TEST(name) { CHECK(...); ... } in any tests/test_*.c; it registers itself. The program runs all
  * whose name holds its argument and ends with the line "N passed, N failed". Comparisons are written so that
  * NaN fails. THOROUGH(name, "why") is a test that takes long: --quick, with which `make check` runs, leaves
  * it out. --times prints the CPU seconds of each test, those of its processes included.
+ * This header brings what most tests need of libc.
  */
 struct test {
     const char *name, *why; /* why it is thorough; NULL: it is not */
@@ -33,6 +40,22 @@ int test_failures(void);
         test_register(&test);                                                                                \
     }                                                                                                        \
     static void test_##id(void)
+
+/*
+ * A test whose body gets a pointer `name` to a `type`: `begin` and `end`, expressions of it, set it up before
+ * and release it after the test. A file or header gives it a short name of its own, as IN_LIFE(id).
+ */
+#define TEST_IN(id, type, name, begin, end)                                                                  \
+    static void in_##id(type *name);                                                                         \
+    TEST(id)                                                                                                 \
+    {                                                                                                        \
+        static type fixture;                                                                                 \
+        type *name = &fixture;                                                                               \
+        begin;                                                                                               \
+        in_##id(name);                                                                                       \
+        end;                                                                                                 \
+    }                                                                                                        \
+    static void in_##id(type *name)
 
 #define CHECK(condition)                                                                                     \
     do {                                                                                                     \

@@ -1,8 +1,6 @@
 #include "tests/test.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
 static struct test *tests;

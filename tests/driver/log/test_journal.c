@@ -3,14 +3,10 @@
 #include "tests/driver/output/place.h"
 #include "tests/failing.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* The log of a place, whose path is its output's. */
 static struct journal *log_of(struct site *place)

@@ -2,9 +2,6 @@
 #include "driver/picture/picture.h"
 #include "tests/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "worker/train/train.h"
 
 static const struct terminal plain = {80, 0, false, false}, painted = {80, 24, true, true};

@@ -6,9 +6,6 @@
 #include <ifaddrs.h>
 #include <limits.h>
 #include <net/if.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LINE(name, slots) " Data for node: " name "\tNum slots: " slots "\tMax slots: 0\tNum procs: 1\n"
 #define NAME_OF_64 "n123456789-123456789-123456789-123456789-123456789-123456789.org"

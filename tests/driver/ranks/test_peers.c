@@ -2,9 +2,6 @@
 #include "driver/ranks/inside.h"
 #include "tests/test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static struct peers peers;
 
 /* The hello of a rank that has a number among the `count` ranks of its host. */
@@ -42,49 +39,50 @@ static void check_workers(const char *expected)
     CHECK(spares == peers.spares);
 }
 
-static void begin(int ranks, int spares_each)
-{
-    CHECK(peers_init(&peers, ranks, spares_each, 0) == 0);
-    snprintf(peers.host, sizeof(peers.host), "a");
-}
+/* A test of so many ranks and spares of each host; the coordinator is on host a. */
+#define OF_PEERS(id, ranks, spares_each)                                                                     \
+    static void of_##id(void);                                                                               \
+    TEST(id)                                                                                                 \
+    {                                                                                                        \
+        CHECK(peers_init(&peers, ranks, spares_each, 0) == 0);                                               \
+        snprintf(peers.host, sizeof(peers.host), "a");                                                       \
+        of_##id();                                                                                           \
+        peers_release(&peers);                                                                               \
+    }                                                                                                        \
+    static void of_##id(void)
 
-TEST(peers_the_last_ranks_of_each_host_are_spares)
+/* a: the coordinator, two workers, a spare; b and c: a worker and a spare. */
+OF_PEERS(peers_the_last_ranks_of_each_host_are_spares, 7, 1)
 {
-    begin(7, 1); /* a: the coordinator, two workers, a spare; b and c: a worker and a spare */
     say_hello(1, "a", 1, 3);
     say_hello(4, "b", 0, 2);
     say_hello(6, "c", 0, 2);
     peers_assign(&peers);
     check_workers("1:0/2 2:1/2 4:0/1 6:0/1");
-    peers_release(&peers);
 }
 
-TEST(peers_each_host_keeps_a_worker)
+/* Three are more than any host can spare. */
+OF_PEERS(peers_each_host_keeps_a_worker, 4, 3)
 {
-    begin(4, 3); /* three are more than any host can spare */
     say_hello(1, "a", 1, 1);
     say_hello(2, "b", 0, 1);
     say_hello(3, "c", 0, 2);
     peers_assign(&peers);
     check_workers("1:0/1 2:0/1 3:0/1");
-    peers_release(&peers);
 }
 
-TEST(peers_without_numbers_are_workers)
+OF_PEERS(peers_without_numbers_are_workers, 2, 1)
 {
-    begin(2, 1);
     say_hello(1, "a", -1, 1);
     say_hello(2, "a", 7, -5);
     peers.peer[1].said_hello = peers.peer[1].bad_hello = true;
     peers_assign(&peers);
     check_workers("1:-1/-1 2:0/0");
-    peers_release(&peers);
 }
 
 /* A sweep gets no more workers for it. */
-TEST(peers_a_late_rank_is_a_spare_if_all_workers_are_there)
+OF_PEERS(peers_a_late_rank_is_a_spare_if_all_workers_are_there, 3, 1)
 {
-    begin(3, 1);
     say_hello_of(1, "a", 1, 4);
     say_hello_of(2, "a", 2, 4);
     peers_assign(&peers);
@@ -93,25 +91,21 @@ TEST(peers_a_late_rank_is_a_spare_if_all_workers_are_there)
     say_hello_of(3, "a", 2, 4); /* by its number a worker */
     check_workers("1:0/2 2:1/2");
     CHECK(peers.peer[2].spare && peers.spares == 1);
-    peers_release(&peers);
 }
 
-TEST(peers_a_late_rank_is_a_worker_if_one_is_missing)
+OF_PEERS(peers_a_late_rank_is_a_worker_if_one_is_missing, 3, 1)
 {
-    begin(3, 1);
     say_hello_of(1, "a", 1, 4);
     say_hello_of(3, "a", 3, 4);
     peers_assign(&peers);
     CHECK(peers.workers == 2 && peers.spares == 1);
     say_hello_of(2, "a", 2, 4);
     check_workers("1:0/2 2:1/2");
-    peers_release(&peers);
 }
 
 /* A rank that says something else takes the place of a late one. */
-TEST(peers_a_host_that_is_late_has_workers)
+OF_PEERS(peers_a_host_that_is_late_has_workers, 5, 1)
 {
-    begin(5, 1);
     say_hello_of(1, "a", 1, 3);
     say_hello_of(2, "a", 2, 3);
     peers.peer[3].bad_hello = true;
@@ -119,22 +113,18 @@ TEST(peers_a_host_that_is_late_has_workers)
     CHECK(peers.workers == 4 && peers.spares == 1);
     say_hello(3, "b", 0, 3); /* the last one is a spare by its number, but a worker by now */
     check_workers("1:0/1 3:0/2 4:1/2 5:2/2");
-    peers_release(&peers);
 }
 
-TEST(peers_one_rank_is_a_worker_whatever_they_say)
+OF_PEERS(peers_one_rank_is_a_worker_whatever_they_say, 2, 1)
 {
-    begin(2, 1);
     say_hello_of(1, "a", 2, 3);
     say_hello_of(2, "a", 2, 3);
     peers_assign(&peers);
     CHECK(peers.workers == 1 && peers.spares == 1);
-    peers_release(&peers);
 }
 
-TEST(peers_a_spare_of_the_same_host_takes_a_place_once)
+OF_PEERS(peers_a_spare_of_the_same_host_takes_a_place_once, 6, 2)
 {
-    begin(6, 2);
     say_hello(1, "a", 1, 3);
     say_hello(4, "b", 0, 3);
     peers_assign(&peers);
@@ -145,12 +135,10 @@ TEST(peers_a_spare_of_the_same_host_takes_a_place_once)
     CHECK(peers_replace(&peers, 1, 2) == peers_at(&peers, 6)); /* that one died, too */
     CHECK(!peers_replace(&peers, 1, 2) && peers.spares == 2); /* those of a stay there */
     check_workers("1:0/1 6:0/1");
-    peers_release(&peers);
 }
 
-TEST(peers_a_spare_that_is_dead_or_silent_takes_no_place)
+OF_PEERS(peers_a_spare_that_is_dead_or_silent_takes_no_place, 3, 2)
 {
-    begin(3, 2);
     say_hello(1, "a", 1, 3);
     peers_assign(&peers);
     check_workers("1:0/1");
@@ -158,5 +146,4 @@ TEST(peers_a_spare_that_is_dead_or_silent_takes_no_place)
     CHECK(!peers_replace(&peers, 0, 17)); /* the other one's last message was at 1 */
     peers_hear(peers_at(&peers, 3), 16);
     CHECK(peers_replace(&peers, 0, 17) == peers_at(&peers, 3));
-    peers_release(&peers);
 }

@@ -6,31 +6,19 @@
 #include "worker/run/run.h"
 
 #include <limits.h>
-#include <string.h>
 
-static bool open_job(struct bench *bench, struct job *job)
+#define IN_JOB(id)                                                                                           \
+    static void in_job_##id(struct job *job);                                                                \
+    IN_BENCH(id, BASE "seed: [1, 2, 3]\n")                                                                   \
+    {                                                                                                        \
+        struct job job = {.sweep = &bench->sweep, .corpus = &bench->corpus, .dataset = bench->dataset};      \
+        in_job_##id(&job);                                                                                   \
+    }                                                                                                        \
+    static void in_job_##id(struct job *job)
+
+IN_JOB(plausible_is_a_row_that_the_run_has)
 {
-    bench_init(bench);
-    if (!bench_opens(bench, BASE "seed: [1, 2, 3]\n"))
-        return false;
-    *job = (struct job){.sweep = &bench->sweep, .corpus = &bench->corpus, .dataset = bench->dataset};
-    return true;
-}
-
-static void close_job(struct bench *bench)
-{
-    bench_close(bench);
-    bench_release(bench);
-}
-
-TEST(plausible_is_a_row_that_the_run_has)
-{
-    struct bench bench;
-    struct job job;
-
-    if (!open_job(&bench, &job))
-        return;
-    const struct metric_form form = metric_form(&bench.sweep.base, &bench.sweep.measure);
+    const struct metric_form form = metric_form(&job->sweep->base, &job->sweep->measure);
     int64_t size = (int64_t)metric_row_size(&form, 5), of_run = (int64_t)metric_row_size(&form, STEP_OF_RUN);
     const struct row_piece good[] = {{.step = 0, .count = size}, {.step = 10, .offset = 1, .count = size - 1},
         {.step = STEP_OF_RUN, .count = of_run}};
@@ -40,10 +28,9 @@ TEST(plausible_is_a_row_that_the_run_has)
         {.step = 5, .offset = INT64_MAX, .count = 2}, {.step = 5, .offset = size + 1, .count = 1},
         {.step = STEP_OF_RUN, .offset = of_run, .count = 1}};
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
-        CHECK(plausible_row(&job, 2, &good[i]));
+        CHECK(plausible_row(job, 2, &good[i]));
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        CHECK(!plausible_row(&job, 2, &bad[i]) && plausible_row(&job, -1, &bad[i]));
-    close_job(&bench);
+        CHECK(!plausible_row(job, 2, &bad[i]) && plausible_row(job, -1, &bad[i]));
 }
 
 /* A place among the ranks of a machine is a small number, -1 if it is unknown. */
@@ -64,33 +51,28 @@ TEST(plausible_is_a_hello_with_a_possible_seat)
     }
 }
 
-TEST(plausible_is_progress_within_the_run)
+IN_JOB(plausible_is_progress_within_the_run)
 {
     static const struct run_progress good[] = {{.step = -1, .last_step = 10}, {.step = 10, .last_step = 10},
         {.step = 3, .last_step = 10, .tokens = 24, .patience = 0x1p20}};
     static const struct run_progress bad[] = {{.step = -2, .last_step = 10}, {.step = 11, .last_step = 10},
         {.step = 3, .last_step = 9}, {.step = 3, .last_step = 10, .tokens = -1}};
     struct run_progress idle = {.patience = 30};
-    struct bench bench;
-    struct job job;
 
-    if (!open_job(&bench, &job))
-        return;
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
-        CHECK(plausible_progress(&job, 0, &good[i]));
+        CHECK(plausible_progress(job, 0, &good[i]));
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        CHECK(!plausible_progress(&job, 0, &bad[i]));
-    CHECK(plausible_progress(&job, -1, &idle));
+        CHECK(!plausible_progress(job, 0, &bad[i]));
+    CHECK(plausible_progress(job, -1, &idle));
     idle.patience = NAN;
-    CHECK(!plausible_progress(&job, -1, &idle));
+    CHECK(!plausible_progress(job, -1, &idle));
     idle.patience = -1;
-    CHECK(!plausible_progress(&job, -1, &idle));
+    CHECK(!plausible_progress(job, -1, &idle));
     idle.patience = INFINITY;
-    CHECK(!plausible_progress(&job, -1, &idle));
-    close_job(&bench);
+    CHECK(!plausible_progress(job, -1, &idle));
 }
 
-TEST(plausible_is_a_result_of_the_run)
+IN_JOB(plausible_is_a_result_of_the_run)
 {
     static const struct result good[] = {{.outcome = OUTCOME_DONE, .last_step = 10, .diverged_step = -1},
         {.outcome = OUTCOME_DIVERGED, .last_step = 10, .diverged_step = 10},
@@ -102,19 +84,14 @@ TEST(plausible_is_a_result_of_the_run)
         {.outcome = OUTCOME_DIVERGED, .diverged_step = -2}, {.outcome = OUTCOME_DONE, .tokens = -1},
         {.outcome = OUTCOME_DONE, .dynamics = DYNAMICS_COUNT}, {.outcome = OUTCOME_DONE, .dynamics = -1}};
     struct result endless = {.outcome = OUTCOME_FAILED};
-    struct bench bench;
-    struct job job;
 
-    if (!open_job(&bench, &job))
-        return;
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
-        CHECK(plausible_result(&job, 1, &good[i]));
+        CHECK(plausible_result(job, 1, &good[i]));
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        CHECK(!plausible_result(&job, 1, &bad[i]));
-    CHECK(plausible_result(&job, 1, &endless));
+        CHECK(!plausible_result(job, 1, &bad[i]));
+    CHECK(plausible_result(job, 1, &endless));
     memset(endless.reason, 'x', sizeof(endless.reason));
-    CHECK(!plausible_result(&job, 1, &endless));
-    close_job(&bench);
+    CHECK(!plausible_result(job, 1, &endless));
 }
 
 TEST(plausible_is_a_hello_of_a_process)

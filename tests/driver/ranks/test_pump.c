@@ -1,9 +1,6 @@
 #include "driver/ranks/inside.h"
 #include "tests/test.h"
 
-#include <string.h>
-#include <unistd.h>
-
 static char last[PUMP_LINE]; /* of the last pump */
 
 /* What a pump copies of `text`; in static memory. */

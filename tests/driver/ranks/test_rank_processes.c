@@ -1,23 +1,17 @@
 /* What an mpirun that was killed before any of its ranks was seen has left in the folder of temporary files.
  */
 #include "driver/ranks/inside.h"
-#include "tests/test.h"
+#include "tests/scratch.h"
 
-#include <fcntl.h>
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define FOLDER_VARIABLE "OMPI_MCA_orte_tmpdir_base"
 
 enum { HOST = 48, PATH = 192 };
 
 struct residence {
-    char folder[64], host[HOST];
+    char folder[SCRATCH_PATH], host[HOST];
     unsigned user;
     long dead; /* the number of a process that has ended */
 };
@@ -35,11 +29,8 @@ static long end_a_process(void)
 
 static void place_init(struct residence *place)
 {
-    const char *temporary = getenv("TMPDIR");
-
     *place = (struct residence){.user = (unsigned)geteuid(), .dead = end_a_process()};
-    snprintf(place->folder, sizeof(place->folder), "%.40s/normsweep-XXXXXX", temporary ? temporary : "/tmp");
-    CHECK(mkdtemp(place->folder) != NULL);
+    scratch_folder(place->folder);
     CHECK(gethostname(place->host, sizeof(place->host)) == 0);
     setenv(FOLDER_VARIABLE, place->folder, 1);
 }
@@ -62,9 +53,7 @@ static void make_session(const struct residence *place, const char *host, unsign
     snprintf(file, sizeof(file), "%s/contact.txt", inner);
     mkdir(above, 0700);
     CHECK(mkdir(path, 0700) == 0 && mkdir(inner, 0700) == 0);
-    int made = open(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    CHECK(made >= 0);
-    close(made);
+    put_text(file, "");
 }
 
 static bool is_left(const struct residence *place, const char *host, unsigned user, long pid)
@@ -83,53 +72,43 @@ static void tidy(const struct residence *place)
     rank_processes_tidy(&ranks);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *at)
-{
-    (void)status, (void)kind, (void)at;
-    return remove(path);
-}
-
-static void place_release(const struct residence *place)
+static void place_release(struct residence *place)
 {
     unsetenv(FOLDER_VARIABLE);
-    CHECK(nftw(place->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS) == 0);
+    scratch_remove_all(place->folder);
 }
 
-TEST(session_of_an_mpirun_that_was_killed_early_is_removed)
+#define IN_RESIDENCE(id) TEST_IN(id, struct residence, place, place_init(place), place_release(place))
+
+IN_RESIDENCE(session_of_an_mpirun_that_was_killed_early_is_removed)
 {
-    struct residence place;
     char above[PATH], path[PATH];
 
-    place_init(&place);
-    make_session(&place, place.host, place.user, place.dead);
-    tidy(&place);
-    name(&place, place.host, place.user, place.dead, above, path);
+    make_session(place, place->host, place->user, place->dead);
+    tidy(place);
+    name(place, place->host, place->user, place->dead, above, path);
     CHECK(access(path, F_OK) != 0 && access(above, F_OK) != 0);
-    tidy(&place); /* nothing is left to be done */
-    place_release(&place);
+    tidy(place); /* nothing is left to be done */
 }
 
 /* Of another mpirun, with a number that begins alike; of another user; of another machine. */
-TEST(session_of_another_mpirun_is_left)
+IN_RESIDENCE(session_of_another_mpirun_is_left)
 {
-    struct residence place;
     char other[HOST + 2];
 
-    place_init(&place);
-    snprintf(other, sizeof(other), "%s2", place.host);
+    snprintf(other, sizeof(other), "%s2", place->host);
     for (int own = 0; own < 2; own++) { /* the second time, mpirun has not removed its own */
         if (own) {
-            make_session(&place, place.host, place.user, place.dead);
+            make_session(place, place->host, place->user, place->dead);
         } else {
-            make_session(&place, place.host, place.user, 10 * place.dead);
-            make_session(&place, place.host, place.user + 1, place.dead);
-            make_session(&place, other, place.user, place.dead);
+            make_session(place, place->host, place->user, 10 * place->dead);
+            make_session(place, place->host, place->user + 1, place->dead);
+            make_session(place, other, place->user, place->dead);
         }
-        tidy(&place);
-        CHECK(!is_left(&place, place.host, place.user, place.dead));
-        CHECK(is_left(&place, place.host, place.user, 10 * place.dead));
-        CHECK(is_left(&place, place.host, place.user + 1, place.dead));
-        CHECK(is_left(&place, other, place.user, place.dead));
+        tidy(place);
+        CHECK(!is_left(place, place->host, place->user, place->dead));
+        CHECK(is_left(place, place->host, place->user, 10 * place->dead));
+        CHECK(is_left(place, place->host, place->user + 1, place->dead));
+        CHECK(is_left(place, other, place->user, place->dead));
     }
-    place_release(&place);
 }

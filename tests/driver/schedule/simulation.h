@@ -186,8 +186,8 @@ void simulated_arrive(struct simulation *s, int worker);
 /* Sends an order to its worker. */
 void simulated_send(struct simulation *s, const struct order *order);
 
-void simulated_plan_fall(struct simulation *s);
-void simulated_plan_decision(struct simulation *s);
+/* Plans a happening that comes again and again, so many seconds apart on average. */
+void simulated_plan(struct simulation *s, double gap, enum happening_kind kind);
 
 /* Handles a happening that is neither a message nor a decision. */
 void simulated_happens(struct simulation *s, const struct happening *it);

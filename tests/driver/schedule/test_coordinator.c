@@ -1,16 +1,10 @@
 /* Single decisions of the coordinator, one test for each rule. */
 #include "driver/schedule/schedule.h"
 #include "tests/failing.h"
-#include "tests/test.h"
+#include "tests/scratch.h"
 
-#include <errno.h>
-#include <math.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* A coordinator step by step, and the orders that the last event brought. */
 enum { TRIAL_WORKERS = 4, TRIAL_RUNS = 4, TRIAL_ORDERS = 64 };
@@ -44,31 +38,40 @@ static struct trial begin_ahead(double silence)
     return (struct trial){.c = coordinator_new(pending, cost, NULL, 12, 1, &options)};
 }
 
-/* Takes one event, at t->now. */
-static void event(struct trial *t, struct event event)
+static void take_orders(struct trial *t)
 {
-    event.now = t->now;
-    coordinator_handle(t->c, &event);
     t->count = 0;
     while (t->count < TRIAL_ORDERS && coordinator_next(t->c, &t->order[t->count]))
         t->count++;
 }
 
-/* The first order of a kind; to worker -1: there is none. */
-static struct order got(const struct trial *t, enum order_kind kind)
+/* Takes one event, at t->now. */
+static void event(struct trial *t, struct event event)
+{
+    event.now = t->now;
+    coordinator_handle(t->c, &event);
+    take_orders(t);
+}
+
+static const struct order *find(const struct trial *t, enum order_kind kind)
 {
     for (int i = 0; i < t->count; i++)
         if (t->order[i].kind == kind)
-            return t->order[i];
-    return (struct order){.worker = -1, .cell = -1, .deaths = -1};
+            return &t->order[i];
+    return NULL;
 }
 
 static bool has(const struct trial *t, enum order_kind kind)
 {
-    for (int i = 0; i < t->count; i++)
-        if (t->order[i].kind == kind)
-            return true;
-    return false;
+    return find(t, kind) != NULL;
+}
+
+/* The first order of a kind; to worker -1: there is none. */
+static struct order got(const struct trial *t, enum order_kind kind)
+{
+    const struct order none = {.worker = -1, .cell = -1, .deaths = -1}, *found = find(t, kind);
+
+    return found ? *found : none;
 }
 
 /* The first ticket that is given, or 0. */
@@ -116,15 +119,16 @@ static struct coordinator_state state(const struct trial *t)
 }
 
 /* A test of a coordinator that begins as an expression says. */
-#define TRIAL(id, begin)                                                                                     \
-    static void trial_of_##id(struct trial *t);                                                              \
-    TEST(id)                                                                                                 \
+#define TRIAL(id, begin) TEST_IN(id, struct trial, t, *t = begin, coordinator_free(t->c))
+
+/* The same behind the hello of worker 0, which gets this ticket. */
+#define TRIAL_OF_ONE(id, begin)                                                                              \
+    static void trial_of_one_##id(struct trial *t, uint64_t ticket);                                         \
+    TRIAL(id, begin)                                                                                         \
     {                                                                                                        \
-        struct trial t = begin;                                                                              \
-        trial_of_##id(&t);                                                                                   \
-        coordinator_free(t.c);                                                                               \
+        trial_of_one_##id(t, hello(t, 0, 0, 0));                                                             \
     }                                                                                                        \
-    static void trial_of_##id(struct trial *t)
+    static void trial_of_one_##id(struct trial *t, uint64_t ticket)
 
 /* ---- deaths ---- */
 
@@ -159,10 +163,8 @@ TRIAL(coordinator_forgets_deaths_at_a_checkpoint, begin(1, INFINITY, NULL))
     }
 }
 
-TRIAL(coordinator_forgets_no_death_at_a_checkpoint_that_no_longer_counts, begin(1, 10, NULL))
+TRIAL_OF_ONE(coordinator_forgets_no_death_at_a_checkpoint_that_no_longer_counts, begin(1, 10, NULL))
 {
-    uint64_t ticket = hello(t, 0, 0, 0);
-
     lost(t, 0, true);
     hello(t, 0, 0, 0);
     checkpoint(t, 0, ticket);
@@ -255,10 +257,8 @@ TRIAL(coordinator_judges_by_the_last_word_and_not_by_the_order_after_it, begin(1
 
 /* ---- coming and going ---- */
 
-TRIAL(coordinator_takes_another_in_the_place_of_a_dead_worker, begin(1, 10, NULL))
+TRIAL_OF_ONE(coordinator_takes_another_in_the_place_of_a_dead_worker, begin(1, 10, NULL))
 {
-    uint64_t ticket = hello(t, 0, 0, 0);
-
     lost(t, 0, false);
     CHECK(state(t).workers == 0);
     result(t, 0, ticket, true); /* a late message of the dead worker */
@@ -273,10 +273,8 @@ TRIAL(coordinator_takes_another_in_the_place_of_a_dead_worker, begin(1, 10, NULL
     CHECK(got(t, ORDER_ACCEPT).cell == 10 && has(t, ORDER_FINISH));
 }
 
-TRIAL(coordinator_takes_a_hello_for_the_end_of_what_was_before, begin(1, 10, NULL))
+TRIAL_OF_ONE(coordinator_takes_a_hello_for_the_end_of_what_was_before, begin(1, 10, NULL))
 {
-    uint64_t ticket = hello(t, 0, 0, 0);
-
     CHECK(hello(t, 0, 0, 0) > ticket);
     CHECK(t->count == 3 && t->order[0].kind == ORDER_STOP && t->order[0].ticket == 0);
     CHECK(t->order[1].kind == ORDER_RETURN && t->order[1].deaths == 0 && t->order[2].kind == ORDER_RUN);
@@ -299,10 +297,8 @@ TRIAL(coordinator_ignores_workers_and_nodes_that_cannot_be, begin(1, 10, NULL))
 }
 
 /* A worker that hands its run back unasked got a signal itself, and gets no more orders. */
-TRIAL(coordinator_lets_a_worker_leave, begin(3, INFINITY, NULL))
+TRIAL_OF_ONE(coordinator_lets_a_worker_leave, begin(3, INFINITY, NULL))
 {
-    uint64_t ticket = hello(t, 0, 0, 0);
-
     result(t, 0, ticket, false);
     CHECK(t->count == 1 && got(t, ORDER_RETURN).cell == 10);
     CHECK(state(t).workers == 0 && state(t).pending == 3);
@@ -372,10 +368,8 @@ TRIAL(coordinator_gives_up_each_worker_by_its_own_patience, begin(2, INFINITY, N
     CHECK(tick(t, 100.5) == 0 && got(t, ORDER_RETURN).cell == 10);
 }
 
-TRIAL(coordinator_patience_counts_from_the_last_word, begin(2, INFINITY, NULL))
+TRIAL_OF_ONE(coordinator_patience_counts_from_the_last_word, begin(2, INFINITY, NULL))
 {
-    uint64_t ticket = hello(t, 0, 0, 0);
-
     progress(t, 0, ticket, 10);
     t->now = 9;
     progress(t, 0, ticket, 10);
@@ -417,10 +411,8 @@ TRIAL(coordinator_never_gives_up_with_infinite_silence, begin(2, INFINITY, NULL)
 }
 
 /* A patience announced for idleness, or for the run before, while the next order is on its way. */
-TRIAL(coordinator_patience_under_another_ticket_does_not_count, begin(2, 50, NULL))
+TRIAL_OF_ONE(coordinator_patience_under_another_ticket_does_not_count, begin(2, 50, NULL))
 {
-    uint64_t ticket = hello(t, 0, 0, 0);
-
     progress(t, 0, 0, 1);
     progress(t, 0, ticket + 7, 1);
     CHECK(tick(t, 2) == -1 && tick(t, 50) == -1);
@@ -475,10 +467,8 @@ TRIAL(coordinator_gives_up_idle_workers_and_takes_them_back, begin(1, 10, NULL))
     CHECK(t->count == 1 && got(t, ORDER_RUN).worker == 1 && state(t).silent == 0);
 }
 
-TRIAL(coordinator_tells_a_worker_that_wakes_to_stop_once, begin(1, 10, NULL))
+TRIAL_OF_ONE(coordinator_tells_a_worker_that_wakes_to_stop_once, begin(1, 10, NULL))
 {
-    uint64_t ticket = hello(t, 0, 0, 0);
-
     CHECK(tick(t, 11) == 0 && coordinator_cell(t->c, 0, ticket) == -1);
     progress(t, 0, ticket, 0);
     CHECK(t->count == 1 && has(t, ORDER_STOP) && got(t, ORDER_STOP).ticket == 0);
@@ -491,23 +481,19 @@ TRIAL(coordinator_tells_a_worker_that_wakes_to_stop_once, begin(1, 10, NULL))
     CHECK(t->count == 1 && has(t, ORDER_STOP));
 }
 
-TRIAL(coordinator_accepts_nothing_of_a_worker_that_was_given_up, begin(1, 10, NULL))
+TRIAL_OF_ONE(coordinator_accepts_nothing_of_a_worker_that_was_given_up, begin(1, 10, NULL))
 {
-    uint64_t ticket = hello(t, 0, 0, 0);
-
     tick(t, 11);
     result(t, 0, ticket, true);
     CHECK(!has(t, ORDER_ACCEPT) && state(t).ended == 0);
     CHECK(got(t, ORDER_RUN).cell == 10); /* it has no runs left and may begin again */
 }
 
-TRIAL(coordinator_finishes_without_those_who_hang_while_all_stops, begin(2, 10, NULL))
+TRIAL_OF_ONE(coordinator_finishes_without_those_who_hang_while_all_stops, begin(2, 10, NULL))
 {
-    uint64_t first = hello(t, 0, 0, 0);
-
     hello(t, 1, 1, 0);
     event(t, (struct event){.kind = EVENT_STOP});
-    result(t, 0, first, false);
+    result(t, 0, ticket, false);
     CHECK(has(t, ORDER_RETURN) && !has(t, ORDER_FINISH));
     progress(t, 0, 0, 1000);
     CHECK(tick(t, 11) == 1 && has(t, ORDER_FINISH));
@@ -515,19 +501,17 @@ TRIAL(coordinator_finishes_without_those_who_hang_while_all_stops, begin(2, 10, 
 
 /* ---- runs that are added ---- */
 
-static void take_orders(struct trial *t)
+static int64_t add_all(struct trial *t, int64_t count, const int64_t *cell, const double *cost)
 {
-    t->count = 0;
-    while (t->count < TRIAL_ORDERS && coordinator_next(t->c, &t->order[t->count]))
-        t->count++;
+    int64_t added = coordinator_add(t->c, cell, cost, NULL, count, t->now);
+
+    take_orders(t);
+    return added;
 }
 
 static int64_t add(struct trial *t, int64_t cell, double cost)
 {
-    int64_t added = coordinator_add(t->c, &cell, &cost, NULL, 1, t->now);
-
-    take_orders(t);
-    return added;
+    return add_all(t, 1, &cell, &cost);
 }
 
 /* The cells that worker 0 gets one after the other, as decimal digits. */
@@ -550,8 +534,7 @@ TRIAL(coordinator_adds_the_longest_run_first, begin(3, INFINITY, NULL))
     const double cost[] = {2.5, 9, 0.5, 2, 9};
     uint64_t ticket = hello(t, 0, 0, 0);
 
-    CHECK(coordinator_add(t->c, cell, cost, NULL, 5, t->now) == 5);
-    take_orders(t);
+    CHECK(add_all(t, 5, cell, cost) == 5);
     CHECK(t->count == 0 && state(t).pending == 7);
     CHECK_CLOSE(state(t).cost_left, 32, 0);
     CHECK(order_of_training(t, ticket) == 5814726); /* 10 first: a leading 0 */
@@ -574,8 +557,8 @@ TRIAL(coordinator_gives_added_runs_to_idle_workers_at_once, begin(1, 10, NULL))
     for (int worker = 0; worker < 3; worker++)
         hello(t, worker, 0, 1000);
     CHECK(state(t).idle == 2);
-    CHECK(coordinator_add(t->c, cell, cost, NULL, 3, 5) == 3);
-    take_orders(t);
+    t->now = 5;
+    CHECK(add_all(t, 3, cell, cost) == 3);
     CHECK(t->count == 2 && t->order[0].cell == 2 && t->order[0].worker == 1 && t->order[1].cell == 3);
     CHECK(tick(t, 14) == 0); /* the patience of the others counts from 5 */
     CHECK(tick(t, 15.5) >= 1);
@@ -630,10 +613,8 @@ TRIAL(coordinator_adds_at_the_time_of_the_last_event, begin(1, 10, NULL))
     CHECK(tick(t, 14) == 0 && tick(t, 14.5) == -1 && tick(t, 15.5) == 1);
 }
 
-TRIAL(coordinator_adds_nothing_that_is_there_and_nothing_after_a_stop, begin(2, INFINITY, NULL))
+TRIAL_OF_ONE(coordinator_adds_nothing_that_is_there_and_nothing_after_a_stop, begin(2, INFINITY, NULL))
 {
-    uint64_t ticket = hello(t, 0, 0, 0);
-
     CHECK(add(t, 10, 1) == 0 && add(t, 11, 1) == 0); /* held, waiting */
     result(t, 0, ticket, true);
     CHECK(add(t, 10, 1) == 0 && state(t).pending == 0 && state(t).ended == 1); /* ended */
@@ -697,14 +678,14 @@ TEST(coordinator_adds_nothing_without_memory)
 }
 
 /* Orders that are not taken pile up until there is no memory for another. */
-static void push_orders(void)
+static int push_orders(void *context)
 {
     const struct coordinator_options options = {.silence = 60, .deaths = 3, .orders_ahead = 1};
-    const struct rlimit none = {0, 0};
     int64_t cell[200];
     double cost[200];
 
-    setrlimit(RLIMIT_CORE, &none);
+    (void)context;
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     for (int i = 0; i < 200; i++) {
         cell[i] = i;
         cost[i] = 1;
@@ -715,17 +696,10 @@ static void push_orders(void)
         for (int i = 0; i < 200; i++)
             coordinator_handle(c, &(struct event){.kind = EVENT_HELLO, .worker = i % 4});
     }
-    _exit(0);
+    return 0;
 }
 
 TEST(coordinator_ends_the_process_rather_than_lose_an_order)
 {
-    int status = 0;
-
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0)
-        push_orders();
-    CHECK(child > 0 && waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    CHECK(in_child(push_orders, NULL) == -SIGABRT);
 }

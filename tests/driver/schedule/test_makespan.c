@@ -5,10 +5,6 @@
 #include "tests/driver/schedule/simulation.h"
 #include "tests/test.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 /* List scheduling in order of cost: each run goes to the first free worker. */
 static double list_schedule(const double *cost, const double *length, int64_t count, int workers)
 {
@@ -33,6 +29,25 @@ static double list_schedule(const double *cost, const double *length, int64_t co
     return makespan;
 }
 
+/* What came of a simulation without faults. */
+struct finished {
+    int64_t done, waits;
+    double last_accept;
+};
+
+static struct finished run(
+    double latency, int workers, int64_t count, int ahead, const double *cost, const double *length)
+{
+    struct simulation s = {.latency = latency, .silence = INFINITY, .stop_at = INFINITY};
+    struct coordinator_state state;
+
+    simulation_init(&s, workers, count, ahead, cost, length);
+    simulate(&s);
+    coordinator_state(s.coordinator, &state);
+    simulation_release(&s);
+    return (struct finished){s.done, state.waits, s.last_accept};
+}
+
 /* The estimated costs and true lengths of the runs of a sweep. */
 static void draw_sweep(int shape, uint64_t seed, int64_t count, double *cost, double *length)
 {
@@ -54,17 +69,14 @@ TEST(coordinator_makespan_is_that_of_list_scheduling)
             for (int64_t count = 1; count < 1500; count = count * 3 + w) {
                 int ahead = count % 3 == 0 ? 1 : count % 3 == 1 ? 3 : JOB_ORDERS_AHEAD;
                 double cost[1500], length[1500];
-                struct simulation s = {.latency = 1e-4, .silence = INFINITY, .stop_at = INFINITY};
                 draw_sweep(shape, (uint64_t)count, count, cost, length);
-                simulation_init(&s, workers[w], count, ahead, cost, length);
-                simulate(&s);
+                struct finished s = run(1e-4, workers[w], count, ahead, cost, length);
                 double best = list_schedule(cost, length, count, workers[w]);
                 CHECK(s.done == count);
                 worst = fmax(worst, s.last_accept / best - 1);
                 if (!(s.last_accept <= 1.02 * best + 0.01))
                     test_fail(__FILE__, __LINE__, "shape %d, %d workers, %" PRId64 " runs: %g, best %g",
                         shape, workers[w], count, s.last_accept, best);
-                simulation_release(&s);
             }
         }
     }
@@ -93,19 +105,16 @@ TEST(coordinator_makespan_is_near_the_best_with_misjudged_costs)
     for (uint64_t seed = 0; seed < 40; seed++) {
         double cost[RUNS], length[RUNS], sum = 0, longest = 0;
         int workers = seed % 2 ? 8 : 3;
-        struct simulation s = {.latency = 1e-3, .silence = INFINITY, .stop_at = INFINITY};
         draw_misjudged(seed, RUNS, cost, length);
         for (int i = 0; i < RUNS; i++) {
             sum += length[i];
             longest = fmax(longest, length[i]);
         }
-        simulation_init(&s, workers, RUNS, JOB_ORDERS_AHEAD, cost, length);
-        simulate(&s);
+        struct finished s = run(1e-3, workers, RUNS, JOB_ORDERS_AHEAD, cost, length);
         CHECK(s.done == RUNS);
         double best = fmax(sum / workers, longest); /* no schedule is shorter */
         worst = fmax(worst, s.last_accept / best - 1);
         CHECK(s.last_accept <= 1.02 * best);
-        simulation_release(&s);
     }
     printf("makespan with misjudged costs at worst %.2f %% above the bound\n", 100 * worst);
 }
@@ -132,42 +141,24 @@ TEST(coordinator_makespan_of_few_runs)
         for (int workers = 2; workers <= 4; workers++)
             for (int64_t count = 1; count <= MOST; count += count < 12 ? 1 : 7) {
                 double cost[MOST], length[MOST];
-                struct simulation s = {.latency = 1e-4, .silence = INFINITY, .stop_at = INFINITY};
                 draw_few(seed, count, seed % 2, cost, length);
-                simulation_init(&s, workers, count, JOB_ORDERS_AHEAD, cost, length);
-                simulate(&s);
+                struct finished s = run(1e-4, workers, count, JOB_ORDERS_AHEAD, cost, length);
                 double best = list_schedule(cost, length, count, workers);
                 CHECK(s.done == count && s.last_accept <= 1.02 * best + 0.001);
                 worst = fmax(worst, (s.last_accept - 0.001) / best - 1);
-                simulation_release(&s);
             }
     printf("makespan of few runs at worst %.2f %% above list scheduling\n", 100 * worst);
-}
-
-static int64_t waits(const struct simulation *s)
-{
-    struct coordinator_state state;
-
-    coordinator_state(s->coordinator, &state);
-    return state.waits;
 }
 
 /* While the queue is long a worker must not wait for an answer between two runs. */
 TEST(coordinator_gives_orders_ahead)
 {
-    struct simulation s = {.latency = 0.1, .silence = INFINITY, .stop_at = INFINITY};
     double cost[400];
 
     for (int i = 0; i < 400; i++)
         cost[i] = 1;
-    simulation_init(&s, 4, 400, 1, cost, cost);
-    simulate(&s);
+    struct finished s = run(0.1, 4, 400, 1, cost, cost);
     CHECK_CLOSE(s.last_accept, 100, 2.5); /* 120 without orders ahead */
-    CHECK(waits(&s) < 40); /* only for the last runs */
-    simulation_release(&s);
-    s = (struct simulation){.latency = 0.1, .silence = INFINITY, .stop_at = INFINITY};
-    simulation_init(&s, 4, 400, 0, cost, cost);
-    simulate(&s);
-    CHECK(waits(&s) == 396);
-    simulation_release(&s);
+    CHECK(s.waits < 40); /* only for the last runs */
+    CHECK(run(0.1, 4, 400, 0, cost, cost).waits == 396);
 }

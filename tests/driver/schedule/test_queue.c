@@ -3,8 +3,6 @@
 #include "model/core/random.h"
 #include "tests/test.h"
 
-#include <stddef.h>
-
 enum { CELLS = 60, FIRST = 20, STEPS = 4000 };
 
 /* What the queue must know of a cell. */

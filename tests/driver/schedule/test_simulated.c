@@ -3,9 +3,6 @@
 #include "tests/driver/schedule/simulation.h"
 #include "tests/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 double simulated_draw(struct simulation *s)
 {
     return random_uniform(s->seed, RANDOM_TEST, s->draws++);
@@ -60,18 +57,9 @@ static void plan_own(struct simulation *s, double delay, enum happening_kind kin
     plan(s, (struct happening){.time = s->now + delay, .kind = kind, .worker = worker, .serial = serial});
 }
 
-void simulated_plan_fall(struct simulation *s)
+void simulated_plan(struct simulation *s, double gap, enum happening_kind kind)
 {
-    double after = 2 * s->hazards.gap * simulated_draw(s);
-
-    plan(s, (struct happening){.time = s->now + after, .kind = NODE_FALLS});
-}
-
-void simulated_plan_decision(struct simulation *s)
-{
-    double after = 2 * s->owner.gap * simulated_draw(s);
-
-    plan(s, (struct happening){.time = s->now + after, .kind = DECISION});
+    plan(s, (struct happening){.time = s->now + 2 * gap * simulated_draw(s), .kind = kind});
 }
 
 /* A worker did not get a run, for which the coordinator may count its death. */
@@ -199,8 +187,11 @@ static void worker_remove(struct simulated *w, int at)
 }
 
 /* Two workers may end the same run, one of them under a ticket that is void. */
-static void note_completed(struct simulation *s, uint64_t ticket)
+static void worker_done(struct simulation *s, int worker)
 {
+    struct simulated *w = &s->worker[worker];
+    uint64_t ticket = w->held[0].ticket;
+
     if (ticket >= s->tickets) {
         uint64_t more = 2 * ticket + 1024;
         s->completed = realloc(s->completed, more * sizeof(*s->completed));
@@ -208,14 +199,7 @@ static void note_completed(struct simulation *s, uint64_t ticket)
         s->tickets = more;
     }
     s->completed[ticket] = true;
-}
-
-static void worker_done(struct simulation *s, int worker)
-{
-    struct simulated *w = &s->worker[worker];
-
-    note_completed(s, w->held[0].ticket);
-    say(s, worker, EVENT_RESULT, w->held[0].ticket, true);
+    say(s, worker, EVENT_RESULT, ticket, true);
     worker_remove(w, 0);
     worker_begin(s, worker);
 }
@@ -274,17 +258,6 @@ static void worker_hangs(struct simulation *s, int worker, double duration)
     w->serial++;
     w->wakes = s->now + duration;
     plan_own(s, duration, WAKE, worker);
-}
-
-static void worker_wakes(struct simulation *s, int worker)
-{
-    struct simulated *w = &s->worker[worker];
-
-    w->wakes = 0;
-    say_progress(s, worker);
-    plan_beat(s, worker);
-    if (w->used > 0)
-        plan_end(s, worker, trained(s, worker)->length * simulated_draw(s));
 }
 
 static void worker_lies(struct simulation *s, int worker)
@@ -351,7 +324,7 @@ static void nodes_fall(struct simulation *s)
     for (int i = 0; i < s->workers; i++)
         if (s->worker[i].alive && s->worker[i].node >= first && s->worker[i].node < first + count)
             worker_dies(s, i, true);
-    simulated_plan_fall(s);
+    simulated_plan(s, s->hazards.gap, NODE_FALLS);
 }
 
 static void worker_obeys(struct simulation *s, const struct happening *it)
@@ -378,26 +351,24 @@ static void worker_obeys(struct simulation *s, const struct happening *it)
     }
 }
 
-/* Some workers come back on another node. */
-static void worker_returns(struct simulation *s, int worker)
-{
-    if (chance(s, s->hazards.moves))
-        s->worker[worker].node = (int)(simulated_draw(s) * s->nodes);
-    simulated_arrive(s, worker);
-}
-
 void simulated_happens(struct simulation *s, const struct happening *it)
 {
-    const struct simulated *w = &s->worker[it->worker];
+    struct simulated *w = &s->worker[it->worker];
 
     if (it->kind == NODE_FALLS) {
         nodes_fall(s);
     } else if (it->kind == ORDER) {
         worker_obeys(s, it);
     } else if (it->kind == WAKE && it->serial == w->life) {
-        worker_wakes(s, it->worker);
+        w->wakes = 0;
+        say_progress(s, it->worker);
+        plan_beat(s, it->worker);
+        if (w->used > 0)
+            plan_end(s, it->worker, trained(s, it->worker)->length * simulated_draw(s));
     } else if (it->kind == RESPAWN && it->serial == w->life) {
-        worker_returns(s, it->worker);
+        if (chance(s, s->hazards.moves)) /* to another node */
+            w->node = (int)(simulated_draw(s) * s->nodes);
+        simulated_arrive(s, it->worker);
     } else if (it->serial == w->serial && it->kind == DONE) {
         worker_done(s, it->worker);
     } else if (it->serial == w->serial && it->kind == FATE) {
@@ -443,19 +414,6 @@ static void choose(struct simulation *s, struct batch_of_cells *batch)
     }
 }
 
-/* Another cell, which is there, so that it must not be added. */
-static int choose_in_vain(struct simulation *s, struct batch_of_cells *batch)
-{
-    int64_t at = any_cell(s);
-
-    if (s->cell[at].truth == TRUTH_ABSENT)
-        return 0;
-    batch->cell[batch->count] = at;
-    batch->cost[batch->count] = 1;
-    batch->deaths[batch->count] = 0;
-    return 1;
-}
-
 /* `order`: the one that it responds to; NULL: none. */
 static void add(struct simulation *s, const struct order *order)
 {
@@ -464,7 +422,11 @@ static void add(struct simulation *s, const struct order *order)
 
     coordinator_state(s->coordinator, &state);
     choose(s, &batch);
-    int more = choose_in_vain(s, &batch);
+    int64_t vain = any_cell(s); /* if it is there, it must not be added */
+    int more = s->cell[vain].truth != TRUTH_ABSENT;
+    batch.cell[batch.count] = vain;
+    batch.cost[batch.count] = 1;
+    batch.deaths[batch.count] = 0;
     int64_t added =
         coordinator_add(s->coordinator, batch.cell, batch.cost, batch.deaths, batch.count + more, s->now);
     CHECK(added == (s->stopped || s->home ? 0 : batch.count));

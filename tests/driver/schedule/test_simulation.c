@@ -2,11 +2,7 @@
 #include "model/core/random.h"
 #include "tests/driver/schedule/simulation.h"
 #include "tests/test.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include "worker/host/host.h"
 
 /* ---- the coordinator's orders, checked against the true state ---- */
 
@@ -77,14 +73,6 @@ static void accepts(struct simulation *s, const struct order *order)
     ends(s, order, TRUTH_DONE);
 }
 
-static void stops(struct simulation *s, const struct order *order)
-{
-    s->told += order->ticket == 0 && !s->stopped;
-    if (order->ticket)
-        ends(s, order, TRUTH_PENDING);
-    simulated_send(s, order);
-}
-
 /* From now on the coordinator takes no decisions. */
 static void finishes(struct simulation *s)
 {
@@ -114,7 +102,10 @@ static void obey(struct simulation *s, const struct order *order)
         takes(s, order);
         break;
     case ORDER_STOP:
-        stops(s, order);
+        s->told += order->ticket == 0 && !s->stopped;
+        if (order->ticket)
+            ends(s, order, TRUTH_PENDING);
+        simulated_send(s, order);
         break;
     case ORDER_GIVE_UP:
         gives_up(s, order);
@@ -140,13 +131,6 @@ static void obey(struct simulation *s, const struct order *order)
 }
 
 /* ---- events ---- */
-
-static double seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Updates what the coordinator must know of a worker after its event. */
 static void note(struct simulation *s, const struct event *event)
@@ -178,22 +162,15 @@ static void obey_all(struct simulation *s)
 
 static void tell(struct simulation *s, struct event event)
 {
-    double begin = seconds();
+    double begin = clock_now();
 
     event.now = s->now;
     s->events++;
     s->event = event;
     note(s, &event);
     coordinator_handle(s->coordinator, &event);
-    s->handling += seconds() - begin;
+    s->handling += clock_now() - begin;
     obey_all(s);
-}
-
-static void decide(struct simulation *s)
-{
-    owner_decides(s);
-    obey_all(s);
-    simulated_plan_decision(s);
 }
 
 /* After a tick no worker has a run if it has been silent for longer than any patience, but for rounding. */
@@ -219,12 +196,15 @@ void simulate(struct simulation *s)
             s->stopped = true;
             tell(s, (struct event){.kind = EVENT_STOP});
         }
-        if (it.kind == DECISION)
-            decide(s);
-        else if (it.kind != MESSAGE)
+        if (it.kind == DECISION) {
+            owner_decides(s);
+            obey_all(s);
+            simulated_plan(s, s->owner.gap, DECISION);
+        } else if (it.kind != MESSAGE) {
             simulated_happens(s, &it);
-        else if (it.serial == s->node_deaths[it.as.event.node])
+        } else if (it.serial == s->node_deaths[it.as.event.node]) {
             tell(s, it.as.event);
+        }
         if (s->now > next_tick) {
             tick(s);
             next_tick = s->now + s->silence / 4;
@@ -312,10 +292,10 @@ void simulation_init(
         s->cell[i].length = length[i];
     if (s->hazards.fault > 0) {
         make_faulty(s);
-        simulated_plan_fall(s);
+        simulated_plan(s, s->hazards.gap, NODE_FALLS);
     }
     if (s->owner.gap > 0)
-        simulated_plan_decision(s);
+        simulated_plan(s, s->owner.gap, DECISION);
     make_coordinator(s, cost);
     for (int i = 0; i < workers; i++) {
         s->worker[i].node = i / NODE_SIZE;

@@ -8,12 +8,7 @@
 #include "tests/driver/schedule/simulation.h"
 #include "tests/test.h"
 
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static int64_t setting(const char *name, int64_t otherwise)
 {
@@ -236,21 +231,6 @@ static void sum_up(struct simulation *sum, const struct simulation *s)
     sum->stopped = sum->stopped || s->stopped;
 }
 
-static void report_sum(const struct simulation *sum, uint64_t first, uint64_t count)
-{
-    printf("%" PRIu64 " seeds from %" PRIu64 ": %" PRId64 " runs, %" PRId64 " done, %" PRId64
-           " failed, %" PRIu64 " events; %" PRId64 " nodes fell, %" PRId64 " workers given up\n",
-        count, first, sum->cells, sum->done, sum->failed, sum->events, sum->fallen, sum->silent);
-    printf("    %" PRId64 " runs added\n", sum->owner.added);
-}
-
-/* With many seeds, everything must have happened. */
-static void check_sum(const struct simulation *sum)
-{
-    CHECK(sum->done > 0 && sum->failed > 0 && sum->silent > 0 && sum->fallen > 0 && sum->stopped);
-    CHECK(sum->owner.added > 0);
-}
-
 /* How to repeat the current simulation; printed if it fails, also by an assertion of the coordinator. */
 static char repeat[200];
 
@@ -259,13 +239,6 @@ static void on_abort(int signal_number)
 {
     if (write(STDOUT_FILENO, repeat, strlen(repeat)) < 0)
         _exit(signal_number);
-}
-
-static void announce(uint64_t seed)
-{
-    snprintf(repeat, sizeof(repeat),
-        "seed %" PRIu64 " of commit %s failed; to run it alone: make simulate N=1 SEED=%" PRIu64 "\n", seed,
-        version_commit[0] ? version_commit : "(unknown)", seed);
 }
 
 TEST(coordinator_survives_what_is_drawn)
@@ -277,7 +250,9 @@ TEST(coordinator_survives_what_is_drawn)
     signal(SIGABRT, on_abort);
     for (uint64_t seed = first; seed < first + count; seed++) {
         int failures = test_failures();
-        announce(seed);
+        snprintf(repeat, sizeof(repeat),
+            "seed %" PRIu64 " of commit %s failed; to run it alone: make simulate N=1 SEED=%" PRIu64 "\n",
+            seed, version_commit[0] ? version_commit : "(unknown)", seed);
         simulate_drawn(&s, seed);
         if (test_failures() > failures) {
             fputs(repeat, stdout);
@@ -287,7 +262,13 @@ TEST(coordinator_survives_what_is_drawn)
         simulation_release(&s);
     }
     signal(SIGABRT, SIG_DFL);
-    report_sum(&sum, first, count);
-    if (count >= SEEDS)
-        check_sum(&sum);
+    printf("%" PRIu64 " seeds from %" PRIu64 ": %" PRId64 " runs, %" PRId64 " done, %" PRId64
+           " failed, %" PRIu64 " events; %" PRId64 " nodes fell, %" PRId64 " workers given up\n",
+        count, first, sum.cells, sum.done, sum.failed, sum.events, sum.fallen, sum.silent);
+    printf("    %" PRId64 " runs added\n", sum.owner.added);
+    if (count < SEEDS)
+        return;
+    /* With many seeds, everything must have happened. */
+    CHECK(sum.done > 0 && sum.failed > 0 && sum.silent > 0 && sum.fallen > 0 && sum.stopped);
+    CHECK(sum.owner.added > 0);
 }

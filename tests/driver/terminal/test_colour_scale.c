@@ -3,8 +3,6 @@
 #include "driver/terminal/terminal.h"
 #include "tests/test.h"
 
-#include <math.h>
-
 #define CHOOSE(scale, numbers, ...)                                                                          \
     do {                                                                                                     \
         const double value[] = {__VA_ARGS__};                                                                \

@@ -3,10 +3,7 @@
 #include "tests/test.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 static bool same(struct terminal a, struct terminal b)
 {

@@ -1,8 +1,5 @@
 #include "tests/test.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #include "model/core/arena.h"
 
 /* Two pieces, and scratch between them. */

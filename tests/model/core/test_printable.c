@@ -3,9 +3,6 @@
 #include "model/core/printable.h"
 #include "tests/test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { SHOWN_SIZE = 128 };
 
 static const char *const cases[][2] = {

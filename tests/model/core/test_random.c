@@ -2,8 +2,6 @@
 
 #include "model/core/random.h"
 
-#include <stdlib.h>
-
 /* Known answer of philox4x32-10 for counter 0, key 0 (Random123's kat_vectors): 6627e8d5 e169c58d bc57ac4c
  * 9b00dbd8. */
 TEST(random_philox_known_answer)

@@ -1,8 +1,6 @@
 /* Masks and spans with the words of a network of others: the same draws as with a corpus's own. */
 #include "tests/test.h"
 
-#include <stdint.h>
-
 #include "model/corpora/corpora.h"
 
 enum { VOCABULARY = 50, WORDS = 41, ROOM = 128 };

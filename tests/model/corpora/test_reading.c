@@ -1,24 +1,17 @@
 /* Every task: how many rows its sequences have, and that batches and validations hold exactly those. */
-#include "tests/test.h"
-
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "model/core/random.h"
 #include "model/corpora/corpora.h"
 #include "tests/model/kernels/each_level.h"
+#include "tests/scratch.h"
 
 enum { BATCH = 7, ROOM = 1 << 14, CONTEXT_MOST = 200 };
 
 static const enum task tasks[] = {TASK_NEXT, TASK_SPANS, TASK_MASKED, TASK_PAIR, TASK_LAST};
 
-static void write_lines(char *path, int step, int most)
+static void write_lines(char path[SCRATCH_PATH], int step, int most)
 {
-    int file = mkstemp(path);
-    FILE *stream = fdopen(file, "w");
+    scratch_file(path);
+    FILE *stream = fopen(path, "w");
 
     for (int line = 0; line < 60; line++) {
         for (int word = 0; word < line * step % most; word++)
@@ -32,7 +25,7 @@ static void write_lines(char *path, int step, int most)
  */
 static void load_pairs(struct corpus *corpus)
 {
-    char source_path[] = P_tmpdir "/normsweep-test-XXXXXX", target_path[] = P_tmpdir "/normsweep-test-XXXXXX";
+    char source_path[SCRATCH_PATH], target_path[SCRATCH_PATH];
     struct corpus_source source = {.kind = CORPUS_PAIRS,
         .train_source_path = source_path,
         .train_path = target_path,

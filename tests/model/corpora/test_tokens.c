@@ -1,34 +1,24 @@
 /* Files of token ids: who maps them, and when they are no longer what was checked. */
-#include "tests/test.h"
+#include "tests/scratch.h"
 
 #include <endian.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "model/corpora/corpora.h"
-
-#define TEMPLATE P_tmpdir "/normsweep-test-XXXXXX"
 
 enum { TOKENS = 3000, HEADER = 512 }; /* in units of 16 bits */
 
 /* A file of llm.c: token i is i. */
-static void write_file(char path[sizeof(TEMPLATE)])
+static void write_file(char path[SCRATCH_PATH])
 {
     static uint16_t words[HEADER + TOKENS];
     const uint32_t head[] = {htole32(20240520), htole32(1), htole32(TOKENS)};
-    int file;
 
-    strcpy(path, TEMPLATE);
-    file = mkstemp(path);
+    scratch_file(path);
     memcpy(words, head, sizeof(head));
     for (int i = 0; i < TOKENS; i++)
         words[HEADER + i] = htole16((uint16_t)i);
-    CHECK(file >= 0 && write(file, words, sizeof(words)) == (ssize_t)sizeof(words));
-    close(file);
+    put_bytes(path, words, sizeof(words));
 }
 
 /* Attaches what `from` has written of this source: 0, or -1 and nothing is held. */
@@ -55,7 +45,7 @@ static int attach(const struct corpus_source *source, int from)
 /* Another file of the same content is not the one that was checked. */
 TEST(tokens_attach_the_file_that_was_checked)
 {
-    char path[sizeof(TEMPLATE)], other[sizeof(TEMPLATE)];
+    char path[SCRATCH_PATH], other[SCRATCH_PATH];
     struct corpus_source source = {.kind = CORPUS_TOKENS, .vocabulary = TOKENS, .train_path = path};
     int block = memfd_create("test", MFD_CLOEXEC);
     enum corpus_fault fault;
@@ -81,7 +71,7 @@ TEST(tokens_attach_the_file_that_was_checked)
 
 TEST(tokens_of_two_files)
 {
-    char path[sizeof(TEMPLATE)], valid[sizeof(TEMPLATE)];
+    char path[SCRATCH_PATH], valid[SCRATCH_PATH];
     struct corpus_source source = {
         .kind = CORPUS_TOKENS, .vocabulary = TOKENS, .train_path = path, .valid_path = valid};
     int block = memfd_create("test", MFD_CLOEXEC);

@@ -1,8 +1,6 @@
 /* Gradients over several batches: means, slopes over depth, and what the theory speaks of, in closed form. */
 #include "tests/model/lay_out.h"
 
-#include <math.h>
-
 #include "model/instruments/instruments.h"
 
 enum { LAYERS = 6, BATCHES = 4 };
@@ -33,9 +31,11 @@ static void lay_out(struct bench *b, const struct architecture *architecture)
 
 static void bench_init(struct bench *b, const struct architecture *architecture)
 {
-    *b = (struct bench){0};
     LAY_OUT(&b->arena, lay_out(b, architecture));
 }
+
+#define IN_BENCH(id, architecture)                                                                           \
+    TEST_IN(id, struct bench, b, bench_init(b, &architecture), arena_release(&b->arena))
 
 /* Fills every tensor of the layers with `value` of its kind and layer. */
 static void fill(struct bench *b, double (*value)(int64_t layer, enum tensor_kind kind, int batch), int batch)
@@ -80,41 +80,33 @@ static int64_t at(int64_t layer, enum tensor_kind kind)
     return layer * LAYER_TENSOR_COUNT + kind - LAYER_TENSOR_FIRST;
 }
 
-TEST(mean_gradients_are_those_of_the_mean)
+IN_BENCH(mean_gradients_are_those_of_the_mean, small)
 {
-    struct bench b;
-
-    bench_init(&b, &small);
-    measure(&b, noisy);
-    measure(&b, noisy); /* the first time is forgotten */
+    measure(b, noisy);
+    measure(b, noisy); /* the first time is forgotten */
     for (int64_t layer = 0; layer < LAYERS; layer++) {
         double w2 = ldexp(1, (int)layer), w1 = pow(3, -(double)layer);
-        CHECK_CLOSE(b.gradients.mean_norm[at(layer, TENSOR_W2)] / (4 * w2), 1, 1e-6);
-        CHECK_CLOSE(b.gradients.mean_norm[at(layer, TENSOR_W1)] / (4 * w1), 1, 1e-4);
+        CHECK_CLOSE(b->gradients.mean_norm[at(layer, TENSOR_W2)] / (4 * w2), 1, 1e-6);
+        CHECK_CLOSE(b->gradients.mean_norm[at(layer, TENSOR_W1)] / (4 * w1), 1, 1e-4);
         /* the mean of |w + 1| and |w - 1| is max(w, 1) */
-        CHECK_CLOSE(b.gradients.batch_norm[at(layer, TENSOR_W2)] / (4 * w2), 1, 1e-6);
-        CHECK_CLOSE(b.gradients.batch_norm[at(layer, TENSOR_W1)], 4, 1e-6);
-        CHECK(isnan(b.gradients.mean_norm[at(layer, TENSOR_W3)]) &&
-              isnan(b.gradients.batch_norm[at(layer, TENSOR_W3)]));
+        CHECK_CLOSE(b->gradients.batch_norm[at(layer, TENSOR_W2)] / (4 * w2), 1, 1e-6);
+        CHECK_CLOSE(b->gradients.batch_norm[at(layer, TENSOR_W1)], 4, 1e-6);
+        CHECK(isnan(b->gradients.mean_norm[at(layer, TENSOR_W3)]) &&
+              isnan(b->gradients.batch_norm[at(layer, TENSOR_W3)]));
     }
-    CHECK_CLOSE(b.gradients.slope[TENSOR_W2 - LAYER_TENSOR_FIRST], log(2), 1e-6);
-    CHECK_CLOSE(b.gradients.slope_error[TENSOR_W2 - LAYER_TENSOR_FIRST], 0, 1e-6);
-    CHECK_CLOSE(b.gradients.slope[TENSOR_LN1 - LAYER_TENSOR_FIRST], -log(3), 1e-4);
-    CHECK(isnan(b.gradients.slope[TENSOR_W3 - LAYER_TENSOR_FIRST]));
-    arena_release(&b.arena);
+    CHECK_CLOSE(b->gradients.slope[TENSOR_W2 - LAYER_TENSOR_FIRST], log(2), 1e-6);
+    CHECK_CLOSE(b->gradients.slope_error[TENSOR_W2 - LAYER_TENSOR_FIRST], 0, 1e-6);
+    CHECK_CLOSE(b->gradients.slope[TENSOR_LN1 - LAYER_TENSOR_FIRST], -log(3), 1e-4);
+    CHECK(isnan(b->gradients.slope[TENSOR_W3 - LAYER_TENSOR_FIRST]));
 }
 
 /* The squares of the residuals sum to 4 / 64, those of the layers about their mean to 17.5. */
-TEST(mean_gradients_have_the_error_of_their_line)
+IN_BENCH(mean_gradients_have_the_error_of_their_line, small)
 {
-    struct bench b;
-
-    bench_init(&b, &small);
-    measure(&b, bent);
-    CHECK_CLOSE(b.gradients.slope[TENSOR_W2 - LAYER_TENSOR_FIRST], 0.5, 1e-6);
-    CHECK_CLOSE(b.gradients.slope_error[TENSOR_W2 - LAYER_TENSOR_FIRST], sqrt(4 / 64. / 4 / 17.5), 1e-6);
-    CHECK(isnan(b.gradients.slope[TENSOR_K_BIAS - LAYER_TENSOR_FIRST])); /* ln 0 */
-    arena_release(&b.arena);
+    measure(b, bent);
+    CHECK_CLOSE(b->gradients.slope[TENSOR_W2 - LAYER_TENSOR_FIRST], 0.5, 1e-6);
+    CHECK_CLOSE(b->gradients.slope_error[TENSOR_W2 - LAYER_TENSOR_FIRST], sqrt(4 / 64. / 4 / 17.5), 1e-6);
+    CHECK(isnan(b->gradients.slope[TENSOR_K_BIAS - LAYER_TENSOR_FIRST])); /* ln 0 */
 }
 
 TEST(mean_gradients_of_few_layers_have_no_slope)

@@ -1,8 +1,6 @@
 /* How near a fresh network is to a homogeneous one, where mathematics knows the answer. */
 #include "tests/model/lay_out.h"
 
-#include <string.h>
-
 #include "model/instruments/instruments.h"
 
 static const struct architecture base = {

@@ -1,11 +1,8 @@
 /* Norms and cosines of one stack, the reach of a step, and norms taken block by block. */
 #include "tests/model/lay_out.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "model/core/random.h"
 #include "model/instruments/instruments.h"
+#include "tests/model/draw.h"
 
 enum { ENCODER_BLOCKS = 2, DECODER_BLOCKS = 3 };
 
@@ -67,60 +64,50 @@ static void bench_init(struct bench *b, const struct architecture *architecture)
     b->architecture.heads = 2;
     b->architecture.feedforward = 6;
     LAY_OUT(&b->arena, lay_out(b));
-    for (int64_t i = 0; i < b->layout.size; i++) {
-        b->before[i] = (scalar)random_normal(1, RANDOM_TEST, (uint64_t)i);
-        b->after[i] = b->before[i] + (scalar)random_normal(2, RANDOM_TEST, (uint64_t)i);
-    }
+    draw(b->before, b->layout.size, 1, 1);
+    draw(b->after, b->layout.size, 1, 2);
+    for (int64_t i = 0; i < b->layout.size; i++)
+        b->after[i] += b->before[i];
 }
 
-static double norm_of(const struct bench *b, const struct tensor *tensor)
-{
-    double square = 0;
-
-    for (int64_t i = tensor->offset; i < tensor->offset + tensor->size; i++)
-        square += (double)b->after[i] * (double)b->after[i];
-    return sqrt(square);
-}
+#define IN_BENCH(id, architecture)                                                                           \
+    TEST_IN(id, struct bench, b, bench_init(b, &architecture), arena_release(&b->arena))
 
 /* The one stack is the whole. */
-TEST(instruments_measure_one_stack)
+IN_BENCH(instruments_measure_one_stack, decoder)
 {
     struct state_measures state;
-    struct bench b;
 
-    bench_init(&b, &decoder);
-    measure_state(&b.instruments, b.before, &state);
-    measure_state(&b.instruments, b.after, &state);
+    measure_state(&b->instruments, b->before, &state);
+    measure_state(&b->instruments, b->after, &state);
     CHECK(state.stack_norm[0] == state.param_norm);
     CHECK(state.stack_direction_cosine[0] == state.direction_cosine);
-    arena_release(&b.arena);
 }
 
 /* Gradients of one kind of tensor alone: only these move, and lion's move whole. */
-TEST(instruments_measure_reach)
+IN_BENCH(instruments_measure_reach, stacks)
 {
     struct optimiser_options options = {.kind = OPTIMISER_LION, .beta1 = 0.9, .beta2 = 0.99};
     struct optimiser optimiser;
     struct state_measures state;
     struct arena arena = {0};
     double taken = 0, full = 0;
-    struct bench b;
 
-    bench_init(&b, &stacks);
-    LAY_OUT(&arena, optimiser_layout(&optimiser, &options, &b.layout, 1, &arena));
-    for (int64_t t = 0; t < b.layout.tensor_count; t++) {
-        const struct tensor *tensor = &b.layout.tensor[t];
+    LAY_OUT(&arena, optimiser_layout(&optimiser, &options, &b->layout, 1, &arena));
+    for (int64_t t = 0; t < b->layout.tensor_count; t++) {
+        const struct tensor *tensor = &b->layout.tensor[t];
         bool moves = tensor->kind == TENSOR_W1;
-        double norm = norm_of(&b, tensor);
+        const scalar *after = b->after + tensor->offset;
+        double norm = sqrt(dot(after, after, tensor->size));
         for (int64_t i = tensor->offset; i < tensor->offset + tensor->size; i++)
-            b.before[i] = moves ? (scalar)1e-9 : 0;
+            b->before[i] = moves ? (scalar)1e-9 : 0;
         taken += moves ? norm * sqrt((double)tensor->size) : 0;
         full += tensor->layer >= 0 ? norm * sqrt((double)tensor->size) : 0;
     }
-    measure_state(&b.instruments, b.after, &state);
-    CHECK_CLOSE(measure_reach(&b.instruments, &optimiser, b.after, b.before, 1, 1, 1e-3), taken / full, 1e-5);
+    measure_state(&b->instruments, b->after, &state);
+    CHECK_CLOSE(
+        measure_reach(&b->instruments, &optimiser, b->after, b->before, 1, 1, 1e-3), taken / full, 1e-5);
     arena_release(&arena);
-    arena_release(&b.arena);
 }
 
 /* ---- of a network that is there block by block, against those of the whole ---- */
@@ -175,20 +162,16 @@ TEST(norms_by_parts_are_those_of_the_whole)
 }
 
 /* Each weight in its turn is not finite: its tensor is named. */
-TEST(norms_name_what_is_not_finite)
+IN_BENCH(norms_name_what_is_not_finite, both)
 {
-    struct bench b;
-
-    bench_init(&b, &both);
-    for (int64_t i = 0; i < b.layout.tensor_count; i++) {
-        const struct tensor *tensor = &b.layout.tensor[i];
+    for (int64_t i = 0; i < b->layout.tensor_count; i++) {
+        const struct tensor *tensor = &b->layout.tensor[i];
         for (int64_t k = 0; k < tensor->size; k++) {
-            scalar kept = b.before[tensor->offset + k];
-            b.before[tensor->offset + k] = k % 2 ? (scalar)NAN : (scalar)-INFINITY;
-            load(&b, tensor->layer);
-            CHECK(norms_add(&b.norms, b.part, tensor->layer) == &b.shared.tensor[i]);
-            b.before[tensor->offset + k] = kept;
+            scalar kept = b->before[tensor->offset + k];
+            b->before[tensor->offset + k] = k % 2 ? (scalar)NAN : (scalar)-INFINITY;
+            load(b, tensor->layer);
+            CHECK(norms_add(&b->norms, b->part, tensor->layer) == &b->shared.tensor[i]);
+            b->before[tensor->offset + k] = kept;
         }
     }
-    arena_release(&b.arena);
 }

@@ -2,9 +2,6 @@
  */
 #include "tests/model/lay_out.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/core/random.h"
 #include "model/instruments/instruments.h"
 

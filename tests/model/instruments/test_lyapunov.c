@@ -3,9 +3,6 @@
 #include "tests/model/lay_out.h"
 #include "tests/model/network/model_case.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/instruments/instruments.h"
 
 enum { LAYERS = 3, WIDTH = 4, SIZE = 3 * WIDTH };
@@ -28,11 +25,11 @@ struct bench {
     struct arena arena;
 };
 
-static void bench_begin(struct bench *b, const struct architecture *a, int64_t exponents, int64_t sweeps)
+static void bench_begin(struct bench *b, struct architecture a, int64_t exponents, int64_t sweeps)
 {
     *b = (struct bench){0};
-    model_case_init_tangents(&b->base, a, lengths, 2, 5);
-    LAY_OUT(&b->arena, lyapunov_layout(&b->lyapunov, a, exponents, sweeps, a->context, &b->arena));
+    model_case_init_tangents(&b->base, &a, lengths, 2, 5);
+    LAY_OUT(&b->arena, lyapunov_layout(&b->lyapunov, &a, exponents, sweeps, a.context, &b->arena));
 }
 
 /* Returns the number of calls, each for one tangent. */
@@ -52,14 +49,8 @@ static void bench_end(struct bench *b)
     arena_release(&b->arena);
 }
 
-static double sum_of(const double *x, int64_t count)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < count; i++)
-        sum += x[i];
-    return sum;
-}
+#define IN_BENCH(id, placement, exponents, sweeps)                                                           \
+    TEST_IN(id, struct bench, b, bench_begin(b, small(placement), exponents, sweeps), bench_end(b))
 
 #ifdef SCALAR_DOUBLE
 
@@ -68,7 +59,7 @@ TEST(lyapunov_of_identity_blocks)
     for (int sweeps = 0; sweeps <= 2; sweeps += 2) {
         struct architecture a = small(NORM_PRE);
         struct bench b;
-        bench_begin(&b, &a, SIZE, sweeps);
+        bench_begin(&b, a, SIZE, sweeps);
         model_case_silence(&b.base);
         CHECK(bench_measure(&b) == (SIZE + SIZE - 3) * (1 + (2 * sweeps + 1) * LAYERS));
         for (int i = 0; i < SIZE; i++)
@@ -93,7 +84,7 @@ TEST(lyapunov_of_norms)
     const double gain = 3;
 
     a.norm = RMSNORM;
-    bench_begin(&b, &a, SIZE - 3, 40);
+    bench_begin(&b, a, SIZE - 3, 40);
     model_case_silence(&b.base);
     model_case_set(&b.base, TENSOR_LN1, gain);
     model_case_set(&b.base, TENSOR_LN2, gain);
@@ -140,15 +131,12 @@ static void jacobian(struct bench *b, double *rows)
 }
 
 /* One exponent without sweeps, from the definition: |J v| of the start v. */
-TEST(lyapunov_first_exponent_is_the_growth_of_its_start)
+IN_BENCH(lyapunov_first_exponent_is_the_growth_of_its_start, NORM_OUT, 2, 0)
 {
-    struct architecture a = small(NORM_OUT);
-    struct bench b;
     double matrix[SIZE * SIZE], start = 0, end = 0;
 
-    bench_begin(&b, &a, 2, 0);
-    bench_measure(&b);
-    jacobian(&b, matrix);
+    bench_measure(b);
+    jacobian(b, matrix);
     for (int c = 0; c < SIZE; c++) {
         double sum = 0, v = random_normal(7, RANDOM_LYAPUNOV, (uint64_t)c);
         for (int r = 0; r < SIZE; r++)
@@ -156,45 +144,35 @@ TEST(lyapunov_first_exponent_is_the_growth_of_its_start)
         start += v * v;
         end += sum * sum;
     }
-    CHECK_CLOSE(b.lyapunov.exponent[0], log(end / start) / 2 / LAYERS, 1e-13);
-    bench_end(&b);
+    CHECK_CLOSE(b->lyapunov.exponent[0], log(end / start) / 2 / LAYERS, 1e-13);
 }
 
-/* More exponents than dimensions; and a map that is singular. */
-TEST(lyapunov_beyond_the_state_is_missing)
+/* More exponents than dimensions. */
+IN_BENCH(lyapunov_beyond_the_state_is_missing, NORM_PRE, SIZE + 2, 0)
 {
-    struct architecture a = small(NORM_PRE);
-    struct bench b;
-
-    bench_begin(&b, &a, SIZE + 2, 0);
-    bench_measure(&b);
+    bench_measure(b);
     for (int i = 0; i < SIZE + 2; i++) {
-        CHECK(i < SIZE ? isfinite(b.lyapunov.exponent[i]) : isnan(b.lyapunov.exponent[i]));
-        CHECK(i < SIZE - 3 ? isfinite(b.lyapunov.angular[i]) : isnan(b.lyapunov.angular[i]));
+        CHECK(i < SIZE ? isfinite(b->lyapunov.exponent[i]) : isnan(b->lyapunov.exponent[i]));
+        CHECK(i < SIZE - 3 ? isfinite(b->lyapunov.angular[i]) : isnan(b->lyapunov.angular[i]));
     }
-    bench_end(&b);
-    a = small(NORM_POST);
-    bench_begin(&b, &a, 2, 1);
-    model_case_set(&b.base, TENSOR_LN2, 0);
-    bench_measure(&b);
+}
+
+IN_BENCH(lyapunov_of_a_singular_map_is_missing, NORM_POST, 2, 1)
+{
+    model_case_set(&b->base, TENSOR_LN2, 0);
+    bench_measure(b);
     for (int i = 0; i < 2; i++)
-        CHECK(isnan(b.lyapunov.exponent[i]) && isnan(b.lyapunov.angular[i]));
-    bench_end(&b);
+        CHECK(isnan(b->lyapunov.exponent[i]) && isnan(b->lyapunov.angular[i]));
 }
 
 /* A token without a direction: the first one is 0, and so are the position and the bias that it meets. */
-TEST(lyapunov_of_a_token_that_is_0)
+IN_BENCH(lyapunov_of_a_token_that_is_0, NORM_PRE, 2, 1)
 {
-    struct architecture a = small(NORM_PRE);
-    struct bench b;
-
-    bench_begin(&b, &a, 2, 1);
-    memset(b.base.weights + b.base.batch.tokens[0] * WIDTH, 0, WIDTH * sizeof(*b.base.weights));
-    memset(model_case_tensor(&b.base, TENSOR_POSITION, 0), 0, WIDTH * sizeof(*b.base.weights));
-    bench_measure(&b);
+    memset(b->base.weights + b->base.batch.tokens[0] * WIDTH, 0, WIDTH * sizeof(*b->base.weights));
+    memset(model_case_tensor(&b->base, TENSOR_POSITION, 0), 0, WIDTH * sizeof(*b->base.weights));
+    bench_measure(b);
     for (int i = 0; i < 2; i++)
-        CHECK(isfinite(b.lyapunov.exponent[i]) && isnan(b.lyapunov.angular[i]));
-    bench_end(&b);
+        CHECK(isfinite(b->lyapunov.exponent[i]) && isnan(b->lyapunov.angular[i]));
 }
 
 #endif
@@ -206,7 +184,7 @@ TEST(lyapunov_of_width_1)
     struct bench b;
 
     a.width = a.heads = 1;
-    bench_begin(&b, &a, 2, 1);
+    bench_begin(&b, a, 2, 1);
     CHECK(bench_measure(&b) == (2 + 1) * (1 + 3 * LAYERS));
     for (int i = 0; i < 2; i++)
         CHECK(isfinite(b.lyapunov.exponent[i]) && isnan(b.lyapunov.angular[i]));
@@ -214,35 +192,27 @@ TEST(lyapunov_of_width_1)
 }
 
 /* Tangents behind the rank of a map: what rounding leaves of them. A layernorm takes two of C directions. */
-TEST(lyapunov_behind_the_rank)
+IN_BENCH(lyapunov_behind_the_rank, NORM_POST, SIZE, 2)
 {
-    struct architecture a = small(NORM_POST);
     const double noise = sizeof(scalar) == sizeof(float) ? -10 : -30;
-    struct bench b;
 
-    bench_begin(&b, &a, SIZE, 2);
-    bench_measure(&b);
+    bench_measure(b);
     for (int i = 0; i < SIZE; i++)
-        CHECK(i < SIZE / 4 ? b.lyapunov.exponent[i] > -5 : i < SIZE - 3 || b.lyapunov.exponent[i] < noise);
-    bench_end(&b);
+        CHECK(i < SIZE / 4 ? b->lyapunov.exponent[i] > -5 : i < SIZE - 3 || b->lyapunov.exponent[i] < noise);
 }
 
 /* A resumed run measures the same bits: nothing is left over from one measurement to the next. */
-TEST(lyapunov_repeats_itself)
+IN_BENCH(lyapunov_repeats_itself, NORM_PRE, 4, 3)
 {
-    struct architecture a = small(NORM_PRE);
-    struct bench b;
     double before[4];
 
-    bench_begin(&b, &a, 4, 3);
-    bench_measure(&b);
-    memcpy(before, b.lyapunov.exponent, sizeof(before));
-    CHECK(isfinite(sum_of(before, 4)) && before[0] > before[3]);
-    model_case_move(&b.base, 0.1);
-    bench_measure(&b);
-    CHECK(memcmp(before, b.lyapunov.exponent, sizeof(before)) != 0);
-    weights_init(b.base.weights, &b.base.model.layout, &a, 5);
-    bench_measure(&b);
-    CHECK(memcmp(before, b.lyapunov.exponent, sizeof(before)) == 0);
-    bench_end(&b);
+    bench_measure(b);
+    memcpy(before, b->lyapunov.exponent, sizeof(before));
+    CHECK(isfinite(before[0] + before[1] + before[2] + before[3]) && before[0] > before[3]);
+    model_case_move(&b->base, 0.1);
+    bench_measure(b);
+    CHECK(memcmp(before, b->lyapunov.exponent, sizeof(before)) != 0);
+    weights_init(b->base.weights, &b->base.model.layout, &b->base.model.architecture, 5);
+    bench_measure(b);
+    CHECK(memcmp(before, b->lyapunov.exponent, sizeof(before)) == 0);
 }

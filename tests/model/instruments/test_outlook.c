@@ -3,8 +3,6 @@
 
 #include "model/instruments/instruments.h"
 
-#include <math.h>
-
 enum { STEPS = 1000, EVERY = 20, POINTS = STEPS / EVERY + 1 };
 
 /* A run, and the forecast at each of its measured steps. */

@@ -2,9 +2,6 @@
 #include "tests/model/lay_out.h"
 #include "tests/model/network/model_case.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/instruments/instruments.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-5;
@@ -29,7 +26,7 @@ struct bench {
     struct arena arena;
 };
 
-static void bench_begin(
+static void bench_begin_with(
     struct bench *b, const struct architecture *a, const int64_t *length, int64_t sequences)
 {
     int64_t rows = 0;
@@ -39,6 +36,11 @@ static void bench_begin(
     *b = (struct bench){0};
     model_case_init_tangents(&b->base, a, length, sequences, 5);
     LAY_OUT(&b->arena, residual_layout(&b->residual, a, 0, rows, &b->arena));
+}
+
+static void bench_begin(struct bench *b, struct architecture a)
+{
+    bench_begin_with(b, &a, lengths, 3);
 }
 
 static void bench_measure(struct bench *b)
@@ -54,12 +56,14 @@ static void bench_end(struct bench *b)
     arena_release(&b->arena);
 }
 
+#define IN_BENCH(id, placement) TEST_IN(id, struct bench, b, bench_begin(b, small(placement)), bench_end(b))
+
 TEST(residual_of_identity_blocks)
 {
     for (int placement = NORM_PRE; placement <= NORM_OUT; placement++) {
         struct architecture a = small((enum norm_placement)placement);
         struct bench b;
-        bench_begin(&b, &a, lengths, 3);
+        bench_begin(&b, a);
         model_case_silence(&b.base);
         bench_measure(&b);
         const struct residual *r = &b.residual;
@@ -81,21 +85,17 @@ TEST(residual_of_identity_blocks)
  * Under out a sub-layer whose norm has gain 0 adds the norm's bias, here to the first element of tokens that
  * are otherwise (1, 2, 2, 0, ...): in the last block, d. The first token of a sequence is another one.
  */
-TEST(residual_norms_are_means_over_tokens)
+IN_BENCH(residual_norms_are_means_over_tokens, NORM_OUT)
 {
-    struct architecture a = small(NORM_OUT);
-    struct bench b;
-
-    bench_begin(&b, &a, lengths, 3);
-    model_case_silence(&b.base);
-    scalar *token = b.base.weights, *position = model_case_tensor(&b.base, TENSOR_POSITION, 0);
-    memset(token, 0, (size_t)(a.vocabulary * WIDTH) * sizeof(*token));
-    for (int64_t t = 0; t < a.context; t++)
+    model_case_silence(&b->base);
+    scalar *token = b->base.weights, *position = model_case_tensor(&b->base, TENSOR_POSITION, 0);
+    memset(token, 0, (size_t)(b->base.model.architecture.vocabulary * WIDTH) * sizeof(*token));
+    for (int64_t t = 0; t < b->base.model.architecture.context; t++)
         for (int c = 0; c < WIDTH; c++)
             position[t * WIDTH + c] = t == 0 ? 1e3 : c == 0 ? 1 : c < 3 ? 2 : 0;
-    model_case_tensor(&b.base, TENSOR_LN2_BIAS, LAYERS - 1)[0] = 2;
-    bench_measure(&b);
-    const struct residual *r = &b.residual;
+    model_case_tensor(&b->base, TENSOR_LN2_BIAS, LAYERS - 1)[0] = 2;
+    bench_measure(b);
+    const struct residual *r = &b->residual;
     const double last = sqrt(17), rise = log(last / 3);
     for (int depth = 0; depth < LAYERS; depth++)
         CHECK_CLOSE(r->norm[depth], 3, rounding);
@@ -105,7 +105,6 @@ TEST(residual_norms_are_means_over_tokens)
     /* A line through 0, 0, 0, 0 and y at depths 0 .. 4: slope y / 5, squared residuals 0.4 y^2. */
     CHECK_CLOSE(r->growth, rise / 5, rounding);
     CHECK_CLOSE(r->growth_error, rise * sqrt(0.4 / 3 / 10), rounding);
-    bench_end(&b);
 }
 
 TEST(residual_of_single_tokens_is_missing)
@@ -116,7 +115,7 @@ TEST(residual_of_single_tokens_is_missing)
 
     a.context = 1;
     a.layers = 2;
-    bench_begin(&b, &a, ones, 2);
+    bench_begin_with(&b, &a, ones, 2);
     bench_measure(&b);
     CHECK(isnan(b.residual.norm[0]) && isnan(b.residual.cosine[1]) && isnan(b.residual.growth));
     CHECK(isnan(b.residual.angle_exponent) && isfinite(b.residual.gradient_growth));
@@ -124,18 +123,13 @@ TEST(residual_of_single_tokens_is_missing)
 }
 
 /* Behind a norm whose gain is 0 all tokens are equal. */
-TEST(residual_angle_of_equal_tokens_is_missing)
+IN_BENCH(residual_angle_of_equal_tokens_is_missing, NORM_POST)
 {
-    struct architecture a = small(NORM_POST);
-    struct bench b;
-
-    bench_begin(&b, &a, lengths, 3);
-    bench_measure(&b);
-    CHECK(isfinite(b.residual.angle_exponent));
-    model_case_set(&b.base, TENSOR_LN2, 0);
-    bench_measure(&b);
-    CHECK(isnan(b.residual.angle_exponent));
-    bench_end(&b);
+    bench_measure(b);
+    CHECK(isfinite(b->residual.angle_exponent));
+    model_case_set(&b->base, TENSOR_LN2, 0);
+    bench_measure(b);
+    CHECK(isnan(b->residual.angle_exponent));
 }
 
 #ifdef SCALAR_DOUBLE
@@ -164,7 +158,7 @@ TEST(residual_angle_is_the_limit_of_small_perturbations)
         struct architecture a = small((enum norm_placement)placement);
         struct bench b;
         a.activation = ACTIVATION_GELU;
-        bench_begin(&b, &a, lengths, 3);
+        bench_begin(&b, a);
         model_case_move(&b.base, 0.1);
         bench_measure(&b);
         struct residual *r = &b.residual;
@@ -187,31 +181,26 @@ TEST(residual_angle_is_the_limit_of_small_perturbations)
 }
 
 /* |J^T R|^2 / |R|^2 from J, one column for each element of the state. */
-TEST(residual_gradient_exponent_is_of_the_jacobian)
+IN_BENCH(residual_gradient_exponent_is_of_the_jacobian, NORM_PRE)
 {
-    struct architecture a = small(NORM_PRE);
-    struct bench b;
-
-    bench_begin(&b, &a, lengths, 3);
-    bench_measure(&b);
-    int64_t size = b.base.batch.rows * WIDTH;
+    bench_measure(b);
+    int64_t size = b->base.batch.rows * WIDTH;
     scalar *column = malloc((size_t)size * sizeof(*column));
     double gradient = 0, direction = 0;
-    transformer_forward(&b.base.model, b.base.weights, &b.base.batch, false);
+    transformer_forward(&b->base.model, b->base.weights, &b->base.batch, false);
     for (int64_t i = 0; i < size; i++) {
         double sum = 0;
         memset(column, 0, (size_t)size * sizeof(*column));
         column[i] = 1;
         for (int64_t layer = 0; layer < LAYERS; layer++)
-            transformer_block_tangent(&b.base.model, b.base.weights, &b.base.batch, layer, column);
+            transformer_block_tangent(&b->base.model, b->base.weights, &b->base.batch, layer, column);
         for (int64_t j = 0; j < size; j++)
             sum += column[j] * random_normal(9, RANDOM_RESIDUAL, ((uint64_t)2 << 40) + (uint64_t)j);
         gradient += sum * sum;
         direction += pow(random_normal(9, RANDOM_RESIDUAL, ((uint64_t)2 << 40) + (uint64_t)i), 2);
     }
-    CHECK_CLOSE(b.residual.gradient_exponent, log(gradient / direction) / LAYERS, rounding);
+    CHECK_CLOSE(b->residual.gradient_exponent, log(gradient / direction) / LAYERS, rounding);
     free(column);
-    bench_end(&b);
 }
 
 #endif
@@ -280,7 +269,7 @@ static void check_closed_form(const struct architecture *a)
     double sum = 0, squares = 0;
     struct bench b;
 
-    bench_begin(&b, a, one, 1);
+    bench_begin_with(&b, a, one, 1);
     for (int seed = 0; seed < SEEDS; seed++) {
         weights_init(b.base.weights, &b.base.model.layout, a, seed);
         b.residual.scale = 1;

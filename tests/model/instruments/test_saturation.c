@@ -2,8 +2,6 @@
 #include "tests/model/lay_out.h"
 #include "tests/model/network/model_case.h"
 
-#include <stdlib.h>
-
 #include "model/instruments/instruments.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-13 : 1e-6;

@@ -1,8 +1,6 @@
 #ifndef NORMSWEEP_TESTS_MODEL_KERNELS_EACH_LEVEL_H
 #define NORMSWEEP_TESTS_MODEL_KERNELS_EACH_LEVEL_H
 
-#include <stdlib.h>
-
 #include "model/kernels/kernels.h"
 #include "tests/test.h"
 

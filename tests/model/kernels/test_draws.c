@@ -1,8 +1,6 @@
 /* Draws many at a time, at every vector level, against model/core/random.h, bit for bit. */
 #include "tests/test.h"
 
-#include <string.h>
-
 #include "model/core/random.h"
 #include "tests/model/kernels/each_level.h"
 

@@ -1,9 +1,6 @@
 /* The loops of every vector level against plain formulas, and their manners with NaN. */
-#include "tests/test.h"
+#include "tests/model/draw.h"
 
-#include <string.h>
-
-#include "model/core/random.h"
 #include "tests/model/kernels/each_level.h"
 
 /* The error of a kernel's result of size 1. */
@@ -11,19 +8,12 @@ static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-14 : 4e-6;
 
 enum { COUNT = 1337 };
 
-/* COUNT normal numbers, the same for the same seed. */
-static void draw(scalar *x, double scale, uint64_t seed)
-{
-    for (int i = 0; i < COUNT; i++)
-        x[i] = (scalar)(scale * random_normal(seed, RANDOM_TEST, (uint64_t)i));
-}
-
 EACH_LEVEL(kernels_cross_entropy)
 {
     static scalar x[COUNT], gradient[COUNT];
     double sum = 0, most = -INFINITY, log_sum[2];
 
-    draw(x, 8, 1);
+    draw(x, COUNT, 8, 1);
     for (int i = 0; i < COUNT; i++)
         most = (double)x[i] > most ? (double)x[i] : most; /* gcc 12 on arm64 fails on fmax */
     for (int i = 0; i < COUNT; i++)
@@ -61,41 +51,35 @@ EACH_LEVEL(kernels_exponential)
     CHECK((double)far[0] == 0 && (double)far[1] < 1e-80);
 }
 
+static const struct adam_pass first_step = {.rate = 1e-3,
+    .beta1 = 0.9,
+    .beta2 = 0.999,
+    .epsilon = 1e-300,
+    .correction1 = 0.1,
+    .correction2 = 1e-3,
+    .gradient_scale = 1};
+
 EACH_LEVEL(kernels_adam_without_gradient)
 {
-    struct adam_pass pass = {.rate = 1e-3,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .epsilon = 1e-300,
-        .correction1 = 0.1,
-        .correction2 = 1e-3,
-        .gradient_scale = 1};
     scalar weight = 1, first = 0, second = 0, gradient = 0;
 
-    kernels->adam(&pass, &weight, &first, &second, &gradient, 1);
+    kernels->adam(&first_step, &weight, &first, &second, &gradient, 1);
     CHECK((double)weight == 1); /* and not NaN */
 }
 
 EACH_LEVEL(kernels_let_nan_through)
 {
     static scalar x[COUNT], y[COUNT], moment[COUNT], weights[COUNT];
-    struct adam_pass pass = {.rate = 1e-3,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .epsilon = 1e-8,
-        .correction1 = 0.1,
-        .correction2 = 1e-3,
-        .gradient_scale = 1};
     double log_sum;
 
-    draw(x, 1, 3);
+    draw(x, COUNT, 1, 3);
     x[700] = NAN;
     CHECK(isnan(kernels->cross_entropy(x, COUNT, 5, &log_sum)));
     CHECK(isnan(kernels->dot(x, x, COUNT)));
     memcpy(y, x, sizeof(x));
     kernels->relu(y, COUNT);
     CHECK(isnan((double)y[700]) && (double)y[701] >= 0);
-    kernels->adam(&pass, weights, moment, y, x, COUNT);
+    kernels->adam(&first_step, weights, moment, y, x, COUNT);
     CHECK(isnan((double)weights[700]));
     x[700] = (scalar)INFINITY;
     CHECK(isnan(kernels->cross_entropy(x, COUNT, 5, &log_sum)));
@@ -109,10 +93,10 @@ struct planes {
 
 static void planes_draw(struct planes *p)
 {
-    draw(p->weights, 1, 4);
-    draw(p->first, 0.1, 5);
-    draw(p->second, 0.1, 6);
-    draw(p->gradient, 1, 7);
+    draw(p->weights, COUNT, 1, 4);
+    draw(p->first, COUNT, 0.1, 5);
+    draw(p->second, COUNT, 0.1, 6);
+    draw(p->gradient, COUNT, 1, 7);
     memset(p->out, 0, sizeof(p->out));
     for (int i = 0; i < COUNT; i++)
         p->second[i] = p->second[i] < 0 ? -p->second[i] : p->second[i];
@@ -326,11 +310,11 @@ struct norm_case {
 
 static void norm_draw(struct norm_case *k)
 {
-    draw(k->in, 2, 11);
-    draw(k->dout, 1, 12);
-    draw(k->gain, 1, 13);
-    draw(k->shift, 1, 14);
-    draw(k->residual, 1, 15);
+    draw(k->in, COUNT, 2, 11);
+    draw(k->dout, COUNT, 1, 12);
+    draw(k->gain, COUNT, 1, 13);
+    draw(k->shift, COUNT, 1, 14);
+    draw(k->residual, COUNT, 1, 15);
     memcpy(k->din, k->residual, sizeof(k->din));
 }
 
@@ -358,31 +342,17 @@ static void norm_run(const struct kernels *kernels, struct norm_case *k, double 
     kernels->norm_gradient(&rows, &gradient);
 }
 
-static double row_mean(const scalar *row, int64_t width)
-{
-    double sum = 0;
-
-    for (int64_t c = 0; c < width; c++)
-        sum += (double)row[c];
-    return sum / (double)width;
-}
-
-static double row_scale(const scalar *row, int64_t width, double mean)
-{
-    double square = 0;
-
-    for (int64_t c = 0; c < width; c++)
-        square += ((double)row[c] - mean) * ((double)row[c] - mean);
-    return 1 / sqrt(square / (double)width + 1e-5);
-}
-
 /* One row of out and din, and what it adds to dgain [width]. */
 static void check_norm_row(const struct norm_case *k, int64_t r, double *dgain)
 {
     const scalar *in = k->in + r * k->width, *dout = k->dout + r * k->width;
-    double mean = k->centred ? row_mean(in, k->width) : 0, scale = row_scale(in, k->width, mean), sum = 0,
-           product = 0;
+    double width = (double)k->width, mean = 0, square = 0, sum = 0, product = 0;
 
+    for (int64_t c = 0; c < k->width && k->centred; c++)
+        mean += (double)in[c] / width;
+    for (int64_t c = 0; c < k->width; c++)
+        square += ((double)in[c] - mean) * ((double)in[c] - mean) / width;
+    double scale = 1 / sqrt(square + 1e-5);
     CHECK_CLOSE((double)k->mean[r], mean, rounding);
     CHECK_CLOSE((double)k->scale[r], scale, rounding * 20 * scale);
     for (int64_t c = 0; c < k->width; c++) {
@@ -390,8 +360,8 @@ static void check_norm_row(const struct norm_case *k, int64_t r, double *dgain)
         double out = n * (double)k->gain[c] + (k->bias ? (double)k->shift[c] : 0);
         out += k->add ? (double)k->residual[r * k->width + c] : 0;
         CHECK_CLOSE((double)k->out[r * k->width + c], out, rounding * 20);
-        sum += k->centred ? d / (double)k->width : 0;
-        product += d * n / (double)k->width;
+        sum += k->centred ? d / width : 0;
+        product += d * n / width;
         dgain[c] += n * (double)dout[c];
     }
     for (int64_t c = 0; c < k->width; c++) {
@@ -416,7 +386,7 @@ static void check_norm_size(const struct kernels *kernels, bool centred, int64_t
     CHECK(k.din[rows * width] == k.residual[rows * width]);
     for (int64_t r = 0; r < rows; r++)
         check_norm_row(&k, r, dgain);
-    draw(sums, 1, 16);
+    draw(sums, COUNT, 1, 16);
     kernels->column_sums(sums, k.dout, width, rows, width, k.add);
     for (int64_t c = 0; c < width; c++) {
         double sum = 0;

@@ -2,14 +2,12 @@
 #include "tests/failing.h"
 #include "tests/test.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "model/core/denormals.h"
 #include "model/kernels/pool.h"

@@ -1,11 +1,8 @@
 /* Matrix products of every vector level, of the BLAS library and of teams, against sums in double. */
 #include "tests/model/lay_out.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "model/core/random.h"
 #include "model/kernels/kernels.h"
+#include "tests/model/draw.h"
 #include "tests/model/kernels/each_level.h"
 #include "tests/model/kernels/nearest.h"
 
@@ -21,20 +18,14 @@ enum {
 static double read_a[SIZE], read_b[SIZE];
 static scalar a[SIZE], b[SIZE], residual[SIZE], gate[SIZE], bias[WIDEST], before[SIZE], c[SIZE];
 
-static void draw(scalar *x, int64_t count, uint64_t seed)
-{
-    for (int64_t i = 0; i < count; i++)
-        x[i] = (scalar)random_normal(seed, RANDOM_TEST, (uint64_t)i);
-}
-
 static void draw_all(enum precision precision)
 {
-    draw(a, SIZE, 1);
-    draw(b, SIZE, 2);
-    draw(residual, SIZE, 3);
-    draw(gate, SIZE, 4);
-    draw(bias, WIDEST, 5);
-    draw(before, SIZE, 6);
+    draw(a, SIZE, 1, 1);
+    draw(b, SIZE, 1, 2);
+    draw(residual, SIZE, 1, 3);
+    draw(gate, SIZE, 1, 4);
+    draw(bias, WIDEST, 1, 5);
+    draw(before, SIZE, 1, 6);
     for (int i = 0; i < SIZE; i += 3)
         gate[i] = 0;
     for (int i = 0; i < SIZE; i++) {

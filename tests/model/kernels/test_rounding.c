@@ -2,8 +2,6 @@
  * draws. */
 #include "tests/test.h"
 
-#include <string.h>
-
 #include "model/core/random.h"
 #include "tests/model/kernels/each_level.h"
 

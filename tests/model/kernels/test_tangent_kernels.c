@@ -6,9 +6,8 @@
 #include "tests/test.h"
 
 #include <complex.h>
-#include <string.h>
 
-#include "model/core/random.h"
+#include "tests/model/draw.h"
 #include "tests/model/kernels/each_level.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-14 : 4e-6;
@@ -16,17 +15,6 @@ static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-14 : 4e-6;
 static const double step = 1e-100;
 
 enum { COUNT = 2100 };
-
-static void draw(scalar *x, double scale, uint64_t seed)
-{
-    for (int i = 0; i < COUNT; i++)
-        x[i] = (scalar)(scale * random_normal(seed, RANDOM_TEST, (uint64_t)i));
-}
-
-static double complex both(scalar at, scalar tangent)
-{
-    return (double)at + step * (double)tangent * I;
-}
 
 static double tangent_of(double complex x)
 {
@@ -40,13 +28,13 @@ struct plane {
 
 static void draw_plane(struct plane *plane, double scale, uint64_t seed)
 {
-    draw(plane->at, scale, seed);
-    draw(plane->t, scale, seed + 100);
+    draw(plane->at, COUNT, scale, seed);
+    draw(plane->t, COUNT, scale, seed + 100);
 }
 
 static double complex element(const struct plane *plane, int64_t i)
 {
-    return both(plane->at[i], plane->t[i]);
+    return (double)plane->at[i] + step * (double)plane->t[i] * I;
 }
 
 /* ---- norms ---- */
@@ -67,7 +55,7 @@ static void norm_draw(struct norm_case *k)
     draw_plane(&k->dout, 1, 12);
     draw_plane(&k->gain, 1, 13);
     draw_plane(&k->bias_plane, 1, 14);
-    draw(k->residual, 1, 15);
+    draw(k->residual, COUNT, 1, 15);
     memcpy(k->tdin, k->residual, sizeof(k->tdin));
     if (k->fixed)
         memset(k->gain.t, 0, sizeof(k->gain.t));
@@ -146,31 +134,25 @@ static void check_norm_row(const struct norm_case *k, int64_t r, double complex 
     }
 }
 
-static double largest_scale(const struct norm_case *k)
-{
-    double most = 0;
-
-    for (int64_t r = 0; r < k->rows; r++)
-        most = (double)k->scale[r] > most ? (double)k->scale[r] : most;
-    return most;
-}
-
 static void check_norm_size(const struct kernels *kernels, struct norm_case *k)
 {
     double complex dgain[COUNT] = {0};
+    double largest = 0;
     int64_t size = k->rows * k->width;
 
     norm_draw(k);
     norm_run(kernels, k, k->tdin);
     CHECK((double)k->tout[size] == 77 && k->tdin[size] == k->residual[size]);
     CHECK((double)k->tdgain[k->width] == 77 && (double)k->tdbias[k->bias ? k->width : 0] == 77);
-    for (int64_t r = 0; r < k->rows; r++)
+    for (int64_t r = 0; r < k->rows; r++) {
         check_norm_row(k, r, dgain);
+        largest = (double)k->scale[r] > largest ? (double)k->scale[r] : largest;
+    }
     for (int64_t c = 0; c < k->width; c++) {
         double sum = 0;
         for (int64_t r = 0; r < k->rows; r++)
             sum += (double)k->dout.t[r * k->width + c];
-        CHECK_CLOSE((double)k->tdgain[c], tangent_of(dgain[c]), rounding * 40 * (1 + largest_scale(k)));
+        CHECK_CLOSE((double)k->tdgain[c], tangent_of(dgain[c]), rounding * 40 * (1 + largest));
         if (k->bias)
             CHECK_CLOSE((double)k->tdbias[c], sum, rounding * 20);
     }
@@ -285,7 +267,7 @@ static void check_multiply_count(const struct kernels *kernels, int64_t count)
 
     draw_plane(&a, 1, 31);
     draw_plane(&b, 1, 32);
-    draw(out, 1, 33);
+    draw(out, COUNT, 1, 33);
     scalar beside = out[count];
     kernels->multiply_tangent(out, a.at, a.t, b.at, b.t, count);
     for (int64_t i = 0; i < count; i++)

@@ -4,13 +4,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "model/core/random.h"
 #include "model/kernels/kernels.h"
 #include "model/network/inside.h"
+#include "tests/model/draw.h"
 #include "tests/model/network/model_case.h"
 #include "worker/host/host.h"
 
@@ -47,14 +45,6 @@ static void record_share(const void *context, scalar *scratch, int64_t begin, in
     }
 }
 
-static void record_run(struct record *record, const struct team *team, struct items items)
-{
-    const struct work work = {record};
-
-    *record = (struct record){.team = team, .items = items};
-    team_run(team, items, record_share, &work);
-}
-
 static void team_init(struct team *team, int64_t threads, struct arena *arena)
 {
     LAY_OUT(arena, team_layout(team, PRECISION_FLOAT, threads, SCRATCH, arena));
@@ -76,6 +66,7 @@ static void check_record(const struct record *record)
 TEST(team_does_every_item_once)
 {
     static struct record record;
+    const struct work work = {&record};
 
     for (int64_t threads = 1; threads <= 5; threads++) {
         struct arena arena;
@@ -85,7 +76,8 @@ TEST(team_does_every_item_once)
         for (int64_t multiple = 1; multiple <= 64; multiple *= 4)
             for (int64_t count = 1; count <= MOST_ITEMS; count += 3)
                 for (int digits = -3; digits < 7; digits += 2) {
-                    record_run(&record, &team, (struct items){count, multiple, pow(10, digits)});
+                    record = (struct record){.team = &team, .items = {count, multiple, pow(10, digits)}};
+                    team_run(&team, record.items, record_share, &work);
                     check_record(&record);
                 }
         arena_release(&arena);
@@ -260,12 +252,10 @@ static void compute_tangents(struct whole *k)
     scalar *state = malloc((size_t)count * sizeof(*state));
     double slope;
 
-    for (int64_t i = 0; i < k->base.model.layout.size; i++) {
-        direction[i] = (scalar)random_normal(8, RANDOM_TEST, (uint64_t)i);
+    draw(direction, k->base.model.layout.size, 1, 8);
+    draw(state, count, 1, 9);
+    for (int64_t i = 0; i < k->base.model.layout.size; i++)
         k->gradient[i] = NAN;
-    }
-    for (int64_t i = 0; i < count; i++)
-        state[i] = (scalar)random_normal(9, RANDOM_TEST, (uint64_t)i);
     k->loss = transformer_hessian_product(
         &k->base.model, k->base.weights, &k->base.batch, direction, k->gradient, &slope);
     transformer_block_tangent(&k->base.model, k->base.weights, &k->base.batch, 1, state);
@@ -305,18 +295,6 @@ static void *be_busy(void *ended)
     return NULL;
 }
 
-static void check_disturbed(struct whole *quiet, struct whole *disturbed)
-{
-    size_t size = (size_t)quiet->base.model.layout.size * sizeof(scalar);
-
-    compute(quiet);
-    for (int i = 0; i < 5; i++) {
-        compute(disturbed);
-        CHECK(disturbed->loss == quiet->loss);
-        CHECK(memcmp(disturbed->gradient, quiet->gradient, size) == 0);
-    }
-}
-
 /* Every branch of the model once or more; all their combinations are the gradient checks' matter. */
 static struct architecture branch(int i)
 {
@@ -352,7 +330,13 @@ TEST(team_beside_busy_threads)
     whole_init(&disturbed, &architecture, THREADS, false);
     for (int i = 0; i < BUSY; i++)
         CHECK(pthread_create(&busy[i], NULL, be_busy, &ended) == 0);
-    check_disturbed(&quiet, &disturbed);
+    compute(&quiet);
+    for (int i = 0; i < 5; i++) {
+        compute(&disturbed);
+        CHECK(disturbed.loss == quiet.loss);
+        CHECK(memcmp(disturbed.gradient, quiet.gradient,
+                  (size_t)quiet.base.model.layout.size * sizeof(scalar)) == 0);
+    }
     atomic_store(&ended, true);
     for (int i = 0; i < BUSY; i++)
         pthread_join(busy[i], NULL);

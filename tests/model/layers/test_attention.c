@@ -8,11 +8,9 @@
 #include "tests/test.h"
 
 #include <complex.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "model/core/random.h"
 #include "model/kernels/kernels.h"
+#include "tests/model/draw.h"
 #include "tests/model/kernels/each_level.h"
 #include "tests/model/kernels/nearest.h"
 
@@ -32,20 +30,19 @@ static double complex p[LENGTH_MOST][LENGTH_MOST], dscore[LENGTH_MOST][LENGTH_MO
 static struct head draw_head(
     int64_t queries, int64_t keys, int64_t depth, enum attention_mask mask, double scale)
 {
-    for (int i = 0; i < SIZE; i++) {
-        qkv[i] = (scalar)(scale * random_normal(1, RANDOM_TEST, (uint64_t)i));
-        dmixed[i] = (scalar)random_normal(2, RANDOM_TEST, (uint64_t)i);
-        tqkv[i] = (scalar)(scale * random_normal(3, RANDOM_TEST, (uint64_t)i));
-        tdmixed[i] = (scalar)random_normal(4, RANDOM_TEST, (uint64_t)i);
+    draw(qkv, SIZE, scale, 1);
+    draw(dmixed, SIZE, 1, 2);
+    draw(tqkv, SIZE, scale, 3);
+    draw(tdmixed, SIZE, 1, 4);
+    for (int i = 0; i < SIZE; i++)
         mixed[i] = dqkv[i] = tmixed[i] = tdqkv[i] = 77;
-    }
-    for (int i = 0; i < BIASES; i++) {
-        /* behind the last distance those of longer sequences, whose exponentials are not numbers */
-        bias[i] =
-            i >= BIASES - (ATTENTION_LANES - 1) ? 10000 : (scalar)random_normal(5, RANDOM_TEST, (uint64_t)i);
-        tbias[i] = (scalar)random_normal(6, RANDOM_TEST, (uint64_t)i);
-        dbias[i] = tdbias[i] = 0;
-    }
+    draw(bias, BIASES, 1, 5);
+    draw(tbias, BIASES, 1, 6);
+    memset(dbias, 0, sizeof(dbias));
+    memset(tdbias, 0, sizeof(tdbias));
+    /* behind the last distance those of longer sequences, whose exponentials are not numbers */
+    for (int i = BIASES - (ATTENTION_LANES - 1); i < BIASES; i++)
+        bias[i] = 10000;
     return (struct head){.q = qkv,
         .k = qkv + depth,
         .v = qkv + 2 * depth,
@@ -65,13 +62,6 @@ static struct head draw_head(
 static scalar *middle(scalar *biases, const struct head *head)
 {
     return biases + (BIASES - (ATTENTION_LANES - 1) - head->queries);
-}
-
-/* Gives the head a bias, and a scale that is exact. */
-static void add_bias(struct head *head)
-{
-    head->scale = (scalar)0.5;
-    head->bias = middle(bias, head);
 }
 
 /* A head's inputs with their tangents: those of q, k and v in qkv, and dmixed. */
@@ -409,8 +399,10 @@ static void check_case(int64_t queries, int64_t keys, int64_t depth, enum attent
 {
     struct head head = draw_head(queries, keys, depth, mask, 0.7);
 
-    if (biased)
-        add_bias(&head);
+    if (biased) {
+        head.scale = (scalar)0.5; /* exact */
+        head.bias = middle(bias, &head);
+    }
     check_head(kernels_best(precision), &head);
     check_hard(kernels_best(precision), &head);
     check_attended(kernels_best(precision), &head);

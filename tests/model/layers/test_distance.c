@@ -2,8 +2,6 @@
  * threads. */
 #include "tests/model/lay_out.h"
 
-#include <string.h>
-
 #include "model/core/random.h"
 #include "model/layers/layers.h"
 #include "tests/model/kernels/each_level.h"
@@ -37,16 +35,6 @@ static void draw_all(bool whole)
     draw(keys, (2 * REACH + 1) * WIDTH, 2, whole);
     draw(content_bias, WIDTH, 3, whole);
     draw(distance_bias, WIDTH, 4, whole);
-}
-
-static struct team team_of(const struct kernels *kernels, int64_t threads, struct arena *arena)
-{
-    struct team team;
-
-    LAY_OUT(arena, team_layout(&team, PRECISION_FLOAT, threads, distances_scratch(REACH + 1), arena));
-    team.least = 0;
-    team.kernels = kernels;
-    return team;
 }
 
 /* Of queries without their biases. */
@@ -101,19 +89,16 @@ static void expect_row(int64_t row, int64_t first, int64_t length, int64_t kv_he
     }
 }
 
-static void expect(int64_t kv_heads, bool hard)
-{
-    for (int64_t s = 0; s < SEQUENCES; s++)
-        for (int64_t row = start[s]; row < start[s + 1]; row++)
-            expect_row(row, start[s], start[s + 1] - start[s], kv_heads, hard);
-}
-
 /* mixed and count of the team. */
 static void compute(const struct kernels *kernels, int64_t threads, int64_t kv_heads, bool hard)
 {
     static scalar own[PLANE];
     struct arena arena;
-    const struct team team = team_of(kernels, threads, &arena);
+    struct team team;
+
+    LAY_OUT(&arena, team_layout(&team, PRECISION_FLOAT, threads, distances_scratch(REACH + 1), &arena));
+    team.least = 0;
+    team.kernels = kernels;
     const struct distances distances = {.team = &team,
         .heads = HEADS,
         .kv_heads = kv_heads,
@@ -125,7 +110,6 @@ static void compute(const struct kernels *kernels, int64_t threads, int64_t kv_h
         .reach = REACH,
         .keys = keys};
     const struct distances_in in = {projected_together(own, WIDTH, kv_heads * DEPTH), biased};
-
     memcpy(own, qkv, sizeof(own));
     distances_bias(&distances, &in, content_bias, distance_bias);
     distances_forward(&distances, mixed, &in);
@@ -137,7 +121,9 @@ static void check_computed(const struct kernels *kernels, int64_t kv_heads, bool
 {
     int wrong = 0, apart = 0;
 
-    expect(kv_heads, hard);
+    for (int64_t s = 0; s < SEQUENCES; s++)
+        for (int64_t row = start[s]; row < start[s + 1]; row++)
+            expect_row(row, start[s], start[s + 1] - start[s], kv_heads, hard);
     for (int64_t i = 0; i < TOKENS * WIDTH; i++)
         wrong += !(fabs((double)mixed[i] - expected[i]) <= rounding);
     for (int64_t i = 0; i < HEADS * TOKENS; i++)

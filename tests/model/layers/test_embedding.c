@@ -1,8 +1,6 @@
 /* Embeddings with learned, fixed and no positions, of one side of a batch or of two. */
 #include "tests/test.h"
 
-#include <string.h>
-
 #include "model/core/random.h"
 #include "model/layers/layers.h"
 #include "tests/model/kernels/each_level.h"

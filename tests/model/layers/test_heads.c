@@ -1,11 +1,8 @@
 /* All heads of packed sequences: what the number of threads may change. */
 #include "tests/model/lay_out.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "model/core/random.h"
 #include "model/layers/layers.h"
+#include "tests/model/draw.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-12 : 2e-5;
 
@@ -22,29 +19,6 @@ struct computed {
 
 static scalar qkv[PLANE], dmixed[TOKENS * WIDTH], bias[BIASES];
 
-static void draw(scalar *x, int64_t count, uint64_t seed)
-{
-    for (int64_t i = 0; i < count; i++)
-        x[i] = (scalar)random_normal(seed, RANDOM_TEST, (uint64_t)i);
-}
-
-static void draw_all(void)
-{
-    draw(qkv, PLANE, 1);
-    draw(dmixed, TOKENS * WIDTH, 2);
-    draw(bias, BIASES, 3);
-}
-
-static struct team team_of(int64_t threads, struct arena *arena)
-{
-    int64_t scratch = heads_scratch(HEADS, DEPTH, LONGEST, true, false);
-    struct team team;
-
-    LAY_OUT(arena, team_layout(&team, PRECISION_FLOAT, threads, scratch, arena));
-    team.least = 0;
-    return team;
-}
-
 /* With a relative bias, whose gradient is added to 1. */
 static void compute(struct computed *c, int64_t threads, int64_t kv_heads, enum attention_mask mask)
 {
@@ -53,7 +27,11 @@ static void compute(struct computed *c, int64_t threads, int64_t kv_heads, enum 
     const struct projected in = projected_together(qkv, WIDTH, kv_heads * DEPTH),
                            din = projected_together(c->dqkv, WIDTH, kv_heads * DEPTH);
     struct arena arena;
-    const struct team team = team_of(threads, &arena);
+    struct team team;
+
+    LAY_OUT(&arena, team_layout(&team, PRECISION_FLOAT, threads,
+                        heads_scratch(HEADS, DEPTH, LONGEST, true, false), &arena));
+    team.least = 0;
     const struct heads heads = {.team = &team,
         .heads = HEADS,
         .kv_heads = kv_heads,
@@ -66,7 +44,6 @@ static void compute(struct computed *c, int64_t threads, int64_t kv_heads, enum 
         .most = c->most,
         .inverse = c->inverse,
         .relative = &relative};
-
     memset(c, 0, sizeof(*c));
     for (int64_t i = 0; i < BIASES; i++)
         c->dbias[i] = 1;
@@ -81,7 +58,9 @@ TEST(heads_by_threads)
 {
     static struct computed one, several, again;
 
-    draw_all();
+    draw(qkv, PLANE, 1, 1);
+    draw(dmixed, TOKENS * WIDTH, 1, 2);
+    draw(bias, BIASES, 1, 3);
     for (enum attention_mask mask = MASK_CAUSAL; mask <= MASK_NONE; mask++)
         for (int64_t kv_heads = 1; kv_heads <= HEADS; kv_heads++) {
             if (HEADS % kv_heads)

@@ -3,10 +3,7 @@
  * Of very many narrow rows, as over the queries and keys of every head: the sums over all rows for gain and
  * bias. test_kernels.c has the values and gradients of rows.
  */
-#include "tests/test.h"
-
-#include <math.h>
-#include <string.h>
+#include "tests/model/draw.h"
 
 #include "model/core/random.h"
 #include "model/layers/layers.h"
@@ -51,14 +48,13 @@ EACH_LEVEL(norm_of_wide_rows)
     static scalar scratch[2 * WIDTH];
     const struct team team = {kernels, 1, 2 * WIDTH, scratch, 0};
 
-    for (int i = 0; i < ROWS * WIDTH; i++) {
-        in[i] = (scalar)random_normal(1, RANDOM_TEST, (uint64_t)i);
+    draw(in, ROWS * WIDTH, 1, 1);
+    for (int i = 0; i < ROWS * WIDTH; i++)
         large[i] = i / WIDTH == LARGE ? (scalar)(factor * (double)in[i]) : in[i];
-    }
-    for (int c = 0; c < WIDTH; c++) {
-        gain[c] = (scalar)(1 + 0.3 * random_normal(3, RANDOM_TEST, (uint64_t)c));
-        bias[c] = (scalar)random_normal(4, RANDOM_TEST, (uint64_t)c);
-    }
+    draw(gain, WIDTH, 0.3, 3);
+    draw(bias, WIDTH, 1, 4);
+    for (int c = 0; c < WIDTH; c++)
+        gain[c] += 1;
     large[BROKEN * WIDTH + 3] = (scalar)NAN;
     large[ENDLESS * WIDTH + 3] = (scalar)INFINITY;
     for (enum norm_kind kind = 0; kind < NORM_KIND_COUNT; kind++)
@@ -107,11 +103,10 @@ EACH_LEVEL(norm_of_narrow_rows)
     static scalar x[MANY * NARROW_MOST], dy[MANY * NARROW_MOST], scratch[THREADS_MOST * 2 * NARROW_MOST];
     static scalar means[MANY], scales[MANY], ones[NARROW_MOST], dgain[NARROW_MOST], dbias[NARROW_MOST];
 
-    for (int64_t i = 0; i < MANY * NARROW_MOST; i++) {
-        x[i] = (scalar)random_normal(1, RANDOM_TEST, (uint64_t)i);
-        dy[i] = (scalar)random_normal(2, RANDOM_TEST, (uint64_t)i);
-        ones[i % NARROW_MOST] = 1;
-    }
+    draw(x, MANY * NARROW_MOST, 1, 1);
+    draw(dy, MANY * NARROW_MOST, 1, 2);
+    for (int i = 0; i < NARROW_MOST; i++)
+        ones[i] = 1;
     for (int64_t width = 4; width <= NARROW_MOST; width *= 2)
         for (enum norm_kind kind = 0; kind < NORM_KIND_COUNT; kind++) {
             const struct team team = {kernels, 1 + (int)(width / 4 + kind) % 3, 2 * width, scratch, 0};

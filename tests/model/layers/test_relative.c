@@ -1,9 +1,6 @@
 /* Buckets of distances against their definition, and a table's way to the bias of each distance and back. */
-#include "tests/test.h"
+#include "tests/model/draw.h"
 
-#include <stdlib.h>
-
-#include "model/core/random.h"
 #include "model/kernels/kernels.h"
 #include "model/layers/layers.h"
 
@@ -78,8 +75,7 @@ TEST(relative_table)
 {
     static const int64_t contexts[] = {1, 2, 8, 9, 16, 17, 100, 129, CONTEXT_MOST};
 
-    for (int64_t i = 0; i < TABLE; i++)
-        table[i] = (scalar)random_normal(1, RANDOM_TEST, (uint64_t)i);
+    draw(table, TABLE, 1, 1);
     for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++)
         for (int two_sided = 0; two_sided < 2; two_sided++) {
             check_spread(contexts[i], two_sided);

@@ -1,7 +1,5 @@
 /* Rotary positions at every vector level, against their definition, turned and turned back. */
-#include "tests/test.h"
-
-#include <string.h>
+#include "tests/model/draw.h"
 
 #include "model/core/random.h"
 #include "model/layers/layers.h"
@@ -22,8 +20,8 @@ static scalar x[SIZE], turned[SIZE];
 /* Draws x and fills the tables. */
 static struct rotary begin(const struct kernels *kernels, struct team *team, int64_t threads, int64_t depth)
 {
-    for (int64_t i = 0; i < SIZE; i++)
-        turned[i] = x[i] = (scalar)random_normal(1, RANDOM_TEST, (uint64_t)i);
+    draw(x, SIZE, 1, 1);
+    memcpy(turned, x, sizeof(x));
     rotary_fill(cosine, sine, CONTEXT, depth, 10000, &(struct rotary_scaling){0});
     *team = (struct team){.kernels = kernels, .threads = (int)threads};
     return (struct rotary){team, cosine, sine, depth};

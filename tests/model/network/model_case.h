@@ -40,15 +40,6 @@ static inline void model_case_layout(struct model_case *k, const struct architec
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
 }
 
-/* Takes the targets of every third row that is not the first of its sequence. */
-static inline void model_case_hide(const struct batch *batch)
-{
-    for (int64_t s = 0; s < batch->sequences; s++)
-        for (int64_t row = batch->start[s] + 1; row < batch->start[s + 1]; row++)
-            if (row % 3 == 0)
-                batch->target[row] = NO_TARGET;
-}
-
 static inline void model_case_begin(struct model_case *k, const struct architecture *architecture,
     const int64_t *lengths, int64_t sequences, int64_t threads, bool tangents, uint64_t seed)
 {
@@ -69,8 +60,11 @@ static inline void model_case_begin(struct model_case *k, const struct architect
         k->batch.target[row] = (int32_t)random_below(seed + 1, RANDOM_TEST, at, vocabulary);
         k->batch.source_tokens[row] = (int32_t)random_below(seed + 2, RANDOM_TEST, at, vocabulary);
     }
-    if (architecture->network == NETWORK_ENCODER)
-        model_case_hide(&k->batch);
+    /* Every third row that is not the first of its sequence has no target. */
+    for (int64_t s = 0; s < sequences && architecture->network == NETWORK_ENCODER; s++)
+        for (int64_t row = k->batch.start[s] + 1; row < k->batch.start[s + 1]; row++)
+            if (row % 3 == 0)
+                k->batch.target[row] = NO_TARGET;
     weights_init(k->weights, &k->model.layout, architecture, (int64_t)seed);
 }
 

@@ -1,7 +1,6 @@
 /* The activations of every vector level against the mathematics, and their manners with NaN. */
-#include "tests/test.h"
+#include "tests/model/draw.h"
 
-#include "model/core/random.h"
 #include "tests/model/kernels/each_level.h"
 
 static const double rounding = sizeof(scalar) == sizeof(double) ? 1e-14 : 4e-6;
@@ -13,12 +12,6 @@ static const double gelu_tanh_rounding =
 static const double silu_rounding = sizeof(scalar) == sizeof(double) ? 1e-14 : 5e-7; /* relative */
 
 enum { COUNT = 71 };
-
-static void draw(scalar *x, double scale, uint64_t seed)
-{
-    for (int i = 0; i < COUNT; i++)
-        x[i] = (scalar)(scale * random_normal(seed, RANDOM_TEST, (uint64_t)i));
-}
 
 /* x Phi(x), relative to itself as far as it is a normal number, and its derivative. */
 static void check_gelu(const struct kernels *kernels)
@@ -100,9 +93,9 @@ static void check_counts(const struct kernels *kernels, gelu_function *gelu)
     scalar x[COUNT], y[COUNT], dx[COUNT];
 
     for (int count = 0; count <= 70; count++) {
-        draw(x, 2, 8);
-        draw(y, 1, 9);
-        draw(dx, 1, 10);
+        draw(x, COUNT, 2, 8);
+        draw(y, COUNT, 1, 9);
+        draw(dx, COUNT, 1, 10);
         scalar beyond_x = x[count], beyond_y = y[count], beyond_dx = dx[count];
         gelu(y, x, NULL, count);
         kernels->multiply(dx, dx, x, count);

@@ -1,10 +1,8 @@
 /* Passes that go block by block against passes through whole networks, bit for bit. */
 #include "tests/model/lay_out.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/network/network.h"
+#include "tests/model/draw.h"
 #include "tests/model/network/arrangements.h"
 #include "tests/model/network/model_case.h"
 
@@ -79,8 +77,7 @@ static void disturb(struct blockwise_case *k, int64_t stack)
     const struct stack_form form = architecture_stack(&k->model.architecture, stack - 1);
     int64_t rows = transformer_side(&k->model, &k->whole.batch, stack - 1).rows;
 
-    for (int64_t i = 0; i < rows * k->model.architecture.width; i++)
-        k->other[i] = (scalar)random_normal(9, RANDOM_TEST, (uint64_t)i);
+    draw(k->other, rows * k->model.architecture.width, 1, 9);
     load(k, form.end - 1);
     blockwise_block(&k->model, k->weights, &k->whole.batch, form.end - 1, false, NULL, k->other);
     blockwise_finish(&k->model, k->weights, &k->whole.batch, stack - 1, k->other);

@@ -5,10 +5,7 @@
  * - J against the gradient, another implementation of it: <w, J v> = <J^T w, v>, and element by element;
  * - H against itself: u H v = v H u.
  */
-#include "tests/test.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/model/draw.h"
 
 #include "model/kernels/kernels.h"
 #include "tests/model/network/arrangements.h"
@@ -17,21 +14,6 @@
 #ifdef SCALAR_DOUBLE
 
 static const double exact = 1e-12, differences = 1e-7;
-
-static void draw(scalar *x, int64_t count, uint64_t seed)
-{
-    for (int64_t i = 0; i < count; i++)
-        x[i] = random_normal(seed, RANDOM_TEST, (uint64_t)i);
-}
-
-static double dot(const scalar *a, const scalar *b, int64_t count)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
 
 static double size_of(const scalar *a, int64_t count)
 {
@@ -63,7 +45,7 @@ static void begin_case(struct tangent_case *k, const struct architecture *archit
     k->state = k->base.batch.rows * architecture->width;
     for (int i = 0; i < PLANES; i++) {
         k->plane[i] = malloc((size_t)(k->size + k->state) * sizeof(scalar));
-        draw(k->plane[i], k->size + k->state, 20 + (uint64_t)i);
+        draw(k->plane[i], k->size + k->state, 1, 20 + (uint64_t)i);
     }
 }
 
@@ -243,27 +225,22 @@ TEST(tangent_of_key_bias)
 }
 
 /* <w, J v> against <J^T w, v>, relative to their factors. */
-static double block_error(struct tangent_case *k, int64_t layer)
-{
-    struct model_case *base = &k->base;
-    scalar *v = k->plane[0], *w = k->plane[1], *jv = k->plane[2], *jw = k->plane[3];
-
-    memcpy(jv, v, (size_t)k->state * sizeof(*v));
-    memcpy(jw, w, (size_t)k->state * sizeof(*w));
-    transformer_block_tangent(&base->model, base->weights, &base->batch, layer, jv);
-    transformer_block_gradient(&base->model, base->weights, &base->batch, layer, jw);
-    return fabs(dot(w, jv, k->state) - dot(jw, v, k->state)) / (size_of(w, k->state) * size_of(jv, k->state));
-}
-
 TEST(tangent_of_blocks)
 {
     for (int bits = 0; bits < ARRANGEMENTS; bits++) {
         const struct architecture a = arrangement(bits);
         struct tangent_case k;
         begin_case(&k, &a);
-        transformer_forward(&k.base.model, k.base.weights, &k.base.batch, false);
+        struct model_case *base = &k.base;
+        scalar *v = k.plane[0], *w = k.plane[1], *jv = k.plane[2], *jw = k.plane[3];
+        transformer_forward(&base->model, base->weights, &base->batch, false);
         for (int64_t layer = 0; layer < architecture_blocks(&a); layer++) {
-            double error = block_error(&k, layer);
+            memcpy(jv, v, (size_t)k.state * sizeof(*v));
+            memcpy(jw, w, (size_t)k.state * sizeof(*w));
+            transformer_block_tangent(&base->model, base->weights, &base->batch, layer, jv);
+            transformer_block_gradient(&base->model, base->weights, &base->batch, layer, jw);
+            double error = fabs(dot(w, jv, k.state) - dot(jw, v, k.state)) /
+                           (size_of(w, k.state) * size_of(jv, k.state));
             if (!(error < exact))
                 arrangement_fail(__FILE__, __LINE__, &a, "block", error);
         }

@@ -1,8 +1,8 @@
 #ifndef NORMSWEEP_TESTS_MODEL_OPTIMISERS_OPTIMISED_H
 #define NORMSWEEP_TESTS_MODEL_OPTIMISERS_OPTIMISED_H
 
-#include "model/core/random.h"
 #include "model/optimisers/optimisers.h"
+#include "tests/model/draw.h"
 #include "tests/model/lay_out.h"
 
 enum { TENSORS_MOST = 8 };
@@ -48,21 +48,6 @@ static inline void optimised_init(struct optimised *o, const struct optimiser_op
 static inline void optimised_release(struct optimised *o)
 {
     arena_release(&o->arena);
-}
-
-static inline void draw(scalar *x, int64_t count, double scale, uint64_t seed)
-{
-    for (int64_t i = 0; i < count; i++)
-        x[i] = (scalar)(scale * random_normal(seed, RANDOM_TEST, (uint64_t)i));
-}
-
-static inline double dot(const scalar *a, const scalar *b, int64_t count)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < count; i++)
-        sum += (double)a[i] * (double)b[i];
-    return sum;
 }
 
 #endif

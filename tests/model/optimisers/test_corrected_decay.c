@@ -7,8 +7,6 @@
  */
 #include "tests/model/optimisers/optimised.h"
 
-#include <math.h>
-
 enum { SIDE = 32, COUNT = SIDE * SIDE, STEPS = 2000, EARLY = STEPS / 4 };
 
 static void fill_normal(scalar *values, uint64_t draw)

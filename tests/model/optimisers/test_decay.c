@@ -1,7 +1,5 @@
 #include "tests/model/optimisers/optimised.h"
 
-#include <string.h>
-
 /*
  * Weight decay far below the rounding of a float. Two planes of weights take the same steps, one with decay
  * and one without; the steps vary, so that roundings dither, and the planes differ by the decay alone. At
@@ -12,33 +10,21 @@ enum { COUNT = 1 << 20, STEPS = 10 };
 
 static const double rate = 1e-3;
 
-/* Weights of either sign with magnitudes in [0.5, 2). */
-static void fill_weights(scalar *weights)
-{
-    for (uint64_t i = 0; i < COUNT; i++) {
-        double magnitude = 0.5 + 1.5 * random_uniform(1, RANDOM_TEST, i);
-        weights[i] = (scalar)(i % 2 ? magnitude : -magnitude);
-    }
-}
-
-/* The pool of gradients, shifted from step to step. */
-static void fill_gradient(scalar *gradient, const scalar *pool, int64_t step)
-{
-    size_t shift = (size_t)step * 1009;
-
-    memcpy(gradient, pool + shift, (COUNT - shift) * sizeof(*pool));
-    memcpy(gradient + COUNT - shift, pool, shift * sizeof(*pool));
-}
-
-/* Some steps from the same start. */
+/* Some steps from weights of either sign with magnitudes in [0.5, 2), the pool of gradients shifted from step
+ * to step. */
 static void take_steps(struct optimised *o, const struct optimiser_options *options, const scalar *pool)
 {
     const struct tensor matrix = {.kind = TENSOR_Q, .rows = COUNT / 1024, .columns = 1024};
 
     optimised_init(o, options, 1, &matrix, 1);
-    fill_weights(o->weights);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        double magnitude = 0.5 + 1.5 * random_uniform(1, RANDOM_TEST, i);
+        o->weights[i] = (scalar)(i % 2 ? magnitude : -magnitude);
+    }
     for (int64_t step = 1; step <= STEPS; step++) {
-        fill_gradient(o->gradient, pool, step);
+        size_t shift = (size_t)step * 1009;
+        memcpy(o->gradient, pool + shift, (COUNT - shift) * sizeof(*pool));
+        memcpy(o->gradient + COUNT - shift, pool, shift * sizeof(*pool));
         optimiser_step(&o->optimiser, o->weights, o->gradient, 1, step, rate);
     }
 }

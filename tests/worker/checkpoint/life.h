@@ -1,6 +1,8 @@
 #ifndef NORMSWEEP_TESTS_WORKER_CHECKPOINT_LIFE_H
 #define NORMSWEEP_TESTS_WORKER_CHECKPOINT_LIFE_H
 
+#include "tests/scratch.h"
+#include "tests/worker/small_run.h"
 #include "worker/checkpoint/checkpoint.h"
 #include "worker/train/train.h"
 
@@ -13,7 +15,7 @@ struct life {
     struct measure measure;
     struct arena arena;
     struct checkpoint_owner owner;
-    char folder[32];
+    char folder[SCRATCH_PATH];
 
     /* carry_on's answers, by the number of the call from 1; 0: never */
     int64_t stop_call, save_call;
@@ -34,6 +36,8 @@ struct life {
 /* Seven steps, measured every 2 and validated every 3 in several batches. */
 void life_init(struct life *life);
 void life_release(struct life *life); /* removes the folder, too */
+
+#define IN_LIFE(id) TEST_IN(id, struct life, life, life_init(life), life_release(life))
 
 /* One life of the run: until it ends or is stopped. */
 void life_train(struct life *life);

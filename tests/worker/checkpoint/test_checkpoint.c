@@ -3,17 +3,10 @@
 #include "tests/worker/checkpoint/life.h"
 #include "worker/checkpoint/inside.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "model/core/random.h"
 
@@ -23,7 +16,7 @@ enum { OLD_STEP = 3, NEW_STEP = 5, OLD = 0, NEW = 1 };
 
 struct copy {
     char path[160];
-    unsigned char *bytes;
+    char *bytes;
     size_t size;
 };
 
@@ -31,31 +24,6 @@ struct pair {
     struct life life, undisturbed;
     struct copy copy[2];
 };
-
-static void copy_read(struct copy *copy)
-{
-    struct stat stat_ = {0};
-    int file = open(copy->path, O_RDONLY | O_CLOEXEC);
-
-    CHECK(file >= 0 && fstat(file, &stat_) == 0);
-    copy->size = (size_t)stat_.st_size;
-    copy->bytes = malloc(copy->size + 1);
-    CHECK(copy->bytes && read(file, copy->bytes, copy->size) == (ssize_t)copy->size);
-    close(file);
-}
-
-static void write_bytes(const char *path, const unsigned char *bytes, size_t size)
-{
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-    CHECK(file >= 0 && write(file, bytes, size) == (ssize_t)size);
-    close(file);
-}
-
-static bool exists(const char *path)
-{
-    return access(path, F_OK) == 0;
-}
 
 /* The calls of carry_on at which a step begins. */
 static int64_t call_of(const struct life *life, int64_t step)
@@ -80,8 +48,8 @@ static void pair_init(struct pair *pair)
     CHECK(life->result.outcome == OUTCOME_PENDING && life->error.text[0] == '\0');
     life_path(life, OLD_STEP, pair->copy[OLD].path);
     life_path(life, NEW_STEP, pair->copy[NEW].path);
-    copy_read(&pair->copy[OLD]);
-    copy_read(&pair->copy[NEW]);
+    for (int i = 0; i < 2; i++)
+        pair->copy[i].bytes = get_bytes(pair->copy[i].path, &pair->copy[i].size);
     life->save_call = life->stop_call = 0;
     life->resumes = true;
 }
@@ -94,10 +62,12 @@ static void pair_release(struct pair *pair)
     life_release(&pair->undisturbed);
 }
 
+#define IN_PAIR(id) TEST_IN(id, struct pair, pair, pair_init(pair), pair_release(pair))
+
 static void pair_restore(const struct pair *pair)
 {
     for (int i = 0; i < 2; i++)
-        write_bytes(pair->copy[i].path, pair->copy[i].bytes, pair->copy[i].size);
+        put_bytes(pair->copy[i].path, pair->copy[i].bytes, pair->copy[i].size);
 }
 
 /* Resumes and ends as the undisturbed run, from a step, with something to say. */
@@ -123,47 +93,42 @@ static void damage(const struct copy *copy, uint64_t seed, uint64_t number, char
     }
     size_t at = number % 4 == 1 ? draw % 512 : draw; /* a fair share in the begin, where the seal is */
     unsigned bit = (unsigned)random_below(seed, RANDOM_TEST, 2 * number + 1, 8);
-    unsigned char byte = (unsigned char)(copy->bytes[at] ^ 1U << bit);
+    char byte = (char)(copy->bytes[at] ^ 1U << bit);
     int file = open(copy->path, O_WRONLY | O_CLOEXEC);
     snprintf(what, 80, "seed %llu: byte %zu, bit %u", (unsigned long long)seed, at, bit);
     CHECK(file >= 0 && pwrite(file, &byte, 1, (off_t)at) == 1);
     close(file);
 }
 
-TEST(checkpoint_damage_is_noticed)
+IN_PAIR(checkpoint_damage_is_noticed)
 {
-    static struct pair pair;
     uint64_t seed = (uint64_t)time(NULL);
     char what[80];
 
-    pair_init(&pair);
-    check_resumes(&pair, NEW_STEP, "whole", "");
+    check_resumes(pair, NEW_STEP, "whole", "");
     for (uint64_t number = 0; number < 400; number++) {
-        pair_restore(&pair);
-        damage(&pair.copy[NEW], seed, number, what);
-        check_resumes(&pair, OLD_STEP, what, ": damaged (checksum); an earlier checkpoint is used\n");
-        CHECK(!exists(pair.copy[NEW].path) && exists(pair.copy[OLD].path));
+        pair_restore(pair);
+        damage(&pair->copy[NEW], seed, number, what);
+        check_resumes(pair, OLD_STEP, what, ": damaged (checksum); an earlier checkpoint is used\n");
+        CHECK(!file_exists(pair->copy[NEW].path) && file_exists(pair->copy[OLD].path));
     }
-    pair_restore(&pair);
-    damage(&pair.copy[NEW], seed, 1000, what);
-    damage(&pair.copy[OLD], seed, 1001, what);
-    check_resumes(&pair, -1, "both", ": damaged (checksum); the run starts anew\n");
-    CHECK(!exists(pair.copy[NEW].path) && !exists(pair.copy[OLD].path));
-    pair_release(&pair);
+    pair_restore(pair);
+    damage(&pair->copy[NEW], seed, 1000, what);
+    damage(&pair->copy[OLD], seed, 1001, what);
+    check_resumes(pair, -1, "both", ": damaged (checksum); the run starts anew\n");
+    CHECK(!file_exists(pair->copy[NEW].path) && !file_exists(pair->copy[OLD].path));
 }
 
 /* Each bit of the first kilobyte, and every way to cut the file there. */
-TEST(checkpoint_damage_of_the_header)
+IN_PAIR(checkpoint_damage_of_the_header)
 {
-    static struct pair pair;
-    const struct copy *copy = &pair.copy[NEW];
+    const struct copy *copy = &pair->copy[NEW];
     int unnoticed = 0;
 
-    pair_init(&pair);
     CHECK(seal_check(copy->path, NULL) == 0);
     int file = open(copy->path, O_WRONLY | O_CLOEXEC);
     for (off_t bit = 0; bit < 8 * 1024; bit++) {
-        unsigned char byte = (unsigned char)(copy->bytes[bit / 8] ^ 1U << bit % 8);
+        char byte = (char)(copy->bytes[bit / 8] ^ 1U << bit % 8);
         CHECK(pwrite(file, &byte, 1, bit / 8) == 1);
         unnoticed += seal_check(copy->path, NULL) != SEAL_BROKEN;
         CHECK(pwrite(file, &copy->bytes[bit / 8], 1, bit / 8) == 1);
@@ -175,7 +140,6 @@ TEST(checkpoint_damage_of_the_header)
     }
     CHECK(unnoticed == 0);
     close(file);
-    pair_release(&pair);
 }
 
 /* ---- of something else ---- */
@@ -183,21 +147,21 @@ TEST(checkpoint_damage_of_the_header)
 /* Puts other text of the same length in place of an attribute's, and seals the file again. */
 static void forge(const struct copy *copy, const char *attribute, bool seal)
 {
-    unsigned char *bytes = malloc(copy->size);
+    char *bytes = malloc(copy->size);
 
     memcpy(bytes, copy->bytes, copy->size);
-    unsigned char *at = memmem(bytes, copy->size, attribute, strlen(attribute));
+    char *at = memmem(bytes, copy->size, attribute, strlen(attribute));
     CHECK(at != NULL);
     if (!at)
         abort();
     at += (strlen(attribute) + 3) / 4 * 4 + 4 + 8; /* type and length lie between */
     *at = *at == 'x' ? 'y' : 'x';
-    write_bytes(copy->path, bytes, copy->size);
+    put_bytes(copy->path, bytes, copy->size);
     free(bytes);
     CHECK(!seal || seal_put(copy->path, NULL) == 0);
 }
 
-TEST(checkpoint_of_another_kernel_is_left_alone)
+IN_PAIR(checkpoint_of_another_kernel_is_left_alone)
 {
     static const struct {
         const char *attribute, *said;
@@ -207,39 +171,33 @@ TEST(checkpoint_of_another_kernel_is_left_alone)
         {"scalar", ": made with scalar "},
         {"digest", ": of another run; "},
     };
-    static struct pair pair;
 
-    pair_init(&pair);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        pair_restore(&pair);
-        forge(&pair.copy[NEW], cases[i].attribute, true);
-        check_resumes(&pair, OLD_STEP, cases[i].attribute, "; an earlier checkpoint is used\n");
-        CHECK(strstr(pair.life.said, cases[i].said) && exists(pair.copy[NEW].path));
-        forge(&pair.copy[OLD], cases[i].attribute, true);
-        check_resumes(&pair, -1, cases[i].attribute, "; the run starts anew\n");
-        CHECK(strchr(pair.life.said, '\n')[1] == '\0'); /* said once */
-        CHECK(exists(pair.copy[NEW].path) && exists(pair.copy[OLD].path));
+        pair_restore(pair);
+        forge(&pair->copy[NEW], cases[i].attribute, true);
+        check_resumes(pair, OLD_STEP, cases[i].attribute, "; an earlier checkpoint is used\n");
+        CHECK(strstr(pair->life.said, cases[i].said) && file_exists(pair->copy[NEW].path));
+        forge(&pair->copy[OLD], cases[i].attribute, true);
+        check_resumes(pair, -1, cases[i].attribute, "; the run starts anew\n");
+        CHECK(strchr(pair->life.said, '\n')[1] == '\0'); /* said once */
+        CHECK(file_exists(pair->copy[NEW].path) && file_exists(pair->copy[OLD].path));
     }
-    pair_restore(&pair);
-    forge(&pair.copy[NEW], "blas_kernel", false);
-    check_resumes(&pair, OLD_STEP, "not sealed", "damaged");
-    pair_release(&pair);
+    pair_restore(pair);
+    forge(&pair->copy[NEW], "blas_kernel", false);
+    check_resumes(pair, OLD_STEP, "not sealed", "damaged");
 }
 
 /* Another run's, of whatever age, are no concern. */
-TEST(checkpoint_belongs_to_its_run)
+IN_PAIR(checkpoint_belongs_to_its_run)
 {
-    static struct pair pair;
     struct digest own;
 
-    pair_init(&pair);
-    own = pair.life.owner.digest;
-    pair.life.owner.digest.low++;
-    check_resumes(&pair, -1, "another digest", "");
-    CHECK(pair.life.said[0] == '\0');
-    pair.life.owner.digest = own;
-    check_resumes(&pair, NEW_STEP, "its own", "");
-    pair_release(&pair);
+    own = pair->life.owner.digest;
+    pair->life.owner.digest.low++;
+    check_resumes(pair, -1, "another digest", "");
+    CHECK(pair->life.said[0] == '\0');
+    pair->life.owner.digest = own;
+    check_resumes(pair, NEW_STEP, "its own", "");
 }
 
 /* ---- names ---- */
@@ -308,34 +266,19 @@ static int count_checkpoints(const struct life *life)
     return count;
 }
 
-static int count_files(const struct life *life)
+IN_PAIR(checkpoint_set_knows_who_has_some)
 {
-    DIR *folder = opendir(life->folder);
-    const struct dirent *entry;
-    int count = 0;
-
-    while (folder && (entry = readdir(folder)))
-        count += entry->d_name[0] != '.';
-    if (folder)
-        closedir(folder);
-    return count;
-}
-
-TEST(checkpoint_set_knows_who_has_some)
-{
-    static struct pair pair;
     struct checkpoint_set set;
     struct error error;
     char path[160];
 
-    pair_init(&pair);
-    const struct digest own = pair.life.owner.digest;
+    const struct digest own = pair->life.owner.digest;
     for (uint64_t i = 40; i > 0; i--) {
-        pair.life.owner.digest = (struct digest){own.high + i % 3, own.low + i};
-        pair.life.owner.session = (int64_t)i % 7;
-        write_bytes(life_path(&pair.life, 1, path), pair.copy[OLD].bytes, 10);
+        pair->life.owner.digest = (struct digest){own.high + i % 3, own.low + i};
+        pair->life.owner.session = (int64_t)i % 7;
+        put_bytes(life_path(&pair->life, 1, path), pair->copy[OLD].bytes, 10);
     }
-    CHECK(checkpoint_set_init(&set, pair.life.folder, &error) == 0 && set.count == 41);
+    CHECK(checkpoint_set_init(&set, pair->life.folder, &error) == 0 && set.count == 41);
     CHECK(set.session == 6);
     CHECK(checkpoint_set_has(&set, &own));
     for (uint64_t i = 1; i <= 40; i++)
@@ -347,112 +290,99 @@ TEST(checkpoint_set_knows_who_has_some)
     CHECK(checkpoint_set_init(&set, "no such folder", &error) == 0 && set.count == 0 && set.session == -1);
     CHECK(!checkpoint_set_has(&set, &own));
     CHECK(checkpoint_set_init(&set, path, &error) == -1 && error.status == ERROR_ENVIRONMENT);
-    pair_release(&pair);
 }
 
-TEST(checkpoint_keeps_the_two_newest)
+IN_PAIR(checkpoint_keeps_the_two_newest)
 {
-    static struct pair pair;
-    struct life *life = &pair.life;
+    struct life *life = &pair->life;
     char path[160], part[170];
 
-    pair_init(&pair);
     life->owner.digest.low++;
     life_path(life, 1, path);
-    write_bytes(path, pair.copy[OLD].bytes, 10); /* another run's */
+    put_bytes(path, pair->copy[OLD].bytes, 10); /* another run's */
     life->owner.digest.low--;
-    snprintf(part, sizeof(part), "%s.part", pair.copy[OLD].path);
-    write_bytes(part, pair.copy[OLD].bytes, 10); /* what a kill has left */
+    snprintf(part, sizeof(part), "%s.part", pair->copy[OLD].path);
+    put_bytes(part, pair->copy[OLD].bytes, 10); /* what a kill has left */
     life->owner.ticket++;
     life->stop_call = 2; /* resumed at step 5: now at 6, in its validation */
     life_train(life);
-    CHECK(life->resumed_at == NEW_STEP && life->error.text[0] == '\0' && !exists(part));
-    CHECK(count_checkpoints(life) == 3 && count_files(life) == 3);
-    CHECK(exists(pair.copy[NEW].path) && !exists(pair.copy[OLD].path) && exists(path));
+    CHECK(life->resumed_at == NEW_STEP && life->error.text[0] == '\0' && !file_exists(part));
+    CHECK(count_checkpoints(life) == 3 && count_files(life->folder, "") == 3);
+    CHECK(file_exists(pair->copy[NEW].path) && !file_exists(pair->copy[OLD].path) && file_exists(path));
 
     /* One that was given up and comes back leaves the newer ones, and what is being written, alone. */
     snprintf(part, sizeof(part), "%s.part", life_path(life, 7, path));
-    write_bytes(part, pair.copy[OLD].bytes, 10);
+    put_bytes(part, pair->copy[OLD].bytes, 10);
     life->owner.ticket--;
     life->resumes = false;
-    life->stop_call = call_of(&pair.undisturbed, OLD_STEP);
+    life->stop_call = call_of(&pair->undisturbed, OLD_STEP);
     life_train(life);
-    CHECK(life->error.text[0] == '\0' && exists(part) && exists(pair.copy[NEW].path));
-    CHECK(!exists(pair.copy[OLD].path) && count_checkpoints(life) == 3);
-    pair_release(&pair);
+    CHECK(life->error.text[0] == '\0' && file_exists(part) && file_exists(pair->copy[NEW].path));
+    CHECK(!file_exists(pair->copy[OLD].path) && count_checkpoints(life) == 3);
 }
 
-TEST(checkpoint_remove_leaves_the_rest)
+IN_PAIR(checkpoint_remove_leaves_the_rest)
 {
-    static struct pair pair;
-    struct life *life = &pair.life;
+    struct life *life = &pair->life;
     struct error error;
     char other[160], weights[160];
 
-    pair_init(&pair);
     life->owner.digest.low++;
-    write_bytes(life_path(life, 1, other), pair.copy[OLD].bytes, 10);
+    put_bytes(life_path(life, 1, other), pair->copy[OLD].bytes, 10);
     life->owner.digest.low--;
     snprintf(weights, sizeof(weights), "%s/0123456789abcdef0000000000000007.weights.nc", life->folder);
-    write_bytes(weights, pair.copy[OLD].bytes, 10);
+    put_bytes(weights, pair->copy[OLD].bytes, 10);
     CHECK(checkpoint_remove(life->folder, &life->owner.digest, &error) == 0);
-    CHECK(count_files(life) == 2 && exists(other) && exists(weights));
+    CHECK(count_files(life->folder, "") == 2 && file_exists(other) && file_exists(weights));
     CHECK(checkpoint_remove("no such folder", &life->owner.digest, &error) == 0);
     CHECK(checkpoint_remove(other, &life->owner.digest, &error) == -1);
     CHECK(error.status == ERROR_ENVIRONMENT && strstr(error.text, ": Not a directory"));
-    pair_release(&pair);
 }
 
 /* ---- no room ---- */
 
-/* In a child that may write files of `most` bytes alone: does saving fail as it should? */
-static int save_within(struct life *life, rlim_t most)
+/* In a process that may write files of a few bytes alone: does saving fail as it should? */
+struct narrow {
+    struct life *life;
+    rlim_t most;
+};
+
+static int save_narrowly(void *context)
 {
-    struct rlimit limit = {most, most};
+    const struct narrow *narrow = context;
+    struct life *life = narrow->life;
 
     signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &limit);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){narrow->most, narrow->most});
     life->stop_call = 2;
     life_train(life);
     bool said = strstr(life->error.text, ".nc: File too large") && !strstr(life->error.text, ".part");
     return life->error.status == ERROR_ENVIRONMENT && said ? 0 : 1;
 }
 
-TEST(checkpoint_without_room_leaves_nothing)
+IN_PAIR(checkpoint_without_room_leaves_nothing)
 {
-    static struct pair pair;
-
-    pair_init(&pair);
-    rlim_t size = pair.copy[NEW].size;
+    rlim_t size = pair->copy[NEW].size;
     const rlim_t most[] = {0, 1, 100, 4096, size / 3, size / 2, size - 4096, size - 1};
+
     for (size_t i = 0; i < sizeof(most) / sizeof(*most); i++) {
-        int status = -1;
-        fflush(stdout);
-        pid_t child = fork();
-        if (child == 0)
-            _exit(save_within(&pair.life, most[i]));
-        CHECK(child > 0 && waitpid(child, &status, 0) == child);
-        if (status != 0)
+        struct narrow narrow = {&pair->life, most[i]};
+        if (in_child(save_narrowly, &narrow) != 0)
             test_fail(__FILE__, __LINE__, "with room for %llu bytes", (unsigned long long)most[i]);
-        CHECK(count_files(&pair.life) == 2);
+        CHECK(count_files(pair->life.folder, "") == 2);
     }
-    check_resumes(&pair, NEW_STEP, "after all", "");
-    pair_release(&pair);
+    check_resumes(pair, NEW_STEP, "after all", "");
 }
 
-TEST(checkpoint_without_a_folder)
+IN_PAIR(checkpoint_without_a_folder)
 {
-    static struct pair pair;
-
-    pair_init(&pair);
-    pair.life.owner.folder = "/no/such/place";
-    pair.life.stop_call = 2;
-    life_train(&pair.life);
-    CHECK(pair.life.resumed_at == -1 && pair.life.error.status == ERROR_ENVIRONMENT);
-    CHECK(strncmp(pair.life.error.text, "/no/such/place/0123", 19) == 0);
-    CHECK(strstr(pair.life.error.text, ".nc: No such file or directory"));
-    pair.life.owner.folder = pair.copy[OLD].path;
-    life_train(&pair.life);
-    CHECK(pair.life.error.status == ERROR_ENVIRONMENT && strstr(pair.life.error.text, ": Not a directory"));
-    pair_release(&pair);
+    pair->life.owner.folder = "/no/such/place";
+    pair->life.stop_call = 2;
+    life_train(&pair->life);
+    CHECK(pair->life.resumed_at == -1 && pair->life.error.status == ERROR_ENVIRONMENT);
+    CHECK(strncmp(pair->life.error.text, "/no/such/place/0123", 19) == 0);
+    CHECK(strstr(pair->life.error.text, ".nc: No such file or directory"));
+    pair->life.owner.folder = pair->copy[OLD].path;
+    life_train(&pair->life);
+    CHECK(pair->life.error.status == ERROR_ENVIRONMENT && strstr(pair->life.error.text, ": Not a directory"));
 }

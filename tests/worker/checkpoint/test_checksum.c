@@ -1,8 +1,6 @@
 /* The checksum of files. */
 #include "tests/test.h"
 
-#include <string.h>
-
 #include "worker/checkpoint/inside.h"
 
 TEST(checksum_notices_every_word)

@@ -4,16 +4,6 @@
 #include "tests/test.h"
 #include "tests/worker/checkpoint/life.h"
 
-#include <netcdf.h>
-
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "worker/checkpoint/inside.h"
 
 /* What an attempt does while a call fails, and what came of it. */
@@ -23,7 +13,11 @@ struct attempt {
     int calls; /* from 1 on: so many succeed before; 0: a call from a new place fails */
     bool failed;
     int status;
+    char mark[MARK_SIZE]; /* of the coordinator; "": there is none */
 };
+
+#define IN_ATTEMPT(id)                                                                                       \
+    TEST_IN(id, struct attempt, attempt, life_init(&attempt->life), life_release(&attempt->life))
 
 /* ---- the observer ---- */
 
@@ -95,41 +89,17 @@ static void live(struct attempt *attempt, enum part part)
         .finish = part == WHOLE ? save_weights : NULL};
     struct life *life = &attempt->life;
 
+    attempt->failed = false;
     life->error.text[0] = '\0';
     train(&life->run, &life->corpus, &life->measure, &observer, &life->arena, &life->result);
 }
 
 /* ---- the folder ---- */
 
-static bool ends_in(const char *name, const char *with)
-{
-    size_t length = strlen(name), suffix = strlen(with);
-
-    return length >= suffix && strcmp(name + length - suffix, with) == 0;
-}
-
-/* The number of files whose names end so. */
-static int count(const char *folder, const char *suffix)
-{
-    DIR *entries = opendir(folder);
-    int found = 0;
-
-    for (const struct dirent *entry; entries && (entry = readdir(entries));)
-        found += entry->d_name[0] != '.' && ends_in(entry->d_name, suffix);
-    if (entries)
-        closedir(entries);
-    return found;
-}
-
 static void clear(const char *folder)
 {
-    DIR *entries = opendir(folder);
-
-    for (const struct dirent *entry; entries && (entry = readdir(entries));)
-        if (ends_in(entry->d_name, ".nc") || ends_in(entry->d_name, ".part"))
-            unlinkat(dirfd(entries), entry->d_name, 0);
-    if (entries)
-        closedir(entries);
+    remove_files(folder, ".nc");
+    remove_files(folder, ".part");
 }
 
 static bool is_said(const struct attempt *attempt)
@@ -161,158 +131,126 @@ static void check_loads(struct attempt *attempt, bool saved)
     CHECK(attempt->life.result.outcome == OUTCOME_DONE);
 }
 
-static bool try_saving(struct attempt *attempt, const struct failing_kind *kind)
+static void try_saving(struct attempt *attempt, const struct failing_kind *kind)
 {
     clear(attempt->life.folder);
     attempt->kind = kind;
-    attempt->failed = false;
     live(attempt, BEGIN);
-    bool failed = attempt->failed, saved = attempt->status == 0,
-         removing = strncmp(kind->calls, "unlink", 6) == 0;
+    bool saved = attempt->status == 0, removing = strncmp(kind->calls, "unlink", 6) == 0;
     check_said(attempt);
-    if (!removing && count(attempt->life.folder, ".part") > 0)
+    if (!removing && count_files(attempt->life.folder, ".part") > 0)
         test_fail(__FILE__, __LINE__, "%s: a part is left", kind->calls);
     /* It may have its name although the folder could not be synced. */
-    if (saved || count(attempt->life.folder, "-000000000005.nc") == 0)
+    if (saved || count_files(attempt->life.folder, "-000000000005.nc") == 0)
         check_loads(attempt, saved);
-    return failed;
 }
 
-/* With a coordinator's mark, or without. */
-static void try_all_saving(bool marked)
+IN_ATTEMPT(checkpoint_calls_fail_while_it_is_saved)
 {
-    static struct attempt attempt;
-    struct life *life = &attempt.life;
-    char mark[MARK_SIZE];
+    for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);)
+        try_saving(attempt, kind);
+}
 
-    life_init(life);
-    if (marked) {
-        CHECK(mark_leave(life->folder, 1, mark, &life->error) == 0);
-        life->owner.mark = mark;
+static void leave_mark(struct attempt *attempt)
+{
+    struct life *life = &attempt->life;
+
+    CHECK(mark_leave(life->folder, 1, attempt->mark, &life->error) == 0);
+    life->owner.mark = attempt->mark;
+}
+
+IN_ATTEMPT(checkpoint_calls_fail_while_it_is_saved_under_a_mark)
+{
+    leave_mark(attempt);
+    for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);)
+        try_saving(attempt, kind);
+}
+
+IN_ATTEMPT(checkpoint_calls_fail_while_weights_are_saved)
+{
+    const char *folder = attempt->life.folder;
+
+    while (failing_goes_on(&attempt->kind)) {
+        clear(folder);
+        live(attempt, WHOLE);
+        check_said(attempt);
+        CHECK(attempt->status != 0 || count_files(folder, ".weights.nc") == 1);
+        CHECK(count_files(folder, ".part") == 0 || strcmp(attempt->kind->calls, "unlink") == 0);
     }
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        while (try_saving(&attempt, &failing_kinds[i]))
-            ;
-    life_release(life);
-}
-
-TEST(checkpoint_calls_fail_while_it_is_saved)
-{
-    try_all_saving(false);
-}
-
-TEST(checkpoint_calls_fail_while_it_is_saved_under_a_mark)
-{
-    try_all_saving(true);
-}
-
-TEST(checkpoint_calls_fail_while_weights_are_saved)
-{
-    static struct attempt attempt;
-    const char *folder = attempt.life.folder;
-
-    life_init(&attempt.life);
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        do {
-            clear(folder);
-            attempt.kind = &failing_kinds[i];
-            attempt.failed = false;
-            live(&attempt, WHOLE);
-            check_said(&attempt);
-            CHECK(attempt.status != 0 || count(folder, ".weights.nc") == 1);
-            CHECK(count(folder, ".part") == 0 || strcmp(failing_kinds[i].calls, "unlink") == 0);
-        } while (attempt.failed);
-    life_release(&attempt.life);
 }
 
 /* Weights lie there from another worker, or a file system has no links. */
-TEST(checkpoint_weights_are_put_in_place_once)
+IN_ATTEMPT(checkpoint_weights_are_put_in_place_once)
 {
-    static struct attempt attempt;
     static const int causes[] = {EPERM, EOPNOTSUPP, ENOSYS};
-    const char *folder = attempt.life.folder;
+    const char *folder = attempt->life.folder;
 
-    life_init(&attempt.life);
     for (size_t i = 0; i < 2 * sizeof(causes) / sizeof(*causes); i++) {
         clear(folder);
         failing_next("link", causes[i / 2]);
         if (i % 2)
             failing_next("rename", EIO);
-        live(&attempt, WHOLE);
-        CHECK(attempt.status == (i % 2 ? -1 : 0) && count(folder, ".weights.nc") == (i % 2 ? 0 : 1));
-        CHECK(count(folder, ".part") == 0);
+        live(attempt, WHOLE);
+        CHECK(attempt->status == (i % 2 ? -1 : 0) && count_files(folder, ".weights.nc") == (i % 2 ? 0 : 1));
+        CHECK(count_files(folder, ".part") == 0);
     }
     failing_next("link", EIO);
-    live(&attempt, WHOLE);
-    CHECK(attempt.status == -1 && is_said(&attempt));
+    live(attempt, WHOLE);
+    CHECK(attempt->status == -1 && is_said(attempt));
     for (int i = 0; i < 2; i++) {
-        live(&attempt, WHOLE);
-        CHECK(attempt.status == 0 && count(folder, ".weights.nc") == 1 && count(folder, ".part") == 0);
+        live(attempt, WHOLE);
+        CHECK(attempt->status == 0 && count_files(folder, ".weights.nc") == 1 &&
+              count_files(folder, ".part") == 0);
     }
-    life_release(&attempt.life);
 }
 
 /* The last look at the coordinator's mark, after the file has got its name, finds none: nothing is left. */
-TEST(checkpoint_of_an_outlived_sweep_is_not_left)
+IN_ATTEMPT(checkpoint_of_an_outlived_sweep_is_not_left)
 {
-    static struct attempt attempt;
-    struct life *life = &attempt.life;
-    char mark[MARK_SIZE];
+    struct life *life = &attempt->life;
     int calls = 1, left = -1;
 
-    life_init(life);
-    CHECK(mark_leave(life->folder, 1, mark, &life->error) == 0);
-    life->owner.mark = mark;
-    for (attempt.failed = true; attempt.failed; calls++) {
+    leave_mark(attempt);
+    for (attempt->failed = true; attempt->failed; calls++) {
         clear(life->folder);
-        attempt.kind = &(const struct failing_kind){"open", ENOENT};
-        attempt.calls = calls;
-        live(&attempt, BEGIN);
-        CHECK(attempt.status == (attempt.failed ? -1 : 0) && count(life->folder, ".part") == 0);
-        left = attempt.failed ? count(life->folder, "000005.nc") : left;
+        attempt->kind = &(const struct failing_kind){"open", ENOENT};
+        attempt->calls = calls;
+        live(attempt, BEGIN);
+        CHECK(attempt->status == (attempt->failed ? -1 : 0) && count_files(life->folder, ".part") == 0);
+        left = attempt->failed ? count_files(life->folder, "000005.nc") : left;
     }
     CHECK(calls > 5 && left == 0);
-    life_release(life);
 }
 
 /* ---- loading ---- */
 
 /* What cannot be read is not used, and not removed. */
-TEST(checkpoint_calls_fail_while_it_is_loaded)
+IN_ATTEMPT(checkpoint_calls_fail_while_it_is_loaded)
 {
-    static struct attempt attempt;
-    struct life *life = &attempt.life;
+    struct life *life = &attempt->life;
 
-    life_init(life);
-    live(&attempt, BEGIN);
-    CHECK(count(life->folder, ".nc") == 2);
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        do {
-            attempt.kind = &failing_kinds[i];
-            attempt.failed = false;
-            live(&attempt, RESUME);
-            check_said(&attempt);
-            CHECK(attempt.status < 0 || life->resumed_at == 5 || life->resumed_at == 2);
-            CHECK(count(life->folder, ".nc") == 2);
-        } while (attempt.failed);
-    life_release(life);
+    live(attempt, BEGIN);
+    CHECK(count_files(life->folder, ".nc") == 2);
+    while (failing_goes_on(&attempt->kind)) {
+        live(attempt, RESUME);
+        check_said(attempt);
+        CHECK(attempt->status < 0 || life->resumed_at == 5 || life->resumed_at == 2);
+        CHECK(count_files(life->folder, ".nc") == 2);
+    }
 }
 
 /* Where no file can be read, the run starts anew. */
-TEST(checkpoint_files_that_cannot_be_read_are_kept)
+IN_ATTEMPT(checkpoint_files_that_cannot_be_read_are_kept)
 {
-    static struct attempt attempt;
-    struct life *life = &attempt.life;
+    struct life *life = &attempt->life;
 
-    life_init(life);
-    live(&attempt, BEGIN);
+    live(attempt, BEGIN);
     failing_always("read", EIO);
-    live(&attempt, RESUME);
-    CHECK(attempt.status == 0 && life->resumed_at == -1);
-    CHECK(count(life->folder, ".nc") == 2);
-    live(&attempt, RESUME);
+    live(attempt, RESUME);
+    CHECK(attempt->status == 0 && life->resumed_at == -1);
+    CHECK(count_files(life->folder, ".nc") == 2);
+    live(attempt, RESUME);
     CHECK(life->resumed_at == 5);
-    life_release(life);
 }
 
 /* ---- large ones ---- */
@@ -323,30 +261,27 @@ static void count_breath(void *context)
 }
 
 /* Contents of more than BREATH_BYTES are synced on their way. */
-TEST(checkpoint_that_is_large_is_synced_on_its_way)
+IN_ATTEMPT(checkpoint_that_is_large_is_synced_on_its_way)
 {
-    static struct attempt attempt;
-    struct life *life = &attempt.life;
+    struct life *life = &attempt->life;
     int breaths = 0;
     const struct breath breath = {count_breath, &breaths};
     static const struct failing_kind kinds[] = {{"nc_sync", EIO}, {"fsync", EIO}, {"nc_put_vara", EIO}};
 
-    life_init(life);
     life->run.width = 256;
     life->run.feedforward = 1024;
     life->owner.breath = &breath;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++, failing_forget()) {
-        attempt.kind = &kinds[i];
-        live(&attempt, BEGIN);
-        CHECK(attempt.failed && attempt.status == -1 && is_said(&attempt));
-        CHECK(count(life->folder, ".part") == 0 && count(life->folder, "000005.nc") == 0);
+        attempt->kind = &kinds[i];
+        live(attempt, BEGIN);
+        CHECK(attempt->failed && attempt->status == -1 && is_said(attempt));
+        CHECK(count_files(life->folder, ".part") == 0 && count_files(life->folder, "000005.nc") == 0);
     }
-    attempt.kind = NULL;
-    live(&attempt, BEGIN);
-    CHECK(attempt.status == 0 && breaths > 0);
-    live(&attempt, RESUME);
+    attempt->kind = NULL;
+    live(attempt, BEGIN);
+    CHECK(attempt->status == 0 && breaths > 0);
+    live(attempt, RESUME);
     CHECK(life->resumed_at == 5);
-    life_release(life);
 }
 
 /* ---- the folder's other functions ---- */
@@ -375,27 +310,21 @@ static int use_folder(const char *folder, const struct digest *digest, struct er
     return status;
 }
 
-TEST(checkpoint_calls_fail_in_its_folder)
+IN_ATTEMPT(checkpoint_calls_fail_in_its_folder)
 {
-    static struct attempt attempt;
-    struct life *life = &attempt.life;
-    bool failed = true;
+    struct life *life = &attempt->life;
 
-    life_init(life);
-    live(&attempt, BEGIN);
-    for (int i = 0; i < failing_kind_count; i++, failing_forget())
-        do {
-            if (count(life->folder, ".nc") == 0)
-                live(&attempt, BEGIN);
-            life->error.text[0] = '\0';
-            failing_anew(failing_kinds[i].calls, failing_kinds[i].cause);
-            int status = use_folder(life->folder, &life->owner.digest, &life->error);
-            failed = failing_end();
-            if (status != 0 && !is_said(&attempt))
-                test_fail(__FILE__, __LINE__, "%s: '%s'", failing_kinds[i].calls, life->error.text);
-            CHECK(status == 0 || failed);
-        } while (failed);
-    life_release(life);
+    for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);) {
+        if (count_files(life->folder, ".nc") == 0)
+            live(attempt, BEGIN);
+        life->error.text[0] = '\0';
+        failing_anew(kind->calls, kind->cause);
+        int status = use_folder(life->folder, &life->owner.digest, &life->error);
+        bool failed = failing_end();
+        if (status != 0 && !is_said(attempt))
+            test_fail(__FILE__, __LINE__, "%s: '%s'", kind->calls, life->error.text);
+        CHECK(status == 0 || failed);
+    }
 }
 
 /* A folder whose name leaves no room for a file's. */

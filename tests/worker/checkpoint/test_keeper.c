@@ -3,10 +3,6 @@
 #include "tests/test.h"
 #include "tests/worker/checkpoint/life.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "worker/checkpoint/inside.h"
 
 TEST(keeper_says_when)
@@ -71,57 +67,52 @@ static void save_late(struct life *life, struct keeper *keeper, const struct obs
 
 /* Whose checkpoints are older than a run's own two have had their day, whether or not the keeper knew of
  * them. */
-TEST(keeper_keeps_a_run)
+IN_LIFE(keeper_keeps_a_run)
 {
-    static struct life life, undisturbed;
-    struct keeper keeper = {.folder = life.folder, .session = 3, .interval = 1};
+    static struct life undisturbed;
+    struct keeper keeper = {.folder = life->folder, .session = 3, .interval = 1};
     struct observer observer = {
         .context = &keeper, .carry_on = keep_all, .save = save_kept, .finish = finish_kept};
     char stray[160], path[160];
 
     life_init(&undisturbed);
     life_train(&undisturbed);
-    life_init(&life);
-    life.stop_call = 3;
-    life_train(&life);
-    life_path(&life, 1, stray);
-    CHECK(access(stray, F_OK) == 0);
-    life.run.save_weights = true;
-    keeper_begin(&keeper, &life.owner.digest, 1, false);
-    train(&life.run, &life.corpus, &life.measure, &observer, &life.arena, &life.result);
-    CHECK(life.result.outcome == OUTCOME_PENDING && keeper.saved_step == 6 && !keeper.failed.text[0]);
-    save_late(&life, &keeper, &observer);
-    life.owner.session = 3;
-    life.owner.ticket = 1;
-    CHECK(access(stray, F_OK) != 0 && access(life_path(&life, 6, path), F_OK) == 0);
-    CHECK(access(life_path(&life, 5, path), F_OK) == 0 && access(life_path(&life, 4, path), F_OK) != 0);
-    keeper_begin(&keeper, &life.owner.digest, 2, true);
+    life->stop_call = 3;
+    life_train(life);
+    life_path(life, 1, stray);
+    CHECK(file_exists(stray));
+    life->run.save_weights = true;
+    keeper_begin(&keeper, &life->owner.digest, 1, false);
+    train(&life->run, &life->corpus, &life->measure, &observer, &life->arena, &life->result);
+    CHECK(life->result.outcome == OUTCOME_PENDING && keeper.saved_step == 6 && !keeper.failed.text[0]);
+    save_late(life, &keeper, &observer);
+    life->owner.session = 3;
+    life->owner.ticket = 1;
+    CHECK(!file_exists(stray) && file_exists(life_path(life, 6, path)));
+    CHECK(file_exists(life_path(life, 5, path)) && !file_exists(life_path(life, 4, path)));
+    keeper_begin(&keeper, &life->owner.digest, 2, true);
     observer.resume = resume_kept;
     observer.carry_on = NULL;
-    train(&life.run, &life.corpus, &life.measure, &observer, &life.arena, &life.result);
-    CHECK(life.result.outcome == OUTCOME_DONE && keeper.saved_step == 6 && !keeper.failed.text[0]);
-    CHECK(memcmp(&life.result.norm_growth, &undisturbed.result.norm_growth, sizeof(double)) == 0);
-    snprintf(path, sizeof(path), "%s/0123456789abcdef0000000000000007.weights.nc", life.folder);
-    CHECK(access(path, F_OK) == 0 && seal_check(path, NULL) == 0);
-    life_release(&life);
+    train(&life->run, &life->corpus, &life->measure, &observer, &life->arena, &life->result);
+    CHECK(life->result.outcome == OUTCOME_DONE && keeper.saved_step == 6 && !keeper.failed.text[0]);
+    CHECK(memcmp(&life->result.norm_growth, &undisturbed.result.norm_growth, sizeof(double)) == 0);
+    snprintf(path, sizeof(path), "%s/0123456789abcdef0000000000000007.weights.nc", life->folder);
+    CHECK(file_exists(path) && seal_check(path, NULL) == 0);
     life_release(&undisturbed);
 }
 
 /* Weights that cannot be saved are the machine's failure, not the run's. */
-TEST(keeper_keeps_the_first_error)
+IN_LIFE(keeper_keeps_the_first_error)
 {
-    static struct life life;
     struct keeper keeper = {.folder = "/no/such/place", .interval = 1};
     struct observer observer = {.context = &keeper, .finish = finish_kept};
 
-    life_init(&life);
-    life.run.save_weights = true;
-    keeper_begin(&keeper, &life.owner.digest, 1, false);
-    train(&life.run, &life.corpus, &life.measure, &observer, &life.arena, &life.result);
-    CHECK(life.result.outcome == OUTCOME_DONE && keeper.failed.status == ERROR_ENVIRONMENT);
+    life->run.save_weights = true;
+    keeper_begin(&keeper, &life->owner.digest, 1, false);
+    train(&life->run, &life->corpus, &life->measure, &observer, &life->arena, &life->result);
+    CHECK(life->result.outcome == OUTCOME_DONE && keeper.failed.status == ERROR_ENVIRONMENT);
     CHECK_TEXT(keeper.failed.text,
         "/no/such/place/0123456789abcdef0000000000000007.weights.nc: No such file or directory");
-    life_release(&life);
 }
 
 /* ---- states for longer runs ---- */
@@ -169,33 +160,41 @@ static int64_t train_shared(struct life *life, int64_t steps)
     return shared.resumed_at;
 }
 
-static void clear_states(const struct life *life)
+static void remove_states(void *context)
 {
+    const struct life *life = context;
     const struct digest trunk = {0xdef, 1};
     struct error error;
-    char folder[64];
+    char folder[SCRATCH_PATH + 16];
 
     snprintf(folder, sizeof(folder), "%s/" KEEPER_STATES, life->folder);
-    CHECK(checkpoint_remove(folder, &trunk, &error) == 0 && rmdir(folder) == 0);
+    CHECK(checkpoint_remove(folder, &trunk, &error) == 0);
 }
 
-TEST(keeper_shares_states_of_shorter_runs)
+static void remove_states_and_folder(struct life *life)
 {
-    static struct life life, whole;
+    char folder[SCRATCH_PATH + 16];
 
-    life_init(&life);
+    remove_states(life);
+    snprintf(folder, sizeof(folder), "%s/" KEEPER_STATES, life->folder);
+    CHECK(rmdir(folder) == 0);
+}
+
+IN_LIFE(keeper_shares_states_of_shorter_runs)
+{
+    static struct life whole;
+
     life_init(&whole);
-    life.run.save_weights = SAVE_STATE;
+    life->run.save_weights = SAVE_STATE;
     whole.run.steps = 14;
     life_train(&whole);
-    CHECK(train_shared(&life, 7) == -1);
-    CHECK(train_shared(&life, 5) == -1); /* a state of step 7 is not one of a run of 5 */
-    CHECK(train_shared(&life, 14) == 7);
-    CHECK(memcmp(&life.result.norm_growth, &whole.result.norm_growth, sizeof(double)) == 0);
-    CHECK(life.result.tokens == whole.result.tokens && life.result.measured == whole.result.measured);
-    CHECK(train_shared(&life, 14) == 14); /* its own, as if it were tried again */
-    clear_states(&life);
-    life_release(&life);
+    CHECK(train_shared(life, 7) == -1);
+    CHECK(train_shared(life, 5) == -1); /* a state of step 7 is not one of a run of 5 */
+    CHECK(train_shared(life, 14) == 7);
+    CHECK(memcmp(&life->result.norm_growth, &whole.result.norm_growth, sizeof(double)) == 0);
+    CHECK(life->result.tokens == whole.result.tokens && life->result.measured == whole.result.measured);
+    CHECK(train_shared(life, 14) == 14); /* its own, as if it were tried again */
+    remove_states_and_folder(life);
     life_release(&whole);
 }
 
@@ -214,80 +213,60 @@ static const char *begin_part(const struct life *life, int64_t step, uint64_t ti
     char text[CHECKPOINT_NAME_SIZE];
 
     snprintf(path, 200, "%s/" KEEPER_STATES "/%s" PART_SUFFIX, life->folder, checkpoint_format(&name, text));
-    FILE *part = fopen(path, "w");
-    CHECK(part && fclose(part) == 0);
+    put_text(path, "");
     return path;
 }
 
 /* A worker saves the state of step 7 while another one trains the run of 14 steps, and saves its state. */
-TEST(keeper_leaves_states_of_other_runs_alone)
+IN_LIFE(keeper_leaves_states_of_other_runs_alone)
 {
-    static struct life life, sibling;
-    char own[sizeof(life.folder)], other[200], earlier[200];
+    static struct life sibling;
+    char own[sizeof(life->folder)], other[200], earlier[200];
 
-    life_init(&life);
     life_init(&sibling);
     memcpy(own, sibling.folder, sizeof(own));
-    memcpy(sibling.folder, life.folder, sizeof(own));
-    life.run.save_weights = sibling.run.save_weights = SAVE_STATE;
+    memcpy(sibling.folder, life->folder, sizeof(own));
+    life->run.save_weights = sibling.run.save_weights = SAVE_STATE;
     failing_before(0, "rename", train_longer_sibling, &sibling);
-    CHECK(train_shared(&life, 7) == -1);
+    CHECK(train_shared(life, 7) == -1);
     CHECK(failing_end() && sibling.result.outcome == OUTCOME_DONE);
     CHECK(train_shared(&sibling, 8) == 7 && train_shared(&sibling, 15) == 14);
-    begin_part(&life, 12, 9, other);
-    begin_part(&life, 16, 0, earlier); /* of a worker that had the run before */
-    CHECK(train_shared(&life, 16) == 15);
-    CHECK(access(other, F_OK) == 0 && access(earlier, F_OK) != 0);
-    clear_states(&life);
+    begin_part(life, 12, 9, other);
+    begin_part(life, 16, 0, earlier); /* of a worker that had the run before */
+    CHECK(train_shared(life, 16) == 15);
+    CHECK(file_exists(other) && !file_exists(earlier));
+    remove_states_and_folder(life);
     memcpy(sibling.folder, own, sizeof(own));
-    life_release(&life);
     life_release(&sibling);
 }
 
-static void remove_states(void *context)
-{
-    const struct life *life = context;
-    const struct digest trunk = {0xdef, 1};
-    struct error error;
-    char folder[64];
-
-    snprintf(folder, sizeof(folder), "%s/" KEEPER_STATES, life->folder);
-    CHECK(checkpoint_remove(folder, &trunk, &error) == 0);
-}
-
 /* A state that another worker has replaced by newer ones since the folder was read is not worth a line. */
-TEST(keeper_says_nothing_of_a_state_that_has_gone)
+IN_LIFE(keeper_says_nothing_of_a_state_that_has_gone)
 {
-    static struct life life;
-
-    life_init(&life);
-    life.run.save_weights = SAVE_STATE;
-    CHECK(train_shared(&life, 7) == -1);
-    failing_before(0, "open", remove_states, &life); /* as soon as a state is opened */
-    CHECK(train_shared(&life, 14) == -1);
+    life->run.save_weights = SAVE_STATE;
+    CHECK(train_shared(life, 7) == -1);
+    failing_before(0, "open", remove_states, life); /* as soon as a state is opened */
+    CHECK(train_shared(life, 14) == -1);
     CHECK(failing_end());
-    clear_states(&life);
-    life_release(&life);
+    remove_states_and_folder(life);
 }
 
 /* Of wsd the state is of the step before the rate falls: 0.8 * 7 = 5.6. */
-TEST(keeper_shares_the_stable_part)
+IN_LIFE(keeper_shares_the_stable_part)
 {
-    static struct life life, whole;
+    static struct life whole;
 
-    life_init(&life);
     life_init(&whole);
-    life.run.save_weights = SAVE_STATE;
-    life.run.schedule = whole.run.schedule = SCHEDULE_WSD;
+    life->run.save_weights = SAVE_STATE;
+    life->run.schedule = whole.run.schedule = SCHEDULE_WSD;
     whole.run.steps = 14;
     life_train(&whole);
-    CHECK(train_shared(&life, 7) == -1);
-    CHECK(train_shared(&life, 14) == 5);
-    CHECK(memcmp(&life.result.norm_growth, &whole.result.norm_growth, sizeof(double)) == 0);
-    clear_states(&life);
-    life.run.schedule = SCHEDULE_LINEAR; /* falls from step 1 on: there is nothing to keep */
-    CHECK(train_shared(&life, 7) == -1);
-    CHECK(train_shared(&life, 14) == -1);
-    life_release(&life);
+    CHECK(train_shared(life, 7) == -1);
+    CHECK(train_shared(life, 14) == 5);
+    CHECK(memcmp(&life->result.norm_growth, &whole.result.norm_growth, sizeof(double)) == 0);
+    remove_states_and_folder(life);
+    life->run.schedule = SCHEDULE_LINEAR; /* falls from step 1 on: there is nothing to keep */
+    CHECK(train_shared(life, 7) == -1);
+    CHECK(train_shared(life, 14) == -1);
     life_release(&whole);
 }

@@ -3,53 +3,25 @@
 #include "tests/worker/checkpoint/life.h"
 #include "worker/checkpoint/inside.h"
 
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 void life_init(struct life *life)
 {
-    struct corpus_source source = {.kind = CORPUS_MARKOV, .vocabulary = 16, .tokens = 500};
-    const char *place = getenv("TMPDIR");
-    enum corpus_fault fault;
-
     memset(life, 0, sizeof(*life));
-    run_init(&life->run);
-    life->run.corpus = CORPUS_MARKOV;
-    life->run.corpus_tokens = 500;
-    life->run.vocabulary = 16;
-    life->run.layers = 2;
-    life->run.width = 8;
-    life->run.heads = 2;
-    life->run.feedforward = 12;
-    life->run.context = 6;
+    life->run = small_run(8, 6, 7);
     life->run.batch = 2;
-    life->run.steps = 7;
+    small_corpus(&life->run, 16, 500, &life->corpus);
     life->run.learning_rate = 0.01;
     measure_init(&life->measure);
     life->measure.every = 2;
     life->measure.validate_every = 3;
     life->measure.validate_tokens = 40; /* in batches of 12 */
-    CHECK(corpus_load(&life->corpus, &source, &fault, &life->error) == 0);
-    snprintf(life->folder, sizeof(life->folder), "%.14s/life-XXXXXX", place ? place : "/tmp");
-    CHECK(mkdtemp(life->folder) != NULL);
+    scratch_folder(life->folder);
     life->owner = (struct checkpoint_owner){
         .folder = life->folder, .digest = {0x0123456789abcdef, 7}, .session = 2, .ticket = 5};
-    life->error.text[0] = '\0';
 }
 
 void life_release(struct life *life)
 {
-    DIR *folder = opendir(life->folder);
-
-    for (const struct dirent *entry; folder && (entry = readdir(folder));)
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        closedir(folder);
-    CHECK(rmdir(life->folder) == 0);
+    scratch_remove(life->folder);
     measure_release(&life->measure);
     arena_release(&life->arena);
     corpus_release(&life->corpus);
@@ -236,13 +208,22 @@ static void check_run(const char *what, void (*change)(struct life *life))
     life_release(&undisturbed);
 }
 
-static void with_adamw(struct life *life)
+/* A test of a run that differs from the default as the body says. */
+#define LIFE(id)                                                                                             \
+    static void change_##id(struct life *life);                                                              \
+    TEST(life_##id)                                                                                          \
+    {                                                                                                        \
+        check_run(#id, change_##id);                                                                         \
+    }                                                                                                        \
+    static void change_##id(struct life *life)
+
+LIFE(adamw)
 {
     life->run.weight_decay = 0.1;
     life->run.gradient_clip = 0.5;
 }
 
-static void with_adamw_factor(struct life *life)
+LIFE(adamw_factor_tied)
 {
     life->run.weight_decay = 0.1;
     life->run.decay = DECAY_FACTOR;
@@ -250,7 +231,7 @@ static void with_adamw_factor(struct life *life)
     life->run.norm_placement = NORM_PRE;
 }
 
-static void with_adam(struct life *life)
+LIFE(adam_gelu_linear)
 {
     life->run.optimiser = OPTIMISER_ADAM;
     life->run.weight_decay = 0.01;
@@ -259,19 +240,21 @@ static void with_adam(struct life *life)
     life->run.warmup_steps = 3;
 }
 
-static void with_stochastic_rounding(struct life *life)
+/* The draws of a step are those of an undisturbed run. */
+LIFE(stochastic_rounding)
 {
     life->run.weights = WEIGHTS_BFLOAT16_STOCHASTIC;
     life->run.weight_decay = 0.1;
 }
 
-static void with_fixed_norms_in_bfloat16(struct life *life)
+/* The norms that stay are those of rounded weights. */
+LIFE(fixed_norms_in_bfloat16)
 {
     life->run.weights = WEIGHTS_BFLOAT16;
     life->run.fixed_norm = true;
 }
 
-static void with_sgd(struct life *life)
+LIFE(sgd_without_bias)
 {
     life->run.optimiser = OPTIMISER_SGD;
     life->run.momentum = 0.9;
@@ -279,30 +262,22 @@ static void with_sgd(struct life *life)
     life->run.schedule = SCHEDULE_INVERSE_SQRT;
 }
 
-static void with_normalized_sgd(struct life *life)
+LIFE(normalized_sgd)
 {
     life->run.optimiser = OPTIMISER_NORMALIZED_SGD;
     life->run.attention_mask = MASK_MULTIPLICATIVE;
     life->run.norm_placement = NORM_OUT;
 }
 
-static void with_adafactor(struct life *life)
+LIFE(adafactor_tied)
 {
     life->run.optimiser = OPTIMISER_ADAFACTOR;
     life->run.tied = true;
     life->run.weight_decay = 0.01;
 }
 
-static int64_t other_optimiser;
-
-static void with_another_optimiser(struct life *life)
-{
-    life->run.optimiser = other_optimiser;
-    life->run.weight_decay = 0.1;
-}
-
 /* Wide enough that a product is worth two threads. */
-static void with_threads(struct life *life)
+LIFE(on_threads)
 {
     life->run.threads = 2;
     life->run.layers = 1;
@@ -313,7 +288,7 @@ static void with_threads(struct life *life)
 }
 
 /* Each step takes nearly all of a weight, so that most soon pass the range of denormals. */
-static void with_vanishing_weights(struct life *life)
+LIFE(of_vanishing_weights)
 {
     life->run.threads = 2;
     life->run.optimiser = OPTIMISER_SGD;
@@ -321,21 +296,22 @@ static void with_vanishing_weights(struct life *life)
     life->run.weight_decay = 9.999;
 }
 
-static void with_epochs(struct life *life)
+LIFE(over_epochs)
 {
     life->run.steps = 0;
     life->run.epochs = 2;
     life->run.batch = 20;
 }
 
-static void with_few_measures(struct life *life)
+LIFE(with_few_measures)
 {
     life->measure.group[GROUP_NORMS] = false;
     life->measure.every = 100;
     life->measure.validate_every = VALIDATE_END;
 }
 
-static void with_every_group(struct life *life)
+/* Asked between the batches that saturation is measured on, too. */
+LIFE(with_every_group)
 {
     for (int group = 0; group < GROUP_COUNT; group++)
         life->measure.group[group] = true;
@@ -346,20 +322,21 @@ static void with_every_group(struct life *life)
     life->measure.lyapunov_sweeps = 1;
 }
 
-static void with_heads_alone(struct life *life)
+LIFE(with_heads_alone)
 {
     life->measure.group[GROUP_HEADS] = true;
     life->run.attention_mask = MASK_MULTIPLICATIVE;
 }
 
-static void with_divergence(struct life *life)
+/* A run that diverges does so at the same step in its second life, too. */
+LIFE(that_diverges)
 {
     life->run.optimiser = OPTIMISER_SGD;
     life->run.learning_rate = 1e9;
 }
 
 /* Decay wins at once: the run ends after the fewest steps, in the middle of two validations. */
-static void with_an_early_end(struct life *life)
+LIFE(that_ends_early)
 {
     life->run.steps = 14;
     life->run.weight_decay = 5;
@@ -368,61 +345,22 @@ static void with_an_early_end(struct life *life)
     life->measure.validate_every = 4;
 }
 
-TEST(life_that_ends_early)
+IN_LIFE(life_that_has_ended_early)
 {
-    static struct life life;
-
-    check_run("early", with_an_early_end);
-    life_init(&life);
-    with_an_early_end(&life);
-    life_train(&life);
-    CHECK(life.result.outcome == OUTCOME_DONE && life.result.ended_early == EARLY_PHASE);
-    CHECK(life.result.last_step >= 5 && life.result.last_step < 14 && life.result.norm_growth < 1);
-    CHECK(life.row_step[life.row_count - 1] == STEP_OF_RUN);
-    CHECK(life.row_step[life.row_count - 2] == life.result.last_step);
-    life_release(&life);
+    change_that_ends_early(life);
+    life_train(life);
+    CHECK(life->result.outcome == OUTCOME_DONE && life->result.ended_early == EARLY_PHASE);
+    CHECK(life->result.last_step >= 5 && life->result.last_step < 14 && life->result.norm_growth < 1);
+    CHECK(life->row_step[life->row_count - 1] == STEP_OF_RUN);
+    CHECK(life->row_step[life->row_count - 2] == life->result.last_step);
 }
 
-TEST(life_adamw)
-{
-    check_run("adamw", with_adamw);
-}
+static int64_t other_optimiser;
 
-TEST(life_adamw_factor_tied)
+static void with_another_optimiser(struct life *life)
 {
-    check_run("adamw with decay as a factor", with_adamw_factor);
-}
-
-TEST(life_adam_gelu_linear)
-{
-    check_run("adam", with_adam);
-}
-
-/* The draws of a step are those of an undisturbed run; the norms that stay are those of rounded weights. */
-TEST(life_of_weights_in_bfloat16)
-{
-    check_run("stochastic rounding", with_stochastic_rounding);
-    check_run("fixed norms in bfloat16", with_fixed_norms_in_bfloat16);
-}
-
-TEST(life_sgd_without_bias)
-{
-    check_run("sgd", with_sgd);
-}
-
-TEST(life_normalized_sgd)
-{
-    check_run("normalized_sgd", with_normalized_sgd);
-}
-
-TEST(life_adafactor_tied)
-{
-    check_run("adafactor", with_adafactor);
-}
-
-TEST(life_on_threads)
-{
-    check_run("two threads", with_threads);
+    life->run.optimiser = other_optimiser;
+    life->run.weight_decay = 0.1;
 }
 
 TEST(life_other_optimisers)
@@ -431,53 +369,19 @@ TEST(life_other_optimisers)
         check_run(param_find("optimiser")->words[other_optimiser], with_another_optimiser);
 }
 
-TEST(life_of_vanishing_weights)
-{
-    check_run("vanishing weights", with_vanishing_weights);
-}
-
-TEST(life_over_epochs)
-{
-    check_run("epochs", with_epochs);
-}
-
-TEST(life_with_few_measures)
-{
-    check_run("few measures", with_few_measures);
-}
-
-/* Asked between the batches that saturation is measured on, too. */
-TEST(life_with_every_group)
-{
-    check_run("every group", with_every_group);
-}
-
-TEST(life_with_heads_alone)
-{
-    check_run("heads", with_heads_alone);
-}
-
-/* A run that diverges does so at the same step in its second life, too. */
-TEST(life_that_diverges)
-{
-    check_run("divergence", with_divergence);
-}
-
 /* Saving without stopping changes nothing either, also in the middle of a validation. */
-TEST(life_saved_on_its_way)
+IN_LIFE(life_saved_on_its_way)
 {
-    static struct life life, undisturbed;
+    static struct life undisturbed;
 
     life_init(&undisturbed);
     life_train(&undisturbed);
     CHECK(undisturbed.asked[0] == 0 && undisturbed.asked[1] == 0 && undisturbed.asked[2] == 1);
-    life_init(&life);
-    for (life.save_call = 1; life.save_call <= undisturbed.calls; life.save_call++) {
-        life_train(&life);
-        CHECK(
-            life.error.text[0] == '\0' && life.calls == undisturbed.calls && life_equal(&life, &undisturbed));
+    for (life->save_call = 1; life->save_call <= undisturbed.calls; life->save_call++) {
+        life_train(life);
+        CHECK(life->error.text[0] == '\0' && life->calls == undisturbed.calls &&
+              life_equal(life, &undisturbed));
     }
-    life_release(&life);
     life_release(&undisturbed);
 }
 
@@ -497,17 +401,15 @@ static bool spoil(void *context, struct snapshot *snapshot)
     return false;
 }
 
-TEST(life_begins_anew_after_half_a_snapshot)
+IN_LIFE(life_begins_anew_after_half_a_snapshot)
 {
-    static struct life life, undisturbed;
+    static struct life undisturbed;
 
     life_init(&undisturbed);
     life_train(&undisturbed);
-    life_init(&life);
     struct observer observer = {
-        .context = &life, .row = on_row, .carry_on = on_step, .resume = spoil, .finish = on_finish};
-    train(&life.run, &life.corpus, &life.measure, &observer, &life.arena, &life.result);
-    CHECK(life_equal(&life, &undisturbed));
-    life_release(&life);
+        .context = life, .row = on_row, .carry_on = on_step, .resume = spoil, .finish = on_finish};
+    train(&life->run, &life->corpus, &life->measure, &observer, &life->arena, &life->result);
+    CHECK(life_equal(life, &undisturbed));
     life_release(&undisturbed);
 }

@@ -1,27 +1,20 @@
 /* The coordinator's mark in the folder of checkpoints. */
-#include "tests/test.h"
+#include "tests/scratch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "worker/checkpoint/inside.h"
 #include "worker/host/host.h"
 
 TEST(mark_is_left_again_where_it_was_removed)
 {
-    const char *temporary = getenv("TMPDIR");
-    char folder[96], path[192], mark[MARK_SIZE];
+    char folder[SCRATCH_PATH], path[192], mark[MARK_SIZE];
     struct stat status;
     struct error error;
 
-    snprintf(folder, sizeof(folder), "%.60s/normsweep-mark-XXXXXX", temporary ? temporary : "/tmp");
-    CHECK(mkdtemp(folder) != NULL);
+    scratch_folder(folder);
     CHECK(mark_leave(folder, 7, mark, &error) == 0);
     CHECK(mark_look(folder, mark) == 0);
     snprintf(path, sizeof(path), "%s/%s", folder, mark);
@@ -46,20 +39,17 @@ TEST(mark_is_left_again_where_it_was_removed)
 static void *leave_later(void *path)
 {
     clock_pause(0.15);
-    int file = open(path, O_WRONLY | O_CREAT, 0666);
-    CHECK(file >= 0);
-    close(file);
+    put_text(path, "");
     return NULL;
 }
 
 TEST(mark_that_comes_late_is_waited_for)
 {
-    const char *temporary = getenv("TMPDIR"), *mark = "coordinator-late.mark";
-    char folder[96], path[192];
+    const char *mark = "coordinator-late.mark";
+    char folder[SCRATCH_PATH], path[192];
     pthread_t other;
 
-    snprintf(folder, sizeof(folder), "%.60s/normsweep-mark-XXXXXX", temporary ? temporary : "/tmp");
-    CHECK(mkdtemp(folder) != NULL);
+    scratch_folder(folder);
     snprintf(path, sizeof(path), "%s/%s", folder, mark);
     double begin = clock_now();
     CHECK(mark_await(folder, mark, 0) == ENOENT);

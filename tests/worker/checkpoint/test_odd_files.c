@@ -1,19 +1,10 @@
 /* Checkpoints that are whole, and yet not what this program writes. */
 #include "tests/failing.h"
 #include "tests/test.h"
+#include "tests/worker/checkpoint/edit.h"
 #include "tests/worker/checkpoint/life.h"
 
-#include <netcdf.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include "worker/checkpoint/inside.h"
 
 /* A life that has saved itself once. */
 static void begin(struct life *life, int64_t stop_call, char path[160])
@@ -29,114 +20,41 @@ static void begin(struct life *life, int64_t stop_call, char path[160])
 
 /* ---- other contents under a good seal ---- */
 
-/* The attribute as a number of another type, or as several. */
-static void alter_step(int file)
-{
-    const int step = 3;
-    CHECK(nc_put_att_int(file, NC_GLOBAL, "step", NC_INT, 1, &step) == NC_NOERR);
-}
-
-static void alter_steps(int file)
-{
-    const long long step[2] = {3, 4};
-    CHECK(nc_put_att_longlong(file, NC_GLOBAL, "step", NC_INT64, 2, step) == NC_NOERR);
-}
-
-static void alter_version(int file)
-{
-    const long long version = 1;
-    CHECK(nc_put_att_longlong(file, NC_GLOBAL, "format_version", NC_INT64, 1, &version) == NC_NOERR);
-}
-
-static void remove_version(int file)
-{
-    CHECK(nc_del_att(file, NC_GLOBAL, "format_version") == NC_NOERR);
-}
-
-static void alter_digest(int file)
-{
-    const int digest = 7;
-    CHECK(nc_put_att_int(file, NC_GLOBAL, "digest", NC_INT, 1, &digest) == NC_NOERR);
-}
-
-static void lengthen_scalar(int file)
-{
-    char text[300];
-    memset(text, 'x', sizeof(text));
-    CHECK(nc_put_att_text(file, NC_GLOBAL, "scalar", sizeof(text), text) == NC_NOERR);
-}
-
-static void remove_kernel(int file)
-{
-    CHECK(nc_del_att(file, NC_GLOBAL, "blas_kernel") == NC_NOERR);
-}
-
-/* A variable of the other's type under its name. */
-static void rename_variable(int file, const char *from, const char *to)
-{
-    int id;
-    CHECK(nc_inq_varid(file, from, &id) == NC_NOERR && nc_rename_var(file, id, to) == NC_NOERR);
-}
-
-static void swap_types(int file)
-{
-    rename_variable(file, "measured_norm", "other");
-    rename_variable(file, "measured_step", "measured_norm");
-    rename_variable(file, "other", "measured_step");
-}
-
-static void swap_ranks(int file)
-{
-    rename_variable(file, "kept_layer_square", "other");
-    rename_variable(file, "layer_norm", "kept_layer_square");
-    rename_variable(file, "other", "layer_norm");
-}
-
-static void remove_variable(int file)
-{
-    rename_variable(file, "measured_norm", "other");
-}
-
-static void rename_dimension(int file)
-{
-    int id;
-    CHECK(nc_inq_dimid(file, "vocabulary", &id) == NC_NOERR);
-    CHECK(nc_rename_dim(file, id, "letters") == NC_NOERR);
-}
-
 TEST(checkpoint_with_other_contents_is_not_used)
 {
     static const struct {
-        void (*alter)(int file);
+        struct edit edits[EDITS_MOST];
         const char *said;
     } cases[] = {
-        {alter_step, "Not a valid data type"},
-        {alter_steps, "Not a valid data type"},
-        {alter_version, "of another version of this program"},
-        {remove_version, "Attribute not found"},
-        {alter_digest, "of another run"},
-        {lengthen_scalar, "made with scalar ?, here it is "},
-        {remove_kernel, "made with BLAS kernel ?, here it is "},
-        {swap_types, "Not a valid data type"},
-        {swap_ranks, "Not a valid data type"},
-        {remove_variable, "Variable not found"},
-        {rename_dimension, "Invalid dimension size"},
+        {{{NULL, "step", .type = NC_INT, .whole = 3}}, "Not a valid data type"},
+        {{{NULL, "step", .type = NC_INT64, .whole = 3, .twice = true}}, "Not a valid data type"},
+        {{{NULL, "format_version", .type = NC_INT64, .whole = 1}}, "of another version of this program"},
+        {{{NULL, .attribute = "format_version"}}, "Attribute not found"},
+        {{{NULL, "digest", .type = NC_INT, .whole = 7}}, "of another run"},
+        {{{NULL, "scalar", .type = NC_CHAR}}, "made with scalar ?, here it is "},
+        {{{NULL, .attribute = "blas_kernel"}}, "made with BLAS kernel ?, here it is "},
+        /* variables of another type, and of another rank, under their names */
+        {{{"measured_norm", .renamed = "other"}, {"measured_step", .renamed = "measured_norm"},
+             {"other", .renamed = "measured_step"}},
+            "Not a valid data type"},
+        {{{"kept_layer_square", .renamed = "other"}, {"layer_norm", .renamed = "kept_layer_square"},
+             {"other", .renamed = "layer_norm"}},
+            "Not a valid data type"},
+        {{{"measured_norm", .renamed = "other"}}, "Variable not found"},
+        {{{.dimension = "vocabulary", .renamed = "letters"}}, "Invalid dimension size"},
     };
     static struct life life;
     char path[160];
-    int file;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         begin(&life, 5, path);
-        CHECK(nc_open(path, NC_WRITE, &file) == NC_NOERR && nc_redef(file) == NC_NOERR);
-        cases[i].alter(file);
-        CHECK(nc_close(file) == NC_NOERR && seal_put(path, NULL) == 0);
+        edit_file(path, cases[i].edits);
         life_train(&life);
         if (life.resumed_at != -1 || !strstr(life.said, cases[i].said) ||
             !strstr(life.said, "; the run starts anew"))
             test_fail(__FILE__, __LINE__, "case %zu: resumed at %lld: %s", i, (long long)life.resumed_at,
                 life.said);
-        CHECK(access(path, F_OK) == 0 && life.result.outcome == OUTCOME_DONE);
+        CHECK(file_exists(path) && life.result.outcome == OUTCOME_DONE);
         life_release(&life);
     }
 }
@@ -163,9 +81,7 @@ static void put_empty(const struct life *life, const char *name)
     char path[400];
 
     snprintf(path, sizeof(path), "%s/%s", life->folder, name);
-    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    CHECK(file >= 0);
-    close(file);
+    put_text(path, "");
 }
 
 /* Parts and names that are too long are no checkpoints, and many damaged ones are told apart from it. */
@@ -200,12 +116,9 @@ TEST(checkpoint_says_once_that_it_cannot_be_used)
 {
     static struct life life;
     char path[160], other[160];
-    int file;
 
     begin(&life, 5, path);
-    CHECK(nc_open(path, NC_WRITE, &file) == NC_NOERR && nc_redef(file) == NC_NOERR);
-    remove_kernel(file);
-    CHECK(nc_close(file) == NC_NOERR && seal_put(path, NULL) == 0);
+    edit_file(path, (const struct edit[EDITS_MOST]){{NULL, .attribute = "blas_kernel"}});
     life.owner.ticket++;
     life_path(&life, 1, other);
     CHECK(link(path, other) == 0);
@@ -230,15 +143,11 @@ static void cut(void *context)
 }
 
 /* A file that was altered before it is sealed is not sealed. */
-TEST(checkpoint_that_is_altered_before_its_seal_is_not_kept)
+IN_LIFE(checkpoint_that_is_altered_before_its_seal_is_not_kept)
 {
-    static struct life life;
-
-    life_init(&life);
-    life.stop_call = 5;
-    failing_before(0, "open", cut, &life);
-    life_train(&life);
-    CHECK(failing_end() && strstr(life.error.text, ".nc: Input/output error"));
-    CHECK(rmdir(life.folder) == 0 && mkdir(life.folder, 0777) == 0);
-    life_release(&life);
+    life->stop_call = 5;
+    failing_before(0, "open", cut, life);
+    life_train(life);
+    CHECK(failing_end() && strstr(life->error.text, ".nc: Input/output error"));
+    CHECK(rmdir(life->folder) == 0 && mkdir(life->folder, 0777) == 0);
 }

@@ -1,17 +1,12 @@
 /* The state of an encoder-decoder, as a checkpoint keeps it: every value comes back to its place. */
-#include "tests/test.h"
+#include "tests/scratch.h"
+#include "tests/worker/small_run.h"
 
-#include "model/core/random.h"
+#include "tests/model/draw.h"
 #include "worker/checkpoint/inside.h"
-#include "worker/run/run.h"
 #include "worker/train/inside.h"
 
 #include <netcdf.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { ROWS = 3, ENCODER_BLOCKS = 2, DECODER_BLOCKS = 3, BLOCKS = ENCODER_BLOCKS + DECODER_BLOCKS };
 
@@ -43,16 +38,11 @@ static void lay_out(struct state *s)
 static void state_init(struct state *s, enum network network)
 {
     *s = (struct state){0};
-    run_init(&s->run);
+    s->run = small_run(8, 6, 9);
     s->run.network = network;
     s->run.objective = network == NETWORK_ENCODER_DECODER ? OBJECTIVE_SPANS : OBJECTIVE_NEXT;
     s->run.layers = ENCODER_BLOCKS;
     s->run.decoder_layers = DECODER_BLOCKS;
-    s->run.width = 8;
-    s->run.heads = 2;
-    s->run.feedforward = 12;
-    s->run.context = 6;
-    s->run.steps = 9;
     measure_init(&s->measure);
     s->measure.group[GROUP_HEADS] = s->measure.group[GROUP_RESIDUAL] = true;
     s->model.architecture = run_architecture(&s->run, 7);
@@ -69,21 +59,15 @@ static void state_release(struct state *s)
     arena_release(&s->arena);
 }
 
-static void draw_plane(scalar *plane, int64_t size, uint64_t seed)
-{
-    for (int64_t i = 0; i < size; i++)
-        plane[i] = (scalar)random_normal(seed, RANDOM_TEST, (uint64_t)i);
-}
-
 /* Gives every value of the state a number of its own. */
-static void draw(struct state *s)
+static void draw_state(struct state *s)
 {
     const struct weight_layout *layout = &s->model.layout;
 
-    draw_plane(s->weights, layout->size, 1);
-    draw_plane(s->optimiser.first, layout->size, 2);
-    draw_plane(s->optimiser.second, layout->size, 3);
-    draw_plane(s->instruments.kept, layout->layers_end - layout->layers_begin, 4);
+    draw(s->weights, layout->size, 1, 1);
+    draw(s->optimiser.first, layout->size, 1, 2);
+    draw(s->optimiser.second, layout->size, 1, 3);
+    draw(s->instruments.kept, layout->layers_end - layout->layers_begin, 1, 4);
     for (int64_t i = 0; i < s->instruments.blocks; i++)
         s->instruments.layer_square[i] = 1.5 + (double)i;
     s->instruments.kept_square = 77;
@@ -130,18 +114,16 @@ static void compare(const struct state *a, const struct state *b)
 static size_t survive(enum network network, const char *dimension)
 {
     static struct state before, after;
-    const char *place = getenv("TMPDIR");
-    char path[80], unfit[200];
+    char path[SCRATCH_PATH], unfit[200];
     const struct digest digest = {1, 2};
     size_t length = 0;
     int file, id;
 
     state_init(&before, network);
     state_init(&after, network);
-    draw(&before);
+    draw_state(&before);
     struct snapshot saved = snapshot_of(&before), loaded = snapshot_of(&after);
-    snprintf(path, sizeof(path), "%.40s/normsweep-XXXXXX", place ? place : "/tmp");
-    CHECK((file = mkstemp(path)) >= 0 && close(file) == 0);
+    scratch_file(path);
     CHECK(form_write(path, &digest, &saved, false, NULL) == 0);
     if (nc_open(path, NC_NOWRITE, &file) == NC_NOERR) {
         if (nc_inq_dimid(file, dimension, &id) == NC_NOERR)

@@ -1,11 +1,6 @@
 /* What the logs of workers that have died tell. */
-#include "tests/test.h"
+#include "tests/scratch.h"
 #include "worker/host/host.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LINE "2026-11-23T06:10:02Z pid 25351 host n7 "
 #define BEGUN LINE "worker 5\n" LINE "begins run 0a1b cell 3\n"
@@ -13,14 +8,6 @@
 #define OWN "/worker-000004-2.log"
 
 enum { BACKTRACE_LINE = 64, LAST = 40 };
-
-static void folder_init(char folder[96])
-{
-    const char *temporary = getenv("TMPDIR");
-
-    snprintf(folder, 96, "%.60s/normsweep-log-XXXXXX", temporary ? temporary : "/tmp");
-    CHECK(mkdtemp(folder) != NULL);
-}
 
 static void write_file(const char *folder, const char *name, const char *text, int lines)
 {
@@ -37,33 +24,32 @@ static void write_file(const char *folder, const char *name, const char *text, i
     fclose(file);
 }
 
-/* Reads FOLDER/0a1b.log and removes it. */
-static void read_kept(const char *folder, char *text, size_t size)
+/* Reads FOLDER/0a1b.log, for the caller to free, and removes it. */
+static char *read_kept(const char *folder)
 {
     char path[192];
+    size_t size;
 
     snprintf(path, sizeof(path), "%s/0a1b.log", folder);
-    FILE *file = fopen(path, "r");
-    size_t length = file ? fread(text, 1, size - 1, file) : 0;
-    text[length] = '\0';
-    if (file)
-        fclose(file);
+    char *text = get_bytes(path, &size);
     unlink(path);
+    return text;
 }
 
 /* Logs of up to 60 KB: the line about the signal is found and kept, with the end of the log behind it. */
 TEST(log_bequeathed_with_a_long_backtrace)
 {
-    char folder[96], kept[8192], last[LAST];
+    char folder[SCRATCH_PATH], last[LAST];
 
-    folder_init(folder);
+    scratch_folder(folder);
     for (int lines = 0; lines <= 900; lines += 100) {
         write_file(folder, OWN, BEGUN CRASHED, lines);
         log_bequeath(folder, 4, 2, "0a1b", last, sizeof(last));
         CHECK_TEXT(last, "killed by signal 11");
-        read_kept(folder, kept, sizeof(kept));
-        CHECK(strstr(kept, CRASHED) != NULL && strlen(kept) < 4096 + BACKTRACE_LINE);
+        char *kept = read_kept(folder);
+        CHECK(kept && strstr(kept, CRASHED) && strlen(kept) < 4096 + BACKTRACE_LINE);
         CHECK(lines == 0 || kept[strlen(kept) - 2] == '=');
+        free(kept);
     }
     CHECK(rmdir(folder) == 0);
 }
@@ -71,9 +57,9 @@ TEST(log_bequeathed_with_a_long_backtrace)
 /* Without a run nothing is kept, and a log without the line tells nothing. */
 TEST(log_bequeathed_by_nobody)
 {
-    char folder[96], last[LAST];
+    char folder[SCRATCH_PATH], last[LAST];
 
-    folder_init(folder);
+    scratch_folder(folder);
     write_file(folder, OWN, BEGUN "killed by signal 6, between two runs\n", 3);
     log_bequeath(folder, 4, 2, NULL, last, sizeof(last));
     CHECK_TEXT(last, "killed by signal 6");
@@ -88,9 +74,9 @@ TEST(log_bequeathed_by_nobody)
 /* Of an earlier start. */
 TEST(log_sweep_removes_logs_of_workers_alone)
 {
-    char folder[96];
+    char folder[SCRATCH_PATH];
 
-    folder_init(folder);
+    scratch_folder(folder);
     write_file(folder, OWN, BEGUN, 0);
     write_file(folder, "/worker-000004-3.log", BEGUN, 0);
     write_file(folder, "/0a1b.log", CRASHED, 0);

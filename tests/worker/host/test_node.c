@@ -1,30 +1,23 @@
 /* One corpus a machine: processes that share it, and that die with it. */
-#include "tests/test.h"
+#include "tests/scratch.h"
 
 #include <dirent.h>
 #include <endian.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "worker/host/inside.h"
-
-#define TEMPLATE P_tmpdir "/normsweep-test-XXXXXX"
 
 enum { LINES = 150000, LINK = 128 };
 
 /* A text that is large enough to be shared, and the source that names it. */
 struct shared {
-    char path[sizeof(TEMPLATE)];
+    char path[SCRATCH_PATH];
     struct corpus_source source;
 };
 
@@ -39,16 +32,16 @@ static void write_lines(const char *path, const char *line)
 
 static void shared_init(struct shared *shared)
 {
-    memcpy(shared->path, TEMPLATE, sizeof(TEMPLATE));
-    close(mkstemp(shared->path));
+    scratch_file(shared->path);
     write_lines(shared->path, "one two three");
     shared->source = (struct corpus_source){.kind = CORPUS_TEXT, .train_path = shared->path};
 }
 
-static void shared_release(struct shared *shared)
-{
-    unlink(shared->path);
-}
+#define IN_SHARED(id) TEST_IN(id, struct shared, shared, shared_init(shared), unlink(shared->path))
+
+/* Why a corpus could not be loaded. */
+static enum corpus_fault fault;
+static struct error error;
 
 /* The inode of the copy that a corpus is a view of; 0: its memory is its own. */
 static ino_t copy_of(const struct corpus *corpus)
@@ -62,8 +55,6 @@ static ino_t copy_of(const struct corpus *corpus)
 static ino_t load(struct corpus *corpus, const struct corpus_source *source)
 {
     struct corpus own;
-    enum corpus_fault fault;
-    struct error error = {0};
 
     if (node_load_corpus(corpus, source, &fault, &error) != 0) {
         test_fail(__FILE__, __LINE__, "%s", error.text);
@@ -90,26 +81,34 @@ struct holder {
     ino_t copy;
 };
 
+/* The process tells a pipe, or NULL, which copy it has. It begins when another pipe is closed; NULL: at once.
+ */
+static pid_t fork_holder(const struct corpus_source *source, const int tells[2], const int begins[2])
+{
+    struct corpus corpus;
+    char byte;
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (begins && (close(begins[1]) != 0 || read(begins[0], &byte, 1) != 0))
+        _exit(1);
+    if (node_load_corpus(&corpus, source, &fault, &error) != 0)
+        _exit(1);
+    ino_t copy = copy_of(&corpus);
+    if (!tells || write(tells[1], &copy, sizeof(copy)) == (ssize_t)sizeof(copy))
+        pause();
+    _exit(1);
+}
+
 static struct holder hold(const struct corpus_source *source)
 {
     struct holder holder = {0};
     int ends[2];
 
-    if (pipe(ends) != 0)
-        test_fail(__FILE__, __LINE__, "no pipe");
-    holder.pid = fork();
-    if (holder.pid == 0) {
-        struct corpus corpus;
-        enum corpus_fault fault;
-        struct error error;
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (node_load_corpus(&corpus, source, &fault, &error) != 0)
-            _exit(1);
-        ino_t copy = copy_of(&corpus);
-        if (write(ends[1], &copy, sizeof(copy)) == (ssize_t)sizeof(copy))
-            pause();
-        _exit(1);
-    }
+    CHECK(pipe(ends) == 0);
+    holder.pid = fork_holder(source, ends, NULL);
     close(ends[1]);
     CHECK(read(ends[0], &holder.copy, sizeof(holder.copy)) == (ssize_t)sizeof(holder.copy));
     close(ends[0]);
@@ -149,57 +148,48 @@ static bool has_copy(pid_t pid)
     return found;
 }
 
-TEST(node_shares_one_copy)
+IN_SHARED(node_shares_one_copy)
 {
-    struct shared shared;
     struct corpus corpus, again;
 
-    shared_init(&shared);
-    struct holder holder = hold(&shared.source);
+    struct holder holder = hold(&shared->source);
     CHECK(holder.copy != 0);
-    CHECK(load(&corpus, &shared.source) == holder.copy);
-    CHECK(load(&again, &shared.source) == holder.copy);
+    CHECK(load(&corpus, &shared->source) == holder.copy);
+    CHECK(load(&again, &shared->source) == holder.copy);
     corpus_release(&again);
     end(holder.pid);
     CHECK(corpus.train.tokens[0] == 0 && corpus.train.line_count == LINES);
     corpus_release(&corpus);
     CHECK(!has_copy(getpid()));
-    shared_release(&shared);
 }
 
-TEST(node_copy_cannot_be_changed)
+IN_SHARED(node_copy_cannot_be_changed)
 {
-    struct shared shared;
     struct corpus corpus;
     char path[64];
 
-    shared_init(&shared);
-    CHECK(load(&corpus, &shared.source) != 0);
+    CHECK(load(&corpus, &shared->source) != 0);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", corpus.file);
     int file = open(path, O_RDWR | O_CLOEXEC);
     CHECK(file >= 0 && write(file, "x", 1) == -1 && ftruncate(file, 0) == -1);
     CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) == MAP_FAILED);
     close(file);
     corpus_release(&corpus);
-    shared_release(&shared);
 }
 
 /* The one that has read it dies; one that came later hands it on. */
-TEST(node_copy_outlives_its_reader)
+IN_SHARED(node_copy_outlives_its_reader)
 {
-    struct shared shared;
     struct corpus corpus;
 
-    shared_init(&shared);
-    struct holder reader = hold(&shared.source), second = hold(&shared.source);
+    struct holder reader = hold(&shared->source), second = hold(&shared->source);
     CHECK(reader.copy != 0 && second.copy == reader.copy);
     end(reader.pid);
-    CHECK(load(&corpus, &shared.source) == reader.copy);
+    CHECK(load(&corpus, &shared->source) == reader.copy);
     corpus_release(&corpus);
     end(second.pid);
-    CHECK(load(&corpus, &shared.source) != 0); /* nobody is left: read anew */
+    CHECK(load(&corpus, &shared->source) != 0); /* nobody is left: read anew */
     corpus_release(&corpus);
-    shared_release(&shared);
 }
 
 /* Killed as soon as there is something of it to be seen, most likely while it writes. */
@@ -207,16 +197,7 @@ TEST(node_reader_is_killed)
 {
     struct corpus_source source = {.kind = CORPUS_MARKOV, .vocabulary = 500, .tokens = 3000000, .seed = 7};
     struct corpus corpus;
-    pid_t reader = fork();
-
-    if (reader == 0) {
-        enum corpus_fault fault;
-        struct error error;
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        node_load_corpus(&corpus, &source, &fault, &error);
-        pause();
-        _exit(0);
-    }
+    pid_t reader = fork_holder(&source, NULL, NULL);
     double deadline = clock_now() + 60;
     while (!has_copy(reader) && clock_now() < deadline)
         ;
@@ -227,33 +208,16 @@ TEST(node_reader_is_killed)
 }
 
 /* All at once: one reads, the others get its copy. */
-TEST(node_processes_start_together)
+IN_SHARED(node_processes_start_together)
 {
     enum { PROCESSES = 6 };
-    struct shared shared;
     ino_t copy[PROCESSES] = {0};
     pid_t pid[PROCESSES];
     int ends[2] = {-1, -1}, go[2] = {-1, -1};
 
-    shared_init(&shared);
     CHECK(pipe(ends) == 0 && pipe(go) == 0);
-    for (int i = 0; i < PROCESSES; i++) {
-        pid[i] = fork();
-        if (pid[i] == 0) {
-            struct corpus corpus;
-            enum corpus_fault fault;
-            struct error error;
-            char byte;
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            close(go[1]);
-            if (read(go[0], &byte, 1) != 0 || node_load_corpus(&corpus, &shared.source, &fault, &error) != 0)
-                _exit(1);
-            ino_t mine = copy_of(&corpus);
-            if (write(ends[1], &mine, sizeof(mine)) == (ssize_t)sizeof(mine))
-                pause();
-            _exit(1);
-        }
-    }
+    for (int i = 0; i < PROCESSES; i++)
+        pid[i] = fork_holder(&shared->source, ends, go);
     close(go[0]);
     close(go[1]);
     close(ends[1]);
@@ -263,52 +227,43 @@ TEST(node_processes_start_together)
     close(ends[0]);
     for (int i = 0; i < PROCESSES; i++)
         end(pid[i]);
-    shared_release(&shared);
 }
 
 /* A corpus without rare words is another one than that with them. */
-TEST(node_texts_of_different_min_counts)
+IN_SHARED(node_texts_of_different_min_counts)
 {
-    struct shared shared;
     struct corpus all, frequent;
 
-    shared_init(&shared);
-    ino_t first = load(&all, &shared.source);
-    shared.source.min_count = LINES / 100 + 1; /* one of the last words has fewer */
-    ino_t second = load(&frequent, &shared.source);
+    ino_t first = load(&all, &shared->source);
+    shared->source.min_count = LINES / 100 + 1; /* one of the last words has fewer */
+    ino_t second = load(&frequent, &shared->source);
     CHECK(first != 0 && second != 0 && first != second);
     CHECK(all.vocabulary == 103 && frequent.vocabulary == 4 && frequent.unknown == 2);
     corpus_release(&all);
     corpus_release(&frequent);
-    shared_release(&shared);
 }
 
-TEST(node_text_has_changed)
+IN_SHARED(node_text_has_changed)
 {
-    struct shared shared;
     struct corpus corpus, changed;
 
-    shared_init(&shared);
-    ino_t first = load(&corpus, &shared.source);
-    write_lines(shared.path, "one two three four");
-    ino_t second = load(&changed, &shared.source);
+    ino_t first = load(&corpus, &shared->source);
+    write_lines(shared->path, "one two three four");
+    ino_t second = load(&changed, &shared->source);
     CHECK(first != 0 && second != 0 && first != second);
     CHECK(memcmp(&corpus.digest, &changed.digest, sizeof(corpus.digest)) != 0);
     corpus_release(&corpus);
     corpus_release(&changed);
-    shared_release(&shared);
 }
 
 /* What bears the right name and is no copy: one that could still be changed; one that is sealed, and empty.
  */
-TEST(node_impostors_are_passed_over)
+IN_SHARED(node_impostors_are_passed_over)
 {
-    struct shared shared;
     struct corpus corpus;
     char target[LINK], descriptor[16];
 
-    shared_init(&shared);
-    CHECK(load(&corpus, &shared.source) != 0);
+    CHECK(load(&corpus, &shared->source) != 0);
     snprintf(descriptor, sizeof(descriptor), "%d", corpus.file);
     link_of(getpid(), descriptor, target);
     corpus_release(&corpus);
@@ -316,18 +271,15 @@ TEST(node_impostors_are_passed_over)
     name[strcspn(name, " ")] = '\0';
     int open_one = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int sealed = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    enum corpus_fault fault;
-    struct error error;
-    CHECK(corpus_write(open_one, &shared.source, &fault, &error) == 0 && ftruncate(sealed, 1 << 20) == 0);
+    CHECK(corpus_write(open_one, &shared->source, &fault, &error) == 0 && ftruncate(sealed, 1 << 20) == 0);
     CHECK(fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0);
     struct stat first = {0}, second = {0};
     CHECK(fstat(open_one, &first) == 0 && fstat(sealed, &second) == 0);
-    ino_t copy = load(&corpus, &shared.source);
+    ino_t copy = load(&corpus, &shared->source);
     CHECK(copy != 0 && copy != first.st_ino && copy != second.st_ino);
     corpus_release(&corpus);
     close(open_one);
     close(sealed);
-    shared_release(&shared);
 }
 
 /* The first process checks the tokens of a file; the others map it without reading it. A file that has
@@ -336,17 +288,15 @@ TEST(node_maps_files_of_tokens)
 {
     enum { TOKENS = 600000, VOCABULARY = 1000 };
     static uint16_t tokens[TOKENS];
-    char path[] = TEMPLATE;
+    char path[SCRATCH_PATH];
     struct corpus_source source = {
         .kind = CORPUS_TOKENS, .vocabulary = VOCABULARY, .train_path = path, .valid_path = path};
     struct corpus corpus, again;
-    enum corpus_fault fault;
-    struct error error = {0};
-    int file = mkstemp(path);
 
     for (int i = 0; i < TOKENS; i++)
         tokens[i] = htole16((uint16_t)(i % VOCABULARY));
-    CHECK(write(file, tokens, sizeof(tokens)) == (ssize_t)sizeof(tokens));
+    scratch_file(path);
+    put_bytes(path, tokens, sizeof(tokens));
     struct holder holder = hold(&source);
     CHECK(holder.copy != 0);
     CHECK(node_load_corpus(&corpus, &source, &fault, &error) == 0 && copy_of(&corpus) == holder.copy);
@@ -361,14 +311,13 @@ TEST(node_maps_files_of_tokens)
     corpus_release(&corpus);
     CHECK(corpus.train.mapped == NULL && corpus.train_file.bytes == NULL);
     tokens[7] = htole16(VOCABULARY);
-    CHECK(pwrite(file, tokens, sizeof(tokens), 0) == (ssize_t)sizeof(tokens));
+    put_bytes(path, tokens, sizeof(tokens));
     CHECK(node_load_corpus(&corpus, &source, &fault, &error) == -1 && fault == CORPUS_FAULT_TRAIN);
     CHECK(strstr(error.text, ": token 1000 at byte 14 is not below vocabulary 1000") != NULL);
     source.vocabulary++;
     CHECK(node_load_corpus(&corpus, &source, &fault, &error) == 0 && copy_of(&corpus) != holder.copy);
     corpus_release(&corpus);
     end(holder.pid);
-    close(file);
     unlink(path);
 }
 
@@ -385,42 +334,32 @@ TEST(node_small_corpora_are_private)
 }
 
 /* Where files, memfds among them, may not be long. */
-TEST(node_falls_back_to_private_memory)
+static int load_narrowly(void *context)
 {
-    struct shared shared;
-    int status = 0;
+    const struct shared *shared = context;
+    struct corpus corpus;
+    bool well = setrlimit(RLIMIT_FSIZE, &(struct rlimit){1 << 20, 1 << 20}) == 0;
 
-    shared_init(&shared);
-    pid_t child = fork();
-    if (child == 0) {
-        struct rlimit least = {1 << 20, 1 << 20};
-        struct corpus corpus;
-        bool well = setrlimit(RLIMIT_FSIZE, &least) == 0;
-        ino_t copy = load(&corpus, &shared.source);
-        _exit(well && copy == 0 && corpus.train.line_count == LINES ? 0 : 1);
-    }
-    waitpid(child, &status, 0);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    shared_release(&shared);
+    return well && load(&corpus, &shared->source) == 0 && corpus.train.line_count == LINES ? 0 : 1;
 }
 
-TEST(node_refuses_texts)
+IN_SHARED(node_falls_back_to_private_memory)
 {
-    struct shared shared;
-    struct corpus corpus;
-    enum corpus_fault fault = CORPUS_FAULT_SOURCE;
-    struct error error = {0};
+    CHECK(in_child(load_narrowly, shared) == 0);
+}
 
-    shared_init(&shared);
-    FILE *file = fopen(shared.path, "a");
+IN_SHARED(node_refuses_texts)
+{
+    struct corpus corpus;
+
+    FILE *file = fopen(shared->path, "a");
     fwrite("a\0b\n", 1, 4, file);
     fclose(file);
-    CHECK(node_load_corpus(&corpus, &shared.source, &fault, &error) == -1);
+    CHECK(node_load_corpus(&corpus, &shared->source, &fault, &error) == -1);
     CHECK(fault == CORPUS_FAULT_TRAIN && error.status == ERROR_INPUT);
     CHECK(strstr(error.text, ":150001: a NUL byte: this is not a text") != NULL);
-    shared.source.valid_path = "no/such.txt";
-    CHECK(node_load_corpus(&corpus, &shared.source, &fault, &error) == -1);
+    shared->source.valid_path = "no/such.txt";
+    CHECK(node_load_corpus(&corpus, &shared->source, &fault, &error) == -1);
     CHECK_TEXT(error.text, "no/such.txt: No such file or directory");
     CHECK(fault == CORPUS_FAULT_VALID && !has_copy(getpid()));
-    shared_release(&shared);
 }

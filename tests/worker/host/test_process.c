@@ -2,11 +2,8 @@
 #include "worker/host/host.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { GENERATIONS = 3 };
 

@@ -1,8 +1,6 @@
 /* Who gets which processors. */
 #include "tests/test.h"
 
-#include <stdio.h>
-
 #include "worker/host/inside.h"
 
 enum { MOST = 16 };

@@ -5,9 +5,6 @@
  */
 #include "tests/model/lay_out.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/model/network/model_case.h"
 #include "worker/run/run.h"
 

@@ -4,8 +4,6 @@
 #include "worker/run/run.h"
 #include "worker/train/inside.h"
 
-#include <string.h>
-
 enum { ENCODER_BLOCKS = 2, DECODER_BLOCKS = 4, BLOCKS = ENCODER_BLOCKS + DECODER_BLOCKS, HEADS = 3 };
 
 static struct run run_of(enum network network)

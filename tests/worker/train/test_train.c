@@ -1,8 +1,5 @@
 /* One run from beginning to end. */
-#include "tests/test.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/worker/small_run.h"
 
 #include "model/core/denormals.h"
 #include "model/kernels/pool.h"
@@ -55,24 +52,11 @@ struct trial {
 
 static void trial_init_of(struct trial *trial, int64_t tokens)
 {
-    struct corpus_source source = {.kind = CORPUS_MARKOV, .vocabulary = 32, .tokens = tokens};
-    enum corpus_fault fault;
-    struct error error;
-
     *trial = (struct trial){0};
-    run_init(&trial->run);
-    trial->run.corpus = CORPUS_MARKOV;
-    trial->run.corpus_tokens = tokens;
-    trial->run.vocabulary = 32;
-    trial->run.layers = 2;
-    trial->run.width = 16;
-    trial->run.heads = 2;
-    trial->run.feedforward = 24;
-    trial->run.context = 12;
+    trial->run = small_run(16, 12, 40);
     trial->run.batch = 4;
-    trial->run.steps = 40;
+    small_corpus(&trial->run, 32, tokens, &trial->corpus);
     measure_init(&trial->measure);
-    CHECK(corpus_load(&trial->corpus, &source, &fault, &error) == 0);
 }
 
 static void trial_init(struct trial *trial)
@@ -97,6 +81,8 @@ static void trial_release(struct trial *trial)
     corpus_release(&trial->corpus);
 }
 
+#define IN_TRIAL(id) TEST_IN(id, struct trial, trial, trial_init(trial), trial_release(trial))
+
 static double value(const struct trial *trial, int64_t row, enum metric metric)
 {
     const struct metric_form form = metric_form(&trial->run, &trial->measure);
@@ -109,61 +95,55 @@ static double outcome_value(const struct trial *trial, enum metric metric)
     return trial->rows.of_run[metric_form(&trial->run, &trial->measure).offset[metric]];
 }
 
-TEST(train_measures_and_repeats)
+IN_TRIAL(train_measures_and_repeats)
 {
-    static struct trial trial, again;
+    static struct trial again;
 
-    trial_init(&trial);
-    trial.measure.every = 10;
-    trial_train(&trial);
-    CHECK(trial.result.outcome == OUTCOME_DONE && trial.result.last_step == 40 &&
-          trial.result.diverged_step == -1);
-    CHECK(trial.rows.count == 5 && trial.rows.steps[0] == 0 && trial.rows.steps[4] == 40);
-    double first = value(&trial, 0, METRIC_param_norm), last = value(&trial, 4, METRIC_param_norm);
-    CHECK_CLOSE(outcome_value(&trial, METRIC_norm_growth), last / first, 1e-15);
-    CHECK(isnan(value(&trial, 0, METRIC_direction_cosine)));
-    CHECK(isnan(value(&trial, 4, METRIC_step_size)));
-    CHECK(isfinite(value(&trial, 4, METRIC_valid_loss)) && isnan(value(&trial, 2, METRIC_valid_loss)));
+    trial->measure.every = 10;
+    trial_train(trial);
+    CHECK(trial->result.outcome == OUTCOME_DONE && trial->result.last_step == 40 &&
+          trial->result.diverged_step == -1);
+    CHECK(trial->rows.count == 5 && trial->rows.steps[0] == 0 && trial->rows.steps[4] == 40);
+    double first = value(trial, 0, METRIC_param_norm), last = value(trial, 4, METRIC_param_norm);
+    CHECK_CLOSE(outcome_value(trial, METRIC_norm_growth), last / first, 1e-15);
+    CHECK(isnan(value(trial, 0, METRIC_direction_cosine)));
+    CHECK(isnan(value(trial, 4, METRIC_step_size)));
+    CHECK(isfinite(value(trial, 4, METRIC_valid_loss)) && isnan(value(trial, 2, METRIC_valid_loss)));
     for (int64_t row = 0; row < 4; row++)
-        CHECK_CLOSE(value(&trial, row, METRIC_balance_error), 0, 1e-14);
-    CHECK(value(&trial, 4, METRIC_train_loss) < value(&trial, 0, METRIC_train_loss));
+        CHECK_CLOSE(value(trial, row, METRIC_balance_error), 0, 1e-14);
+    CHECK(value(trial, 4, METRIC_train_loss) < value(trial, 0, METRIC_train_loss));
 
     trial_init(&again);
     again.measure.every = 10;
     trial_train(&again);
-    CHECK(memcmp(&trial.rows, &again.rows, sizeof(again.rows)) == 0);
-    CHECK(memcmp(trial.rows.of_run, again.rows.of_run, sizeof(again.rows.of_run)) == 0);
+    CHECK(memcmp(&trial->rows, &again.rows, sizeof(again.rows)) == 0);
+    CHECK(memcmp(trial->rows.of_run, again.rows.of_run, sizeof(again.rows.of_run)) == 0);
     trial_release(&again);
-    trial_release(&trial);
 }
 
 /* A warm-up over 4 steps, then a constant rate; a linear fall from step 10 to a tenth at step 40. Rows with
  * the validation alone have the sum, too. */
-TEST(train_sums_rates)
+IN_TRIAL(train_sums_rates)
 {
-    static struct trial trial;
+    trial->measure.every = 8;
+    trial->measure.validate_every = 5;
+    trial->run.learning_rate = 0.01;
+    trial->run.warmup_steps = 4;
+    trial_train(trial);
+    CHECK(trial->rows.count == 13 && trial->rows.steps[1] == 5);
+    CHECK(value(trial, 0, METRIC_rate_sum) == 0);
+    for (int64_t row = 1; row < trial->rows.count; row++)
+        CHECK_CLOSE(value(trial, row, METRIC_rate_sum), 0.01 * ((double)trial->rows.steps[row] - 1.5), 1e-14);
 
-    trial_init(&trial);
-    trial.measure.every = 8;
-    trial.measure.validate_every = 5;
-    trial.run.learning_rate = 0.01;
-    trial.run.warmup_steps = 4;
-    trial_train(&trial);
-    CHECK(trial.rows.count == 13 && trial.rows.steps[1] == 5);
-    CHECK(value(&trial, 0, METRIC_rate_sum) == 0);
-    for (int64_t row = 1; row < trial.rows.count; row++)
-        CHECK_CLOSE(value(&trial, row, METRIC_rate_sum), 0.01 * ((double)trial.rows.steps[row] - 1.5), 1e-14);
-
-    trial.run.schedule = SCHEDULE_LINEAR;
-    trial.run.schedule_start = 10;
-    trial.run.warmup_steps = 0;
-    trial_train(&trial);
-    for (int64_t row = 0; row < trial.rows.count; row++) {
-        double step = (double)trial.rows.steps[row], beyond = step > 10 ? step - 10 : 0;
-        CHECK_CLOSE(value(&trial, row, METRIC_rate_sum),
+    trial->run.schedule = SCHEDULE_LINEAR;
+    trial->run.schedule_start = 10;
+    trial->run.warmup_steps = 0;
+    trial_train(trial);
+    for (int64_t row = 0; row < trial->rows.count; row++) {
+        double step = (double)trial->rows.steps[row], beyond = step > 10 ? step - 10 : 0;
+        CHECK_CLOSE(value(trial, row, METRIC_rate_sum),
             0.01 * (step - 0.9 * beyond * (beyond + 1) / (2 * 30)), 1e-14);
     }
-    trial_release(&trial);
 }
 
 /* Doubles the gradient, and halves the loss, to be seen in the rows. */
@@ -247,115 +227,78 @@ TEST(train_steps_balance)
         }
 }
 
-TEST(train_divergence_is_a_result)
+IN_TRIAL(train_divergence_is_a_result)
 {
-    static struct trial trial;
-
-    trial_init(&trial);
-    trial.run.optimiser = OPTIMISER_SGD;
-    trial.run.learning_rate = 1e30;
-    trial_train(&trial);
-    CHECK(trial.result.outcome == OUTCOME_DIVERGED);
-    CHECK(trial.result.diverged_step > 0 && trial.result.diverged_step < 5);
-    CHECK(trial.result.last_step == trial.result.diverged_step);
-    trial_release(&trial);
+    trial->run.optimiser = OPTIMISER_SGD;
+    trial->run.learning_rate = 1e30;
+    trial_train(trial);
+    CHECK(trial->result.outcome == OUTCOME_DIVERGED);
+    CHECK(trial->result.diverged_step > 0 && trial->result.diverged_step < 5);
+    CHECK(trial->result.last_step == trial->result.diverged_step);
 }
 
-/* Weights that square to infinity are seen by their norm, before any loss. */
-TEST(train_diverges_by_the_norm)
+/* Weights that square to infinity are seen by their norm, before any loss. The loss on the validation text
+ * then says nothing, as when it is not asked for. */
+IN_TRIAL(train_diverges_by_the_norm)
 {
-    static struct trial trial;
-
-    trial_init(&trial);
-    trial.measure.every = 1;
-    trial.run.learning_rate = 1e200;
-    trial_train(&trial);
-    CHECK(trial.result.outcome == OUTCOME_DIVERGED && trial.result.diverged_step == 1);
-    CHECK(trial.rows.count == 2 && trial.rows.steps[1] == 1);
-    CHECK(!isfinite(value(&trial, 1, METRIC_total_norm)) && isnan(value(&trial, 1, METRIC_train_loss)));
-    CHECK(isnan(outcome_value(&trial, METRIC_norm_growth)));
-    trial_release(&trial);
+    trial->run.learning_rate = 1e200;
+    trial->measure.every = 1;
+    for (int validates = 0; validates < 2; validates++) {
+        trial_train(trial);
+        CHECK(trial->result.outcome == OUTCOME_DIVERGED && trial->result.diverged_step == 1);
+        CHECK(trial->rows.count == 2 && trial->rows.steps[1] == 1);
+        CHECK(!isfinite(value(trial, 1, METRIC_total_norm)) && isnan(value(trial, 1, METRIC_train_loss)));
+        CHECK(isnan(outcome_value(trial, METRIC_norm_growth)));
+        CHECK(!validates || isfinite(value(trial, 0, METRIC_valid_loss)));
+        CHECK(isnan(value(trial, 1, METRIC_valid_loss)));
+        trial->measure.validate_every = 1;
+    }
 }
 
-/* Where the norm says so, the loss on the validation text says nothing, as when it is not asked for. */
-TEST(train_diverges_by_the_norm_where_it_validates)
+IN_TRIAL(train_fails_with_a_reason)
 {
-    static struct trial trial;
-
-    trial_init(&trial);
-    trial.measure.every = trial.measure.validate_every = 1;
-    trial.run.learning_rate = 1e200;
-    trial_train(&trial);
-    CHECK(trial.result.outcome == OUTCOME_DIVERGED && trial.result.diverged_step == 1);
-    CHECK(trial.rows.count == 2 && isfinite(value(&trial, 0, METRIC_valid_loss)));
-    CHECK(!isfinite(value(&trial, 1, METRIC_total_norm)) && isnan(value(&trial, 1, METRIC_valid_loss)));
-    trial_release(&trial);
+    trial->run.batch = 5000;
+    trial_train(trial);
+    CHECK(trial->result.outcome == OUTCOME_FAILED);
+    CHECK_TEXT(trial->result.reason, "the training text has fewer sequences than one batch");
+    trial->run.batch = 4;
+    trial->run.width = 1 << 21;
+    trial_train(trial);
+    CHECK(trial->result.outcome == OUTCOME_FAILED);
+    CHECK(strncmp(trial->result.reason, "no memory: the run needs ", 25) == 0);
 }
 
-TEST(train_fails_with_a_reason)
+IN_TRIAL(train_hides_what_is_not_asked_for)
 {
-    static struct trial trial;
-
-    trial_init(&trial);
-    trial.run.batch = 5000;
-    trial_train(&trial);
-    CHECK(trial.result.outcome == OUTCOME_FAILED);
-    CHECK_TEXT(trial.result.reason, "the training text has fewer sequences than one batch");
-    trial.run.batch = 4;
-    trial.run.width = 1 << 21;
-    trial_train(&trial);
-    CHECK(trial.result.outcome == OUTCOME_FAILED);
-    CHECK(strncmp(trial.result.reason, "no memory: the run needs ", 25) == 0);
-    trial_release(&trial);
-}
-
-TEST(train_hides_what_is_not_asked_for)
-{
-    static struct trial trial;
-
-    trial_init(&trial);
-    trial.measure.group[GROUP_NORMS] = false;
-    trial_train(&trial);
-    CHECK(isnan(value(&trial, 0, METRIC_param_norm)) && isnan(value(&trial, 0, METRIC_tensor_norm)));
-    CHECK(isfinite(value(&trial, 0, METRIC_alignment)) && isfinite(value(&trial, 0, METRIC_train_loss)));
-    CHECK(isfinite(outcome_value(&trial, METRIC_norm_growth)));
-    CHECK(isnan(outcome_value(&trial, METRIC_growth_exponent)));
-    trial_release(&trial);
+    trial->measure.group[GROUP_NORMS] = false;
+    trial_train(trial);
+    CHECK(isnan(value(trial, 0, METRIC_param_norm)) && isnan(value(trial, 0, METRIC_tensor_norm)));
+    CHECK(isfinite(value(trial, 0, METRIC_alignment)) && isfinite(value(trial, 0, METRIC_train_loss)));
+    CHECK(isfinite(outcome_value(trial, METRIC_norm_growth)));
+    CHECK(isnan(outcome_value(trial, METRIC_growth_exponent)));
 }
 
 /* A validation text without one whole window is none: the run goes on without it. */
-TEST(train_without_validation)
+IN_TRIAL(train_without_validation)
 {
-    static struct trial trial;
-
-    trial_init(&trial);
-    trial.corpus.valid.token_count = 5;
-    trial_train(&trial);
-    CHECK(trial.result.outcome == OUTCOME_DONE && trial.result.validated == 0);
-    CHECK(isnan(outcome_value(&trial, METRIC_final_valid_loss)));
-    trial_release(&trial);
+    trial->corpus.valid.token_count = 5;
+    trial_train(trial);
+    CHECK(trial->result.outcome == OUTCOME_DONE && trial->result.validated == 0);
+    CHECK(isnan(outcome_value(trial, METRIC_final_valid_loss)));
 }
 
-TEST(train_stops_when_told)
+IN_TRIAL(train_stops_when_told)
 {
-    static struct trial trial;
-
-    trial_init(&trial);
-    trial.rows.stop_at = 7;
-    trial_train(&trial);
-    CHECK(trial.result.outcome == OUTCOME_PENDING && trial.result.last_step == 7);
-    trial_release(&trial);
+    trial->rows.stop_at = 7;
+    trial_train(trial);
+    CHECK(trial->result.outcome == OUTCOME_PENDING && trial->result.last_step == 7);
 }
 
 /* Nobody has to look on. */
-TEST(train_without_an_observer)
+IN_TRIAL(train_without_an_observer)
 {
-    static struct trial trial;
-
-    trial_init(&trial);
-    train(&trial.run, &trial.corpus, &trial.measure, NULL, &trial.arena, &trial.result);
-    CHECK(trial.result.outcome == OUTCOME_DONE && trial.result.last_step == 40);
-    trial_release(&trial);
+    train(&trial->run, &trial->corpus, &trial->measure, NULL, &trial->arena, &trial->result);
+    CHECK(trial->result.outcome == OUTCOME_DONE && trial->result.last_step == 40);
 }
 
 /* ---- what earlier runs leave in a process, memory and counts of the texts, changes nothing of the next ----
@@ -424,20 +367,19 @@ static void check_run(const struct run *run, bool all)
     trial_release(&process);
 }
 
-static struct run small_run(void)
+static struct run short_run(void)
 {
-    static struct trial trial;
+    struct run run = small_run(16, 12, 4);
 
-    trial_init(&trial);
-    trial.run.steps = 4;
-    trial_release(&trial);
-    return trial.run;
+    run.vocabulary = 32;
+    run.batch = 4;
+    return run;
 }
 
 TEST(used_memory_of_optimisers)
 {
     for (int kind = 0; kind < OPTIMISER_COUNT; kind++) {
-        struct run run = small_run();
+        struct run run = short_run();
         run.optimiser = kind;
         check_run(&run, false);
     }
@@ -446,7 +388,7 @@ TEST(used_memory_of_optimisers)
 TEST(used_memory_of_networks)
 {
     for (int number = 0; number < 12; number++) {
-        struct run run = small_run();
+        struct run run = short_run();
         run.norm_placement = number % 3;
         run.norm = number % 2;
         run.qk_norm = number % 4 == 1;
@@ -470,7 +412,7 @@ TEST(unigram_loss_of_earlier_runs)
 
     trial_init_of(&process, 3000);
     for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++) {
-        struct run run = small_run();
+        struct run run = short_run();
         run.context = contexts[i];
         run.seed = (int64_t)i;
         trial_init_of(&other, 3000);

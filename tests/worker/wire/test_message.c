@@ -1,8 +1,6 @@
 #include "tests/test.h"
 #include "worker/wire/inside.h"
 
-#include <string.h>
-
 enum { MESSAGE_HEAD = offsetof(struct message, as) };
 
 /* The size of a row piece, or a setup piece, of `count` values. */

@@ -1,9 +1,6 @@
 #include "tests/test.h"
 #include "worker/wire/inside.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct setup example(void)
 {
     static int64_t steps[] = {0, 10, 1000};
