@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int (*const functions[COMMAND_COUNT])(int argc, char **argv) = {
+static int (*const functions[COMMAND_COUNT])(const struct arguments *arguments, struct error *error) = {
 #define X(name, ...) [COMMAND_##name] = command_##name,
     COMMANDS(X)
 #undef X
@@ -73,5 +73,5 @@ int main(int argc, char **argv)
     if (!command)
         return command_unknown(name);
     argv[1] = (char *)command->name;
-    return functions[command - command_table](argc - 1, argv + 1);
+    return command_call(command, functions[command - command_table], argc - 1, argv + 1);
 }

@@ -174,10 +174,11 @@ static size_t edit(struct input *input, unsigned char *file, size_t size)
 
 /* ---- what reads the file ---- */
 
-static void look(int (*command)(int, char **), const char *name, const char *more, const char *what)
+static void look(
+    int (*function)(const struct arguments *, struct error *), const char *name, const char *more)
 {
-    char *arguments[] = {(char *)name, path, (char *)more, (char *)what, NULL};
-    int status = command(what ? 4 : more ? 3 : 2, arguments);
+    char *argv[] = {(char *)name, path, (char *)more, NULL};
+    int status = command_call(command_find(name), function, more ? 3 : 2, argv);
 
     if (status != 0 && status != 2)
         abort();
@@ -226,9 +227,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size)
     while (input.left > 0)
         length = edit(&input, file, length);
     write_file(file, length);
-    look(command_status, "status", NULL, NULL);
-    look(command_show, "show", NULL, NULL);
-    look(command_show, "show", "train_loss", NULL);
+    look(command_status, "status", NULL);
+    look(command_show, "show", NULL);
+    look(command_show, "show", "train_loss");
     start(kind, file, length);
     return 0;
 }

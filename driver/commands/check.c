@@ -31,31 +31,21 @@ static void print_values(const struct sweep *sweep)
     quote_put_output(sweep->output);
 }
 
-int command_check(int argc, char **argv)
+int command_check(const struct arguments *arguments, struct error *error)
 {
-    struct arguments arguments;
-    struct corpus corpus;
-    struct sweep sweep;
-    struct error error;
-    int status;
+    struct start start = {.arguments = arguments};
+    int status = start_load(&start, error);
 
-    if (command_arguments(&arguments, argc, argv, &status))
-        return status;
-    bool values = arguments_has(&arguments, OPTION_VALUES);
-    status = arguments_load_sweep(&arguments, &sweep, &error);
-    arguments_release(&arguments);
-    if (status < 0)
-        return command_fail(&error);
-    status = sweep_load_corpus(&sweep, &corpus, &error);
+    if (status == 0)
+        status = start_load_corpus(&start, error);
     if (status == 0) {
-        if (values)
-            print_values(&sweep);
+        if (arguments_has(arguments, OPTION_VALUES))
+            print_values(&start.sweep);
         else
-            report_valid(&sweep, &corpus);
+            report_valid(&start.sweep, &start.corpus);
         fflush(stdout);
-        remarks_print(&sweep, stderr);
-        corpus_release(&corpus);
+        remarks_print(&start.sweep, stderr);
     }
-    sweep_release(&sweep);
-    return command_flush(status < 0 ? command_fail(&error) : 0);
+    start_release(&start);
+    return status;
 }

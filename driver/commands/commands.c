@@ -1,6 +1,7 @@
 /*
  * The table of commands, and the help that follows from it and from the table of options: usage lines, the
- * page of a command, the overview. main.c calls the commands themselves.
+ * page of a command, the overview. main.c finds the command and passes its function to command_call(), which
+ * reads the command line, prints the error, if any, and makes the exit status of it.
  */
 #include "driver/commands/inside.h"
 #include "driver/ranks/ranks.h"
@@ -8,8 +9,6 @@
 
 #include <errno.h>
 #include <string.h>
-
-enum { OPTION_FORM = 64 };
 
 const struct command command_table[COMMAND_COUNT + 1] = {
 #define X(name, ...) [COMMAND_##name] = {#name, __VA_ARGS__},
@@ -26,74 +25,45 @@ const struct command *command_find(const char *name)
     return command->name ? command : NULL;
 }
 
-/* " [-o OUT.nc]" */
-static void print_option(FILE *file, enum option option)
-{
-    const struct option_row *row = &option_table[option];
-
-    if (row->letter)
-        fprintf(file, " [-%c", row->letter);
-    else
-        fprintf(file, " [--%s", row->word);
-    if (row->value)
-        fprintf(file, " %s", row->value);
-    fputs(row->store.kind == STORE_TEXTS ? "]..." : "]", file);
-}
-
-/* Prints "normsweep check SWEEP.yaml [--set KEY=VALUE]...". */
-static void command_usage(FILE *file, const struct command *command)
-{
-    fprintf(file, "normsweep %s %s", command->name, command->operands);
-    for (enum option option = 0; option < OPTION_COUNT; option++)
-        if (command->options >> option & 1)
-            print_option(file, option);
-    fputc('\n', file);
-}
-
-static const struct {
-    const char *operands, *meaning;
-} operand_table[] = {
-    {"NET.weights.nc",
-        "a run's final weights, which save_weights: true keeps as OUT.nc.d/<digest>.weights.nc, or those of "
-        "others, which analysis/weights import writes"},
-};
-
-const char *command_operand(const struct command *command)
-{
-    for (size_t i = 0; i < sizeof(operand_table) / sizeof(*operand_table); i++)
-        if (strcmp(operand_table[i].operands, command->operands) == 0)
-            return operand_table[i].meaning;
-    return NULL;
-}
-
 bool command_takes(const struct command *command, enum option option)
 {
     return (command->options | OPTION_BIT(HELP)) >> option & 1;
 }
 
-/* "-o, --output OUT.nc"; returns text. */
-static const char *option_form(const struct option_row *row, char text[OPTION_FORM])
+/* "normsweep check SWEEP.yaml [-o OUT.nc] [--set KEY=VALUE]..." */
+static void command_usage(FILE *file, const struct command *command)
 {
-    char letter[] = {'-', row->letter, ',', ' ', '\0'};
-
-    snprintf(text, OPTION_FORM, "%s--%s%s%s", row->letter ? letter : "", row->word, row->value ? " " : "",
-        row->value ? row->value : "");
-    return text;
+    fprintf(file, "normsweep %s %s", command->name, command->operands);
+    for (enum option option = 0; option < OPTION_COUNT; option++) {
+        const struct option_row *row = &option_table[option];
+        if (!(command->options >> option & 1))
+            continue;
+        if (row->letter)
+            fprintf(file, " [-%c", row->letter);
+        else
+            fprintf(file, " [--%s", row->word);
+        if (row->value)
+            fprintf(file, " %s", row->value);
+        fputs(row->kind == STORE_TEXTS ? "]..." : "]", file);
+    }
+    fputc('\n', file);
 }
 
 void command_page(FILE *file, const struct command *command)
 {
-    char text[OPTION_FORM];
-
     command_usage(file, command);
     fprintf(file, "    %s\n", command->help);
-    if (command_operand(command))
-        fprintf(file, "  %-20s  %s\n", command->operands, command_operand(command));
+    if (command->operand_help)
+        fprintf(file, "  %-20s  %s\n", command->operands, command->operand_help);
     for (enum option option = 0; option < OPTION_COUNT; option++) {
         const struct option_row *row = &option_table[option];
-        if (command_takes(command, option))
-            fprintf(file, "  %s%-*s  %s\n", row->letter ? "" : "    ", row->letter ? 20 : 16,
-                option_form(row, text), row->help);
+        if (!command_takes(command, option))
+            continue;
+        int columns = row->letter ? fprintf(file, "  -%c, --%s", row->letter, row->word)
+                                  : fprintf(file, "      --%s", row->word);
+        if (row->value)
+            columns += fprintf(file, " %s", row->value);
+        fprintf(file, "%*s  %s\n", columns < 22 ? 22 - columns : 0, "", row->help);
     }
 }
 
@@ -119,9 +89,13 @@ int command_fail(const struct error *error)
 
 int command_flush(int status)
 {
+    static bool told;
+
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    fprintf(stderr, "normsweep: output: %s\n", strerror(errno));
+    if (!told)
+        fprintf(stderr, "normsweep: output: %s\n", strerror(errno));
+    told = true;
     return ERROR_ENVIRONMENT;
 }
 
@@ -139,22 +113,24 @@ int command_unknown(const char *name)
     return command_fail(&error);
 }
 
-int command_arguments(struct arguments *arguments, int argc, char **argv, int *status)
+int command_call(const struct command *command,
+    int (*function)(const struct arguments *arguments, struct error *error), int argc, char **argv)
 {
-    const struct command *command = command_find(argv[0]);
-    struct error error;
+    struct arguments arguments;
+    struct error error = {.text = ""};
+    int status = arguments_parse(&arguments, command, argc, argv, &error);
 
-    if (arguments_parse(arguments, argc, argv, command->options, command->least, command->most, &error) < 0) {
-        *status = command_fail(&error);
-        return 1;
+    if (status < 0) {
+        status = command_fail(&error);
+        return starter_find().rank > 0 ? 0
+                                       : status; /* else mpirun could end rank 0 before it prints the line */
     }
-    if (!(arguments->given & OPTIONS_ALWAYS))
-        return 0;
-    if (arguments_has(arguments, OPTION_HELP))
+    if (arguments_has(&arguments, OPTION_HELP))
         command_page(stdout, command);
-    else
+    else if (arguments_has(&arguments, OPTION_VERSION))
         about_version(stdout);
-    arguments_release(arguments);
-    *status = command_flush(0);
-    return 1;
+    else
+        status = function(&arguments, &error);
+    arguments_release(&arguments);
+    return status < 0 ? command_fail(&error) : command_flush(status);
 }

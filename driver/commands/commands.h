@@ -6,33 +6,36 @@
 /* That line, then one for each part of the build and each library that was found. Does not start MPI. */
 void about(FILE *file);
 
-/* The commands: X(name, options, operands, least, most, help). */
+/* The commands: X(name, options, operands, least, most, help, help about the operand or NULL). */
 #define COMMANDS(X)                                                                                          \
     X(run,                                                                                                   \
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SPARES) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |   \
             OPTION_BIT(RETRY_FAILED) | OPTION_BIT(DRY_RUN) | OPTION_BIT(LOG),                                \
-        "SWEEP.yaml", 1, 1, "train every run of a sweep, or continue where it stopped")                      \
+        "SWEEP.yaml", 1, 1, "train every run of a sweep, or continue where it stopped", NULL)                \
     X(plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(VALUES), "SWEEP.yaml", 1,   \
-        1, "estimate what a sweep takes: runs, memory, disk, hours; trains a few steps for it")              \
+        1, "estimate what a sweep takes: runs, memory, disk, hours; trains a few steps for it", NULL)        \
     X(verify,                                                                                                \
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(RUNS) | OPTION_BIT(VALUES),     \
-        "SWEEP.yaml", 1, 1, "train a sample of the finished runs again and compare every value bit for bit") \
+        "SWEEP.yaml", 1, 1, "train a sample of the finished runs again and compare every value bit for bit", \
+        NULL)                                                                                                \
     X(check, OPTION_BIT(OUTPUT) | OPTION_BIT(SET) | OPTION_BIT(VALUES), "SWEEP.yaml", 1, 1,                  \
-        "check that a sweep file is valid")                                                                  \
+        "check that a sweep file is valid", NULL)                                                            \
     X(status, OPTION_BIT(WATCH) | OPTION_BIT(WAIT) | OPTION_BIT(LIMIT) | OPTION_BIT(JSON), "OUT.nc", 1, 1,   \
-        "show the progress of a sweep, and whether its dataset is complete")                                 \
+        "show the progress of a sweep, and whether its dataset is complete", NULL)                           \
     X(show, OPTION_BIT(AT) | OPTION_BIT(OVER), "OUT.nc [VARIABLE]", 1, 2,                                    \
-        "draw the phase diagram, or a variable over two axes, in the terminal")                              \
+        "draw the phase diagram, or a variable over two axes, in the terminal", NULL)                        \
     X(inspect,                                                                                               \
         OPTION_BIT(TOKENS) | OPTION_BIT(LINES) | OPTION_BIT(CONTEXT) | OPTION_BIT(MASK) |                    \
             OPTION_BIT(SENTINEL) | OPTION_BIT(OUTPUT) | OPTION_BIT(STATES) | OPTION_BIT(JSON) |              \
             OPTION_BIT(THREADS),                                                                             \
         "NET.weights.nc", 1, 1,                                                                              \
-        "measure the norms of a trained network; with a text also its loss, saturation and attention")       \
+        "measure the norms of a trained network; with a text also its loss, saturation and attention",       \
+        "a run's final weights, which save_weights: true keeps as OUT.nc.d/<digest>.weights.nc, or those "   \
+        "of others, which analysis/weights import writes")                                                   \
     X(help, OPTION_BIT(JSON) | OPTION_BIT(SCHEMA), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,                \
-        "explain keys of the sweep file, metrics, other names of a dataset, and commands")                   \
+        "explain keys of the sweep file, metrics, other names of a dataset, and commands", NULL)             \
     X(completion, 0, "bash|zsh", 1, 1,                                                                       \
-        "print a script with which this shell completes commands, options, keys and variables")
+        "print a script with which this shell completes commands, options, keys and variables", NULL)
 
 enum command_number {
 #define X(name, ...) COMMAND_##name,
@@ -41,19 +44,22 @@ enum command_number {
         COMMAND_COUNT,
 };
 
+struct arguments;
+struct error;
+
 /*
- * Each takes the command line from its own name on (argv[0] is "run"), prints results on stdout and at most
- * one line of error on stderr, and returns the exit status. Only main.c refers to them.
+ * A command: prints results on stdout and returns the exit status, or -1 with the error set. What it says of
+ * its success may go on to stderr. Only main.c refers to them.
  */
-int command_run(int argc, char **argv);
-int command_plan(int argc, char **argv);
-int command_verify(int argc, char **argv);
-int command_check(int argc, char **argv);
-int command_status(int argc, char **argv);
-int command_show(int argc, char **argv);
-int command_inspect(int argc, char **argv);
-int command_help(int argc, char **argv);
-int command_completion(int argc, char **argv);
+int command_run(const struct arguments *arguments, struct error *error);
+int command_plan(const struct arguments *arguments, struct error *error);
+int command_verify(const struct arguments *arguments, struct error *error);
+int command_check(const struct arguments *arguments, struct error *error);
+int command_status(const struct arguments *arguments, struct error *error);
+int command_show(const struct arguments *arguments, struct error *error);
+int command_inspect(const struct arguments *arguments, struct error *error);
+int command_help(const struct arguments *arguments, struct error *error);
+int command_completion(const struct arguments *arguments, struct error *error);
 
 struct command {
     const char *name;
@@ -61,6 +67,7 @@ struct command {
     const char *operands; /* as in the usage line */
     int least, most; /* number of operands */
     const char *help; /* one line */
+    const char *operand_help; /* what its operand may be; NULL: its name says it */
 };
 
 /* The table; a row without a name ends it. */
@@ -72,7 +79,13 @@ const struct command *command_find(const char *name);
 /* Prints an error about an unknown command; returns the exit status. */
 int command_unknown(const char *name);
 
-/* Flushes stdout. Returns `status`, or 3 with a message on stderr if the output could not be written. */
+/* Parses the command line, of which argv[0] is the command's name, calls the command, prints its error as one
+ * line on stderr, and flushes stdout. --help and --version are answered here. Returns the exit status. */
+int command_call(const struct command *command,
+    int (*function)(const struct arguments *arguments, struct error *error), int argc, char **argv);
+
+/* Flushes stdout. Returns `status`, or 3 with a message on stderr, once, if the output could not be written.
+ */
 int command_flush(int status);
 
 #endif

@@ -24,27 +24,17 @@ EMBED(completion_bash, "docs/completion/normsweep.bash");
 EMBED(completion_zsh, "docs/completion/_normsweep");
 EMBED(sweep_schema, "docs/sweep.schema.json");
 
-int command_completion(int argc, char **argv)
+int command_completion(const struct arguments *arguments, struct error *error)
 {
-    struct arguments arguments;
-    char excerpt[EXCERPT_SIZE];
-    struct error error;
-    int status;
-
-    if (command_arguments(&arguments, argc, argv, &status))
-        return status;
-    const char *shell = arguments.operand[0];
+    const char *shell = arguments->operand[0];
     bool bash = strcmp(shell, "bash") == 0;
-    if (bash || strcmp(shell, "zsh") == 0) {
-        fputs(bash ? completion_bash : completion_zsh, stdout);
-        status = command_flush(0);
-    } else {
-        error_set(&error, ERROR_INPUT, "normsweep completion: takes bash or zsh and not '%s'",
+    char excerpt[EXCERPT_SIZE];
+
+    if (!bash && strcmp(shell, "zsh") != 0)
+        return error_set(error, ERROR_INPUT, "normsweep completion: takes bash or zsh and not '%s'",
             place_excerpt(shell, excerpt));
-        status = command_fail(&error);
-    }
-    arguments_release(&arguments);
-    return status;
+    fputs(bash ? completion_bash : completion_zsh, stdout);
+    return 0;
 }
 
 /* ---- keys of the sweep file ---- */
@@ -281,11 +271,10 @@ static bool print_part(const char *topic)
 /* ---- the command ---- */
 
 /* Refuses an unknown topic and suggests the nearest one. */
-static int refuse_topic(const char *topic)
+static int refuse_topic(const char *topic, struct error *error)
 {
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
     struct nearest nearest;
-    struct error error;
 
     nearest_init(&nearest, topic);
     nearest_offer(&nearest, "params");
@@ -297,13 +286,12 @@ static int refuse_topic(const char *topic)
     for (const struct table *table = tables; table < tables + TABLES; table++)
         for (int row = 0; row < table->count; row++)
             nearest_offer(&nearest, name_of(table, row));
-    error_set(&error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", place_excerpt(topic, excerpt),
+    return error_set(error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", place_excerpt(topic, excerpt),
         nearest.best ? nearest_hint(&nearest, hint)
                      : "; see normsweep help params and normsweep help metrics");
-    return command_fail(&error);
 }
 
-static int print_topic(const char *topic)
+static int print_topic(const char *topic, struct error *error)
 {
     if (strcmp(topic, "params") == 0) {
         for (size_t i = 0; i < param_count; i++)
@@ -320,31 +308,24 @@ static int print_topic(const char *topic)
     } else {
         bool input = print_input(topic), part = print_part(topic), value = print_value(topic);
         if (!input && !part && !value)
-            return refuse_topic(topic);
+            return refuse_topic(topic, error);
     }
     return 0;
 }
 
-int command_help(int argc, char **argv)
+int command_help(const struct arguments *arguments, struct error *error)
 {
-    struct arguments arguments;
-    struct error error;
-    int status = 0;
+    bool json = arguments_has(arguments, OPTION_JSON), schema = arguments_has(arguments, OPTION_SCHEMA);
 
-    if (command_arguments(&arguments, argc, argv, &status))
-        return status;
-    bool json = arguments_has(&arguments, OPTION_JSON), schema = arguments_has(&arguments, OPTION_SCHEMA);
-    if (json + schema + arguments.operand_count > 1) {
-        error_set(&error, ERROR_INPUT, "help: --json, --schema and a topic each stand alone");
-        status = command_fail(&error);
-    } else if (json)
+    if (json + schema + arguments->operand_count > 1)
+        return error_set(error, ERROR_INPUT, "help: --json, --schema and a topic each stand alone");
+    if (arguments->operand_count > 0)
+        return print_topic(arguments->operand[0], error);
+    if (json)
         help_json(stdout);
     else if (schema)
         fputs(sweep_schema, stdout);
-    else if (arguments.operand_count > 0)
-        status = print_topic(arguments.operand[0]);
     else
         command_overview(stdout);
-    arguments_release(&arguments);
-    return command_flush(status);
+    return 0;
 }

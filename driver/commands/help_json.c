@@ -52,8 +52,8 @@ const char *help_measured(enum metric_group group)
 static void put_command(struct json_writer *writer, const struct command *command)
 {
     OPEN_ROW(writer, "name", command->name, "operands", command->operands, "help", command->help);
-    if (command_operand(command))
-        json_writer_text(writer, "operand_help", command_operand(command));
+    if (command->operand_help)
+        json_writer_text(writer, "operand_help", command->operand_help);
     json_writer_open(writer, "options", '[');
     for (enum option option = 0; option < OPTION_COUNT; option++) {
         const struct option_row *row = &option_table[option];
@@ -64,7 +64,7 @@ static void put_command(struct json_writer *writer, const struct command *comman
             json_writer_text(writer, "letter", (char[]){row->letter, '\0'});
         if (row->value)
             json_writer_text(writer, "value", row->value);
-        json_writer_truth(writer, "repeats", row->store.kind == STORE_TEXTS);
+        json_writer_truth(writer, "repeats", row->kind == STORE_TEXTS);
         json_writer_close(writer, '}');
     }
     json_writer_close(writer, ']');

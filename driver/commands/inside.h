@@ -19,14 +19,6 @@
 void about_version(FILE *file);
 
 /*
- * Prints one line on stdout about how a sweep will train: workers (0: as many as the allocation has),
- * threads, BLAS kernel, vector level, and a warning if there are more threads than processors. `here`: all
- * workers share the processors of this process; otherwise each worker has as many as this process. Then the
- * remarks on the sweep, on stderr.
- */
-void announce(const struct sweep *sweep, int workers, bool here);
-
-/*
  * The options of all commands: X(OPTION, letter, word, value, store, help). A command takes the options whose
  * bits are in its row of the command table; all commands take --help and --version. `store` says where struct
  * arguments keeps the value: FLAG, TEXT(field), TEXTS(field) for an option that may be repeated, or
@@ -94,6 +86,8 @@ struct texts {
 
 /* A parsed command line. All strings are argv's. */
 struct arguments {
+    int argc;
+    char **argv; /* the command's name first */
     unsigned given; /* a bit per option */
     const char *operand[OPERANDS_MOST];
     int operand_count;
@@ -117,19 +111,15 @@ enum store_kind {
     STORE_NUMBER, /* int */
 };
 
-struct option_store {
-    enum store_kind kind;
-    size_t offset; /* in struct arguments; unused for flags */
-    const char *of; /* STORE_NUMBER: what it takes, "a number of workers" */
-    int least, most; /* STORE_NUMBER: bounds, both included */
-};
-
 struct option_row {
     char letter; /* 0: none */
     const char *word;
     const char *value; /* placeholder in usage lines; NULL: no value */
-    struct option_store store;
     const char *help;
+    enum store_kind kind;
+    size_t offset; /* in struct arguments; unused for flags */
+    const char *of; /* STORE_NUMBER: what it takes, "a number of workers" */
+    int least, most; /* STORE_NUMBER: bounds, both included */
 };
 
 extern const struct option_row option_table[OPTION_COUNT];
@@ -137,12 +127,12 @@ extern const struct option_row option_table[OPTION_COUNT];
 _Static_assert(OPTION_COUNT <= 8 * sizeof(unsigned), "a bit of `given` per option");
 
 /*
- * Parses argv[1 .. argc-1] for the command named argv[0]: the options in `allowed` and those of every
- * command, in any order among `least` to `most` operands; "--" ends the options. With --help or --version
- * fewer operands are accepted. -1 with a message in error, nothing to release.
+ * Parses argv[1 .. argc-1]: the options of the command and those of every command, in any order among its
+ * operands; "--" ends the options. With --help or --version fewer operands are accepted. -1 with a message in
+ * error, nothing to release.
  */
-int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned allowed, int least, int most,
-    struct error *error);
+int arguments_parse(
+    struct arguments *arguments, const struct command *command, int argc, char **argv, struct error *error);
 void arguments_release(struct arguments *arguments);
 
 static inline bool arguments_has(const struct arguments *arguments, enum option option)
@@ -150,27 +140,11 @@ static inline bool arguments_has(const struct arguments *arguments, enum option 
     return arguments->given >> option & 1;
 }
 
-/* Loads the sweep file that is operand 0, with --set and -o applied. */
-int arguments_load_sweep(const struct arguments *arguments, struct sweep *sweep, struct error *error);
-
-/* The number of processes that train at once for a command without MPI: -j, or as many as the processors
- * allow; at least 1. */
-int arguments_workers(const struct arguments *arguments, const struct sweep *sweep);
-
-/*
- * Parses the command line of the command argv[0]. 0: go on; 1: return *status, because --help or --version
- * was printed, or the line was wrong and a message is on stderr.
- */
-int command_arguments(struct arguments *arguments, int argc, char **argv, int *status);
-
 /* Prints an error on stderr; returns its exit status. */
 int command_fail(const struct error *error);
 
 /* Prints all commands: a usage line and a line of help for each. */
 void command_overview(FILE *file);
-
-/* What its operand may be; NULL: its name says it. */
-const char *command_operand(const struct command *command);
 
 /* Is the option in the command's row, or --help? */
 bool command_takes(const struct command *command, enum option option);
@@ -185,85 +159,34 @@ void help_json(FILE *out);
 extern const char help_lists[];
 const char *help_measured(enum metric_group group);
 
-/* What `run` needs to start ranks of its own. */
-struct launching {
-    const struct arguments *arguments; /* borrowed */
-    const struct sweep *sweep; /* borrowed */
-    struct mpirun mpirun;
-    bool found; /* mpirun is valid */
-};
-
-/* Resources of one start of `run`. */
+/* The parts of a start, all zeros but for the arguments before they are there. */
 struct start {
+    const struct arguments *arguments; /* borrowed */
     int argc;
-    char **argv; /* the command's name first */
-    struct arguments arguments;
+    char **argv; /* command line of ranks, the command's name first */
     struct sweep sweep;
     struct corpus corpus;
     struct lease *lease;
     struct journal *journal; /* NULL: there is no log */
     double begun; /* clock */
     struct breath breath; /* called while texts are read; beats on the lease for the launcher */
-    bool has_sweep, has_corpus;
+    struct mpirun mpirun; /* to start ranks with; command NULL: not looked for yet */
     bool held; /* this start has had the lease: whatever happens then happens to the sweep */
-    struct launching launching; /* of ranks */
     bool quiet; /* says nothing on stdout of how it trains */
 };
 
-/*
- * Trains what is pending at the output of a start that has its sweep and its corpus, here or on ranks that it
- * starts. Takes the lease. Returns the exit status, STATUS_RUNS_FAILED from ranks alone, or -1; *pending:
- * runs that were left, valid unless it is -1.
- */
-int run_output(struct start *start, int64_t *pending, struct error *error);
-
-/* As many workers as requested, or as the cores allow, but no more than there are runs. 0: as the allocation
- * has. */
-int launching_workers(const struct launching *launching, int64_t pending);
-
-/* The ranks that each host starts besides its workers. 0 with MPICH, whose mpiexec ends all ranks if one
- * dies, and with Open MPI 5 in an allocation, whose hosts it does not tell. Valid once launching_prepare has
- * found mpirun. */
-int launching_spares(const struct launching *launching);
-
-/* Prepares for so many runs: finds mpirun, and reserves descriptors for the ranks. -1 with the error set.
- */
-int launching_prepare(struct launching *launching, int64_t pending, struct error *error);
-
-/* Checks what a sweep on ranks needs before anything is written; `look`: without writing anything for it. A
- * finished sweep needs none of it. -1 with the error set. */
-int launching_check(struct launching *launching, bool look, struct error *error);
-
-/* The session of this process: with what it trains. The caller keeps both texts. `mpi` "": none. */
-struct session present_session(const char *mpi, const char *host);
-
-enum { PRESENT_TEXT = 512 };
-
-/*
- * Was a session of a dataset trained with something else than this process has, on which a run's numbers may
- * depend? Fills `there` and `here` with what differs: "blas_kernel Haswell, vector_level avx2"; both are ""
- * if nothing does. What the dataset does not know does not differ. -1: the dataset cannot be read.
- */
-int present_compare(const struct view *view, int64_t session, char there[PRESENT_TEXT],
-    char here[PRESENT_TEXT], struct error *error);
-
-/*
- * `run --dry-run`: goes through the checks of a start in their order, and prints what the start would do with
- * the dataset and with each kind of run, on which workers. Writes no file and takes no lease. Returns an exit
- * status: that of the error that `run` would end with; 0 if it would train something; else that with which it
- * would end at once.
- */
-int rehearsal(const struct arguments *arguments, const struct starter *starter);
+/* Loads the sweep file that is operand 0, with --set and -o applied. -1 with the error set. */
+int start_load(struct start *start, struct error *error);
 
 /* Loads the sweep, and opens the log, which must not be one of the sweep's own files. If the sweep cannot be
  * loaded, the log tells so. -1 with the error set. */
 int start_begin(struct start *start, struct error *error);
 
-/* Joins the lease that a launcher has taken. -1 with the error set. */
-int start_join(struct start *start, const char *token, struct error *error);
-
-/* -1 with the error set. */
+/* Loads the texts, with signs of life on the lease if it is held. -1 with the error set. */
 int start_load_corpus(struct start *start, struct error *error);
+
+/* What to do with an existing output, by the arguments. */
+struct dataset_options start_options(const struct start *start);
 
 /* Takes the lease, and creates or extends the dataset as the sweep needs. Returns the number of pending runs,
  * or -1. */
@@ -273,16 +196,58 @@ int64_t start_open_output(struct start *start, struct error *error);
  * none after a second Ctrl-C. Then gives the lease up. */
 void start_tell_end(struct start *start, int status, const struct error *error);
 
-/* The same for a start that ends with an error before it has read its sweep. */
-void start_tell_refusal(struct start *start, int status, const struct error *error);
-
 void start_release(struct start *start);
+
+/* As many workers as requested, or as the cores allow, but no more than there are runs. 0: as the allocation
+ * has. */
+int launching_workers(const struct start *start, int64_t pending);
+
+/* The ranks that each host starts besides its workers. 0 with MPICH, whose mpiexec ends all ranks if one
+ * dies, and with Open MPI 5 in an allocation, whose hosts it does not tell. Valid once launching_prepare has
+ * found mpirun. */
+int launching_spares(const struct start *start);
+
+/* Prepares for so many runs: finds mpirun, and reserves descriptors for the ranks. -1 with the error set. */
+int launching_prepare(struct start *start, int64_t pending, struct error *error);
+
+/* Checks what a sweep on ranks needs before anything is written; `look`: without writing anything for it. A
+ * finished sweep needs none of it. -1 with the error set. */
+int launching_check(struct start *start, bool look, struct error *error);
+
+/*
+ * Trains what is pending at the output of a start that has its sweep and its corpus, here or on ranks that it
+ * starts. Takes the lease. Returns the exit status, or -1; *pending: runs that were left, valid unless it
+ * is -1.
+ */
+int run_output(struct start *start, int64_t *pending, struct error *error);
+
+/* The session of this process: with what it trains. The caller keeps both texts. `mpi` "": none. */
+struct session run_session(const char *mpi, const char *host);
+
+/*
+ * `run --dry-run`: goes through the checks of a start in their order, and prints what the start would do with
+ * the dataset and with each kind of run, on which workers. Writes no file and takes no lease. Returns an exit
+ * status, 0 if it would train something, else that with which `run` would end at once; or -1 with its error.
+ */
+int dry_run(struct start *start, const struct starter *starter, struct error *error);
+
+/*
+ * Prints one line on stdout about how a sweep will train: workers (0: as many as the allocation has),
+ * threads, BLAS kernel, vector level, and a warning if there are more threads than processors. `here`: all
+ * workers share the processors of this process; otherwise each worker has as many as this process. Then the
+ * remarks on the sweep, on stderr.
+ */
+void report_start(const struct sweep *sweep, int workers, bool here);
 
 /*
  * Prints the outcomes of a sweep on stdout, and on stderr which runs failed and why. `seconds`: duration of
  * the sweep; below 0: there was nothing left to do. Returns the exit status: 0, 1 if runs failed, 75 if runs
  * are left; -1 with the error set if the dataset cannot be read.
  */
-int summary_print(const struct sweep *sweep, double seconds, struct error *error);
+int report_end(const struct sweep *sweep, double seconds, struct error *error);
+
+/* Opens a dataset and reads its outcomes [view->cells]. The caller frees them and closes the view; NULL with
+ * the error set, and nothing to release. */
+signed char *outcomes_read(struct view *view, const char *path, struct error *error);
 
 #endif

@@ -100,7 +100,7 @@ static int refuse_foreign(const char *path, struct error *error)
         "%s: not a weights file; convert it: analysis/weights import '%s' -o NET.weights.nc", path, path);
 }
 
-static int inspect_file(const struct arguments *arguments, struct error *error)
+int command_inspect(const struct arguments *arguments, struct error *error)
 {
     const char *path = arguments->operand[0];
     struct saved network;
@@ -111,17 +111,4 @@ static int inspect_file(const struct arguments *arguments, struct error *error)
     int status = inspect(&network, arguments, error);
     saved_close(&network);
     return status;
-}
-
-int command_inspect(int argc, char **argv)
-{
-    struct arguments arguments;
-    struct error error;
-    int status;
-
-    if (command_arguments(&arguments, argc, argv, &status))
-        return status;
-    status = inspect_file(&arguments, &error);
-    arguments_release(&arguments);
-    return status == 0 ? command_flush(0) : command_fail(&error);
 }

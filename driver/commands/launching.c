@@ -14,47 +14,38 @@
 
 enum { SPARES = 1 };
 
-int launching_workers(const struct launching *launching, int64_t pending)
+int launching_workers(const struct start *start, int64_t pending)
 {
-    int asked = launching->arguments->jobs;
+    int asked = start->arguments->jobs;
 
     if (asked < 0 && getenv("SLURM_JOB_ID"))
         return 0;
-    int workers = asked > 0 ? asked : threads_workers(launching->sweep);
+    int workers = asked > 0 ? asked : threads_workers(&start->sweep);
     return pending < workers ? (int)pending : workers;
 }
 
-/* Looks for mpirun the first time it is called. */
-static int find_mpirun(struct launching *launching, struct error *error)
+int launching_spares(const struct start *start)
 {
-    if (!launching->found && mpirun_find(&launching->mpirun, error) != 0)
-        return -1;
-    launching->found = true;
-    return 0;
-}
+    int asked = start->arguments->spares, release = start->mpirun.release;
 
-int launching_spares(const struct launching *launching)
-{
-    int asked = launching->arguments->spares;
-
-    if (launching->mpirun.release == 0 || (launching->mpirun.release >= 5 && mpirun_has_allocation()))
+    if (release == 0 || (release >= 5 && mpirun_has_allocation()))
         return 0;
     return asked >= 0 ? asked : SPARES;
 }
 
 /* Workers on this machine; in an allocation, one per processor. */
-static int workers_here(const struct launching *launching, int64_t pending)
+static int workers_here(const struct start *start, int64_t pending)
 {
-    int workers = launching_workers(launching, pending);
+    int workers = launching_workers(start, pending);
 
     return workers > 0 ? workers : processors_count();
 }
 
-int launching_prepare(struct launching *launching, int64_t pending, struct error *error)
+int launching_prepare(struct start *start, int64_t pending, struct error *error)
 {
-    if (find_mpirun(launching, error) != 0)
+    if (!start->mpirun.command && mpirun_find(&start->mpirun, error) != 0)
         return -1;
-    return descriptors_reserve(workers_here(launching, pending), launching_spares(launching), error);
+    return descriptors_reserve(workers_here(start, pending), launching_spares(start), error);
 }
 
 /* Have all runs of the sweep ended? False if its dataset cannot be read. */
@@ -62,37 +53,36 @@ static bool has_ended(const struct sweep *sweep)
 {
     struct error ignored;
     struct view view;
+    signed char *outcome = outcomes_read(&view, sweep->output, &ignored);
     int64_t ended = 0;
 
-    if (view_open(&view, sweep->output, &ignored) != 0)
+    if (!outcome)
         return false;
-    signed char *outcome = memory_zero((size_t)view.cells, 1);
-    if (view_outcomes(&view, outcome, &ignored) == 0)
-        for (int64_t cell = 0; cell < view.cells; cell++)
-            ended += outcome[cell] >= OUTCOME_DONE;
+    for (int64_t cell = 0; cell < view.cells; cell++)
+        ended += outcome[cell] >= OUTCOME_DONE;
     bool all = ended == view.cells && view.cells == sweep->cells;
     free(outcome);
     view_close(&view);
     return all;
 }
 
-int launching_check(struct launching *launching, bool look, struct error *error)
+int launching_check(struct start *start, bool look, struct error *error)
 {
-    const struct arguments *arguments = launching->arguments;
-    const struct sweep *sweep = launching->sweep;
+    const struct arguments *arguments = start->arguments;
+    const struct sweep *sweep = &start->sweep;
+    int64_t pending = sweep->cells - sweep->skipped;
 
     if (mpirun_check_root(error) != 0)
         return -1;
     if (!arguments_has(arguments, OPTION_FRESH) && !arguments_has(arguments, OPTION_RETRY_FAILED) &&
         has_ended(sweep))
         return 0;
-    int64_t pending = sweep->cells - sweep->skipped;
-    if (launching_prepare(launching, pending, error) != 0)
+    if (launching_prepare(start, pending, error) != 0)
         return -1;
-    int spares = launching_spares(launching), ranks = workers_here(launching, pending) + spares + 1;
+    int spares = launching_spares(start), ranks = workers_here(start, pending) + spares + 1;
     if (spares == 0)
         starter_warn_of_spares(sweep->output, arguments->spares,
-            launching->mpirun.release ? "Open MPI 5 does not tell the hosts of an allocation"
-                                      : "spares need Open MPI's mpirun");
-    return launching->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(ranks, look, error) : 0;
+            start->mpirun.release ? "Open MPI 5 does not tell the hosts of an allocation"
+                                  : "spares need Open MPI's mpirun");
+    return start->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(ranks, look, error) : 0;
 }

@@ -245,51 +245,41 @@ static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus, 
     return ended;
 }
 
-/* Values are of the whole sweep: a script subtracts what has ended. */
-static int plan(const struct sweep *sweep, int workers, bool values, struct error *error)
+/* Values are of the whole sweep: a script subtracts what has ended. -j 0 also trains in one process. */
+int command_plan(const struct arguments *arguments, struct error *error)
 {
-    struct corpus corpus;
+    struct start start = {.arguments = arguments};
+    const struct sweep *sweep = &start.sweep;
+    bool values = arguments_has(arguments, OPTION_VALUES);
+    struct terminal terminal = terminal_find(stderr);
     struct estimate estimate;
     struct grown_steps grown;
-    struct terminal terminal = terminal_find(stderr);
     struct waiting waiting;
+    int status = start_load(&start, error);
 
-    if (sweep_load_corpus(sweep, &corpus, error) != 0)
-        return -1;
-    bool *ended = find_ended(sweep, &corpus, &grown);
-    waiting_begin(&waiting, stderr, &terminal);
-    int status = estimate_make(
-        &estimate, sweep, &corpus, values ? NULL : ended, workers, sample_seconds(), &waiting, error);
-    waiting_end(&waiting);
-    free(ended);
     if (status == 0) {
-        struct needs needs = needs_of(&estimate, sweep, &corpus);
+        remarks_print(sweep, stderr);
+        status = start_load_corpus(&start, error);
+    }
+    if (status == 0) {
+        int workers = arguments->jobs < 0   ? threads_workers(sweep)
+                      : arguments->jobs > 0 ? arguments->jobs
+                                            : 1;
+        bool *ended = find_ended(sweep, &start.corpus, &grown);
+        waiting_begin(&waiting, stderr, &terminal);
+        status = estimate_make(&estimate, sweep, &start.corpus, values ? NULL : ended, workers,
+            sample_seconds(), &waiting, error);
+        waiting_end(&waiting);
+        free(ended);
+    }
+    if (status == 0) {
+        struct needs needs = needs_of(&estimate, sweep, &start.corpus);
         if (values)
             print_values(sweep, &estimate, &needs);
         else
-            print_plan(sweep, &corpus, &grown, &estimate, &needs);
+            print_plan(sweep, &start.corpus, &grown, &estimate, &needs);
         estimate_release(&estimate);
     }
-    corpus_release(&corpus);
+    start_release(&start);
     return status;
-}
-
-int command_plan(int argc, char **argv)
-{
-    struct arguments arguments;
-    struct sweep sweep;
-    struct error error;
-    int status;
-
-    if (command_arguments(&arguments, argc, argv, &status) != 0)
-        return status;
-    int failed = arguments_load_sweep(&arguments, &sweep, &error);
-    if (failed == 0) {
-        remarks_print(&sweep, stderr);
-        failed = plan(
-            &sweep, arguments_workers(&arguments, &sweep), arguments_has(&arguments, OPTION_VALUES), &error);
-        sweep_release(&sweep);
-    }
-    arguments_release(&arguments);
-    return command_flush(failed ? command_fail(&error) : 0);
 }

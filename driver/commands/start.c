@@ -19,14 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int load_sweep(struct start *start, struct error *error)
+int start_load(struct start *start, struct error *error)
 {
-    const char *chosen = getenv(LEASE_VARIABLE) ? getenv(CHOSEN_VARIABLE) : NULL;
+    const struct arguments *arguments = start->arguments;
 
-    if (arguments_load_sweep(&start->arguments, &start->sweep, error) != 0)
+    if (sweep_load(&start->sweep, arguments->operand[0], arguments->setting.text, arguments->setting.count,
+            error) != 0)
         return -1;
-    start->has_sweep = true;
-    return chosen ? sweep_keep_chosen(&start->sweep, chosen, error) : 0;
+    if (arguments->output) {
+        free(start->sweep.output);
+        start->sweep.output = memory_copy(arguments->output);
+    }
+    return 0;
 }
 
 int start_load_corpus(struct start *start, struct error *error)
@@ -35,34 +39,28 @@ int start_load_corpus(struct start *start, struct error *error)
         start->breath = lease_breath(start->lease);
         start->sweep.source.breath = &start->breath;
     }
-    if (sweep_load_corpus(&start->sweep, &start->corpus, error) != 0)
-        return -1;
-    start->has_corpus = true;
-    return 0;
+    return sweep_load_corpus(&start->sweep, &start->corpus, error);
 }
 
 void start_release(struct start *start)
 {
-    if (start->has_corpus)
-        corpus_release(&start->corpus);
-    if (start->has_sweep)
-        sweep_release(&start->sweep);
+    corpus_release(&start->corpus);
+    sweep_release(&start->sweep);
     lease_release(start->lease);
     journal_close(start->journal);
-    arguments_release(&start->arguments);
 }
 
 /* The log must not take the place of a dataset that is yet to be made. */
 static int open_log(struct start *start, struct error *error)
 {
-    const char *path = start->arguments.log;
+    const char *path = start->arguments->log, *dataset = start->sweep.output;
 
     if (!path)
         return 0;
     char *log, *output = NULL;
     output_resolve(path, &log);
-    if (start->has_sweep)
-        output_resolve(start->sweep.output, &output);
+    if (dataset)
+        output_resolve(dataset, &output);
     bool same = log && output && strcmp(log, output) == 0;
     free(log);
     free(output);
@@ -82,69 +80,40 @@ static void prepare_last_line(const struct start *start, const char *words)
     signals_last_line(line.text);
 }
 
-/* Where no mpirun is started; launching_check does the rest. */
-static void warn_of_spares(const struct start *start)
-{
-    struct starter starter = starter_find();
-    int asked = start->arguments.spares;
-
-    if (getenv(LEASE_VARIABLE))
-        return;
-    if (start->arguments.jobs == 0 && (starter.rank < 0 || starter.size == 1))
-        starter_warn_of_spares(start->sweep.output, asked, "-j 0 starts no ranks");
-    else if (starter.rank >= 0 && !mpirun_is_open_mpi(wire_library()))
-        starter_warn_of_spares(start->sweep.output, asked, "spares need Open MPI's mpirun");
-}
-
 int start_begin(struct start *start, struct error *error)
 {
+    const char *launcher = getenv(LEASE_VARIABLE), *chosen = launcher ? getenv(CHOSEN_VARIABLE) : NULL;
+    int spares = start->arguments->spares;
+    struct starter starter = starter_find();
     struct error ignored;
 
-    if (load_sweep(start, error) != 0) {
+    if (start_load(start, error) != 0 || (chosen && sweep_keep_chosen(&start->sweep, chosen, error) != 0)) {
         open_log(start, &ignored); /* the first error counts */
         return -1;
     }
     if (open_log(start, error) != 0)
         return -1;
-    warn_of_spares(start);
+    /* Where no mpirun is started; launching_check does the rest. */
+    if (!launcher && start->arguments->jobs == 0 && (starter.rank < 0 || starter.size == 1))
+        starter_warn_of_spares(start->sweep.output, spares, "-j 0 starts no ranks");
+    else if (!launcher && starter.rank >= 0 && !mpirun_is_open_mpi(wire_library()))
+        starter_warn_of_spares(start->sweep.output, spares, "spares need Open MPI's mpirun");
     prepare_last_line(
         start, "interrupted before the start had the dataset, nothing is lost; run the same command again");
     return 0;
 }
 
-int start_join(struct start *start, const char *token, struct error *error)
-{
-    if (lease_join(&start->lease, start->sweep.output, token, error) != 0)
-        return -1;
-    start->held = true;
-    lease_keep(start->lease);
-    struct process owner = lease_owner(start->lease);
-    journal_keep_process(start->journal, &owner);
-    return 0;
-}
-
-/* If this process has the lease, it must still hold it: another's numbers would be told. */
-static int read_end(const struct start *start, const char *output, struct survey *survey)
-{
-    double now = clock_now();
-    struct error ignored;
-
-    if (start->lease && lease_renew(start->lease, &ignored) == 0)
-        return survey_read_own(survey, output, now, &ignored);
-    return survey_read(survey, output, NULL, now, &ignored);
-}
-
 /* Surveys the dataset and writes the last line of the log. */
 static void log_end(const struct start *start, int status, const struct error *error)
 {
-    const char *output = start->has_sweep ? start->sweep.output : start->arguments.output;
+    const char *output = start->sweep.output ? start->sweep.output : start->arguments->output;
     bool failed = status == ERROR_INPUT || status == ERROR_ENVIRONMENT;
     enum log_event event = status == STATUS_STOPPED ? LOG_SWEEP_STOPPED : LOG_SWEEP_ENDED;
     if (failed)
         event = start->held ? LOG_SWEEP_FAILED : LOG_START_REFUSED;
     struct json_writer *writer = journal_begin(start->journal, event);
     struct survey found;
-    struct error lost;
+    struct error lost, ignored;
 
     if (!writer)
         return;
@@ -152,7 +121,10 @@ static void log_end(const struct start *start, int status, const struct error *e
     json_writer_whole(writer, "exit_status", status);
     json_writer_text(writer, "message", failed ? error->text : NULL);
     json_writer_real(writer, "seconds", clock_now() - start->begun);
-    if (output && read_end(start, output, &found) == 0) {
+    /* A process that has the lease must still hold it: another's numbers would be told. */
+    bool own = start->lease && lease_renew(start->lease, &ignored) == 0;
+    if (output && (own ? survey_read_own(&found, output, clock_now(), &ignored)
+                       : survey_read(&found, output, NULL, clock_now(), &ignored)) == 0) {
         json_writer_whole(writer, "cells", found.view.cells);
         json_writer_whole(writer, "runs", found.runs);
         json_writer_whole(writer, "ended", found.ended);
@@ -173,18 +145,10 @@ void start_tell_end(struct start *start, int status, const struct error *error)
     start->lease = NULL;
 }
 
-void start_tell_refusal(struct start *start, int status, const struct error *error)
+struct dataset_options start_options(const struct start *start)
 {
-    struct error ignored;
-
-    start_begin(start, &ignored); /* for the log, and the dataset that it names */
-    start_tell_end(start, status, error);
-}
-
-static struct dataset_options options_of(const struct arguments *arguments)
-{
-    return (struct dataset_options){.fresh = arguments_has(arguments, OPTION_FRESH),
-        .retry_failed = arguments_has(arguments, OPTION_RETRY_FAILED)};
+    return (struct dataset_options){.fresh = arguments_has(start->arguments, OPTION_FRESH),
+        .retry_failed = arguments_has(start->arguments, OPTION_RETRY_FAILED)};
 }
 
 /* The number of runs to train, as far as is known; -1: error. */
@@ -202,35 +166,31 @@ static int64_t count_chosen(const struct start *start, struct dataset *dataset, 
     return status == 0 ? count : -1;
 }
 
-static void say_grown(const struct sweep *sweep, const struct grown_steps *grown)
-{
-    char *old = set_aside_name(sweep->output, grown->old_steps);
-
-    lines_print(stdout, 0,
-        "%s: steps grows from %" PRId64 " to %" PRId64 ": %" PRId64 " of %" PRId64
-        " runs carry on from their states in %s.d; the dataset of the shorter sweep is now %s",
-        sweep->output, grown->old_steps, sweep->base.steps, grown->kept, grown->runs, sweep->output,
-        old ? old : "");
-    free(old);
-}
-
 int64_t start_open_output(struct start *start, struct error *error)
 {
-    struct dataset_options options = options_of(&start->arguments);
+    struct dataset_options options = start_options(start);
+    const struct sweep *sweep = &start->sweep;
     struct dataset *dataset;
 
-    if (lease_take(&start->lease, start->sweep.output, error) != 0)
+    if (lease_take(&start->lease, sweep->output, error) != 0)
         return -1;
     start->held = true;
     prepare_last_line(start,
         "interrupted: runs under way may lose their steps since their last checkpoints, all else is kept; "
         "run the same command again to continue");
     lease_keep(start->lease); /* creating a large dataset takes minutes */
-    if (dataset_open(&dataset, start->sweep.output, &start->sweep, &start->corpus, NULL, &options, error) !=
-        0)
+    if (dataset_open(&dataset, sweep->output, sweep, &start->corpus, NULL, &options, error) != 0)
         return -1;
-    if (dataset_grown(dataset)->old_steps)
-        say_grown(&start->sweep, dataset_grown(dataset));
+    const struct grown_steps *grown = dataset_grown(dataset);
+    if (grown->old_steps) {
+        char *old = set_aside_name(sweep->output, grown->old_steps);
+        lines_print(stdout, 0,
+            "%s: steps grows from %" PRId64 " to %" PRId64 ": %" PRId64 " of %" PRId64
+            " runs carry on from their states in %s.d; the dataset of the shorter sweep is now %s",
+            sweep->output, grown->old_steps, sweep->base.steps, grown->kept, grown->runs, sweep->output,
+            old ? old : "");
+        free(old);
+    }
     struct error closing;
     int64_t pending = count_chosen(start, dataset, error);
     int closed = dataset_close(dataset, pending < 0 ? &closing : error);

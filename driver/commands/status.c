@@ -27,6 +27,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int print_survey(const struct survey *survey, bool json, struct error *error)
+{
+    return json ? survey_print_json(survey, error) : survey_print(survey, error);
+}
+
 /* ---- pauses, which a signal ends at once ---- */
 
 enum pause_end { PAUSE_OVER, PAUSE_RESIZED, PAUSE_INTERRUPTED };
@@ -135,7 +140,7 @@ static int show_watched(struct watch *watch, bool first, struct error *error)
     }
     if (!first && !watch->json)
         putchar('\n');
-    int result = watch->json ? survey_print_json(&watch->survey, error) : survey_print(&watch->survey, error);
+    int result = print_survey(&watch->survey, watch->json, error);
     fflush(stdout);
     return result;
 }
@@ -239,8 +244,7 @@ static int judge(struct wait *wait, const struct survey *survey, bool over, stru
     wait->stopped = result == STATUS_STOPPED;
     if (survey->held || (wait->stopped && !survey->view.copy && !over))
         return WAIT_ON;
-    int printed = wait->json ? survey_print_json(survey, error) : survey_print(survey, error);
-    return printed == 0 ? result : -1;
+    return print_survey(survey, wait->json, error) == 0 ? result : -1;
 }
 
 /* There is no dataset, or no longer. */
@@ -313,22 +317,12 @@ static int status_wait(const char *path, double limit, bool json, struct error *
 
 /* ---- the command ---- */
 
-static int print_once(const char *path, bool json, struct error *error)
-{
-    struct survey survey;
-
-    if (survey_read(&survey, path, NULL, clock_now(), error) != 0)
-        return -1;
-    int result = json ? survey_print_json(&survey, error) : survey_print(&survey, error);
-    survey_release(&survey);
-    return result;
-}
-
-static int show(const struct arguments *arguments, struct error *error)
+int command_status(const struct arguments *arguments, struct error *error)
 {
     bool wait = arguments_has(arguments, OPTION_WAIT), watch = arguments_has(arguments, OPTION_WATCH);
     bool json = arguments_has(arguments, OPTION_JSON), limit = arguments_has(arguments, OPTION_LIMIT);
     const char *path = arguments->operand[0];
+    struct survey survey;
 
     if (wait && watch)
         return error_set(error, ERROR_INPUT, "normsweep status: --watch and --wait exclude each other");
@@ -336,18 +330,11 @@ static int show(const struct arguments *arguments, struct error *error)
         return error_set(error, ERROR_INPUT, "normsweep status: --limit goes with --wait");
     if (wait)
         return status_wait(path, limit ? arguments->limit : WAIT_LIMIT, json, error);
-    return watch ? status_watch(path, json, error) : print_once(path, json, error);
-}
-
-int command_status(int argc, char **argv)
-{
-    struct arguments arguments;
-    struct error error;
-    int status;
-
-    if (command_arguments(&arguments, argc, argv, &status))
-        return status;
-    status = show(&arguments, &error);
-    arguments_release(&arguments);
-    return status < 0 ? command_fail(&error) : command_flush(status);
+    if (watch)
+        return status_watch(path, json, error);
+    if (survey_read(&survey, path, NULL, clock_now(), error) != 0)
+        return -1;
+    int result = print_survey(&survey, json, error);
+    survey_release(&survey);
+    return result;
 }

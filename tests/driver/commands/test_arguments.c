@@ -23,20 +23,21 @@ static size_t store_size(enum store_kind kind)
 /* Parses "command --word=1"; false if it is refused. */
 static bool parse(struct arguments *arguments, enum option option, const char *value)
 {
-    char command[] = "command", text[64];
-    char *argv[] = {command, text, NULL};
+    const struct command command = {.name = "command", .options = 1u << option};
+    char name[] = "command", text[64];
+    char *argv[] = {name, text, NULL};
     struct error error;
 
     snprintf(text, sizeof(text), "--%s%s", option_table[option].word, value);
-    return arguments_parse(arguments, 2, argv, 1u << option, 0, 0, &error) == 0;
+    return arguments_parse(arguments, &command, 2, argv, &error) == 0;
 }
 
 /* Is the value of the option, "=1", in its field? */
-static bool is_stored(const struct arguments *arguments, const struct option_store *store)
+static bool is_stored(const struct arguments *arguments, const struct option_row *row)
 {
-    const char *place = (const char *)arguments + store->offset;
+    const char *place = (const char *)arguments + row->offset;
 
-    switch (store->kind) {
+    switch (row->kind) {
     case STORE_FLAG:
         return true;
     case STORE_TEXT:
@@ -56,12 +57,12 @@ TEST(arguments_are_stored_where_the_table_says)
         const struct option_row *row = &option_table[option];
         struct arguments arguments;
 
-        CHECK((row->store.kind != STORE_FLAG) == (row->value != NULL));
+        CHECK((row->kind != STORE_FLAG) == (row->value != NULL));
         if (!parse(&arguments, option, row->value ? "=1" : "")) {
             test_fail(__FILE__, __LINE__, "--%s is refused", row->word);
             continue;
         }
-        CHECK(arguments.given == 1u << option && is_stored(&arguments, &row->store));
+        CHECK(arguments.given == 1u << option && is_stored(&arguments, row));
         CHECK((arguments.output != NULL) == (option == OPTION_OUTPUT));
         arguments_release(&arguments);
     }
@@ -72,9 +73,9 @@ TEST(arguments_share_no_place)
     char used[sizeof(struct arguments)] = {0};
 
     for (enum option option = 0; option < OPTION_COUNT; option++) {
-        const struct option_store *store = &option_table[option].store;
-        for (size_t i = 0; i < store_size(store->kind); i++)
-            CHECK(!used[store->offset + i]++);
+        const struct option_row *row = &option_table[option];
+        for (size_t i = 0; i < store_size(row->kind); i++)
+            CHECK(!used[row->offset + i]++);
     }
 }
 
@@ -93,7 +94,8 @@ TEST(options_of_a_command_have_different_names)
 
 TEST(arguments_of_wrong_numbers)
 {
-    char command[] = "run", letter[] = "-j1e3", word[] = "--jobs=-1";
+    const struct command command = {.name = "run", .options = OPTION_BIT(JOBS)};
+    char name[] = "run", letter[] = "-j1e3", word[] = "--jobs=-1";
     char *wrong[] = {letter, word};
     static const char *const said[] = {
         "normsweep run: -j takes a number of workers and not '1e3'",
@@ -101,10 +103,10 @@ TEST(arguments_of_wrong_numbers)
     };
 
     for (int i = 0; i < 2; i++) {
-        char *argv[] = {command, wrong[i], NULL};
+        char *argv[] = {name, wrong[i], NULL};
         struct arguments arguments;
         struct error error;
-        CHECK(arguments_parse(&arguments, 2, argv, ~0u, 0, 0, &error) < 0);
+        CHECK(arguments_parse(&arguments, &command, 2, argv, &error) < 0);
         CHECK_TEXT(error.text, said[i]);
     }
 }
