@@ -21,7 +21,7 @@
     .kind = STORE_NUMBER, FIELD(field, int), .of = (of_what), .least = (from), .most = (to)
 
 const struct option_row option_table[OPTION_COUNT] = {
-#define X(option, letter, word, value, store, text) [OPTION_##option] = {letter, word, value, text, store},
+#define X(option, letter, word, value, store, text) [OPTION_##option] = {word, value, text, letter, store},
     OPTIONS(X)
 #undef X
 };

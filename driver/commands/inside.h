@@ -112,10 +112,10 @@ enum store_kind {
 };
 
 struct option_row {
-    char letter; /* 0: none */
     const char *word;
     const char *value; /* placeholder in usage lines; NULL: no value */
     const char *help;
+    char letter; /* 0: none */
     enum store_kind kind;
     size_t offset; /* in struct arguments; unused for flags */
     const char *of; /* STORE_NUMBER: what it takes, "a number of workers" */
