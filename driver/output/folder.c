@@ -76,30 +76,23 @@ static void remove_runs(const char *folder)
     rmdir(folder);
 }
 
-/* Removes the files of runs and workers, then the folder, unless it contains files of somebody else. */
-static void remove_whole(const char *folder)
-{
-    char *states;
-
-    log_sweep(folder);
-    mark_sweep(folder);
-    if (asprintf(&states, "%s/" KEEPER_STATES, folder) >= 0) {
-        remove_runs(states);
-        free(states);
-    }
-    remove_runs(folder);
-}
-
 int folder_set_aside(const char *output, struct error *error)
 {
-    char *folder = folder_of(output), *old = NULL;
+    char *folder = folder_of(output), *old = NULL, *states = NULL;
     int status = 0;
 
     if (!folder || asprintf(&old, "%s.old.d", output) < 0) {
         free(folder);
         return folder_no_memory(output, error);
     }
-    remove_whole(old); /* its output has been replaced */
+    /* What is of an earlier output goes, unless somebody else has put files there. */
+    log_sweep(old);
+    mark_sweep(old);
+    if (asprintf(&states, "%s/" KEEPER_STATES, old) >= 0) {
+        remove_runs(states);
+        free(states);
+    }
+    remove_runs(old);
     if (rename(folder, old) != 0 && errno != ENOENT)
         status = error_set(error, ERROR_ENVIRONMENT, "%s: %s", old, strerror(errno));
     free(folder);
@@ -121,28 +114,23 @@ static int move_file(int folder, const char *name, const char *to)
     return status;
 }
 
-/* 0 or an errno. */
-static int move_runs(const char *from, const char *to)
-{
-    DIR *directory = opendir(from);
-    const struct dirent *entry;
-    int status = 0;
-
-    if (!directory)
-        return errno == ENOENT ? 0 : errno;
-    while (errno = 0, status == 0 && (entry = readdir(directory)))
-        if (is_of_run(entry->d_name))
-            status = move_file(dirfd(directory), entry->d_name, to);
-    status = status ? status : errno;
-    closedir(directory);
-    return status;
-}
-
 int folder_move_runs(const char *output, const char *old, struct error *error)
 {
     char *from = folder_of(output), *to = folder_of(old);
-    int status = from && to ? move_runs(from, to) : ENOMEM;
+    DIR *directory = from && to ? opendir(from) : NULL;
+    int status = from && to ? errno : ENOMEM;
+    const struct dirent *entry;
 
+    if (directory) {
+        status = 0;
+        while (errno = 0, status == 0 && (entry = readdir(directory)))
+            if (is_of_run(entry->d_name))
+                status = move_file(dirfd(directory), entry->d_name, to);
+        status = status ? status : errno;
+        closedir(directory);
+    } else if (status == ENOENT) {
+        status = 0;
+    }
     free(from);
     free(to);
     return status == 0 ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s.d: %s", old, strerror(status));

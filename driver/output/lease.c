@@ -163,13 +163,12 @@ static int take_file(struct lease *lease, struct error *error)
         if (held)
             return in_use(lease, &holder, error);
     }
-    int status = lease_file_take(lease->path, &lease->self, &holder, &of_folder);
-    if (status == EBUSY)
-        return in_use(lease, &holder, error);
-    if (status == 0)
+    cause = lease_file_take(lease->path, &lease->self, &holder, &of_folder);
+    if (cause == 0)
         return 0;
-    return of_folder ? unwritable_folder(lease->output, status, error)
-                     : unwritable(lease->path, status, error);
+    if (cause == EBUSY)
+        return in_use(lease, &holder, error);
+    return of_folder ? unwritable_folder(lease->output, cause, error) : unwritable(lease->path, cause, error);
 }
 
 int lease_take(struct lease **lease, const char *output, struct error *error)
@@ -260,34 +259,25 @@ static bool is_unsure(const struct lease *lease, int cause)
     return !gone && clock_now() - lease->sure < UNSURE_SECONDS;
 }
 
-/* Does the owner still hold the lease in `file`? *seen: it was read there. As lease_renew, if not. */
-static int check_ours(const struct lease *lease, int file, bool *seen, struct error *error)
-{
-    struct lease_record owner;
-
-    int cause = lease_record_get(file, LEASE_OWNER, &owner);
-    *seen = cause == 0;
-    if (!*seen)
-        return cause != ENODATA && is_unsure(lease, cause) ? 0 : lost(lease, error);
-    if (is_ours(lease, &owner))
-        return 0;
-    lost(lease, error);
-    return LEASE_TAKEN;
-}
-
-/* Opens the lease, checks that it is still the owner's, and writes this process's own record. */
+/* Opens the lease, checks that it is still the owner's, and writes this process's own record. Returns as
+ * lease_renew. */
 static int write_own(struct lease *lease, struct error *error)
 {
-    int cause, file = lease_file_open(lease->path, true, &cause);
-    bool seen;
+    struct lease_record owner;
+    int status = 0, cause, file = lease_file_open(lease->path, true, &cause);
 
     lease->unwritten = true;
     if (cause && is_unsure(lease, cause))
         return 0;
     if (cause)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(cause));
-    int status = check_ours(lease, file, &seen, error);
-    if (status == 0 && seen) { /* else it may be another's by now */
+    cause = lease_record_get(file, LEASE_OWNER, &owner);
+    if (cause && (cause == ENODATA || !is_unsure(lease, cause))) {
+        status = lost(lease, error);
+    } else if (!cause && !is_ours(lease, &owner)) {
+        lost(lease, error);
+        status = LEASE_TAKEN;
+    } else if (!cause) { /* else it may be another's by now */
         INVARIANT(lease->self.life == lease->owner.life, "life %ld is written in life %ld", lease->self.life,
             lease->owner.life);
         lease->unwritten = lease_record_put(file, lease->role, &lease->self) != 0;
@@ -297,30 +287,28 @@ static int write_own(struct lease *lease, struct error *error)
     return status;
 }
 
-static int join_lease(struct lease *joined, const char *token, struct error *error)
-{
-    int cause, file = lease_file_open(joined->path, true, &cause);
-
-    if (cause)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", joined->path, strerror(cause));
-    bool there = lease_record_get(file, LEASE_OWNER, &joined->owner) == 0;
-    close(file);
-    write_token(joined);
-    joined->role = LEASE_COORDINATOR;
-    joined->self = lease_record_self();
-    joined->self.stage = STAGE_STARTING;
-    joined->self.life = joined->owner.life;
-    joined->sure = clock_now();
-    return there && strcmp(joined->token, token) == 0 ? write_own(joined, error) : lost(joined, error);
-}
-
 int lease_join(struct lease **lease, const char *output, const char *token, struct error *error)
 {
     struct lease *joined = lease_make(output, error);
+    int cause, result;
 
     if (!joined)
         return -1;
-    if (join_lease(joined, token, error) != 0) {
+    int file = lease_file_open(joined->path, true, &cause);
+    if (file < 0) {
+        result = error_set(error, ERROR_ENVIRONMENT, "%s: %s", joined->path, strerror(cause));
+    } else {
+        bool there = lease_record_get(file, LEASE_OWNER, &joined->owner) == 0;
+        close(file);
+        write_token(joined);
+        joined->role = LEASE_COORDINATOR;
+        joined->self = lease_record_self();
+        joined->self.stage = STAGE_STARTING;
+        joined->self.life = joined->owner.life;
+        joined->sure = clock_now();
+        result = there && strcmp(joined->token, token) == 0 ? write_own(joined, error) : lost(joined, error);
+    }
+    if (result != 0) {
         lease_free(joined);
         return -1;
     }
@@ -451,43 +439,38 @@ struct output_file lease_file(const struct lease *lease)
 }
 
 /* Writes the next life into the owner's record; if that fails, the lease stays in the life that it has. Only
- * then is the coordinator's record removed: in between, it is one of an earlier life. 0 or an errno. */
-static int write_life(struct lease *lease, int file)
-{
-    struct lease_record next = lease->self;
-    struct stat status = {0};
-
-    INVARIANT(lease->role == LEASE_OWNER && next.life == lease->owner.life, "life %ld begins after life %ld",
-        next.life, lease->owner.life);
-    if (lease->file >= 0)
-        close(lease->file);
-    lease->file = open(lease->output, O_PATH | O_CLOEXEC); /* see struct lease */
-    if (lease->file >= 0 && fstat(lease->file, &status) != 0)
-        status = (struct stat){0};
-    next.life++;
-    next.file = (struct output_file){(long long)status.st_dev, (long long)status.st_ino};
-    int cause = lease_record_put(file, LEASE_OWNER, &next);
-    if (cause) {
-        lease_record_put(file, LEASE_OWNER, &lease->self); /* a part may be written */
-        return cause;
-    }
-    lease->self = next;
-    lease->owner.life = next.life;
-    write_token(lease);
-    return lease_record_drop_coordinator(file);
-}
-
+ * then is the coordinator's record removed: in between, it is one of an earlier life. */
 int lease_begin_life(struct lease *lease, struct error *error)
 {
     struct lease_record owner;
+    struct stat status = {0};
     int cause, file = lease_file_open(lease->path, true, &cause);
 
     if (cause)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", lease->path, strerror(cause));
     pthread_mutex_lock(&lease->lock);
     bool ours = lease_record_get(file, LEASE_OWNER, &owner) == 0 && is_ours(lease, &owner);
-    if (ours)
-        cause = write_life(lease, file);
+    if (ours) {
+        struct lease_record next = lease->self;
+        INVARIANT(lease->role == LEASE_OWNER && next.life == lease->owner.life,
+            "life %ld begins after life %ld", next.life, lease->owner.life);
+        if (lease->file >= 0)
+            close(lease->file);
+        lease->file = open(lease->output, O_PATH | O_CLOEXEC); /* see struct lease */
+        if (lease->file >= 0 && fstat(lease->file, &status) != 0)
+            status = (struct stat){0};
+        next.life++;
+        next.file = (struct output_file){(long long)status.st_dev, (long long)status.st_ino};
+        cause = lease_record_put(file, LEASE_OWNER, &next);
+        if (cause) {
+            lease_record_put(file, LEASE_OWNER, &lease->self); /* a part may be written */
+        } else {
+            lease->self = next;
+            lease->owner.life = next.life;
+            write_token(lease);
+            cause = lease_record_drop_coordinator(file);
+        }
+    }
     pthread_mutex_unlock(&lease->lock);
     close(file);
     if (cause)

@@ -22,11 +22,11 @@ int file_read(const char *path, char **text, size_t *size, struct file_identity 
 {
     struct stat status;
     int64_t length;
-    int file = regular_open(path, &length), cause = 0;
+    int cause, file = regular_open(path, &length, &cause);
     ssize_t got = 1;
 
     if (file < 0)
-        return errno;
+        return cause;
     *text = memory_new(FILE_MOST + 1, 1);
     *size = 0;
     if (fstat(file, &status) != 0)

@@ -149,7 +149,7 @@ enum { MAGIC_SIZE = 4 };
 bool magic_is_netcdf(const char *path)
 {
     int64_t size;
-    int file = regular_open(path, &size);
+    int cause, file = regular_open(path, &size, &cause);
     char magic[MAGIC_SIZE] = "";
 
     if (file < 0)

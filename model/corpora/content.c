@@ -9,11 +9,11 @@ enum { FIRST_ROOM = 1 << 20 };
 int content_open(struct content *content, const char *path, const struct breath *breath, struct error *error)
 {
     int64_t size = 0;
-    int file = regular_open(path, &size);
+    int cause, file = regular_open(path, &size, &cause);
 
     *content = (struct content){.path = path, .breath = breath, .file = -1};
     if (file < 0)
-        return error_set(error, ERROR_INPUT, "%s: %s", path, regular_why(errno));
+        return error_set(error, ERROR_INPUT, "%s: %s", path, regular_why(cause));
     if (size == 0) {
         close(file);
         return error_set(error, ERROR_INPUT, "%s: empty", path);

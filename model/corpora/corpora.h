@@ -15,10 +15,10 @@
 
 /*
  * Opens a regular file for reading and sets *size to its length. Never blocks, not even on a pipe. Returns
- * the descriptor, or -1 with errno: EISDIR for a folder, REGULAR_NONE for anything else that is not a regular
- * file.
+ * the descriptor and sets *cause to 0; or -1, and *cause is an errno: EISDIR for a folder, REGULAR_NONE for
+ * anything else that is not a regular file.
  */
-int regular_open(const char *path, int64_t *size);
+int regular_open(const char *path, int64_t *size, int *cause);
 
 #define REGULAR_NONE ESPIPE
 

@@ -47,12 +47,12 @@ void mapped_close(struct token_file *file)
 int mapped_attach(struct token_file *file, const struct token_file *was, const char *path)
 {
     int64_t size;
-    int opened, status = -1;
+    int opened, cause, status = -1;
 
     *file = (struct token_file){0};
     if (was->size == 0)
         return 0;
-    if (!path || (opened = regular_open(path, &size)) < 0)
+    if (!path || (opened = regular_open(path, &size, &cause)) < 0)
         return -1;
     struct token_file now = mapped_state(opened);
     now.first = was->first;

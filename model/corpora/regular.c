@@ -5,22 +5,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int regular_open(const char *path, int64_t *size)
+int regular_open(const char *path, int64_t *size, int *cause)
 {
-    struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), cause;
+    struct stat status = {0};
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    if (file < 0)
-        return -1;
-    if (fstat(file, &status) != 0)
-        cause = errno;
-    else if (S_ISREG(status.st_mode)) {
+    *cause = file < 0 || fstat(file, &status) != 0 ? errno : 0;
+    if (*cause == 0 && !S_ISREG(status.st_mode))
+        *cause = S_ISDIR(status.st_mode) ? EISDIR : REGULAR_NONE;
+    if (*cause == 0) {
         *size = (int64_t)status.st_size;
         return file;
-    } else
-        cause = S_ISDIR(status.st_mode) ? EISDIR : REGULAR_NONE;
-    close(file);
-    errno = cause;
+    }
+    if (file >= 0)
+        close(file);
     return -1;
 }
 

@@ -226,9 +226,9 @@ static void walk_header(struct header *header)
 static int examine(struct header *header, const char *path, struct error *error)
 {
     *header = (struct header){.sound = true, .whole = true};
-    int descriptor = regular_open(path, &header->bytes);
+    int cause, descriptor = regular_open(path, &header->bytes, &cause);
     if (descriptor < 0)
-        return errno == REGULAR_NONE ? layout_refuse(error, path) : layout_error(error, path, errno);
+        return cause == REGULAR_NONE ? layout_refuse(error, path) : layout_error(error, path, cause);
     header->file = fdopen(descriptor, "rb");
     if (!header->file) {
         close(descriptor);

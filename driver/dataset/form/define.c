@@ -52,46 +52,21 @@ void definition_integer(
         definition_keep(definition, nc_put_att_longlong(definition->file, variable, name, type, 1, &number));
 }
 
-void definition_real(
+static void put_real(
     struct definition *definition, int variable, const char *name, nc_type type, double value)
 {
     if (definition->status == NC_NOERR)
         definition_keep(definition, nc_put_att_double(definition->file, variable, name, type, 1, &value));
 }
 
-int definition_dimension(struct definition *definition, const char *name, int64_t length)
+/* Defines a dimension on first use; returns its id. */
+static int put_dimension(struct definition *definition, const char *name, int64_t length)
 {
     int dimension = -1;
 
     if (definition->status == NC_NOERR && lookup_dimension(definition->file, name, &dimension) != NC_NOERR)
         definition_keep(definition, nc_def_dim(definition->file, name, (size_t)length, &dimension));
     return dimension;
-}
-
-int definition_variable(struct definition *definition, const char *name, nc_type type, int64_t width,
-    int count, const int *dimensions)
-{
-    int all[DIMENSIONS_MAX], variable = -1;
-    char string[32];
-
-    memcpy(all, dimensions, (size_t)count * sizeof(*all));
-    if (type == NC_CHAR) {
-        snprintf(string, sizeof(string), STRING_DIMENSION "%lld", (long long)width);
-        all[count++] = definition_dimension(definition, string, width);
-    }
-    if (definition->status == NC_NOERR)
-        definition_keep(definition, nc_def_var(definition->file, name, type, count, all, &variable));
-    if (type == NC_CHAR)
-        definition_text(definition, variable, "_Encoding", "utf-8");
-    return variable;
-}
-
-void definition_describe(
-    struct definition *definition, int variable, const char *long_name, const char *unit, const char *comment)
-{
-    definition_text(definition, variable, "long_name", long_name);
-    definition_text(definition, variable, "units", unit);
-    definition_text(definition, variable, "comment", comment);
 }
 
 /* Is a variable an auxiliary coordinate of the grid: words, or anything along a `together` axis? */
@@ -150,19 +125,25 @@ static void put_flags(struct definition *definition, int id, enum run_variable w
     definition_text(definition, id, "flag_meanings", meanings);
 }
 
-static void define(struct definition *definition, const struct variable *row)
+static void put_variable(struct definition *definition, const struct variable *row)
 {
-    const struct outline *outline = &definition->outline;
-    int dimension[DIMENSIONS_MAX], count = 0;
+    struct file_dimension shape[DIMENSIONS_MAX];
+    int dimension[DIMENSIONS_MAX], rank = variable_shape(&definition->outline, row, shape), id = -1;
+    char string[32];
 
-    for (int64_t i = 0; row->of_cells && i < outline->axis_count; i++)
-        dimension[count++] = definition_dimension(definition, outline->axis[i].name, outline->axis[i].length);
-    for (int i = 0; i < row->rank; i++)
-        dimension[count++] = definition_dimension(definition, row->dimension[i], row->length[i]);
-    int id = definition_variable(definition, row->name, row->type, row->width, count, dimension);
+    for (int i = 0; i < rank; i++) {
+        snprintf(string, sizeof(string), STRING_DIMENSION "%lld", (long long)shape[i].length);
+        dimension[i] = put_dimension(definition, shape[i].name ? shape[i].name : string, shape[i].length);
+    }
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc_def_var(definition->file, row->name, row->type, rank, dimension, &id));
     INVARIANT(
         definition->status != NC_NOERR || id == row - definition->row, "%s is variable %d", row->name, id);
-    definition_describe(definition, id, row->long_name, row->unit, row->comment);
+    if (row->type == NC_CHAR)
+        definition_text(definition, id, "_Encoding", "utf-8");
+    definition_text(definition, id, "long_name", row->long_name);
+    definition_text(definition, id, "units", row->unit);
+    definition_text(definition, id, "comment", row->comment);
     if (row->kind == VARIABLE_PARAM && row->type == NC_BYTE)
         definition_text(definition, id, "dtype", "bool");
     if (row->nature)
@@ -170,7 +151,7 @@ static void define(struct definition *definition, const struct variable *row)
     if (row->of_cells)
         put_coordinates(definition, id, row);
     if (row->filled && (row->type == NC_DOUBLE || row->type == NC_FLOAT))
-        definition_real(definition, id, "_FillValue", row->type, NAN);
+        put_real(definition, id, "_FillValue", row->type, NAN);
     else if (row->filled)
         definition_integer(definition, id, "_FillValue", row->type, -1);
     if (row->kind == VARIABLE_RUN)
@@ -182,15 +163,15 @@ void definition_variables(struct definition *definition)
     const struct outline *outline = &definition->outline;
 
     for (int64_t i = 0; i < outline->axis_count; i++)
-        definition_dimension(definition, outline->axis[i].name, outline->axis[i].length);
+        put_dimension(definition, outline->axis[i].name, outline->axis[i].length);
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
         if (outline->dimension[i])
-            definition_dimension(definition, metric_dimension_table[i].name,
+            put_dimension(definition, metric_dimension_table[i].name,
                 i == DIMENSION_STEP ? outline->step_count : outline->form->along[i]);
     if (outline->sessions > 0)
-        definition_dimension(definition, SESSION_DIMENSION, outline->sessions);
+        put_dimension(definition, SESSION_DIMENSION, outline->sessions);
     for (int i = 0; i < definition->count; i++)
-        define(definition, &definition->row[i]);
+        put_variable(definition, &definition->row[i]);
 }
 
 /* ---- attributes of the whole ---- */
@@ -202,7 +183,7 @@ static void put_param(struct definition *definition, const struct param *param, 
 
     switch (param->kind) {
     case PARAM_REAL:
-        definition_real(definition, NC_GLOBAL, param->name, NC_DOUBLE, value.real);
+        put_real(definition, NC_GLOBAL, param->name, NC_DOUBLE, value.real);
         break;
     case PARAM_WORD:
         definition_text(definition, NC_GLOBAL, param->name, param->words[value.integer]);
@@ -230,7 +211,7 @@ void definition_history(struct definition *definition, const char *before)
     free(text);
 }
 
-void definition_globals(struct definition *definition, const struct layout *layout)
+static void put_globals(struct definition *definition, const struct layout *layout)
 {
     const struct sweep *sweep = layout->sweep;
     const char *made = sweep->title && sweep->title[0] ? sweep->title : PROGRAM;
@@ -336,7 +317,7 @@ static void definition_begin(
     if (definition->status != NC_NOERR)
         return;
     definition_keep(definition, nc_set_fill(definition->file, fill, &before));
-    definition_globals(definition, layout);
+    put_globals(definition, layout);
     definition_variables(definition);
     if (definition->status == NC_NOERR)
         definition_keep(definition, nc__enddef(definition->file, 0, ALIGNMENT, 0, ALIGNMENT));

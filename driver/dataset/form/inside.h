@@ -30,19 +30,6 @@ void definition_keep(struct definition *definition, int status);
 /* Defines dimensions and variables, with their attributes. */
 void definition_variables(struct definition *definition);
 
-/* Defines the global attributes. */
-void definition_globals(struct definition *definition, const struct layout *layout);
-
-/* Defines a dimension on first use; returns its id. */
-int definition_dimension(struct definition *definition, const char *name, int64_t length);
-
-/* Defines a variable over dimensions [count], and for NC_CHAR also over `width` characters. Returns its id.
- */
-int definition_variable(struct definition *definition, const char *name, nc_type type, int64_t width,
-    int count, const int *dimensions);
-void definition_describe(struct definition *definition, int variable, const char *long_name, const char *unit,
-    const char *comment);
-
 /* After the definition: writes the coordinates, and what variables of runs have in place of a fill value. */
 void definition_write(struct definition *definition);
 
@@ -54,7 +41,5 @@ void definition_history(struct definition *definition, const char *before);
 void definition_text(struct definition *definition, int variable, const char *name, const char *text);
 void definition_integer(
     struct definition *definition, int variable, const char *name, nc_type type, int64_t value);
-void definition_real(
-    struct definition *definition, int variable, const char *name, nc_type type, double value);
 
 #endif
