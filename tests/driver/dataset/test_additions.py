@@ -116,6 +116,18 @@ def test_a_parameter_that_is_not_an_axis_is_not_lost(dataset, tmp_path, normswee
     assert dataset.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["a.nc", "a.yaml"]
 
 
+def test_a_bare_variable_named_like_a_new_axis_is_not_lost(dataset, tmp_path, normsweep):
+    """Nothing else was added to the file, and the variable has no attributes."""
+    with netCDF4.Dataset(dataset, "a") as file:
+        file.createDimension("mine", 4)
+        file.createVariable("seed", "i8", ("mine",))[...] = np.arange(4)
+    before = dataset.read_bytes()
+    (tmp_path / "a.yaml").write_text(SWEEP + "seed: [0, 1]\n")
+    refused = normsweep("run", "a.yaml", "-j", "0", status=2).stderr
+    assert "seed, which normsweep did not write, cannot be kept" in refused
+    assert dataset.read_bytes() == before and sorted(os.listdir(tmp_path)) == ["a.nc", "a.yaml"]
+
+
 def test_an_axis_that_becomes_a_fixed_parameter_leaves_nothing(tmp_path):
     train_sweep(tmp_path, SWEEP.replace("bias: true", "bias: [true]"))
     with netCDF4.Dataset(train_sweep(tmp_path, SWEEP)) as file:
