@@ -23,11 +23,20 @@ struct listing {
     int count, room;
 };
 
-static struct variable *add(struct listing *listing, const struct variable row)
+/* Adds a row, whose other fields are 0. */
+static struct variable *add(struct listing *listing, enum variable_kind kind, int which, const char *name,
+    nc_type type, const char *long_name, const char *unit, const char *comment)
 {
-    INVARIANT(listing->count < listing->room, "%s is variable %d", row.name, listing->count);
-    listing->row[listing->count] = row;
-    return &listing->row[listing->count++];
+    INVARIANT(listing->count < listing->room, "%s is variable %d", name, listing->count);
+    struct variable *row = &listing->row[listing->count++];
+    *row = (struct variable){.kind = kind,
+        .which = which,
+        .name = name,
+        .type = type,
+        .long_name = long_name,
+        .unit = unit,
+        .comment = comment};
+    return row;
 }
 
 static void over(struct variable *row, const char *dimension, int64_t length)
@@ -41,34 +50,23 @@ static const nc_type stored_types[] = {
 
 /* ---- runs, metrics, sessions ---- */
 
-static void add_run(struct listing *listing, enum run_variable which)
-{
-    const struct run_variable_row *of = &run_variable_table[which];
-
-    add(listing, (struct variable){.kind = VARIABLE_RUN,
-                     .which = which,
-                     .name = of->name,
-                     .long_name = of->long_name,
-                     .unit = of->unit,
-                     .comment = of->comment,
-                     .nature = nature_table[NATURE_RECORD].word,
-                     .type = stored_types[of->type],
-                     .width = of->width,
-                     .filled = of->filled,
-                     .of_cells = true});
-}
-
 /* The part of the file that a variable of runs is in: see the top of this file. */
 enum part { PART_FIRST, PART_NUMBERS, PART_REST };
 
 static void add_runs(struct listing *listing, enum part part)
 {
     for (enum run_variable i = 0; i < RUN_VARIABLE_COUNT; i++) {
-        enum storage type = run_variable_table[i].type;
+        const struct run_variable_row *of = &run_variable_table[i];
         bool first = i == RUN_VARIABLE_outcome || i == RUN_VARIABLE_phase;
-        bool number = type == STORED_INTEGER || type == STORED_REAL;
-        if (part == (first ? PART_FIRST : number ? PART_NUMBERS : PART_REST))
-            add_run(listing, i);
+        bool number = of->type == STORED_INTEGER || of->type == STORED_REAL;
+        if (part != (first ? PART_FIRST : number ? PART_NUMBERS : PART_REST))
+            continue;
+        struct variable *row = add(listing, VARIABLE_RUN, (int)i, of->name, stored_types[of->type],
+            of->long_name, of->unit, of->comment);
+        row->nature = nature_table[NATURE_RECORD].word;
+        row->width = of->width;
+        row->filled = of->filled;
+        row->of_cells = true;
     }
 }
 
@@ -82,17 +80,11 @@ static void add_metric(struct listing *listing, enum metric which)
     const struct metric_row *of = &metric_table[which];
     enum metric_dimension dimension[METRIC_RANK_MOST];
     int rank = metric_dimensions(which, listing->outline->form, dimension);
-    struct variable *row = add(listing, (struct variable){.kind = VARIABLE_METRIC,
-                                            .which = which,
-                                            .name = of->name,
-                                            .long_name = of->long_name,
-                                            .unit = of->unit,
-                                            .comment = of->help,
-                                            .nature = nature_table[of->nature].word,
-                                            .type = NC_DOUBLE,
-                                            .filled = true,
-                                            .of_cells = true});
+    struct variable *row =
+        add(listing, VARIABLE_METRIC, (int)which, of->name, NC_DOUBLE, of->long_name, of->unit, of->help);
 
+    row->nature = nature_table[of->nature].word;
+    row->filled = row->of_cells = true;
     for (int i = 0; i < rank; i++)
         if (dimension[i] != DIMENSION_STEP ||
             listing->outline->dimension[DIMENSION_STEP]) /* inspect has no steps */
@@ -105,16 +97,11 @@ static void add_sessions(struct listing *listing, enum session_variable first, e
     for (enum session_variable i = first; i < end; i++) {
         const struct session_variable_row *of = &session_variable_table[i];
         bool number = of->type != STORED_TEXT;
-        struct variable *row = add(listing, (struct variable){.kind = VARIABLE_SESSION,
-                                                .which = i,
-                                                .name = of->name,
-                                                .long_name = of->long_name,
-                                                .unit = of->unit,
-                                                .comment = "",
-                                                .nature = number ? nature_table[NATURE_RECORD].word : NULL,
-                                                .type = stored_types[of->type],
-                                                .width = of->width,
-                                                .filled = number});
+        struct variable *row = add(
+            listing, VARIABLE_SESSION, (int)i, of->name, stored_types[of->type], of->long_name, of->unit, "");
+        row->nature = number ? nature_table[NATURE_RECORD].word : NULL;
+        row->width = of->width;
+        row->filled = number;
         over(row, SESSION_DIMENSION, listing->outline->sessions);
     }
 }
@@ -161,8 +148,8 @@ union param_value variable_number(const struct outline *outline, const struct va
 /* A text is as wide as the longest word along its dimension. */
 static void widen(const struct listing *listing, struct variable *row)
 {
-    row->width = 1;
-    for (int64_t i = 0; i < row->length[0]; i++) {
+    row->width = row->type == NC_CHAR;
+    for (int64_t i = 0; row->type == NC_CHAR && i < row->length[0]; i++) {
         const char *word = variable_word(listing->outline, row, i);
         int64_t length = word ? (int64_t)strlen(word) : 0;
         row->width = length > row->width ? length : row->width;
@@ -174,48 +161,31 @@ static void add_axis(struct listing *listing, int index)
     const struct axis *axis = &listing->outline->axis[index];
 
     if (axis->label) {
-        struct variable *row = add(listing, (struct variable){.kind = VARIABLE_LABEL,
-                                                .which = index,
-                                                .name = axis->name,
-                                                .long_name = axis->name,
-                                                .unit = "1",
-                                                .comment = "",
-                                                .type = NC_CHAR});
+        struct variable *row = add(listing, VARIABLE_LABEL, index, axis->name, NC_CHAR, axis->name, "1", "");
         over(row, axis->name, axis->length);
         widen(listing, row);
     }
     for (int i = 0; i < axis->param_count; i++) {
         const struct param *param = axis->param[i];
-        struct variable *row = add(listing, (struct variable){.kind = VARIABLE_PARAM,
-                                                .which = index,
-                                                .param = i,
-                                                .name = param->name,
-                                                .long_name = param->long_name,
-                                                .unit = param->unit,
-                                                .comment = param->help,
-                                                .type = variable_param_type(param->kind)});
+        struct variable *row = add(listing, VARIABLE_PARAM, index, param->name,
+            variable_param_type(param->kind), param->long_name, param->unit, param->help);
+        row->param = i;
         over(row, axis->name, axis->length);
-        if (row->type == NC_CHAR)
-            widen(listing, row);
+        widen(listing, row);
     }
 }
 
 static void add_coordinate(struct listing *listing, enum metric_dimension dimension)
 {
     const struct metric_dimension_row *of = &metric_dimension_table[dimension];
-    struct variable *row = add(listing, (struct variable){.kind = VARIABLE_COORDINATE,
-                                            .which = dimension,
-                                            .name = of->name,
-                                            .long_name = of->long_name,
-                                            .unit = "1",
-                                            .comment = of->comment,
-                                            .type = of->word      ? NC_CHAR
-                                                    : of->is_real ? NC_DOUBLE
-                                                                  : NC_INT64});
+    struct variable *row = add(listing, VARIABLE_COORDINATE, (int)dimension, of->name,
+        of->word      ? NC_CHAR
+        : of->is_real ? NC_DOUBLE
+                      : NC_INT64,
+        of->long_name, "1", of->comment);
 
     over(row, of->name, dimension_length(listing->outline, dimension));
-    if (row->type == NC_CHAR)
-        widen(listing, row);
+    widen(listing, row);
 }
 
 /* ---- states ---- */
@@ -232,15 +202,10 @@ static void add_state(struct listing *listing, enum state_variable which)
     };
     const struct outline *outline = listing->outline;
     bool stacks = outline->dimension[DIMENSION_STACK], real = which == STATE_stream || which == STATE_output;
-    struct variable *row = add(listing, (struct variable){.kind = VARIABLE_STATE,
-                                            .which = which,
-                                            .name = text[which].name,
-                                            .long_name = text[which].long_name,
-                                            .unit = "1",
-                                            .comment = text[which].comment,
-                                            .type = real ? NC_SCALAR : NC_INT,
-                                            .filled = real || stacks}); /* stacks of different lengths */
+    struct variable *row = add(listing, VARIABLE_STATE, (int)which, text[which].name,
+        real ? NC_SCALAR : NC_INT, text[which].long_name, "1", text[which].comment);
 
+    row->filled = real || stacks; /* stacks of different lengths */
     if (stacks)
         over(row, metric_dimension_table[DIMENSION_STACK].name, dimension_length(outline, DIMENSION_STACK));
     over(row, "position", outline->positions);

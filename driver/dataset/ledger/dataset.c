@@ -28,17 +28,6 @@
 #include <string.h>
 #include <time.h>
 
-static bool has_checkpoint(const struct dataset *dataset, const struct checkpoint_set *saved, int64_t cell)
-{
-    const struct layout *layout = &dataset->layout;
-    struct digest digest;
-    struct run run;
-
-    sweep_cell(layout->sweep, cell, &run);
-    sweep_run_digest(layout->sweep, layout->corpus, &run, &digest);
-    return checkpoint_set_has(saved, &digest);
-}
-
 /*
  * Makes runs pending that were under way or are retried.
  *
@@ -59,8 +48,13 @@ static int renew_runs(struct dataset *dataset, bool retry_failed, struct error *
     for (int64_t cell = 0; cell < sweep->cells; cell++) {
         enum outcome before = (enum outcome)dataset->outcome[cell];
         int deaths = dataset->deaths[cell];
-        if (before == OUTCOME_RUNNING && deaths < DEATHS_MOST - 1 && !has_checkpoint(dataset, &saved, cell))
-            deaths++;
+        if (before == OUTCOME_RUNNING && deaths < DEATHS_MOST - 1) {
+            struct digest digest;
+            struct run run;
+            sweep_cell(sweep, cell, &run);
+            sweep_run_digest(sweep, dataset->layout.corpus, &run, &digest);
+            deaths += !checkpoint_set_has(&saved, &digest);
+        }
         if (deaths >= DEATHS_MOST && /* it had failed, and is retried */
             dataset_first_outcome(sweep, cell, before, retry_failed) == OUTCOME_PENDING)
             deaths = 0;
@@ -130,55 +124,31 @@ static int attach_file(struct dataset *dataset, const struct session *session,
     return write_end(dataset, error);
 }
 
-static void dispose(struct dataset *dataset)
-{
-    for (int64_t cell = 0; dataset->end && cell < dataset->layout.sweep->cells; cell++)
-        free(dataset->end[cell]);
-    free(dataset->end);
-    layout_release(&dataset->layout);
-    free(dataset->name);
-    free(dataset->path);
-    free(dataset->ours);
-    free(dataset->row);
-    free(dataset->outcome);
-    free(dataset->attempts);
-    free(dataset->deaths);
-    free(dataset->waiting);
-    free(dataset);
-}
-
-static int open_named(struct dataset *dataset, const struct sweep *sweep, const struct corpus *corpus,
-    const struct session *session, const struct dataset_options *options, struct error *error)
-{
-    struct start_plan plan;
-
-    if (start_plan_make(&plan, dataset->name, sweep, corpus, options, error) != 0)
-        return -1;
-    int result = start_plan_execute(&plan, error);
-    dataset->path = plan.path;
-    dataset->layout = plan.layout;
-    dataset->session = plan.session;
-    dataset->grown = plan.grown;
-    plan.path = NULL;
-    plan.layout = (struct layout){0};
-    start_plan_release(&plan);
-    if (result != 0)
-        return -1;
-    return attach_file(dataset, session, options, error);
-}
-
 int dataset_open(struct dataset **dataset, const char *path, const struct sweep *sweep,
     const struct corpus *corpus, const struct session *session, const struct dataset_options *options,
     struct error *error)
 {
     struct dataset *opened = malloc(sizeof(*opened));
+    struct start_plan plan;
     struct error ignored;
 
     if (!opened)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
     *opened = (struct dataset){.name = strdup(path), .buffer.descriptor = -1};
-    int result = opened->name ? open_named(opened, sweep, corpus, session, options, error)
+    int result = opened->name ? start_plan_make(&plan, opened->name, sweep, corpus, options, error)
                               : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    if (result == 0) {
+        result = start_plan_execute(&plan, error);
+        opened->path = plan.path;
+        opened->layout = plan.layout;
+        opened->session = plan.session;
+        opened->grown = plan.grown;
+        plan.path = NULL;
+        plan.layout = (struct layout){0};
+        start_plan_release(&plan);
+    }
+    if (result == 0)
+        result = attach_file(opened, session, options, error);
     opened->layout.corpus = NULL;
     if (result == 0)
         *dataset = opened;
@@ -200,7 +170,19 @@ int dataset_close(struct dataset *dataset, struct error *error)
     int closed = write_buffer_close(&dataset->buffer);
     status = status == 0 ? closed : status;
     int result = status == 0 ? 0 : dataset_error(dataset, status, error);
-    dispose(dataset);
+    for (int64_t cell = 0; dataset->end && cell < dataset->layout.sweep->cells; cell++)
+        free(dataset->end[cell]);
+    free(dataset->end);
+    layout_release(&dataset->layout);
+    free(dataset->name);
+    free(dataset->path);
+    free(dataset->ours);
+    free(dataset->row);
+    free(dataset->outcome);
+    free(dataset->attempts);
+    free(dataset->deaths);
+    free(dataset->waiting);
+    free(dataset);
     return result;
 }
 

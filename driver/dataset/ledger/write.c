@@ -295,24 +295,6 @@ static void write_row(struct dataset *dataset, int64_t cell, const struct metric
     }
 }
 
-/* Keeps a part of the row of the whole run until its outcome is known. */
-static void keep_end(struct dataset *dataset, int64_t cell, const struct metric_form *form,
-    const double *values, size_t offset, size_t count)
-{
-    double *end = dataset->end[cell];
-
-    if (!end) {
-        end = dataset->end[cell] = malloc(form->run_size * sizeof(*end));
-        if (!end) {
-            dataset->status = ENOMEM;
-            return;
-        }
-        for (size_t i = 0; i < form->run_size; i++)
-            end[i] = NAN;
-    }
-    memcpy(end + offset, values, count * sizeof(*values));
-}
-
 static bool has_values(
     const struct layout *layout, const struct metric_form *form, int64_t step, size_t offset, size_t count)
 {
@@ -337,11 +319,19 @@ int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const doubl
     INVARIANT(has_values(&dataset->layout, &form, step, offset, count),
         "values [%zu, %zu + %zu) at step %lld of run %lld, %zu in its row", offset, offset, count,
         (long long)step, (long long)cell, metric_row_size(&form, step));
-    if (step == STEP_OF_RUN)
-        keep_end(dataset, cell, &form, values, offset, count);
-    else
+    if (step != STEP_OF_RUN) {
         write_row(dataset, cell, &form, step, values, offset, count);
-    return write_end(dataset, error);
+        return write_end(dataset, error);
+    }
+    if (!dataset->end[cell]) { /* kept until the outcome of the run is known */
+        dataset->end[cell] = malloc(form.run_size * sizeof(*values));
+        if (!dataset->end[cell])
+            return dataset_error(dataset, ENOMEM, error);
+        for (size_t i = 0; i < form.run_size; i++)
+            dataset->end[cell][i] = NAN;
+    }
+    memcpy(dataset->end[cell] + offset, values, count * sizeof(*values));
+    return 0;
 }
 
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error)
