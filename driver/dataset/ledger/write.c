@@ -119,11 +119,19 @@ static void write_text(struct dataset *dataset, enum run_variable which, int64_t
     write_field(dataset, offset_of(dataset, row, cell), row->width, text);
 }
 
-void write_session_text(struct dataset *dataset, enum session_variable which, const char *text)
+/* Where this start's value of a variable of the session table is in the file. */
+static int64_t session_offset(const struct dataset *dataset, enum session_variable which)
 {
     const struct variable *row = variable_of(dataset, VARIABLE_SESSION, (int)which);
 
-    write_field(dataset, row->begin + dataset->session * row->width, row->width, text);
+    INVARIANT(row && row->begin >= 0 && dataset->session >= 0 && dataset->session < row->length[0],
+        "%s of session %lld", session_variable_table[which].name, (long long)dataset->session);
+    return row->begin + dataset->session * (variable_bytes(row) / row->length[0]);
+}
+
+void write_session_text(struct dataset *dataset, enum session_variable which, const char *text)
+{
+    write_field(dataset, session_offset(dataset, which), session_variable_table[which].width, text);
 }
 
 void write_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome)
@@ -232,9 +240,8 @@ int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct er
 #undef X
     };
 
-    for (int i = SESSION_NUMBER_FIRST; i < SESSION_VARIABLE_COUNT; i++)
-        write_numbers(
-            dataset, variable_of(dataset, VARIABLE_SESSION, i)->begin + 8 * dataset->session, &value[i], 1);
+    for (enum session_variable i = SESSION_VARIABLE_start + 1; i < SESSION_VARIABLE_COUNT; i++)
+        write_numbers(dataset, session_offset(dataset, i), &value[i], 1);
     return write_end(dataset, error);
 }
 
@@ -448,6 +455,8 @@ int dataset_commit(struct dataset *dataset, struct error *error)
     for (int64_t i = 0; dataset->status == 0 && i < dataset->waiting_count; i++)
         write_values(dataset, &dataset->waiting[i]);
     write_sync(dataset);
+    INVARIANT(dataset->status != 0 || dataset->buffer.used == 0, "%zu bytes of values are not on the disk",
+        dataset->buffer.used);
     for (int64_t i = 0; dataset->status == 0 && i < dataset->waiting_count; i++)
         write_outcome(dataset, dataset->waiting[i].cell, (enum outcome)dataset->waiting[i].result.outcome);
     write_sync(dataset);
