@@ -43,7 +43,7 @@ const char *const rewrite_words[REWRITE_COUNT] = {
     [REWRITE_LENGTHS] = "it has no room for all layers, heads or tensors",
     [REWRITE_TEXT] = "the text of the sweep file has changed",
     [REWRITE_SESSIONS] = "its table of starts is full",
-    [REWRITE_PLACES] = "another program has moved its numbers",
+    [REWRITE_OFFSETS] = "another program has moved its numbers",
 };
 
 /* The first free row of the session table; its length if none is free. Returns a netCDF status. */
@@ -84,7 +84,7 @@ static int fits(struct start_plan *plan, struct error *error)
     plan->rewrite[REWRITE_TEXT] = !text || !own_text || strcmp(text, own_text) != 0;
     free(text);
     plan->rewrite[REWRITE_SESSIONS] = plan->session == view->sessions;
-    plan->rewrite[REWRITE_PLACES] = !verify_alignment(view);
+    plan->rewrite[REWRITE_OFFSETS] = !verify_alignment(view);
     layout->sessions = plan->rewrite[REWRITE_SESSIONS] ? 2 * view->sessions : view->sessions;
     plan->fate = START_CONTINUES;
     for (int i = 0; i < REWRITE_COUNT; i++)

@@ -28,10 +28,6 @@ int lookup_dimension(int file, const char *name, int *dimension);
 /* `type` and `length` may be NULL. */
 int lookup_attribute(int file, int variable, const char *name, nc_type *type, size_t *length);
 
-/* The errno of a netCDF status with which an attribute that is there could not be read; 0: its value does not
- * fit. */
-int lookup_cause(int status);
-
 /*
  * The layout of a dataset: its dimensions, variables and attributes, all from tables.
  */

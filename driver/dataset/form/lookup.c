@@ -5,7 +5,6 @@
  */
 #include "driver/dataset/form/inside.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -61,11 +60,4 @@ int lookup_attribute(int file, int variable, const char *name, nc_type *type, si
         if (nc_inq_attname(file, variable, i, found) == NC_NOERR && strcmp(found, name) == 0)
             return NC_ENOMEM;
     return status;
-}
-
-int lookup_cause(int status)
-{
-    if (status == NC_ENOMEM || status == NC_ENOTATT)
-        return ENOMEM;
-    return status > 0 ? status : 0;
 }

@@ -12,10 +12,6 @@
  * dataset beside it, or says that one is needed. */
 void mistaken_dataset(const char *path, struct error *error);
 
-/* Can the library convert values of this type to numbers? Not texts, and not user-defined types of netCDF-4.
- */
-bool view_is_number(nc_type type);
-
 /* An attribute that is one number; false: there is none, or see `cause` in read.h. */
 bool view_attribute_number(
     const struct view *view, int variable, const char *name, double *value, int *cause);

@@ -20,16 +20,20 @@
 
 /* ---- attributes ---- */
 
-bool view_is_number(nc_type type)
+/* Can the library convert values of this type to numbers? Not texts, and not user-defined types of netCDF-4.
+ */
+static bool is_number(nc_type type)
 {
     return type >= NC_BYTE && type <= NC_UINT64 && type != NC_CHAR;
 }
 
-/* Was something read that is there? If not, keeps the errno. */
+/* Was something read that is there? If not, keeps the errno, unless its value does not fit. */
 static bool was_read(int status, int *cause)
 {
-    if (cause && lookup_cause(status))
-        *cause = lookup_cause(status);
+    if (cause && (status == NC_ENOMEM || status == NC_ENOTATT))
+        *cause = ENOMEM;
+    else if (cause && status > 0)
+        *cause = status;
     return status == NC_NOERR;
 }
 
@@ -46,8 +50,8 @@ bool view_attribute_number(const struct view *view, int variable, const char *na
     nc_type type;
     size_t length;
 
-    return has_attribute(view, variable, name, &type, &length, cause) && view_is_number(type) &&
-           length == 1 && was_read(nc_get_att_double(view->file, variable, name, value), cause);
+    return has_attribute(view, variable, name, &type, &length, cause) && is_number(type) && length == 1 &&
+           was_read(nc_get_att_double(view->file, variable, name, value), cause);
 }
 
 bool view_attribute_integer(const struct view *view, const char *name, int64_t *value, int *cause)
@@ -58,7 +62,7 @@ bool view_attribute_integer(const struct view *view, const char *name, int64_t *
 
     if (!has_attribute(view, NC_GLOBAL, name, &type, &length, cause) || length != 1)
         return false;
-    if (!view_is_number(type) || type == NC_FLOAT || type == NC_DOUBLE)
+    if (!is_number(type) || type == NC_FLOAT || type == NC_DOUBLE)
         return false;
     if (!was_read(nc_get_att_longlong(view->file, NC_GLOBAL, name, &number), cause))
         return false;
@@ -112,7 +116,7 @@ bool view_find(const struct view *view, const char *name, struct view_variable *
     if (lookup_variable(view->file, name, &variable->id) != NC_NOERR ||
         nc_inq_var(view->file, variable->id, NULL, &type, &variable->dimension_count, dimensions, NULL) !=
             NC_NOERR ||
-        !view_is_number(type) || variable->dimension_count > VIEW_DIMENSIONS_MAX)
+        !is_number(type) || variable->dimension_count > VIEW_DIMENSIONS_MAX)
         return false;
     variable->size = 1;
     for (int i = 0; i < variable->dimension_count; i++) {
