@@ -56,11 +56,6 @@ struct match {
 int match_cells(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
     int64_t **place, struct error *error);
 
-/* The outcome of a cell at the start: nothing runs yet, and skip may have changed. What a search for a
- * boundary has skipped stays so until the search needs it. */
-enum outcome dataset_first_outcome(
-    const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed);
-
 /*
  * What a start finds at its output, and what it would do there. `run` makes the plan and executes it,
  * `run --dry-run` prints it, `plan` reads which runs have ended.

@@ -278,7 +278,9 @@ static bool is_known(const struct start_plan *plan, const struct output_file *kn
            (known->device == (long long)status.st_dev && known->inode == (long long)status.st_ino);
 }
 
-enum outcome dataset_first_outcome(
+/* The outcome of a cell at the start: nothing runs yet, and skip may have changed. What a search for a
+ * boundary has skipped stays so until the search needs it. */
+static enum outcome first_outcome(
     const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed)
 {
     bool skipped = sweep_skips(sweep, cell);
@@ -343,8 +345,8 @@ int start_plan_make(struct start_plan *plan, const char *path, const struct swee
     if (result == 0)
         result = decide(plan, options, error);
     for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++)
-        plan->outcome[cell] = (signed char)dataset_first_outcome(
-            sweep, cell, (enum outcome)plan->outcome[cell], options->retry_failed);
+        plan->outcome[cell] =
+            (signed char)first_outcome(sweep, cell, (enum outcome)plan->outcome[cell], options->retry_failed);
     if (result != 0)
         start_plan_release(plan);
     return result;

@@ -35,7 +35,7 @@
  * never the last one that a run may have: all processes died together, so nobody saw which run was at fault,
  * if any was. Deaths are in the file before outcomes, which say that they have yet to be counted.
  */
-static int renew_runs(struct dataset *dataset, bool retry_failed, struct error *error)
+static int renew_runs(struct dataset *dataset, const struct start_plan *plan, struct error *error)
 {
     const struct sweep *sweep = dataset->layout.sweep;
     struct checkpoint_set saved;
@@ -46,17 +46,15 @@ static int renew_runs(struct dataset *dataset, bool retry_failed, struct error *
     if (failed)
         return -1;
     for (int64_t cell = 0; cell < sweep->cells; cell++) {
-        enum outcome before = (enum outcome)dataset->outcome[cell];
         int deaths = dataset->deaths[cell];
-        if (before == OUTCOME_RUNNING && deaths < DEATHS_MOST - 1) {
+        if (dataset->outcome[cell] == OUTCOME_RUNNING && deaths < DEATHS_MOST - 1) {
             struct digest digest;
             struct run run;
             sweep_cell(sweep, cell, &run);
             sweep_run_digest(sweep, dataset->layout.corpus, &run, &digest);
             deaths += !checkpoint_set_has(&saved, &digest);
         }
-        if (deaths >= DEATHS_MOST && /* it had failed, and is retried */
-            dataset_first_outcome(sweep, cell, before, retry_failed) == OUTCOME_PENDING)
+        if (plan->outcome[cell] == OUTCOME_PENDING && deaths >= DEATHS_MOST) /* it is retried */
             deaths = 0;
         if (deaths != dataset->deaths[cell])
             write_integer(dataset, RUN_VARIABLE_deaths, cell, deaths);
@@ -64,12 +62,9 @@ static int renew_runs(struct dataset *dataset, bool retry_failed, struct error *
     }
     checkpoint_set_release(&saved);
     write_flush(dataset);
-    for (int64_t cell = 0; cell < sweep->cells; cell++) {
-        enum outcome before = (enum outcome)dataset->outcome[cell];
-        enum outcome now = dataset_first_outcome(sweep, cell, before, retry_failed);
-        if (now != before)
-            write_outcome(dataset, cell, now);
-    }
+    for (int64_t cell = 0; cell < sweep->cells; cell++)
+        if (plan->outcome[cell] != dataset->outcome[cell])
+            write_outcome(dataset, cell, (enum outcome)plan->outcome[cell]);
     return 0;
 }
 
@@ -108,15 +103,15 @@ static int find_variables(struct dataset *dataset, struct error *error)
 }
 
 /* Opens the file, which is complete and fits the sweep, for writing in place. */
-static int attach_file(struct dataset *dataset, const struct session *session,
-    const struct dataset_options *options, struct error *error)
+static int attach_file(struct dataset *dataset, const struct start_plan *plan, const struct session *session,
+    struct error *error)
 {
     if (find_variables(dataset, error) != 0)
         return -1;
     dataset->end = calloc((size_t)dataset->layout.sweep->cells, sizeof(*dataset->end));
     dataset->status = dataset->end ? write_buffer_open(&dataset->buffer, dataset->path) : ENOMEM;
     if (write_end(dataset, error) != 0 || read_runs(dataset, error) != 0 ||
-        renew_runs(dataset, options->retry_failed, error) != 0)
+        renew_runs(dataset, plan, error) != 0)
         return -1;
     if (session)
         write_session(dataset, session);
@@ -145,10 +140,10 @@ int dataset_open(struct dataset **dataset, const char *path, const struct sweep 
         opened->grown = plan.grown;
         plan.path = NULL;
         plan.layout = (struct layout){0};
+        if (result == 0)
+            result = attach_file(opened, &plan, session, error);
         start_plan_release(&plan);
     }
-    if (result == 0)
-        result = attach_file(opened, session, options, error);
     opened->layout.corpus = NULL;
     if (result == 0)
         *dataset = opened;
