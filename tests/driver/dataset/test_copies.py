@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from altered import Content
-from conftest import NORMSWEEP, run, train_sweep
+from conftest import FORMAT, NORMSWEEP, run, train_sweep
 from test_altered import MORE, SWEEP
 from normsweep import open_sweep
 from normsweep.verify import extents
@@ -50,7 +50,7 @@ def test_status_says_the_same(folder):
     assert lines("a-small.nc") == lines("a.nc")
     said = run(NORMSWEEP, "status", "a-small.nc", cwd=folder).stdout
     size = os.path.getsize(folder / "a-small.nc")
-    assert f"file      a netCDF-4 copy, to be read only, {size} bytes, format 2" in said
+    assert f"file      a netCDF-4 copy, to be read only, {size} bytes, format {FORMAT}" in said
     assert "continue  nccopy -k cdf5 a-small.nc a-small-cdf5.nc   " in said and "stopped" not in said
     assert "stopped" in run(NORMSWEEP, "status", "a.nc", cwd=folder).stdout
 

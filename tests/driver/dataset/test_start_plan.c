@@ -111,6 +111,6 @@ TEST(start_plan_when_another_program_has_moved_numbers)
         view_close(&view);
     }
     CHECK(!aligned);
-    check_plan(&bench, SMALL "steps: 10\n", false, START_REWRITES, BIT(PLACES));
+    check_plan(&bench, SMALL "steps: 10\n", false, START_REWRITES, BIT(OFFSETS));
     bench_release(&bench);
 }
