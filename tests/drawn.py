@@ -1,6 +1,5 @@
 """Made-up datasets for tests of figures, and what is drawn in a figure."""
 
-
 import numpy as np
 import xarray as xr
 from conftest import FORMAT

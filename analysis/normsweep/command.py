@@ -70,7 +70,7 @@ def whole_file(path):
     if os.path.isdir(path):
         fail(f"{path}: is a folder")
     if os.path.exists(path) and not os.path.isfile(path):
-        fail(f"{path}: is no regular file; choose another -o")
+        fail(f"{path}: is not a regular file; choose another -o")
     if is_dataset(path):
         fail(f"{path}: is a netCDF file, which would be overwritten; remove it or choose another -o")
     folder, last = os.path.split(path)

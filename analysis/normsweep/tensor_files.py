@@ -63,9 +63,9 @@ def parse(content: bytes, place: str, between: str = ":") -> Any:
 
 
 def opened(path: str) -> BinaryIO:
-    """A file for reading; one that is no regular file might never end."""
+    """A file for reading; one that is not a regular file might never end."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise Refused(f"{path}: is no regular file")
+        raise Refused(f"{path}: is not a regular file")
     return open(path, "rb")
 
 

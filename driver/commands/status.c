@@ -127,7 +127,7 @@ static void draw_status(struct watch *watch)
 
     canvas_resize(&watch->canvas, &terminal);
     survey_screen(out, &watch->survey, &watch->canvas, &watch->naming);
-    memory_stream_close(out);
+    memory_stream_close(out, &text);
     canvas_draw(&watch->canvas, text);
     free(text);
 }

@@ -82,8 +82,8 @@ int lease_record_get(int file, enum lease_role role, struct lease_record *record
 
     *record = (struct lease_record){0};
     ssize_t count = pread(file, text, RECORD_SIZE, (off_t)role * RECORD_SIZE);
-    if (count < 0)
-        return errno;
+    if (count < 0) /* ENODATA, of a medium: not that of a record that is missing */
+        return errno == ENODATA ? EIO : errno;
     return count == RECORD_SIZE && read_record(text, record) ? 0 : ENODATA;
 }
 

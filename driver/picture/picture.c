@@ -465,12 +465,12 @@ static int print(struct drawing *d, int rows)
         print_legend(d, out);
     if (rows == 0)
         print_notes(d, out);
-    memory_stream_close(out);
+    memory_stream_close(out, &legend);
     bool fits = rows == 0 || rows - lines_count(legend) >= PLOT_ROWS;
     plot.rows = rows == 0 ? 0 : fits ? rows - lines_count(legend) : rows;
     plot.out = memory_stream(&cells, &size);
     print_panels(d, &plot);
-    memory_stream_close(plot.out);
+    memory_stream_close(plot.out, &cells);
     int lines = lines_count(cells) + (fits ? lines_count(legend) : 0);
     fprintf(d->out, "%s%s", cells, fits ? legend : "");
     free(cells);

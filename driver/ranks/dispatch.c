@@ -429,7 +429,12 @@ static void take_message(struct dispatch *d, int worker)
                     .ticket = result->ticket,
                     .ended = result->result.outcome != OUTCOME_PENDING});
         break;
-    default:
+    case MESSAGE_DAMAGED:
+    case MESSAGE_SETUP:
+    case MESSAGE_ORDER:
+    case MESSAGE_STOP:
+    case MESSAGE_QUIT:
+    case MESSAGE_ALIVE:
         distrust(d, worker, "a message that no worker sends");
         break;
     }

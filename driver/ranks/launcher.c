@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPTIONS_MOST = 24, VARIABLES_MOST = 8, VALUE_SIZE = 64 };
+enum { OPTIONS_MOST = 24, VARIABLES_MOST = 8, VALUE_SIZE = LAUNCH_VALUE };
 
 _Static_assert((int)NETWORK_SIZE <= VALUE_SIZE, "values of variables");
 
@@ -109,6 +109,7 @@ static int compose(struct command_line *line, const struct launch *launch, int r
         getenv(CHOSEN_VARIABLE) ? CHOSEN_VARIABLE : NULL};
     int release = launch->mpirun->release; /* 0: not Open MPI's */
 
+    INVARIANT(launch->observer.variable, "%s", "the observer hands nothing on");
     line->program = process_program();
     line->argument = calloc((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
     if (!line->program || !line->argument)

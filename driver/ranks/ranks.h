@@ -123,6 +123,8 @@ struct hosts {
 /* For the coordinator: how many of the ranks of a host are spares. */
 #define SPARES_VARIABLE "NORMSWEEP_SPARES"
 
+enum { LAUNCH_VALUE = 64 }; /* room for the value of a variable that is handed on */
+
 /* What the command that launches ranks hands on to them, and records of them. */
 struct launch_observer {
     void *context;

@@ -215,7 +215,7 @@ static void draw_map(struct display *d, int rows, double now)
     free(d->map);
     FILE *out = memory_stream(&d->map, &size);
     put_map(out, &d->canvas, rows, &d->runs);
-    memory_stream_close(out);
+    memory_stream_close(out, &d->map);
     d->map_rows = rows;
     d->map_columns = columns;
     d->map_changed = false;
@@ -306,7 +306,7 @@ static void show(struct display *d, const struct tally *tally, double left, doub
     }
     FILE *out = memory_stream(&text, &size);
     put_block(d, out, tally, left, now);
-    memory_stream_close(out);
+    memory_stream_close(out, &text);
     canvas_draw(&d->canvas, text);
     free(text);
 }

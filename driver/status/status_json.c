@@ -177,7 +177,7 @@ int survey_print_json(const struct survey *survey, struct error *error)
         put_field(&writer, survey, field, &cause);
     json_writer_close(&writer, '}');
     fputc('\n', out);
-    memory_stream_close(out);
+    memory_stream_close(out, &text);
     if (cause == 0)
         fputs(text, stdout);
     free(text);

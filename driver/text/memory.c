@@ -137,10 +137,10 @@ FILE *memory_stream(char **text, size_t *size)
     return stream;
 }
 
-void memory_stream_close(FILE *stream)
+void memory_stream_close(FILE *stream, char *const *text)
 {
     int failed = ferror(stream);
 
-    if (fclose(stream) != 0 || failed)
+    if (fclose(stream) != 0 || failed || !*text) /* without memory fclose may succeed all the same */
         memory_end();
 }

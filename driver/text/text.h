@@ -145,7 +145,7 @@ void string_release(struct string *string);
 /* A file whose content goes into *text, for what else is printed: memory_stream_close completes it, and the
  * caller frees it. Both return only if there was enough memory. */
 FILE *memory_stream(char **text, size_t *size);
-void memory_stream_close(FILE *stream);
+void memory_stream_close(FILE *stream, char *const *text);
 
 /* Finds the offered name that is closest to a mistyped one, or else one that a shorter or longer name means:
  * its initials (lr), beginnings of its parts (grad_clip, final_loss), or more parts (n_layers, batch_size).

@@ -416,7 +416,8 @@ CANNOT = "is missing or not what it can be"
 @pytest.mark.parametrize("name, value, line", [
     ("title", "checkpoint of a run", "a checkpoint of a run under way, not its final weights"), ("title", "x", NOT_ONE),
     ("format_version", np.int64(FORMAT + 1),
-     f"format version {FORMAT + 1} is of another version of this program, which reads {FORMAT}; train or import it anew"),
+     f"format version {FORMAT + 1} is of another version of this program, which reads {FORMAT}; train or import it "
+     "anew"),
     ("family", "gpt_neo",
      "family gpt_neo is not gpt2, llama, mistral, qwen2, olmo2, bert, roberta, t5 or xlnet"),
     ("family", "bert", "a BERT has no w3; is the family right?"),
@@ -451,10 +452,10 @@ def test_other_contents(tmp_path, whole, name, value, line):
 def test_what_is_no_regular_file(tmp_path):
     """A pipe is neither read nor written nor replaced."""
     os.mkfifo(tmp_path / "m")
-    refused(tmp_path, "m: is no regular file")
+    refused(tmp_path, "m: is not a regular file")
     stored.save(tmp_path / "whole", llama(), stored.LLAMA)
     done = script("weights", "import", "whole", "-o", "m", cwd=tmp_path, status=1)
-    assert done.stderr == "weights: m: is no regular file; choose another -o\n" and (tmp_path / "m").is_fifo()
+    assert done.stderr == "weights: m: is not a regular file; choose another -o\n" and (tmp_path / "m").is_fifo()
 
 
 def test_folders_that_cannot_be(tmp_path, whole):

@@ -14,6 +14,8 @@
 
 #include <netcdf.h>
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Two open files, and which of their cells hold the same run. */
@@ -114,6 +116,19 @@ static int copy_variables(struct copy *copy)
     return status;
 }
 
+double *copy_attempts(const struct view *view, struct error *error)
+{
+    double *attempts = view_cells(view, run_variable_table[RUN_VARIABLE_attempts].name, error);
+
+    for (int64_t cell = 0; attempts && cell < view->cells; cell++)
+        if (isnan(attempts[cell])) { /* the library gave no answer: verify_dataset() has seen the variable */
+            layout_error(error, view->name, ENOMEM);
+            free(attempts);
+            return NULL;
+        }
+    return attempts;
+}
+
 int copy_runs(const struct view *view, const struct layout *layout, const int64_t *cell, const char *path,
     struct error *error)
 {
@@ -122,7 +137,7 @@ int copy_runs(const struct view *view, const struct layout *layout, const int64_
         .there = view_outline(view),
         .here = layout_outline(layout),
         .cell = cell};
-    double *attempts = view_cells(view, run_variable_table[RUN_VARIABLE_attempts].name, error);
+    double *attempts = copy_attempts(view, error);
 
     if (!attempts)
         return -1;

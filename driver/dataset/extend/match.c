@@ -296,6 +296,7 @@ static void map_new_axes(struct match *match, struct differences *differences)
                     view->name);
             continue;
         }
+        differences->identity = false;
         int64_t place = find_fixed(differences, here);
         if (place < 0)
             fprintf(another(differences),

@@ -96,7 +96,7 @@ static int fits(struct start_plan *plan, struct error *error)
 static int find_runs(struct start_plan *plan, struct error *error)
 {
     const struct view *view = &plan->view;
-    double *attempts = view_cells(view, run_variable_table[RUN_VARIABLE_attempts].name, error);
+    double *attempts = copy_attempts(view, error);
     signed char *outcome = calloc((size_t)view->cells + 1, 1);
     int result = attempts && outcome ? view_outcomes(view, outcome, error) : -1;
 
@@ -216,15 +216,15 @@ static int check_new_file(struct start_plan *plan, struct error *error)
     struct error refusal;
     char *new = NULL;
     mode_t kind = 0;
-    int kept = plan->fate != START_REWRITES
-                   ? 0
-                   : additions_find(&plan->view, &plan->match, &plan->layout, &plan->additions, &refusal);
+    int refused = plan->fate != START_REWRITES
+                      ? 0
+                      : additions_find(&plan->view, &plan->match, &plan->layout, &plan->additions, &refusal);
 
     layout_measure(&plan->layout);
     if (check_space(plan, error) != 0)
         return -1;
     int status = asprintf(&new, "%s.new", plan->path) < 0 ? ENOMEM : 0;
-    int result = kept;
+    int result = refused;
     if (status == 0)
         status = output_kind(new, &kind);
     else
@@ -233,7 +233,7 @@ static int check_new_file(struct start_plan *plan, struct error *error)
         result = layout_error(error, plan->name, status);
     else if (kind && !S_ISREG(kind))
         result = error_set(error, ERROR_INPUT, "%s.new: %s", plan->name, strerror(EEXIST));
-    else if (kept != 0)
+    else if (refused != 0)
         *error = refusal;
     free(new);
     return result;

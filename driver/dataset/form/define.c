@@ -274,6 +274,7 @@ static int put_values(const struct definition *definition, int id)
                 *to = sweep_skips(definition->sweep, i) ? OUTCOME_SKIPPED : OUTCOME_PENDING;
         } else if (row->type == NC_CHAR) {
             const char *word = variable_word(outline, row, i);
+            INVARIANT(word && strlen(word) <= size, "%s: no word %lld", row->name, (long long)i);
             memcpy(to, word, strlen(word));
         } else {
             union param_value value = variable_number(outline, row, i);

@@ -3,8 +3,8 @@
  * has one writer and no reader meanwhile, so it is written at once: nothing of the ledger's order of writes
  * is needed. It has no outcome and another `source`, so that no command takes it for a sweep.
  *
- * inspected_init, then measured_put and its kin; inspected_table; inspected_check before the work, since a
- * path that cannot be written is to be refused early, and inspected_write after it.
+ * inspected_check comes first, since a path that cannot be written is to be refused early; then
+ * inspected_init, measured_put() and the functions beside it, inspected_table, inspected_write.
  */
 #include "driver/dataset/form/inside.h"
 #include "driver/output/output.h"
@@ -185,9 +185,10 @@ static int write_states(const struct inspected *inspected, int file, int id, con
             start[0] = (size_t)stack;
             count[0] = 1;
         }
-        count[stacks] = (size_t)of->rows;
+        int first = stacks;
+        count[first] = (size_t)of->rows;
         if (row->which == STATE_stream)
-            count[stacks + 1] = (size_t)of->depths;
+            count[first + 1] = (size_t)of->depths;
         status = nc_put_vara(file, id, start, count, data[row->which]);
     }
     return status;

@@ -151,7 +151,9 @@ static void widen(const struct listing *listing, struct variable *row)
     row->width = row->type == NC_CHAR;
     for (int64_t i = 0; row->type == NC_CHAR && i < row->length[0]; i++) {
         const char *word = variable_word(listing->outline, row, i);
-        int64_t length = word ? (int64_t)strlen(word) : 0;
+        if (!word) /* a file with more of them than the program has words for */
+            break;
+        int64_t length = (int64_t)strlen(word);
         row->width = length > row->width ? length : row->width;
     }
 }
@@ -278,7 +280,11 @@ int variable_shape(
 
 int64_t variable_bytes(const struct variable *variable)
 {
-    int64_t bytes = variable->type == NC_CHAR ? variable->width : variable->type == NC_BYTE ? 1 : 8;
+    bool half = variable->type == NC_INT || variable->type == NC_FLOAT;
+    int64_t bytes = variable->type == NC_CHAR   ? variable->width
+                    : variable->type == NC_BYTE ? 1
+                    : half                      ? 4
+                                                : 8;
 
     for (int i = 0; i < variable->rank; i++)
         bytes *= variable->length[i];

@@ -487,10 +487,12 @@ static int read_bytes(int file, int64_t offset, void *bytes, size_t size)
 /* Reads the numbers [cells] of a variable of runs. 0 or an errno. */
 static int read_counts(const struct dataset *dataset, enum run_variable which, int *value)
 {
-    int64_t offset = run_variable(dataset, which)->begin, cells = dataset->layout.sweep->cells;
+    const struct variable *row = run_variable(dataset, which);
+    int64_t offset = row->begin, cells = dataset->layout.sweep->cells;
     uint64_t number[NUMBERS_AT_ONCE];
     int status = 0;
 
+    INVARIANT(row->type == NC_INT64, "%s has type %d", row->name, row->type);
     for (int64_t i = 0; status == 0 && i < cells; i++) {
         int64_t at = i % NUMBERS_AT_ONCE, left = cells - i;
         if (at == 0)

@@ -26,8 +26,8 @@ TENSORS = {  # normsweep's names of GPT-2's tensors
 
 
 def printed(text):
-    """What `inspect --json` prints, as {(name, stack, layer, tensor, head): value}, "-" where one does not apply; without
-    histograms, and without the tensors and layers that the network lacks."""
+    """What `inspect --json` prints, as {(name, stack, layer, tensor, head): value}, "-" where one does not apply;
+    without histograms, and without the tensors and layers that the network lacks."""
     told, out = xr.Dataset.from_dict(json.loads(text)).astype(float), {}
     for name in told:
         if "attended" in told[name].dims:
@@ -36,7 +36,8 @@ def printed(text):
             place = {dimension: told[dimension].values[i] for dimension, i in zip(told[name].dims, at)}
             if not np.isnan(value := float(told[name].values[at])):
                 out[name, *(place.get(dimension, "-") for dimension in ("stack", "layer", "tensor", "head"))] = value
-    return out | {(name, "-", "-", "-", "-"): told.attrs[name] for name in ("tokens", "parameters") if name in told.attrs}
+    whole = [name for name in ("tokens", "parameters") if name in told.attrs]
+    return out | {(name, "-", "-", "-", "-"): told.attrs[name] for name in whole}
 
 
 def query(weights, layer, columns, factor):

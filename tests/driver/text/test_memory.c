@@ -39,7 +39,7 @@ TEST(memory_is_there)
     FILE *stream = memory_stream(&streamed, &size);
 
     fputs("streamed", stream);
-    memory_stream_close(stream);
+    memory_stream_close(stream, &text);
     CHECK(memcmp(zero, "\0\0\0\0\0\0", 6) == 0 && none != NULL);
     CHECK_TEXT(text, "ab-7");
     CHECK_TEXT(streamed, "streamed");
