@@ -29,6 +29,8 @@ static const struct planned {
     {"steps: 10\nseed: [1, 2]\n", "steps: 10\nseed: [1, 2, 3]\n", false, START_REWRITES,
         BIT(TEXT) | BIT(CELLS)},
     {"steps: 10\nseed: [1, 2]\n", "steps: 10\nseed: [2, 1]\n", false, START_REWRITES, BIT(TEXT) | BIT(CELLS)},
+    {"steps: 10\nlearning_rate: [1e-3]\n", "steps: 10\nlearning_rate: 1e-3\nseed: [0, 1]\n", false,
+        START_REWRITES, BIT(TEXT) | BIT(CELLS)}, /* an axis in place of another */
     {"steps: [10, 20]\nskip: [{steps: 20}]\n", "steps: [10, 20]\n", false, START_REWRITES,
         BIT(TEXT) | BIT(STEPS)},
     {"steps: 10\nlayers: [1, 2]\nskip: [{layers: 2}]\n", "steps: 10\nlayers: [1, 2]\n", false, START_REWRITES,
