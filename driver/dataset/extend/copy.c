@@ -14,8 +14,6 @@
 
 #include <netcdf.h>
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 /* Two open files, and which of their cells hold the same run. */
@@ -118,15 +116,18 @@ static int copy_variables(struct copy *copy)
 
 double *copy_attempts(const struct view *view, struct error *error)
 {
-    double *attempts = view_cells(view, run_variable_table[RUN_VARIABLE_attempts].name, error);
+    double *attempts = malloc((size_t)view->cells * sizeof(*attempts));
+    int variable, status = attempts ? NC_NOERR : NC_ENOMEM;
 
-    for (int64_t cell = 0; attempts && cell < view->cells; cell++)
-        if (isnan(attempts[cell])) { /* the library gave no answer: verify_dataset() has seen the variable */
-            layout_error(error, view->name, ENOMEM);
-            free(attempts);
-            return NULL;
-        }
-    return attempts;
+    if (status == NC_NOERR)
+        status = lookup_variable(view->file, run_variable_table[RUN_VARIABLE_attempts].name, &variable);
+    if (status == NC_NOERR) /* as they are stored: a fill value that others have set hides none */
+        status = nc_get_var_double(view->file, variable, attempts);
+    if (status == NC_NOERR)
+        return attempts;
+    free(attempts);
+    layout_error(error, view->name, status);
+    return NULL;
 }
 
 int copy_runs(const struct view *view, const struct layout *layout, const int64_t *cell, const char *path,

@@ -166,7 +166,7 @@ def test_killed_whole_more_often_than_a_run_may_kill_workers(tmp_path):
     assert set(begun()) == {cell} and not any(values("deaths"))
 
 
-@pytest.mark.parametrize("writes", [1, 2, 5, 9])
+@pytest.mark.parametrize("writes", [1, 2, 4, 6])
 def test_full_disk(undisturbed, tmp_path, writes):
     sweep, whole = undisturbed
     environment = preload(tmp_path, FULL_DISK)
