@@ -12,10 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Functions of OpenBLAS, which other BLAS libraries do not have. */
+/* Functions of OpenBLAS, which other BLAS libraries do not have; OpenBLAS's own header declares them, not
+ * weak. */
+/* NOLINTBEGIN(readability-redundant-declaration) */
 extern char *openblas_get_corename(void) __attribute__((weak));
 extern char *openblas_get_config(void) __attribute__((weak));
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
+/* NOLINTEND(readability-redundant-declaration) */
 
 #define CORE_VARIABLE "OPENBLAS_CORETYPE"
 #define THREADS_VARIABLE "OPENBLAS_NUM_THREADS"

@@ -141,8 +141,9 @@ union param_value variable_number(const struct outline *outline, const struct va
     if (row->which == DIMENSION_STEP)
         return (union param_value){.integer = outline->step[index]};
     double number = metric_dimension_table[row->which].number(index);
-    return row->type == NC_DOUBLE ? (union param_value){.real = number}
-                                  : (union param_value){.integer = (int64_t)number};
+    if (row->type == NC_DOUBLE)
+        return (union param_value){.real = number};
+    return (union param_value){.integer = (int64_t)number};
 }
 
 /* A text is as wide as the longest word along its dimension. */

@@ -18,7 +18,7 @@ struct file {
 
 static struct file write_bytes(const void *bytes, size_t size)
 {
-    struct file file;
+    struct file file = {0};
 
     scratch_file(file.path);
     put_bytes(file.path, bytes, size);
