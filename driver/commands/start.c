@@ -157,8 +157,6 @@ static int64_t count_chosen(const struct start *start, struct dataset *dataset, 
     struct chooser *chooser = chooser_new(&start->sweep, dataset);
     int64_t count = 0;
 
-    if (!chooser)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
     while (chooser_next(chooser) >= 0)
         count++;
     int status = chooser_check(chooser, error);

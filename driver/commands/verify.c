@@ -90,10 +90,8 @@ static int choose(struct sample_of_runs *sample, const struct sweep *sweep, cons
         return error_set(
             error, ERROR_INPUT, "%s: no run of the sweep is done or diverged yet", sample->view.name);
     sweep_digest(sweep, corpus, &digest);
-    sample->count = draw_cells(sample->cell, sample->finished,
+    sample->count = sample_cells(sample->cell, sample->finished,
         asked > 0 ? asked : (sample->finished + PART - 1) / PART, digest.high ^ digest.low);
-    if (sample->count < 0)
-        memory_end();
     sample->difference = memory_zero((size_t)sample->count, sizeof(*sample->difference));
     return 0;
 }

@@ -1,106 +1,16 @@
 /*
- * What a job would do, without one. Which cells would be trained is the answer of chooser.c, from where the
- * answer of the keeper (keeper.c); both read the files that a start would read.
+ * What a job would do, without one, for the plan of a start. Which runs would be trained is the answer of
+ * chooser.c, from which step that of the keeper (keeper.c); both read the files that a start would read, and
+ * fail where these cannot be read.
  */
 #include "driver/dataset/form/form.h"
-#include "driver/dataset/read/read.h"
 #include "driver/job/inside.h"
 #include "driver/output/output.h"
-#include "driver/search/search.h"
 #include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
 #include "worker/checkpoint/checkpoint.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- which cells ---- */
-
-/* What a search reads: the runs of the file, if it has any that would be kept. */
-struct archive {
-    const struct sweep *sweep;
-    const struct start_plan *plan;
-    bool failed;
-    struct error error; /* set if failed */
-};
-
-/* Reads the values of a metric of one cell, which are not in the file if it was made without them. */
-static bool read_metric(struct archive *archive, int64_t cell, enum metric metric, double *values)
-{
-    const struct view *view = &archive->plan->view;
-    int64_t place = archive->plan->place[cell];
-    struct view_variable variable;
-
-    if (place < 0 || archive->failed || !view_find(view, metric_table[metric].name, &variable))
-        return false;
-    archive->failed = view_read_cell(view, &variable, place, values, &archive->error) != 0;
-    return !archive->failed;
-}
-
-static double archived_value(void *context, int64_t cell, enum metric metric)
-{
-    struct archive *archive = context;
-    double value = NAN;
-
-    return read_metric(archive, cell, metric, &value) ? value : NAN;
-}
-
-static bool archived_course(void *context, int64_t cell, struct course *course)
-{
-    struct archive *archive = context;
-    struct run run;
-
-    sweep_cell(archive->sweep, cell, &run);
-    return course_is_of(&run) && read_metric(archive, cell, METRIC_param_norm, course->square) &&
-           read_metric(archive, cell, METRIC_rate_sum, course->time) &&
-           course_make(&run, archive->plan->view.step, archive->plan->view.step_count, course);
-}
-
-/* Marks the cells that a search would train at first. What it needs and a skip has left out stays so. */
-static void choose_first(struct archive *archive, struct search *search, bool *chosen)
-{
-    struct choice choice;
-
-    while (!archive->failed && search_next(search, &choice)) {
-        if (choice.kind == CHOICE_LEAVE)
-            continue;
-        enum outcome outcome = (enum outcome)archive->plan->outcome[choice.cell];
-        if (outcome == OUTCOME_PENDING || outcome == OUTCOME_SKIPPED)
-            chosen[choice.cell] = true;
-        else
-            search_take(search, choice.cell, outcome);
-    }
-}
-
-static int search_first(struct archive *archive, bool *chosen, double *later, struct error *error)
-{
-    const struct search_reader reader = {archive, archived_value, archived_course};
-    const struct view *view = &archive->plan->view;
-    struct search *search = search_new(archive->sweep, &reader, view->file >= 0 ? view->step_count : 1);
-
-    choose_first(archive, search, chosen);
-    *later = search_left(search);
-    search_free(search);
-    if (archive->failed)
-        *error = archive->error;
-    return archive->failed ? -1 : 0;
-}
-
-/* Marks the cells that would be trained [cells]. */
-static int choose(const struct sweep *sweep, const struct start_plan *plan, bool *chosen, double *later,
-    struct error *error)
-{
-    struct archive archive = {.sweep = sweep, .plan = plan};
-
-    *later = 0;
-    if (sweep->refine.kind != REFINE_NONE)
-        return search_first(&archive, chosen, later, error);
-    for (int64_t cell = 0; cell < sweep->cells; cell++)
-        chosen[cell] = plan->outcome[cell] == OUTCOME_PENDING;
-    return 0;
-}
-
-/* ---- from where ---- */
 
 static void take_step(struct forecast_steps *steps, int64_t step)
 {
@@ -133,9 +43,18 @@ static int look_for_files(const struct sweep *sweep, const struct corpus *corpus
     return 0;
 }
 
-static void count_cell(
-    struct forecast *forecast, enum outcome before, enum resumption resumption, int64_t step)
+/* Counts a run that would be trained. */
+static int count_run(struct forecast *forecast, const struct sweep *sweep, const struct corpus *corpus,
+    const struct start_plan *plan, const char *folder, int64_t cell, struct error *error)
 {
+    enum outcome before = (enum outcome)plan->before[cell];
+    enum resumption resumption;
+    int64_t step = 0;
+    struct run run;
+
+    sweep_cell(sweep, cell, &run);
+    if (look_for_files(sweep, corpus, plan, folder, &run, &step, &resumption, error) != 0)
+        return -1;
     if (resumption == RESUME_CHECKPOINT)
         take_step(&forecast->resumed, step);
     else if (resumption == RESUME_STATE)
@@ -146,46 +65,30 @@ static void count_cell(
         forecast->again++;
     else
         forecast->begun++;
-}
-
-static int count_chosen(struct forecast *forecast, const struct sweep *sweep, const struct corpus *corpus,
-    const struct start_plan *plan, const bool *chosen, struct error *error)
-{
-    char *folder = folder_of(sweep->output);
-    int result = folder ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
-
-    for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++) {
-        enum resumption resumption;
-        struct run run;
-        int64_t step = 0;
-        if (!chosen[cell])
-            continue;
-        sweep_cell(sweep, cell, &run);
-        result = look_for_files(sweep, corpus, plan, folder, &run, &step, &resumption, error);
-        if (result == 0)
-            count_cell(forecast, (enum outcome)plan->before[cell], resumption, step);
-    }
-    free(folder);
-    return result;
+    return 0;
 }
 
 int forecast_make(struct forecast *forecast, const struct sweep *sweep, const struct corpus *corpus,
     const struct start_plan *plan, struct error *error)
 {
-    bool *chosen = calloc((size_t)sweep->cells + 1, sizeof(*chosen));
-    int result = -1;
+    bool *chosen = memory_zero((size_t)sweep->cells, sizeof(*chosen));
+    struct chooser *chooser = chooser_of_plan(sweep, plan);
+    char *folder = folder_of(sweep->output);
 
-    *forecast = (struct forecast){0};
-    if (chosen)
-        result = choose(sweep, plan, chosen, &forecast->later, error);
-    else
-        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
+    if (!folder)
+        memory_end();
+    for (int64_t cell; (cell = chooser_next(chooser)) >= 0;)
+        chosen[cell] = true;
+    *forecast = (struct forecast){.later = chooser_left(chooser)};
+    int result = chooser_check(chooser, error);
     for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++)
-        if (!chosen[cell] && plan->outcome[cell] != OUTCOME_PENDING)
+        if (chosen[cell])
+            result = count_run(forecast, sweep, corpus, plan, folder, cell, error);
+        else if (plan->outcome[cell] != OUTCOME_PENDING)
             forecast->kept[plan->outcome[cell]]++;
-    if (result == 0)
-        result = count_chosen(forecast, sweep, corpus, plan, chosen, error);
+    chooser_free(chooser);
     free(chosen);
+    free(folder);
     return result;
 }
 

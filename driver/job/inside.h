@@ -14,20 +14,12 @@ void chooser_take(struct chooser *chooser, int64_t cell, enum outcome outcome);
 /* Roughly how many more cells chooser_next will give. */
 double chooser_left(const struct chooser *chooser);
 
-/*
- * Reads the norms of a run over its measured steps. `course` has room for dataset_steps values. *known false:
- * fewer than two norms were measured, the weights of the layers do not decay alike (run_even_decay), or the
- * run may have ended early. -1 with the error of the dataset.
- */
-int course_read(const struct sweep *sweep, struct dataset *dataset, int64_t cell, struct course *course,
-    bool *known, struct error *error);
+/* For the plan of a start: chooser_next gives the cells that it would train at first. Both are borrowed. */
+struct chooser *chooser_of_plan(const struct sweep *sweep, const struct start_plan *plan);
 
-/* Has the run a course, as far as its parameters tell? */
-bool course_is_of(const struct run *run);
-
-/* The same from `count` values that were read: of the steps, square has the norms and time has rate_sum; NaN
- * where they were not measured. Returns *known. */
-bool course_make(const struct run *run, const int64_t *step, int64_t count, struct course *course);
+/* Makes the norms of a run over time from `count` values that were read: of the steps, square has the norms
+ * and time has rate_sum; NaN where they were not measured. False: fewer than two norms were measured. */
+bool norm_curve_make(const struct run *run, const int64_t *step, int64_t count, struct norm_curve *curve);
 
 /* Orders that a worker holds besides the one it trains, at most. With many of them, runs of milliseconds do
  * not wait for a coordinator that sleeps between messages or syncs results to the disk, which may take a

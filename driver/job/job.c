@@ -73,16 +73,11 @@ static void keep_error(struct job *job, int failed, const struct error *error)
         job_fail(job, error);
 }
 
-static void count_outcomes(struct job *job)
+static void count_ended(struct tally *tally, enum outcome outcome)
 {
-    const signed char *outcome = dataset_outcomes(job->dataset);
-
-    for (int64_t cell = 0; cell < job->sweep->cells; cell++) {
-        job->tally.done += outcome[cell] == OUTCOME_DONE;
-        job->tally.diverged += outcome[cell] == OUTCOME_DIVERGED;
-        job->tally.failed += outcome[cell] == OUTCOME_FAILED;
-    }
-    job->tally.runs = job->tally.done + job->tally.diverged + job->tally.failed;
+    tally->done += outcome == OUTCOME_DONE;
+    tally->diverged += outcome == OUTCOME_DIVERGED;
+    tally->failed += outcome == OUTCOME_FAILED;
 }
 
 int64_t job_pending(const struct job *job)
@@ -197,25 +192,22 @@ static void spend(struct job *job, int64_t cell)
 }
 
 /* The log of a failed run is kept. */
-static void remove_files(struct job *job, int64_t cell)
+static void remove_spent(struct job *job)
 {
     char name[DIGEST_TEXT];
     struct digest digest;
     struct error error;
 
-    job_digest(job, cell, &digest);
-    if (job_has_files(job, cell))
-        keep_error(job, checkpoint_remove(job->folder, &digest, &error), &error);
-    if (dataset_outcomes(job->dataset)[cell] != OUTCOME_FAILED) {
-        digest_format(&digest, name);
-        log_forget(job->folder, name);
+    for (int64_t i = 0; i < job->spent_count; i++) {
+        int64_t cell = job->spent[i];
+        job_digest(job, cell, &digest);
+        if (job_has_files(job, cell))
+            keep_error(job, checkpoint_remove(job->folder, &digest, &error), &error);
+        if (dataset_outcomes(job->dataset)[cell] != OUTCOME_FAILED) {
+            digest_format(&digest, name);
+            log_forget(job->folder, name);
+        }
     }
-}
-
-static void remove_spent(struct job *job)
-{
-    for (int64_t i = 0; i < job->spent_count; i++)
-        remove_files(job, job->spent[i]);
     job->spent_count = 0;
 }
 
@@ -260,9 +252,11 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
     int status = job->folder && job->saved ? take_over(job, error) : no_memory(job, error);
     if (status == 0) {
-        count_outcomes(job);
+        for (int64_t cell = 0; cell < sweep->cells; cell++)
+            count_ended(&job->tally, (enum outcome)dataset_outcomes(job->dataset)[cell]);
+        job->tally.runs = job->tally.done + job->tally.diverged + job->tally.failed;
         job->chooser = chooser_new(sweep, job->dataset);
-        job->coordinator = job->chooser ? make_coordinator(job, workers) : NULL;
+        job->coordinator = make_coordinator(job, workers);
         struct worker_speed *worker = calloc((size_t)trainers, sizeof(*worker));
         speed_init(&job->speed, worker, trainers, now);
         if (job->coordinator && worker) {
@@ -454,13 +448,6 @@ void job_row(struct job *job, int worker, int64_t cell, int64_t step, const doub
             .loss = values[loss - offset]);
 }
 
-static void count_result(struct job *job, const struct result *result)
-{
-    job->tally.done += result->outcome == OUTCOME_DONE;
-    job->tally.diverged += result->outcome == OUTCOME_DIVERGED;
-    job->tally.failed += result->outcome == OUTCOME_FAILED;
-}
-
 static void put_result(struct job *job, int worker, int64_t cell, const struct result *result)
 {
     struct error error;
@@ -469,18 +456,8 @@ static void put_result(struct job *job, int worker, int64_t cell, const struct r
     keep_error(job, dataset_result(job->dataset, cell, result, &error), &error);
     spend(job, cell);
     job->waiting++;
-    count_result(job, result);
+    count_ended(&job->tally, (enum outcome)result->outcome);
     choose_more(job, cell, (enum outcome)result->outcome);
-}
-
-static void put_deaths(struct job *job, const struct order *order)
-{
-    struct error error;
-
-    if (order->deaths == dataset_deaths(job->dataset)[order->cell])
-        return;
-    keep_error(job, dataset_put_deaths(job->dataset, order->cell, order->deaths, &error), &error);
-    keep_error(job, dataset_flush(job->dataset, &error), &error);
 }
 
 /* The result of a run that has killed its workers. */
@@ -505,8 +482,10 @@ void job_settle(
 
     if (job->failed)
         return;
-    if (order->kind != ORDER_ACCEPT)
-        put_deaths(job, order);
+    if (order->kind != ORDER_ACCEPT && order->deaths != dataset_deaths(job->dataset)[order->cell]) {
+        keep_error(job, dataset_put_deaths(job->dataset, order->cell, order->deaths, &error), &error);
+        keep_error(job, dataset_flush(job->dataset, &error), &error);
+    }
     bool running = is_running(job, order->cell);
     if (running) {
         job->tally.running--;
@@ -528,20 +507,6 @@ void job_settle(
     }
 }
 
-/* Writes the time left into the dataset, for its readers. */
-static void tell_pace(struct job *job, int workers, double now)
-{
-    struct error error;
-
-    if (now - job->told < FLUSH_SECONDS)
-        return;
-    meter_read(&job->meter, now);
-    const struct pace pace = {speed_left(&job->speed, job->tally.cost_left, now), meter_rate(&job->meter),
-        workers, (double)(job->tally.runs + job->tally.to_come)};
-    keep_error(job, dataset_put_pace(job->dataset, &pace, &error), &error);
-    job->told = now;
-}
-
 void job_breathe(struct job *job, double now)
 {
     struct coordinator_state state;
@@ -559,8 +524,15 @@ void job_breathe(struct job *job, double now)
     coordinator_state(job->coordinator, &state);
     double mean = job->runs_chosen > 0 ? job->cost_chosen / (double)job->runs_chosen : 0;
     job->tally.cost_left = state.cost_left + (double)job->tally.to_come * mean;
-    JOB_TELL(job, .kind = JOB_TICK, .left = speed_left(&job->speed, job->tally.cost_left, now), .now = now);
-    tell_pace(job, state.workers, now);
+    double left = speed_left(&job->speed, job->tally.cost_left, now);
+    JOB_TELL(job, .kind = JOB_TICK, .left = left, .now = now);
+    if (now - job->told >= FLUSH_SECONDS) { /* for the dataset's readers */
+        meter_read(&job->meter, now);
+        const struct pace pace = {
+            left, meter_rate(&job->meter), state.workers, (double)(job->tally.runs + job->tally.to_come)};
+        keep_error(job, dataset_put_pace(job->dataset, &pace, &error), &error);
+        job->told = now;
+    }
     if (now - job->flushed >= FLUSH_SECONDS) {
         keep_error(job, dataset_flush(job->dataset, &error), &error);
         job->flushed = now;

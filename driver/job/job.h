@@ -17,7 +17,7 @@
  */
 struct chooser;
 
-/* For an open dataset of this sweep; both are borrowed. NULL: no memory. */
+/* For an open dataset of this sweep; both are borrowed. */
 struct chooser *chooser_new(const struct sweep *sweep, struct dataset *dataset);
 void chooser_free(struct chooser *chooser); /* takes NULL */
 
@@ -40,9 +40,9 @@ struct tally {
  * Draws `wanted` of `count` cells: keeps them at the start of `cell` [count], in ascending order. Each cell
  * has a random number, which follows from the seed, and those with the smallest are drawn; so equal seeds
  * draw equal cells, more wanted cells include the fewer, and a cell more in the list replaces one at most.
- * Returns their number, `wanted` or `count`; -1: no memory.
+ * Returns their number, `wanted` or `count`.
  */
-int64_t draw_cells(int64_t *cell, int64_t count, int64_t wanted, uint64_t seed);
+int64_t sample_cells(int64_t *cell, int64_t count, int64_t wanted, uint64_t seed);
 
 /* What happens in a job. Workers are numbered from 0. */
 enum job_event_kind {

@@ -84,13 +84,6 @@ static void report_step(struct local *local, int64_t step, int64_t last_step, in
     job_step(local->job, WORKER, local->held.cell, local->host, step, last_step, tokens);
 }
 
-/* At once: the run is now saved, and then there is nothing to show. */
-static void show_stop(struct job *job, double now)
-{
-    JOB_TELL(job, .kind = JOB_STOPS);
-    job_breathe(job, now);
-}
-
 static bool has_to_stop(const struct local *local)
 {
     return signals_stop() || local->job->displaced;
@@ -105,8 +98,10 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
         report_step(local, step, last_step, tokens, now);
         job_breathe(local->job, now);
     }
-    if (has_to_stop(local))
-        show_stop(local->job, now);
+    if (has_to_stop(local)) { /* tell at once: the run is now saved, and then there is nothing to show */
+        JOB_TELL(local->job, .kind = JOB_STOPS);
+        job_breathe(local->job, now);
+    }
     return keeper_verdict(&local->keeper, step, has_to_stop(local) || local->job->failed, now);
 }
 
@@ -155,34 +150,11 @@ static void print_line(void *context, const char *line)
     lines_print(stderr, 0, "%s", line);
 }
 
-static void local_begin_run(struct local *local, const struct order *order, const struct run *run)
-{
-    struct job *job = local->job;
-    struct digest digest;
-
-    sweep_run_digest(job->sweep, job->corpus, run, &digest);
-    keeper_begin(&local->keeper, &digest, order->ticket, job_has_files(job, order->cell));
-    if (run->save_weights == SAVE_STATE) {
-        sweep_trunk_digest(job->sweep, job->corpus, run, &digest);
-        keeper_share(&local->keeper, &digest);
-    }
-    if (!local->keeper.resume) /* otherwise on_resume knows the first step */
-        report_step(local, 0, run_last_step(run, job->corpus), 0, clock_now());
-}
-
-static void local_end_run(struct local *local)
-{
-    if (local->keeper.failed.text[0])
-        job_break_off(local->job, &local->keeper.failed);
-    local->holds = false;
-    push_event(local, EVENT_RESULT, local->held.ticket, local->result.outcome != OUTCOME_PENDING);
-    obey(local);
-    job_breathe(local->job, clock_now());
-}
-
+/* Trains the run that is held, from its checkpoint if it has one, and hands its result in. */
 static void train_next(struct local *local)
 {
     struct job *job = local->job;
+    struct keeper *keeper = &local->keeper;
     const struct order order = local->held;
     struct observer observer = {.context = local,
         .row = on_row,
@@ -192,14 +164,27 @@ static void train_next(struct local *local)
         .keep = on_keep,
         .finish = on_finish,
         .unigram = &local->unigram};
+    struct digest digest;
     struct run run;
 
     sweep_cell(job->sweep, order.cell, &run);
-    local_begin_run(local, &order, &run);
-    if (local->keeper.resume)
-        observer.resume = on_resume;
+    sweep_run_digest(job->sweep, job->corpus, &run, &digest);
+    keeper_begin(keeper, &digest, order.ticket, job_has_files(job, order.cell));
+    if (run.save_weights == SAVE_STATE) {
+        sweep_trunk_digest(job->sweep, job->corpus, &run, &digest);
+        keeper_share(keeper, &digest);
+    }
+    if (keeper->resume)
+        observer.resume = on_resume; /* it knows the first step */
+    else
+        report_step(local, 0, run_last_step(&run, job->corpus), 0, clock_now());
     train(&run, job->corpus, &job->sweep->measure, &observer, &local->arena, &local->result);
-    local_end_run(local);
+    if (keeper->failed.text[0])
+        job_break_off(job, &keeper->failed);
+    local->holds = false;
+    push_event(local, EVENT_RESULT, order.ticket, local->result.outcome != OUTCOME_PENDING);
+    obey(local);
+    job_breathe(job, clock_now());
 }
 
 /* No run is training when this is called. */

@@ -74,16 +74,16 @@ enum side halving_implied(const struct halving *halving, int64_t place);
 
 /*
  * rho at the last step of a run at `decay`, over rho at its first. `second` NULL: from one run; else two runs
- * with the same measured steps and different decays. NaN where a course has a value that is not finite.
+ * with the same measured steps and different decays. NaN where a curve has a value that is not finite.
  */
-double prediction_growth(const struct course *first, const struct course *second, double decay);
+double prediction_growth(const struct norm_curve *first, const struct norm_curve *second, double decay);
 
 /*
  * The decay at which prediction_growth is `growth`, 1 for the boundary of norm growth: between those of the
  * two runs if one grows more and the other does not, else above the larger one. NaN where the run of the
- * smaller decay does not grow more, a course has a value that is not finite, errors would grow too
+ * smaller decay does not grow more, a curve has a value that is not finite, errors would grow too
  * much, or none is found.
  */
-double prediction_boundary(const struct course *first, const struct course *second, double growth);
+double prediction_boundary(const struct norm_curve *first, const struct norm_curve *second, double growth);
 
 #endif

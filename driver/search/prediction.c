@@ -13,7 +13,7 @@
  *
  * One run says what the source is at its own decay, which is taken to hold for all. Two say how it depends on
  * rho_k, linearly; where both have the same rho_k, as at the start, on lambda. The runs' own decays give the
- * runs' own courses. docs/boundary.md derives this and says how good it is; analysis/normsweep/predicted.py
+ * runs' own curves. docs/boundary.md derives this and says how good it is; analysis/normsweep/predicted.py
  * has the same for Python.
  */
 #include "driver/search/inside.h"
@@ -34,15 +34,15 @@ enum { HALVINGS = 60 };
 #define AMPLIFIED_MOST 1e8
 
 /* The source of a run in interval k, times e^(-decay h), with which it enters at another decay. */
-static double source_of(const struct course *run, int64_t k, double h, double decay)
+static double source_of(const struct norm_curve *run, int64_t k, double h, double decay)
 {
     return exp((run->decay - decay) * h) * run->square[k + 1] -
            exp(-(run->decay + decay) * h) * run->square[k];
 }
 
 /* The same from two runs, at a place between or beyond their squares. */
-static double source_between(
-    const struct course *first, const struct course *second, int64_t k, double h, double decay, double square)
+static double source_between(const struct norm_curve *first, const struct norm_curve *second, int64_t k,
+    double h, double decay, double square)
 {
     double one = source_of(first, k, h, decay), two = source_of(second, k, h, decay);
     double apart = second->square[k] - first->square[k];
@@ -53,7 +53,7 @@ static double source_between(
     return one + share * (two - one);
 }
 
-double prediction_growth(const struct course *first, const struct course *second, double decay)
+double prediction_growth(const struct norm_curve *first, const struct norm_curve *second, double decay)
 {
     double square = first->square[0];
 
@@ -66,14 +66,14 @@ double prediction_growth(const struct course *first, const struct course *second
     return square / first->square[0];
 }
 
-static double own_growth(const struct course *run)
+static double own_growth(const struct norm_curve *run)
 {
     return run->square[run->count - 1] / run->square[0];
 }
 
 /* The root between a decay that grows and one that does not, in log decay. NaN if a prediction is. */
 static double halve(
-    const struct course *first, const struct course *second, double growth, double low, double high)
+    const struct norm_curve *first, const struct norm_curve *second, double growth, double low, double high)
 {
     for (int i = 0; i < HALVINGS; i++) {
         double middle = sqrt(low * high), predicted = prediction_growth(first, second, middle);
@@ -87,9 +87,9 @@ static double halve(
     return sqrt(low * high);
 }
 
-/* By how much an error in a square has grown at the end. Where the two courses part quickly, their slope
+/* By how much an error in a square has grown at the end. Where the two curves part quickly, their slope
  * gives more at each step than decay takes away: then rounding errors, and noise, decide. */
-static double amplification(const struct course *first, const struct course *second, double decay)
+static double amplification(const struct norm_curve *first, const struct norm_curve *second, double decay)
 {
     double grown = 1;
 
@@ -102,10 +102,10 @@ static double amplification(const struct course *first, const struct course *sec
     return grown;
 }
 
-double prediction_boundary(const struct course *first, const struct course *second, double growth)
+double prediction_boundary(const struct norm_curve *first, const struct norm_curve *second, double growth)
 {
-    const struct course *low = !second || first->decay < second->decay ? first : second;
-    const struct course *high = low == first ? second : first;
+    const struct norm_curve *low = !second || first->decay < second->decay ? first : second;
+    const struct norm_curve *high = low == first ? second : first;
     double time = first->time[first->count - 1];
 
     if (!(own_growth(low) > growth) || !isfinite(own_growth(low)) || !(time > 0))

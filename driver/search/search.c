@@ -24,7 +24,7 @@ struct search {
     const struct sweep *sweep;
     const struct refine *refine;
     struct search_reader reader;
-    struct course course[2]; /* room for the runs that a guess is made from */
+    struct norm_curve curve[2]; /* room for the runs that a guess is made from */
     int64_t size; /* cells of a region */
     int64_t regions;
     struct region *region; /* [regions] */
@@ -231,13 +231,13 @@ static bool is_done(const struct search *s, int64_t place)
 /* From the norms of one or two runs along weight_decay. */
 static double guess_by_norms(struct search *s, const int64_t *cell, int64_t length, int64_t a, int64_t b)
 {
-    struct course *first = &s->course[0], *second = &s->course[1];
+    struct norm_curve *first = &s->curve[0], *second = &s->curve[1];
     const struct search_reader *reader = &s->reader;
 
-    if (!is_done(s, a) || !reader->course(reader->context, cell[a], first))
+    if (!is_done(s, a) || !reader->norm_curve(reader->context, cell[a], first))
         return NAN;
-    bool two =
-        is_done(s, b) && reader->course(reader->context, cell[b], second) && first->count == second->count;
+    bool two = is_done(s, b) && reader->norm_curve(reader->context, cell[b], second) &&
+               first->count == second->count;
     double decay = prediction_boundary(first, two ? second : NULL, s->refine->at * s->refine->at);
     struct run run;
     sweep_cell(s->sweep, cell[length - 1], &run); /* the largest decay: it is above 0 if any is */
@@ -418,8 +418,8 @@ struct search *search_new(const struct sweep *sweep, const struct search_reader 
 
     *s = (struct search){.sweep = sweep, .refine = &sweep->refine, .reader = *reader, .size = 1};
     for (int i = 0; i < 2; i++) {
-        s->course[i].square = memory_new((size_t)steps, sizeof(double));
-        s->course[i].time = memory_new((size_t)steps, sizeof(double));
+        s->curve[i].square = memory_new((size_t)steps, sizeof(double));
+        s->curve[i].time = memory_new((size_t)steps, sizeof(double));
     }
     for (int i = 0; i < s->refine->axis_count; i++) {
         struct axis *axis = &sweep->axis[s->refine->axis[i]];
@@ -444,8 +444,8 @@ void search_free(struct search *s)
     if (!s)
         return;
     for (int i = 0; i < 2; i++) {
-        free(s->course[i].square);
-        free(s->course[i].time);
+        free(s->curve[i].square);
+        free(s->curve[i].time);
     }
     for (int i = 0; i < REFINE_AXES; i++)
         free(s->rank[i]);

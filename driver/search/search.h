@@ -26,7 +26,7 @@ enum side {
 };
 
 /* The norm of one run over its measured steps. */
-struct course {
+struct norm_curve {
     int64_t count; /* measured steps, the first of them 0 */
     double decay; /* lambda: a step of time h without an update leaves 1 - h lambda of theta */
     double *square; /* [count] |theta|^2 */
@@ -47,7 +47,7 @@ struct search_reader {
     double (*value)(void *context, int64_t cell, enum metric metric);
     /* The norms of the run over its steps; false if they are not known, or decay does not act on them by
      * itself. search_new has room for them. */
-    bool (*course)(void *context, int64_t cell, struct course *course);
+    bool (*norm_curve)(void *context, int64_t cell, struct norm_curve *curve);
 };
 
 /* The sweep, which refines, is borrowed; `steps`: measured steps of a run, at most. */

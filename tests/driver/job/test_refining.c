@@ -140,26 +140,3 @@ TEST(job_that_refines_goes_on_after_a_failure_that_came_last)
     }
     driven_end(&d);
 }
-
-/* Each allocation of a chooser fails once: there is none, and nothing leaks. */
-TEST(job_that_refines_has_no_chooser_without_memory)
-{
-    static const char *const calls[] = {"malloc", "calloc"};
-    int failures = 0;
-    struct bench bench;
-
-    bench_init(&bench);
-    for (int i = 0; i < 2 && bench_opens(&bench, LINE); i++) {
-        for (bool failed = true; failed; failures += failed) {
-            failing_after(failures % 100, calls[i], ENOMEM);
-            struct chooser *chooser = chooser_new(&bench.sweep, bench.dataset);
-            failed = failing_end();
-            CHECK(failed == !chooser);
-            chooser_free(chooser);
-        }
-        failures += 100 - failures % 100;
-        bench_close(&bench);
-    }
-    CHECK(failures == 200);
-    bench_release(&bench);
-}

@@ -19,7 +19,7 @@ struct source {
 };
 
 struct run_norms {
-    struct course course;
+    struct norm_curve curve;
     double square[STEPS], time[STEPS];
 };
 
@@ -33,8 +33,8 @@ static void train_norms(struct run_norms *norms, const struct source *source, do
 {
     double square = source->square;
 
-    norms->course =
-        (struct course){.count = STEPS, .decay = decay, .square = norms->square, .time = norms->time};
+    norms->curve =
+        (struct norm_curve){.count = STEPS, .decay = decay, .square = norms->square, .time = norms->time};
     for (int k = 0; k < STEPS; k++) {
         double h = k > 0 ? times[k] - times[k - 1] : 0;
         if (k > 0)
@@ -49,7 +49,7 @@ static double boundary_of_one(const struct source *source, double decay)
     struct run_norms one;
 
     train_norms(&one, source, decay);
-    return prediction_boundary(&one.course, NULL, 1);
+    return prediction_boundary(&one.curve, NULL, 1);
 }
 
 static double boundary_of_two(const struct source *source, double first, double second)
@@ -58,7 +58,7 @@ static double boundary_of_two(const struct source *source, double first, double 
 
     train_norms(&one, source, first);
     train_norms(&two, source, second);
-    return prediction_boundary(&one.course, &two.course, 1);
+    return prediction_boundary(&one.curve, &two.curve, 1);
 }
 
 static double drawn(int seed, int number)
@@ -113,12 +113,12 @@ TEST(prediction_of_one_interval_is_linear_in_the_decay)
     train_norms(&one, &source, 0.1);
     train_norms(&two, &source, 0.2);
     train_norms(&three, &source, 0.45);
-    one.course.count = two.course.count = three.course.count = 2;
+    one.curve.count = two.curve.count = three.curve.count = 2;
     double growth = three.square[1] / three.square[0];
-    CHECK_CLOSE(prediction_growth(&one.course, &two.course, 0.45), growth, 1e-14);
-    CHECK_CLOSE(prediction_boundary(&one.course, &two.course, 1), 0.5, 5e-11);
-    CHECK_CLOSE(prediction_boundary(&one.course, &two.course, growth), 0.45, 1e-10);
-    CHECK(fabs(prediction_boundary(&one.course, NULL, 1) - 0.5) > 0.01);
+    CHECK_CLOSE(prediction_growth(&one.curve, &two.curve, 0.45), growth, 1e-14);
+    CHECK_CLOSE(prediction_boundary(&one.curve, &two.curve, 1), 0.5, 5e-11);
+    CHECK_CLOSE(prediction_boundary(&one.curve, &two.curve, growth), 0.45, 1e-10);
+    CHECK(fabs(prediction_boundary(&one.curve, NULL, 1) - 0.5) > 0.01);
 }
 
 /* Squares that differ by a rounding error count as one: nothing follows from how the source differs there. */
@@ -129,9 +129,9 @@ TEST(prediction_takes_squares_that_nearly_coincide_for_one)
 
     train_norms(&one, &source, 0.1);
     train_norms(&two, &source, 0.2);
-    one.course.count = two.course.count = 2;
+    one.curve.count = two.curve.count = 2;
     two.square[0] *= 1 + 1e-12;
-    CHECK_CLOSE(prediction_boundary(&one.course, &two.course, 1), 0.5, 1e-9);
+    CHECK_CLOSE(prediction_boundary(&one.curve, &two.curve, 1), 0.5, 1e-9);
 }
 
 /* In one interval rho' / rho = x^2 + x s, where x = e^(-lambda h). */
@@ -141,16 +141,16 @@ TEST(prediction_of_any_growth)
     struct run_norms one;
 
     train_norms(&one, &source, 0);
-    one.course.count = 2;
+    one.curve.count = 2;
     double h = times[1], s = 2 * sinh(0.5 * h), most = one.square[1] / one.square[0];
     for (int i = 0; i < 40; i++) {
         double growth = 0.1 * pow(most / 0.1, i / 40.0), x = (sqrt(s * s + 4 * growth) - s) / 2;
-        CHECK_CLOSE(prediction_boundary(&one.course, NULL, growth) / (-log(x) / h), 1, 1e-10);
+        CHECK_CLOSE(prediction_boundary(&one.curve, NULL, growth) / (-log(x) / h), 1, 1e-10);
     }
-    CHECK(isnan(prediction_boundary(&one.course, NULL, most)));
+    CHECK(isnan(prediction_boundary(&one.curve, NULL, most)));
 }
 
-TEST(prediction_at_a_runs_own_decay_is_its_own_course)
+TEST(prediction_at_a_runs_own_decay_is_its_own_curve)
 {
     for (int seed = 0; seed < SEEDS; seed++) {
         double a = 5 * drawn(seed, 100), b = 5 * drawn(seed, 101);
@@ -158,11 +158,11 @@ TEST(prediction_at_a_runs_own_decay_is_its_own_course)
         draw_norms(&one, 2 * seed, a);
         draw_norms(&two, 2 * seed + 1, b);
         two.square[0] = one.square[0];
-        CHECK_CLOSE(prediction_growth(&one.course, NULL, a), own_growth(&one), 1e-12);
-        CHECK_CLOSE(prediction_growth(&one.course, &two.course, a), own_growth(&one), 1e-12);
+        CHECK_CLOSE(prediction_growth(&one.curve, NULL, a), own_growth(&one), 1e-12);
+        CHECK_CLOSE(prediction_growth(&one.curve, &two.curve, a), own_growth(&one), 1e-12);
         /* the more the squares agree, the more an error in the square moves along the line */
-        CHECK_CLOSE(prediction_growth(&one.course, &two.course, b), own_growth(&two), 1e-10);
-        CHECK_CLOSE(prediction_growth(&two.course, &one.course, b), own_growth(&two), 1e-12);
+        CHECK_CLOSE(prediction_growth(&one.curve, &two.curve, b), own_growth(&two), 1e-10);
+        CHECK_CLOSE(prediction_growth(&two.curve, &one.curve, b), own_growth(&two), 1e-12);
     }
 }
 
@@ -177,14 +177,14 @@ TEST(prediction_of_a_boundary_leads_to_this_growth)
         draw_norms(&one, 2 * seed, 0.5);
         draw_norms(&two, 2 * seed + 1, 1.5);
         two.square[0] = one.square[0];
-        double alone = prediction_boundary(&one.course, NULL, growth);
+        double alone = prediction_boundary(&one.curve, NULL, growth);
         CHECK(isnan(alone) == !(own_growth(&one) > growth));
         if (isnan(alone))
             continue;
         CHECK(alone > 0.5);
-        CHECK_CLOSE(prediction_growth(&one.course, NULL, alone), growth, 1e-10);
-        double both = prediction_boundary(&one.course, &two.course, growth);
-        CHECK_CLOSE(prediction_boundary(&two.course, &one.course, growth), both, 1e-6 * both);
+        CHECK_CLOSE(prediction_growth(&one.curve, NULL, alone), growth, 1e-10);
+        double both = prediction_boundary(&one.curve, &two.curve, growth);
+        CHECK_CLOSE(prediction_boundary(&two.curve, &one.curve, growth), both, 1e-6 * both);
         if (own_growth(&two) <= growth)
             CHECK(both >= 0.5 && both <= 1.5);
         found++;
@@ -214,12 +214,12 @@ TEST(prediction_from_a_value_that_is_not_finite_is_not_a_number)
             struct run_norms one, two;
             train_norms(&one, &source, 0.1);
             train_norms(&two, &source, above[i / 6]);
-            CHECK_CLOSE(prediction_boundary(&one.course, &two.course, 1), 0.5, 5e-11);
+            CHECK_CLOSE(prediction_boundary(&one.curve, &two.curve, 1), 0.5, 5e-11);
             double was = one.square[k];
             (i % 2 ? &one : &two)->square[k] = harm[i % 6 / 2];
-            CHECK(isnan(prediction_boundary(&one.course, &two.course, 1)));
-            CHECK(isnan(prediction_boundary(&two.course, &one.course, 1)));
-            CHECK(isnan(prediction_boundary(&one.course, NULL, 1)) == (i % 2 == 1));
+            CHECK(isnan(prediction_boundary(&one.curve, &two.curve, 1)));
+            CHECK(isnan(prediction_boundary(&two.curve, &one.curve, 1)));
+            CHECK(isnan(prediction_boundary(&one.curve, NULL, 1)) == (i % 2 == 1));
             one.square[k] = was;
         }
 }
@@ -230,14 +230,14 @@ TEST(prediction_without_time_or_with_one_step_is_not_a_number)
     struct run_norms one;
 
     train_norms(&one, &source, 0.1);
-    one.course.count = 1;
-    CHECK(isnan(prediction_boundary(&one.course, NULL, 1)));
-    CHECK_CLOSE(prediction_growth(&one.course, NULL, 3), 1, 0);
-    one.course.count = STEPS;
+    one.curve.count = 1;
+    CHECK(isnan(prediction_boundary(&one.curve, NULL, 1)));
+    CHECK_CLOSE(prediction_growth(&one.curve, NULL, 3), 1, 0);
+    one.curve.count = STEPS;
     for (int k = 0; k < STEPS; k++)
         one.time[k] = 0;
-    CHECK(isnan(prediction_boundary(&one.course, NULL, 1)));
-    CHECK(isnan(prediction_boundary(&one.course, NULL, NAN)));
+    CHECK(isnan(prediction_boundary(&one.curve, NULL, 1)));
+    CHECK(isnan(prediction_boundary(&one.curve, NULL, NAN)));
 }
 
 /* A source that rises with the square: errors grow as the norm does. */
@@ -260,6 +260,6 @@ TEST(prediction_of_a_source_that_outgrows_decay_is_not_a_number)
     train_norms(&two, &(struct source){.boundary = 0.5, .square = 49}, 0.2);
     for (int k = 1; k < STEPS; k++)
         two.square[k] *= 1 + 1e3 * times[k];
-    double found = prediction_boundary(&one.course, &two.course, 1);
-    CHECK(isnan(found) || (found > 0.2 && prediction_growth(&one.course, &two.course, found) < 1 + 1e-6));
+    double found = prediction_boundary(&one.curve, &two.curve, 1);
+    CHECK(isnan(found) || (found > 0.2 && prediction_growth(&one.curve, &two.curve, found) < 1 + 1e-6));
 }

@@ -24,7 +24,7 @@ struct world {
     double calms; /* the same, below which a run diverges */
     int64_t fails; /* a cell; -1: none */
     bool timeless; /* no norms are known */
-    int courses; /* that were asked for */
+    int curves; /* that were asked for */
     int *chosen, *left; /* [cells] how often */
     bool *ended; /* [cells] */
     char (*reason)[REASON_MOST]; /* [cells] */
@@ -69,7 +69,7 @@ static void world_clear(struct world *w)
     memset(w->chosen, 0, cells * sizeof(*w->chosen));
     memset(w->left, 0, cells * sizeof(*w->left));
     memset(w->ended, 0, cells * sizeof(*w->ended));
-    w->waits = w->trained = w->courses = 0;
+    w->waits = w->trained = w->curves = 0;
 }
 
 static void world_end(struct world *w)
@@ -124,21 +124,21 @@ static double on_value(void *context, int64_t cell, enum metric metric)
 }
 
 /* A diverged run has norms of its first steps alone. */
-static bool on_course(void *context, int64_t cell, struct course *course)
+static bool on_curve(void *context, int64_t cell, struct norm_curve *curve)
 {
     struct world *w = context;
     struct run run;
 
     CHECK(w->ended[cell] && world_outcome(w, cell) == OUTCOME_DONE);
-    w->courses++;
+    w->curves++;
     if (w->timeless)
         return false;
     sweep_cell(&w->sweep, cell, &run);
-    course->decay = run_decay(&run);
-    course->count = world_outcome(w, cell) == OUTCOME_DIVERGED ? 2 : STEPS;
+    curve->decay = run_decay(&run);
+    curve->count = world_outcome(w, cell) == OUTCOME_DIVERGED ? 2 : STEPS;
     for (int k = 0; k < STEPS; k++) {
-        course->square[k] = k < course->count ? square_at(w, &run, k) : 1e9 * drawn(w);
-        course->time[k] = k * run.learning_rate;
+        curve->square[k] = k < curve->count ? square_at(w, &run, k) : 1e9 * drawn(w);
+        curve->time[k] = k * run.learning_rate;
     }
     return true;
 }
@@ -148,7 +148,7 @@ static bool on_course(void *context, int64_t cell, struct course *course)
 /* A search that reads this world. */
 static struct search *world_search(struct world *w)
 {
-    const struct search_reader reader = {w, on_value, on_course};
+    const struct search_reader reader = {w, on_value, on_curve};
 
     return search_new(&w->sweep, &reader, STEPS);
 }
@@ -463,7 +463,7 @@ TEST(search_without_norms_bisects)
         return;
     w.timeless = true;
     check_lines(&w, 8);
-    CHECK(w.courses > 0);
+    CHECK(w.curves > 0);
     world_end(&w);
 }
 
