@@ -29,7 +29,11 @@ int lease_file_open(const char *path, bool write, int *cause)
     int file = open(path, (write ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
 
-    *cause = file < 0 || fstat(file, &status) != 0 ? errno : S_ISREG(status.st_mode) ? 0 : ENXIO;
+    *cause = 0;
+    if (file < 0 || fstat(file, &status) != 0)
+        *cause = errno;
+    else if (!S_ISREG(status.st_mode))
+        *cause = ENXIO;
     if (*cause == 0)
         return file;
     if (file >= 0)

@@ -165,7 +165,7 @@ void survey_screen(
 
 /* ---- run ---- */
 
-enum { LINE_SIZE = 512 };
+enum { LINE_SIZE = 1024 };
 
 #define LIVE_SECONDS 0.25
 #define PLAIN_SECONDS 30
@@ -230,6 +230,7 @@ static void sweep_line(
     const struct survey survey = {
         .left = d->stopping ? NAN : left, .rate = d->stopping ? NAN : meter_rate(&d->all)};
     enum { STOPPING, DONE, RUNNING, DIVERGED, FAILED, RATE, LEFT, PARTS };
+    _Static_assert((int)PARTS * (SAID_SIZE + 2) <= (int)LINE_SIZE, "a line has room for all parts");
     int weight[PARTS] = {10, 9, 3, tally->diverged ? 4 : 2, tally->failed ? 7 : 1, 5, 8};
     char part[PARTS][SAID_SIZE];
 

@@ -111,10 +111,11 @@ static void print_field(const struct survey *survey, enum survey_field field)
 
 static void print_times(const struct survey *survey)
 {
+    bool stopped = survey->folder != NULL; /* where a stopped sweep keeps its runs */
     bool going = survey_is_going(survey), alive = survey->running > 0 && survey->written < QUIET_SECONDS;
     char text[SAID_SIZE];
 
-    if (survey->folder) {
+    if (stopped) {
         puts("stopped   nothing runs; run the same command again to continue");
         if (survey->saved > 0)
             lines_print(stdout, 0, "saved     %" PRId64 " run%s under way, in %s", survey->saved,

@@ -251,7 +251,7 @@ static void count_outcomes(struct survey *survey)
     survey->ended = survey->runs - survey->count[OUTCOME_PENDING] - survey->running;
 }
 
-/* What the last session has written, of which only a process that still runs can be held to the pace. */
+/* What the last session has written; its pace counts only while a process holds the dataset. */
 static int read_session(struct survey *survey, struct error *error)
 {
     double expected;
@@ -287,8 +287,8 @@ static int find_saved(struct survey *survey, struct error *error)
     survey->folder = folder_of(survey->view.name);
     if (!survey->folder)
         memory_end();
-    bool known = checkpoint_set_init(&saved, survey->folder, error) == 0;
-    if (!known && errno != EACCES && errno != ENOTDIR)
+    int cause = checkpoint_set_init(&saved, survey->folder, error);
+    if (cause && cause != EACCES && cause != ENOTDIR)
         return -1;
     survey->saved = saved.count;
     checkpoint_set_release(&saved);

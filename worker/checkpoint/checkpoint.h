@@ -53,8 +53,8 @@ struct checkpoint_name {
     int64_t step;
 };
 
-/* Calls `visit` for every checkpoint in a folder, which may be missing, in no order. -1: ERROR_ENVIRONMENT.
- */
+/* Calls `visit` for every checkpoint in a folder, which may be missing, in no order. Returns 0, or an
+ * errno with ERROR_ENVIRONMENT set. */
 int checkpoint_walk(const char *folder, void (*visit)(void *context, const struct checkpoint_name *name),
     void *context, struct error *error);
 
@@ -248,7 +248,7 @@ struct checkpoint_set {
     int64_t session; /* the latest session of any checkpoint; -1: no checkpoints */
 };
 
-/* -1: ERROR_ENVIRONMENT, with errno, and the set is empty. */
+/* Returns 0; or an errno, with ERROR_ENVIRONMENT set and the set empty. */
 int checkpoint_set_init(struct checkpoint_set *set, const char *folder, struct error *error);
 void checkpoint_set_release(struct checkpoint_set *set);
 

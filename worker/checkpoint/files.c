@@ -72,9 +72,10 @@ static int walk_folder(
     return status;
 }
 
-static int folder_error(const char *folder, int status, struct error *error)
+/* Sets the error, if `cause` is not 0. Returns -1 or 0. */
+static int folder_error(const char *folder, int cause, struct error *error)
 {
-    return status ? error_set(error, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(status)) : 0;
+    return cause ? error_set(error, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(cause)) : 0;
 }
 
 struct walker {
@@ -95,8 +96,10 @@ int checkpoint_walk(const char *folder, void (*visit)(void *context, const struc
     void *context, struct error *error)
 {
     struct walker walker = {visit, context};
+    int cause = walk_folder(folder, visit_whole, &walker);
 
-    return folder_error(folder, walk_folder(folder, visit_whole, &walker), error);
+    folder_error(folder, cause, error);
+    return cause;
 }
 
 struct lister {

@@ -54,17 +54,17 @@ int checkpoint_set_init(struct checkpoint_set *set, const char *folder, struct e
 {
     *set = (struct checkpoint_set){.session = -1};
     struct name_gathering gathering = {.set = set};
-    int status = checkpoint_walk(folder, take_name, &gathering, error);
+    int cause = checkpoint_walk(folder, take_name, &gathering, error);
 
-    if (status == 0 && gathering.failed) {
-        status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", folder);
-        errno = ENOMEM;
+    if (cause == 0 && gathering.failed) {
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", folder);
+        cause = ENOMEM;
     }
-    if (status != 0)
+    if (cause != 0)
         checkpoint_set_release(set);
     else
         sort_distinct(set);
-    return status;
+    return cause;
 }
 
 void checkpoint_set_release(struct checkpoint_set *set)

@@ -157,8 +157,8 @@ static int find_grown(struct start_plan *plan, struct error *error)
     int status =
         folder ? check_name(plan, error) : error_set(error, ERROR_ENVIRONMENT, "%s: no memory", plan->name);
 
-    if (status == 0)
-        status = checkpoint_set_init(&states, folder, error);
+    if (status == 0 && checkpoint_set_init(&states, folder, error) != 0)
+        status = -1;
     if (status == 0) {
         plan->grown.old_steps = plan->match.old_steps;
         walk_init(&walk, sweep);

@@ -72,17 +72,17 @@ static int name_copy(const char *new, const char *path, char **ours)
  * errno, and the open file is still the old one. */
 static int copy_beside(struct dataset *dataset, const struct breath *breath, char **ours)
 {
-    char *new, *folder = NULL;
+    char *new;
     int copy = -1, status = output_fresh(dataset->path, &new);
+    char *folder = status == 0 ? output_folder(new) : NULL;
     struct stat old;
 
-    if (status == 0)
-        status = (folder = output_folder(new)) ? 0 : ENOMEM;
-    if (status == 0)
-        status = (copy = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0 ? errno : 0;
-    if (status == 0)
-        status = write_buffer_copy(&dataset->buffer, copy, breath);
-
+    if (status == 0 && !folder)
+        status = ENOMEM;
+    if (status == 0) {
+        copy = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        status = copy < 0 ? errno : write_buffer_copy(&dataset->buffer, copy, breath);
+    }
     if (status == 0 && fstat(dataset->buffer.descriptor, &old) == 0)
         fchmod(copy, old.st_mode & 0777); /* readers of the file can read the copy, and no others */
     if (status == 0)

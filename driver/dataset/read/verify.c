@@ -48,7 +48,9 @@ static int verify_bounds(const struct view *view, enum run_variable which, struc
     int flags, result = value ? 0 : -1;
 
     run_variable_flags(which, &flags);
-    long long least = row->filled ? -1 : 0, most = flags ? flags - 1 : row->filled ? LLONG_MAX : INT_MAX - 1;
+    long long least = row->filled ? -1 : 0, most = row->filled ? LLONG_MAX : INT_MAX - 1;
+    if (flags)
+        most = flags - 1;
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
         if (value[cell] < least || value[cell] > most)
             result = verify_fault(error, view, "%s is %lld at %s and not from %lld to %lld", row->name,
@@ -220,7 +222,8 @@ bool verify_alignment(const struct view *view)
     for (int i = 0; aligned && i < count; i++) {
         bool wide = row[i].type == NC_INT64 || row[i].type == NC_DOUBLE;
         bool live = row[i].kind <= VARIABLE_SESSION;
-        aligned = !(wide && live && row[i].begin >= 0) || row[i].begin % 8 == 0;
+        if (wide && live && row[i].begin >= 0)
+            aligned = row[i].begin % 8 == 0;
     }
     free(row);
     return aligned;

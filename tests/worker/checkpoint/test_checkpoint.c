@@ -289,7 +289,7 @@ IN_PAIR(checkpoint_set_knows_who_has_some)
     checkpoint_set_release(&set);
     CHECK(checkpoint_set_init(&set, "no such folder", &error) == 0 && set.count == 0 && set.session == -1);
     CHECK(!checkpoint_set_has(&set, &own));
-    CHECK(checkpoint_set_init(&set, path, &error) == -1 && error.status == ERROR_ENVIRONMENT);
+    CHECK(checkpoint_set_init(&set, path, &error) == ENOTDIR && error.status == ERROR_ENVIRONMENT);
 }
 
 IN_PAIR(checkpoint_keeps_the_two_newest)

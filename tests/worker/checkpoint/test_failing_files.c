@@ -298,8 +298,8 @@ static int use_folder(const char *folder, const struct digest *digest, struct er
         mark_look(folder, mark);
     }
     mark_remove(folder, mark);
-    if (status == 0)
-        status = checkpoint_set_init(&set, folder, error);
+    if (status == 0 && checkpoint_set_init(&set, folder, error) != 0)
+        status = -1;
     if (status == 0) {
         CHECK(set.count == 1 && set.session == 2 && checkpoint_set_has(&set, digest));
         checkpoint_set_release(&set);
