@@ -33,22 +33,17 @@ static bool is_version(const char *name)
     return strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0;
 }
 
-/* Does the command use the BLAS library? --version shows the library in the same state. */
-static bool computes(const char *name)
-{
-    return strcmp(name, "run") == 0 || strcmp(name, "plan") == 0 || strcmp(name, "verify") == 0 ||
-           strcmp(name, "inspect") == 0 || is_version(name);
-}
-
 /* Signal handlers come first, because an earlier signal would kill a rank. Commands that only read have
  * none and end at once. */
 static void prepare_process(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
+    bool trains = strcmp(name, "run") == 0 || strcmp(name, "verify") == 0;
 
-    if (strcmp(name, "run") == 0 || strcmp(name, "verify") == 0)
+    if (trains)
         signals_install();
-    if (!computes(name))
+    /* Only commands that use the BLAS library; --version shows it in the same state. */
+    if (!trains && strcmp(name, "plan") != 0 && strcmp(name, "inspect") != 0 && !is_version(name))
         return;
     environment_prepare(argv);
     environment_threads(1); /* matrix products are divided among a run's own threads */

@@ -23,14 +23,6 @@ static void report_valid(const struct sweep *sweep, const struct corpus *corpus)
     putchar('\n');
 }
 
-/* Values for scripts. */
-static void print_values(const struct sweep *sweep)
-{
-    printf("cells=%" PRId64 "\n", sweep->cells);
-    printf("runs=%" PRId64 "\n", sweep->cells - sweep->skipped);
-    quote_put_output(sweep->output);
-}
-
 int command_check(const struct arguments *arguments, struct error *error)
 {
     struct start start = {.arguments = arguments};
@@ -39,10 +31,13 @@ int command_check(const struct arguments *arguments, struct error *error)
     if (status == 0)
         status = start_load_corpus(&start, error);
     if (status == 0) {
-        if (arguments_has(arguments, OPTION_VALUES))
-            print_values(&start.sweep);
-        else
+        if (arguments_has(arguments, OPTION_VALUES)) {
+            printf("cells=%" PRId64 "\n", start.sweep.cells);
+            printf("runs=%" PRId64 "\n", start.sweep.cells - start.sweep.skipped);
+            quote_put_output(start.sweep.output);
+        } else {
             report_valid(&start.sweep, &start.corpus);
+        }
         fflush(stdout);
         remarks_print(&start.sweep, stderr);
     }

@@ -17,17 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About as long as a user waits before wondering whether the program works. */
+/* About as long as a user waits before wondering whether the program works. NORMSWEEP_PLAN_SECONDS shortens
+ * it, for tests, which do not judge the times. */
 #define SAMPLE_SECONDS 12
-
-/* For tests, which do not judge the times: NORMSWEEP_PLAN_SECONDS shortens the sampling. */
-static double sample_seconds(void)
-{
-    const char *asked = getenv("NORMSWEEP_PLAN_SECONDS");
-    double seconds = asked ? strtod(asked, NULL) : SAMPLE_SECONDS;
-
-    return seconds > 0 && seconds < SAMPLE_SECONDS ? seconds : SAMPLE_SECONDS;
-}
 
 /* "12.3 MiB" */
 static const char *format_bytes(double bytes, char text[32])
@@ -265,10 +257,14 @@ int command_plan(const struct arguments *arguments, struct error *error)
         int workers = arguments->jobs < 0   ? threads_workers(sweep)
                       : arguments->jobs > 0 ? arguments->jobs
                                             : 1;
+        const char *asked = getenv("NORMSWEEP_PLAN_SECONDS");
+        double seconds = asked ? strtod(asked, NULL) : SAMPLE_SECONDS;
+        if (!(seconds > 0 && seconds < SAMPLE_SECONDS))
+            seconds = SAMPLE_SECONDS;
         bool *ended = find_ended(sweep, &start.corpus, &grown);
         waiting_begin(&waiting, stderr, &terminal);
-        status = estimate_make(&estimate, sweep, &start.corpus, values ? NULL : ended, workers,
-            sample_seconds(), &waiting, error);
+        status = estimate_make(
+            &estimate, sweep, &start.corpus, values ? NULL : ended, workers, seconds, &waiting, error);
         waiting_end(&waiting);
         free(ended);
     }

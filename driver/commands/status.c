@@ -227,20 +227,15 @@ static bool is_changed(struct wait *wait)
     return !same;
 }
 
-static int exit_status_of(const struct survey *survey)
-{
-    if (survey->fault) /* no run can continue it */
-        return STATUS_INPUT;
-    if (survey->ended < survey->runs)
-        return STATUS_STOPPED;
-    return survey->count[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
-}
-
 /* Judges a dataset that no process held a moment ago. */
 static int judge(struct wait *wait, const struct survey *survey, bool over, struct error *error)
 {
-    int result = exit_status_of(survey);
+    int result = survey->count[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
 
+    if (survey->fault) /* no run can continue it */
+        result = STATUS_INPUT;
+    else if (survey->ended < survey->runs)
+        result = STATUS_STOPPED;
     wait->stopped = result == STATUS_STOPPED;
     if (survey->held || (wait->stopped && !survey->view.copy && !over))
         return WAIT_ON;

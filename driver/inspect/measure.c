@@ -253,14 +253,6 @@ static void predict_all(struct measurement *m)
     }
 }
 
-static void measure_text(struct measurement *m)
-{
-    collapse_begin(&m->collapse);
-    compare_all(m);
-    if (m->text->has_loss && m->text->is_masked)
-        predict_all(m);
-}
-
 /* ---- results ---- */
 
 static void put(struct inspected *inspected, enum metric metric, const double *values)
@@ -359,8 +351,12 @@ int inspect_network(struct inspected *inspected, struct arena *arena, struct sav
         bool flushed = denormals_flush(true); /* as in training */
         progress_begin(&m);
         status = measure_norms(&m, error);
-        if (status == 0 && text.text.token_count)
-            measure_text(&m);
+        if (status == 0 && text.text.token_count) {
+            collapse_begin(&m.collapse);
+            compare_all(&m);
+            if (text.has_loss && text.is_masked)
+                predict_all(&m);
+        }
         denormals_flush(flushed);
         waiting_end(&m.progress.waiting);
         if (status == 0)

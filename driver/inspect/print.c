@@ -99,16 +99,7 @@ static void print_stack(const struct inspected *inspected, int64_t stack)
         printf("%-10s", metric_dimension_table[DIMENSION_STACK].word(stack));
 }
 
-/* The mean over the `each` values of a layer. */
-static double mean_of(const double *values, int64_t each)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < each; i++)
-        sum += values[i];
-    return sum / (double)each;
-}
-
+/* Values by head are shown as their mean. */
 static void print_layer(const struct inspected *inspected, int64_t stack, int64_t layer)
 {
     int64_t layers = inspected->form.along[DIMENSION_LAYER], stacks = inspected->form.along[DIMENSION_STACK];
@@ -121,7 +112,10 @@ static void print_layer(const struct inspected *inspected, int64_t stack, int64_
         int64_t each = (int64_t)metric_values(columns[i].metric, &inspected->form) / (stacks * layers);
         const double *values =
             measured_values(&inspected->measured, columns[i].metric) + (stack * layers + layer) * each;
-        printf(columns[i].format, mean_of(values, each));
+        double sum = 0;
+        for (int64_t k = 0; k < each; k++)
+            sum += values[k];
+        printf(columns[i].format, sum / (double)each);
     }
     putchar('\n');
 }

@@ -267,15 +267,6 @@ static int read_session(struct survey *survey, struct error *error)
     return 0;
 }
 
-/* What run would refuse. A sweep that runs has passed this, and changes what is looked at. */
-static int find_fault(struct survey *survey, struct error *error)
-{
-    if (survey->held || verify_content(&survey->view, error) == 0)
-        return 0;
-    survey->fault = memory_copy(error->text);
-    return error->status == ERROR_ENVIRONMENT ? -1 : 0;
-}
-
 /* Runs that the next start resumes. That this user cannot read their folder is not an error: they are not
  * listed. */
 static int find_saved(struct survey *survey, struct error *error)
@@ -331,8 +322,15 @@ static int read_content(struct survey *survey, const struct survey *before, doub
     if (read_session(survey, error) != 0 ||
         read_mean(survey, RUN_VARIABLE_seconds, &survey->mean_seconds, error) != 0 ||
         read_mean(survey, RUN_VARIABLE_tokens_per_second, &survey->mean_rate, error) != 0 ||
-        read_runs(survey, before, now, error) != 0 || find_fault(survey, error) != 0 ||
-        find_saved(survey, error) != 0)
+        read_runs(survey, before, now, error) != 0)
+        return -1;
+    /* What run would refuse. A sweep that runs has passed this, and changes what is looked at. */
+    if (!survey->held && verify_content(view, error) != 0) {
+        survey->fault = memory_copy(error->text);
+        if (error->status == ERROR_ENVIRONMENT)
+            return -1;
+    }
+    if (find_saved(survey, error) != 0)
         return -1;
     survey->state = find_state(survey);
     return 0;

@@ -65,15 +65,6 @@ static int64_t find_axis(const struct axis *axis, int64_t count, const char *nam
     return -1;
 }
 
-static bool same_params(const struct axis *a, const struct axis *b)
-{
-    bool same = a->param_count == b->param_count && !a->label == !b->label;
-
-    for (int64_t i = 0; same && i < a->param_count; i++)
-        same = axis_row(b, a->param[i]) >= 0;
-    return same;
-}
-
 /* A fixed parameter in the file. verify_content has found it: only memory can be lacking now. */
 static union param_value fixed_there(struct differences *differences, const struct param *param)
 {
@@ -286,11 +277,14 @@ static void map_new_axes(struct match *match, struct differences *differences)
         const struct axis *here = &sweep->axis[i];
         int64_t index = find_axis(view->axis, view->axis_count, here->name);
         if (index >= 0) {
+            const struct axis *there = &view->axis[index];
             match->stride[index] = stride;
-            differences->identity =
-                differences->identity && index == i && view->axis[index].length == here->length;
-            if (same_params(&view->axis[index], here))
-                map_axis(differences, &view->axis[index], here, match->to[index]);
+            differences->identity = differences->identity && index == i && there->length == here->length;
+            bool same = there->param_count == here->param_count && !there->label == !here->label;
+            for (int64_t k = 0; same && k < there->param_count; k++)
+                same = axis_row(here, there->param[k]) >= 0;
+            if (same)
+                map_axis(differences, there, here, match->to[index]);
             else
                 fprintf(another(differences), "%s sets other keys in %s than in %s", here->name, sweep->path,
                     view->name);

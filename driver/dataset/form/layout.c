@@ -15,21 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Can runs of the sweep differ in the lengths of their metrics? */
-static bool lengths_vary(const struct sweep *sweep)
-{
-    for (size_t i = 0; i < param_count; i++)
-        if (param_table[i].cost && axis_find(sweep->axis_count, sweep->axis, &param_table[i]))
-            return true;
-    return false;
-}
-
 /* In each dimension as long as that of the longest run. */
 static struct metric_form longest_form(const struct sweep *sweep)
 {
     struct metric_form longest = {0};
-    bool any = false, vary = lengths_vary(sweep);
+    bool any = false, vary = false; /* in the lengths of their metrics, can runs differ? */
 
+    for (size_t i = 0; i < param_count; i++)
+        vary = vary || (param_table[i].cost && axis_find(sweep->axis_count, sweep->axis, &param_table[i]));
     for (int64_t cell = 0; vary && cell < sweep->cells; cell++) {
         struct run run;
         if (sweep_skips(sweep, cell))

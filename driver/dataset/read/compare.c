@@ -27,22 +27,15 @@ static int64_t values_of(const struct view *view, enum metric metric)
     return (metric_is_of_run(metric) ? 1 : view->step_count) * (int64_t)metric_values(metric, &view->form);
 }
 
-static int refuse_form(
-    const struct view *view, const char *dimension, int64_t there, int64_t needed, struct error *error)
-{
-    return error_set(error, ERROR_INPUT,
-        "%s: has no place for all values of its runs: %s is %" PRId64 " long and not %" PRId64
-        "; `run` makes room",
-        view->name, dimension, there, needed);
-}
-
 /* Has the first file a place for each number of the second? */
 static int check_form(const struct view *stored, const struct view *again, struct error *error)
 {
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
         if (stored->form.along[i] < again->form.along[i])
-            return refuse_form(
-                stored, metric_dimension_table[i].name, stored->form.along[i], again->form.along[i], error);
+            return error_set(error, ERROR_INPUT,
+                "%s: has no place for all values of its runs: %s is %" PRId64 " long and not %" PRId64
+                "; `run` makes room",
+                stored->name, metric_dimension_table[i].name, stored->form.along[i], again->form.along[i]);
     for (int64_t i = 0; i < again->step_count; i++) {
         int64_t at = step_place(stored->step, stored->step_count, again->step[i]);
         if (at == stored->step_count || stored->step[at] != again->step[i])
@@ -180,15 +173,6 @@ static void print_number(FILE *out, enum run_variable which, double number)
         fprintf(out, "%.17g", number);
 }
 
-static void print_variable(FILE *out, const struct difference *difference, const struct view *view)
-{
-    fprintf(out, "%s: ", run_variable_table[difference->variable].name);
-    print_number(out, difference->variable, difference->stored);
-    fprintf(out, " in %s, ", view->name);
-    print_number(out, difference->variable, difference->again);
-    fputs(" trained again", out);
-}
-
 char *difference_text(
     const struct difference *difference, const struct view *view, char text[DIFFERENCE_TEXT])
 {
@@ -197,10 +181,15 @@ char *difference_text(
     text[0] = '\0';
     if (!out)
         return text;
-    if (difference->metric < METRIC_COUNT)
+    if (difference->metric < METRIC_COUNT) {
         print_metric(out, difference, view);
-    else
-        print_variable(out, difference, view);
+    } else {
+        fprintf(out, "%s: ", run_variable_table[difference->variable].name);
+        print_number(out, difference->variable, difference->stored);
+        fprintf(out, " in %s, ", view->name);
+        print_number(out, difference->variable, difference->again);
+        fputs(" trained again", out);
+    }
     fclose(out);
     text[DIFFERENCE_TEXT - 1] = '\0';
     return text;
