@@ -1,3 +1,8 @@
+/*
+ * Batches for training and validation. Which sequences a batch has follows from the seed and the step
+ * alone: each epoch is a permutation of the sequences. A resumed run needs no state, and memory is that
+ * of the arena.
+ */
 #include "model/corpora/corpora.h"
 
 /* Draws of validations: those of an epoch that no run reaches, under a seed of their own. */

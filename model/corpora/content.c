@@ -1,3 +1,7 @@
+/*
+ * Reads a file of a corpus block by block, digests it on the way, and adds a newline if the last line
+ * lacks one. content_open, content_next until there is no more, content_close; a read may fail.
+ */
 #include "model/corpora/inside.h"
 
 #include <stdlib.h>

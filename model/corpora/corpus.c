@@ -1,3 +1,7 @@
+/*
+ * Corpora by their kinds: loads one from its files or draws it, and digests what runs depend on.
+ * corpus_load finds the function of the kind in `loaders`; a fault says which file or key is to blame.
+ */
 #include "model/corpora/inside.h"
 
 #include <inttypes.h>

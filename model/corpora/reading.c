@@ -1,3 +1,7 @@
+/*
+ * How a network reads a text: as one stream or line by line, and for which task. A row of `tasks` says of
+ * a sequence how many rows, source tokens and targets it has, and appends it to a batch. Nothing fails.
+ */
 #include "model/corpora/corpora.h"
 
 #include "model/core/random.h"

@@ -1,3 +1,4 @@
+/* Opens files that have to be regular ones. */
 #include "model/corpora/corpora.h"
 
 #include <fcntl.h>
@@ -10,8 +11,10 @@ int regular_open(const char *path, int64_t *size, int *cause)
     struct stat status = {0};
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    *cause = file < 0 || fstat(file, &status) != 0 ? errno : 0;
-    if (*cause == 0 && !S_ISREG(status.st_mode))
+    *cause = 0;
+    if (file < 0 || fstat(file, &status) != 0)
+        *cause = errno;
+    else if (!S_ISREG(status.st_mode))
         *cause = S_ISDIR(status.st_mode) ? EISDIR : REGULAR_NONE;
     if (*cause == 0) {
         *size = (int64_t)status.st_size;

@@ -1,3 +1,7 @@
+/*
+ * The tokens of a text and where its lines and sequences begin; memory for them, refused beyond what the
+ * process may use; and the permutation of an epoch.
+ */
 #include "model/corpora/inside.h"
 
 #include "model/core/limits.h"

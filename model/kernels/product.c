@@ -1,3 +1,8 @@
+/*
+ * Matrix products by a team, in shares of rows or columns: by the tiles of the vector level (tile.c) if
+ * it has them, else by BLAS, which knows neither residual nor bias, relu or gate: these are applied to
+ * its results.
+ */
 #include "model/kernels/kernels.h"
 
 #include "model/core/check.h"

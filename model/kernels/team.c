@@ -1,3 +1,7 @@
+/*
+ * Splits work into shares for the threads of a team. Small work stays with the caller, because handing it
+ * over would take longer; the pool (pool.c) runs the shares.
+ */
 #include "model/kernels/kernels.h"
 #include "model/kernels/pool.h"
 

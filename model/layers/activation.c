@@ -1,3 +1,7 @@
+/*
+ * Activation functions and products of planes by the whole team, element by element. The kernel of an
+ * activation also gives the slope and, where tangents are wanted, the second derivative.
+ */
 #include "model/layers/layers.h"
 
 static struct items elements(int64_t count, double passes)

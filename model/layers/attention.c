@@ -1,3 +1,7 @@
+/*
+ * Attention head by head: each share of a team has whole heads of a sequence, so that no two write to the
+ * same place. Values, gradients and the tangents of both take the same way.
+ */
 #include "model/layers/layers.h"
 
 #include <math.h>

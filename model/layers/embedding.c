@@ -1,3 +1,7 @@
+/*
+ * Sums of embeddings by token, position and type. Gradients go by columns, so that shares write to
+ * different parts of a row, in the order of the rows whatever the number of threads.
+ */
 #include "model/layers/layers.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* y = x W^T + b and its gradients as products; where the input has a tangent, that of the result as well. */
 #include "model/layers/layers.h"
 
 void linear_forward(const struct linear *linear, scalar *y, struct dual x, const scalar *residual,

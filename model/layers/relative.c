@@ -1,3 +1,7 @@
+/*
+ * Biases of scores by distance, as T5 has them: distances fall into buckets, near ones each into its own,
+ * far ones into wider and wider ones.
+ */
 #include "model/layers/layers.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Rotary positions: pairs of columns are turned by an angle that grows with the position. */
 #include "model/layers/layers.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Sums of columns, scaled sums and cross-entropy by the whole team. */
 #include "model/layers/layers.h"
 
 /* ---- sums of columns ---- */

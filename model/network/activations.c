@@ -1,3 +1,7 @@
+/*
+ * Lays out what a pass keeps: blocks with their sub-layers, stacks, the output layer's rows, scratch for
+ * the threads. The same function counts bytes and hands them out.
+ */
 #include "model/network/inside.h"
 
 /* Rows of logits per block: enough for products to run at full speed, few enough to stay in the cache. */

@@ -1,3 +1,4 @@
+/* What follows from an architecture: defaults of numbers that may be 0, its stacks and their blocks. */
 #include "model/network/network.h"
 
 int64_t architecture_kv_heads(const struct architecture *architecture)

@@ -1,3 +1,7 @@
+/*
+ * From the last stack's output to the loss: output matrix and cross-entropy in blocks of rows, so that
+ * logits of a whole batch need not fit in memory, with gradients and tangents of both.
+ */
 #include "model/network/inside.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * A pass over a batch: which rows a stack reads, where its states lie, and the layers that sub-layers ask
+ * for, with weights, gradients and tangents of the plane in use.
+ */
 #include "model/network/inside.h"
 
 #include "model/core/check.h"

@@ -1,3 +1,7 @@
+/*
+ * A stack as a whole: embeddings, its blocks one after the other, the final norm; and the way back. An
+ * encoder-decoder has two, of which the second reads the output of the first.
+ */
 #include "model/network/inside.h"
 
 #include <string.h>

@@ -1,3 +1,7 @@
+/*
+ * Rotation and RMS of a tensor in the equilibrium of weight decay and noise, from how long an update is
+ * remembered: closed forms and one series, each simulated by a test.
+ */
 #include "model/optimisers/optimisers.h"
 
 #include <math.h>

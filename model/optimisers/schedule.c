@@ -1,3 +1,4 @@
+/* The learning rate as a function of the step alone: warm-up, then the course of the schedule. */
 #include "model/optimisers/optimisers.h"
 
 #include <math.h>
