@@ -33,12 +33,20 @@ class Process(typing.NamedTuple):
         return True
 
     def catches(self, number):
+        """Has it a handler, or does it hold the signal for one? pthread_create blocks all signals for a moment, which is
+        neither."""
         try:
             lines = pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines()
         except OSError:
             return False
-        masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigCgt:", "SigBlk:"))]
-        return any(mask >> (number - 1) & 1 for mask in masks)
+        caught, blocked = (int(line.split()[1], 16) for name in ("SigCgt:", "SigBlk:") for line in lines
+                           if line.startswith(name))
+        held = 0 if has(blocked, signal.SIGWINCH) else blocked
+        return has(caught | held, number)
+
+
+def has(mask, number):
+    return bool(mask >> (number - 1) & 1)
 
 
 def born(pid):

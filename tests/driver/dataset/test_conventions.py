@@ -49,11 +49,12 @@ SWEEPS = {
 
 
 def checker(name):
-    """The path of a checker; without it the test is skipped."""
+    """The path of a checker; without it or a library that it needs the test is skipped."""
     __tracebackhide__ = True
     found = shutil.which(name, path=os.pathsep.join([os.environ["PATH"], str(PROJECT / "build" / "checker" / "bin")]))
-    if not found:
-        missing.skip(f"{name} is not installed", "that datasets follow the CF conventions", "run .ci/checker, with pip")
+    if not found or subprocess.run([found, "-h"], capture_output=True).returncode != 0:
+        missing.skip(f"{name} is not installed or does not start", "that datasets follow the CF conventions",
+                     "run .ci/checker, with pip")
     return found
 
 
