@@ -38,7 +38,7 @@ static int misuse(const struct scan *scan, const char *what, const char *about, 
 {
     char excerpt[EXCERPT_SIZE];
 
-    place_excerpt(about, excerpt);
+    text_excerpt(about, excerpt);
     return error_set(
         scan->error, ERROR_INPUT, "normsweep %s: %s '%s'%s", scan->command->name, what, excerpt, hint);
 }

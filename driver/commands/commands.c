@@ -108,7 +108,7 @@ int command_unknown(const char *name)
     nearest_init(&nearest, name);
     for (const struct command *command = command_table; command->name; command++)
         nearest_offer(&nearest, command->name);
-    error_set(&error, ERROR_INPUT, "normsweep: unknown command '%s'%s", place_excerpt(name, excerpt),
+    error_set(&error, ERROR_INPUT, "normsweep: unknown command '%s'%s", text_excerpt(name, excerpt),
         nearest.best ? nearest_hint(&nearest, hint) : "; see normsweep help");
     return command_fail(&error);
 }

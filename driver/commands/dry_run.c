@@ -26,7 +26,7 @@ static void print_rewritten(const struct start_plan *plan)
     int reasons = 0;
 
     for (int64_t cell = 0; cell < plan->cells; cell++)
-        added += plan->place[cell] < 0;
+        added += plan->kept_cell[cell] < 0;
     for (int i = 0; i < REWRITE_COUNT; i++)
         reasons += plan->rewrite[i];
     fputs("would be written anew with all that it holds, because ", stdout);

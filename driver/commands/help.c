@@ -32,7 +32,7 @@ int command_completion(const struct arguments *arguments, struct error *error)
 
     if (!bash && strcmp(shell, "zsh") != 0)
         return error_set(error, ERROR_INPUT, "normsweep completion: takes bash or zsh and not '%s'",
-            place_excerpt(shell, excerpt));
+            text_excerpt(shell, excerpt));
     fputs(bash ? completion_bash : completion_zsh, stdout);
     return 0;
 }
@@ -286,7 +286,7 @@ static int refuse_topic(const char *topic, struct error *error)
     for (const struct table *table = tables; table < tables + TABLES; table++)
         for (int row = 0; row < table->count; row++)
             nearest_offer(&nearest, name_of(table, row));
-    return error_set(error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", place_excerpt(topic, excerpt),
+    return error_set(error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", text_excerpt(topic, excerpt),
         nearest.best ? nearest_hint(&nearest, hint)
                      : "; see normsweep help params and normsweep help metrics");
 }

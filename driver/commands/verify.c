@@ -39,7 +39,7 @@ struct sample_of_runs {
     int64_t finished; /* runs in it that are done or diverged */
     int64_t count;
     int64_t *cell; /* [count] of the sweep, ascending */
-    int64_t *place; /* [cells] the cell of the dataset for each of the sweep; -1: none */
+    int64_t *kept_cell; /* [cells] the cell of the dataset for each of the sweep; -1: none */
     struct difference *difference; /* [count] */
     int64_t different, values_different; /* runs and values that differ */
     int64_t values; /* that were compared */
@@ -50,7 +50,7 @@ static void sample_release(struct sample_of_runs *sample)
 {
     view_close(&sample->view);
     free(sample->cell);
-    free(sample->place);
+    free(sample->kept_cell);
     free(sample->difference);
 }
 
@@ -73,13 +73,13 @@ static int choose(struct sample_of_runs *sample, const struct sweep *sweep, cons
     if (status == 0)
         status = verify_content(&sample->view, error);
     if (status == 0)
-        status = match_cells(&sample->view, sweep, corpus, &sample->place, error);
+        status = match_cells(&sample->view, sweep, corpus, &sample->kept_cell, error);
     if (status == 0 && sample->view.cells != cells)
         status = error_set(error, ERROR_ENVIRONMENT,
             "%s: was replaced while it was read; run the same command again", sample->view.name);
     sample->cell = memory_new((size_t)sweep->cells, sizeof(*sample->cell));
     for (int64_t i = 0; status == 0 && i < sweep->cells; i++) {
-        int64_t place = sweep_skips(sweep, i) ? -1 : sample->place[i];
+        int64_t place = sweep_skips(sweep, i) ? -1 : sample->kept_cell[i];
         if (place >= 0 && (outcome[place] == OUTCOME_DONE || outcome[place] == OUTCOME_DIVERGED))
             sample->cell[sample->finished++] = i;
     }
@@ -197,7 +197,7 @@ static int compare_runs(
         struct difference *difference = &sample->difference[i];
         if (outcome[i] == OUTCOME_DONE || outcome[i] == OUTCOME_DIVERGED) {
             status =
-                view_compare(&sample->view, sample->place[sample->cell[i]], &again, i, difference, error);
+                view_compare(&sample->view, sample->kept_cell[sample->cell[i]], &again, i, difference, error);
             sample->different += difference->different > 0;
             sample->values_different += difference->different;
             sample->values += difference->values;
@@ -286,7 +286,7 @@ static int compare_sessions(struct sample_of_runs *sample, bool quiet, struct er
     int status = session ? 0 : -1;
 
     for (int64_t i = 0; status == 0 && i < sample->count; i++) {
-        double value = session[sample->place[sample->cell[i]]];
+        double value = session[sample->kept_cell[sample->cell[i]]];
         if (value >= 0 && value < (double)sample->view.sessions) /* else it is unknown */
             runs[(int64_t)value]++;
     }

@@ -49,7 +49,7 @@ static bool read_metric(struct chooser *c, int64_t cell, enum metric metric, dou
         keep_first(c, status, &error);
         return status == 0;
     }
-    int64_t kept = c->plan->place[cell];
+    int64_t kept = c->plan->kept_cell[cell];
     if (kept < 0 || c->failed || !view_find(&c->plan->view, metric_table[metric].name, &variable))
         return false;
     keep_first(c, view_read_cell(&c->plan->view, &variable, kept, values, &error), &error);

@@ -305,7 +305,7 @@ void job_break_off(struct job *job, const struct error *error)
 }
 
 /* If the lease is lost, the dataset and its folder belong to another process: drop what is not yet written.
- * But the lease of a displaced dataset may be gone with its folder; only an owner in it is another process.
+ * But the lease of a moved dataset may be gone with its folder; only an owner in it is another process.
  */
 static void renew(struct job *job, double now)
 {
@@ -319,8 +319,8 @@ static void renew(struct job *job, double now)
         job_renew_mark(job);
         return;
     }
-    job->displaced = status != LEASE_TAKEN && (job->displaced || dataset_is_moved(job->dataset));
-    if (job->displaced) {
+    job->moved = status != LEASE_TAKEN && (job->moved || dataset_is_moved(job->dataset));
+    if (job->moved) {
         job->looked = now; /* the workers stop first, as after a look */
         return;
     }
@@ -340,13 +340,13 @@ static void look(struct job *job, double now)
     if (now - job->looked < FLUSH_SECONDS)
         return;
     job->looked = now;
-    if (job->displaced)
+    if (job->moved)
         dataset_keep(job->dataset, &breath, &ignored);
     else
-        job->displaced = dataset_is_moved(job->dataset);
+        job->moved = dataset_is_moved(job->dataset);
 }
 
-/* The last look. If the dataset is displaced, `line` says where its results are; it replaces an earlier
+/* The last look. If the dataset has moved, `line` says where its results are; it replaces an earlier
  * error, because without it the user would not find them. An output that belongs to another process is left
  * alone. */
 static void look_last(struct job *job, struct error *line)
@@ -354,8 +354,8 @@ static void look_last(struct job *job, struct error *line)
     const struct breath breath = lease_breath(job->lease);
 
     if (job->dataset && !job->lost)
-        job->displaced = job->displaced || dataset_is_moved(job->dataset);
-    if (job->displaced)
+        job->moved = job->moved || dataset_is_moved(job->dataset);
+    if (job->moved)
         dataset_keep(job->dataset, &breath, line);
 }
 
@@ -372,10 +372,10 @@ int job_close(struct job *job, struct error *error)
         rmdir(job->folder); /* succeeds only if it is empty */
     }
     bool ended = !job->failed && job->coordinator && job_pending(job) == 0;
-    if (ended && !job->displaced)
+    if (ended && !job->moved)
         keep_error(job, folder_clear(job->sweep->output, &closing), &closing);
     keep_error(job, dataset_close(job->dataset, &closing), &closing);
-    if (job->displaced) {
+    if (job->moved) {
         job->failed = true;
         job->error = line;
     }

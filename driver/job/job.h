@@ -147,7 +147,7 @@ struct job {
     bool failed;
     struct error error; /* set if failed */
     bool lost; /* the lease, and so the dataset, belongs to another process */
-    bool displaced; /* the dataset's path leads elsewhere: the caller stops the sweep as after a signal */
+    bool moved; /* the dataset's path leads elsewhere: the caller stops the sweep as after a signal */
     int64_t waiting; /* results that are not committed yet */
     struct checkpoint_set kept; /* checkpoints of earlier starts */
     bool *saved; /* [cells] the run may have checkpoints of this start */
@@ -177,7 +177,7 @@ int job_mark(struct job *job, struct error *error);
 void job_renew_mark(const struct job *job);
 
 /* Commits waiting results and closes the job, once. Returns 0, or -1 with the job's first error, or if the
- * dataset was displaced, with the line that says where its results are. */
+ * dataset has moved, with the line that says where its results are. */
 int job_close(struct job *job, struct error *error);
 
 /* Marks the job as failed; the first error is kept. */

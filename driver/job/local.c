@@ -86,7 +86,7 @@ static void report_step(struct local *local, int64_t step, int64_t last_step, in
 
 static bool has_to_stop(const struct local *local)
 {
-    return signals_stop() || local->job->displaced;
+    return signals_stop() || local->job->moved;
 }
 
 static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)

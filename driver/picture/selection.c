@@ -59,7 +59,7 @@ static int refuse_name(const struct selection *s, const char *name, const char *
         nearest_offer(&nearest, s->plane->dimension[i].name);
         string_format(&names, "%s%s", i ? ", " : "; it has ", s->plane->dimension[i].name);
     }
-    refuse(s, " has no dimension '%s'%s", place_excerpt(name, excerpt),
+    refuse(s, " has no dimension '%s'%s", text_excerpt(name, excerpt),
         nearest.best   ? nearest_hint(&nearest, text)
         : names.length ? names.bytes
                        : "; it has none");
@@ -113,7 +113,7 @@ static int refuse_value(const struct selection *s, const struct dimension *dimen
     bool long_list = dimension->number && dimension->length > LIST_MOST;
     struct nearest nearest;
 
-    place_excerpt(value, excerpt);
+    text_excerpt(value, excerpt);
     nearest_init(&nearest, value);
     for (int64_t i = 0; dimension->word && i < dimension->length; i++)
         nearest_offer(&nearest, dimension->word[i]);
@@ -163,7 +163,7 @@ static int fix_one(const struct selection *s, char *pair)
     char excerpt[EXCERPT_SIZE], *value = strchr(pair, '=');
 
     if (!value || value == pair)
-        return refuse(s, ": --at takes NAME=VALUE and not '%s'", place_excerpt(pair, excerpt));
+        return refuse(s, ": --at takes NAME=VALUE and not '%s'", text_excerpt(pair, excerpt));
     *value++ = '\0';
     int found = plane_find(s->plane, pair);
     if (found < 0)
@@ -246,7 +246,7 @@ int selection_variable(
 
     if (view_find(view, name, variable))
         return 0;
-    place_excerpt(name, excerpt);
+    text_excerpt(name, excerpt);
     if (view_is_text(view, name))
         return error_set(error, ERROR_INPUT,
             "%s: %s is a text; analysis/table lists texts for each run, ncdump -v %s prints it", view->name,

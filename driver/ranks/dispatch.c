@@ -154,7 +154,7 @@ static bool is_whole(const struct dispatch *d)
  * launcher has it from the lease; mpirun would comment on it. */
 static void send_quit(struct dispatch *d, struct peer *peer)
 {
-    bool failed = d->job->failed || d->job->displaced;
+    bool failed = d->job->failed || d->job->moved;
     bool stopped = d->stopping && job_pending(d->job) > 0 && !failed && !getenv(LEASE_VARIABLE);
 
     if (peer->dead || peer->quit)
@@ -508,7 +508,7 @@ static void watch_workers(struct dispatch *d)
 {
     double silence = d->clock - d->told_alive;
 
-    if (signals_stop() || d->job->displaced)
+    if (signals_stop() || d->job->moved)
         stop_all(d);
     if (!d->told_ready && (d->now > SIGNALS_SECONDS || peers_are_there(d->peers))) {
         lease_tell(d->job->lease, STAGE_READY, 0);

@@ -84,7 +84,7 @@ static int check_name(struct reader *reader, const struct node *key)
     size_t length = strspn(name, LETTERS "_0123456789");
     char excerpt[EXCERPT_SIZE];
 
-    place_excerpt(name, excerpt);
+    text_excerpt(name, excerpt);
     if (name[length] || length > TOGETHER_NAME_LONGEST || strspn(name, LETTERS) == 0)
         return node_fault(reader, key,
             "together: '%s' is not a name: use at most %d letters, digits and underscores, a letter first",
@@ -107,7 +107,7 @@ static int check_label(struct reader *reader, const char *axis, const struct nod
 {
     char excerpt[EXCERPT_SIZE];
 
-    place_excerpt(key->text, excerpt);
+    text_excerpt(key->text, excerpt);
     if (!key->text[0])
         return node_fault(reader, key, "%s: an empty label", axis);
     if (strlen(key->text) > TOGETHER_LABEL_LONGEST)
@@ -151,8 +151,8 @@ static int read_label(
     axis->label[index] = memory_copy(key->text);
     if (check_label(reader, axis->name, key) < 0 || check_body(reader, key->text, body) < 0)
         return -1;
-    place_excerpt(key->text, here);
-    place_excerpt(axis->label[0], first);
+    text_excerpt(key->text, here);
+    text_excerpt(axis->label[0], first);
     for (int64_t i = 0; i < body->count; i++) {
         const struct param *param = find_param(reader, &body->key[i]);
         if (!param)
@@ -205,8 +205,8 @@ static int check_repeated(struct reader *reader, const struct axis *axis, const 
     for (int64_t i = 1; i < axis->length && status == 0; i++)
         if (compare_values(axis, sorted[i - 1], sorted[i]) == 0)
             status = node_fault(reader, &labels->key[sorted[i]], "%s: '%s' and '%s' set the same values",
-                axis->name, place_excerpt(axis->label[sorted[i - 1]], a),
-                place_excerpt(axis->label[sorted[i]], b));
+                axis->name, text_excerpt(axis->label[sorted[i - 1]], a),
+                text_excerpt(axis->label[sorted[i]], b));
     free(sorted);
     return status;
 }
@@ -217,7 +217,7 @@ static int read_labels(struct reader *reader, const struct node *key, const stru
     char excerpt[EXCERPT_SIZE];
 
     if (check_name(reader, key) < 0 || check_body(reader, key->text, labels) < 0 ||
-        check_body(reader, place_excerpt(labels->key[0].text, excerpt), &labels->child[0]) < 0)
+        check_body(reader, text_excerpt(labels->key[0].text, excerpt), &labels->child[0]) < 0)
         return -1;
     const struct node *first = &labels->child[0]; /* says which parameters the axis has */
     struct axis *axis = new_axis(reader, key->text, key->position, labels->count, first->count);

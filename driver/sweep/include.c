@@ -106,7 +106,7 @@ static void write_chain(struct string *names, const struct level *level, const s
 
     if (level != again)
         write_chain(names, level->by, again);
-    string_format(names, "%s includes ", place_excerpt(level->path, excerpt));
+    string_format(names, "%s includes ", text_excerpt(level->path, excerpt));
 }
 
 static int refuse_circle(struct inclusion *inclusion, const struct node *node, const struct level *level,
@@ -117,7 +117,7 @@ static int refuse_circle(struct inclusion *inclusion, const struct node *node, c
 
     write_chain(&names, level, again);
     node_fault(inclusion->reader, node, "%s: a circle: %s%s", KEY_NAME, string_text(&names),
-        place_excerpt(again->path, excerpt));
+        text_excerpt(again->path, excerpt));
     string_release(&names);
     return -1;
 }
@@ -279,7 +279,7 @@ static int apply(struct reader *reader, struct node *root, const char *setting)
     int status = 0;
 
     if (!equals)
-        return reader_fault(reader, POSITION_SETTING, "%s: takes key=value", place_excerpt(setting, excerpt));
+        return reader_fault(reader, POSITION_SETTING, "%s: takes key=value", text_excerpt(setting, excerpt));
     key.text = memory_copy_part(setting, (size_t)(equals - setting));
     const char *text = equals + 1;
     if (key_find(key.text) == KEY_COUNT && !param_find(key.text))

@@ -108,7 +108,7 @@ static int refuse_word(
 
     for (const struct measure_word *word = row->word; word->text; word++)
         string_format(&words, "%s nor ", word->text);
-    node_fault(reader, node, "%s: '%s' is neither %san integer", name, place_excerpt(node->text, excerpt),
+    node_fault(reader, node, "%s: '%s' is neither %san integer", name, text_excerpt(node->text, excerpt),
         string_text(&words));
     string_release(&words);
     return -1;

@@ -51,7 +51,7 @@ int reader_unknown(struct reader *reader, const struct node *key)
 
     bool setting = key->position.line == 0;
     error_set(reader->error, ERROR_INPUT, "%sunknown key '%s'%s", setting ? "--set: " : "",
-        place_excerpt(key->text, excerpt), key_hint(key->text, hint));
+        text_excerpt(key->text, excerpt), key_hint(key->text, hint));
     return setting ? -1 : position_prefix(reader->error, reader->sweep->path, key->position);
 }
 

@@ -20,7 +20,7 @@ static int read_axis(struct reader *reader, const char *key, const struct node *
         return node_fault(reader, node, "%s: %s changes together with other keys", key, name);
     if (!param || !param->axis || !param_is_number(param))
         return node_fault(
-            reader, node, "%s: '%s' is not an axis of numbers", key, place_excerpt(name, excerpt));
+            reader, node, "%s: '%s' is not an axis of numbers", key, text_excerpt(name, excerpt));
     if (!axis)
         return node_fault(reader, node, "%s: %s is not an axis; give it a list", key, name);
     if (refine->axis_count == 1 && refine->axis[0] == axis - sweep->axis)
@@ -63,7 +63,7 @@ static int read_variable(struct reader *reader, const struct node *node)
     if (variable == METRIC_COUNT)
         return node_fault(reader, node,
             "%s: '%s' is not a metric with one value per run, such as norm_growth%s", key,
-            place_excerpt(name, excerpt), nearest_hint(&nearest, hint));
+            text_excerpt(name, excerpt), nearest_hint(&nearest, hint));
     enum metric_group group = metric_table[variable].group;
     if (!reader->sweep->measure.group[group])
         return node_fault(

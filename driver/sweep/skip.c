@@ -144,7 +144,7 @@ static int64_t find_label_axis(struct reader *reader, const struct node *key)
     for (size_t i = 0; i < param_count; i++)
         nearest_offer(&nearest, param_table[i].name);
     return node_fault(reader, key, "skip: '%s' is neither an axis nor a parameter%s",
-        place_excerpt(key->text, excerpt), nearest_hint(&nearest, hint));
+        text_excerpt(key->text, excerpt), nearest_hint(&nearest, hint));
 }
 
 /* Marks the cells [first, end), one word of bits at a time. */

@@ -110,7 +110,7 @@ static int check_number(
 
     if (check_single(reader, key, node) < 0)
         return -1;
-    place_excerpt(node->text, excerpt);
+    text_excerpt(node->text, excerpt);
     *kind = number_kind(node->text);
     if (is_not_finite(node->text))
         return node_fault(reader, node, "%s: %s is not finite", key, excerpt);
@@ -128,7 +128,7 @@ static int read_real(struct reader *reader, const char *key, const struct node *
     char excerpt[EXCERPT_SIZE];
     double number = strtod(node->text, NULL);
 
-    place_excerpt(node->text, excerpt);
+    text_excerpt(node->text, excerpt);
     if (!isfinite(number))
         return node_fault(reader, node, "%s: %s is too large", key, excerpt);
     if (number == 0 && strcspn(node->text, "123456789") < strcspn(node->text, "eE"))
@@ -168,13 +168,13 @@ static int read_integer(struct reader *reader, const char *key, const struct nod
         *value = strtoll(node->text, NULL, 10);
         return errno == 0 ? 0
                           : node_fault(reader, node, "%s: %s is too large for 64 bits", key,
-                                place_excerpt(node->text, excerpt));
+                                text_excerpt(node->text, excerpt));
     }
     if (read_real(reader, key, node, &number) < 0)
         return -1;
     if (to_integer(number, value))
         return 0;
-    return node_fault(reader, node, "%s: %s is not an integer", key, place_excerpt(node->text, excerpt));
+    return node_fault(reader, node, "%s: %s is not an integer", key, text_excerpt(node->text, excerpt));
 }
 
 int value_integer(
@@ -214,7 +214,7 @@ int value_key(
         return 0;
     for (int64_t i = 0; words[i] && list.length < LIST_LONGEST; i++)
         string_format(&list, "%s%s", i ? ", " : "", words[i]);
-    node_fault(reader, node, "%s: '%s' is not one of %.*s", map, place_excerpt(node->text, excerpt),
+    node_fault(reader, node, "%s: '%s' is not one of %.*s", map, text_excerpt(node->text, excerpt),
         LIST_LONGEST, string_text(&list));
     string_release(&list);
     return -1;
@@ -264,7 +264,7 @@ int value_param(
         status = check_single(reader, name, node);
         if (status == 0 && boolean < 0)
             status = node_fault(
-                reader, node, "%s: '%s' is neither true nor false", name, place_excerpt(node->text, excerpt));
+                reader, node, "%s: '%s' is neither true nor false", name, text_excerpt(node->text, excerpt));
         break;
     case PARAM_WORD: /* where true or false is one, in all spellings of a boolean */
         if (boolean < 0 || !find_text(param->words, boolean ? "true" : "false", &value->integer))
@@ -341,7 +341,7 @@ static int read_rule(
             nearest_offer(&nearest, names[found]);
         if (found == PARTS)
             return node_fault(reader, &map->key[i], "%s: '%s' is not one of range, log, points, plus%s",
-                param->name, place_excerpt(map->key[i].text, excerpt), nearest_hint(&nearest, hint));
+                param->name, text_excerpt(map->key[i].text, excerpt), nearest_hint(&nearest, hint));
         part[found] = &map->child[i];
     }
     if (!part[RANGE] == !part[LOG])

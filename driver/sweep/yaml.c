@@ -260,7 +260,7 @@ static int check_repeated(const struct parsing *parsing, const struct node *map)
     free(sorted);
     if (!repeated)
         return 0;
-    snprintf(why, sizeof(why), "repeated key '%s'", place_excerpt(repeated->text, excerpt));
+    snprintf(why, sizeof(why), "repeated key '%s'", text_excerpt(repeated->text, excerpt));
     return refuse(parsing, repeated->position, why);
 }
 

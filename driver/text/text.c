@@ -44,7 +44,7 @@ char *rate_format(double rate, char *text, size_t size)
     return text;
 }
 
-const char *place_excerpt(const char *text, char excerpt[EXCERPT_SIZE])
+const char *text_excerpt(const char *text, char excerpt[EXCERPT_SIZE])
 {
     const size_t most = 40;
     size_t length = strlen(text);

@@ -166,7 +166,7 @@ const char *nearest_hint(const struct nearest *nearest, char text[NEAREST_SIZE])
 #define EXCERPT_SIZE 64
 
 /* The text, cut after about 40 bytes, for use in a message. Returns excerpt. */
-const char *place_excerpt(const char *text, char excerpt[EXCERPT_SIZE]);
+const char *text_excerpt(const char *text, char excerpt[EXCERPT_SIZE]);
 
 /*
  * Quotes a path for a shell, so that it can be shown and pasted: unchanged if it is safe; in single quotes;

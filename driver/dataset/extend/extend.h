@@ -48,13 +48,13 @@ struct match {
 };
 
 /*
- * The cell of an open dataset that holds the run of each cell of the sweep, -1: none. Sets *place to [cells],
- * which the caller frees. The dataset, which verify_content has accepted, holds the whole sweep or a part of
- * it, or, none of its runs, a shorter one. -1: it holds something else, or memory is lacking; the message is
- * that of `run`.
+ * The cell of an open dataset that holds the run of each cell of the sweep, -1: none. Sets *kept_cell to
+ * [cells], which the caller frees. The dataset, which verify_content has accepted, holds the whole sweep or a
+ * part of it, or, none of its runs, a shorter one. -1: it holds something else, or memory is lacking; the
+ * message is that of `run`.
  */
 int match_cells(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
-    int64_t **place, struct error *error);
+    int64_t **kept_cell, struct error *error);
 
 /*
  * What a start finds at its output, and what it would do there. `run` makes the plan and executes it,
@@ -92,7 +92,7 @@ struct start_plan {
     int64_t session; /* row of the session table */
     double additions; /* bytes that others have added to it; NaN: unknown */
     int64_t cells; /* of the sweep */
-    int64_t *place; /* [cells] the cell of the file that holds the same run; -1: none does */
+    int64_t *kept_cell; /* [cells] the cell of the file that holds the same run; -1: none does */
     signed char *before; /* [cells] the outcome in the file; pending if none holds the run */
     signed char *outcome; /* [cells] that with which the start begins: see dataset_outcomes */
 };

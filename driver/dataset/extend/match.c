@@ -410,7 +410,7 @@ int64_t match_cell(const struct match *match, const struct view *view, int64_t c
 }
 
 int match_cells(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
-    int64_t **place, struct error *error)
+    int64_t **kept_cell, struct error *error)
 {
     struct layout layout;
     struct match match;
@@ -427,6 +427,6 @@ int match_cells(const struct view *view, const struct sweep *sweep, const struct
     for (int64_t cell = 0; found && !match.old_steps && cell < view->cells; cell++)
         found[match_cell(&match, view, cell)] = cell;
     match_release(&match);
-    *place = found;
+    *kept_cell = found;
     return found ? 0 : layout_error(error, view->name, ENOMEM);
 }

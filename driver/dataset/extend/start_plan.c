@@ -105,7 +105,7 @@ static int find_runs(struct start_plan *plan, struct error *error)
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++) {
         int64_t to = match_cell(&plan->match, view, cell);
         bool copied = plan->fate == START_CONTINUES || attempts[cell] > 0;
-        plan->place[to] = cell;
+        plan->kept_cell[to] = cell;
         plan->before[to] = outcome[cell];
         plan->outcome[to] = copied ? outcome[cell] : OUTCOME_PENDING;
     }
@@ -330,17 +330,17 @@ int start_plan_make(struct start_plan *plan, const char *path, const struct swee
     int cause = output_resolve(path, &plan->path);
     if (cause)
         return layout_error(error, path, cause);
-    plan->place = malloc(cells * sizeof(*plan->place));
+    plan->kept_cell = malloc(cells * sizeof(*plan->kept_cell));
     plan->before = calloc(cells, 1);
     plan->outcome = calloc(cells, 1);
-    if (!plan->place || !plan->before || !plan->outcome) {
+    if (!plan->kept_cell || !plan->before || !plan->outcome) {
         plan_no_memory(plan, error);
         start_plan_release(plan);
         return -1;
     }
     _Static_assert(OUTCOME_PENDING == 0, "cells are pending until a file is found that holds them");
     for (int64_t cell = 0; cell < sweep->cells; cell++)
-        plan->place[cell] = -1;
+        plan->kept_cell[cell] = -1;
     int result = layout_init(&plan->layout, sweep, corpus, error);
     if (result == 0)
         result = decide(plan, options, error);
@@ -358,7 +358,7 @@ void start_plan_release(struct start_plan *plan)
     view_close(&plan->view);
     layout_release(&plan->layout);
     free(plan->path);
-    free(plan->place);
+    free(plan->kept_cell);
     free(plan->before);
     free(plan->outcome);
     *plan = (struct start_plan){.view = {.file = -1}};
@@ -415,7 +415,7 @@ int start_plan_execute(struct start_plan *plan, struct error *error)
     int status = layout_write(&plan->layout, new);
     int result = status == NC_NOERR ? 0 : layout_error(error, plan->name, status);
     if (result == 0 && copies)
-        result = copy_runs(&plan->view, &plan->layout, plan->place, new, error);
+        result = copy_runs(&plan->view, &plan->layout, plan->kept_cell, new, error);
     if (result == 0 && copies && plan->additions != 0) /* or NaN */
         result = additions_copy(&plan->view, &plan->match, &plan->layout, new, error);
     if (result == 0)

@@ -126,15 +126,15 @@ int dataset_read(
     struct dataset *dataset, int64_t cell, enum metric metric, double *values, struct error *error);
 
 /*
- * A dataset is displaced when its path no longer leads to the open file, because somebody has renamed,
+ * A dataset has moved when its path no longer leads to the open file, because somebody has renamed,
  * replaced or removed it. This process still has the file, and writes to no other.
  */
 
-/* Is the dataset displaced? False if that is unknown: a server or disk may hide a file for a moment. */
+/* Has the dataset moved? False if that is unknown: a server or disk may hide a file for a moment. */
 bool dataset_is_moved(const struct dataset *dataset);
 
 /*
- * Lets the values of a displaced dataset outlive this process. A renamed file stays where it is. A file
+ * Lets the values of a moved dataset outlive this process. A renamed file stays where it is. A file
  * without a name is copied to OUT.nc.ours, or OUT.nc.ours.1 and so on if that exists; from then on the copy
  * is written. May be called again. `line` says what happened, where the results are and what to do,
  * ERROR_ENVIRONMENT. -1: the file could not be copied, and `line` says why.

@@ -115,7 +115,7 @@ TEST(local_stops_and_saves_when_its_dataset_is_replaced)
         alarm(UNSTOPPED_SECONDS);
         local_run(&job);
         alarm(0);
-        CHECK(stranger.done && job.displaced && job_pending(&job) == CELLS);
+        CHECK(stranger.done && job.moved && job_pending(&job) == CELLS);
         CHECK(job_close(&job, &bench.error) != 0);
         check_told(&bench);
         check_kept(&bench, 0, 1);
@@ -164,7 +164,7 @@ static void check_lost(struct bench *bench, struct job *job, struct lease *lease
     lend(path);
     failing_clock(2 * LEASE_RENEW_SECONDS + 2);
     job_breathe(job, clock_now());
-    CHECK(job->lost && job->failed && !job->displaced);
+    CHECK(job->lost && job->failed && !job->moved);
     CHECK(job_close(job, &bench->error) != 0);
     failing_clock(0);
     CHECK(strstr(bench->error.text, ": the lease was lost to another process") != NULL);
@@ -200,6 +200,6 @@ TEST(job_whose_lease_is_gone_with_its_dataset_keeps_it_until_another_has_it)
     CHECK(unlink(bench.path) == 0 && unlink(path) == 0);
     failing_clock(LEASE_RENEW_SECONDS + 1);
     job_breathe(&job, clock_now());
-    CHECK(job.displaced && !job.failed);
+    CHECK(job.moved && !job.failed);
     check_lost(&bench, &job, lease);
 }
