@@ -51,6 +51,11 @@ def differences(left, right):
     return found
 
 
+def assert_equal(left, right):
+    """Two files have the same values."""
+    assert differences(read(left), read(right)) == []
+
+
 def ended(dataset):
     return dataset["outcome"].values >= DONE
 

@@ -158,6 +158,18 @@ class Watched:
             time.sleep(min(TICK_SECONDS, max(deadline - now, 0)))
         return False
 
+    def wait_until(self, condition, what, seconds=120):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert self.wait(0.02), f"ended with {self.process.returncode} before {what}: {self.text}"
+            assert time.monotonic() < deadline, f"not within {seconds} s: {what}\n{self.stacks()}"
+
+    def ends(self, seconds=300):
+        """The exit status; checks that the command ends and leaves no process."""
+        assert not self.wait(seconds), f"does not end\n{self.stacks()}"
+        assert self.wait_gone(60) is not None, self.stacks()
+        return self.process.returncode
+
     def wait_gone(self, seconds):
         """Waits until none of its processes is alive. Returns the seconds, or None if some are still alive."""
         begin = time.monotonic()

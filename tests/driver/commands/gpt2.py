@@ -1,7 +1,5 @@
-"""GPT-2 in PyTorch and float64, and its weights as a safetensors file, for the tests of `normsweep inspect`.
-
-Written from the definitions of the model, of the measurements and of the file, with neither transformers nor
-safetensors. Weights are a dict by Hugging Face's names.
+"""Weights of GPT-2, what tests/reference.py measures of them, and their safetensors file, for the tests of `normsweep
+inspect`. Neither transformers nor safetensors is needed. Weights are a dict by Hugging Face's names.
 """
 import importlib
 import json
@@ -13,17 +11,9 @@ import numpy as np
 import torch
 import xarray as xr
 
+import exported
+import reference_measures
 from conftest import script
-
-torch.set_num_threads(1)
-
-PARTS = {"q": 0, "k": 1, "v": 2}
-TENSORS = {  # normsweep's names of GPT-2's tensors
-    "o": "attn.c_proj.weight", "w1": "mlp.c_fc.weight", "w2": "mlp.c_proj.weight", "ln1": "ln_1.weight",
-    "ln2": "ln_2.weight", "o_bias": "attn.c_proj.bias", "w1_bias": "mlp.c_fc.bias", "w2_bias": "mlp.c_proj.bias",
-    "ln1_bias": "ln_1.bias", "ln2_bias": "ln_2.bias",
-}
-
 
 def printed(text):
     """What `inspect --json` prints, as {(name, stack, layer, tensor, head): value}, "-" where one does not apply;
@@ -76,119 +66,50 @@ def layer_count(weights):
     return sum(name.endswith("ln_1.weight") for name in weights)
 
 
-# The model
+# What is to be printed: {(name, layer, tensor, head): value}, "-" where a column does not apply
 
 
-def layer_norm(x, weights, name):
-    y = (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + 1e-5)
-    return y * weights[name + ".weight"] + weights[name + ".bias"]
-
-
-def conv1d(x, weights, name):
-    return x @ weights[name + ".weight"] + weights[name + ".bias"]
-
-
-ACTIVATIONS = {
-    "gelu_new": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
-    "gelu": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
-    "relu": torch.relu,
-}
-
-
-def attention_weights(q, k, hard):
-    """[B, H, T, T]; hard: the mean over the keys of largest score."""
-    scores = q @ k.transpose(2, 3) / math.sqrt(q.shape[-1])
-    length = q.shape[2]
-    scores = scores.masked_fill(torch.ones(length, length).tril() == 0, -math.inf)
-    if not hard:
-        return torch.softmax(scores, -1)
-    largest = scores.max(-1, keepdim=True).values
-    chosen = (scores >= largest - 1e-6 * largest.abs()).double()
-    return chosen / chosen.sum(-1, keepdim=True)
-
-
-def forward(weights, tokens, heads, activation, hard=False):
-    """tokens [B, T]: states after every layer and the input of the output layer [B, T, C]; attention [B, H, T, T]."""
-    batch, length = tokens.shape
-    states, attention = [], []
-    x = weights["wte.weight"][tokens] + weights["wpe.weight"][:length]
-    for layer in range(layer_count(weights)):
-        name = f"h.{layer}."
-        qkv = conv1d(layer_norm(x, weights, name + "ln_1"), weights, name + "attn.c_attn")
-        q, k, v = (part.view(batch, length, heads, -1).transpose(1, 2) for part in qkv.chunk(3, -1))
-        attention.append(attention_weights(q, k, hard))
-        mixed = (attention[-1] @ v).transpose(1, 2).reshape(batch, length, -1)
-        x = x + conv1d(mixed, weights, name + "attn.c_proj")
-        hidden = conv1d(layer_norm(x, weights, name + "ln_2"), weights, name + "mlp.c_fc")
-        x = x + conv1d(ACTIVATIONS[activation](hidden), weights, name + "mlp.c_proj")
-        states.append(x)
-    return [*states, layer_norm(x, weights, "ln_f")], attention
-
-
-# Measurements: {(name, layer, tensor, head): value}, "-" where a column does not apply
-
-
-def norm(*tensors):
-    return math.sqrt(sum(float((tensor**2).sum()) for tensor in tensors))
+def as_reference(weights, heads, activation="gelu_new"):
+    """(configuration, weights) of the same network in tests/reference.py."""
+    width, inner = weights["h.0.mlp.c_fc.weight"].shape
+    config = {"n_layer": layer_count(weights), "n_head": heads, "n_embd": width, "n_inner": inner,
+              "n_positions": len(weights["wpe.weight"]), "activation_function": activation,
+              "layer_norm_epsilon": 1e-5, "scale_attn_weights": True}
+    tensors = {"transformer." + name: tensor for name, tensor in weights.items()}
+    output = tensors.pop("transformer.lm_head.weight", None)
+    ours, theirs = exported.read_gpt2(config, tensors)
+    if output is not None:
+        theirs["output", -1] = output
+    return ours | {"norm_placement": "pre", "attention_mask": "causal", "tied": output is None,
+                   "output_bias": False}, theirs
 
 
 def norms(weights):
-    layers = range(layer_count(weights))
-    inside = {layer: [t for name, t in weights.items() if name.startswith(f"h.{layer}.")] for layer in layers}
-    out = {name: norm(*tensors) for name, tensors in {
-        "param_norm": [t for layer in layers for t in inside[layer]],
-        "embedding_norm": [weights["wte.weight"], weights["wpe.weight"]],
-        "output_norm": [weights[name] for name in ["lm_head.weight"] if name in weights],
-        "total_norm": weights.values()}.items()}
-    out = {(name, "-", "-", "-"): value for name, value in out.items()}
-    for layer in layers:
-        out["layer_norm", layer, "-", "-"] = norm(*inside[layer])
-        for part, place in PARTS.items():
-            for suffix in ("weight", "bias"):
-                tensor = weights[f"h.{layer}.attn.c_attn.{suffix}"].chunk(3, -1)[place]
-                out["tensor_norm", layer, part + "_bias" * (suffix == "bias"), "-"] = norm(tensor)
-        for name, there in TENSORS.items():
-            out["tensor_norm", layer, name, "-"] = norm(weights[f"h.{layer}.{there}"])
+    config, theta = as_reference(weights, heads=1)
+    found = reference_measures.norm_measures(config, theta, None)
+    out = {(name, "-", "-", "-"): found[name] for name in ("param_norm", "embedding_norm", "output_norm",
+                                                           "total_norm")}
+    for layer, of_layer in enumerate(found["tensor_norm"][0]):
+        out["layer_norm", layer, "-", "-"] = found["layer_norm"][0][layer]
+        out |= {("tensor_norm", layer, name, "-"): value
+                for name, value in zip(reference_measures.kinds(config), of_layer) if not math.isnan(value)}
     return out
 
 
-def windows(ids, context):
-    count = (len(ids) - 1) // context
-    return (torch.tensor(ids[first : first + count * context]).view(count, context) for first in (0, 1))
-
-
-def cosines(name, states, others):
-    """Per layer and, last, for the input of the output layer."""
-    means = [float(torch.cosine_similarity(a, b, dim=-1).mean()) for a, b in zip(states, others)]
-    return {(name, layer, "-", "-"): mean for layer, mean in enumerate(means[:-1])} | {
-        (name + "_final", "-", "-", "-"): means[-1]}
-
-
-def entropy(tokens):
-    share = torch.bincount(tokens.flatten()).double() / tokens.numel()
-    return -torch.special.xlogy(share, share).sum()
-
-
 def text_measures(weights, ids, heads, activation, context):
-    inputs, targets = windows(ids, context)
-    states, _ = forward(weights, inputs, heads, activation)
-    scaled = {name: 1000 * tensor for name, tensor in weights.items()}
-    saturated, attention = forward(scaled, inputs, heads, activation)
-    log_p = torch.log_softmax(states[-1] @ weights.get("lm_head.weight", weights["wte.weight"]).T, -1)
-    predicted = log_p.argmax(-1)
-    out = {(name, "-", "-", "-"): float(value) for name, value in {
-        "tokens": targets.numel(),
-        "valid_loss": -log_p.gather(2, targets[:, :, None]).mean(),
-        "accuracy": (predicted == targets).double().mean(), "predicted_entropy": entropy(predicted)}.items()}
-    out |= cosines("saturation", states, saturated)
-    out |= cosines("hard_saturation", states, forward(scaled, inputs, heads, activation, hard=True)[0])
-    for layer, weights_of_rows in enumerate(attention):
-        count = (weights_of_rows > 1e-5).sum(-1).double()
-        for head in range(heads):
-            rows = count[:, head]
-            out["positions_attended", layer, "-", head] = float(rows.mean())
-            out["fraction_attended", layer, "-", head] = float((rows / torch.arange(1, context + 1)).mean())
-            out["share_above_one", layer, "-", head] = float((rows > 1).double().mean())
+    config, theta = as_reference(weights, heads, activation)
+    sequences = [(ids[at : at + context], ids[at + 1 : at + context + 1])
+                 for at in range(0, len(ids) - context, context)]
+    found = reference_measures.validation_measures(config, theta, sequences)
+    found |= reference_measures.saturation_measures(config, theta, sequences)
+    out = {("tokens", "-", "-", "-"): context * len(sequences)}
+    for name in ("valid_loss", "accuracy", "predicted_entropy"):
+        out[name, "-", "-", "-"] = found[name]
+    for name in ("saturation", "hard_saturation"):
+        out[name + "_final", "-", "-", "-"] = found[name + "_final"][0]
+        out |= {(name, layer, "-", "-"): value for layer, value in enumerate(found[name][0])}
+    for name in ("positions_attended", "fraction_attended", "share_above_one"):
+        out |= {(name, layer, "-", head): value for (layer, head), value in np.ndenumerate(found[name][0])}
     return out
 
 

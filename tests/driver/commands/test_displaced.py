@@ -26,8 +26,7 @@ def test_a_replaced_dataset_stops_the_sweep(normsweep, tmp_path):
         shutil.copy(output, other)
         os.rename(other, output)
         before = output.read_bytes()
-        told = sweep.process.communicate(timeout=120)[1].splitlines()
-    assert sweep.process.returncode == 3
+        told = sweep.ended(3)[1].splitlines()
     assert told[-1] == ("a.nc: was replaced by another file while its sweep ran, so the sweep has stopped; all results "
                         "are in a.nc.ours; to continue, rename that file to the output's path and run the same "
                         "command again")

@@ -51,7 +51,7 @@ def inspect(folder, *arguments, program="normsweep", **options):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("activation", gpt2.ACTIVATIONS)
+@pytest.mark.parametrize("activation", ["gelu_new", "gelu", "relu"])
 @pytest.mark.parametrize("tied", [True, False])
 def test_every_number(tmp_path, program, activation, tied):
     prefix = "" if tied else "transformer."

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 import xarray as xr
+import reference
 from conftest import BUILD, PROJECT, run
 from test_inspect import CONFIG, CONTEXT, HEADS, IDS, compare, table, write
 
@@ -79,7 +80,7 @@ def test_output_of_a_page(tmp_path, output):
     weights = gpt2.random_weights(tied=output != "own")
     write(tmp_path, weights, prefix="transformer.", config=CONFIG)
     page = inspect(tmp_path, "net.weights.nc").stdout
-    norm = "tied" if output != "own" else f"{gpt2.norm(weights['lm_head.weight'].float()):.6g}"
+    norm = "tied" if output != "own" else f"{weights['lm_head.weight'].norm():.6g}"
     assert f", output {norm}, everything " in page
 
 
@@ -94,13 +95,13 @@ def test_states(tmp_path, model):
     """Of the first windows, as many as fit in 256 rows: here all nine."""
     inspect(tmp_path, *NAMES, "-o", "out.nc", "--states", program="normsweep-double")
     inputs = torch.tensor(IDS[: 9 * CONTEXT]).view(9, CONTEXT)
-    states, _ = gpt2.forward(model, inputs, HEADS, "gelu_new")
-    embedded = model["wte.weight"][inputs] + model["wpe.weight"][:CONTEXT]
-    expected = torch.stack([embedded, *states[:-1]]).flatten(1, 2).transpose(0, 1)
+    real = torch.ones(inputs.shape, dtype=torch.bool)
+    passed, = reference.forward(*gpt2.as_reference(model, HEADS), [reference.Sequences(inputs, real)])
+    expected = torch.stack(passed.states).flatten(1, 2).transpose(0, 1)
     with xr.open_dataset(tmp_path / "out.nc") as written:
         assert written.state.dims == ("position", "depth", "width")
         np.testing.assert_allclose(written.state.values, expected.numpy(), rtol=0, atol=1e-10)
-        np.testing.assert_allclose(written.output.values, states[-1].flatten(0, 1).numpy(), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(written.output.values, passed.final.flatten(0, 1).numpy(), rtol=0, atol=1e-10)
         assert written.token.values.tolist() == inputs.flatten().tolist()
         assert written.sequence.values.tolist() == [i // CONTEXT for i in range(9 * CONTEXT)]
 

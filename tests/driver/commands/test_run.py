@@ -5,7 +5,6 @@ import pathlib
 import re
 import signal
 import subprocess
-import time
 
 import missing
 import numpy as np
@@ -13,7 +12,11 @@ import pytest
 import xarray as xr
 
 from conftest import NORMSWEEP, run, tiny
+from fault_sweeps import said
 from preloaded import preload
+from same import assert_equal
+from waited import ENDLESS
+from watched import Watched
 
 thorough = pytest.mark.thorough("starts and stops whole sweeps")
 
@@ -27,49 +30,6 @@ measure: {every: 10}
 RUNS = 12
 # Four runs that take at least a second together, for tests that need time.
 LONG = ["--set", "steps=4000", "--set", "measure={every: 1000}", "--set", "learning_rate=0.1"]
-# Runs that are too long to end on any machine.
-ENDLESS = ["--set", "steps=100000000", "--set", "measure={every: 1000000}", "--set", "learning_rate=0.1"]
-# Variables that differ from start to start.
-CLOCK = {"seconds", "tokens_per_second", "attempts", "deaths", "host", "session"}
-
-
-@pytest.fixture
-def sweep(tmp_path):
-    (tmp_path / "sweep.yaml").write_text(SWEEP)
-    return tmp_path / "sweep.yaml"
-
-
-def values(path):
-    with xr.open_dataset(path) as dataset:
-        return {name: variable.values.copy() for name, variable in dataset.variables.items()
-                if name not in CLOCK and not name.startswith("session_")}
-
-
-def assert_equal(left, right):
-    """Bit for bit, NaN equal to NaN."""
-    left, right = values(left), values(right)
-    assert left.keys() == right.keys()
-    for name in left:
-        np.testing.assert_array_equal(left[name], right[name], err_msg=name)
-
-
-def processes(path):
-    """The pids of all processes that name `path` on their command line."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if os.fsencode(path) in (entry / "cmdline").read_bytes():
-                    found.append(int(entry.name))
-            except OSError:
-                pass
-    return found
-
-
-def said(err):
-    """Stderr without the plain lines of progress that a long sweep writes."""
-    progress = re.compile(r"(stopping, saving, )?\d+/(about )?\d+ done, ")
-    return "".join(line for line in err.splitlines(True) if not progress.match(line))
 
 
 def outcomes(path):
@@ -80,59 +40,8 @@ def outcomes(path):
         return np.array([])
 
 
-def rank(pid):
-    """The rank of a process; -1: it is not a rank."""
-    try:
-        found = re.search(rb"\0PMIX_RANK=(\d+)", pathlib.Path(f"/proc/{pid}/environ").read_bytes())
-    except OSError:
-        return -1
-    return int(found[1]) if found else -1
-
-
-def wait_until(condition, what, timeout=60):
-    end = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < end, f"not within {timeout} s: {what}"
-        time.sleep(0.02)
-
-
-class Start:
-    """A sweep in the background; on exit, its remaining processes are ended."""
-
-    def __init__(self, sweep, *arguments, **options):
-        self.sweep, self.folder = sweep, sweep.parent
-        self.lease = self.folder / "sweep.nc.lease"
-        self.process = subprocess.Popen([NORMSWEEP, "run", sweep, *arguments], cwd=self.folder,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True, **options)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for pid in [self.process.pid, *processes(self.sweep)]:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        self.process.communicate()
-
-    def stage(self):
-        """The coordinator's second record: 1 starting, 2 ready, 3 ended."""
-        try:
-            lines = self.lease.read_text().splitlines()
-        except FileNotFoundError:
-            return 0
-        return int(lines[1].split()[7]) if len(lines) > 1 and lines[1].strip() else 0
-
-    def wait_ready(self):
-        wait_until(lambda: self.stage() == 2 or self.process.poll() is not None, "the coordinator is ready")
-        assert self.process.poll() is None, self.process.communicate()
-
-    def ended(self, status, timeout=60):
-        out, err = self.process.communicate(timeout=timeout)
-        assert self.process.returncode == status, f"{self.process.returncode}\n{out}{err}"
-        return out, err
+def start(sweep, *arguments):
+    return Watched([NORMSWEEP, "run", sweep, *arguments], cwd=sweep.parent)
 
 
 def test_numbers_do_not_depend_on_ranks(normsweep, sweep, tmp_path):
@@ -224,15 +133,13 @@ def test_carried_on(normsweep, sweep, tmp_path, jobs, number):
     while status == 0:  # twice as long wherever the sweep has ended before it could be stopped
         arguments = [*LONG, "--set", f"steps={steps}"]
         (tmp_path / "sweep.nc").unlink(missing_ok=True)
-        with Start(sweep, "-j", jobs, *arguments) as start:
-            wait_until(lambda: (outcomes(tmp_path / "sweep.nc") >= 2).any() or start.process.poll() is not None,
-                       "a run has ended")
-            start.process.send_signal(number)
-            out, err = start.process.communicate(timeout=60)
-            status, steps = start.process.returncode, 2 * steps
+        with start(sweep, "-j", jobs, *arguments) as command:
+            command.wait(60, lambda: (outcomes(tmp_path / "sweep.nc") >= 2).any())
+            command.process.send_signal(number)
+            status, steps = command.ends(), 2 * steps
         assert steps < 10 ** 6, "it cannot be stopped"
-    assert status == 75 and "run the same command again to continue" in out and said(err) == ""
-    assert not list(tmp_path.glob("*.lease*")) and not processes(sweep)
+    assert status == 75 and "run the same command again to continue" in command.text["out"]
+    assert said(command.text["err"]) == [] and not list(tmp_path.glob("*.lease*"))
     left = outcomes(tmp_path / "sweep.nc")
     assert (left == 0).any() and (left >= 2).any() and not (left == 1).any()
     normsweep("run", sweep, "-j", "2", *arguments)
@@ -242,21 +149,21 @@ def test_carried_on(normsweep, sweep, tmp_path, jobs, number):
 
 @thorough
 def test_early_signal_waits_for_the_ranks(sweep, tmp_path):
-    with Start(sweep, "-j", "2", *ENDLESS) as start:
-        wait_until(start.lease.exists, "the lease is taken")
-        start.process.send_signal(signal.SIGINT)
-        out, err = start.ended(75)
-        assert said(err) == "" and "stopped" in out
-    assert not processes(sweep)
+    with start(sweep, "-j", "2", *ENDLESS) as command:
+        command.wait_until((tmp_path / "sweep.nc.lease").exists, "the lease is taken")
+        command.process.send_signal(signal.SIGINT)
+        assert command.ends() == 75
+    assert said(command.text["err"]) == [] and "stopped" in command.text["out"]
 
 
 @thorough
 def test_lost_lease_is_told_once(sweep, tmp_path):
-    with Start(sweep, "-j", "1", *ENDLESS) as start:
-        start.wait_ready()
-        start.lease.unlink()
-        out, err = start.ended(3)
-        assert said(err).count("\n") == 1 and "sweep.nc.lease: No such file or directory" in err
+    with start(sweep, "-j", "1", *ENDLESS) as command:
+        command.wait_until(lambda: 1 in outcomes(tmp_path / "sweep.nc"), "a run trains")
+        (tmp_path / "sweep.nc.lease").unlink()
+        assert command.ends() == 3
+    line, = said(command.text["err"])
+    assert "sweep.nc.lease: No such file or directory" in line
 
 
 @thorough
@@ -274,15 +181,15 @@ def test_many_arguments(normsweep, sweep):
 
 @thorough
 def test_readable_while_it_runs(sweep, tmp_path):
-    with Start(sweep, "-j", "2", "--set", "steps=100000", "--set", "measure={every: 100}") as start:
-        start.wait_ready()
+    def rows():
+        with xr.open_dataset(tmp_path / "sweep.nc") as dataset:
+            return int(np.isfinite(dataset.param_norm.values).sum())
 
-        def rows():
-            with xr.open_dataset(tmp_path / "sweep.nc") as dataset:
-                return int(np.isfinite(dataset.param_norm.values).sum())
-        wait_until(lambda: rows() > 10, "rows are to be seen", timeout=30)
-        start.process.send_signal(signal.SIGINT)
-        start.ended(75)
+    with start(sweep, "-j", "2", "--set", "steps=100000", "--set", "measure={every: 100}") as command:
+        command.wait_until((tmp_path / "sweep.nc").exists, "there is a dataset")
+        command.wait_until(lambda: rows() > 10, "rows are to be seen", seconds=30)
+        command.process.send_signal(signal.SIGINT)
+        assert command.ends() == 75
 
 
 @thorough

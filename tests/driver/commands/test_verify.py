@@ -12,7 +12,8 @@ import injected
 from altered import Content
 from conftest import NORMSWEEP, run
 from test_plan import at_a_terminal
-from test_run import Start, outcomes, wait_until
+from test_run import outcomes
+from waited import Background
 
 pytestmark = pytest.mark.thorough("trains runs again and again")
 
@@ -350,12 +351,12 @@ def test_a_sweep_under_way(tmp_path, normsweep):
     """One of its two workers trains for ever."""
     (tmp_path / "sweep.yaml").write_text(SWEEP.partition("together")[0].replace("steps: 12", "steps: [12, 100000000]")
                                          .replace("every: 5", "every: 1000000").replace("[0.1, 0.01]", "0.1"))
-    with Start(tmp_path / "sweep.yaml", "-j", "2") as start:
-        wait_until(lambda: (outcomes(tmp_path / "sweep.nc") == DONE).any(), "a run is done")
+    with Background(tmp_path, "run", "sweep.yaml", "-j", "2") as sweep:
+        sweep.wait_until(lambda: DONE in outcomes(tmp_path / "sweep.nc"), "a run is done")
         done = normsweep("verify", "sweep.yaml", "-n", "99")
-        assert start.process.poll() is None
-        start.process.send_signal(signal.SIGINT)
-        start.ended(75)
+        assert sweep.process.poll() is None
+        sweep.send(signal.SIGINT)
+        sweep.ended(75)
     assert ": 1 of 1 finished run trained again: 1 equal in " in done.stdout and done.stderr == ""
 
 

@@ -178,12 +178,11 @@ def test_json_of_a_running_and_of_a_stopped_sweep(folder):
         assert way["axes"].keys() == {"learning_rate", "bias", "norm_placement"} and way["last_step"] == 100000000
         assert way["step"] == 0 and way["host"] == found["session"]["host"]
         with Background(folder, "status", "a.nc", "--json", "--watch") as watch:
-            for _ in range(2):
-                assert schemas.read(watch.process.stdout.readline(), "status")["state"] == "running"
+            wait_until(lambda: watch.text["out"].count("\n") > 1, "it has looked twice")
             sweep.send(signal.SIGTERM)
             sweep.ended(75)
-            rest = watch.ended(0)[0].splitlines()
-        assert [schemas.read(line, "status")["state"] for line in rest][-1] == "stopped"
+            states = [schemas.read(line, "status")["state"] for line in watch.ended(0)[0].splitlines()]
+        assert states[:2] == ["running"] * 2 and states[-1] == "stopped"
     found = status(path)
     assert found["state"] == "stopped" and found["saved"] == 1 and found["under_way"] == []
     assert found["seconds_left"] is None and found["counts"]["pending"] == RUNS

@@ -1,13 +1,12 @@
 """Sweeps in the background, for tests of what waits for them, is told of their end, or reads their log."""
 
-import pathlib
 import signal
-import subprocess
 import time
 
 import netCDF4
 
 from conftest import NORMSWEEP
+from watched import Watched
 
 SWEEP = """\
 title: waited "for"
@@ -39,42 +38,21 @@ def wait_until(condition, what, timeout=120):
         time.sleep(0.02)
 
 
-def catches(pid, number):
-    """Does the process have a handler for the signal?"""
-    text = pathlib.Path(f"/proc/{pid}/status").read_text()
-    caught = next(line for line in text.splitlines() if line.startswith("SigCgt:"))
-    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+class Background(Watched):
+    """A command of the program in a folder; with the end of the context it is ended."""
 
-
-class Background:
-    """A command; on exit it is ended."""
-
-    def __init__(self, folder, *arguments, **options):
-        self.process = subprocess.Popen([NORMSWEEP, *map(str, arguments)], cwd=folder, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.communicate(timeout=60)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-        self.process.communicate()
+    def __init__(self, folder, *arguments, env=None):
+        super().__init__([NORMSWEEP, *arguments], env, cwd=folder)
 
     def wait_caught(self, number=signal.SIGINT):
-        wait_until(lambda: self.process.poll() is not None or catches(self.process.pid, number), "it has a handler")
+        wait_until(lambda: any(process.catches(number) for process in self.of("launcher")), "it has a handler")
 
     def send(self, number):
         self.process.send_signal(number)
 
     def ended(self, status):
-        out, err = self.process.communicate(timeout=120)
-        assert self.process.returncode == status, (self.process.returncode, out, err)
-        return out, err
+        assert self.ends(120) == status, self.text
+        return self.text["out"], self.text["err"]
 
 
 def let_one_fail(path, reason="no memory for 12 bytes"):

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import netCDF4
 import numpy as np
@@ -19,6 +18,7 @@ import schemas
 from conftest import NORMSWEEP, PROJECT, tiny
 from fault_kinds import KINDS
 from fault_sweeps import Sweep, said
+from waited import wait_until
 from watched import MARK, Watched
 
 pytestmark = pytest.mark.thorough("injects every kind of fault at random moments; test_killed.py has fixed ones")
@@ -34,20 +34,6 @@ ENDLESS = ["--set", "steps=100000000", "--set", "measure={every: 1000000}"]
 
 def start(sweep, *arguments):
     return Watched([NORMSWEEP, "run", sweep, *arguments], cwd=sweep.parent)
-
-
-def wait_until(command, condition, what, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert command.wait(0.02), f"ended with {command.process.returncode} before {what}: {command.text}"
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}\n{command.stacks()}"
-
-
-def ends(command, seconds=300):
-    """The exit status of a command; checks that it ends and leaves no process."""
-    assert not command.wait(seconds), f"does not end\n{command.stacks()}"
-    assert command.wait_gone(60) is not None, command.stacks()
-    return command.process.returncode
 
 
 FREEZES = "freeze worker"  # waits for time-outs, up to 100 s, so that its test is one of its own
@@ -115,7 +101,7 @@ def leave_a_log(case):
 
 def leave_a_process(case):
     left = subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: case.watched[0].mark})
-    assert wait_for(lambda: any(process.pid == left.pid for process in case.watched[0].look()))
+    wait_until(lambda: any(process.pid == left.pid for process in case.watched[0].look()), "it is seen")
 
 
 def alter_the_dataset(case):
@@ -130,13 +116,6 @@ def alter_the_weights(case):
     text = bytearray(path.read_bytes())
     text[-5] ^= 1
     path.write_bytes(text)
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return condition()
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +172,7 @@ def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
                 worker = [process for process in command.of("worker", "spare") if process.pid == pid]
                 if cell == poison and worker and worker[0].kill(signal.SIGKILL):
                     deaths, digest = deaths + 1, run_digest
-        assert ends(command) == 1, command.text
+        assert command.ends() == 1, command.text
     assert deaths == 3, command.text
     with netCDF4.Dataset(tmp_path / "sweep.nc") as dataset:
         outcome, reasons = dataset["outcome"][:].ravel(), dataset["reason"][:].ravel()
@@ -225,18 +204,18 @@ def events(folder, name):
 def test_spares_take_the_places_of_lost_workers(sweep, tmp_path, spares):
     """Each once; when none is left, the pool shrinks and the sweep goes on."""
     with start(sweep, "-j", "2", "--spares", str(spares), "--log", tmp_path / "log", *ENDLESS) as command:
-        wait_until(command, lambda: len(events(tmp_path, "run_started")) == 2, "two workers train")
+        command.wait_until(lambda: len(events(tmp_path, "run_started")) == 2, "two workers train")
         assert len(command.of("worker")) == 2 and len(command.of("spare")) == spares
         victim = command.of("worker")[0]
         for lost in range(1, spares + 2):
             assert victim.kill(signal.SIGKILL)
-            wait_until(command, lambda: len(events(tmp_path, "worker_lost")) == lost, "its death is noticed")
+            command.wait_until(lambda: len(events(tmp_path, "worker_lost")) == lost, "its death is noticed")
             if lost <= spares:
-                wait_until(command, lambda: len(events(tmp_path, "run_started")) == 2 + lost, "a spare trains its run")
+                command.wait_until(lambda: len(events(tmp_path, "run_started")) == 2 + lost, "a spare trains its run")
                 victim, = command.of("spare")
-        wait_until(command, lambda: command.text["err"].count("was lost; 1 of 2 is left") == spares + 1, "it is said")
+        command.wait_until(lambda: command.text["err"].count("was lost; 1 of 2 is left") == spares + 1, "it is said")
         command.process.send_signal(signal.SIGTERM)
-        assert ends(command) == 75, command.text
+        assert command.ends() == 75, command.text
     lost, replaced = events(tmp_path, "worker_lost"), events(tmp_path, "worker_replaced")
     assert len(replaced) == spares and {line["worker"] for line in lost + replaced} == {lost[0]["worker"]}
     assert [line["rank"] for line in replaced] == [3] * spares
@@ -244,11 +223,11 @@ def test_spares_take_the_places_of_lost_workers(sweep, tmp_path, spares):
 
 def test_a_worker_that_is_stopped_ends_the_sweep_also_if_a_spare_has_died(sweep, tmp_path):
     with start(sweep, "-j", "1", "--log", tmp_path / "log", *ENDLESS) as command:
-        wait_until(command, lambda: events(tmp_path, "run_started") and command.of("spare"), "a worker trains")
+        command.wait_until(lambda: events(tmp_path, "run_started") and command.of("spare"), "a worker trains")
         command.of("spare")[0].kill(signal.SIGKILL)
-        wait_until(command, lambda: "the spare rank 2 on" in command.text["err"], "the death is noticed")
+        command.wait_until(lambda: "the spare rank 2 on" in command.text["err"], "the death is noticed")
         command.of("worker")[0].kill(signal.SIGTERM)
-        assert ends(command, 60) == 75, command.text
+        assert command.ends(60) == 75, command.text
     assert "starting again" not in command.text["err"]
 
 
@@ -257,7 +236,7 @@ def test_a_worker_that_is_stopped_ends_the_sweep_also_if_a_spare_has_died(sweep,
 @pytest.mark.parametrize("jobs", ["0", "2"])
 def test_a_second_sweep_is_refused_while_the_first_lives(normsweep, sweep, tmp_path, jobs):
     with start(sweep, "-j", jobs, *ENDLESS) as command:
-        wait_until(command, lambda: 0 in sessions_that_train(tmp_path / "sweep.nc"), "the first one trains")
+        command.wait_until(lambda: 0 in sessions_that_train(tmp_path / "sweep.nc"), "the first one trains")
         for other in "0", "2":
             refused = normsweep("run", sweep, "-j", other, *ENDLESS, status=3)
             assert refused.stderr.startswith("sweep.nc: in use by process ") and refused.stderr.count("\n") == 1
@@ -266,9 +245,9 @@ def test_a_second_sweep_is_refused_while_the_first_lives(normsweep, sweep, tmp_p
             process.kill(signal.SIGKILL)
         command.process.wait(60)
         with start(sweep, "-j", jobs, *ENDLESS) as second:
-            wait_until(second, lambda: 1 in sessions_that_train(tmp_path / "sweep.nc"), "the second one trains")
+            second.wait_until(lambda: 1 in sessions_that_train(tmp_path / "sweep.nc"), "the second one trains")
             second.process.send_signal(signal.SIGTERM)
-            assert ends(second) == 75 and said(second.text["err"]) == []
+            assert second.ends() == 75 and said(second.text["err"]) == []
 
 
 def outcomes(path):

@@ -13,7 +13,7 @@ import missing
 import mpich
 import same
 from conftest import NORMSWEEP, run, sets, train_sweep
-from test_faults import SWEEP, ends, outcomes, wait_until
+from test_faults import SWEEP, outcomes
 from watched import Watched
 
 pytestmark = pytest.mark.thorough("builds the program with MPICH")
@@ -47,7 +47,7 @@ def words(start, program):
 
 def begun(command, folder):
     """Waits until a run of the sweep has a checkpoint."""
-    wait_until(command, lambda: any((folder / "sweep.nc.d").glob("*.nc")), "a run is saved")
+    command.wait_until(lambda: any((folder / "sweep.nc.d").glob("*.nc")), "a run is saved")
 
 
 def is_whole(folder, whole):
@@ -77,7 +77,7 @@ def test_a_signal_saves_all_runs(program, sweep, whole, tmp_path, start, number)
     with Watched([*words(start, program), sweep], environment, cwd=tmp_path) as command:
         begun(command, tmp_path)
         command.process.send_signal(number)
-        assert ends(command) == 75, command.text
+        assert command.ends() == 75, command.text
     assert "saved; run the same command again to continue" in command.text["out"]
     assert (outcomes(tmp_path / "sweep.nc") <= same.RUNNING).any()
     run(*words(start, program), sweep, cwd=tmp_path, env=environment)
@@ -90,7 +90,7 @@ def test_a_killed_rank_ends_all_ranks_of_mpiexec(program, sweep, whole, tmp_path
     with Watched([*words("mpiexec", program), sweep], cwd=tmp_path) as command:
         begun(command, tmp_path)
         assert command.of(role)[0].kill(signal.SIGKILL)
-        assert ends(command) != 0, command.text
+        assert command.ends() != 0, command.text
     assert (outcomes(tmp_path / "sweep.nc") <= same.RUNNING).any()
     run(*words("mpiexec", program), sweep, cwd=tmp_path)
     assert is_whole(tmp_path, whole)
@@ -102,7 +102,7 @@ def test_a_killed_rank_is_started_again(program, sweep, whole, tmp_path, role):
     with Watched([*words("plainly", program), sweep], mpich.environment(tmp_path), cwd=tmp_path) as command:
         begun(command, tmp_path)
         assert command.of(role)[0].kill(signal.SIGKILL)
-        assert ends(command) == 0, command.text
+        assert command.ends() == 0, command.text
     assert command.text["err"] == "sweep.nc: a rank was lost, and with it all others; starting again\n"
     assert len(command.text["out"].splitlines()) == 3 and "" not in command.text["out"].splitlines()
     assert is_whole(tmp_path, whole)
@@ -136,7 +136,7 @@ def test_a_run_that_crashes_its_worker_each_time(program, tmp_path, start):
     for _ in range(4 if start == "mpiexec" else 1):
         with Watched([*words(start, program), "sweep.yaml"], mpich.environment(tmp_path), cwd=tmp_path) as command:
             crash(command, tmp_path, 3, crashed)
-            assert ends(command) == (signal.SIGSEGV if start == "mpiexec" else 3), command.text
+            assert command.ends() == (signal.SIGSEGV if start == "mpiexec" else 3), command.text
     assert len(crashed) >= 4 and outcomes(tmp_path / "sweep.nc").tolist()[:3] == [same.DONE] * 3
     assert outcomes(tmp_path / "sweep.nc")[3] <= same.RUNNING
     with netCDF4.Dataset(tmp_path / "sweep.nc") as dataset:

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from conftest import NORMSWEEP
-from test_faults import ENDLESS, SWEEP, ends, said, wait_until
+from test_faults import ENDLESS, SWEEP, said
 from watched import Watched
 
 RANKS = ("coordinator", "worker", "spare")
@@ -43,12 +43,12 @@ def test_ranks_of_one_host_do_not_listen(sweep, tmp_path, transport):
     """Unless the user wants TCP, which also shows that listening ranks are seen."""
     environment = {"OMPI_MCA_btl": transport} if transport else {}
     with Watched([NORMSWEEP, "run", sweep, "-j", "2", *ENDLESS], environment, cwd=tmp_path) as command:
-        wait_until(command, lambda: len(command.of(*RANKS)) == 4 and (tmp_path / "sweep.nc.d").exists()
+        command.wait_until(lambda: len(command.of(*RANKS)) == 4 and (tmp_path / "sweep.nc.d").exists()
                    and len(list(tmp_path.glob("sweep.nc.d/worker-*.log"))) == 2, "two workers are set up")
         assert len(listening(command, *RANKS)) == (4 if transport else 0)
         assert listening(command, "mpirun")
         command.process.send_signal(signal.SIGTERM)
-        assert ends(command) == 75, command.text
+        assert command.ends() == 75, command.text
 
 
 @pytest.mark.thorough("starts fifty sweeps, two at a time, as their ranks reached each other only now and then")
@@ -60,4 +60,4 @@ def test_sweeps_beside_each_other_do_not_meet(sweep, tmp_path):
             while any(command.wait(0.01) for command in commands):
                 assert not any(listening(command, *RANKS) for command in commands)
             for command in commands:
-                assert ends(command) == 0 and said(command.text["err"]) == [], (number, command.text)
+                assert command.ends() == 0 and said(command.text["err"]) == [], (number, command.text)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import NORMSWEEP, run_until, tiny, train_sweep
-from test_run import assert_equal
+from same import assert_equal
 
 pytestmark = pytest.mark.thorough("stops sweeps again and again; test_life.c has every optimiser")
 

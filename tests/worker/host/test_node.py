@@ -1,11 +1,11 @@
 """One copy of a corpus on a machine, whatever becomes of the processes that use it."""
 
 import os
-import signal
 
 import pytest
 
-from test_run import Start, processes, rank, wait_until
+from conftest import NORMSWEEP
+from watched import Watched
 
 pytestmark = pytest.mark.thorough("kills processes that share a corpus")
 
@@ -25,12 +25,9 @@ measure: {every: 100000}
 """
 
 
-@pytest.fixture
-def sweep(tmp_path):
+@pytest.fixture(autouse=True)
+def words(tmp_path):
     (tmp_path / "words.txt").write_text("".join(f"one two three {i % 50}\n" for i in range(100000)))
-    path = tmp_path / "sweep.yaml"
-    path.write_text(SWEEP)
-    return path
 
 
 def copy(pid):
@@ -44,40 +41,32 @@ def copy(pid):
     return None
 
 
-def is_ours(pid):
-    """Not an mpirun, which names the sweep, too."""
-    try:
-        return os.path.basename(os.readlink(f"/proc/{pid}/exe")) == "normsweep"
-    except OSError:
-        return False
+def start(sweep, workers):
+    return Watched([NORMSWEEP, "run", sweep, "-j", workers], cwd=sweep.parent)
 
 
-def holders(sweep):
-    """{rank: inode} of the processes of a sweep that hold a copy; the launcher is rank -1. A spare holds none."""
-    return {rank(pid): copy(pid) for pid in processes(sweep) if is_ours(pid) and copy(pid)}
+def holders(command):
+    """[(role, inode)] of the processes that hold a copy. A spare holds none."""
+    return sorted((process.role, inode) for process in command.look() if (inode := copy(process.pid)))
 
 
-def all_hold(sweep, ranks):
-    return set(holders(sweep)) == set(ranks)
+def all_hold(command, *roles):
+    return [role for role, _ in holders(command)] == [*roles]
 
 
 def test_all_ranks_share_one_copy(sweep):
     shared_memory = set(os.listdir("/dev/shm"))
-    with Start(sweep, "-j", "2") as start:
-        wait_until(lambda: all_hold(sweep, [-1, 0, 1, 2]), "launcher, coordinator and workers hold a copy")
-        assert len(set(holders(sweep).values())) == 1
-        pids = processes(sweep)
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
-        start.process.communicate()
-        wait_until(lambda: not processes(sweep), "all are dead")
+    with start(sweep, 2) as command:
+        command.wait_until(lambda: all_hold(command, "coordinator", "launcher", "worker", "worker"), "all hold a copy")
+        assert len({inode for _, inode in holders(command)}) == 1
+        command.end()
     assert not [name for name in set(os.listdir("/dev/shm")) - shared_memory if "normsweep" in name]
 
 
 def test_two_sweeps_share_a_copy(sweep, tmp_path):
     other = tmp_path / "other.yaml"
     other.write_text(SWEEP + "output: other.nc\n")
-    with Start(sweep, "-j", "1"), Start(other, "-j", "0"):
-        wait_until(lambda: all_hold(sweep, [-1, 0, 1]), "the first sweep holds a copy")
-        wait_until(lambda: all_hold(other, [-1]), "the second holds one")
-        assert set(holders(sweep).values()) == set(holders(other).values())
+    with start(sweep, 1) as first, start(other, 0) as second:
+        first.wait_until(lambda: all_hold(first, "coordinator", "launcher", "worker"), "the first sweep holds a copy")
+        second.wait_until(lambda: all_hold(second, "launcher"), "the second holds one")
+        assert len({inode for command in (first, second) for _, inode in holders(command)}) == 1
