@@ -94,6 +94,15 @@ def delayed(function):
     return lambda *arguments, **named: lambda first: function(first, *arguments, **named)
 
 
+def stand_in(folder, text, name="mpirun"):
+    """The variable PATH with which a command is this shell script."""
+    script = folder / "bin" / name
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(f"#!/bin/sh\n{text}\n")
+    script.chmod(0o755)
+    return {"PATH": f"{script.parent}:{os.environ['PATH']}"}
+
+
 def run_until(condition, number, *arguments, cwd, timeout=120):
     """Runs a command, and sends it a signal as soon as the condition is true, unless it has ended by then. Returns its
     completed process, whose `stdout` has both streams; what it has started may live on."""
@@ -152,6 +161,13 @@ def sweep(request, tmp_path):
     """The path of a sweep file with the text SWEEP of the test's file."""
     (tmp_path / "sweep.yaml").write_text(request.module.SWEEP)
     return tmp_path / "sweep.yaml"
+
+
+@pytest.fixture
+def folder(request, tmp_path):
+    """The folder of the test, with SWEEP of its file in a.yaml."""
+    (tmp_path / "a.yaml").write_text(request.module.SWEEP)
+    return tmp_path
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def main():
         for case in injected.CASES:
             if given.case and case.name not in given.case:
                 continue
-            bench = injected.Bench(injector, pathlib.Path(folder), case)
+            bench = injected.Bench(injector, pathlib.Path(folder), case.name)
             for family in given.family or injected.FAMILIES:
                 statuses, wrongs = collections.Counter(), collections.Counter()
                 distinct = given.distinct or (family in injected.ALLOCATIONS and not given.every)

@@ -187,7 +187,8 @@ def contents(folder):
 class Bench:
     """A case with all that is compared: the folder before the command, and after it undisturbed."""
 
-    def __init__(self, injector, folder, case):
+    def __init__(self, injector, folder, name):
+        case = next(case for case in CASES if case.name == name)
         self.injector, self.case = injector, case
         self.before, self.after, self.work = (folder / case.name / name for name in ("before", "after", "work"))
         for path in (self.before, self.after):

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import missing
-from conftest import BUILD, NORMSWEEP, PROJECT
+from conftest import BUILD, NORMSWEEP, PROJECT, stand_in
 
 WIRE = ("message",)  # the files of worker/wire that include mpi.h
 UNCHECKED = "the program linked with MPICH"
@@ -65,8 +65,4 @@ def build(folder):
 def environment(folder):
     """An environment in which `mpiexec` is MPICH's: a script, because it looks for its parts beside the name by which
     it is called."""
-    script = folder / "bin" / "mpiexec"
-    script.parent.mkdir(exist_ok=True)
-    script.write_text(f'#!/bin/sh\nexec {shutil.which(MPIEXEC)} "$@"\n')
-    script.chmod(0o755)
-    return {**os.environ, "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}"}
+    return {**os.environ, **stand_in(folder, f'exec {shutil.which(MPIEXEC)} "$@"', "mpiexec")}

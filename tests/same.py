@@ -4,6 +4,8 @@ All variables count except CLOCKS and SESSIONS, which say when, where and in how
 compared by their bits, too, so that a NaN differs from any number and from any other NaN.
 """
 
+import pathlib
+
 import netCDF4
 import numpy as np
 
@@ -56,6 +58,15 @@ def assert_equal(left, right):
     assert differences(read(left), read(right)) == []
 
 
+def read_weights(output):
+    """{name: (steps, values)} of the final weights beside a dataset."""
+    found = {}
+    for path in pathlib.Path(f"{output}.d").glob("*.weights.nc"):
+        with netCDF4.Dataset(path) as file:
+            found[path.name] = file.step, {name: value.bits.tobytes() for name, value in read(path).items()}
+    return found
+
+
 def ended(dataset):
     return dataset["outcome"].values >= DONE
 
@@ -81,14 +92,3 @@ def strays(part, whole):
             at = first(apart)
             found.append(f"{name}: {a.values[at]!r} at {at} is neither empty nor {b.values[at]!r}")
     return found
-
-
-def flip_a_bit(dataset, random):
-    """Flips one bit of one measured value, in memory, to test the comparison; returns its place (name, index)."""
-    axes = dataset["outcome"].dimensions
-    name = random.choice(sorted(name for name, values in dataset.items() if values.values.dtype.kind == "f"
-                                and values.dimensions[:len(axes)] == axes))
-    values = dataset[name]
-    at = tuple(random.randrange(length) for length in values.bits.shape)
-    values.bits[at] ^= 1 << random.randrange(8)
-    return name, at[:-1]

@@ -125,7 +125,8 @@ def read(text, name):
     return value
 
 
-def lines(path):
-    """The lines of a log; each must be whole."""
-    text = path.read_text() if path.exists() else ""
-    return [read(line, "log") for line in text.splitlines(True) if line.endswith("\n")]
+def events(folder, *names):
+    """The whole lines of the folder's log; those of these events alone if any are given."""
+    text = (folder / "log").read_text() if (folder / "log").exists() else ""
+    found = [read(line, "log") for line in text.splitlines(True) if line.endswith("\n")]
+    return [line for line in found if not names or line["event"] in names]

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from conftest import stand_in
 from waited import ENDLESS, RUNS, SWEEP, Background, wait_until
 
 GONE = ("a.nc: was renamed or removed while its sweep ran, so the sweep has stopped; to continue, put it back and run "
@@ -45,13 +46,9 @@ def started(normsweep, tmp_path):
     normsweep("run", "a.yaml", "-j", "0", "--set", "bias=true")
 
     def start(*lines, **options):
-        script = tmp_path / "bin" / "mpirun"
-        script.parent.mkdir()
-        script.write_text("\n".join(["#!/bin/sh", "[ $1 = --version ] || {", *lines, "}",
-                                     f'exec {shutil.which("mpirun")} "$@"', ""]))
-        script.chmod(0o755)
-        path = f"{script.parent}:{os.environ['PATH']}"
-        return normsweep("run", "a.yaml", "-j", "2", "--spares", "0", env={**os.environ, "PATH": path}, **options)
+        path = stand_in(tmp_path, "\n".join(["[ $1 = --version ] || {", *lines, "}",
+                                             f'exec {shutil.which("mpirun")} "$@"']))
+        return normsweep("run", "a.yaml", "-j", "2", "--spares", "0", env={**os.environ, **path}, **options)
     return start
 
 

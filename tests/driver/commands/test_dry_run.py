@@ -1,18 +1,18 @@
 """`run --dry-run`: it says what `run` then does, and nothing is touched by it."""
 
 import hashlib
-import json
 import os
 import re
 import signal
 import subprocess
-import time
 
 import netCDF4
 import pytest
 
 import missing
-from conftest import NORMSWEEP, run, tiny
+from conftest import NORMSWEEP, run, sets, tiny
+from schemas import events
+from waited import FAILED, Background
 
 pytestmark = pytest.mark.thorough("starts dozens of sweeps")
 
@@ -22,7 +22,6 @@ learning_rate: [0.01, 0.001]
 weight_decay: [0, 0.1]
 measure: {every: 10}
 """
-FAILED = 4
 
 
 def everything(folder):
@@ -60,11 +59,6 @@ def steps(told, word):
     """The steps that a line names, the least and the largest."""
     found = re.search(r" at steps? (\d+)(?: to (\d+))?$", told.get(word, ""))
     return (int(found[1]), int(found[2] or found[1])) if found else None
-
-
-def events(folder, *names):
-    lines = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
-    return [line for line in lines if line["event"] in names]
 
 
 def inode(path):
@@ -132,11 +126,10 @@ def test_a_finished_sweep(done):
 
 
 @pytest.mark.parametrize("change, why", [
-    (("learning_rate=[0.1, 0.01, 0.001]",), "2 of 6 cells are new"), (("seed=[1, 0]",), "4 of 8 cells are new"),
-    (("title=Another",), "the text of the sweep file has changed")])
+    ("learning_rate=[0.1, 0.01, 0.001]", "2 of 6 cells are new"), ("seed=[1, 0]", "4 of 8 cells are new"),
+    ("title=Another", "the text of the sweep file has changed")])
 def test_a_sweep_that_has_changed(done, change, why):
-    settings = [part for setting in change for part in ("--set", setting)]
-    told = agree(done, *settings)
+    told = agree(done, "--set", change)
     assert told["dataset"] == f"sweep.nc would be written anew with all that it holds, because {why}"
     assert told["keep"].startswith("4 runs: 4 done")
 
@@ -170,21 +163,15 @@ def test_failed_runs(failed):
     assert told["retry"] == "2 runs, from the first step: failed before" and told["keep"].startswith("2 runs: 2 done")
 
 
-LONG = ["steps=500000", "weight_decay=0", "measure={every: 100000}", "checkpoint_minutes=1e-4"]
-LONG = [part for setting in LONG for part in ("--set", setting)]
+LONG = sets("steps=500000", "weight_decay=0", "measure={every: 100000}", "checkpoint_minutes=1e-4")
 
 
 def stop_when(folder, jobs, ready, number=signal.SIGTERM):
-    """Starts the long sweep, stops it when it is ready, and returns what it said meanwhile."""
-    command, deadline = [NORMSWEEP, "run", "sweep.yaml", *LONG, "-j", jobs, "--log", "log"], time.monotonic() + 120
-    with subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True) as process:
-        while not ready():
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(number)
-        process.communicate(timeout=120)
-    return process.returncode
+    """Starts the long sweep, and stops it when it is ready; its exit status."""
+    with Background(folder, "run", "sweep.yaml", *LONG, "-j", jobs, "--log", "log") as sweep:
+        sweep.wait_until(ready, "it is ready")
+        sweep.send(number)
+        return sweep.ends()
 
 
 def saved(folder):
@@ -199,7 +186,7 @@ def test_a_stopped_sweep(place, jobs):
     assert told["dataset"] == "sweep.nc would be continued as it is"
     assert (runs(told, "resume"), runs(told, "train")) == (under_way, 2 - under_way)
     (place / "log").unlink()
-    stop_when(place, jobs, lambda: (place / "log").exists() and len(events(place, "run_resumed")) == under_way)
+    stop_when(place, jobs, lambda: len(events(place, "run_resumed")) == under_way)
     found = [event["step"] for event in events(place, "run_resumed")]
     assert steps(told, "resume") == (min(found), max(found)) and min(found) > 0
 
@@ -218,7 +205,7 @@ def test_checkpoints_that_cannot_be_used(place):
 
 def test_a_killed_sweep(place):
     """Its lease is there, and its run is still under way in the dataset."""
-    stop_when(place, "0", lambda: (place / "log").exists() and events(place, "run_started"), signal.SIGKILL)
+    stop_when(place, "0", lambda: events(place, "run_started"), signal.SIGKILL)
     for path in (place / "sweep.nc.d").glob("*"):
         path.unlink()
     told = said(place, *LONG, "-j", "0")
@@ -230,7 +217,7 @@ def test_a_sweep_that_runs(place):
     lines = []
 
     def look():
-        if not (place / "log").exists() or not events(place, "run_started"):
+        if not events(place, "run_started"):
             return False
         for options in (["--dry-run"], []):
             done = subprocess.run([NORMSWEEP, "run", "sweep.yaml", *LONG, "-j", "0", *options], cwd=place,
@@ -252,7 +239,7 @@ def test_a_longer_sweep(place):
     assert "carry on" not in told and runs(told, "train") == 8
 
 
-ALONG = ["--set", "weight_decay={log: [0.001, 30], points: 32}", "--set", "refine={axis: weight_decay}"]
+ALONG = sets("weight_decay={log: [0.001, 30], points: 32}", "refine={axis: weight_decay}")
 
 
 def test_a_search(place):

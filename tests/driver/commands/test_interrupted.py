@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-import schemas
 from conftest import run, NORMSWEEP
 from preloaded import preload
+from schemas import events
 from test_status import Screen
 from waited import ENDLESS, RUNS, SWEEP, Background, wait_until
 
@@ -23,11 +23,9 @@ EARLY = "a.nc: interrupted before the start had the dataset, nothing is lost; ru
 HOLD = """
 int fsync(int file)
 {
-    static int (*next)(int);
+    NEXT(int, fsync, int);
     while (access("hold", F_OK) == 0)
         usleep(10000);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "fsync");
     return next(file);
 }
 """
@@ -36,9 +34,7 @@ int fsync(int file)
 HOLD_LEASE = """
 int open(const char *path, int flags, ...)
 {
-    static int (*next)(const char *, int, int);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "open");
+    NEXT(int, open, const char *, int, int);
     if (ends(path, ".lease") && access("hold", F_OK) == 0)
         close(next("held", O_CREAT | O_WRONLY, 0666));
     while (ends(path, ".lease") && access("hold", F_OK) == 0)
@@ -51,30 +47,18 @@ int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 HOLD_END = """
 int MPI_Finalize(void)
 {
-    static int (*next)(void);
+    NEXT(int, MPI_Finalize, void);
     if (getenv("PMIX_RANK") && strcmp(getenv("PMIX_RANK"), "0") == 0)
         close(open("held", O_CREAT | O_WRONLY, 0666));
     while (access("hold", F_OK) == 0)
         usleep(10000);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "MPI_Finalize");
     return next();
 }
 """
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "a.yaml").write_text(SWEEP)
-    return tmp_path
-
-
-def events(folder):
-    return schemas.lines(folder / "log")
-
-
 def trains(folder):
-    return any(line["event"] in ("run_started", "run_resumed") for line in events(folder))
+    return events(folder, "run_started", "run_resumed")
 
 
 def interrupt_until_ended(process):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from conftest import NORMSWEEP, run, tiny
+from conftest import NORMSWEEP, run, stand_in, tiny
 from fault_sweeps import said
 from preloaded import preload
 from same import assert_equal
@@ -257,9 +257,7 @@ FAST_CLOCK = """
 #include <time.h>
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
-    static int (*next)(clockid_t, struct timespec *);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "clock_gettime");
+    NEXT(int, clock_gettime, clockid_t, struct timespec *);
     int status = next(clock, time);
     long long now = 10 * (time->tv_sec * 1000000000LL + time->tv_nsec);
     if (clock == CLOCK_MONOTONIC)
@@ -272,12 +270,9 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 @thorough
 def test_a_start_that_takes_long_says_what_it_waits_for(sweep, tmp_path):
     """An mpirun that starts no rank for a while. It must not wait for an X server either."""
-    script = tmp_path / "bin" / "mpirun"
-    script.parent.mkdir()
-    script.write_text("#!/bin/sh\n[ $1 = --version ] && exit\necho $HWLOC_COMPONENTS >components\n"
-                      "until grep -q 'was started' told; do sleep 0.1; done\nexit 1\n")
-    script.chmod(0o755)
-    environment = {**preload(tmp_path, FAST_CLOCK), "PATH": f"{script.parent}:{os.environ['PATH']}"}
+    environment = preload(tmp_path, FAST_CLOCK) | stand_in(
+        tmp_path, "[ $1 = --version ] && exit\necho $HWLOC_COMPONENTS >components\n"
+        "until grep -q 'was started' told; do sleep 0.1; done\nexit 1")
     with open(tmp_path / "told", "w", encoding="utf-8") as file:
         done = subprocess.run([NORMSWEEP, "run", sweep, "-j", "2", "-o", "a\x1b.nc"], stdin=subprocess.DEVNULL,
                               stderr=file, cwd=tmp_path, env=environment, timeout=120)
@@ -294,11 +289,7 @@ def test_spares_that_have_no_effect(normsweep, sweep, tmp_path):
     line = "sweep.nc: --spares 3 has no effect: "
     assert normsweep("run", sweep, "-j", "0", "--spares", "3").stderr == f"{line}-j 0 starts no ranks\n"
     assert normsweep("run", sweep, "-j", "0", "--spares", "0", "--fresh").stderr == ""
-    script = tmp_path / "bin" / "mpirun"
-    script.parent.mkdir()
-    script.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 5.0.3'\n")
-    script.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{script.parent}:{os.environ['PATH']}"}
+    environment = {**os.environ, **stand_in(tmp_path, "echo 'mpirun (Open MPI) 5.0.3'")}
     command = "run", sweep, "-j", "2", "--spares", "3", "--dry-run", "--fresh"
     done = normsweep(*command, env=environment)
     assert "a coordinator and 3 spares" in done.stdout and done.stderr == ""

@@ -12,7 +12,8 @@ import termios
 import missing
 import numpy as np
 import pytest
-from conftest import BUILD, NORMSWEEP, run
+from conftest import NORMSWEEP, run
+from test_dataset import sample
 
 pytestmark = pytest.mark.thorough("starts the program for every picture")
 
@@ -37,13 +38,6 @@ SHAPE = (RATES, DECAYS, PLACEMENTS, SEEDS, MODELS)
 DONE, DIVERGED, RUNNING, SKIPPED = 2, 3, 1, 5
 
 
-def sample(path, sweep=SWEEP):
-    path.with_suffix(".yaml").write_text(sweep)
-    run(BUILD / "tests-plain", "dataset_sample", env={**os.environ, "NORMSWEEP_SAMPLE": str(path),
-                                                      "NORMSWEEP_SAMPLE_SWEEP": str(path.with_suffix(".yaml"))})
-    return path
-
-
 @pytest.fixture(scope="module")
 def norms():
     """Values over the grid and steps, different in each cell."""
@@ -52,7 +46,7 @@ def norms():
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory, norms):
-    file = sample(tmp_path_factory.mktemp("show") / "s.nc")
+    file = sample(tmp_path_factory.mktemp("show") / "s.nc", SWEEP)
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][:] = DONE
         ds["param_norm"][:] = norms
@@ -278,7 +272,7 @@ PICTURES = [[], ["param_norm"], ["outcome"], ["tensor_norm", "--over", "tensor,s
 @pytest.fixture(scope="module")
 def wild(tmp_path_factory):
     """A dataset whose title contains escape sequences."""
-    file = sample(tmp_path_factory.mktemp("wild") / "w.nc")
+    file = sample(tmp_path_factory.mktemp("wild") / "w.nc", SWEEP)
     with netCDF4.Dataset(file, "r+") as ds:
         ds.sweep_title = WILD
     return file
@@ -309,7 +303,7 @@ def test_a_label_with_a_comma(tmp_path, normsweep):
 
 def test_cells_with_skipped_runs_are_counted(tmp_path):
     """Means over cells that `skip` has thinned mix unlike runs."""
-    file = sample(tmp_path / "s.nc")
+    file = sample(tmp_path / "s.nc", SWEEP)
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][:] = DONE
         ds["outcome"][0, 0, 1, :2, 0] = ds["outcome"][1, 1, 0, 2, 0] = ds["outcome"][2, 1] = SKIPPED

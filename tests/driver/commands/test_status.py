@@ -17,6 +17,7 @@ import pytest
 import xarray
 
 from conftest import NORMSWEEP, run
+from waited import Background
 
 pytestmark = pytest.mark.thorough("watches sweeps on a terminal")
 
@@ -144,15 +145,13 @@ def make(folder, steps, every=20):
     return folder / "a.nc"
 
 
-def start_endless(folder):
-    """A sweep that runs longer than any test; its dataset already exists."""
-    (folder / "r.yaml").write_text(SWEEP + ENDLESS)
-    process = subprocess.Popen([NORMSWEEP, "run", "r.yaml", "-j", "0"], cwd=folder, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not (folder / "r.nc").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return process
+@pytest.fixture
+def endless(tmp_path):
+    """A sweep that runs longer than any test; its dataset r.nc exists."""
+    (tmp_path / "r.yaml").write_text(SWEEP + ENDLESS)
+    with Background(tmp_path, "run", "r.yaml", "-j", "0") as sweep:
+        sweep.wait_until((tmp_path / "r.nc").exists, "there is a dataset")
+        yield sweep
 
 
 @pytest.fixture(scope="module")
@@ -161,12 +160,9 @@ def ended(tmp_path_factory):
 
 
 @pytest.fixture
-def running(tmp_path):
+def running(endless, tmp_path):
     """The dataset of a running sweep."""
-    process = start_endless(tmp_path)
-    yield tmp_path / "r.nc"
-    process.send_signal(signal.SIGTERM)
-    process.wait(60)
+    return tmp_path / "r.nc"
 
 
 def test_an_ended_sweep_leaves_its_picture(ended):
@@ -215,34 +211,25 @@ def test_plain_lines_elsewhere(running, ended, normsweep):
     """Output to a pipe or a dumb terminal contains nothing that moves a cursor."""
     screen = Screen(NORMSWEEP, "status", "--watch", "a.nc", cwd=ended.parent, TERM="dumb", rows=40)
     assert screen.end() == 0 and "file      intact, " in screen.text()
-    watch = subprocess.Popen([NORMSWEEP, "status", "--watch", running], stdout=subprocess.PIPE, text=True,
-                             stdin=subprocess.DEVNULL)
-    lines = []
-    while lines.count("\n") < 1:
-        lines.append(watch.stdout.readline())
-    watch.send_signal(signal.SIGINT)
-    assert watch.wait(30) == 130
-    assert any(line.startswith("ended     0 of 6 runs") for line in lines) and "\x1b" not in "".join(lines)
-    watch.stdout.close()
+    with Background(running.parent, "status", "--watch", running) as watch:
+        watch.wait_until(lambda: "\n\n" in watch.text["out"], "it has looked")
+        watch.send(signal.SIGINT)
+        shown, _ = watch.ended(130)
+    assert re.search("^ended     0 of 6 runs", shown, re.M) and "\x1b" not in shown
 
 
-def test_a_stopped_sweep_is_not_waited_for(tmp_path):
-    process = start_endless(tmp_path)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 75
+def test_a_stopped_sweep_is_not_waited_for(endless, tmp_path):
+    endless.send(signal.SIGTERM)
+    endless.ended(75)
     screen = Screen(NORMSWEEP, "status", "--watch", "r.nc", cwd=tmp_path)
     assert screen.end() == 0
     assert "6 pending\nstopped: nothing runs; run the same command again to continue\n" in screen.text()
 
 
-def test_saved_runs_of_a_stopped_sweep_are_told(tmp_path):
-    process = start_endless(tmp_path)
-    deadline = time.monotonic() + 60
-    while "  running  1, " not in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 75
+def test_saved_runs_of_a_stopped_sweep_are_told(endless, tmp_path):
+    endless.wait_until(lambda: "  running  1, " in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout, "a run trains")
+    endless.send(signal.SIGTERM)
+    endless.ended(75)
     assert ("stopped   nothing runs; run the same command again to continue\n"
             "saved     1 run under way, in r.nc.d\n") in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout
     shutil.rmtree(tmp_path / "r.nc.d")

@@ -19,12 +19,6 @@ from waited import ENDLESS, RUNS, SWEEP, Background, let_one_fail, wait_until
 pytestmark = pytest.mark.thorough("waits for sweeps")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "a.yaml").write_text(SWEEP)
-    return tmp_path
-
-
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ended")
@@ -247,12 +241,10 @@ def test_wait_does_not_hurry(ended, tmp_path):
 #include <poll.h>
 int poll(struct pollfd *file, nfds_t count, int pause)
 {
-    static int (*next)(struct pollfd *, nfds_t, int);
+    NEXT(int, poll, struct pollfd *, nfds_t, int);
     int log = open("pauses", O_WRONLY | O_CREAT | O_APPEND, 0666);
     dprintf(log, "%d\\n", pause);
     close(log);
-    if (!next)
-        next = dlsym(RTLD_NEXT, "poll");
     return next(file, count, pause);
 }
 """)
@@ -292,24 +284,20 @@ def test_wait_bears_a_server_that_does_not_answer(ended, tmp_path):
     environment = preload(tmp_path, """
 int stat(const char *path, struct stat *status)
 {
-    static int (*next)(const char *, struct stat *);
+    NEXT(int, stat, const char *, struct stat *);
     if (ends(path, ".nc") && access("gone", F_OK) == 0) {
         errno = EIO;
         return -1;
     }
-    if (!next)
-        next = dlsym(RTLD_NEXT, "stat");
     return next(path, status);
 }
 int open(const char *path, int flags, ...)
 {
-    static int (*next)(const char *, int, int);
+    NEXT(int, open, const char *, int, int);
     if (ends(path, ".nc") && access("gone", F_OK) == 0) {
         errno = EIO;
         return -1;
     }
-    if (!next)
-        next = dlsym(RTLD_NEXT, "open");
     return next(path, flags, 0666);
 }
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));

@@ -311,11 +311,6 @@ def test_show_marks_apart_without_colour(tmp_path, normsweep):
 def test_show_and_status_refuse(path, tmp_path, normsweep):
     (tmp_path / "a.nc").write_text("no dataset")
     for arguments, message in (
-            (("show", path, "parm_norm"), f"{path}: no variable parm_norm; did you mean 'param_norm'?"
-                                          " see normsweep help metrics\n"),
-            (("show", path, "dynamcs"), f"{path}: no variable dynamcs; did you mean 'dynamics'?"),
-            (("show", path, "saturation"), f"{path}: saturation was not measured; to measure it, add 'saturation' "
-                                           "to the metrics of measure in the sweep file\n"),
             (("show", path, "a\nb"), f"{path}: no variable a\\nb; see normsweep help metrics\n"),
             (("show", path, "reason"), f"{path}: reason is a text; analysis/table lists texts for each "
                                        "run, ncdump -v reason prints it\n"),

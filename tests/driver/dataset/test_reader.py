@@ -9,7 +9,6 @@ import threading
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import same
 from conftest import NORMSWEEP, PROJECT, tiny, train_sweep
@@ -33,15 +32,15 @@ checkpoint_minutes: 0.002
 
 
 def reader(path, whole_path):
-    """Until stdin ends, opens the dataset repeatedly and compares all values with the finished one."""
-    whole, last = load(whole_path), None
+    """Until stdin ends, reads the dataset repeatedly: every value equals that of the finished one or is missing."""
+    whole, last = same.read(whole_path), None
     told = {"opened": 0, "partial": 0, "wrong": [], "back": 0}
     print("ready", flush=True)
     stop = []
     threading.Thread(target=lambda: (sys.stdin.read(), stop.append(True)), daemon=True).start()
     while not stop or not told["opened"]:
         try:
-            part = load(path)
+            part = same.read(path)
         except FileNotFoundError:
             if told["opened"]:
                 told["wrong"].append("the dataset has vanished")
@@ -50,49 +49,15 @@ def reader(path, whole_path):
             told["wrong"].append(f"opened {told['opened']} times, then: {error!r}")
             continue
         told["opened"] += 1
-        told["wrong"] += compare(part, whole)
-        outcome = part["outcome"]
-        told["partial"] += bool((outcome == same.RUNNING).any() and np.isfinite(part["train_loss"]).any())
+        told["wrong"] += same.strays(part, whole)
+        outcome = part["outcome"].values
+        told["partial"] += bool((outcome == same.RUNNING).any() and np.isfinite(part["train_loss"].values).any())
         if last is not None:
             if ((last >= same.DONE) & (outcome != last)).any():
                 told["wrong"].append("a run that had ended has another outcome")
             told["back"] += int((outcome < last).sum())
         last = outcome
     print(json.dumps(told), flush=True)
-
-
-def load(path):
-    """{name: values} as xarray reads them, except times and sessions."""
-    with xr.open_dataset(path, engine="netcdf4") as dataset:
-        return {name: variable.values for name, variable in dataset.variables.items()
-                if name not in same.CLOCKS and not name.startswith(same.SESSIONS)}
-
-
-FLAGS = {"outcome", "phase", "dynamics"}  # 0 until a run has ended, and no fill value
-
-
-def compare(part, whole):
-    """Every value equals that of the finished dataset, bit for bit, or is missing; an ended run misses none."""
-    wrong = [] if part.keys() == whole.keys() else ["other variables"]
-    over = part["outcome"] >= same.DONE
-    for name in part.keys() & whole.keys() - FLAGS:
-        values, final = part[name], whole[name]
-        equal = values == final if values.dtype.kind in "OSU" else bits(values) == bits(final)
-        if values.shape[:over.ndim] == over.shape:
-            waits = ~over.reshape(*over.shape, *[1] * (values.ndim - over.ndim))
-            empty = values == "" if values.dtype.kind in "OSU" else np.isnan(values)
-            equal = equal | (waits & empty)
-        if not np.all(equal):
-            at = tuple(np.argwhere(~equal)[0])
-            wrong.append(f"{name}{list(map(int, at))}: {values[at]!r}, finally {final[at]!r}")
-    for name in FLAGS:
-        if (over & (part[name] != whole[name])).any():
-            wrong.append(f"{name} of an ended run")
-    return wrong
-
-
-def bits(values):
-    return values.view(f"u{values.dtype.itemsize}")
 
 
 @pytest.fixture(scope="module")

@@ -34,20 +34,6 @@ def undisturbed(tmp_path_factory):
     return folder
 
 
-def weights(folder):
-    found = {}
-    for path in (folder / "sweep.nc.d").glob("*.weights.nc"):
-        with netCDF4.Dataset(path) as file:
-            file.set_auto_mask(False)
-            found[path.name] = {key: value[:].tobytes() for key, value in file.variables.items()}
-    return found
-
-
-def steps(folder, digest):
-    with netCDF4.Dataset(folder / "sweep.nc.d" / f"{digest}.weights.nc") as file:
-        return file.step
-
-
 @pytest.mark.parametrize("jobs, number", [("0", signal.SIGTERM), ("0", signal.SIGKILL), ("2", signal.SIGTERM)])
 def test_stopped_and_resumed(undisturbed, tmp_path, jobs, number):
     (tmp_path / "sweep.yaml").write_text(SWEEP)
@@ -59,6 +45,6 @@ def test_stopped_and_resumed(undisturbed, tmp_path, jobs, number):
         resumed |= {path.name.split("-")[0] for path in saved()}
     run(*command, cwd=tmp_path)
     assert same.differences(same.read(tmp_path / "sweep.nc"), same.read(undisturbed / "sweep.nc")) == []
-    kept = weights(undisturbed)
-    assert len(kept) == 6 and weights(tmp_path) == kept
-    assert any(steps(tmp_path, digest) < 4000 for digest in resumed)
+    kept = same.read_weights(undisturbed / "sweep.nc")
+    assert len(kept) == 6 and same.read_weights(tmp_path / "sweep.nc") == kept
+    assert any(kept[f"{digest}.weights.nc"][0] < 4000 for digest in resumed)

@@ -61,14 +61,8 @@ def states(place, name="sweep.nc"):
 
 
 def weights(place, name, longest):
-    """{file name: bytes of all variables} of the final weights after so many steps."""
-    found = {}
-    for path in (place / f"{name}.d").glob("*.weights.nc"):
-        with netCDF4.Dataset(path) as file:
-            file.set_auto_mask(False)
-            if file.step == longest:
-                found[path.name] = {key: value[:].tobytes() for key, value in file.variables.items()}
-    return found
+    """Those after so many steps."""
+    return {path: found for path, found in same.read_weights(place / name).items() if found[0] == longest}
 
 
 def check_equal(place, name="sweep.nc", whole="whole.nc", longest=100):

@@ -11,7 +11,7 @@ import time
 import pytest
 
 import same
-from conftest import NORMSWEEP
+from conftest import NORMSWEEP, stand_in
 from preloaded import CHECKPOINTS, preload
 from test_faults import ENDLESS, SWEEP, outcomes, start  # noqa: F401 (for `sweep`)
 from waited import wait_until
@@ -77,11 +77,7 @@ def test_a_worker_that_wakes_after_the_end_leaves_nothing(sweep, tmp_path):
 def wrapped(folder, text):
     """The environment in which mpirun is a script with this text around the real one."""
     real = shutil.which("mpirun")
-    script = folder / "bin" / "mpirun"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/bash\n[ "$1" != --version ] || exec {real} --version\n{text.format(mpirun=real)}\n')
-    script.chmod(0o755)
-    return {"PATH": f"{script.parent}:{os.environ['PATH']}"}
+    return stand_in(folder, f'[ "$1" != --version ] || exec {real} --version\n{text.format(mpirun=real)}')
 
 
 @pytest.mark.parametrize("wrapper", ["sleep 12; {mpirun} \"$@\"", "sleep 25; exec {mpirun} \"$@\""])

@@ -4,7 +4,6 @@ import os
 import pathlib
 import re
 import subprocess
-import tempfile
 import time
 
 import netCDF4
@@ -141,17 +140,3 @@ class Sweep:
             found += [f"{name}: {line}" for line in same.differences(weights[name], self.weights[name])]
         if found:
             raise AssertionError("differs from the undisturbed sweep: " + "; ".join(found))
-
-    def doubt(self, random):
-        """Raises unless the comparison notices one flipped bit in the results; returns which bit."""
-        with tempfile.TemporaryDirectory() as folder:
-            copy = pathlib.Path(folder) / "whole.nc"
-            copy.write_bytes((self.folder / "whole.nc").read_bytes())
-            altered = same.read(copy)
-        if same.differences(altered, self.whole):
-            raise AssertionError("a copy of the dataset is taken for another")
-        name, at = same.flip_a_bit(altered, random)
-        found = same.differences(altered, self.whole)
-        if len(found) != 1 or not found[0].startswith(f"{name}: 1 of ") or not same.strays(altered, self.whole):
-            raise AssertionError(f"a flipped bit in {name} at {at} is not seen: {found}")
-        return name, at

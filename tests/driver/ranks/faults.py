@@ -268,9 +268,7 @@ class Campaign:
         """It is made when a case first needs it."""
         if name not in self.sweeps:
             sweep = self.sweeps[name] = Sweep(name, self.folder, self.chosen.seconds)
-            bit, at = sweep.doubt(random.Random(f"{self.seed}"))
-            print(f"{name}: {sweep.runs} runs of {sweep.steps} steps, {sweep.life:.1f} s with 2 workers; the "
-                  f"comparison sees a flipped bit of {bit}{list(at)}", flush=True)
+            print(f"{name}: {sweep.runs} runs of {sweep.steps} steps, {sweep.life:.1f} s with 2 workers", flush=True)
         return self.sweeps[name]
 
     def draw(self, number, again):

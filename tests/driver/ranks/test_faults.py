@@ -14,10 +14,10 @@ import pytest
 
 import faults
 import same
-import schemas
 from conftest import NORMSWEEP, PROJECT, tiny
 from fault_kinds import KINDS
 from fault_sweeps import Sweep, said
+from schemas import events
 from waited import wait_until
 from watched import MARK, Watched
 
@@ -182,7 +182,7 @@ def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
     failed = [line for line in said(command.text["err"]) if line.startswith("failed: ")]
     assert len(failed) == 1 and reasons[poison] in failed[0]
     assert (tmp_path / "sweep.nc.d" / f"{digest}.log").read_text().strip()
-    lines = schemas.lines(tmp_path / "log")
+    lines = events(tmp_path)
     assert sum(line["event"] == "worker_lost" and line.get("cell") == poison for line in lines) == 3
     ended, = [line for line in lines if line["event"] == "run_ended" and line["cell"] == poison]
     assert (ended["outcome"], ended["reason"], lines[-1]["exit_status"]) == ("failed", reasons[poison], 1)
@@ -195,10 +195,6 @@ def test_a_run_that_kills_its_workers_fails_alone(normsweep, sweep, tmp_path):
 
 
 # ---- spares ----
-
-def events(folder, name):
-    return [line for line in schemas.lines(folder / "log") if line["event"] == name]
-
 
 @pytest.mark.parametrize("spares", [0, 1])
 def test_spares_take_the_places_of_lost_workers(sweep, tmp_path, spares):

@@ -11,9 +11,9 @@ import netCDF4
 import pytest
 
 import same
-import schemas
 from conftest import NORMSWEEP, PROJECT, run, tiny, train_sweep
 from preloaded import preload
+from schemas import events
 from waited import ENDLESS, Background, wait_until
 
 SWEEP = tiny(corpus_tokens=2000, width=16, context=16) + """\
@@ -149,7 +149,7 @@ def test_killed_whole_more_often_than_a_run_may_kill_workers(tmp_path):
     (tmp_path / "a.yaml").write_text(SWEEP)
 
     def begun():
-        return [line["cell"] for line in schemas.lines(tmp_path / "log") if line["event"] == "run_started"]
+        return [line["cell"] for line in events(tmp_path, "run_started")]
 
     def values(name):
         with netCDF4.Dataset(tmp_path / "a.nc") as dataset:

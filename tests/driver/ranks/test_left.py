@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-import schemas
 from conftest import NORMSWEEP, tiny
 from preloaded import preload
+from schemas import events
 from watched import Watched
 
 pytestmark = pytest.mark.thorough("kills sweeps again and again")
@@ -54,7 +54,7 @@ def files(folder):
 def test_a_folder_that_is_not_shared_is_refused(sweep, tmp_path, normsweep):
     """Before any worker has a run, as all of them would be in vain if the sweep needs this host."""
     refused = normsweep("run", sweep, "-j", "2", "--log", "log", status=3, env=preload(tmp_path, ELSEWHERE))
-    assert [line["event"] for line in schemas.lines(tmp_path / "log")] == ["sweep_started", "sweep_failed"]
+    assert [line["event"] for line in events(tmp_path)] == ["sweep_started", "sweep_failed"]
     lines = refused.stderr.splitlines()
     assert len(lines) == 1, lines
     assert "sweep.nc.d is not the folder that the coordinator on " in lines[0] and "hosts share" in lines[0]

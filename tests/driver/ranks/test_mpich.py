@@ -12,7 +12,7 @@ import pytest
 import missing
 import mpich
 import same
-from conftest import NORMSWEEP, run, sets, train_sweep
+from conftest import NORMSWEEP, run, sets, stand_in, train_sweep
 from test_faults import SWEEP, outcomes
 from watched import Watched
 
@@ -163,8 +163,7 @@ def test_the_mpiexec_of_another_mpi_is_not_taken(program, sweep, tmp_path):
     """The program looks on for MPICH's under its other names; without one it says what to do."""
     environment = mpich.environment(tmp_path)
     for name in ("mpiexec", "mpirun"):
-        (tmp_path / "bin" / name).write_text("#!/bin/sh\necho 'mpirun (Open MPI) 4.1.4'\n")
-        (tmp_path / "bin" / name).chmod(0o755)
+        stand_in(tmp_path, "echo 'mpirun (Open MPI) 4.1.4'", name)
     refused = run(program, "run", sweep, "-j", "2", cwd=tmp_path, status=3,
                   env={**environment, "PATH": str(tmp_path / "bin")})
     assert refused.stderr.startswith("mpiexec belongs to Open MPI, but this program is built with MPICH ")

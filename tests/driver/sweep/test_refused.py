@@ -78,25 +78,6 @@ CASES = {
         "sweep.yaml:5:13: valid_text: v.bin: token 101 at byte 0 is not below vocabulary 100",
         [], {"t.bin": token_file(GOOD), "v.bin": bare([101, 102])},
     ),
-    "pairs: a NUL in the source": (
-        PAIRS, "sweep.yaml:5:13: train_text: s:2: a NUL byte: this is not a text", [],
-        {"s": b"a\n\0\nb\n", "t": TARGET},
-    ),
-    "no such valid_text": (
-        WORDS + "valid_text: v.txt\n",
-        "sweep.yaml:3:13: valid_text: v.txt: No such file or directory",
-        [], {"t.txt": words(4000)},
-    ),
-    "text with NUL": (
-        WORDS,
-        "sweep.yaml:1:13: train_text: t.txt:2: a NUL byte: this is not a text",
-        [], {"t.txt": b"a b\nc \0 d\n"},
-    ),
-    "text shorter than a batch": (
-        WORDS,
-        "sweep.yaml:1:13: train_text: t.txt: 12 sequences of 64 tokens, fewer than one batch of 16",
-        [], {"t.txt": words(640)},
-    ),
     "text shorter in one cell": (
         WORDS + "batch: [16, 32]\n",
         "sweep.yaml:1:13: train_text: t.txt: 23 sequences of 64 tokens, fewer than one batch of 32",
@@ -106,12 +87,6 @@ CASES = {
         WORDS + "valid_text: v.txt\n",
         "sweep.yaml:3:13: valid_text: v.txt: 0 sequences of 64 tokens",
         [], {"t.txt": words(4000), "v.txt": words(40)},
-    ),
-    "word outside the vocabulary": (
-        WORDS + "valid_text: v.txt\n",
-        "sweep.yaml:3:13: valid_text: v.txt:2: 'x' is not in the training text, which has no <unk>; "
-        "set min_count: 2 to make rare words <unk>",
-        [], {"t.txt": words(4000), "v.txt": b"a b\nc x\n"},
     ),
 }
 

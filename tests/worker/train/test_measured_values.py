@@ -3,12 +3,11 @@ left, the fits against their recursions, homogeneity against what the instrument
 import math
 import random
 
-import netCDF4
 import numpy as np
 import pytest
-import torch
 import xarray as xr
 
+import exported
 import reference_measures
 from conftest import BUILD, train_sweep
 from replay import replay
@@ -68,25 +67,11 @@ def trained(tmp_path_factory):
     sequences, _ = validated(*(write_text(folder / f"{name}.txt", 60, i) for i, name in enumerate(("train", "valid"))))
     dataset, weights = train_sweep(folder, SWEEP, program=BUILD / "normsweep-double"), {}
     for path in (folder / "sweep.nc.d").glob("*.weights.nc"):
-        with netCDF4.Dataset(path) as file:
-            of_run = {"norm_placement": file.norm_placement, "attention_mask": file.attention_mask,
-                      "bias": file.bias == "true"}
-            weights[tuple(of_run.values())] = read_weights(file)
+        config, tensors = exported.read_run(path)
+        weights[tuple(config[name] for name in AXES)] = tensors
     with xr.open_dataset(dataset) as ds:
         assert len(weights) == ds.outcome.size and (ds.outcome == 2).all()
         yield ds.load(), sequences, weights
-
-
-def read_weights(file):
-    """{(tensor, layer)} as tests/reference.py names them."""
-    weights = {}
-    for name, variable in file.variables.items():
-        if name == "architecture":
-            continue
-        value = torch.from_numpy(np.array(variable[:], dtype=np.float64))
-        layers = enumerate(value) if variable.dimensions[0] == "layer" else [(-1, value)]
-        weights |= {(name, layer): tensor for layer, tensor in layers}
-    return weights
 
 
 def cells(trained):
