@@ -2,9 +2,6 @@
 #include "driver/commands/inside.h"
 #include "tests/test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static size_t store_size(enum store_kind kind)
 {
     switch (kind) {

@@ -3,7 +3,7 @@
 
 #include "driver/dataset/extend/extend.h"
 #include "driver/dataset/ledger/ledger.h"
-#include "tests/test.h"
+#include "tests/scratch.h"
 
 /* Prepended to the sweeps of these tests. */
 #define BASE_UNTITLED                                                                                        \

@@ -1,17 +1,9 @@
 /* Shared by the tests of the dataset. */
 #include "tests/driver/dataset/bench.h"
-#include "tests/test.h"
 
-#include "driver/dataset/extend/extend.h"
 #include "driver/dataset/form/form.h"
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
 #include "driver/sweep/inside.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 const struct session bench_session = {
     "1.2.3", "abcdef", "a compiler", "a library", "a kernel", "a level", "an MPI", "a host"};
@@ -19,9 +11,7 @@ const struct session bench_session = {
 void bench_init(struct bench *bench)
 {
     *bench = (struct bench){0};
-    const char *place = getenv("TMPDIR");
-    snprintf(bench->folder, sizeof(bench->folder), "%.40s/normsweep-XXXXXX", place ? place : "/tmp");
-    CHECK(mkdtemp(bench->folder) != NULL);
+    scratch_folder(bench->folder);
     snprintf(bench->path, sizeof(bench->path), "%s/a.nc", bench->folder);
 }
 
@@ -251,24 +241,24 @@ bool bench_exists(const struct bench *bench, const char *name)
 {
     char path[BENCH_PATH];
 
-    return access(bench_path(bench, name, path), F_OK) == 0;
+    return file_exists(bench_path(bench, name, path));
 }
 
 void bench_put(const struct bench *bench, const char *name, const void *bytes, size_t size)
 {
     char path[BENCH_PATH];
-    FILE *file = fopen(bench_path(bench, name, path), "wb");
 
-    CHECK(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    put_bytes(bench_path(bench, name, path), bytes, size);
 }
 
 void bench_check_text(const struct bench *bench, const char *name, const char *text)
 {
-    char path[BENCH_PATH], found[64] = "";
-    FILE *file = fopen(bench_path(bench, name, path), "rb");
+    char path[BENCH_PATH];
+    size_t size;
+    char *found = get_bytes(bench_path(bench, name, path), &size);
 
-    CHECK(file && fread(found, 1, sizeof(found) - 1, file) == strlen(text) && fclose(file) == 0);
-    CHECK_TEXT(found, text);
+    CHECK_TEXT(found ? found : "no file", text);
+    free(found);
 }
 
 double bench_growth(const struct bench *bench, int64_t cell)

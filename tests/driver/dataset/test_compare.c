@@ -1,12 +1,8 @@
 /* Runs of a dataset compared with themselves and with others, also while calls fail. */
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
 #include "driver/sweep/sweep.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
-
-#include <string.h>
 
 #define YAML BASE "width: 8\nheads: 2\nlayers: [1, 2]\nlearning_rate: [0.1, 0.01]\n"
 enum { DONE = 0, OTHER = 1, DIVERGED = 2 };

@@ -1,9 +1,7 @@
 /* Values that were written are read back, whatever happens in between. */
 #include "tests/driver/dataset/bench.h"
-#include "tests/test.h"
 
 #include "driver/dataset/form/form.h"
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
 #include "driver/output/output.h"
 #include "driver/sweep/sweep.h"
@@ -11,13 +9,10 @@
 
 #include <netcdf.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 static void check_values(const struct bench *bench)
 {

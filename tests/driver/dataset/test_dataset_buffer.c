@@ -1,38 +1,27 @@
 /* Everything put into the write buffer reaches the file, in any order, with any overlaps and sizes. */
 #include "tests/failing.h"
-#include "tests/test.h"
+#include "tests/scratch.h"
 
 #include "driver/dataset/ledger/inside.h"
 #include "model/core/random.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { FILE_SIZE = 3 << 20 };
 
 struct trial {
     char path[64];
     struct write_buffer buffer;
-    unsigned char *wanted, *found; /* [FILE_SIZE] */
+    unsigned char *wanted; /* [FILE_SIZE] */
 };
 
 static void trial_init(struct trial *trial)
 {
-    const char *place = getenv("TMPDIR");
-
-    snprintf(trial->path, sizeof(trial->path), "%.40s/normsweep-XXXXXX", place ? place : "/tmp");
-    int file = mkstemp(trial->path);
-    CHECK(file >= 0 && ftruncate(file, FILE_SIZE) == 0);
-    close(file);
+    scratch_file(trial->path);
+    CHECK(truncate(trial->path, FILE_SIZE) == 0);
     CHECK(write_buffer_open(&trial->buffer, trial->path) == 0);
     trial->wanted = calloc(FILE_SIZE, 1);
-    trial->found = malloc(FILE_SIZE);
 }
 
 static void put(struct trial *trial, int64_t place, const unsigned char *bytes, size_t size)
@@ -44,21 +33,25 @@ static void put(struct trial *trial, int64_t place, const unsigned char *bytes, 
 /* Does another reader of the file see what was put? */
 static bool is_written(struct trial *trial)
 {
-    FILE *file = fopen(trial->path, "rb");
-    bool whole = file && fread(trial->found, 1, FILE_SIZE, file) == FILE_SIZE && fgetc(file) == EOF;
+    size_t size;
+    char *found = get_bytes(trial->path, &size);
+    bool same = size == FILE_SIZE && memcmp(found, trial->wanted, FILE_SIZE) == 0;
 
-    if (file)
-        fclose(file);
-    return whole && memcmp(trial->found, trial->wanted, FILE_SIZE) == 0;
+    free(found);
+    return same;
+}
+
+static void trial_free(struct trial *trial)
+{
+    unlink(trial->path);
+    free(trial->wanted);
 }
 
 static void trial_release(struct trial *trial)
 {
     CHECK(write_buffer_close(&trial->buffer) == 0);
     CHECK(is_written(trial));
-    unlink(trial->path);
-    free(trial->wanted);
-    free(trial->found);
+    trial_free(trial);
 }
 
 static uint64_t draw(uint64_t *draws, uint64_t bound)
@@ -139,29 +132,28 @@ TEST(write_buffer_tells_the_first_failure)
     failing_next("pwrite", ENOSPC);
     failing_next("close", EIO);
     CHECK(write_buffer_close(&trial.buffer) == ENOSPC && failing_end());
-    unlink(trial.path);
-    free(trial.wanted);
-    free(trial.found);
+    trial_free(&trial);
+}
+
+static int write_too_much(void *context)
+{
+    const struct rlimit limit = {4096, 4096};
+    struct trial *trial = context;
+
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    write_buffer_put(&trial->buffer, 4090, "0123456789", 10);
+    return write_buffer_flush(&trial->buffer) == EFBIG && write_buffer_flush(&trial->buffer) == EFBIG;
 }
 
 TEST(write_buffer_says_what_failed)
 {
     struct write_buffer buffer;
-    int status = -1;
+    struct trial trial = {0};
 
     CHECK(write_buffer_open(&buffer, "/nowhere/at/all") == ENOENT);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        struct rlimit limit = {4096, 4096};
-        struct trial trial = {0};
-        trial_init(&trial);
-        signal(SIGXFSZ, SIG_IGN);
-        setrlimit(RLIMIT_FSIZE, &limit);
-        write_buffer_put(&trial.buffer, 4090, "0123456789", 10);
-        int first = write_buffer_flush(&trial.buffer), second = write_buffer_flush(&trial.buffer);
-        unlink(trial.path);
-        _exit(first == EFBIG && second == EFBIG ? 0 : 1);
-    }
-    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    trial_init(&trial);
+    CHECK(in_child(write_too_much, &trial) == true);
+    CHECK(write_buffer_close(&trial.buffer) == 0);
+    trial_free(&trial);
 }

@@ -1,15 +1,10 @@
 /* An output of another sweep: what is told, and what is left alone. */
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 
 #include <netcdf.h>
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define TWO "together: {model: {a: {width: 8, heads: 2}, b: {width: 16, heads: 4}}}\n"
 #define EIGHT "seed: [1, 2, 3, 4, 5, 6, 7, 8]\n"

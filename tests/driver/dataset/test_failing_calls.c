@@ -2,19 +2,10 @@
  * succeeds. */
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 
-#include "driver/dataset/extend/extend.h"
 #include "driver/dataset/form/form.h"
-#include "driver/dataset/ledger/ledger.h"
 
 #include <netcdf.h>
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A file as it was. */
 struct kept {
@@ -24,17 +15,9 @@ struct kept {
 
 static struct kept keep_file(const char *path)
 {
-    struct kept kept = {NULL, 0};
-    struct stat status;
-    FILE *file = fopen(path, "rb");
+    struct kept kept;
 
-    if (!file)
-        return kept;
-    CHECK(fstat(fileno(file), &status) == 0);
-    kept.size = (size_t)status.st_size;
-    kept.bytes = malloc(kept.size + 1);
-    CHECK(fread(kept.bytes, 1, kept.size, file) == kept.size);
-    fclose(file);
+    kept.bytes = get_bytes(path, &kept.size);
     return kept;
 }
 
@@ -52,10 +35,8 @@ static bool is_kept(const struct kept *kept, const char *path)
 static void put_back(const struct kept *kept, const char *path)
 {
     unlink(path);
-    if (!kept->bytes)
-        return;
-    FILE *file = fopen(path, "wb");
-    CHECK(file && fwrite(kept->bytes, 1, kept->size, file) == kept->size && fclose(file) == 0);
+    if (kept->bytes)
+        put_bytes(path, kept->bytes, kept->size);
 }
 
 static int open_dataset(struct bench *bench, bool fresh)

@@ -1,15 +1,9 @@
 /* Each call fails once while a dataset is looked at: what is read is right, or it is not there. */
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 
 #include "driver/dataset/form/form.h"
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/inside.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define YAML                                                                                                 \
     BASE "norm_placement: [pre, out]\ntogether: {model: {a: {width: 8, heads: 2}, b: {width: 16, heads: "    \

@@ -2,16 +2,9 @@
  */
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 
 #include "driver/dataset/ledger/inside.h"
 #include "driver/sweep/sweep.h"
-
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define YAML BASE "seed: [1, 2]\n"
 

@@ -1,12 +1,8 @@
 /* Headers that no program writes, byte by byte: they are refused before the netCDF library trusts them. */
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 
 #include "driver/dataset/form/form.h"
-
-#include <errno.h>
-#include <string.h>
 
 enum { BYTES_MOST = 1 << 15 };
 

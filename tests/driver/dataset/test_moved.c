@@ -1,18 +1,10 @@
 /* The file of an open dataset is renamed, replaced or removed by somebody else. */
-#include "driver/dataset/extend/extend.h"
-#include "driver/dataset/ledger/ledger.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define SEEDS BASE "seed: [1, 2, 3]\n"
 

@@ -1,17 +1,11 @@
 /* Files that hold something else than a dataset of this program does, made with the netCDF library. */
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 
 #include "driver/dataset/form/form.h"
 #include "driver/dataset/read/read.h"
 
 #include <netcdf.h>
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void right(int status)
 {

@@ -1,19 +1,12 @@
 /* An output that exists already is continued, extended or refused. */
 #include "tests/driver/dataset/bench.h"
-#include "tests/test.h"
 
-#include "driver/dataset/extend/extend.h"
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
 #include "driver/sweep/sweep.h"
 #include "driver/tables/tables.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* How a sweep grows, and the new cells of the two finished runs. */
 struct extension {

@@ -9,10 +9,6 @@
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/sweep/inside.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static const char yaml[] =
     "title: A sample, träumerisch\n"
     "corpus: markov\nvocabulary: 9\ncorpus_tokens: 400\ncontext: 4\nbatch: 2\nsteps: 20\n"

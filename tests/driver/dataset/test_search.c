@@ -1,13 +1,7 @@
 /* What a search needs of a dataset: values of runs before and after their commit, cells that are left out. */
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/sweep/sweep.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define YAML BASE "seed: [1, 2, 3]\n"
 

@@ -1,14 +1,10 @@
 /* Datasets of networks with one stack and with two. */
 #include "tests/driver/dataset/bench.h"
-#include "tests/test.h"
 
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
 #include "driver/sweep/sweep.h"
 
 #include <netcdf.h>
-#include <string.h>
-#include <unistd.h>
 
 /* One of each network; the encoder-decoder has the longer decoder. */
 #define DECODER "decoder: {network: decoder, objective: next, decoder_layers: 0}"

@@ -3,11 +3,8 @@
 #include "driver/dataset/form/form.h"
 #include "driver/dataset/read/read.h"
 #include "tests/driver/dataset/bench.h"
-#include "tests/test.h"
 
 #include <netcdf.h>
-
-#include <string.h>
 
 #define SMALL                                                                                                \
     "corpus: markov\nvocabulary: 9\ncorpus_tokens: 400\ncontext: 4\nbatch: 2\nwidth: 8\nheads: 2\n"          \

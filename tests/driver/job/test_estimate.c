@@ -3,8 +3,6 @@
 #include "driver/sweep/inside.h"
 #include "tests/test.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define SMALL                                                                                                \

@@ -2,10 +2,6 @@
 #include "driver/job/job.h"
 #include "tests/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 /* After the lease is lost, the folder of checkpoints may belong to another process. */
 TEST(job_that_has_failed_leaves_no_mark)
 {

@@ -4,14 +4,9 @@
 #include "driver/sweep/inside.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
 #include "worker/host/host.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* Runs of a hundred million steps come first, as they are the longest. Cells: the runs of 3 steps, then
  * these. */

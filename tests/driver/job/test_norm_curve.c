@@ -4,8 +4,6 @@
 #include "model/optimisers/optimisers.h"
 #include "tests/test.h"
 
-#include <math.h>
-
 enum { STEPS = 8 };
 
 /* The norms of a run whose norm is 1 to 9, of which step 2 has no norm; rate_sum is `step` / 10. */

@@ -1,15 +1,8 @@
 /* A job that refines, driven by the events of a worker whose time is not that of this process's clock. */
-#include "driver/dataset/extend/extend.h"
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/job/job.h"
 #include "driver/sweep/inside.h"
 #include "tests/driver/dataset/bench.h"
 #include "tests/failing.h"
-#include "tests/test.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PLANE                                                                                                \
     BASE "learning_rate: [0.1, 0.2, 0.3]\nweight_decay: [0.1, 0.2, 0.3]\n"                                   \

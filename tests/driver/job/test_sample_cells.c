@@ -1,8 +1,6 @@
 #include "driver/job/job.h"
 #include "tests/test.h"
 
-#include <string.h>
-
 enum { CELLS = 12 };
 
 /* Draws from the cells 0, 3, 6, ..., of which there are `count`. */

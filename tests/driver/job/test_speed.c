@@ -2,9 +2,6 @@
 #include "driver/job/job.h"
 #include "tests/test.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 TEST(speed_is_that_of_the_cost_done)
 {
     struct meter meter = {.read = 100};

@@ -93,7 +93,7 @@ IN_PLACE(journal_refuses_a_file_of_something_else)
     struct journal *journal;
 
     for (int i = 0; i < 5; i++) {
-        place_write(place->output, others[i]);
+        put_text(place->output, others[i]);
         int status = journal_open(&journal, place->output, &place->error);
         CHECK(fine[i] ? status == 0 : status < 0 && place->error.status == ERROR_INPUT && !journal);
         CHECK(fine[i] || strstr(place->error.text, ": is not a log of normsweep") != NULL);

@@ -1,11 +1,8 @@
 #ifndef NORMSWEEP_TESTS_DRIVER_OUTPUT_PLACE_H
 #define NORMSWEEP_TESTS_DRIVER_OUTPUT_PLACE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "driver/output/output.h"
-#include "tests/test.h"
+#include "tests/scratch.h"
 
 /* An output in a folder of its own, another one, and the file of the lease; what a call says why it fails. */
 struct site {
@@ -23,9 +20,6 @@ void place_run(void (*test)(struct site *place));
         place_run(in_place_##id);                                                                            \
     }                                                                                                        \
     static void in_place_##id(struct site *place)
-
-/* Makes a file that holds a text. */
-void place_write(const char *path, const char *text);
 
 /* Removes all files whose names are longer than the lease's by so many letters, or, with 0, all. Returns how
  * many. */

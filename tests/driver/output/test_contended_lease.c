@@ -2,13 +2,9 @@
 #include "tests/driver/output/place.h"
 #include "tests/failing.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- many at once ---- */
 
@@ -256,6 +252,17 @@ static void die(void *context)
     _exit(0);
 }
 
+static int die_with_a_claim(void *context)
+{
+    const struct site *place = context;
+    struct lease *lease;
+    struct error error;
+
+    failing_before(0, "rename", die, NULL);
+    lease_take(&lease, place->output, &error);
+    return 1;
+}
+
 /* Contenders that die one after the other, each with the claim on the claim of the one before. */
 IN_PLACE(lease_behind_many_dead_claims)
 {
@@ -263,18 +270,8 @@ IN_PLACE(lease_behind_many_dead_claims)
     char said[1200];
 
     place_lend(place, 77, PLACE_OLD);
-    for (int i = 0; i < DEAD; i++) {
-        fflush(stdout);
-        pid_t child = fork();
-        if (child == 0) {
-            struct lease *lease;
-            failing_before(0, "rename", die, NULL);
-            lease_take(&lease, place->output, &place->error);
-            _exit(1);
-        }
-        int status = -1;
-        CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
-    }
+    for (int i = 0; i < DEAD; i++)
+        CHECK(in_child(die_with_a_claim, place) == 0);
     failing_always("nanosleep", EINTR);
     CHECK(take_said(place, said) == -1 && strstr(said, "in use by "));
     place_lend(place, 80, PLACE_OLD); /* another dead lease has no claims on it */

@@ -2,13 +2,9 @@
 #include "tests/driver/output/place.h"
 #include "tests/failing.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* ---- each call fails once ---- */
 

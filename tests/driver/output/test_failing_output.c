@@ -4,23 +4,16 @@
 
 #include "driver/output/output.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static bool has_text(const char *path, const char *text)
 {
-    char found[64] = "";
-    FILE *file = fopen(path, "r");
+    size_t size;
+    char *found = get_bytes(path, &size);
+    bool same = found && strcmp(found, text) == 0;
 
-    if (!file)
-        return false;
-    size_t length = fread(found, 1, sizeof(found) - 1, file);
-    fclose(file);
-    return length == strlen(text) && strcmp(found, text) == 0;
+    free(found);
+    return same;
 }
 
 /* ---- names ---- */
@@ -42,7 +35,7 @@ static void fail_as(int system)
 IN_PLACE(output_gets_its_name_on_any_file_system)
 {
     for (int i = 0; i < SYSTEMS; i++) {
-        place_write(place->output, "new");
+        put_text(place->output, "new");
         fail_as(i);
         CHECK(output_name(place->output, place->other) == 0 && failing_end());
         CHECK(has_text(place->other, "new") && access(place->output, F_OK) != 0);
@@ -52,8 +45,8 @@ IN_PLACE(output_gets_its_name_on_any_file_system)
 
 IN_PLACE(output_replaces_nothing_on_any_file_system)
 {
-    place_write(place->output, "new");
-    place_write(place->other, "somebody else's");
+    put_text(place->output, "new");
+    put_text(place->other, "somebody else's");
     for (int i = 0; i < SYSTEMS; i++) {
         fail_as(i);
         CHECK(output_name(place->output, place->other) == EEXIST && failing_end());
@@ -69,7 +62,7 @@ IN_PLACE(output_says_why_it_gets_no_name)
     } cases[] = {{EIO, 0, NULL}, {EINVAL, EIO, NULL}, {EINVAL, EPERM, "lstat"}, {EINVAL, EPERM, "rename"}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        place_write(place->output, "new");
+        put_text(place->output, "new");
         failing_next("renameat2", cases[i].rename);
         if (cases[i].link)
             failing_next("link", cases[i].link);
@@ -155,7 +148,7 @@ IN_PLACE(output_folder_has_a_fault)
 {
     CHECK(output_folder_fault(place->folder) == 0);
     CHECK(output_folder_fault("/no/such/folder") == ENOENT);
-    place_write(place->output, "");
+    put_text(place->output, "");
     CHECK(output_folder_fault(place->output) == ENOTDIR);
     failing_next("access", EACCES);
     CHECK(output_folder_fault(place->folder) == EACCES && failing_end());
@@ -167,7 +160,7 @@ IN_PLACE(output_that_cannot_be_seen_may_exist)
     mode_t kind = 0;
 
     CHECK(output_kind(place->output, &kind) == 0 && kind == 0);
-    place_write(place->output, "");
+    put_text(place->output, "");
     CHECK(output_kind(place->output, &kind) == 0 && S_ISREG(kind));
     snprintf(below, sizeof(below), "%s/b", place->output);
     CHECK(output_kind(below, &kind) == 0 && kind == 0);
@@ -185,12 +178,12 @@ static void make_folder(const char *output, const char *suffix, bool foreign)
     snprintf(path, sizeof(path), "%s%s", output, suffix);
     CHECK(mkdir(path, 0777) == 0);
     snprintf(path, sizeof(path), "%s%s/0123456789abcdef0123456789abcdef.weights.nc", output, suffix);
-    place_write(path, "weights");
+    put_text(path, "weights");
     snprintf(path, sizeof(path), "%s%s/coordinator-000001-000000000001.mark", output, suffix);
-    place_write(path, "");
+    put_text(path, "");
     snprintf(path, sizeof(path), "%s%s/notes", output, suffix);
     if (foreign)
-        place_write(path, "mine");
+        put_text(path, "mine");
 }
 
 static bool exists(const char *output, const char *suffix)
@@ -242,8 +235,8 @@ IN_PLACE(folder_is_cleared)
     CHECK(mkdir(path, 0777) == 0);
     snprintf(path, sizeof(path), "%s%s", place->output, whole);
     snprintf(part, sizeof(part), "%s.part", path);
-    place_write(path, "state");
-    place_write(part, "sta");
+    put_text(path, "state");
+    put_text(part, "sta");
     CHECK(folder_clear(place->output, &place->error) == 0);
     CHECK(access(path, F_OK) == 0 && access(part, F_OK) != 0);
     CHECK(!exists(place->output, ".d/coordinator-000001-000000000001.mark"));

@@ -4,21 +4,15 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 void place_run(void (*test)(struct site *place))
 {
-    const char *above = getenv("TMPDIR");
     struct site place = {.error = {.text = ""}};
 
-    snprintf(place.folder, sizeof(place.folder), "%.40s/lease-XXXXXX", above ? above : "/tmp");
-    CHECK(mkdtemp(place.folder) != NULL);
+    scratch_folder(place.folder);
     snprintf(place.output, sizeof(place.output), "%s/a.nc", place.folder);
     snprintf(place.other, sizeof(place.other), "%s/b.nc", place.folder);
     snprintf(place.file, sizeof(place.file), "%s.lease", place.output);
@@ -27,13 +21,6 @@ void place_run(void (*test)(struct site *place))
     unlink(place.output);
     unlink(place.other);
     CHECK(rmdir(place.folder) == 0);
-}
-
-void place_write(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
 int place_clear(const struct site *place, size_t longer)
@@ -87,24 +74,19 @@ struct lease *place_take(const struct site *place)
     return lease;
 }
 
-static bool exists(const char *path)
-{
-    return access(path, F_OK) == 0;
-}
-
 IN_PLACE(lease_is_taken_once)
 {
     struct lease *second = NULL;
 
     struct lease *first = place_take(place);
-    CHECK(exists(place->file));
+    CHECK(file_exists(place->file));
     CHECK(lease_take(&second, place->output, &place->error) == -1);
     CHECK(place->error.status == ERROR_ENVIRONMENT);
     CHECK(strstr(place->error.text, "in use by process") != NULL);
     CHECK(strstr(place->error.text, "; wait for it with status --wait, or give another -o") != NULL);
     CHECK(lease_renew(first, &place->error) == 0);
     lease_release(first);
-    CHECK(!exists(place->file));
+    CHECK(!file_exists(place->file));
 }
 
 /* Starts a child that takes the lease, reports this, and waits to be killed. */
@@ -153,7 +135,7 @@ IN_PLACE(lease_of_another_machine_dies_after_60_s)
     CHECK(lease_take(&lease, place->output, &place->error) == -1);
     CHECK(strstr(place->error.text, "process 77 on elsewhere (") != NULL);
     place_lend(place, 77, 70);
-    CHECK(!place_is_held(place) && exists(place->file));
+    CHECK(!place_is_held(place) && file_exists(place->file));
     CHECK(lease_take(&lease, place->output, &place->error) == 0);
     lease_release(lease);
 }
@@ -167,7 +149,7 @@ IN_PLACE(lease_lies_where_a_link_leads)
     snprintf(beside, sizeof(beside), "%s.lease", link_);
     CHECK(symlink("a.nc", link_) == 0);
     CHECK(lease_take(&lease, link_, &place->error) == 0);
-    CHECK(exists(place->file) && !exists(beside));
+    CHECK(file_exists(place->file) && !file_exists(beside));
     lease_release(lease);
     unlink(link_);
 }
@@ -180,7 +162,7 @@ IN_PLACE(lease_that_was_lost_is_noticed)
     CHECK(lease_renew(lease, &place->error) == LEASE_TAKEN);
     CHECK(place->error.status == ERROR_ENVIRONMENT);
     lease_release(lease);
-    CHECK(exists(place->file)); /* the file belongs to another process */
+    CHECK(file_exists(place->file)); /* the file belongs to another process */
 }
 
 TEST(lease_of_an_output_that_cannot_be_written)
@@ -197,32 +179,32 @@ TEST(lease_of_an_output_that_cannot_be_written)
     CHECK(strncmp(error.text, "/proc/a.nc: the folder /proc cannot be written: ", 48) == 0);
 }
 
+enum { SOMEBODY = 65534 };
+
+/* Is the lease refused as a file of another user? */
+static int take_as_somebody(void *context)
+{
+    struct site *place = context;
+    struct lease *lease = NULL;
+    char expected[192];
+
+    snprintf(expected, sizeof(expected), "%s: Operation not permitted", place->file);
+    if (setuid(SOMEBODY) != 0 || access(place->folder, W_OK) != 0)
+        return true;
+    return lease_take(&lease, place->output, &place->error) == -1 && place->error.status == ERROR_INPUT &&
+           strcmp(place->error.text, expected) == 0;
+}
+
 /* In a sticky folder only the owner of a file may replace it, but anyone may create one. */
 IN_PLACE(lease_that_another_user_owns_is_named_and_not_its_folder)
 {
-    enum { SOMEBODY = 65534 };
-    char expected[192];
-    int status = -1;
-
     if (geteuid() != 0) {
         test_skip("only root can act as another user: run as root to check outputs that others own");
         return;
     }
     CHECK(chmod(place->folder, 01777) == 0);
     place_lend(place, 77, 1000);
-    snprintf(expected, sizeof(expected), "%s: Operation not permitted", place->file);
-    pid_t child = fork();
-    if (child == 0) {
-        struct lease *lease = NULL;
-        if (setuid(SOMEBODY) != 0 || access(place->folder, W_OK) != 0)
-            _exit(0);
-        _exit(lease_take(&lease, place->output, &place->error) == -1 && place->error.status == ERROR_INPUT &&
-                      strcmp(place->error.text, expected) == 0
-                  ? 0
-                  : 1);
-    }
-    CHECK(child > 0 && waitpid(child, &status, 0) == child);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(in_child(take_as_somebody, place) == true);
 }
 
 IN_PLACE(lease_tells_the_launcher_of_its_coordinator)
@@ -244,7 +226,7 @@ IN_PLACE(lease_tells_the_launcher_of_its_coordinator)
     lease_tell(coordinator, STAGE_ENDED, 75);
     CHECK(lease_news(launcher).stage == STAGE_ENDED && lease_news(launcher).status == 75);
     lease_release(coordinator);
-    CHECK(exists(place->file));
+    CHECK(file_exists(place->file));
     lease_release(launcher);
 }
 
@@ -314,9 +296,7 @@ IN_PLACE(lease_follows_no_link_and_a_look_writes_nothing)
     char victim[112];
 
     snprintf(victim, sizeof(victim), "%s/victim", place->folder);
-    int file = open(victim, O_CREAT | O_WRONLY, 0666);
-    CHECK(write(file, "kept", 4) == 4);
-    close(file);
+    put_text(victim, "kept");
     CHECK(symlink(victim, place->file) == 0);
     CHECK(lease_take(&lease, place->output, &place->error) == -1);
     CHECK(place_is_held(place));
@@ -343,15 +323,15 @@ IN_PLACE(lease_tidies_nothing_of_others)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         snprintf(path, sizeof(path), "%s.%s", place->file, names[i]);
-        close(open(path, O_CREAT | O_WRONLY, 0666));
+        put_text(path, "");
         CHECK(utimensat(AT_FDCWD, path, old, 0) == 0);
     }
     snprintf(path, sizeof(path), "%s.fedcba9876543210", place->file);
     CHECK(mkfifo(path, 0666) == 0);
     snprintf(path, sizeof(path), "%s.0123456789abcdef", place->file);
-    close(open(path, O_CREAT | O_WRONLY, 0666));
+    put_text(path, "");
     struct lease *lease = place_take(place);
-    CHECK(!exists(path));
+    CHECK(!file_exists(path));
     snprintf(path, sizeof(path), "%s.fedcba9876543210", place->file);
     CHECK(unlink(path) == 0);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

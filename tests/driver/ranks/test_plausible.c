@@ -1,7 +1,6 @@
 /* What a damaged worker may say of its run; the run takes 10 steps and is measured every 5. */
 #include "driver/ranks/inside.h"
 #include "tests/driver/dataset/bench.h"
-#include "tests/test.h"
 
 #include "worker/run/run.h"
 

@@ -4,8 +4,6 @@
 #include "model/core/random.h"
 #include "tests/test.h"
 
-#include <string.h>
-
 enum { LENGTH_MOST = 80, DRAWS = 20, LONG = 4096 };
 
 enum guess_kind {

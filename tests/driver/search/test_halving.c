@@ -3,9 +3,6 @@
 #include "model/core/random.h"
 #include "tests/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct plane {
     int64_t length[2], cells;
     int64_t coarse;

@@ -3,10 +3,6 @@
 #include "model/core/random.h"
 #include "tests/test.h"
 
-#include <math.h>
-
-#include <stddef.h>
-
 enum { STEPS = 7, SEEDS = 200 };
 
 static const double times[STEPS] = {0, 0.03, 0.1, 0.4, 0.7, 0.7, 0.9}; /* once no time passes */

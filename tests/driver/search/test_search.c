@@ -5,11 +5,6 @@
 #include "model/core/random.h"
 #include "tests/test.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define DECAYS20                                                                                             \
     "weight_decay: [0.01, 0.0126, 0.0158, 0.02, 0.0251, 0.0316, 0.0398, 0.0501, 0.0631, 0.0794, 0.1, "       \
     "0.126, 0.158, 0.2, 0.251, 0.316, 0.398, 0.501, 0.631, 0.794]\n"

@@ -3,9 +3,6 @@
 #include "driver/sweep/inside.h"
 #include "tests/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Prints lines of runs of a sweep with these axes, and compares. `naming`: NULL, or that of the lines before.
  */
 static void check_lines(const char *axes, int columns, const struct run_line *line, int count,

@@ -3,9 +3,6 @@
 #include "tests/paper.h"
 #include "tests/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static union param_value seeds[] = {{.integer = 1}, {.integer = 2}, {.integer = 3}};
 
 /* A job that consists of what its display looks at. Runs of cells 0, 1, ... are seeds 1, 2, ... */

@@ -1,10 +1,6 @@
 /* The state of a sweep as read from its dataset, compared with what was written. */
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/status/inside.h"
 #include "tests/driver/dataset/bench.h"
-#include "tests/test.h"
-
-#include <unistd.h>
 
 /* Surveys the bench's file; on failure returns false and fails the test. */
 static bool survey_bench(

@@ -2,9 +2,6 @@
 #include "driver/sweep/inside.h"
 #include "tests/test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 TEST(label_is_cut_between_characters)
 {
     static const char *const texts[][2] = {

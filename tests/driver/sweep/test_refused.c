@@ -5,10 +5,6 @@
 #include "model/optimisers/optimisers.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct refused {
     const char *text; /* of sweep.yaml */

@@ -3,11 +3,6 @@
 
 #include "driver/sweep/inside.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define BASE "corpus: markov\nsteps: 10\n"
 
 /* Reads a sweep that must be valid; otherwise fails the test and returns false. */

@@ -3,8 +3,6 @@
 #include "tests/test.h"
 
 #include <float.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The text of one value. The caller frees it. */
 static char *written(const char *text, double value)

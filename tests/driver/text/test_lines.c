@@ -2,9 +2,6 @@
 #include "driver/text/text.h"
 #include "tests/test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 TEST(lines_are_clean)
 {
     char *clean = lines_clean(strdup("a\tb\033[31m\xff"));

@@ -2,12 +2,7 @@
 #include "driver/text/text.h"
 #include "tests/test.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 TEST(string_grows)
 {

@@ -3,8 +3,6 @@
 #include "model/core/printable.h"
 #include "tests/test.h"
 
-#include <string.h>
-
 /* Writes a character below U+110000; returns the end. */
 static char *utf8_put(char *out, unsigned long code)
 {
