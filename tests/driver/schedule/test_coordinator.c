@@ -143,36 +143,6 @@ TRIAL(coordinator_fails_a_run_that_kills_its_workers, begin(1, INFINITY, NULL))
     CHECK(t->count == 2 && has(t, ORDER_FINISH));
 }
 
-TRIAL(coordinator_does_not_count_deaths_by_bad_luck, begin(1, INFINITY, NULL))
-{
-    for (int i = 0; i < 20; i++) {
-        hello(t, i % TRIAL_WORKERS, 0, 0);
-        lost(t, i % TRIAL_WORKERS, false);
-        CHECK(t->count == 1 && got(t, ORDER_RETURN).deaths == 0);
-    }
-}
-
-TRIAL(coordinator_forgets_deaths_at_a_checkpoint, begin(1, INFINITY, NULL))
-{
-    for (int i = 0; i < 20; i++) {
-        uint64_t ticket = hello(t, i % TRIAL_WORKERS, 0, 0);
-        if (i % 2)
-            checkpoint(t, i % TRIAL_WORKERS, ticket);
-        lost(t, i % TRIAL_WORKERS, true);
-        CHECK(got(t, ORDER_RETURN).deaths == (i == 0 || i % 2 ? 1 : 2));
-    }
-}
-
-TRIAL_OF_ONE(coordinator_forgets_no_death_at_a_checkpoint_that_no_longer_counts, begin(1, 10, NULL))
-{
-    lost(t, 0, true);
-    hello(t, 0, 0, 0);
-    checkpoint(t, 0, ticket);
-    checkpoint(t, 0, 1000);
-    lost(t, 0, true);
-    CHECK(got(t, ORDER_RETURN).deaths == 2);
-}
-
 TRIAL(coordinator_counts_deaths_before_now, begin(2, INFINITY, (int[]){2, 0}))
 {
     hello(t, 0, 0, 0);
@@ -257,30 +227,6 @@ TRIAL(coordinator_judges_by_the_last_word_and_not_by_the_order_after_it, begin(1
 
 /* ---- coming and going ---- */
 
-TRIAL_OF_ONE(coordinator_takes_another_in_the_place_of_a_dead_worker, begin(1, 10, NULL))
-{
-    lost(t, 0, false);
-    CHECK(state(t).workers == 0);
-    result(t, 0, ticket, true); /* a late message of the dead worker */
-    progress(t, 0, ticket, 0);
-    progress(t, 0, 0, 0);
-    CHECK(t->count == 0 && state(t).workers == 0 && state(t).ended == 0);
-    uint64_t again = hello(t, 0, 3, 0);
-    CHECK(again > ticket && coordinator_cell(t->c, 0, again) == 10);
-    result(t, 0, ticket, true);
-    CHECK(t->count == 0);
-    result(t, 0, again, true);
-    CHECK(got(t, ORDER_ACCEPT).cell == 10 && has(t, ORDER_FINISH));
-}
-
-TRIAL_OF_ONE(coordinator_takes_a_hello_for_the_end_of_what_was_before, begin(1, 10, NULL))
-{
-    CHECK(hello(t, 0, 0, 0) > ticket);
-    CHECK(t->count == 3 && t->order[0].kind == ORDER_STOP && t->order[0].ticket == 0);
-    CHECK(t->order[1].kind == ORDER_RETURN && t->order[1].deaths == 0 && t->order[2].kind == ORDER_RUN);
-    CHECK(coordinator_cell(t->c, 0, ticket) == -1);
-}
-
 TRIAL(coordinator_ignores_workers_and_nodes_that_cannot_be, begin(1, 10, NULL))
 {
     hello(t, TRIAL_WORKERS, 0, 0);
@@ -294,18 +240,6 @@ TRIAL(coordinator_ignores_workers_and_nodes_that_cannot_be, begin(1, 10, NULL))
     lost(t, TRIAL_WORKERS, true);
     checkpoint(t, -1, 1);
     CHECK(t->count == 0);
-}
-
-/* A worker that hands its run back unasked got a signal itself, and gets no more orders. */
-TRIAL_OF_ONE(coordinator_lets_a_worker_leave, begin(3, INFINITY, NULL))
-{
-    result(t, 0, ticket, false);
-    CHECK(t->count == 1 && got(t, ORDER_RETURN).cell == 10);
-    CHECK(state(t).workers == 0 && state(t).pending == 3);
-    hello(t, 1, 0, 0);
-    CHECK(got(t, ORDER_RUN).cell == 10);
-    event(t, (struct event){.kind = EVENT_STOP});
-    CHECK(t->count == 1 && got(t, ORDER_STOP).worker == 1);
 }
 
 TRIAL(coordinator_waits_for_all_of_a_worker_that_leaves, begin_ahead(INFINITY))
@@ -401,15 +335,6 @@ TRIAL(coordinator_patience_is_that_of_the_options_after_a_result, begin_ahead(20
     CHECK(has(t, ORDER_ACCEPT) && tick(t, 4) == -1 && tick(t, 20) == -1 && tick(t, 20.5) == 0);
 }
 
-TRIAL(coordinator_never_gives_up_with_infinite_silence, begin(2, INFINITY, NULL))
-{
-    uint64_t ticket = hello(t, 0, 0, 1);
-
-    CHECK(tick(t, 1e9) == -1);
-    progress(t, 0, ticket, 0);
-    CHECK(tick(t, 2e9) == -1);
-}
-
 /* A patience announced for idleness, or for the run before, while the next order is on its way. */
 TRIAL_OF_ONE(coordinator_patience_under_another_ticket_does_not_count, begin(2, 50, NULL))
 {
@@ -431,25 +356,6 @@ TRIAL(coordinator_takes_checkpoints_and_orders_handed_back_for_words, begin_ahea
     CHECK(tick(t, 18) == -1);
     result(t, 0, ahead, false); /* it still trains the same run, with the patience announced for that */
     CHECK(tick(t, 28) == -1 && tick(t, 28.5) == 0);
-}
-
-/* Messages may wait while the coordinator is busy: only a tick means that all have been handled. */
-TRIAL(coordinator_looks_for_silence_at_a_tick_alone, begin(3, 10, NULL))
-{
-    uint64_t first = hello(t, 0, 0, 0), second = hello(t, 1, 0, 0);
-
-    t->now = 1000;
-    progress(t, 0, first, 10);
-    progress(t, 1, second, 10);
-    CHECK(!has(t, ORDER_GIVE_UP) && tick(t, 1000) == -1);
-}
-
-TRIAL(coordinator_says_who_is_given_up_before_what_becomes_of_its_runs, begin(1, 10, NULL))
-{
-    hello(t, 0, 0, 0);
-    tick(t, 11);
-    CHECK(t->count == 2 && t->order[0].kind == ORDER_GIVE_UP && t->order[1].kind == ORDER_RETURN);
-    CHECK(t->order[0].worker == 0 && t->order[0].cell == 10);
 }
 
 TRIAL(coordinator_gives_up_idle_workers_and_takes_them_back, begin(1, 10, NULL))
@@ -479,24 +385,6 @@ TRIAL_OF_ONE(coordinator_tells_a_worker_that_wakes_to_stop_once, begin(1, 10, NU
     CHECK(tick(t, 22) == 0);
     progress(t, 0, 0, 0); /* hung and awake again */
     CHECK(t->count == 1 && has(t, ORDER_STOP));
-}
-
-TRIAL_OF_ONE(coordinator_accepts_nothing_of_a_worker_that_was_given_up, begin(1, 10, NULL))
-{
-    tick(t, 11);
-    result(t, 0, ticket, true);
-    CHECK(!has(t, ORDER_ACCEPT) && state(t).ended == 0);
-    CHECK(got(t, ORDER_RUN).cell == 10); /* it has no runs left and may begin again */
-}
-
-TRIAL_OF_ONE(coordinator_finishes_without_those_who_hang_while_all_stops, begin(2, 10, NULL))
-{
-    hello(t, 1, 1, 0);
-    event(t, (struct event){.kind = EVENT_STOP});
-    result(t, 0, ticket, false);
-    CHECK(has(t, ORDER_RETURN) && !has(t, ORDER_FINISH));
-    progress(t, 0, 0, 1000);
-    CHECK(tick(t, 11) == 1 && has(t, ORDER_FINISH));
 }
 
 /* ---- runs that are added ---- */
@@ -541,14 +429,6 @@ TRIAL(coordinator_adds_the_longest_run_first, begin(3, INFINITY, NULL))
     CHECK(has(t, ORDER_FINISH) && state(t).ended == 8 && state(t).cost_left == 0);
 }
 
-TRIAL(coordinator_hands_out_returned_runs_before_added_ones, begin(2, INFINITY, NULL))
-{
-    hello(t, 0, 0, 0);
-    CHECK(add(t, 3, 100) == 1);
-    lost(t, 0, false);
-    CHECK(order_of_training(t, hello(t, 0, 0, 0)) == 31);
-}
-
 TRIAL(coordinator_gives_added_runs_to_idle_workers_at_once, begin(1, 10, NULL))
 {
     const int64_t cell[] = {1, 2, 3};
@@ -564,44 +444,6 @@ TRIAL(coordinator_gives_added_runs_to_idle_workers_at_once, begin(1, 10, NULL))
     CHECK(tick(t, 15.5) >= 1);
 }
 
-/* All workers are idle, and the last result is about to end the sweep. */
-TRIAL(coordinator_continues_if_runs_are_added_on_the_last_result, begin(1, INFINITY, NULL))
-{
-    uint64_t ticket = hello(t, 0, 0, 0);
-    struct event event = {.kind = EVENT_RESULT, .ticket = ticket, .ended = true};
-    struct order order;
-
-    hello(t, 1, 0, 0);
-    coordinator_handle(t->c, &event);
-    CHECK(coordinator_next(t->c, &order) && order.kind == ORDER_ACCEPT);
-    CHECK(add(t, 11, 1) == 1);
-    CHECK(t->count == 1 && got(t, ORDER_RUN).cell == 11);
-    result(t, got(t, ORDER_RUN).worker, got(t, ORDER_RUN).ticket, true);
-    CHECK(has(t, ORDER_ACCEPT) && has(t, ORDER_FINISH));
-    CHECK(add(t, 12, 1) == 0 && t->count == 0); /* the workers go home */
-    CHECK(state(t).pending == 0);
-}
-
-/* The same if the last run has killed its workers; the new run goes to the next worker. */
-TRIAL(coordinator_continues_if_runs_are_added_on_the_last_failure, begin(1, INFINITY, NULL))
-{
-    struct event event = {.kind = EVENT_LOST, .blame = true};
-    struct order order;
-
-    for (int death = 0; death < 2; death++) {
-        hello(t, 0, 0, 0);
-        lost(t, 0, true);
-    }
-    hello(t, 0, 0, 0);
-    coordinator_handle(t->c, &event);
-    CHECK(coordinator_next(t->c, &order) && order.kind == ORDER_FAIL && order.cell == 10);
-    CHECK(add(t, 11, 1) == 1 && t->count == 0 && state(t).pending == 1);
-    uint64_t ticket = hello(t, 0, 0, 0);
-    CHECK(got(t, ORDER_RUN).cell == 11);
-    result(t, 0, ticket, true);
-    CHECK(has(t, ORDER_ACCEPT) && has(t, ORDER_FINISH) && state(t).ended == 2);
-}
-
 /* A caller without the clock of the events must not advance it: nobody would be silent any more. */
 TRIAL(coordinator_adds_at_the_time_of_the_last_event, begin(1, 10, NULL))
 {
@@ -611,28 +453,6 @@ TRIAL(coordinator_adds_at_the_time_of_the_last_event, begin(1, 10, NULL))
     CHECK(add(t, 11, 1) == 1);
     hello(t, 1, 0, 0);
     CHECK(tick(t, 14) == 0 && tick(t, 14.5) == -1 && tick(t, 15.5) == 1);
-}
-
-TRIAL_OF_ONE(coordinator_adds_nothing_that_is_there_and_nothing_after_a_stop, begin(2, INFINITY, NULL))
-{
-    CHECK(add(t, 10, 1) == 0 && add(t, 11, 1) == 0); /* held, waiting */
-    result(t, 0, ticket, true);
-    CHECK(add(t, 10, 1) == 0 && state(t).pending == 0 && state(t).ended == 1); /* ended */
-    event(t, (struct event){.kind = EVENT_STOP});
-    CHECK(add(t, 12, 1) == 0 && t->count == 0 && state(t).running == 1);
-}
-
-TRIAL(coordinator_counts_deaths_of_added_runs_before_now, begin(1, INFINITY, NULL))
-{
-    const int64_t cell[] = {11};
-    const double cost[] = {1};
-    const int deaths[] = {2};
-
-    hello(t, 0, 0, 0);
-    CHECK(coordinator_add(t->c, cell, cost, deaths, 1, t->now) == 1);
-    CHECK(hello(t, 1, 0, 0) > 0);
-    lost(t, 1, true);
-    CHECK(got(t, ORDER_FAIL).cell == 11 && got(t, ORDER_FAIL).deaths == 3);
 }
 
 /* ---- without memory it is not made, adds nothing, or ends the process rather than lose an order ---- */

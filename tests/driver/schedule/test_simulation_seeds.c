@@ -100,35 +100,6 @@ TEST(coordinator_continues_a_sweep_that_is_a_search)
     CHECK(continued > 100 && after_failure > 10);
 }
 
-TEST(coordinator_small_sweeps_from_many_seeds)
-{
-    int64_t failed = 0, fallen = 0;
-
-    for (uint64_t seed = 0; seed < 300; seed++) {
-        int workers = 1 + (int)(seed % 7);
-        int64_t cells = (int64_t)(seed * 7 % 41);
-        struct simulation s = simulate_faulty(
-            (struct simulation){.stop_at = INFINITY}, workers, cells, (int)(seed % 4), seed, 0.4);
-        simulation_check(&s);
-        CHECK(s.done + s.failed == s.cells);
-        failed += s.failed;
-        fallen += s.fallen;
-        simulation_release(&s);
-    }
-    CHECK(failed > 0 && fallen > 0);
-}
-
-TEST(coordinator_stop_drains)
-{
-    for (uint64_t seed = 0; seed < 100; seed++) {
-        struct simulation s = simulate_faulty(
-            (struct simulation){.stop_at = 0.3 * (double)seed}, 9, 400, 1 + (int)(seed % 2), seed, 0.05);
-        simulation_check(&s);
-        CHECK(seed > 20 || s.done + s.failed < s.cells);
-        simulation_release(&s);
-    }
-}
-
 /* ---- everything drawn ---- */
 
 /* Draws for the parameters of a simulation, apart from those of its course. */

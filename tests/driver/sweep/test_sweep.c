@@ -16,6 +16,19 @@ static bool parse(struct sweep *sweep, const char *text, const char *const *sett
     return false;
 }
 
+/* A test of the sweep of a text. */
+#define IN_SWEEP(id, text)                                                                                   \
+    static void in_sweep_##id(struct sweep *sweep);                                                          \
+    TEST(id)                                                                                                 \
+    {                                                                                                        \
+        struct sweep sweep;                                                                                  \
+        if (!parse(&sweep, text, NULL, 0))                                                                   \
+            return;                                                                                          \
+        in_sweep_##id(&sweep);                                                                               \
+        sweep_release(&sweep);                                                                               \
+    }                                                                                                        \
+    static void in_sweep_##id(struct sweep *sweep)
+
 /* Compares an axis of reals with values that end with NaN. */
 static void check_reals(const struct axis *axis, const double *expected)
 {
@@ -28,54 +41,43 @@ static void check_reals(const struct axis *axis, const double *expected)
         CHECK_CLOSE(axis->value[i].real, expected[i], 0);
 }
 
-TEST(sweep_defaults)
+IN_SWEEP(sweep_defaults, "steps: 10\ntrain_text: words.txt\n")
 {
-    struct sweep sweep;
-
-    if (!parse(&sweep, "steps: 10\ntrain_text: words.txt\n", NULL, 0))
-        return;
     for (size_t i = 0; i < param_count; i++)
         if (strcmp(param_table[i].name, "steps") != 0)
-            CHECK(param_get(&param_table[i], &sweep.base).integer == param_table[i].initial.integer);
-    CHECK(sweep.base.steps == 10);
-    CHECK(sweep.axis_count == 0 && sweep.cells == 1 && sweep.skipped == 0);
-    CHECK_TEXT(sweep.title, "");
-    CHECK_TEXT(sweep.output, "sweep.nc");
-    CHECK_TEXT(sweep.train_path, "folder/words.txt");
-    CHECK(sweep.valid_path == NULL && sweep.source.train_path == sweep.train_path);
-    CHECK(sweep.measure.every == MEASURE_EVERY_DEFAULT && sweep.measure.step_count == 0);
-    CHECK(sweep.measure.validate_every == VALIDATE_END);
-    CHECK(sweep.measure.validate_tokens == VALIDATE_TOKENS_DEFAULT && sweep.measure.gradient_batches == 10);
-    CHECK_CLOSE(sweep.checkpoint_minutes, 5, 0);
-    sweep_release(&sweep);
+            CHECK(param_get(&param_table[i], &sweep->base).integer == param_table[i].initial.integer);
+    CHECK(sweep->base.steps == 10);
+    CHECK(sweep->axis_count == 0 && sweep->cells == 1 && sweep->skipped == 0);
+    CHECK_TEXT(sweep->title, "");
+    CHECK_TEXT(sweep->output, "sweep.nc");
+    CHECK_TEXT(sweep->train_path, "folder/words.txt");
+    CHECK(sweep->valid_path == NULL && sweep->source.train_path == sweep->train_path);
+    CHECK(sweep->measure.every == MEASURE_EVERY_DEFAULT && sweep->measure.step_count == 0);
+    CHECK(sweep->measure.validate_every == VALIDATE_END);
+    CHECK(sweep->measure.validate_tokens == VALIDATE_TOKENS_DEFAULT && sweep->measure.gradient_batches == 10);
+    CHECK_CLOSE(sweep->checkpoint_minutes, 5, 0);
 }
 
-TEST(sweep_keys)
+IN_SWEEP(sweep_keys,
+    "title: Norm growth\noutput: ../out/a.nc\ntrain_text: /data/t\nvalid_text: v\nepochs: 2\n"
+    "bias: False\nnorm_placement: 'out'\ncontext: 1e2\nbatch: 32.0\nlearning_rate: 1e-3\n"
+    "weight_decay: +.5E+1\nseed: -7\nmeasure: {steps: [10, 0, 5], metrics: []}\n"
+    "validate: {every: 20, tokens: all}\ncheckpoint_minutes: 0.5\n")
 {
-    struct sweep sweep;
-
-    if (!parse(&sweep,
-            "title: Norm growth\noutput: ../out/a.nc\ntrain_text: /data/t\nvalid_text: v\nepochs: 2\n"
-            "bias: False\nnorm_placement: 'out'\ncontext: 1e2\nbatch: 32.0\nlearning_rate: 1e-3\n"
-            "weight_decay: +.5E+1\nseed: -7\nmeasure: {steps: [10, 0, 5], metrics: []}\n"
-            "validate: {every: 20, tokens: all}\ncheckpoint_minutes: 0.5\n",
-            NULL, 0))
-        return;
-    CHECK_TEXT(sweep.title, "Norm growth");
-    CHECK_TEXT(sweep.output, "../out/a.nc");
-    CHECK_TEXT(sweep.train_path, "/data/t");
-    CHECK_TEXT(sweep.valid_path, "folder/v");
-    CHECK(sweep.base.epochs == 2 && sweep.base.steps == 0 && sweep.base.bias == 0);
-    CHECK(sweep.base.norm_placement == NORM_OUT && sweep.base.context == 100 && sweep.base.batch == 32);
-    CHECK_CLOSE(sweep.base.learning_rate, 1e-3, 0);
-    CHECK_CLOSE(sweep.base.weight_decay, 5, 0);
-    CHECK(sweep.base.seed == -7);
-    CHECK(sweep.measure.every == 0 && sweep.measure.step_count == 3);
-    CHECK(sweep.measure.steps[0] == 0 && sweep.measure.steps[1] == 5 && sweep.measure.steps[2] == 10);
-    CHECK(sweep.measure.group[GROUP_ALWAYS] && !sweep.measure.group[GROUP_NORMS]);
-    CHECK(sweep.measure.validate_every == 20 && sweep.measure.validate_tokens == VALIDATE_ALL);
-    CHECK_CLOSE(sweep.checkpoint_minutes, 0.5, 0);
-    sweep_release(&sweep);
+    CHECK_TEXT(sweep->title, "Norm growth");
+    CHECK_TEXT(sweep->output, "../out/a.nc");
+    CHECK_TEXT(sweep->train_path, "/data/t");
+    CHECK_TEXT(sweep->valid_path, "folder/v");
+    CHECK(sweep->base.epochs == 2 && sweep->base.steps == 0 && sweep->base.bias == 0);
+    CHECK(sweep->base.norm_placement == NORM_OUT && sweep->base.context == 100 && sweep->base.batch == 32);
+    CHECK_CLOSE(sweep->base.learning_rate, 1e-3, 0);
+    CHECK_CLOSE(sweep->base.weight_decay, 5, 0);
+    CHECK(sweep->base.seed == -7);
+    CHECK(sweep->measure.every == 0 && sweep->measure.step_count == 3);
+    CHECK(sweep->measure.steps[0] == 0 && sweep->measure.steps[1] == 5 && sweep->measure.steps[2] == 10);
+    CHECK(sweep->measure.group[GROUP_ALWAYS] && !sweep->measure.group[GROUP_NORMS]);
+    CHECK(sweep->measure.validate_every == 20 && sweep->measure.validate_tokens == VALIDATE_ALL);
+    CHECK_CLOSE(sweep->checkpoint_minutes, 0.5, 0);
 }
 
 /* Words that are also booleans have all spellings of booleans. */
@@ -118,58 +120,47 @@ TEST(sweep_default_output)
 }
 
 /* The paper's diagram: 20 values from 1e-1 to 1e-5, the decades of a shorter list among them exactly. */
-TEST(sweep_log_lists)
+IN_SWEEP(sweep_log_lists,
+    BASE "learning_rate: {log: [1e-1, 1e-5], points: 20}\n"
+         "weight_decay: {log: [1e-1, 1e-5], points: 5, plus: [0, 30]}\n"
+         "epsilon: {log: [1e-12, 1e-3], points: 10}\nmomentum: {log: [0.3, 0.0003], points: 4}\n"
+         "width: {log: [64, 1024], points: 5}\n"
+         "gradient_clip: {log: [0.12345678901234567, 3e-300], points: 3}\n")
 {
-    struct sweep sweep;
     char text[64];
 
-    if (!parse(&sweep,
-            BASE "learning_rate: {log: [1e-1, 1e-5], points: 20}\n"
-                 "weight_decay: {log: [1e-1, 1e-5], points: 5, plus: [0, 30]}\n"
-                 "epsilon: {log: [1e-12, 1e-3], points: 10}\nmomentum: {log: [0.3, 0.0003], points: 4}\n"
-                 "width: {log: [64, 1024], points: 5}\n"
-                 "gradient_clip: {log: [0.12345678901234567, 3e-300], points: 3}\n",
-            NULL, 0))
-        return;
-    CHECK(sweep.axis[0].length == 20);
+    CHECK(sweep->axis[0].length == 20);
     for (int64_t i = 0; i < 20; i++) {
-        double value = sweep.axis[0].value[i].real;
+        double value = sweep->axis[0].value[i].real;
         CHECK_CLOSE(value / pow(10, -1 - 4 * (double)i / 19), 1, 1e-11);
         snprintf(text, sizeof(text), "%.11e", value);
         CHECK_CLOSE(strtod(text, NULL), value, 0);
     }
-    CHECK_CLOSE(sweep.axis[0].value[0].real, 1e-1, 0);
-    CHECK_CLOSE(sweep.axis[0].value[19].real, 1e-5, 0);
-    check_reals(&sweep.axis[1], (double[]){30, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 0, NAN});
+    CHECK_CLOSE(sweep->axis[0].value[0].real, 1e-1, 0);
+    CHECK_CLOSE(sweep->axis[0].value[19].real, 1e-5, 0);
+    check_reals(&sweep->axis[1], (double[]){30, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 0, NAN});
     check_reals(
-        &sweep.axis[2], (double[]){1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, NAN});
-    check_reals(&sweep.axis[3], (double[]){0.3, 0.03, 0.003, 0.0003, NAN});
+        &sweep->axis[2], (double[]){1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, NAN});
+    check_reals(&sweep->axis[3], (double[]){0.3, 0.03, 0.003, 0.0003, NAN});
     for (int64_t i = 0; i < 5; i++)
-        CHECK(sweep.axis[4].value[i].integer == 64 << i);
-    CHECK_CLOSE(sweep.axis[5].value[0].real, 0.12345678901234567, 0); /* both ends stay exact */
-    CHECK_CLOSE(sweep.axis[5].value[2].real, 3e-300, 0);
-    sweep_release(&sweep);
+        CHECK(sweep->axis[4].value[i].integer == 64 << i);
+    CHECK_CLOSE(sweep->axis[5].value[0].real, 0.12345678901234567, 0); /* both ends stay exact */
+    CHECK_CLOSE(sweep->axis[5].value[2].real, 3e-300, 0);
 }
 
-TEST(sweep_range_lists)
+IN_SWEEP(sweep_range_lists,
+    BASE "weight_decay: {range: [0, 1], points: 11}\ngradient_clip: {range: [3, 1]}\n"
+         "momentum: {range: [0.1, 0.3], points: 3}\n"
+         "seed: {range: [-1, 2], plus: [9223372036854775807]}\nlayers: {range: [2, 8], points: 4}\n")
 {
-    struct sweep sweep;
-
-    if (!parse(&sweep,
-            BASE "weight_decay: {range: [0, 1], points: 11}\ngradient_clip: {range: [3, 1]}\n"
-                 "momentum: {range: [0.1, 0.3], points: 3}\n"
-                 "seed: {range: [-1, 2], plus: [9223372036854775807]}\nlayers: {range: [2, 8], points: 4}\n",
-            NULL, 0))
-        return;
-    check_reals(&sweep.axis[0], (double[]){0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, NAN});
-    check_reals(&sweep.axis[1], (double[]){3, 2, 1, NAN});
-    check_reals(&sweep.axis[2], (double[]){0.1, 0.2, 0.3, NAN});
+    check_reals(&sweep->axis[0], (double[]){0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, NAN});
+    check_reals(&sweep->axis[1], (double[]){3, 2, 1, NAN});
+    check_reals(&sweep->axis[2], (double[]){0.1, 0.2, 0.3, NAN});
     const int64_t seeds[] = {-1, 0, 1, 2, INT64_MAX};
-    CHECK(sweep.axis[3].length == 5);
+    CHECK(sweep->axis[3].length == 5);
     for (int64_t i = 0; i < 5; i++)
-        CHECK(sweep.axis[3].value[i].integer == seeds[i]);
-    CHECK(sweep.axis[4].length == 4 && sweep.axis[4].value[1].integer == 4);
-    sweep_release(&sweep);
+        CHECK(sweep->axis[3].value[i].integer == seeds[i]);
+    CHECK(sweep->axis[4].length == 4 && sweep->axis[4].value[1].integer == 4);
 }
 
 static const char grid[] = BASE "weight_decay: [0.1, 0.2]\n"
@@ -183,54 +174,46 @@ static const char grid[] = BASE "weight_decay: [0.1, 0.2]\n"
                                 "norm_placement: [out, pre, post]\n"
                                 "seed: {range: [0, 2]}\n";
 
-TEST(sweep_grid_order)
+IN_SWEEP(sweep_grid_order, grid)
 {
     const char *const names[] = {"weight_decay", "model", "pace", "norm_placement", "seed"};
     const int64_t lengths[] = {2, 2, 2, 3, 3}, indices[] = {1, 1, 0, 2, 1};
-    struct sweep sweep;
     struct run run;
 
-    if (!parse(&sweep, grid, NULL, 0))
-        return;
-    CHECK(sweep.axis_count == 5 && sweep.cells == 72);
+    CHECK(sweep->axis_count == 5 && sweep->cells == 72);
     for (int axis = 0; axis < 5; axis++) {
-        CHECK_TEXT(sweep.axis[axis].name, names[axis]);
-        CHECK(sweep.axis[axis].length == lengths[axis]);
+        CHECK_TEXT(sweep->axis[axis].name, names[axis]);
+        CHECK(sweep->axis[axis].length == lengths[axis]);
     }
-    CHECK_TEXT(sweep.axis[1].label[1], "large");
-    CHECK(sweep.axis[0].label == NULL && sweep.axis[1].param_count == 2);
+    CHECK_TEXT(sweep->axis[1].label[1], "large");
+    CHECK(sweep->axis[0].label == NULL && sweep->axis[1].param_count == 2);
     /* (((1 * 2 + 1) * 2 + 0) * 3 + 2) * 3 + 1 */
     for (int axis = 0; axis < 5; axis++)
-        CHECK(axis_index(5, sweep.axis, axis, 61) == indices[axis]);
-    sweep_cell(&sweep, 61, &run);
+        CHECK(axis_index(5, sweep->axis, axis, 61) == indices[axis]);
+    sweep_cell(sweep, 61, &run);
     CHECK_CLOSE(run.weight_decay, 0.2, 0);
     CHECK(run.width == 256 && run.heads == 8 && run.norm_placement == NORM_POST && run.seed == 1);
     CHECK_CLOSE(run.learning_rate, 0.001, 0);
     CHECK(run.steps == 10 && run.corpus == CORPUS_MARKOV);
-    sweep_release(&sweep);
 }
 
 /* Every cell against its own indices, the definition of row-major order. */
-TEST(sweep_cells_agree_with_indices)
+IN_SWEEP(sweep_cells_agree_with_indices, grid)
 {
-    struct sweep sweep;
     struct run run;
 
-    if (!parse(&sweep, grid, NULL, 0))
-        return;
-    for (int64_t cell = 0; cell < sweep.cells; cell++) {
+    for (int64_t cell = 0; cell < sweep->cells; cell++) {
         int64_t again = 0;
-        sweep_cell(&sweep, cell, &run);
+        sweep_cell(sweep, cell, &run);
         for (int axis = 0; axis < 5; axis++) {
-            const struct axis *row = &sweep.axis[axis];
-            int64_t index = axis_index(5, sweep.axis, axis, cell);
+            const struct axis *row = &sweep->axis[axis];
+            int64_t index = axis_index(5, sweep->axis, axis, cell);
             again = again * row->length + index;
             for (int64_t p = 0; p < row->param_count; p++)
                 CHECK(param_get(row->param[p], &run).integer == row->value[p * row->length + index].integer);
         }
         CHECK(again == cell);
     }
-    sweep_release(&sweep);
 }
 
 /* Compares the cells that `skip: text` leaves out of the grid with a condition on their runs. */
@@ -288,14 +271,9 @@ TEST(sweep_skip)
 }
 
 /* A skipped cell need not be a valid run. */
-TEST(sweep_skip_excuses)
+IN_SWEEP(sweep_skip_excuses, BASE "width: [64, 96]\nheads: [4, 64]\nskip: [{width: 96, heads: 64}]\n")
 {
-    struct sweep sweep;
-
-    if (!parse(&sweep, BASE "width: [64, 96]\nheads: [4, 64]\nskip: [{width: 96, heads: 64}]\n", NULL, 0))
-        return;
-    CHECK(sweep.cells == 4 && sweep.skipped == 1 && sweep_skips(&sweep, 3));
-    sweep_release(&sweep);
+    CHECK(sweep->cells == 4 && sweep->skipped == 1 && sweep_skips(sweep, 3));
 }
 
 TEST(sweep_settings)
@@ -351,14 +329,9 @@ TEST(sweep_text)
     sweep_release(&sweep);
 }
 
-TEST(sweep_largest_grid)
+IN_SWEEP(sweep_largest_grid, BASE "seed: {range: [1, 10000]}\nlayers: {range: [1, 1000]}\n")
 {
-    struct sweep sweep;
-
-    if (!parse(&sweep, BASE "seed: {range: [1, 10000]}\nlayers: {range: [1, 1000]}\n", NULL, 0))
-        return;
-    CHECK(sweep.cells == 10000000);
-    sweep_release(&sweep);
+    CHECK(sweep->cells == 10000000);
 }
 
 /* Every default passes its own row's check, and every word list reads back. */
@@ -398,71 +371,56 @@ static void check_integers(const struct axis *axis, int64_t count, const int64_t
 }
 
 /* Numbers and truth values ascend, or descend where the list or its rule does; words stay. */
-TEST(sweep_orders_numbers)
+IN_SWEEP(sweep_orders_numbers,
+    BASE "learning_rate: [3, 1, 2]\nweight_decay: [3, 2, 0.5]\n"
+         "epsilon: {log: [1e-3, 1e-5], points: 3, plus: [1e-2, 3e-4, 1e-9]}\n"
+         "momentum: {range: [0.1, 0.3], points: 3, plus: [0.25, 0]}\n"
+         "seed: {range: [7, 7], plus: [9, 8]}\nlayers: {range: [3, 2], plus: [1]}\n"
+         "bias: [true, false]\ntied: [false, true]\nnorm_placement: [pre, out, post]\n")
 {
-    struct sweep sweep;
-
-    if (!parse(&sweep,
-            BASE "learning_rate: [3, 1, 2]\nweight_decay: [3, 2, 0.5]\n"
-                 "epsilon: {log: [1e-3, 1e-5], points: 3, plus: [1e-2, 3e-4, 1e-9]}\n"
-                 "momentum: {range: [0.1, 0.3], points: 3, plus: [0.25, 0]}\n"
-                 "seed: {range: [7, 7], plus: [9, 8]}\nlayers: {range: [3, 2], plus: [1]}\n"
-                 "bias: [true, false]\ntied: [false, true]\nnorm_placement: [pre, out, post]\n",
-            NULL, 0))
-        return;
-    check_reals(&sweep.axis[0], (double[]){1, 2, 3, NAN});
-    check_reals(&sweep.axis[1], (double[]){3, 2, 0.5, NAN});
-    check_reals(&sweep.axis[2], (double[]){1e-2, 1e-3, 3e-4, 1e-4, 1e-5, 1e-9, NAN});
-    check_reals(&sweep.axis[3], (double[]){0, 0.1, 0.2, 0.25, 0.3, NAN});
-    check_integers(&sweep.axis[4], 3, (int64_t[]){7, 8, 9});
-    check_integers(&sweep.axis[5], 3, (int64_t[]){3, 2, 1});
-    check_integers(&sweep.axis[6], 2, (int64_t[]){1, 0});
-    check_integers(&sweep.axis[7], 2, (int64_t[]){0, 1});
-    check_integers(&sweep.axis[8], 3, (int64_t[]){NORM_PRE, NORM_OUT, NORM_POST});
-    sweep_release(&sweep);
+    check_reals(&sweep->axis[0], (double[]){1, 2, 3, NAN});
+    check_reals(&sweep->axis[1], (double[]){3, 2, 0.5, NAN});
+    check_reals(&sweep->axis[2], (double[]){1e-2, 1e-3, 3e-4, 1e-4, 1e-5, 1e-9, NAN});
+    check_reals(&sweep->axis[3], (double[]){0, 0.1, 0.2, 0.25, 0.3, NAN});
+    check_integers(&sweep->axis[4], 3, (int64_t[]){7, 8, 9});
+    check_integers(&sweep->axis[5], 3, (int64_t[]){3, 2, 1});
+    check_integers(&sweep->axis[6], 2, (int64_t[]){1, 0});
+    check_integers(&sweep->axis[7], 2, (int64_t[]){0, 1});
+    check_integers(&sweep->axis[8], 3, (int64_t[]){NORM_PRE, NORM_OUT, NORM_POST});
 }
 
 /* ---- steps and digests of runs ---- */
 
-TEST(sweep_steps_union)
+IN_SWEEP(sweep_steps_union, "corpus: markov\nsteps: [7, 15, 100]\nseed: [1, 2]\nskip: [{steps: 100}]\n"
+                            "measure: {every: 5}\nvalidate: {every: 4}\n")
 {
-    struct sweep sweep;
     struct corpus corpus = {0};
     int64_t count = 0;
     const int64_t expected[] = {0, 4, 5, 7, 8, 10, 12, 15};
 
-    if (!parse(&sweep,
-            "corpus: markov\nsteps: [7, 15, 100]\nseed: [1, 2]\nskip: [{steps: 100}]\n"
-            "measure: {every: 5}\nvalidate: {every: 4}\n",
-            NULL, 0))
-        return;
-    int64_t *steps = sweep_steps(&sweep, &corpus, &count);
+    int64_t *steps = sweep_steps(sweep, &corpus, &count);
     CHECK(count == 8);
     for (int64_t i = 0; i < 8 && i < count; i++)
         CHECK(steps[i] == expected[i]);
     free(steps);
-    sweep_release(&sweep);
 }
 
 /* Compares the union with rows collected run by run. */
-TEST(sweep_steps_agree_with_rows)
+IN_SWEEP(sweep_steps_agree_with_rows,
+    "corpus: markov\nsteps: {range: [9, 40]}\nmeasure: {steps: [3, 11, 38, 60]}\n")
 {
-    struct sweep sweep;
     struct corpus corpus = {0};
     struct run run;
     int64_t count = 0, rows[64], found = 0;
     bool seen[64] = {false};
 
-    if (!parse(
-            &sweep, "corpus: markov\nsteps: {range: [9, 40]}\nmeasure: {steps: [3, 11, 38, 60]}\n", NULL, 0))
-        return;
-    for (int64_t cell = 0; cell < sweep.cells; cell++) {
-        sweep_cell(&sweep, cell, &run);
-        int64_t length = measure_rows(&sweep.measure, run.steps, rows);
+    for (int64_t cell = 0; cell < sweep->cells; cell++) {
+        sweep_cell(sweep, cell, &run);
+        int64_t length = measure_rows(&sweep->measure, run.steps, rows);
         for (int64_t i = 0; i < length; i++)
             seen[rows[i]] = true;
     }
-    int64_t *steps = sweep_steps(&sweep, &corpus, &count);
+    int64_t *steps = sweep_steps(sweep, &corpus, &count);
     for (int64_t step = 0; step < 64; step++)
         if (seen[step]) {
             CHECK(found < count && steps[found] == step);
@@ -470,28 +428,23 @@ TEST(sweep_steps_agree_with_rows)
         }
     CHECK(found == count);
     free(steps);
-    sweep_release(&sweep);
 }
 
-TEST(sweep_load_corpus_built_in)
+IN_SWEEP(sweep_load_corpus_built_in,
+    "corpus: counter\nepochs: [1, 2]\ncorpus_tokens: 4096\ncontext: 16\nbatch: [2, 8]\n")
 {
-    struct sweep sweep;
     struct corpus corpus;
     struct error error;
 
-    if (!parse(&sweep, "corpus: counter\nepochs: [1, 2]\ncorpus_tokens: 4096\ncontext: 16\nbatch: [2, 8]\n",
-            NULL, 0))
-        return;
-    if (sweep_load_corpus(&sweep, &corpus, &error) < 0) {
+    if (sweep_load_corpus(sweep, &corpus, &error) < 0) {
         test_fail(__FILE__, __LINE__, "%s", error.text);
     } else {
-        int64_t count, *steps = sweep_steps(&sweep, &corpus, &count);
+        int64_t count, *steps = sweep_steps(sweep, &corpus, &count);
         /* 0, 31, 62, 100, 127, 200, 254 */
         CHECK(count == 7 && steps[1] == 4095 / 16 / 8 && steps[6] == 2 * (4095 / 16 / 2));
         free(steps);
         corpus_release(&corpus);
     }
-    sweep_release(&sweep);
 }
 
 /* Two runs have the same digest exactly if nothing that affects their numbers differs. */
