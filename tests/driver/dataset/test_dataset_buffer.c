@@ -54,72 +54,62 @@ static void trial_release(struct trial *trial)
     trial_free(trial);
 }
 
+/* A test of a buffer whose file holds in the end what was put. */
+#define IN_TRIAL(id) TEST_IN(id, struct trial, trial, trial_init(trial), trial_release(trial))
+
 static uint64_t draw(uint64_t *draws, uint64_t bound)
 {
     return random_below(5, RANDOM_TEST, (*draws)++, bound);
 }
 
-TEST(write_buffer_keeps_the_latest)
+IN_TRIAL(write_buffer_keeps_the_latest)
 {
     unsigned char bytes[300];
-    struct trial trial = {0};
     uint64_t draws = 0;
 
-    trial_init(&trial);
     for (int round = 0; round < 20; round++) {
         uint64_t range = round % 2 ? 4000 : FILE_SIZE - sizeof(bytes);
         for (int i = 0; i < 3000; i++) {
             memset(bytes, (int)draw(&draws, 256), sizeof(bytes));
-            put(&trial, (int64_t)draw(&draws, range), bytes, (size_t)draw(&draws, sizeof(bytes)));
+            put(trial, (int64_t)draw(&draws, range), bytes, (size_t)draw(&draws, sizeof(bytes)));
         }
-        CHECK(write_buffer_flush(&trial.buffer) == 0 && is_written(&trial));
+        CHECK(write_buffer_flush(&trial->buffer) == 0 && is_written(trial));
     }
-    CHECK(write_buffer_sync(&trial.buffer) == 0);
-    trial_release(&trial);
+    CHECK(write_buffer_sync(&trial->buffer) == 0);
 }
 
 /* A put larger than the buffer, and more pieces than it can hold. */
-TEST(write_buffer_is_bounded)
+IN_TRIAL(write_buffer_is_bounded)
 {
-    struct trial trial = {0};
     unsigned char *large = malloc(FILE_SIZE);
 
-    trial_init(&trial);
     memset(large, 7, FILE_SIZE);
-    put(&trial, 1, large, FILE_SIZE - 1);
+    put(trial, 1, large, FILE_SIZE - 1);
     for (int64_t i = 0; i < 2 * WRITE_BUFFER_PIECES + 5; i++)
-        put(&trial, 3 * i, (unsigned char[]){(unsigned char)i}, 1);
-    CHECK(trial.buffer.pieces <= WRITE_BUFFER_PIECES && trial.buffer.used <= WRITE_BUFFER_BYTES);
+        put(trial, 3 * i, (unsigned char[]){(unsigned char)i}, 1);
+    CHECK(trial->buffer.pieces <= WRITE_BUFFER_PIECES && trial->buffer.used <= WRITE_BUFFER_BYTES);
     free(large);
-    trial_release(&trial);
 }
 
-TEST(write_buffer_forgets_what_is_not_written)
+IN_TRIAL(write_buffer_forgets_what_is_not_written)
 {
     const unsigned char bytes[] = "written", late[] = "too late";
-    struct trial trial = {0};
 
-    trial_init(&trial);
-    put(&trial, 1000, bytes, sizeof(bytes));
-    CHECK(write_buffer_flush(&trial.buffer) == 0);
-    CHECK(write_buffer_put(&trial.buffer, 1004, late, sizeof(late)) == 0);
-    write_buffer_forget(&trial.buffer);
-    trial_release(&trial);
+    put(trial, 1000, bytes, sizeof(bytes));
+    CHECK(write_buffer_flush(&trial->buffer) == 0);
+    CHECK(write_buffer_put(&trial->buffer, 1004, late, sizeof(late)) == 0);
+    write_buffer_forget(&trial->buffer);
 }
 
 /* What could not be written stays, in whatever order; bytes beside it are not joined to others' places. */
-TEST(write_buffer_keeps_its_order_after_a_failure)
+IN_TRIAL(write_buffer_keeps_its_order_after_a_failure)
 {
-    struct trial trial = {0};
-
-    trial_init(&trial);
-    put(&trial, 1000, (const unsigned char *)"first", 5);
-    put(&trial, 100, (const unsigned char *)"second", 6);
+    put(trial, 1000, (const unsigned char *)"first", 5);
+    put(trial, 100, (const unsigned char *)"second", 6);
     failing_next("pwrite", ENOSPC);
-    CHECK(write_buffer_flush(&trial.buffer) == ENOSPC && failing_end());
-    put(&trial, 1005, (const unsigned char *)"third", 5);
-    put(&trial, 1002, (const unsigned char *)"over", 4);
-    trial_release(&trial);
+    CHECK(write_buffer_flush(&trial->buffer) == ENOSPC && failing_end());
+    put(trial, 1005, (const unsigned char *)"third", 5);
+    put(trial, 1002, (const unsigned char *)"over", 4);
 }
 
 /* Both the last bytes and the descriptor fail: the first failure is told. */

@@ -73,43 +73,36 @@ TEST(start_plan_of_each_case)
 }
 
 /* The last row of the session table is taken by the last start that fits. */
-TEST(start_plan_when_the_table_of_starts_is_full)
+IN_BENCH(start_plan_when_the_table_of_starts_is_full, NULL)
 {
-    struct bench bench;
-
-    bench_init(&bench);
     for (int i = 0; i < SESSIONS_FIRST; i++) {
-        check_plan(&bench, SMALL "steps: 10\n", false, i == 0 ? START_MAKES : START_CONTINUES, 0);
-        if (!bench_opens(&bench, SMALL "steps: 10\n"))
+        check_plan(bench, SMALL "steps: 10\n", false, i == 0 ? START_MAKES : START_CONTINUES, 0);
+        if (!bench_opens(bench, SMALL "steps: 10\n"))
             break;
-        bench_close(&bench);
+        bench_close(bench);
     }
-    check_plan(&bench, SMALL "steps: 10\n", false, START_REWRITES, BIT(SESSIONS));
-    bench_release(&bench);
+    check_plan(bench, SMALL "steps: 10\n", false, START_REWRITES, BIT(SESSIONS));
 }
 
 /* A longer header moves everything behind it: numbers then begin at odd multiples of 4. */
-TEST(start_plan_when_another_program_has_moved_numbers)
+IN_BENCH(start_plan_when_another_program_has_moved_numbers, NULL)
 {
-    struct bench bench;
     bool aligned = true;
 
-    bench_init(&bench);
-    if (bench_opens(&bench, SMALL "steps: 10\n"))
-        bench_close(&bench);
+    if (bench_opens(bench, SMALL "steps: 10\n"))
+        bench_close(bench);
     for (int i = 0; aligned && i < 8; i++) {
         char name[8] = "note";
         struct view view;
         int file;
         name[4] = (char)('a' + i);
-        CHECK(nc_open(bench.path, NC_WRITE, &file) == NC_NOERR && nc_redef(file) == NC_NOERR);
+        CHECK(nc_open(bench->path, NC_WRITE, &file) == NC_NOERR && nc_redef(file) == NC_NOERR);
         CHECK(nc_put_att_text(file, NC_GLOBAL, name, 4, "text") == NC_NOERR);
         CHECK(nc_enddef(file) == NC_NOERR && nc_close(file) == NC_NOERR);
-        CHECK(view_open(&view, bench.path, &bench.error) == 0);
+        CHECK(view_open(&view, bench->path, &bench->error) == 0);
         aligned = verify_alignment(&view);
         view_close(&view);
     }
     CHECK(!aligned);
-    check_plan(&bench, SMALL "steps: 10\n", false, START_REWRITES, BIT(OFFSETS));
-    bench_release(&bench);
+    check_plan(bench, SMALL "steps: 10\n", false, START_REWRITES, BIT(OFFSETS));
 }

@@ -397,11 +397,6 @@ static int64_t add_all(struct trial *t, int64_t count, const int64_t *cell, cons
     return added;
 }
 
-static int64_t add(struct trial *t, int64_t cell, double cost)
-{
-    return add_all(t, 1, &cell, &cost);
-}
-
 /* The cells that worker 0 gets one after the other, as decimal digits. */
 static int64_t order_of_training(struct trial *t, uint64_t ticket)
 {
@@ -450,7 +445,7 @@ TRIAL(coordinator_adds_at_the_time_of_the_last_event, begin(1, 10, NULL))
     hello(t, 0, 0, 0);
     tick(t, 5);
     t->now = 0;
-    CHECK(add(t, 11, 1) == 1);
+    CHECK(add_all(t, 1, &(int64_t){11}, &(double){1}) == 1);
     hello(t, 1, 0, 0);
     CHECK(tick(t, 14) == 0 && tick(t, 14.5) == -1 && tick(t, 15.5) == 1);
 }

@@ -83,42 +83,6 @@ TEST(coordinator_makespan_is_that_of_list_scheduling)
     printf("makespan at worst %.2f %% above list scheduling\n", 100 * worst);
 }
 
-/* Kinds of runs whose cost estimates are wrong by a factor of 1.35 (one standard deviation), as those of the
- * cost model; runs of one kind differ by 3 %. */
-static void draw_misjudged(uint64_t seed, int64_t count, double *cost, double *length)
-{
-    enum { KINDS = 12 };
-
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t kind = (uint64_t)(i % KINDS);
-        double true_cost = exp(3 * random_uniform(seed, RANDOM_TEST, kind) - 1.5);
-        cost[i] = true_cost * exp(0.3 * random_normal(seed + 1000, RANDOM_TEST, kind));
-        length[i] = true_cost * exp(0.03 * random_normal(seed + 2000, RANDOM_TEST, (uint64_t)i));
-    }
-}
-
-TEST(coordinator_makespan_is_near_the_best_with_misjudged_costs)
-{
-    enum { RUNS = 400 };
-    double worst = 0;
-
-    for (uint64_t seed = 0; seed < 40; seed++) {
-        double cost[RUNS], length[RUNS], sum = 0, longest = 0;
-        int workers = seed % 2 ? 8 : 3;
-        draw_misjudged(seed, RUNS, cost, length);
-        for (int i = 0; i < RUNS; i++) {
-            sum += length[i];
-            longest = fmax(longest, length[i]);
-        }
-        struct finished s = run(1e-3, workers, RUNS, JOB_ORDERS_AHEAD, cost, length);
-        CHECK(s.done == RUNS);
-        double best = fmax(sum / workers, longest); /* no schedule is shorter */
-        worst = fmax(worst, s.last_accept / best - 1);
-        CHECK(s.last_accept <= 1.02 * best);
-    }
-    printf("makespan with misjudged costs at worst %.2f %% above the bound\n", 100 * worst);
-}
-
 /* Correct costs, and costs of runs of which some take longer or shorter and some diverge at once. */
 static void draw_few(uint64_t seed, int64_t count, bool misjudged, double *cost, double *length)
 {

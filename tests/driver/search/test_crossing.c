@@ -37,15 +37,9 @@ static double drawn(struct crossed *line)
     return random_uniform(1, RANDOM_TEST, line->draws++);
 }
 
-static double absurd(struct crossed *line)
-{
-    static const double value[] = {NAN, INFINITY, -INFINITY, -1e300, 1e300, -0.5, 79.5, 0};
-
-    return value[(int)(8 * drawn(line))];
-}
-
 static double guess(void *context, int64_t a, int64_t b)
 {
+    static const double absurd[] = {NAN, INFINITY, -INFINITY, -1e300, 1e300, -0.5, 79.5, 0};
     struct crossed *line = context;
     double exact = (double)line->place - 0.5, last = (double)line->length - 1;
 
@@ -82,7 +76,7 @@ static double guess(void *context, int64_t a, int64_t b)
     case ABSURD:
         break;
     }
-    return absurd(line);
+    return absurd[(int)(8 * drawn(line))];
 }
 
 /* Trains what the search wants. */

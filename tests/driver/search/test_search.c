@@ -78,21 +78,29 @@ static void world_end(struct world *w)
     sweep_release(&w->sweep);
 }
 
-/* ---- results ---- */
+/* A test in the world of a sweep. */
+#define IN_WORLD(id, text)                                                                                   \
+    static void in_world_##id(struct world *w);                                                              \
+    TEST(id)                                                                                                 \
+    {                                                                                                        \
+        struct world w;                                                                                      \
+        if (!world_begin(&w, text))                                                                          \
+            return;                                                                                          \
+        in_world_##id(&w);                                                                                   \
+        world_end(&w);                                                                                       \
+    }                                                                                                        \
+    static void in_world_##id(struct world *w)
 
-static double source_of(const struct world *w, const struct run *run)
-{
-    return w->boundary / run->learning_rate * (1 + 0.1 * (double)run->seed);
-}
+/* ---- results ---- */
 
 /* rho at step k of a run whose source is constant. */
 static double square_at(const struct world *w, const struct run *run, int k)
 {
     double square = 4, h = run->learning_rate;
+    double source = w->boundary / run->learning_rate * (1 + 0.1 * (double)run->seed);
 
     for (int i = 0; i < k; i++)
-        square = exp(-2 * run_decay(run) * h) * square +
-                 exp(-run_decay(run) * h) * 8 * sinh(source_of(w, run) * h);
+        square = exp(-2 * run_decay(run) * h) * square + exp(-run_decay(run) * h) * 8 * sinh(source * h);
     return square;
 }
 
@@ -140,14 +148,6 @@ static bool on_curve(void *context, int64_t cell, struct norm_curve *curve)
 
 /* ---- the search ---- */
 
-/* A search that reads this world. */
-static struct search *world_search(struct world *w)
-{
-    const struct search_reader reader = {w, on_value, on_curve};
-
-    return search_new(&w->sweep, &reader, STEPS);
-}
-
 static void take_choices(struct world *w, struct search *search)
 {
     struct choice choice;
@@ -191,7 +191,8 @@ static void end_one(struct world *w, struct search *search)
  */
 static void world_play(struct world *w, uint64_t seed)
 {
-    struct search *search = world_search(w);
+    const struct search_reader reader = {w, on_value, on_curve};
+    struct search *search = search_new(&w->sweep, &reader, STEPS);
 
     w->seed = seed;
     double before = search_left(search);
@@ -418,75 +419,58 @@ TEST(search_passes_over_skipped_cells)
 }
 
 /* Where a run of a line has diverged its norms are those of a few steps: they must not enter a guess. */
-TEST(search_sees_where_runs_diverge)
+IN_WORLD(search_sees_where_runs_diverge, "seed: [1, 2]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
+                                         "refine: {axis: weight_decay}\n")
 {
-    struct world w;
-
-    if (!world_begin(&w, "seed: [1, 2]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
-                         "refine: {axis: weight_decay}\n"))
-        return;
     for (int i = 0; i < 20; i++) {
-        w.diverges = 1e-4 * pow(1.6, i);
-        check_lines(&w, 9);
+        w->diverges = 1e-4 * pow(1.6, i);
+        check_lines(w, 9);
     }
-    world_end(&w);
 }
 
 /* At every length of the stretch that diverges, with the boundary before its end and behind. */
-TEST(search_goes_on_behind_runs_that_diverge)
+IN_WORLD(search_goes_on_behind_runs_that_diverge,
+    DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\nrefine: {axis: weight_decay}\n")
 {
     static const double boundaries[] = {0.0011, 0.0243, 7};
-    struct world w;
 
-    if (!world_begin(&w, DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\nrefine: {axis: weight_decay}\n"))
-        return;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 24; j++) {
-            w.boundary = boundaries[i];
-            w.calms = 2.5e-4 * pow(1.259, j);
-            check_lines(&w, 11);
+            w->boundary = boundaries[i];
+            w->calms = 2.5e-4 * pow(1.259, j);
+            check_lines(w, 11);
         }
-    world_end(&w);
 }
 
-TEST(search_without_norms_bisects)
+IN_WORLD(search_without_norms_bisects, "seed: [1, 2]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
+                                       "refine: {axis: weight_decay}\n")
 {
-    struct world w;
-
-    if (!world_begin(&w, "seed: [1, 2]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
-                         "refine: {axis: weight_decay}\n"))
-        return;
-    w.timeless = true;
-    check_lines(&w, 8);
-    CHECK(w.curves > 0);
-    world_end(&w);
+    w->timeless = true;
+    check_lines(w, 8);
+    CHECK(w->curves > 0);
 }
 
 /* A failed run ends its line, and nothing else. */
-TEST(search_ends_a_line_at_a_run_that_failed)
+IN_WORLD(search_ends_a_line_at_a_run_that_failed, "seed: [1, 2]\n" DECAYS20 "refine: {axis: weight_decay}\n")
 {
-    struct world w;
     int lines = 0;
 
-    if (!world_begin(&w, "seed: [1, 2]\n" DECAYS20 "refine: {axis: weight_decay}\n"))
-        return;
-    for (w.fails = 0; w.fails < w.sweep.cells; w.fails++) {
+    for (w->fails = 0; w->fails < w->sweep.cells; w->fails++) {
         char expected[REASON_MOST];
         struct run run;
-        world_clear(&w);
-        world_play(&w, (uint64_t)w.fails);
-        sweep_cell(&w.sweep, w.fails, &run);
+        world_clear(w);
+        world_play(w, (uint64_t)w->fails);
+        sweep_cell(&w->sweep, w->fails, &run);
         snprintf(expected, sizeof(expected), "not reached: the run at weight_decay %.12g has no norm_growth",
             run.weight_decay);
-        for (int64_t cell = 0; cell < w.sweep.cells; cell++)
-            if (w.left[cell] && w.chosen[w.fails] && cell / 20 == w.fails / 20)
-                CHECK_TEXT(w.reason[cell], expected);
-            else if (cell % 20 == 0 && cell / 20 != w.fails / 20)
-                check_line(&w, cell, 4);
-        lines += w.chosen[w.fails];
+        for (int64_t cell = 0; cell < w->sweep.cells; cell++)
+            if (w->left[cell] && w->chosen[w->fails] && cell / 20 == w->fails / 20)
+                CHECK_TEXT(w->reason[cell], expected);
+            else if (cell % 20 == 0 && cell / 20 != w->fails / 20)
+                check_line(w, cell, 4);
+        lines += w->chosen[w->fails];
     }
     CHECK(lines >= 4 && lines <= 8);
-    world_end(&w);
 }
 
 /* ---- searches in planes ---- */
@@ -562,14 +546,10 @@ TEST(search_follows_the_boundary_in_planes)
 }
 
 /* A plane without cells, others with a hole. */
-TEST(search_of_planes_with_skipped_cells_ends)
+IN_WORLD(search_of_planes_with_skipped_cells_ends,
+    "seed: [1, 2, 3]\n" DECAYS RATES "skip: [{seed: 2}, {seed: 3, learning_rate: 1}]\n"
+    "refine: {axes: [learning_rate, weight_decay]}\n")
 {
-    struct world w;
-
-    if (!world_begin(&w, "seed: [1, 2, 3]\n" DECAYS RATES "skip: [{seed: 2}, {seed: 3, learning_rate: 1}]\n"
-                         "refine: {axes: [learning_rate, weight_decay]}\n"))
-        return;
-    world_play(&w, 0);
-    CHECK(w.trained > 30 && w.trained < w.sweep.cells / 2);
-    world_end(&w);
+    world_play(w, 0);
+    CHECK(w->trained > 30 && w->trained < w->sweep.cells / 2);
 }

@@ -42,6 +42,10 @@ static void end(struct scene *s)
     paper_release(&s->paper);
 }
 
+/* A test of a display of this size, with a tally. */
+#define IN_SCENE(id, columns, rows, workers, now, ...)                                                       \
+    TEST_IN(id, struct scene, s, begin(s, columns, rows, workers, now, (struct tally){__VA_ARGS__}), end(s))
+
 static void begin_run(struct scene *s, int worker, int64_t cell)
 {
     JOB_TELL(&s->job, .kind = JOB_RUN_BEGUN, .worker = worker, .cell = cell);
@@ -74,66 +78,50 @@ static int count_lines(const char *text)
     return lines;
 }
 
-TEST(display_has_plain_lines_every_30_s)
+IN_SCENE(display_has_plain_lines_every_30_s, 80, 0, 2, 100, .runs = 10, .done = 1, .running = 2)
 {
-    struct scene s;
-
-    begin(&s, 80, 0, 2, 100, (struct tally){.runs = 10, .done = 1, .running = 2});
-    begin_run(&s, 0, 0);
-    step(&s, 0, 0, 100, 0);
-    CHECK_TEXT(tick(&s, 100, NAN), "");
-    step(&s, 0, 50, 100, 60000);
-    CHECK_TEXT(tick(&s, 129.9, 510), "");
-    CHECK_TEXT(tick(&s, 130, 510),
+    begin_run(s, 0, 0);
+    step(s, 0, 0, 100, 0);
+    CHECK_TEXT(tick(s, 100, NAN), "");
+    step(s, 0, 50, 100, 60000);
+    CHECK_TEXT(tick(s, 129.9, 510), "");
+    CHECK_TEXT(tick(s, 130, 510),
         "1/10 done, 2 running, 0 diverged, 0 failed, 2k tokens/s in all, 8 min 30 s left\n");
-    CHECK_TEXT(tick(&s, 159, 510), "");
-    end(&s);
+    CHECK_TEXT(tick(s, 159, 510), "");
 }
 
 /* Rows arrive when they are measured, steps at intervals: a line shows the later of both. */
-TEST(display_is_at_its_last_row)
+IN_SCENE(display_is_at_its_last_row, 60, 10, 1, 0, .runs = 3, .running = 1)
 {
-    struct scene s;
-
-    begin(&s, 60, 10, 1, 0, (struct tally){.runs = 3, .running = 1});
-    begin_run(&s, 0, 2);
-    step(&s, 0, 0, 60, 0);
-    lose(&s, 0, 40, 3.25);
-    CHECK(strstr(tick(&s, 0, NAN), "  1  seed=3  40/60  loss 3.25\x1b[K\n") != NULL);
-    step(&s, 0, 30, 60, 300);
-    CHECK(strstr(tick(&s, 0.5, NAN), "  1  seed=3  40/60  loss 3.25  600 tokens/s\x1b[K\n") == NULL);
-    step(&s, 0, 50, 60, 200);
-    CHECK(strstr(tick(&s, 1, NAN), "  1  seed=3  50/60  loss 3.25\x1b[K\n") != NULL);
-    begin_run(&s, 0, 1);
-    step(&s, 0, 0, 60, 0);
-    CHECK(strstr(tick(&s, 2, NAN), "  1  seed=2   0/60\x1b[K\n") != NULL);
-    end(&s);
+    begin_run(s, 0, 2);
+    step(s, 0, 0, 60, 0);
+    lose(s, 0, 40, 3.25);
+    CHECK(strstr(tick(s, 0, NAN), "  1  seed=3  40/60  loss 3.25\x1b[K\n") != NULL);
+    step(s, 0, 30, 60, 300);
+    CHECK(strstr(tick(s, 0.5, NAN), "  1  seed=3  40/60  loss 3.25  600 tokens/s\x1b[K\n") == NULL);
+    step(s, 0, 50, 60, 200);
+    CHECK(strstr(tick(s, 1, NAN), "  1  seed=3  50/60  loss 3.25\x1b[K\n") != NULL);
+    begin_run(s, 0, 1);
+    step(s, 0, 0, 60, 0);
+    CHECK(strstr(tick(s, 2, NAN), "  1  seed=2   0/60\x1b[K\n") != NULL);
 }
 
-TEST(display_is_a_block_on_a_terminal)
+IN_SCENE(display_is_a_block_on_a_terminal, 40, 10, 2, 0, .runs = 3, .running = 1)
 {
-    struct scene s;
-
-    begin(&s, 40, 10, 2, 0, (struct tally){.runs = 3, .running = 1});
-    begin_run(&s, 1, 2);
-    lose(&s, 1, 0, 3.25);
-    CHECK_TEXT(tick(&s, 0, NAN), "  1  idle\x1b[K\n"
-                                 "  2  seed=3  0/0\x1b[K\n"
-                                 "0/3 done, 1 running, 0 diverged\x1b[K\n\x1b[J");
-    JOB_TELL(&s.job, .kind = JOB_SPEAKS);
-    CHECK_TEXT(paper_news(&s.paper), "\r\x1b[3A\x1b[J");
-    end(&s);
+    begin_run(s, 1, 2);
+    lose(s, 1, 0, 3.25);
+    CHECK_TEXT(tick(s, 0, NAN), "  1  idle\x1b[K\n"
+                                "  2  seed=3  0/0\x1b[K\n"
+                                "0/3 done, 1 running, 0 diverged\x1b[K\n\x1b[J");
+    JOB_TELL(&s->job, .kind = JOB_SPEAKS);
+    CHECK_TEXT(paper_news(&s->paper), "\r\x1b[3A\x1b[J");
 }
 
-TEST(display_fits_the_screen)
+IN_SCENE(display_fits_the_screen, 80, 6, 100, 0, .runs = 3)
 {
-    struct scene s;
-
-    begin(&s, 80, 6, 100, 0, (struct tally){.runs = 3});
-    const char *text = tick(&s, 0, NAN);
+    const char *text = tick(s, 0, NAN);
     CHECK(count_lines(text) == 5);
     CHECK(strstr(text, "... and 97 workers more") != NULL);
-    end(&s);
 }
 
 /* The least important parts are left out first; failures and the time left stay longest. */
@@ -212,42 +200,34 @@ TEST(display_keeps_the_map_to_a_room_that_shrinks)
 }
 
 /* The rates of the workers are those of the last seconds, whatever their runs: they add up to that of all. */
-TEST(display_has_rates_of_workers_that_add_up)
+IN_SCENE(display_has_rates_of_workers_that_add_up, 80, 10, 2, 0, .runs = 9, .running = 2)
 {
-    struct scene s;
-
-    begin(&s, 80, 10, 2, 0, (struct tally){.runs = 9, .running = 2});
     for (int worker = 0; worker < 2; worker++) {
-        begin_run(&s, worker, worker);
-        step(&s, worker, 0, 100, 0);
+        begin_run(s, worker, worker);
+        step(s, worker, 0, 100, 0);
     }
-    tick(&s, 0, NAN);
-    step(&s, 0, 50, 100, 4000);
-    step(&s, 1, 50, 100, 1000);
-    const char *news = tick(&s, 2, 100);
+    tick(s, 0, NAN);
+    step(s, 0, 50, 100, 4000);
+    step(s, 1, 50, 100, 1000);
+    const char *news = tick(s, 2, 100);
     CHECK(strstr(news, "  1  seed=1   50/100              2k tokens/s") != NULL);
     CHECK(strstr(news, "  2  seed=2   50/100              500 tokens/s") != NULL);
     CHECK(strstr(news, ", 2.5k tokens/s in all, ") != NULL);
-    JOB_TELL(&s.job, .kind = JOB_RUN_LEFT, .worker = 1); /* its next run trains nothing yet, which counts */
-    begin_run(&s, 1, 2);
-    step(&s, 1, 0, 100, 0);
-    step(&s, 0, 100, 100, 4000);
-    news = tick(&s, 4, NAN);
+    JOB_TELL(&s->job, .kind = JOB_RUN_LEFT, .worker = 1); /* its next run trains nothing yet, which counts */
+    begin_run(s, 1, 2);
+    step(s, 1, 0, 100, 0);
+    step(s, 0, 100, 100, 4000);
+    news = tick(s, 4, NAN);
     CHECK(strstr(news, "  1  seed=1  100/100              2k tokens/s") != NULL);
     CHECK(strstr(news, "  2  seed=3    0/100              225 tokens/s") != NULL);
     CHECK(strstr(news, "2.23k tokens/s in all") != NULL);
-    end(&s);
 }
 
-TEST(display_says_at_once_that_it_stops)
+IN_SCENE(display_says_at_once_that_it_stops, 80, 0, 2, 100, .runs = 10, .done = 1, .running = 2)
 {
-    struct scene s;
-
-    begin(&s, 80, 0, 2, 100, (struct tally){.runs = 10, .done = 1, .running = 2});
-    CHECK_TEXT(tick(&s, 100, NAN), "");
-    JOB_TELL(&s.job, .kind = JOB_STOPS);
-    CHECK_TEXT(tick(&s, 100.1, 90), "stopping, saving, 1/10 done, 2 running, 0 diverged, 0 failed\n");
-    JOB_TELL(&s.job, .kind = JOB_STOPS);
-    CHECK_TEXT(tick(&s, 100.2, 90), "");
-    end(&s);
+    CHECK_TEXT(tick(s, 100, NAN), "");
+    JOB_TELL(&s->job, .kind = JOB_STOPS);
+    CHECK_TEXT(tick(s, 100.1, 90), "stopping, saving, 1/10 done, 2 running, 0 diverged, 0 failed\n");
+    JOB_TELL(&s->job, .kind = JOB_STOPS);
+    CHECK_TEXT(tick(s, 100.2, 90), "");
 }
