@@ -268,34 +268,6 @@ TEST(crossing_passes_divergence)
     CHECK(lines == KINDS * 3888);
 }
 
-/* The sides need not be above and below, and there may be several changes: then it is one of them. */
-TEST(crossing_finds_a_change_of_side_where_there_are_several)
-{
-    static const enum side sides[] = {SIDE_ABOVE, SIDE_BELOW, SIDE_DIVERGED};
-    int crossings = 0;
-
-    for (uint64_t seed = 0; seed < 3000; seed++) {
-        struct crossed line = {.draws = seed * 1000, .kind = (enum guess_kind)(seed % KINDS)};
-        line.length = 1 + (int64_t)(LENGTH_MOST * drawn(&line));
-        line.place = (int64_t)((double)line.length * drawn(&line));
-        for (int64_t i = 0; i < line.length; i++)
-            line.side[i] = i > 0 && drawn(&line) < 0.8 ? line.side[i - 1] : sides[(int)(3 * drawn(&line))];
-        const struct crossing c = search(&line);
-        if (c.end == CROSSING_SAME) {
-            CHECK(line.side[line.length - 1] == line.side[0]);
-            CHECK(line.trained[0] && line.trained[line.length - 1]);
-            continue;
-        }
-        CHECK(c.end == CROSSING_FOUND && c.low < c.high && line.side[c.low] != line.side[c.high]);
-        CHECK(line.trained[c.low] && line.trained[c.high]);
-        for (int64_t i = c.low + 1; i < c.high; i++)
-            CHECK(!line.trained[i] || line.side[i] == SIDE_DIVERGED);
-        crossings +=
-            c.high == c.low + 1 && line.side[c.low] != SIDE_DIVERGED && line.side[c.high] != SIDE_DIVERGED;
-    }
-    CHECK(crossings > 1000);
-}
-
 /* In a column of several falls, which may begin with runs that diverge, the pair is the last one between
  * trained runs. */
 TEST(crossing_finds_the_last_fall_between_trained_runs)
