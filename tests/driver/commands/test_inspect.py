@@ -87,12 +87,6 @@ def test_many_batches(tmp_path):
         compare(found, gpt2.norms(weights) | gpt2.text_measures(weights, ids, HEADS, "gelu_new", CONTEXT), 1e-4)
 
 
-def test_norms_alone(tmp_path):
-    """Norms need no text."""
-    weights = write(tmp_path, gpt2.random_weights())
-    compare(table(inspect(tmp_path).stdout), gpt2.norms(weights), 1e-5)
-
-
 def test_an_output_layer_that_is_the_embedding(tmp_path):
     """An lm_head.weight equal to wte.weight is not a second tensor."""
     weights = gpt2.random_weights()

@@ -9,7 +9,7 @@ import torch
 import xarray as xr
 import reference
 from conftest import BUILD, PROJECT, run
-from test_inspect import CONFIG, CONTEXT, HEADS, IDS, compare, table, write
+from test_inspect import CONFIG, CONTEXT, HEADS, IDS, table, write
 
 pytestmark = pytest.mark.thorough("measures networks of every family in PyTorch as well")
 

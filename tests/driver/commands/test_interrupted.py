@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import run, NORMSWEEP
+from conftest import NORMSWEEP
 from preloaded import preload
 from schemas import events
 from test_status import Screen

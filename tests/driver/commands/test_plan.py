@@ -1,13 +1,9 @@
 """normsweep plan: sizes are exact, and times are printed; the values of times are not tested."""
 
-import os
-import pty
 import re
-import select
-import subprocess
 
 import pytest
-from conftest import NORMSWEEP
+from waited import on_terminal
 
 pytestmark = pytest.mark.thorough("measures steps of whole sweeps")
 
@@ -104,26 +100,9 @@ def test_values_for_scripts(normsweep, sweep):
     assert longest <= whole + 1e-3 and whole <= every + 1e-3 and every <= 3 * longest + 1e-2
 
 
-def at_a_terminal(folder, *arguments):
-    """Runs the program with a terminal as its stderr; returns (exit status, stdout, stderr), the last two as bytes."""
-    main, terminal = pty.openpty()
-    with subprocess.Popen([NORMSWEEP, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=terminal, env={**os.environ, "TERM": "xterm"}) as process:
-        os.close(terminal)
-        written = b""
-        while process.poll() is None or select.select([main], [], [], 0)[0]:
-            try:
-                written += os.read(main, 4096)
-            except OSError:  # the other end is closed
-                break
-        answer = process.stdout.read()
-    os.close(main)
-    return process.returncode, answer, written
-
-
 def test_who_waits_at_a_terminal_is_told(tmp_path, sweep):
     """A line on stderr that is replaced and erased; nothing if stderr is not a terminal."""
-    status, answer, written = at_a_terminal(tmp_path, "plan", sweep, "--set", "skip=", "--set", "width=16")
+    status, answer, written = on_terminal("stderr", "plan", sweep, "--set", "skip=", "--set", "width=16", cwd=tmp_path)
     assert status == 0 and answer.startswith(b"axes ") and b"\x1b" not in answer
     assert b"plan: timing kind of run 1 of 1" in written and written.endswith(b"\r\x1b[1A\x1b[J")
 

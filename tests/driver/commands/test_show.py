@@ -1,19 +1,15 @@
 """`show` on datasets with known numbers: pictures, and messages if they cannot be drawn."""
 
-import fcntl
 import itertools
 import os
-import pty
 import re
-import struct
-import subprocess
-import termios
 
 import missing
 import numpy as np
 import pytest
 from conftest import NORMSWEEP, run
-from test_dataset import sample
+import waited
+from test_dataset import drawn as cells, sample
 
 pytestmark = pytest.mark.thorough("starts the program for every picture")
 
@@ -52,10 +48,6 @@ def path(tmp_path_factory, norms):
         ds["param_norm"][:] = norms
         ds["norm_growth"][:] = norms[..., -1] / norms[..., 0]
     return file
-
-
-def cells(shown):
-    return [line.partition("|")[2].split() for line in shown.splitlines() if "|" in line]
 
 
 def plane(values):
@@ -243,22 +235,9 @@ TERMINALS = [dict(TERM="xterm-256color", LANG="C.UTF-8"), dict(TERM="xterm-256co
 
 
 def on_terminal(columns, rows, environment, *arguments):
-    """The output of a command on a terminal."""
-    main, other = pty.openpty()
-    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    kept = {key: value for key, value in os.environ.items()
-            if key not in ("TERM", "COLORTERM", "NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG")}
-    child = subprocess.Popen([str(a) for a in (NORMSWEEP, "show", *arguments)], stdin=subprocess.DEVNULL,
-                             stdout=other, env={**kept, **environment})
-    os.close(other)
-    text = b""
-    try:
-        while block := os.read(main, 65536):
-            text += block
-    except OSError:  # the other end is closed
-        pass
-    os.close(main)
-    assert child.wait(timeout=60) == 0
+    status, _, text = waited.on_terminal("stdout", "show", *arguments, columns=columns, rows=rows,
+                                         environment=environment)
+    assert status == 0
     return text.decode().replace("\r\n", "\n")
 
 

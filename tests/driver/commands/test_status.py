@@ -227,7 +227,9 @@ def test_a_stopped_sweep_is_not_waited_for(endless, tmp_path):
 
 
 def test_saved_runs_of_a_stopped_sweep_are_told(endless, tmp_path):
-    endless.wait_until(lambda: "  running  1, " in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout, "a run trains")
+    def trains():
+        return "  running  1, " in run(NORMSWEEP, "status", "r.nc", cwd=tmp_path).stdout
+    endless.wait_until(trains, "a run trains")
     endless.send(signal.SIGTERM)
     endless.ended(75)
     assert ("stopped   nothing runs; run the same command again to continue\n"

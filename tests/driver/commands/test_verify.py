@@ -11,9 +11,8 @@ import pytest
 import injected
 from altered import Content
 from conftest import NORMSWEEP, run
-from test_plan import at_a_terminal
 from test_run import outcomes
-from waited import Background
+from waited import Background, on_terminal
 
 pytestmark = pytest.mark.thorough("trains runs again and again")
 
@@ -177,15 +176,15 @@ def test_a_wrong_whole_number_is_found(copy, normsweep, name, at, value):
     assert said.startswith(line_about(at, name, "", "X", "Y").partition("X")[0] + WRONG_NUMBERS[name, at, value])
 
 
-@pytest.mark.parametrize("value, shown", [(np.nan, "nan"), (np.inf, "inf")])
-def test_a_lost_number_is_found(copy, normsweep, value, shown):
-    before = put(copy, "grad_norm", (0, SMALL, 0, 1), value)
-    assert found(normsweep, copy) == line_about((0, 0, 0), "grad_norm", "at step 5", shown, f"{before:.17g}") + "\n"
-
-
-def test_a_number_where_the_run_has_none_is_found(copy, normsweep):
-    assert np.isnan(put(copy, "layer_norm", (0, SMALL, 0, 0, 1), 7))
-    assert found(normsweep, copy) == line_about((0, 0, 0), "layer_norm", "at step 0, layer 1", "7", "nan") + "\n"
+@pytest.mark.parametrize("name, at, value, line", [
+    ("grad_norm", (0, SMALL, 0, 1), np.nan, "at step 5: nan"),
+    ("grad_norm", (0, SMALL, 0, 1), np.inf, "at step 5: inf"),
+    ("layer_norm", (0, SMALL, 0, 0, 1), 7, "at step 0, layer 1: 7")])
+def test_a_number_that_is_lost_or_too_many_is_found(copy, normsweep, name, at, value, line):
+    before = put(copy, name, at, value)
+    place, shown = line.split(": ")
+    assert found(normsweep, copy) == line_about(at, name, place, shown, f"{before:.17g}") + "\n"
+    assert np.isnan(before) == (name == "layer_norm")
 
 
 def test_a_nan_is_a_nan(copy, normsweep):
@@ -374,6 +373,6 @@ def test_a_resumed_run(tmp_path, normsweep):
 
 
 def test_who_waits_at_a_terminal_is_told(folder):
-    status, answer, written = at_a_terminal(folder, "verify", "sweep.yaml", "-n", "3")
+    status, answer, written = on_terminal("stderr", "verify", "sweep.yaml", "-n", "3", cwd=folder)
     assert status == 0 and b"3 equal in " in answer and b"\x1b" not in answer
     assert b"0/3 done, 0 running" in written and written.endswith(b"\x1b[J")  # the display of `run`

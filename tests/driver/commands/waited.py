@@ -1,6 +1,12 @@
 """Sweeps in the background, for tests of what waits for them, is told of their end, or reads their log."""
 
+import fcntl
+import os
+import pty
 import signal
+import struct
+import subprocess
+import termios
 import time
 
 import netCDF4
@@ -53,6 +59,28 @@ class Background(Watched):
     def ended(self, status):
         assert self.ends(120) == status, self.text
         return self.text["out"], self.text["err"]
+
+
+def on_terminal(stream, *arguments, columns=80, rows=24, environment=None, cwd=None):
+    """Runs the program with a terminal as its stdout or stderr; returns (exit status, the other stream's bytes, those
+    that it writes on the terminal)."""
+    main, other = pty.openpty()
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    kept = {key: value for key, value in os.environ.items()
+            if key not in ("TERM", "COLORTERM", "NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG")}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: other}
+    with subprocess.Popen([NORMSWEEP, *arguments], cwd=cwd, stdin=subprocess.DEVNULL, **streams,
+                          env={**kept, **(environment or {"TERM": "xterm"})}) as process:
+        os.close(other)
+        written = b""
+        try:
+            while block := os.read(main, 65536):
+                written += block
+        except OSError:  # the other end is closed
+            pass
+        answer = (process.stdout or process.stderr).read()
+    os.close(main)
+    return process.returncode, answer, written
 
 
 def let_one_fail(path, reason="no memory for 12 bytes"):

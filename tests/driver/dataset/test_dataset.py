@@ -213,15 +213,15 @@ def test_show_the_diagram(path, normsweep):
     assert [line.rstrip() for line in lines[1:]] == DIAGRAM.splitlines()
 
 
-def drawn(lines):
+def drawn(shown):
     """The contents of the cells of a picture, in rows from the top."""
-    return [line.partition("|")[2].split() for line in lines if "|" in line]
+    return [line.partition("|")[2].split() for line in shown.splitlines() if "|" in line]
 
 
 @thorough
 def test_show_a_variable(path, ds, normsweep):
     shown = normsweep("show", path, "norm_growth", *PART).stdout
-    rows = drawn(shown.splitlines())
+    rows = drawn(shown)
     kept = np.log(ds.norm_growth.where(ds.outcome != 3).sel(norm_placement="out", bias=False, model="small"))
     expected = np.exp(kept.mean("seed")).transpose("weight_decay", ...)
     expected = expected.sortby("learning_rate").sortby("weight_decay", ascending=False).values
@@ -246,12 +246,13 @@ def test_show_the_most_frequent_class(tmp_path, normsweep, points, legend):
     classes[2, 0] = [2, 4, 4, 2, 1, 4]
     with netCDF4.Dataset(path, "r+") as file:
         file["dynamics"][:] = classes
-    lines = normsweep("show", path, "dynamics").stdout.splitlines()
+    shown = normsweep("show", path, "dynamics").stdout
+    lines = shown.splitlines()
     words = [2 * str(i) for i in range(len(DYNAMICS))] if legend else DYNAMICS
     counts = (classes.reshape(points, 2, 6, 1) == np.arange(len(DYNAMICS))).sum(axis=2)
     expected = [[words[k] for k in counts[:, j].argmax(axis=1)] for j in (1, 0)]
     assert expected[0][1] == words[1] and expected[1][2] == words[4]
-    assert drawn(lines) == ([["".join(row)] for row in expected] if legend else expected)
+    assert drawn(shown) == ([["".join(row)] for row in expected] if legend else expected)
     assert lines[-1] == "most frequent over seed"
     meaning = "   ".join(f"{i} {word}" for i, word in enumerate(DYNAMICS))
     assert lines.count(meaning) == int(legend) and not any("mean" in line for line in lines)
@@ -269,7 +270,7 @@ def test_show_weight_decay_alone(tmp_path, normsweep):
     path = sample(tmp_path / "decay.nc", REST + "weight_decay: [0.1, 0.2, 0]\n")
     with netCDF4.Dataset(path, "r+") as file:
         file["norm_growth"][:] = [3.5, 1.5, 2.5]
-    assert drawn(normsweep("show", path, "norm_growth").stdout.splitlines()) == [["2.5"], ["1.5"], ["3.5"]]
+    assert drawn(normsweep("show", path, "norm_growth").stdout) == [["2.5"], ["1.5"], ["3.5"]]
 
 
 MANY = "learning_rate: {log: [1e-1, 1e-5], points: 80}\nweight_decay: {log: [1e-1, 1e-4], points: 61}\n"

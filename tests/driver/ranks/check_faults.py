@@ -148,4 +148,4 @@ def test_a_script_around_mpirun_leaves_nothing_running(sweep, tmp_path, victim):
             killed = int(subprocess.run(["ps", "-o", "ppid=", "-p", str(command.of("mpirun")[0].pid)],
                                         capture_output=True, text=True, check=True).stdout)
         os.kill(killed, signal.SIGKILL)
-        wait_until(lambda: not before & {process.pid for process in command.look()}, "its processes have ended", timeout=60)
+        wait_until(lambda: not before & {process.pid for process in command.look()}, "they have ended", timeout=60)

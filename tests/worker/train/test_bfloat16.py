@@ -8,10 +8,8 @@ import pytest
 from conftest import NORMSWEEP, run
 from test_parity import BASE
 
+import parity
 import reference
-import reference_training
-from parity import sequences_of
-from replay import replay
 
 pytestmark = pytest.mark.thorough("trains for hundreds of steps in PyTorch as well")
 
@@ -29,21 +27,19 @@ def levels():
 
 @functools.cache
 def trained(scalar, precision, level=""):
-    return replay(scalar, level, record=1, **CONFIG | {"precision": precision})
+    return parity.Run(CONFIG | {"precision": precision}, scalar, level, record=1)
 
 
 @functools.cache
 def of_pytorch(precision):
     """The losses of all steps and the first step's gradient, in float64."""
-    dump = trained("double", precision)
-    run = reference_training.Run(CONFIG | {"precision": precision}, int(dump["vocabulary"][0][0]), dump["initial"][0],
-                                 sequences_of(dump), STEPS)
+    run = trained("double", precision).reference()
     steps = [run.step(t)[:2] for t in range(1, STEPS + 1)]
     return np.array([float(loss) for loss, _ in steps]), reference.flat(steps[0][1].values())
 
 
-def losses(dump):
-    return np.array([loss[0] for loss in dump["loss"]])
+def losses(run):
+    return np.array([loss[0] for loss in run.dump["loss"]])
 
 
 def test_double_is_pytorch():
@@ -59,11 +55,11 @@ def test_float_is_near_pytorch(level):
     """The first gradient has PyTorch's roundings but for the few numbers near a middle; later these add up."""
     if not levels().get(level):
         pytest.skip(f"this processor or this build has no {level}, so its training in bfloat16 is not checked")
-    dump = trained("float", "bfloat16", level)
+    run = trained("float", "bfloat16", level)
     want, gradient = of_pytorch("bfloat16")
     rounding = reference.norm(of_pytorch("float")[1] - gradient)
     assert rounding >= 1e-3 * reference.norm(gradient)
-    assert reference.norm(dump["gradient"][0] - gradient) <= 0.1 * rounding
-    off = losses(dump) - want
+    assert reference.norm(run.dump["gradient"][0] - gradient) <= 0.1 * rounding
+    off = losses(run) - want
     assert abs(off[0]) <= 2e-5 * want[0] and np.max(np.abs(off)) <= 3e-3 * want[-1]
     assert abs(np.mean(off)) <= 2e-4 * want[-1]

@@ -9,9 +9,9 @@ import pytest
 
 import reference
 import reference_measures
-from parity import sequences_of
+from parity import Run
 from replay import replay
-from test_parity import BASE, LINES, text, text_config
+from test_parity import BASE, LINES, files_of, text
 
 pytestmark = pytest.mark.thorough("computes Jacobians in PyTorch")
 
@@ -46,14 +46,13 @@ LYAPUNOV = {
 @pytest.mark.parametrize("case", LYAPUNOV)
 def test_all_exponents_are_the_singular_values_of_the_jacobian(case, text):
     config = SMALL | LYAPUNOV[case]
-    dump = replay("double", **text_config(config, text), record=1, measure=2, lyapunov=18, sweeps=3000)
-    batches = sequences_of(dump)
-    for row, plane in enumerate((dump["initial"][0], dump["weights"][-1])):
-        weights = reference.weights_from(plane, config, int(dump["vocabulary"][0][0]))
-        stacks = reference_measures.lyapunov_exponents(config, weights, batches[2 * row][0])
+    run = Run(config, **files_of(config, text), record=1, measure=2, lyapunov=18, sweeps=3000)
+    for row in range(2):
+        step = 2 * row
+        stacks = reference_measures.lyapunov_exponents(config, run.weights(step), run.batches[step][0])
         names = enumerate(("lyapunov", "lyapunov_angular"))
         for (i, spectra), (kind, name) in itertools.product(enumerate(stacks), names):
-            got, want = dump[name][row].reshape(len(stacks), -1)[i], spectra[kind]
+            got, want = run.dump[name][row].reshape(len(stacks), -1)[i], spectra[kind]
             assert np.isnan(got[len(want):]).all() and 0 < len(want) <= len(got)
             np.testing.assert_allclose(got[: len(want)], want, atol=1e-6, err_msg=f"{name} of row {row}, stack {i}")
 
@@ -61,11 +60,10 @@ def test_all_exponents_are_the_singular_values_of_the_jacobian(case, text):
 def test_largest_exponents_of_blocks_with_norms_behind_them():
     """Under post the Jacobian is singular up to the eps of the norms: the largest ones alone."""
     config = SMALL | {"norm_placement": "post"}
-    dump = replay("double", **config, record=1, measure=2, lyapunov=3, sweeps=2000)
-    weights = reference.weights_from(dump["initial"][0], config, int(dump["vocabulary"][0][0]))
-    (spectra,) = reference_measures.lyapunov_exponents(config, weights, sequences_of(dump)[0][0])
+    run = Run(config, record=1, measure=2, lyapunov=3, sweeps=2000)
+    spectra, = reference_measures.lyapunov_exponents(config, run.weights(0), run.batches[0][0])
     for name, want in zip(("lyapunov", "lyapunov_angular"), spectra):
-        np.testing.assert_allclose(dump[name][0], want[:3], atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(run.dump[name][0], want[:3], atol=1e-6, err_msg=name)
 
 
 THEORY = {"init": "xavier", "zero_query_key": True, "heads": 1, "feedforward": BASE["width"]}

@@ -11,8 +11,7 @@ import reference
 import reference_measures
 import reference_training
 from conftest import sets, tiny, train_sweep
-from parity import sequences_of
-from replay import replay
+from parity import Run
 from test_parity import BASE
 
 pytestmark = pytest.mark.thorough("computes whole Hessians in PyTorch")
@@ -37,20 +36,15 @@ CASES = {
 }
 
 
-class Trained:
+class Trained(Run):
     """A run by the program, with the reference's Hessian at each of its states."""
 
     def __init__(self, case):
-        self.config = TINY | CASES[case]
-        self.dump = replay("double", **self.config, record=1, measure=2, hessian=LANCZOS)
-        self.batches = sequences_of(self.dump)
-        self.vocabulary = int(self.dump["vocabulary"][0][0])
-        self.planes = [self.dump["initial"][0], *self.dump["weights"]]
+        super().__init__(TINY | CASES[case], record=1, measure=2, hessian=LANCZOS)
 
     @functools.lru_cache
     def hessian(self, step):
-        weights = reference.weights_from(self.planes[step], self.config, self.vocabulary)
-        return reference_measures.hessian(self.config, weights, self.batches[step : step + BATCHES])
+        return reference_measures.hessian(self.config, self.weights(step), self.batches[step : step + BATCHES])
 
     def layer(self, layer):
         """The rows that belong to a layer."""
@@ -117,7 +111,7 @@ def test_layers(trained):
 def preconditioners(trained):
     """{step: P} of adam after 2 and 4 steps of the reference."""
     config, found = trained.config, {}
-    run = reference_training.Run(config, trained.vocabulary, trained.planes[0], trained.batches, STEPS)
+    run = trained.reference()
     for t in range(1, STEPS + 1):
         run.step(t)
         second = [run.optimiser.state[tensor]["exp_avg_sq"] for tensor in run.weights.values()]

@@ -8,7 +8,7 @@ import pytest
 import draws
 import reference
 import reference_rounding
-from replay import replay
+from parity import Run
 from test_parity import BASE
 
 pytestmark = pytest.mark.thorough("draws initial weights of many networks")
@@ -21,9 +21,7 @@ NUMBERED = ("token", "position", *reference.LAYER_TENSORS[:16], "final", "final_
 
 def initial_weights(scalar, level, config):
     """{(name, layer): array}."""
-    dump = replay(scalar, level, **config)
-    weights = reference.weights_from(dump["initial"][0], config, int(dump["vocabulary"][0][0]))
-    return {key: tensor.detach().numpy() for key, tensor in weights.items()}
+    return {key: tensor.detach().numpy() for key, tensor in Run(config, scalar, level, record=1).weights(0).items()}
 
 
 def units(config, name, layer, count):

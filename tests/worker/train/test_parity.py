@@ -81,10 +81,6 @@ def files_of(config, text):
     return {"train_text": text, "valid_text": text} if config["corpus"] == "text" else {}
 
 
-def text_config(config, text):
-    return config | files_of(config, text)
-
-
 LINES = {"corpus": "text", "sequences": "lines"}
 
 
@@ -334,7 +330,8 @@ def test_case_in_float(name, text):
 
 def test_lines_are_read_as_sequences(text):
     """The batches of an epoch are lines of the text, each at most once, cut to the context."""
-    dump = replay("double", **text_config(BASE | LINES, text), record=1)
+    config = BASE | LINES
+    dump = replay("double", **config, **files_of(config, text), record=1)
     order = list(dict.fromkeys(text.read_text().split())) + ["<eos>"]
     number = {token: i for i, token in enumerate(order)}
     assert len(order) == int(dump["vocabulary"][0][0])
