@@ -55,7 +55,6 @@ def mesh(axes):
 
 
 def words(found):
-    """All text of a figure, its caption with it."""
     found.figure.draw_without_rendering()
     texts = [text.get_text() for text in found.figure.findobj(Text)]
     return "\n".join([*texts, found.caption])

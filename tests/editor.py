@@ -36,7 +36,6 @@ Loader.add_constructor("tag:yaml.org,2002:map", Loader.mapping)
 
 
 def load(text):
-    """The document; yaml.YAMLError if it is not YAML."""
     return yaml.load(text, Loader)
 
 

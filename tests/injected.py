@@ -46,7 +46,6 @@ seed: [1, 2]
 
 
 def library(folder):
-    """The environment in which the injector is preloaded."""
     folder.mkdir(exist_ok=True)
     return preloaded.preload(folder, (pathlib.Path(__file__).parent / "injector.c").read_text())
 
@@ -138,7 +137,6 @@ def killed(injector, folder):
 
 
 def with_a_variable(injector, folder):
-    """Somebody has added a variable."""
     whole(injector, folder)
     with netCDF4.Dataset(folder / "sweep.nc", "a") as file:
         file.createVariable("of_mine", "f8", ("step",))[:] = 1

@@ -14,7 +14,6 @@ UNCHECKED = "the program linked with MPICH"
 
 
 def first_of(names, option, text):
-    """The first of these commands that prints the text."""
     for name in names:
         if shutil.which(name) and text in subprocess.run([name, option], stdin=subprocess.DEVNULL, text=True,
                                                          capture_output=True).stdout:
@@ -27,7 +26,6 @@ MPIEXEC = first_of(("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), "--version", "
 
 
 def require():
-    """Skips a test that cannot be run here."""
     if not (MPICC and MPIEXEC):
         missing.skip("MPICH is not installed beside the MPI of this build", UNCHECKED,
                      "apt-get install libmpich-dev mpich")
@@ -48,7 +46,6 @@ def libraries_of(program):
 
 
 def build(folder):
-    """Builds FOLDER/normsweep-mpich and returns its path."""
     for name in WIRE:
         subprocess.run([MPICC, "-std=c11", "-D_GNU_SOURCE", "-O2", f"-I{PROJECT}", "-c",
                         PROJECT / f"worker/wire/{name}.c", "-o", folder / f"{name}.o"], check=True)

@@ -90,7 +90,6 @@ class Run:
         return error / max(1, *(condition(self.config, weights, batch) / USUAL for batch in batches))
 
     def reference(self, kind=reference_training.Run):
-        """A run of the reference."""
         return kind(self.config, self.vocabulary, self.planes[0], self.batches, self.last_step)
 
     def tensors(self, plane):

@@ -28,7 +28,6 @@ PER_STACK = {name for name, quantity in QUANTITY.items() if quantity not in ("st
 
 
 def save(model, folder, dtype=torch.float32, **options):
-    """Writes the model as others save theirs; returns it."""
     copy.deepcopy(model).to(dtype).save_pretrained(folder, **options)
     return model
 
@@ -38,7 +37,6 @@ def write_ids(folder, lines):
 
 
 def options_of(family):
-    """The options that the program needs for a family."""
     special = {"masked": ["--mask", trained.MASK], "spans": ["--sentinel", trained.vocabulary(family) - 1]}
     return ["--context", trained.context(family), *special.get(trained.objective(family), [])]
 

@@ -48,7 +48,6 @@ static int is_part(int file)
 
 
 def preload(folder, source, compiler="gcc", flags=()):
-    """The environment in which a program runs with this C source preloaded."""
     (folder / "between.c").write_text(HEADERS + source)
     command = [compiler, "-shared", "-fPIC", "-O2", "-fno-omit-frame-pointer", *flags]
     subprocess.run([*command, "-o", folder / "between.so", folder / "between.c", "-ldl"], check=True)

@@ -61,7 +61,6 @@ def stacks(config):
 
 
 def blocks(config):
-    """The number of blocks of all stacks."""
     return stacks(config)[-1].end
 
 
@@ -196,7 +195,6 @@ def norm(*arrays):
 
 
 def normalise(config, x, gain, bias):
-    """LayerNorm or RMSNorm."""
     if setting(config, "norm") == "rmsnorm":
         return x / torch.sqrt((x**2).mean(-1, keepdim=True) + 1e-5) * gain
     y = (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + 1e-5) * gain
@@ -328,7 +326,6 @@ class Passed(NamedTuple):
 
 
 def add_sublayer(config, x, function, norm):
-    """The stream x after a sub-layer."""
     scale, placement = setting(config, "residual_scale"), config["norm_placement"]
     if placement == "post":
         return norm(x + scale * function(x))
@@ -374,7 +371,6 @@ def embed(config, weights, stack, tokens):
 
 
 def final_norm(config, weights, stack, x):
-    """What a stack makes of its last state."""
     if config["norm_placement"] != "pre":
         return x
     return normalise(config, x, weights[stack.prefix + "final", -1], weights.get((stack.prefix + "final_bias", -1)))

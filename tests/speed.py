@@ -81,8 +81,6 @@ def with_words(shape, precision):
 
 
 class Peer:
-    """A PyTorch as it is installed, and tuned."""
-
     def __init__(self, python, version, threads, clean, about):
         self.version = version
         command = [python, TESTS / "speed_torch.py", "-t", threads]
@@ -108,8 +106,6 @@ class Peer:
 
 
 class Bench:
-    """The processes to compare."""
-
     def __init__(self, threads, pythons):
         self.clean = clean = cleaned()
         command = [BUILD / "speed", "-t", threads]

@@ -63,7 +63,6 @@ def spread(values, digits, quartiles=True):
 
 
 def print_cells(cells):
-    """A line of a table in Markdown."""
     print("|", " | ".join(cells), "|", flush=True)
 
 

@@ -163,7 +163,6 @@ def products_of(precision):
 
 
 class Way(NamedTuple):
-    """How the loss is computed."""
     attention: str
     products: str
 
@@ -204,7 +203,6 @@ class Training:
         return self.losses[run, is_autocast]
 
     def step(self, mode, tokens, target):
-        """One training step; the loss before it."""
         self.optimiser.zero_grad(set_to_none=True)
         loss = self.loss(mode)(tokens, target)
         loss.backward()
@@ -237,7 +235,6 @@ class Training:
         return self.optimiser_name
 
     def choose_way(self, mode, batch, seconds):
-        """The fastest of all pairs of attention and products, which take turns."""
         times = {Way(*pair): [] for pair in itertools.product(ATTENTIONS, self.products[mode.split("-")[0]])}
         for way in times:
             self.ways[mode] = way
@@ -258,8 +255,6 @@ def in_words(error):
 
 
 class Subject:
-    """One shape in training, on random tokens."""
-
     def __init__(self, shape):
         words = shape.split(",")
         vocabulary, width, heads, feedforward, layers, context, batch = map(int, words[:7])

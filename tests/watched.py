@@ -182,7 +182,6 @@ class Watched:
         return time.monotonic() - begin
 
     def stacks(self):
-        """The stacks of its processes, as far as gdb can show them."""
         told = []
         for process in self.alive():
             told.append(f"-- {process.role} {process.pid}, state {(born(process.pid) or 'gone')[0]}")
@@ -195,7 +194,6 @@ class Watched:
         return "\n".join(told)
 
     def end(self):
-        """Sends SIGKILL to all remaining processes."""
         deadline = time.monotonic() + 30
         while (left := self.alive()) and time.monotonic() < deadline:
             for process in left:

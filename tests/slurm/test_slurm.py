@@ -68,7 +68,6 @@ class Slurm:
         return path
 
     def called(self, name):
-        """The arguments of each call."""
         lines = [line.split(" [") for line in self.calls.read_text().splitlines()]
         return [[word[:-1] for word in line[1:]] for line in lines if line[0] == name]
 
@@ -114,7 +113,6 @@ def plan(folder, **values):
 # ---- submit ----
 
 def name_of(dataset):
-    """The name of the dataset's jobs."""
     digest = hashlib.sha256(os.path.realpath(dataset).encode() + b"\n").hexdigest()[:8]
     return re.sub(rb"[^A-Za-z0-9._-]", b"_", dataset.name.encode()).decode() + f"-{digest}"
 
@@ -448,7 +446,6 @@ def test_a_slurm_that_does_not_answer(slurm, name, body, said):
 
 @slow
 def test_a_program_that_is_not_there(slurm):
-    """Is not replaced by another."""
     err = slurm.run(SUBMIT, "sweep.yaml", status=3, NORMSWEEP="none/normsweep")[1]
     assert err == "submit: none/normsweep: program not found; set NORMSWEEP to its path\n"
 
@@ -493,7 +490,6 @@ def test_a_search_that_has_ended_is_not_submitted_again(slurm, grown):
 
 @slow
 def test_a_dataset_of_another_sweep_is_refused(slurm):
-    """Before a job plans it."""
     slurm.run(NORMSWEEP, "run", "sweep.yaml", "-j", "0", "--set", "steps=1", "--set", "batch=1")
     _, err = slurm.run(SUBMIT, "sweep.yaml", status=2)
     said = "submit: the jobs would refuse: sweep.nc: holds another sweep: batch is 1 in sweep.nc and "
@@ -546,7 +542,6 @@ while [[ $1 != */normsweep.sbatch ]]; do shift; done
 @slow
 @pytest.mark.parametrize("fault", [0, 1])
 def test_a_first_job_plans(slurm, fault):
-    """And finds out whether a job can submit the next one."""
     slurm.command("sbatch", PLANNING)
     dataset = "it's \u00e9.nc"
     out, _ = slurm.run(SUBMIT, "sweep.yaml", "--nodes=2", "--ntasks-per-node=2", "--dataset", dataset, "--qos=low",

@@ -50,7 +50,6 @@ def folder(tmp_path):
 
 
 def cells(normsweep, path, *options):
-    """The number of runs that `normsweep check` finds."""
     settings = ["--set", f"train_text={TEXTS[0]}", "--set", f"valid_text={TEXTS[1]}"] if reads_text(path) else []
     settings += ["--set", f"train_text=[{', '.join(PAIRS)}]"] if reads_pairs(path) else []
     return int(re.search(r": valid: .*, (\d+) cells[;\n]", normsweep("check", path, *settings, *options).stdout)[1])

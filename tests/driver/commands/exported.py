@@ -71,7 +71,6 @@ def export(saved, folder, **options):
 
 
 def config_of_run(file):
-    """The parameters, as a configuration of tests/reference.py."""
     def value(name):
         found = file.getncattr(name)
         return found == "true" if found in ("true", "false") else found
@@ -144,7 +143,6 @@ def read_gpt2(config, tensors):
 
 
 def read_llama(config, tensors):
-    """Likewise a llama."""
     ours = {"layers": config["num_hidden_layers"], "heads": config["num_attention_heads"],
             "kv_heads": config["num_key_value_heads"], "width": config["hidden_size"],
             "feedforward": config["intermediate_size"], "context": config["max_position_embeddings"],

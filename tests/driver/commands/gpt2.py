@@ -62,17 +62,14 @@ def random_weights(seed=0, vocabulary=40, context=12, width=16, inner=24, layers
     return weights
 
 
-def layer_count(weights):
-    return sum(name.endswith("ln_1.weight") for name in weights)
-
-
 # What is to be printed: {(name, layer, tensor, head): value}, "-" where a column does not apply
 
 
 def as_reference(weights, heads, activation="gelu_new"):
     """(configuration, weights) of the same network in tests/reference.py."""
     width, inner = weights["h.0.mlp.c_fc.weight"].shape
-    config = {"n_layer": layer_count(weights), "n_head": heads, "n_embd": width, "n_inner": inner,
+    layers = sum(name.endswith("ln_1.weight") for name in weights)
+    config = {"n_layer": layers, "n_head": heads, "n_embd": width, "n_inner": inner,
               "n_positions": len(weights["wpe.weight"]), "activation_function": activation,
               "layer_norm_epsilon": 1e-5, "scale_attn_weights": True}
     tensors = {"transformer." + name: tensor for name, tensor in weights.items()}

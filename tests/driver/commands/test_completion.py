@@ -96,7 +96,6 @@ def test_bash_settings(scripts, files, breaks):
 
 
 def drawable():
-    """The variables that are numbers."""
     return {*names_in("metrics", "run_variables")} - {"host", "reason"}
 
 

@@ -56,7 +56,6 @@ def runs(told, *words):
 
 
 def steps(told, word):
-    """The steps that a line names, the least and the largest."""
     found = re.search(r" at steps? (\d+)(?: to (\d+))?$", told.get(word, ""))
     return (int(found[1]), int(found[2] or found[1])) if found else None
 
@@ -213,7 +212,6 @@ def test_a_killed_sweep(place):
 
 
 def test_a_sweep_that_runs(place):
-    """The line is that of a second `run`."""
     lines = []
 
     def look():
@@ -341,7 +339,6 @@ def test_neither_log_nor_ranks(place):
 
 
 def test_under_another_starter(place):
-    """One of its processes speaks."""
     before = everything(place)
     for rank, words in (("0", "a dry run"), ("1", "")):
         done = run(NORMSWEEP, "run", "sweep.yaml", "--dry-run", cwd=place,

@@ -72,7 +72,6 @@ def test_a_line_break_makes_no_value_for_scripts(normsweep, tmp_path):
 
 
 def test_the_command_is_quoted_as_it_was_called(normsweep, tmp_path):
-    """From a folder whose name has a blank."""
     (tmp_path / "s.yaml").write_text(SWEEP)
     (tmp_path / "a b").mkdir()
     (tmp_path / "a b" / "normsweep").symlink_to(NORMSWEEP)

@@ -88,7 +88,6 @@ def test_many_batches(tmp_path):
 
 
 def test_an_output_layer_that_is_the_embedding(tmp_path):
-    """An lm_head.weight equal to wte.weight is not a second tensor."""
     weights = gpt2.random_weights()
     rounded = write(tmp_path, weights | {"lm_head.weight": weights["wte.weight"]}, prefix="transformer.")
     del rounded["lm_head.weight"]
@@ -144,7 +143,6 @@ def test_byte_order_marks_of_ids(tmp_path):
 
 
 def limited(folder, mebibytes, *arguments):
-    """With so much address space."""
     script = f'ulimit -v {mebibytes * 1024} && exec "$@"'
     command = ["sh", "-c", script, "sh", BUILD / "normsweep", "inspect", "net.weights.nc", "--threads", "1"]
     return subprocess.run([*command, *arguments, "--json"], cwd=folder, capture_output=True, text=True, timeout=120)

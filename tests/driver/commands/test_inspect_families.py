@@ -105,7 +105,6 @@ def test_masked_loss(tmp_path):
 
 
 def test_masks_leave_the_rest_alone(tmp_path):
-    """Saturation and heads are those of the clean text, with and without a loss."""
     save(tmp_path, draw(2, **bert_shapes()), BERT, " ".join(str(i % 23) for i in range(100)))
     bare, masked = (inspect(tmp_path, *mask, "--json").stdout for mask in ((), ("--mask", "29")))
     rest = {key: value for key, value in gpt2.printed(masked).items()
@@ -118,7 +117,6 @@ def test_masks_leave_the_rest_alone(tmp_path):
 
 
 def test_whole_windows_of_an_encoder(tmp_path):
-    """An encoder needs no target behind the last window."""
     save(tmp_path, draw(3, **bert_shapes()), BERT, "1 2 3 4 5 6 7 8 9 10 11 12")
     assert value(inspect(tmp_path, "--json").stdout, "tokens") == 12
     (tmp_path / "ids.txt").write_text("1 2 3")
@@ -231,7 +229,6 @@ def test_mask_out_of_the_vocabulary(tmp_path):
 
 
 def test_file_of_a_folder(tmp_path):
-    """The name in the dataset is the last part of the path."""
     (tmp_path / "my model").mkdir()
     save(tmp_path / "my model", draw(10, **bert_shapes()), BERT, "1")
     run(BUILD / "normsweep", "inspect", "my model/net.weights.nc", "-o", "out.nc", cwd=tmp_path)

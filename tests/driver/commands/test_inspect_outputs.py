@@ -227,7 +227,6 @@ def test_lines_without_a_target(tmp_path, model):
 
 
 def test_page(tmp_path, model):
-    """Columns of numbers for people, with the values of the dataset."""
     page = inspect(tmp_path, *NAMES).stdout
     values = table(inspect(tmp_path, *NAMES, "--json").stdout)
     rows = [line.split() for line in page.splitlines()]
@@ -244,7 +243,6 @@ def test_page(tmp_path, model):
 
 
 def test_broken_pipe_of_a_page(tmp_path, model):
-    """A page that cannot be written is an error; the dataset is there."""
     done = run("sh", "-c", f"{BUILD / 'normsweep'} inspect net.weights.nc -o out.nc >/dev/full", cwd=tmp_path,
                status=3)
     assert done.stderr == "normsweep: output: No space left on device\n"

@@ -108,7 +108,6 @@ def test_before_anything_trains(folder):
 
 
 def test_before_the_start_has_the_dataset(folder):
-    """Nothing is lost then."""
     (folder / "hold").touch()
     with Background(folder, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log",
                     env=preload(folder, HOLD_LEASE)) as sweep:

@@ -192,7 +192,6 @@ def test_a_sweep_that_has_ended_does_not_go_on(folder):
 
 
 def test_starts_can_be_told_apart(folder):
-    """A start that is refused writes into the log of the sweep that is running."""
     with Background(folder, "run", "a.yaml", "-j", "1", *ENDLESS, "--log", "log") as sweep:
         wait_until(lambda: events(folder, "run_started"), "a run trains")
         refused = run(NORMSWEEP, "run", "a.yaml", "-j", "0", *ENDLESS, "--log", "log", cwd=folder, status=3)
@@ -235,7 +234,6 @@ def test_a_dataset_that_is_gone_at_the_end(folder):
 
 
 def test_events_are_named_alike_everywhere():
-    """In the program's table, the schema and the page."""
     table = re.findall(r'X\(\w+, "(\w+)"', (PROJECT / "driver/log/log.h").read_text())
     schema = []
     for part in schemas.schema("log")["oneOf"]:

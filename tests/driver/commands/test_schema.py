@@ -107,7 +107,6 @@ ODD = ["null", "~", "[]", "{}", "much", "'1'", '"true"', "true", "TRUE", "yes", 
 
 
 def values(form):
-    """Values at and beyond the bounds, or the words and others."""
     if "|" in form:
         words = form.split(" | ")
         return [*words, words[0].upper(), f"'{words[-1]}'", f"[{', '.join(words)}]", f"[{words[0]}, {words[0]}]",
@@ -270,7 +269,6 @@ def test_command_line_of_the_guide(tmp_path):
 
 
 def test_sweep_files_of_the_fuzzer(tmp_path):
-    """As far as they are YAML in UTF-8."""
     accepted = 0
     for path in (PROJECT / "tests" / "fuzz").iterdir():
         try:
@@ -285,7 +283,6 @@ def test_sweep_files_of_the_fuzzer(tmp_path):
 
 
 def test_meanings_of_include(tmp_path):
-    """Accepted by `check` with the files that they include."""
     for text, files, _ in test_include.MEANINGS.values():
         assert complaints(text) == [] and all(complaints(other) == [] for other in files.values())
 
@@ -296,7 +293,6 @@ USUAL = ["1", "2", "1.0", "[2, 1]", "[2]", "{range: [1, 2]}", "{range: [1, 3], p
 
 @pytest.mark.parametrize("seed", range(2))
 def test_files_drawn_at_random(seed, tmp_path):
-    """Valid keys, mostly with values that are valid by themselves."""
     draw = random.Random(seed)
     forms, accepted = params(), 0
     for _ in range(150):

@@ -91,7 +91,6 @@ def test_at_matches_numbers(path, norms, normsweep, value):
 
 
 def changed(path, tmp_path, change):
-    """A changed copy of a dataset."""
     file = tmp_path / "c.nc"
     file.write_bytes(path.read_bytes())
     with netCDF4.Dataset(file, "r+") as ds:
@@ -250,7 +249,6 @@ PICTURES = [[], ["param_norm"], ["outcome"], ["tensor_norm", "--over", "tensor,s
 
 @pytest.fixture(scope="module")
 def wild(tmp_path_factory):
-    """A dataset whose title contains escape sequences."""
     file = sample(tmp_path_factory.mktemp("wild") / "w.nc", SWEEP)
     with netCDF4.Dataset(file, "r+") as ds:
         ds.sweep_title = WILD

@@ -125,7 +125,6 @@ class Screen:
         raise AssertionError(f"'{pattern}' does not come:\n{self.text()}")
 
     def end(self, seconds=30):
-        """Waits for the program's end; returns its exit status."""
         deadline = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < deadline:
             self.read()  # a program whose terminal is full waits
@@ -161,7 +160,6 @@ def ended(tmp_path_factory):
 
 @pytest.fixture
 def running(endless, tmp_path):
-    """The dataset of a running sweep."""
     return tmp_path / "r.nc"
 
 

@@ -62,7 +62,6 @@ def test_bert_with_the_names_of_its_first_files(tmp_path):
 
 
 def reread(folder, family):
-    """A saved model as the library reads it."""
     kind = getattr(transformers, trained.FAMILIES[family][0])
     model = kind.from_pretrained(folder, attn_implementation="eager", torch_dtype=torch.float32)
     with trained.double():
@@ -75,7 +74,6 @@ def reread(folder, family):
 @pytest.mark.parametrize("family", ["gpt2", "llama shared keys", "bert", "t5 v1.0", "xlnet"])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision(tmp_path, family, dtype):
-    """Weights of two bytes are read as the library reads them."""
     parity_trained.save(trained.make(family), tmp_path, dtype=dtype)
     model = reread(tmp_path, family)
     assert any((tensor != tensor.half()).any() or dtype == torch.float16 for tensor in model.parameters())

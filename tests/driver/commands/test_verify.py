@@ -82,16 +82,11 @@ def put(path, name, at, value):
     return before
 
 
-def next_number(value):
-    """The same bits but the last."""
-    return (np.array(value).view(np.uint64) ^ np.uint64(1)).view(np.float64)[()]
-
-
 def flip(path, name, at):
     """Flips the last bit of a number; returns (before, after)."""
     with opened(path) as file:
         before = file[name][...][at]
-    after = next_number(before)
+    after = (np.array(before).view(np.uint64) ^ np.uint64(1)).view(np.float64)[()]
     assert np.isfinite(before) and before != after
     put(path, name, at, after)
     return before, after

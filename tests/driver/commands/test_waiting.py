@@ -236,7 +236,6 @@ def test_wait_for_a_process_that_holds_an_ended_dataset(ended, folder):
 
 
 def test_wait_does_not_hurry(ended, tmp_path):
-    """It sleeps for a second between two looks."""
     environment = preload(tmp_path, """
 #include <poll.h>
 int poll(struct pollfd *file, nfds_t count, int pause)

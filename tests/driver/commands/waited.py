@@ -84,7 +84,6 @@ def on_terminal(stream, *arguments, columns=80, rows=24, environment=None, cwd=N
 
 
 def let_one_fail(path, reason="no memory for 12 bytes"):
-    """Makes the first run of a dataset a failed one."""
     with netCDF4.Dataset(path, "a") as dataset:
         dataset.set_auto_mask(False)
         dataset["outcome"][(0,) * dataset["outcome"].ndim] = FAILED

@@ -7,8 +7,6 @@ CDF5 = "NETCDF3_64BIT_DATA"
 
 
 class Content:
-    """The contents of a dataset, to be altered and written to a new file."""
-
     def __init__(self, path):
         with netCDF4.Dataset(path) as file:
             file.set_auto_maskandscale(False)
@@ -58,7 +56,6 @@ class Variable:
 
 
 def cast(values, kind):
-    """Converts numbers to texts and texts to numbers if the type requires it."""
     if (values.dtype.kind == "S") != (kind.kind == "S"):
         return np.full(values.shape, b"x" if kind.kind == "S" else 1, kind)
     return values.astype(kind)

@@ -77,7 +77,6 @@ def test_a_header_of_no_program_is_not_taken_for_one_that_is_cut_short(whole, tm
 
 @pytest.mark.parametrize("name", ["final_train_loss", "param_norm", "flag_meanings", "learning_rate"])
 def test_a_name_that_is_not_utf_8(whole, tmp_path, name):
-    """Of a variable, of an attribute, and of a dimension."""
     old, new = name.encode(), name[:-1].encode() + b"\xff"
     assert len(old) == len(new)
     (tmp_path / "a.nc").write_bytes(whole.read_bytes().replace(old, new))

@@ -64,7 +64,6 @@ def test_python_reads_the_same(folder):
 @NCCOPY
 @pytest.mark.parametrize("sweep, runs", [(SWEEP, 8), (MORE, 12)])
 def test_the_way_back(folder, tmp_path, sweep, runs):
-    """The commands that status and run print work unchanged."""
     home = tmp_path / "it's one"
     home.mkdir()
     shutil.copy(folder / "a.nc", home / "it's.nc")
@@ -124,7 +123,6 @@ def test_types_that_only_copies_have(folder, tmp_path, normsweep):
 
 
 def begins(path):
-    """Offsets of the numbers over the grid."""
     with open(path, "rb") as file:
         file.seek(4)
         places = extents(file)

@@ -76,12 +76,10 @@ def put(file, name, kind, **lengths):
 
 
 def ours(file, version=None):
-    """What tells a dataset of this program."""
     file.source, file.format_version = "normsweep", np.int32(FORMAT) if version is None else version
 
 
 def grid(file, **steps):
-    """Two runs, and steps."""
     ours(file)
     put(file, "outcome", "i1", seed=2)
     put(file, "seed", "i8", seed=2)[:] = [1, 2]

@@ -62,7 +62,6 @@ def reader(path, whole_path):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The finished dataset of an undisturbed sweep, beside its sweep file."""
     return train_sweep(tmp_path_factory.mktemp("whole"), SWEEP)
 
 

@@ -64,7 +64,6 @@ def growth(place):
 
 
 def copy(place):
-    """The netCDF-4 copy, as the page makes it."""
     needs("nccopy", "netcdf-bin")
     commands = [line for block in RECIPES["Datasets in other programs"] if block.language == "sh"
                 for line in documents.commands(block.text) if line.startswith("nccopy")]
@@ -80,7 +79,6 @@ def commands(heading):
 
 
 def shell(place, heading):
-    """Runs the commands of a recipe; returns what they print."""
     lines = commands(heading)
     return [run("sh", "-c", line, cwd=place).stdout for line in lines]
 

@@ -211,7 +211,6 @@ def test_a_damaged_state(place):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_kills_before_and_after(place, number):
-    """Both lengths are stopped after their first checkpoints."""
     settings = ["checkpoint_minutes=1e-4", "output=killed.nc", "validate={every: end, tokens: 200}"]
     stopped = 0
     for steps in "steps=600", "steps=1500":

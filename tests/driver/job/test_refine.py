@@ -66,12 +66,10 @@ class Found:
         self.trained = (self.outcome == same.DONE) | (self.outcome == same.DIVERGED)
 
     def sides(self, variable="growth", at=1):
-        """Of all cells, as of the whole grid."""
         above = np.where(getattr(self, variable) > at, GROWS, SHRINKS)
         return np.where(self.outcome == same.DIVERGED, DIVERGES, above)
 
     def differ_from(self, other):
-        """Names of variables that differ in a cell that both have trained."""
         both = self.trained & other.trained
         return [name for name, values in self.bits.items() if values.dimensions[:3] == tuple(AXES)
                 and (values.bits != other.bits[name].bits)[both].any()]
@@ -201,7 +199,6 @@ def slow(folder):
     (signal.SIGTERM, "0", "lines"), (signal.SIGTERM, "2", "cells"), (signal.SIGKILL, "0", "cells"),
     (signal.SIGKILL, "2", "lines")])
 def test_a_sweep_that_is_stopped_or_killed_goes_on(slow, place, number, jobs, name):
-    """Stopped again and again after a few runs."""
     status = 75 if number == signal.SIGTERM else -number
     options = ALONG if name == "lines" else CELLS
     command = [NORMSWEEP, "run", "sweep.yaml", *options, *slow, "-j", jobs, "-o", "again.nc"]

@@ -47,13 +47,11 @@ def kill_launcher(case, command):
 
 
 def kill_all(case, command):
-    """Kills everything at once, as if the machine crashed."""
     found = [process for process in command.look() if process.kill(signal.SIGKILL)]
     return f"{len(found)} processes" if found else None
 
 
 def pause(role, case, command):
-    """SIGSTOP, and SIGCONT a moment later."""
     process, seconds = choose(case, command, role), case.random.choice([0.05, 0.5, 3]) * case.random.random()
     if not process or not process.kill(signal.SIGSTOP):
         return None

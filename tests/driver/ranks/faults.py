@@ -45,8 +45,6 @@ class Lost(Exception):
 
 
 class Case:
-    """A sweep with its faults, in its own folder."""
-
     def __init__(self, sweep, kinds, moments, jobs, chance, folder, deadline):
         self.sweep, self.random, self.folder = sweep, chance, folder
         self.deadline = deadline * max(len(kinds), 1)

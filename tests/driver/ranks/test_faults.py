@@ -53,7 +53,6 @@ def test_nothing_is_lost(kinds):
 
 
 def test_the_comparison_sees_a_bit(normsweep, sweep, tmp_path):
-    """A bit flipped in the file on disk, in any variable of the runs."""
     normsweep("run", sweep, "-j", "0", "-o", "whole.nc")
     whole, chance = same.read(tmp_path / "whole.nc"), random.Random(0)
     axes = whole["outcome"].dimensions

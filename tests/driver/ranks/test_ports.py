@@ -16,7 +16,6 @@ LISTENS = "0A"  # the state of a socket in /proc/net/tcp
 
 
 def ports(pid):
-    """The ports on which a process listens."""
     inodes = set()
     for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -28,7 +27,6 @@ def ports(pid):
 
 
 def listening(command, *roles):
-    """{(role, pid): ports} of the processes of these roles that listen."""
     found = {}
     for process in command.of(*roles):
         try:

@@ -16,7 +16,6 @@ SMALL = "corpus: markov\ncorpus_tokens: 2000\nsteps: 4\nlayers: 1\nwidth: 8\nhea
 
 
 def grid(folder, text, files, settings=()):
-    """What `check` says of the grid."""
     for name, content in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
     done = check(folder, text, settings, {name: content.encode() for name, content in files.items()})

@@ -47,7 +47,6 @@ class Trained(Run):
         return reference_measures.hessian(self.config, self.weights(step), self.batches[step : step + BATCHES])
 
     def layer(self, layer):
-        """The rows that belong to a layer."""
         shapes = reference.layout(self.config, self.vocabulary)
         return np.concatenate([np.full(math.prod(shape), at == layer) for _, at, shape in shapes])
 

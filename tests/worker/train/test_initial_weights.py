@@ -20,7 +20,6 @@ NUMBERED = ("token", "position", *reference.LAYER_TENSORS[:16], "final", "final_
 
 
 def initial_weights(scalar, level, config):
-    """{(name, layer): array}."""
     return {key: tensor.detach().numpy() for key, tensor in Run(config, scalar, level, record=1).weights(0).items()}
 
 
