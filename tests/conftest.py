@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -167,6 +168,13 @@ def sweep(request, tmp_path):
 def folder(request, tmp_path):
     """The folder of the test, with SWEEP of its file in a.yaml."""
     (tmp_path / "a.yaml").write_text(request.module.SWEEP)
+    return tmp_path
+
+
+@pytest.fixture
+def place(folder, tmp_path):
+    """The folder of the test, with a copy of all that the file's own fixture `folder` has made for its tests."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

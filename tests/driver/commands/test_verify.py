@@ -1,7 +1,6 @@
 """`normsweep verify`: equal runs are equal, one bit of one value is found and named, and nothing is written."""
 
 import re
-import shutil
 import signal
 
 import netCDF4
@@ -53,9 +52,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def copy(folder, tmp_path):
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    return tmp_path / "sweep.nc"
+def copy(place):
+    return place / "sweep.nc"
 
 
 def opened(path, mode="r"):
@@ -256,9 +254,8 @@ def test_a_dataset_of_part_of_the_sweep(folder, normsweep):
     assert f": {RUNS} of {RUNS} finished runs trained again: {RUNS} equal in " in done.stdout
 
 
-def test_an_extended_dataset(folder, tmp_path, normsweep):
+def test_an_extended_dataset(place, normsweep):
     """Its steps, layers and cells are no longer those of the runs that were there."""
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     more = ["--set", "steps=[20, 12]", "--set", "learning_rate=[0.01, 0.1]"]
     normsweep("run", "sweep.yaml", "-j", "0", *more)
     done = normsweep("verify", "sweep.yaml", "-n", "99", *more)

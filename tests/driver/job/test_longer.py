@@ -45,12 +45,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def place(folder, tmp_path):
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    return tmp_path
-
-
 def states(place, name="sweep.nc"):
     """{trunk: steps of its states, ascending}"""
     found = {}

@@ -34,19 +34,14 @@ def of_tokens(content, line):
     return TOKENS, f"sweep.yaml:4:13: train_text: t.bin: {line}", [], {"t.bin": content}
 
 WORDS = "train_text: t.txt\nsteps: 10\n"
+IS_UTF_16 = "sweep.yaml:1:1: is UTF-16 and not UTF-8; save it as UTF-8"
 
 
 # name: (text of sweep.yaml, the line, settings, other files)
 CASES = {
-    "UTF-16": ("corpus: markov\n".encode("utf-16"), "sweep.yaml:1:1: is UTF-16 and not UTF-8; save it as UTF-8"),
-    "UTF-16 without a mark": (
-        "corpus: markov\n".encode("utf-16-le"),
-        "sweep.yaml:1:1: is UTF-16 and not UTF-8; save it as UTF-8",
-    ),
-    "UTF-16 of the other order": (
-        "# \u6f22\n".encode("utf-16-be"),
-        "sweep.yaml:1:1: is UTF-16 and not UTF-8; save it as UTF-8",
-    ),
+    "UTF-16": ("corpus: markov\n".encode("utf-16"), IS_UTF_16),
+    "UTF-16 without a mark": ("corpus: markov\n".encode("utf-16-le"), IS_UTF_16),
+    "UTF-16 of the other order": ("# \u6f22\n".encode("utf-16-be"), IS_UTF_16),
     "NUL": (BASE.encode() + b"title: a\0b\n", "sweep.yaml:3:9: YAML: control characters are not allowed"),
     "very deep": (BASE + "skip: " + "[" * 100000 + "\n", "sweep.yaml:3:22: nested too deeply"),
     "too large": (BASE + "# " + "x" * (1 << 20) + "\n", "sweep.yaml:1:1: larger than 1048576 bytes"),
@@ -75,19 +70,16 @@ CASES = {
     "too few tokens": of_tokens(bare(GOOD[:640]), "9 sequences of 64 tokens, fewer than one batch of 16"),
     "tokens: valid_text": (
         TOKENS + "valid_text: v.bin\n",
-        "sweep.yaml:5:13: valid_text: v.bin: token 101 at byte 0 is not below vocabulary 100",
-        [], {"t.bin": token_file(GOOD), "v.bin": bare([101, 102])},
-    ),
+        "sweep.yaml:5:13: valid_text: v.bin: token 101 at byte 0 is not below vocabulary 100", [],
+        {"t.bin": token_file(GOOD), "v.bin": bare([101, 102])}),
     "text shorter in one cell": (
         WORDS + "batch: [16, 32]\n",
         "sweep.yaml:1:13: train_text: t.txt: 23 sequences of 64 tokens, fewer than one batch of 32",
-        [], {"t.txt": words(1200)},
-    ),
+        [], {"t.txt": words(1200)}),
     "valid_text shorter than a window": (
         WORDS + "valid_text: v.txt\n",
-        "sweep.yaml:3:13: valid_text: v.txt: 0 sequences of 64 tokens",
-        [], {"t.txt": words(4000), "v.txt": words(40)},
-    ),
+        "sweep.yaml:3:13: valid_text: v.txt: 0 sequences of 64 tokens", [],
+        {"t.txt": words(4000), "v.txt": words(40)}),
 }
 
 
