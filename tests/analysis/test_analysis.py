@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from conftest import PROJECT, names_in, run, tables
+from drawn import near
 from made_up import DYNAMICS, LEARNING_RATES, WEIGHT_DECAYS, made_up
 import normsweep
 import normsweep.boundary
@@ -25,11 +26,6 @@ from normsweep import names
 @pytest.fixture
 def ds():
     return made_up()
-
-
-def near(found, expected):
-    np.testing.assert_allclose(found, expected, rtol=1e-12, equal_nan=True)
-    return True
 
 
 @pytest.mark.parametrize("module", ["", ".boundary", ".dataset", ".plane", ".predicted"])

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from conftest import script, tiny, train_sweep
+from drawn import near
 from made_up import ROOT, made_up
 from normsweep import open_sweep
 from normsweep.boundary import crossing, rule
@@ -29,11 +30,6 @@ def with_steps(ds):
     """The same runs twice, along an axis steps."""
     of_runs = [name for name in ds.data_vars if "seed" in ds[name].dims]
     return ds.drop_vars(of_runs).assign(ds[of_runs].expand_dims(steps=[10, 20]))
-
-
-def near(found, expected, **tolerance):
-    np.testing.assert_allclose(found, expected, **{"rtol": 1e-12, "equal_nan": True, **tolerance})
-    return True
 
 
 def test_boundary_is_the_known_one(ds):
@@ -161,10 +157,6 @@ def test_every_part_of_a_result_is_described(ds):
 
 
 # ---- one line of runs ----
-
-def test_a_line_passes_over_runs_without_a_value():
-    found = crossing(np.array([0.1, 1, 10, 100]), np.array([4, np.nan, 0.25, np.nan]))
-    assert near(found[0], 1) and found[1:] == (0.1, 10, "crosses")
 
 
 def test_a_line_that_crosses_twice_has_its_boundary_at_the_last_fall():

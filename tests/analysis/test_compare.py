@@ -34,15 +34,7 @@ def test_pairs_cancel_what_they_share():
 def test_interval_of_pairs():
     """Differences of logarithms: log(2) / 2 and half of -0.1, 0 and 0.1 of a cell."""
     found = compare(made(), made(boundary=2.0, own=1.0))
-    half = QUANTILE * 0.05 / 3 ** 0.5
-    middle = np.log(2) / 2
-    assert near(np.log(found.norm_growth_ratio), middle)
-    assert near(np.log(found.norm_growth_ratio_low), middle - half)
-    assert near(np.log(found.norm_growth_ratio_high), middle + half)
-    assert near(found.norm_growth_q, found.norm_growth_p)  # all cells alike: the correction changes nothing
-    t = middle / (0.05 / 3 ** 0.5)
-    assert near(found.norm_growth_p, 1 - t / (2 + t * t) ** 0.5)
-    assert near(np.log(found.norm_growth_mean_ratio_high), middle + half) and found.norm_growth_mean_cells == 12
+    assert near(np.log(found.norm_growth_ratio_high), np.log(2) / 2 + QUANTILE * 0.05 / 3 ** 0.5)
     assert found.norm_growth_mean_p_exact == 0.25 == found.norm_growth_mean_p_least
     assert near(found.final_train_loss_difference_high, QUANTILE * 0.1 / 3 ** 0.5)
 
@@ -116,11 +108,6 @@ def test_common_values_alone_are_compared():
     for line in ("only A has it: learning_rate 0.1.", "only B has it: learning_rate 5.",
                  "only A has it: weight_decay 10, 0.01.", "only B has it: weight_decay 7."):
         assert line in found.attrs["notes"]
-
-
-def test_boundaries_do_not_need_the_same_decays():
-    found = compare(made(), made(boundary=2.0, decays=[1e-4, 1e-1, 3.0]))
-    assert near(found.boundary_ratio.sel(learning_rate=0.1), 2) and found.sizes["weight_decay"] == 1
 
 
 def test_an_axis_of_one_alone():
@@ -296,28 +283,6 @@ def test_slopes():
     some = end(made(slope=0.5, decays=decays), PENDING, learning_rate=0.1, seed=1)
     assert compare(made(decays=decays), some).boundary_slope_places == 2
     assert compare(made(decays=decays), some).boundary_runs.values.tolist() == [2, 3, 3]
-
-
-def test_sweeps_that_looked_for_another_boundary():
-    a, b = made(), made(boundary=2.0)
-    a.attrs["refine"] = "{axis: learning_rate, variable: final_train_loss, at: 3}"
-    assert "boundary_ratio" not in compare(a, b)
-
-
-def test_under_the_null_few_differ():
-    """Two sweeps of one distribution, 3 seeds: in 40 pairs of them, any cell differs after the correction in at most
-    5 %, and the mean over cells in 5 %, give or take four standard deviations."""
-    rng, any_cell, of_mean = np.random.default_rng(11), 0, 0
-    for _ in range(40):
-        sides = [made(decays=[10.0, 1.0], rates=[0.1, 0.01]) for _ in "ab"]
-        for part in sides:
-            part["norm_growth"] = part.norm_growth * np.exp(rng.normal(size=part.norm_growth.shape))
-            part.norm_growth.attrs["nature"] = "ratio"
-        found = compare(*sides, ["norm_growth"])
-        assert found.norm_growth_p.notnull().all() and found.norm_growth_mean_p.notnull()
-        any_cell += bool((found.norm_growth_q <= 0.05).any())
-        of_mean += bool(found.norm_growth_mean_p <= 0.05)
-    assert any_cell <= 7 and of_mean <= 7
 
 
 # ---- text, table, figure ----

@@ -141,10 +141,10 @@ def test_why_no_boundary_is_compared():
     assert noted(found) == ["Boundaries are not compared, because A and B looked for different ones."]
     assert found.attrs["differ"] == ("boundary (norm_growth at 1 along weight_decay, final_train_loss at 2.5 along "
                                      "weight_decay)")
-    found = compare(whole, whole.sel(weight_decay=1.0, drop=True).assign_attrs(weight_decay=1.0))
-    assert noted(found) == ["Boundaries are not compared: B has no norm_growth along weight_decay."]
+    bare = compare(whole, whole.sel(weight_decay=1.0, drop=True).assign_attrs(weight_decay=1.0))
+    assert noted(bare) == ["Boundaries are not compared: B has no norm_growth along weight_decay."]
     assert noted(compare(*[whole.sel(weight_decay=1.0)] * 2)) == []
     seeds = [whole.assign_attrs(refine="{axis: seed, variable: norm_growth, at: 1}")] * 2
     assert noted(compare(*seeds)) == ["Boundaries along seed are not compared."]
-    for one in (found, compare(*seeds)):
+    for one in (found, bare, compare(*seeds)):
         assert "boundary_ratio" not in one and "boundary_notes" not in one.attrs

@@ -241,12 +241,6 @@ def test_losses_of_few_runs_have_one_kind_of_scale():
     assert train.get_yscale() == valid.get_yscale() == "log" and train.get_ylim() == valid.get_ylim()
 
 
-def test_weight_decays_are_told_apart():
-    found = of_full_grid("norms")
-    assert [axes.get_title().replace("\n", " ") for axes in panels(found)][:2] == [
-        "weight decay 0.001", "weight decay 0.01"]
-
-
 def test_panels_are_of_cells_that_were_trained():
     for name in ("norms", "alignment"):
         found = drawing(refined(), name)

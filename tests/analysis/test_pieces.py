@@ -247,11 +247,6 @@ def test_stores_are_parts_of_a_sweep(stores, tmp_path):
                 xr.testing.assert_equal(whole[name], ds[name].load())
 
 
-def test_folders_that_are_no_stores(tmp_path):
-    with pytest.raises(IsADirectoryError):
-        open_sweep(tmp_path)
-
-
 def test_stores_without_the_library(tmp_path, monkeypatch):
     (tmp_path / "zarr.json").write_text("{}")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)

@@ -1,5 +1,4 @@
-"""Intervals and tests for 2 to 5 seeds: against closed forms, against scipy's tests, and how often they are right in
-simulations. Draws have fixed seeds, so that nothing here depends on chance; bounds are four standard errors wide."""
+"""Intervals and tests for 2 to 5 seeds, against closed forms and against scipy's tests."""
 
 import math
 
@@ -8,9 +7,6 @@ import pytest
 from drawn import near
 from normsweep import significance
 from scipy import stats
-
-DRAWS = 20_000
-WIDTH = 4 * math.sqrt(0.05 * 0.95 / DRAWS)  # of a share of 5 %
 
 QUANTILE = 0.95 * math.sqrt(2 / (1 - 0.95 ** 2))  # Student's, for two degrees of freedom
 
@@ -27,11 +23,16 @@ def test_student_against_closed_forms():
     assert near(significance.student_quantile([1, 2, 3, 10, 1000000]), known, rtol=1e-6)
 
 
-def test_intervals_are_those_of_scipy():
-    rng = np.random.default_rng(1)
-    a, b = rng.normal(size=(20, 3)), rng.normal(size=(20, 4)) * 2
-    assert near(significance.unpaired(a, b).p, stats.ttest_ind(b, a, axis=1, equal_var=False).pvalue, rtol=1e-11)
-    assert near(significance.paired(a, b[:, :3]).p, stats.ttest_rel(b[:, :3], a, axis=1).pvalue, rtol=1e-11)
+@pytest.mark.parametrize("n, m", [(2, 2), (3, 4), (5, 3), (5, 5)])
+def test_probabilities_are_those_of_scipy(n, m):
+    """An interval leaves 0 out where the probability is below 5 %."""
+    rng, least = np.random.default_rng(1), min(n, m)
+    a, b = rng.normal(size=(200, n)), rng.normal(size=(200, m)) * 2 + 1
+    found, pairs = significance.unpaired(a, b), significance.paired(a[:, :least], b[:, :least])
+    assert near(found.p, stats.ttest_ind(b, a, axis=1, equal_var=False).pvalue, rtol=1e-11)
+    assert near(pairs.p, stats.ttest_rel(b[:, :least], a[:, :least], axis=1).pvalue, rtol=1e-11)
+    for one in found, pairs:
+        assert 0 < np.mean(one.p < 0.05) < 1 and (((one.low > 0) | (one.high < 0)) == (one.p < 0.05)).all()
 
 
 def test_pairs_by_hand():
@@ -65,52 +66,6 @@ def test_no_spread_is_certain():
     assert significance.unpaired([1.0, 1.0], [1.0, 1.0]).p == 1
 
 
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_pairs_are_right_in_95_of_100_cases(n):
-    rng = np.random.default_rng(n)
-    found = significance.paired(rng.normal(size=(DRAWS, n)), rng.normal(size=(DRAWS, n)) + 3)
-    covered = np.mean((found.low <= 3) & (3 <= found.high))
-    assert abs(covered - 0.95) < WIDTH
-    null = significance.paired(*rng.normal(size=(2, DRAWS, n)))
-    assert abs(np.mean(null.p <= 0.05) - 0.05) < WIDTH
-
-
-@pytest.mark.parametrize("n, m, spread, most", [
-    (2, 2, 1, 0.05), (3, 3, 1, 0.05), (5, 5, 1, 0.05), (2, 2, 3, 0.05), (2, 5, 1, 0.05), (5, 2, 3, 0.05),
-    (3, 3, 3, 0.055), (3, 5, 3, 0.055), (5, 3, 3, 0.07)])
-def test_welch_is_wrong_in_at_most_so_many(n, m, spread, most):
-    rng = np.random.default_rng(10 * n + m)
-    null = significance.unpaired(rng.normal(size=(DRAWS, n)), spread * rng.normal(size=(DRAWS, m)))
-    assert 0 < np.mean(null.p <= 0.05) < most + WIDTH
-    assert np.mean((null.low <= 0) & (0 <= null.high)) > 1 - most - WIDTH
-
-
-@pytest.mark.thorough("simulates thousands of sweeps")
-@pytest.mark.parametrize("n", [2, 3, 5])
-@pytest.mark.parametrize("shared", [0, 0.9])
-def test_corrected_tests_of_many_cells_find_nothing_where_nothing_is(n, shared):
-    """48 cells, which are independent, or whose seeds shift all of them together."""
-    rng, tries = np.random.default_rng(n), 1000
-    a, b = (math.sqrt(shared) * rng.normal(size=(tries, 1, n)) + math.sqrt(1 - shared) * rng.normal(size=(tries, 48, n))
-            for _ in "ab")
-    bound = 0.05 + 4 * math.sqrt(0.05 * 0.95 / tries)
-    for test in significance.paired, significance.unpaired:
-        p = test(a, b).p
-        assert np.mean([(significance.discoveries(row) <= 0.05).any() for row in p]) < bound
-        assert np.mean([(row <= 0.05).any() for row in p]) > 2 * bound  # uncorrected, they do
-
-
-def test_false_share_among_discoveries():
-    rng, false = np.random.default_rng(5), []
-    truly = np.arange(48) < 16
-    a, b = rng.normal(size=(2, 500, 48, 5))
-    for row in significance.paired(a, b + 10 * truly[:, np.newaxis]).p:
-        found = significance.discoveries(row) <= 0.05
-        false.append(found[~truly].sum() / max(1, found.sum()))
-        assert found[truly].sum() >= 14
-    assert np.mean(false) < 0.05
-
-
 def test_discoveries_by_hand():
     assert near(significance.discoveries([0.04, 0.01, np.nan, 0.5, 0.02]), [0.16 / 3, 0.04, np.nan, 0.5, 0.04])
     assert significance.discoveries([]).size == 0 and np.isnan(significance.discoveries([np.nan])).all()
@@ -126,12 +81,3 @@ def test_exact_tests_count_all_arrangements():
     many = np.linspace(0.5, 1.5, 20)
     assert significance.sign_flips(many) < 1e-4 and significance.exchanges(many, many + 5) < 1e-4
     assert significance.sign_flips(many - 1) > 0.9 and significance.exchanges(many, many) > 0.9
-
-
-def test_exact_tests_are_exact():
-    """Of 2^6 equally likely arrangements, as many as can be within 5 %: 3.1 %."""
-    rng = np.random.default_rng(3)
-    p = [significance.sign_flips(rng.normal(size=6)) for _ in range(1000)]
-    assert abs(np.mean(np.array(p) <= 0.05) - 0.03125) < 4 * math.sqrt(0.03125 / 1000)
-    p = [significance.exchanges(*rng.normal(size=(2, 5))) for _ in range(500)]
-    assert abs(np.mean(np.array(p) <= 0.05) - 12 / 252) < 4 * math.sqrt(0.05 / 500)

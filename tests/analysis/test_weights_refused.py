@@ -124,14 +124,10 @@ RAW = {
     "empty": (b"", "not a safetensors file: only 0 bytes"),
     "seven bytes": (WHOLE[:7], "not a safetensors file: only 7 bytes"),
     "no header": (stored.framed(b""), NO_BRACE),
-    "not JSON": (stored.framed(b"hello"), NO_BRACE),
     "half JSON": (stored.framed(b'{"a":[1'), "header 1:8: JSON: Expecting ',' delimiter"),
-    "more than JSON": (stored.framed(b"{}{}"), "header 1:3: JSON: Extra data"),
     "no object": (stored.framed(b'{"a":1}'), "a: not an object with dtype, shape and data_offsets"),
     "twice": (stored.framed(b'{"a":1,"a":2}'), "header: JSON: 'a' is there twice"),
     "deep": (stored.framed(b'{"a":' + b"[" * 10**6), "header: JSON: nested too deeply"),
-    "NUL": (stored.framed(b'{"a\0":1}'), "header 1:4: JSON: Invalid control character at"),
-    "YAML": (stored.framed(b"{a: 1}"), "header 1:2: JSON: Expecting property name enclosed in double quotes"),
     "not UTF-8": (stored.framed(b'{"\xff":1}'), "header: JSON: not UTF-8"),
     "no GPT-2": (stored.framed(b"{}"), NO_CONFIG),
     "huge header": (stored.framed(b"{}", 2**64 - 1), NO_LENGTH),
@@ -177,7 +173,6 @@ FILE = "model.safetensors: "
 GPT2 = {
     '{"n_head": 0}': "config.json: n_head: 0 is not a whole number from 1 on",
     '{"n_head": true}': "config.json: n_head: true is not a whole number from 1 on",
-    '{"n_head": "x"}': "config.json: n_head: \"x\" is not a whole number from 1 on",
     '{"n_head": [2]}': "config.json: n_head: [2] is not a whole number from 1 on",
     '{"n_head": 2, "activation_function": "quick_gelu"}':
         f"config.json: activation_function: \"quick_gelu\" is not {ACTIVATIONS}",
