@@ -98,21 +98,6 @@ static void print_memory(const struct corpus *corpus, int workers, const struct 
     putchar('\n');
 }
 
-/* What `run` would refuse on this machine; the sweep may be for another. */
-static void print_folder_fault(const char *output)
-{
-    char *folder = output_folder(output);
-    int cause = folder ? output_folder_fault(folder) : 0;
-
-    if (cause) {
-        fputs("; the folder ", stdout);
-        lines_put(stdout, folder);
-        printf(" cannot be written here: %s", strerror(cause));
-    }
-    putchar('\n');
-    free(folder);
-}
-
 /* Corpora that consist of sequences are counted in them, others in tokens. */
 static void print_corpus(const struct sweep *sweep, const struct corpus *corpus)
 {
@@ -150,7 +135,15 @@ static void print_sizes(
     double bytes = dataset_size(sweep, corpus);
     printf("%-12s%s, ", "dataset", isnan(bytes) ? "of unknown size" : format_bytes(bytes, text));
     lines_put(stdout, sweep->output);
-    print_folder_fault(sweep->output);
+    char *folder = output_folder(sweep->output);
+    int cause = folder ? output_folder_fault(folder) : 0;
+    if (cause) { /* `run` would refuse it on this machine; the sweep may be for another */
+        fputs("; the folder ", stdout);
+        lines_put(stdout, folder);
+        printf(" cannot be written here: %s", strerror(cause));
+    }
+    putchar('\n');
+    free(folder);
 }
 
 static void print_times(const struct estimate *estimate, struct span step)

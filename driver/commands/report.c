@@ -74,21 +74,6 @@ signed char *outcomes_read(struct view *view, const char *path, struct error *er
     return NULL;
 }
 
-/* The number of runs that can continue from a checkpoint. */
-static int64_t count_saved(const struct sweep *sweep)
-{
-    struct checkpoint_set saved = {0};
-    char *folder = folder_of(sweep->output);
-    struct error ignored;
-
-    if (folder && checkpoint_set_init(&saved, folder, &ignored) != 0)
-        saved.count = 0;
-    int64_t count = saved.count;
-    checkpoint_set_release(&saved);
-    free(folder);
-    return count;
-}
-
 /* The counts of outcomes and the time, and the command that goes on from there. */
 static void print_counts(
     const struct sweep *sweep, const int64_t count[OUTCOME_COUNT], int64_t left, double seconds)
@@ -109,10 +94,14 @@ static void print_counts(
         printf("; %s", duration_format(seconds, time, sizeof(time)));
     putchar('\n');
     if (left > 0) {
-        int64_t saved = count_saved(sweep);
-        if (saved > 0)
-            printf("%" PRId64 " run%s under way %s saved; ", saved, saved == 1 ? "" : "s",
-                saved == 1 ? "is" : "are");
+        struct checkpoint_set saved = {0}; /* of the runs that can continue from a checkpoint */
+        char *folder = folder_of(sweep->output);
+        struct error ignored;
+        if (folder && checkpoint_set_init(&saved, folder, &ignored) == 0 && saved.count > 0)
+            printf("%" PRId64 " run%s under way %s saved; ", saved.count, saved.count == 1 ? "" : "s",
+                saved.count == 1 ? "is" : "are");
+        checkpoint_set_release(&saved);
+        free(folder);
         puts("run the same command again to continue");
     } else {
         char *program = quote_path(program_invocation_name), *output = quote_path(sweep->output);

@@ -151,19 +151,6 @@ struct dataset_options start_options(const struct start *start)
         .retry_failed = arguments_has(start->arguments, OPTION_RETRY_FAILED)};
 }
 
-/* The number of runs to train, as far as is known; -1: error. */
-static int64_t count_chosen(const struct start *start, struct dataset *dataset, struct error *error)
-{
-    struct chooser *chooser = chooser_new(&start->sweep, dataset);
-    int64_t count = 0;
-
-    while (chooser_next(chooser) >= 0)
-        count++;
-    int status = chooser_check(chooser, error);
-    chooser_free(chooser);
-    return status == 0 ? count : -1;
-}
-
 int64_t start_open_output(struct start *start, struct error *error)
 {
     struct dataset_options options = start_options(start);
@@ -190,7 +177,13 @@ int64_t start_open_output(struct start *start, struct error *error)
         free(old);
     }
     struct error closing;
-    int64_t pending = count_chosen(start, dataset, error);
+    struct chooser *chooser = chooser_new(sweep, dataset);
+    int64_t pending = 0; /* as far as is known */
+    while (chooser_next(chooser) >= 0)
+        pending++;
+    if (chooser_check(chooser, error) != 0)
+        pending = -1;
+    chooser_free(chooser);
     int closed = dataset_close(dataset, pending < 0 ? &closing : error);
     return closed != 0 ? -1 : pending;
 }

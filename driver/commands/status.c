@@ -118,24 +118,18 @@ static int look_again(struct watch *watch, struct error *error)
     return 0;
 }
 
-static void draw_status(struct watch *watch)
-{
-    struct terminal terminal = terminal_find(stdout);
-    char *text;
-    size_t size;
-    FILE *out = memory_stream(&text, &size);
-
-    canvas_resize(&watch->canvas, &terminal);
-    survey_screen(out, &watch->survey, &watch->canvas, &watch->naming);
-    memory_stream_close(out, &text);
-    canvas_draw(&watch->canvas, text);
-    free(text);
-}
-
 static int show_watched(struct watch *watch, bool first, struct error *error)
 {
     if (watch->canvas.terminal.rows > 0) {
-        draw_status(watch);
+        struct terminal terminal = terminal_find(stdout);
+        char *text;
+        size_t size;
+        FILE *out = memory_stream(&text, &size);
+        canvas_resize(&watch->canvas, &terminal);
+        survey_screen(out, &watch->survey, &watch->canvas, &watch->naming);
+        memory_stream_close(out, &text);
+        canvas_draw(&watch->canvas, text);
+        free(text);
         return 0;
     }
     if (!first && !watch->json)

@@ -63,6 +63,7 @@ static const char shades[] = ":-=+*#%@";
 /* Sums over the values of one cell. */
 struct cell_sums {
     int64_t outcome[OUTCOME_COUNT]; /* of the run of each value */
+    int64_t runs; /* of the values whose runs are not skipped */
     int64_t growing, shrinking; /* skipped runs that a search takes for such */
     int64_t count; /* of values that count */
     double sum; /* of these, or of their logarithms */
@@ -112,6 +113,7 @@ static void sum_outcomes(struct drawing *d)
         enum outcome outcome = (enum outcome)d->outcome[run];
         bool searched = outcome == OUTCOME_SKIPPED && d->phase, diverged = outcome == OUTCOME_DIVERGED;
         d->sums[cell].outcome[outcome]++;
+        d->sums[cell].runs += outcome != OUTCOME_SKIPPED;
         d->sums[cell].growing += searched && d->phase[run] == PHASE_GROWING;
         d->sums[cell].shrinking += searched && d->phase[run] == PHASE_SHRINKING;
         d->diverged_runs += diverged && run != last;
@@ -145,16 +147,6 @@ static void sum_values(struct drawing *d)
         else
             d->sums[cell].sum += d->nature->geometric ? log(d->value[i]) : d->value[i];
     }
-}
-
-/* The runs of a cell that are not skipped. */
-static int64_t runs_of(const struct cell_sums *sums)
-{
-    int64_t runs = 0;
-
-    for (int i = 0; i < OUTCOME_COUNT; i++)
-        runs += i == OUTCOME_SKIPPED ? 0 : sums->outcome[i];
-    return runs;
 }
 
 /* ---- marks ---- */
@@ -489,9 +481,9 @@ static int draw(struct drawing *d, int rows)
     if (d->outcome)
         sum_outcomes(d);
     for (int64_t i = 0; i < cells; i++)
-        most = runs_of(&d->sums[i]) > most ? runs_of(&d->sums[i]) : most;
+        most = d->sums[i].runs > most ? d->sums[i].runs : most;
     for (int64_t i = 0; i < cells; i++)
-        d->fewer += runs_of(&d->sums[i]) > 0 && runs_of(&d->sums[i]) < most;
+        d->fewer += d->sums[i].runs > 0 && d->sums[i].runs < most;
     sum_values(d);
     judge(d);
     int lines = print(d, rows);

@@ -125,12 +125,6 @@ static uint32_t ipv4_of(const struct sockaddr *address)
     return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr);
 }
 
-static bool is_usable(const struct ifaddrs *one)
-{
-    return one->ifa_addr && one->ifa_netmask && one->ifa_addr->sa_family == AF_INET &&
-           one->ifa_flags & IFF_UP && !(one->ifa_flags & IFF_LOOPBACK);
-}
-
 /* Does the name stand for this host? It may be in its hosts file with an address of loopback. */
 static bool is_self(const struct host *host, const struct addrinfo *found, const struct ifaddrs *interfaces)
 {
@@ -168,7 +162,9 @@ bool hosts_network(const struct hosts *hosts, char network[NETWORK_SIZE])
     for (int i = 0; known && i < hosts->count; i++)
         known = getaddrinfo(hosts->host[i].name, NULL, &hints, &found[i]) == 0;
     for (one = known ? interfaces : NULL; one; one = one->ifa_next) {
-        bool all = is_usable(one), others = false;
+        bool usable = one->ifa_addr && one->ifa_netmask && one->ifa_addr->sa_family == AF_INET &&
+                      one->ifa_flags & IFF_UP && !(one->ifa_flags & IFF_LOOPBACK);
+        bool all = usable, others = false;
         for (int i = 0; all && i < hosts->count; i++)
             if (!is_self(&hosts->host[i], found[i], interfaces)) {
                 others = true;

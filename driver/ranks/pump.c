@@ -30,13 +30,6 @@ static void write_bytes(int to, const char *bytes, size_t count)
     }
 }
 
-/* Open MPI's mpirun sets its messages between dashes, MPICH's mpiexec between equals signs. */
-static bool is_dashed(const char *line, size_t length)
-{
-    size_t dashes = strspn(line, line[0] == '=' ? "=" : "-");
-    return dashes >= 40 && dashes >= length - 1;
-}
-
 /* Parts of lines that mpirun, or libevent inside it, prints about itself; then those of MPICH's mpiexec. */
 static const char *const noise[] = {"PMIX ERROR", "ORTE_ERROR_LOG", "PRTE ERROR", "mpirun: Forwarding signal",
     "sent help message help-", "orte_base_help_aggregate", "[warn] Epoll ",
@@ -46,7 +39,10 @@ static const char *const noise[] = {"PMIX ERROR", "ORTE_ERROR_LOG", "PRTE ERROR"
 /* Is the line not for the user: noise of mpirun, or a status for the launcher? */
 static bool is_noise(struct pump *pump, const char *line, size_t length)
 {
-    if (is_dashed(line, length)) {
+    /* Open MPI's mpirun sets its messages between dashes, MPICH's mpiexec between equals signs. */
+    size_t dashes = strspn(line, line[0] == '=' ? "=" : "-");
+
+    if (dashes >= 40 && dashes >= length - 1) {
         pump->in_block = !pump->in_block;
         pump->block_lines = 0;
         return true;
