@@ -28,14 +28,18 @@ static struct trial begin(int runs, double silence, const int *deaths)
     return t;
 }
 
-/* Twelve equal runs, cells 0 .. 11, and one worker, which gets the first two: one is ahead. */
-static struct trial begin_ahead(double silence)
+/* Twelve equal runs for each worker, cells 0, 1 and so on; the first who comes gets two: one is ahead. */
+static struct trial begin_ahead(int workers, double silence)
 {
-    const int64_t pending[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    const double cost[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    int64_t pending[TRIAL_WORKERS * 12];
+    double cost[TRIAL_WORKERS * 12];
     struct coordinator_options options = {.silence = silence, .deaths = 3, .orders_ahead = 1};
 
-    return (struct trial){.c = coordinator_new(pending, cost, NULL, 12, 1, &options)};
+    for (int i = 0; i < workers * 12; i++) {
+        pending[i] = i;
+        cost[i] = 1;
+    }
+    return (struct trial){.c = coordinator_new(pending, cost, NULL, workers * 12, workers, &options)};
 }
 
 static void take_orders(struct trial *t)
@@ -157,7 +161,7 @@ TRIAL(coordinator_counts_deaths_before_now, begin(2, INFINITY, (int[]){2, 0}))
 }
 
 /* An order ahead was not begun. */
-TRIAL(coordinator_blames_the_run_that_was_trained_alone, begin_ahead(INFINITY))
+TRIAL(coordinator_blames_the_run_that_was_trained_alone, begin_ahead(1, INFINITY))
 {
     hello(t, 0, 0, 0);
     lost(t, 0, true);
@@ -242,7 +246,7 @@ TRIAL(coordinator_ignores_workers_and_nodes_that_cannot_be, begin(1, 10, NULL))
     CHECK(t->count == 0);
 }
 
-TRIAL(coordinator_waits_for_all_of_a_worker_that_leaves, begin_ahead(INFINITY))
+TRIAL(coordinator_waits_for_all_of_a_worker_that_leaves, begin_ahead(1, INFINITY))
 {
     hello(t, 0, 0, 0);
     result(t, 0, 2, false);
@@ -255,7 +259,7 @@ TRIAL(coordinator_waits_for_all_of_a_worker_that_leaves, begin_ahead(INFINITY))
 }
 
 /* Both orders come back: the worker leaves, and both runs go to the next. */
-TRIAL(coordinator_lets_a_worker_leave_with_an_order_ahead, begin_ahead(INFINITY))
+TRIAL(coordinator_lets_a_worker_leave_with_an_order_ahead, begin_ahead(1, INFINITY))
 {
     hello(t, 0, 0, 0);
     result(t, 0, 1, false);
@@ -327,7 +331,7 @@ TRIAL(coordinator_patience_is_that_of_the_options_until_the_worker_says_its_own,
 }
 
 /* The worker begins its next run, for which its patience may be different. */
-TRIAL(coordinator_patience_is_that_of_the_options_after_a_result, begin_ahead(20))
+TRIAL(coordinator_patience_is_that_of_the_options_after_a_result, begin_ahead(1, 20))
 {
     hello(t, 0, 0, 0);
     progress(t, 0, t->order[0].ticket, 3);
@@ -345,7 +349,26 @@ TRIAL_OF_ONE(coordinator_patience_under_another_ticket_does_not_count, begin(2, 
     CHECK(tick(t, 100) == -1 && tick(t, 100.5) == 0);
 }
 
-TRIAL(coordinator_takes_checkpoints_and_orders_handed_back_for_words, begin_ahead(1000))
+/* Worker 1 ends all but the two runs of worker 0, and takes over the one that is ahead. */
+TRIAL(coordinator_gives_an_idle_worker_what_another_holds_ahead, begin_ahead(2, INFINITY))
+{
+    uint64_t held[24] = {0};
+    int ordered = 0, ended = 0;
+
+    hello(t, 0, 0, 0);
+    CHECK(t->count == 2 && t->order[1].worker == 0 && t->order[1].cell == 1);
+    hello(t, 1, 0, 0);
+    while (!has(t, ORDER_STOP) && ended < 22) {
+        for (int i = 0; i < t->count; i++)
+            if (t->order[i].kind == ORDER_RUN)
+                held[ordered++] = t->order[i].ticket;
+        result(t, 1, held[ended++], true);
+    }
+    CHECK(ended == 22 && got(t, ORDER_STOP).worker == 0 && got(t, ORDER_STOP).cell == 1);
+    CHECK(got(t, ORDER_RUN).worker == 1 && got(t, ORDER_RUN).cell == 1);
+}
+
+TRIAL(coordinator_takes_checkpoints_and_orders_handed_back_for_words, begin_ahead(1, 1000))
 {
     hello(t, 0, 0, 0);
     CHECK(t->count == 2 && t->order[1].kind == ORDER_RUN);
