@@ -1,4 +1,5 @@
-"""Intervals and tests for 2 to 5 seeds, against closed forms and against scipy's tests."""
+"""Intervals and tests for 2 to 5 seeds: against closed forms, against scipy's tests, and how often they are wrong in
+simulations, which docs/sweeping.md quotes. Draws have fixed seeds; bounds are four standard errors wide."""
 
 import math
 
@@ -8,6 +9,8 @@ from drawn import near
 from normsweep import significance
 from scipy import stats
 
+DRAWS = 20_000
+WIDTH = 4 * math.sqrt(0.05 * 0.95 / DRAWS)  # of a share of 5 %
 QUANTILE = 0.95 * math.sqrt(2 / (1 - 0.95 ** 2))  # Student's, for two degrees of freedom
 
 
@@ -33,6 +36,41 @@ def test_probabilities_are_those_of_scipy(n, m):
     assert near(pairs.p, stats.ttest_rel(b[:, :least], a[:, :least], axis=1).pvalue, rtol=1e-11)
     for one in found, pairs:
         assert 0 < np.mean(one.p < 0.05) < 1 and (((one.low > 0) | (one.high < 0)) == (one.p < 0.05)).all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_pairs_are_right_in_95_of_100_cases(n):
+    rng = np.random.default_rng(n)
+    found = significance.paired(rng.normal(size=(DRAWS, n)), rng.normal(size=(DRAWS, n)) + 3)
+    covered = np.mean((found.low <= 3) & (3 <= found.high))
+    assert abs(covered - 0.95) < WIDTH
+    null = significance.paired(*rng.normal(size=(2, DRAWS, n)))
+    assert abs(np.mean(null.p <= 0.05) - 0.05) < WIDTH
+
+
+@pytest.mark.parametrize("n, m, spread, most", [
+    (2, 2, 1, 0.05), (3, 3, 1, 0.05), (5, 5, 1, 0.05), (2, 2, 3, 0.05), (2, 5, 1, 0.05), (5, 2, 3, 0.05),
+    (3, 3, 3, 0.055), (3, 5, 3, 0.055), (5, 3, 3, 0.07)])
+def test_welch_is_wrong_in_at_most_so_many(n, m, spread, most):
+    rng = np.random.default_rng(10 * n + m)
+    null = significance.unpaired(rng.normal(size=(DRAWS, n)), spread * rng.normal(size=(DRAWS, m)))
+    assert 0 < np.mean(null.p <= 0.05) < most + WIDTH
+    assert np.mean((null.low <= 0) & (0 <= null.high)) > 1 - most - WIDTH
+
+
+@pytest.mark.thorough("simulates thousands of sweeps")
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("shared", [0, 0.9])
+def test_corrected_tests_of_many_cells_find_nothing_where_nothing_is(n, shared):
+    """48 cells, which are independent, or whose seeds shift all of them together."""
+    rng, tries = np.random.default_rng(n), 1000
+    a, b = (math.sqrt(shared) * rng.normal(size=(tries, 1, n)) + math.sqrt(1 - shared) * rng.normal(size=(tries, 48, n))
+            for _ in "ab")
+    bound = 0.05 + 4 * math.sqrt(0.05 * 0.95 / tries)
+    for test in significance.paired, significance.unpaired:
+        p = test(a, b).p
+        assert np.mean([(significance.discoveries(row) <= 0.05).any() for row in p]) < bound
+        assert np.mean([(row <= 0.05).any() for row in p]) > 2 * bound  # uncorrected, they do
 
 
 def test_pairs_by_hand():
