@@ -54,7 +54,7 @@ static struct object {
     uintptr_t begin, end, base;
 } objects[OBJECTS];
 
-#define KNOWN_NEXT(name)                                                                                     \
+#define NEXT_OF(name)                                                                                        \
     static __typeof__(&(name)) next;                                                                         \
     if (!next)                                                                                               \
     next = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name)
@@ -198,7 +198,7 @@ void free(void *block)
 #define ALLOCATES(type, name, parameters, failed, ...)                                                       \
     type name parameters                                                                                     \
     {                                                                                                        \
-        KNOWN_NEXT(name);                                                                                    \
+        NEXT_OF(name);                                                                                       \
         if (memory_fails(#name, CALLER))                                                                     \
             return failed;                                                                                   \
         inside++;                                                                                            \
@@ -262,7 +262,7 @@ static bool file_fails(const char *which, const char *name, int file)
 #define OF_FILE(family_, type, name, parameters, ...)                                                        \
     type name parameters                                                                                     \
     {                                                                                                        \
-        KNOWN_NEXT(name);                                                                                    \
+        NEXT_OF(name);                                                                                       \
         return file_fails(family_, #name, file) ? -1 : next(__VA_ARGS__);                                    \
     }
 OF_FILE("write", ssize_t, write, (int file, const void *bytes, size_t size), file, bytes, size)
@@ -281,7 +281,7 @@ OF_FILE("sync", int, fdatasync, (int file), file)
 size_t fread(void *bytes, size_t size, size_t count, FILE *file)
 {
     enum { ERROR_SEEN = 0x20 }; /* glibc's bit behind ferror */
-    KNOWN_NEXT(fread);
+    NEXT_OF(fread);
     if (file->_IO_read_ptr == file->_IO_read_end && file_fails("read", "fread", fileno(file))) {
         file->_flags |= ERROR_SEEN;
         return 0;
@@ -292,7 +292,7 @@ size_t fread(void *bytes, size_t size, size_t count, FILE *file)
 /* A descriptor is closed even if this fails. */
 int close(int file)
 {
-    KNOWN_NEXT(close);
+    NEXT_OF(close);
     bool failed = file_fails("close", "close", file);
     int cause = errno, status = next(file);
 
@@ -305,7 +305,7 @@ int close(int file)
 #define OF_PATH(family_, name, parameters, path, ...)                                                        \
     int name parameters                                                                                      \
     {                                                                                                        \
-        KNOWN_NEXT(name);                                                                                    \
+        NEXT_OF(name);                                                                                       \
         return path_fails(family_, #name, path) ? -1 : next(__VA_ARGS__);                                    \
     }
 OF_PATH("rename", rename, (const char *from, const char *to), to, from, to)
@@ -318,7 +318,7 @@ OF_PATH("open", mkdir, (const char *path, mode_t mode), path, path, mode)
 
 int unlinkat(int at, const char *path, int flags)
 {
-    KNOWN_NEXT(unlinkat);
+    NEXT_OF(unlinkat);
     return file_fails("remove", "unlinkat", at) ? -1 : next(at, path, flags);
 }
 
@@ -329,7 +329,7 @@ int unlinkat(int at, const char *path, int flags)
         va_start(more, flags);                                                                               \
         mode_t mode = va_arg(more, mode_t);                                                                  \
         va_end(more);                                                                                        \
-        KNOWN_NEXT(name);                                                                                    \
+        NEXT_OF(name);                                                                                       \
         return path_fails("open", #name, path) ? -1 : next(path, flags, mode);                               \
     }
 OPENS(open)
@@ -342,7 +342,7 @@ int openat(int at, const char *path, int flags, ...)
     va_start(more, flags);
     mode_t mode = va_arg(more, mode_t);
     va_end(more);
-    KNOWN_NEXT(openat);
+    NEXT_OF(openat);
     return file_fails("open", "openat", at) ? -1 : next(at, path, flags, mode);
 }
 
@@ -350,7 +350,7 @@ int openat(int at, const char *path, int flags, ...)
 #define OPENS_AND_ALLOCATES(type, name, parameters, ...)                                                     \
     type name parameters                                                                                     \
     {                                                                                                        \
-        KNOWN_NEXT(name);                                                                                    \
+        NEXT_OF(name);                                                                                       \
         if (memory_fails(#name, CALLER) || path_fails("open", #name, path))                                  \
             return NULL;                                                                                     \
         inside++;                                                                                            \

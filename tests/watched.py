@@ -33,8 +33,8 @@ class Process(typing.NamedTuple):
         return True
 
     def catches(self, number):
-        """Has it a handler, or does it hold the signal for one? pthread_create blocks all signals for a moment, which
-        is neither."""
+        """Whether it has a handler for the signal, or holds the signal back until it has. pthread_create blocks all
+        signals for a moment, which does not count."""
         try:
             lines = pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines()
         except OSError:

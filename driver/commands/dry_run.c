@@ -61,14 +61,15 @@ static void print_dataset(const struct sweep *sweep, const struct start_plan *pl
         print_rewritten(plan);
         break;
     case START_SETS_ASIDE:
+        fputs("would become ", stdout);
+        lines_put(stdout, old ? old : "");
+        fputs(", and a new one would be made", stdout);
+        break;
     case START_GROWS:
         fputs("would become ", stdout);
         lines_put(stdout, old ? old : "");
-        if (plan->fate == START_GROWS)
-            printf(", and a new one be made: steps grows from %" PRId64 " to %" PRId64, plan->grown.old_steps,
-                sweep->base.steps);
-        else
-            fputs(", and a new one would be made", stdout);
+        printf(", and a new one be made: steps grows from %" PRId64 " to %" PRId64, plan->grown.old_steps,
+            sweep->base.steps);
         break;
     }
     putchar('\n');

@@ -79,8 +79,8 @@ static int choose(struct sample_of_runs *sample, const struct sweep *sweep, cons
             "%s: was replaced while it was read; run the same command again", sample->view.name);
     sample->cell = memory_new((size_t)sweep->cells, sizeof(*sample->cell));
     for (int64_t i = 0; status == 0 && i < sweep->cells; i++) {
-        int64_t place = sweep_skips(sweep, i) ? -1 : sample->kept_cell[i];
-        if (place >= 0 && (outcome[place] == OUTCOME_DONE || outcome[place] == OUTCOME_DIVERGED))
+        int64_t kept = sweep_skips(sweep, i) ? -1 : sample->kept_cell[i];
+        if (kept >= 0 && (outcome[kept] == OUTCOME_DONE || outcome[kept] == OUTCOME_DIVERGED))
             sample->cell[sample->finished++] = i;
     }
     free(outcome);

@@ -162,9 +162,9 @@ bool hosts_network(const struct hosts *hosts, char network[NETWORK_SIZE])
     for (int i = 0; known && i < hosts->count; i++)
         known = getaddrinfo(hosts->host[i].name, NULL, &hints, &found[i]) == 0;
     for (one = known ? interfaces : NULL; one; one = one->ifa_next) {
-        bool usable = one->ifa_addr && one->ifa_netmask && one->ifa_addr->sa_family == AF_INET &&
-                      one->ifa_flags & IFF_UP && !(one->ifa_flags & IFF_LOOPBACK);
-        bool all = usable, others = false;
+        bool others = false;
+        bool all = one->ifa_addr && one->ifa_netmask && one->ifa_addr->sa_family == AF_INET &&
+                   one->ifa_flags & IFF_UP && !(one->ifa_flags & IFF_LOOPBACK);
         for (int i = 0; all && i < hosts->count; i++)
             if (!is_self(&hosts->host[i], found[i], interfaces)) {
                 others = true;

@@ -18,7 +18,7 @@ struct view {
     char *name; /* as given, for messages */
     int64_t format;
     int64_t axis_count;
-    struct axis *axis; /* [axis_count] in the order of the grid; `written` is unused */
+    struct axis *axis; /* [axis_count] in the order of the grid; `written` is NULL */
     int64_t cells;
     int64_t step_count;
     int64_t *step; /* [step_count] */

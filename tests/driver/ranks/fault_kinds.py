@@ -141,7 +141,7 @@ def take_folder(back, case, command):
     return str(away.name)
 
 
-def displace(how, case, command):
+def move(how, case, command):
     """Renames, replaces or removes the dataset while runs train. Afterwards the file that has all results gets the name
     back: the copy that was made, or the file itself, also if the sweep had ended by then."""
     if not case.before or not (case.here or command.of("coordinator")):
@@ -229,9 +229,9 @@ KINDS = [
     Kind("writes refused", limit_writes, {3}, here=True),
     Kind("folder away", partial(take_folder, False), {3}, here=True),
     Kind("folder away and back", partial(take_folder, True), {3}, here=True),
-    Kind("dataset renamed", partial(displace, "renamed"), {3}, here=True),
-    Kind("dataset replaced", partial(displace, "replaced"), {3}, here=True),
-    Kind("dataset removed", partial(displace, "removed"), {3}, here=True),
+    Kind("dataset renamed", partial(move, "renamed"), {3}, here=True),
+    Kind("dataset replaced", partial(move, "replaced"), {3}, here=True),
+    Kind("dataset removed", partial(move, "removed"), {3}, here=True),
     Kind("cut checkpoint", partial(damage, cut), {75, *KILLED}, here=True, weight=2),
     Kind("flip checkpoint", partial(damage, flip), {75, *KILLED}, here=True, weight=2),
 ]

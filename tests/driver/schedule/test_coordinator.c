@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 /* A coordinator step by step, and the orders that the last event brought. */
-enum { TRIAL_WORKERS = 4, TRIAL_RUNS = 4, TRIAL_ORDERS = 64 };
+enum { TRIAL_WORKERS = 4, TRIAL_RUNS = 4, TRIAL_ORDERS = 64, RUNS_EACH = 12 };
 
 struct trial {
     struct coordinator *c;
@@ -28,18 +28,18 @@ static struct trial begin(int runs, double silence, const int *deaths)
     return t;
 }
 
-/* Twelve equal runs for each worker, cells 0, 1 and so on; the first who comes gets two: one is ahead. */
+/* RUNS_EACH equal runs for each worker, cells 0, 1 and so on; the first who comes gets two: one is ahead. */
 static struct trial begin_ahead(int workers, double silence)
 {
-    int64_t pending[TRIAL_WORKERS * 12];
-    double cost[TRIAL_WORKERS * 12];
+    int64_t pending[TRIAL_WORKERS * RUNS_EACH];
+    double cost[TRIAL_WORKERS * RUNS_EACH];
     struct coordinator_options options = {.silence = silence, .deaths = 3, .orders_ahead = 1};
 
-    for (int i = 0; i < workers * 12; i++) {
+    for (int i = 0; i < workers * RUNS_EACH; i++) {
         pending[i] = i;
         cost[i] = 1;
     }
-    return (struct trial){.c = coordinator_new(pending, cost, NULL, workers * 12, workers, &options)};
+    return (struct trial){.c = coordinator_new(pending, cost, NULL, workers * RUNS_EACH, workers, &options)};
 }
 
 static void take_orders(struct trial *t)
@@ -272,6 +272,25 @@ TRIAL(coordinator_lets_a_worker_leave_with_an_order_ahead, begin_ahead(1, INFINI
     CHECK(coordinator_cell(t->c, -1, ticket) == -1 && coordinator_cell(t->c, 1, ticket) == -1);
 }
 
+/* Worker 1 ends all but the two runs of worker 0, and takes over the one that is ahead. */
+TRIAL(coordinator_gives_an_idle_worker_what_another_holds_ahead, begin_ahead(2, INFINITY))
+{
+    uint64_t held[2 * RUNS_EACH] = {0};
+    int ordered = 0, ended = 0;
+
+    hello(t, 0, 0, 0);
+    CHECK(t->count == 2 && t->order[1].worker == 0 && t->order[1].cell == 1);
+    hello(t, 1, 0, 0);
+    while (!has(t, ORDER_STOP) && ended < 2 * RUNS_EACH - 2) {
+        for (int i = 0; i < t->count; i++)
+            if (t->order[i].kind == ORDER_RUN)
+                held[ordered++] = t->order[i].ticket;
+        result(t, 1, held[ended++], true);
+    }
+    CHECK(ended == 2 * RUNS_EACH - 2 && got(t, ORDER_STOP).worker == 0 && got(t, ORDER_STOP).cell == 1);
+    CHECK(got(t, ORDER_RUN).worker == 1 && got(t, ORDER_RUN).cell == 1);
+}
+
 /* Lost workers have no share in the queue: the remaining ones hold orders ahead. */
 TEST(coordinator_shares_the_queue_among_those_who_are_left)
 {
@@ -347,25 +366,6 @@ TRIAL_OF_ONE(coordinator_patience_under_another_ticket_does_not_count, begin(2, 
     CHECK(tick(t, 2) == -1 && tick(t, 50) == -1);
     progress(t, 0, 0, 1); /* a sign of life all the same */
     CHECK(tick(t, 100) == -1 && tick(t, 100.5) == 0);
-}
-
-/* Worker 1 ends all but the two runs of worker 0, and takes over the one that is ahead. */
-TRIAL(coordinator_gives_an_idle_worker_what_another_holds_ahead, begin_ahead(2, INFINITY))
-{
-    uint64_t held[24] = {0};
-    int ordered = 0, ended = 0;
-
-    hello(t, 0, 0, 0);
-    CHECK(t->count == 2 && t->order[1].worker == 0 && t->order[1].cell == 1);
-    hello(t, 1, 0, 0);
-    while (!has(t, ORDER_STOP) && ended < 22) {
-        for (int i = 0; i < t->count; i++)
-            if (t->order[i].kind == ORDER_RUN)
-                held[ordered++] = t->order[i].ticket;
-        result(t, 1, held[ended++], true);
-    }
-    CHECK(ended == 22 && got(t, ORDER_STOP).worker == 0 && got(t, ORDER_STOP).cell == 1);
-    CHECK(got(t, ORDER_RUN).worker == 1 && got(t, ORDER_RUN).cell == 1);
 }
 
 TRIAL(coordinator_takes_checkpoints_and_orders_handed_back_for_words, begin_ahead(1, 1000))
