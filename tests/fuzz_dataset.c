@@ -34,7 +34,7 @@ static struct sweep sweep[KINDS];
 static struct corpus corpus;
 static unsigned char *valid; /* the dataset before any edit */
 static size_t valid_size;
-static const struct session session = {"1", "2", "3", "4", "5", "6", "7", "8"};
+static const struct session session = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 static size_t read_file(unsigned char *bytes)
 {

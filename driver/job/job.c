@@ -85,15 +85,8 @@ int64_t job_pending(const struct job *job)
     return job->tally.runs - job->tally.done - job->tally.diverged - job->tally.failed;
 }
 
-/* A cell that is to be trained, for the coordinator. */
-struct addition {
-    int64_t cell;
-    double cost;
-    int deaths;
-};
-
-/* Takes the next cell that the chooser wants trained; false: none, for now. */
-static bool next_addition(struct job *job, struct addition *addition)
+/* Takes the next cell that the chooser wants trained, for the coordinator; false: none, for now. */
+static bool next_pending(struct job *job, struct pending_run *pending)
 {
     struct run run;
     struct error error;
@@ -103,10 +96,13 @@ static bool next_addition(struct job *job, struct addition *addition)
     job->tally.to_come = (int64_t)ceil(chooser_left(job->chooser));
     if (cell < 0 || job->failed)
         return false;
-    *addition = (struct addition){cell, job_run(job, cell, &run), dataset_deaths(job->dataset)[cell]};
+    *pending = (struct pending_run){.cell = cell,
+        .cost = job_run(job, cell, &run),
+        .turn = sweep_turn(job->sweep, cell),
+        .deaths = dataset_deaths(job->dataset)[cell]};
     job->tally.runs++;
     job->runs_chosen++;
-    job->cost_chosen += addition->cost;
+    job->cost_chosen += pending->cost;
     return true;
 }
 
@@ -117,24 +113,15 @@ static struct coordinator *make_coordinator(struct job *job, int workers)
         .orders_ahead = workers > 0 ? JOB_ORDERS_AHEAD : 0};
     size_t cells = (size_t)job->sweep->cells;
     int64_t count = 0;
-    int64_t *cell = malloc(cells * sizeof(*cell));
-    double *cost = malloc(cells * sizeof(*cost));
-    int *deaths = malloc(cells * sizeof(*deaths));
+    struct pending_run *pending = malloc(cells * sizeof(*pending));
     struct coordinator *coordinator = NULL;
-    struct addition addition;
 
-    while (cell && cost && deaths && next_addition(job, &addition)) {
-        if (count % BEAT_CELLS == 0)
+    while (pending && next_pending(job, &pending[count]))
+        if (count++ % BEAT_CELLS == 0)
             lease_beat(job->lease);
-        cell[count] = addition.cell;
-        deaths[count] = addition.deaths;
-        cost[count++] = addition.cost;
-    }
-    if (cell && cost && deaths)
-        coordinator = coordinator_new(cell, cost, deaths, count, workers > 0 ? workers : 1, &options);
-    free(cell);
-    free(cost);
-    free(deaths);
+    if (pending)
+        coordinator = coordinator_new(pending, count, workers > 0 ? workers : 1, &options);
+    free(pending);
     return coordinator;
 }
 
@@ -143,12 +130,12 @@ static struct coordinator *make_coordinator(struct job *job, int workers)
  */
 static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
 {
-    struct addition more;
+    struct pending_run more;
     struct error error;
 
     chooser_take(job->chooser, cell, outcome);
-    while (next_addition(job, &more))
-        if (coordinator_add(job->coordinator, &more.cell, &more.cost, &more.deaths, 1, 0) < 0)
+    while (next_pending(job, &more))
+        if (coordinator_add(job->coordinator, &more, 1, 0) < 0)
             keep_error(
                 job, error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output), &error);
 }
@@ -505,6 +492,18 @@ void job_settle(
         keep_error(job, dataset_return(job->dataset, order->cell, &error), &error);
         JOB_TELL(job, .kind = JOB_RUN_RETURNED, .worker = order->worker, .cell = order->cell);
     }
+}
+
+void job_host(struct job *job, const char *host, bool shut)
+{
+    size_t length = strlen(job->bad_hosts);
+    struct error error;
+
+    JOB_TELL(job, .kind = shut ? JOB_HOST_SHUT : JOB_HOST_OPENED, .host = host);
+    if (!shut || job->failed)
+        return;
+    snprintf(job->bad_hosts + length, sizeof(job->bad_hosts) - length, "%s%s", length > 0 ? " " : "", host);
+    keep_error(job, dataset_put_bad_hosts(job->dataset, job->bad_hosts, &error), &error);
 }
 
 void job_breathe(struct job *job, double now)

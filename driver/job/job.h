@@ -55,6 +55,8 @@ enum job_event_kind {
     JOB_RUN_RETURNED, /* a run that was under way is pending again */
     JOB_WORKER_LOST, /* given up for the reason `why`, while it trained `cell`; -1: none */
     JOB_WORKER_REPLACED,
+    JOB_HOST_SHUT, /* `host` gets no more runs */
+    JOB_HOST_OPENED, /* it gets runs again */
     JOB_COMMITTED, /* `results` are durable; -1: they are dropped */
     JOB_STOPS, /* runs are saved now; may come several times */
     JOB_SPEAKS, /* a line is about to be printed on stderr */
@@ -146,6 +148,7 @@ struct job {
     bool had_folder; /* the folder existed before this start */
     bool failed;
     struct error error; /* set if failed */
+    char bad_hosts[STRING_LONG]; /* all that ever were shut */
     bool lost; /* the lease, and so the dataset, belongs to another process */
     bool moved; /* the dataset's path leads elsewhere: the caller stops the sweep as after a signal */
     int64_t waiting; /* results that are not committed yet */
@@ -215,6 +218,9 @@ void job_checkpoint(struct job *job, int64_t cell);
  */
 void job_settle(
     struct job *job, const struct order *order, const struct result *result, const char *last_words);
+
+/* A host gets no more runs, or gets runs again: tells the observers, and records which ones were shut. */
+void job_host(struct job *job, const char *host, bool shut);
 
 /* Does periodic work if due: lease, commits, flushes, a tick of the observers, a look at the dataset's path.
  * Cheap; call it often. */

@@ -51,6 +51,10 @@ static enum log_event line_of(const struct job *job, const struct job_event *eve
         return LOG_WORKER_LOST;
     case JOB_WORKER_REPLACED:
         return LOG_WORKER_REPLACED;
+    case JOB_HOST_SHUT:
+        return LOG_HOST_SHUT;
+    case JOB_HOST_OPENED:
+        return LOG_HOST_OPENED;
     default:
         return LOG_EVENT_COUNT;
     }
@@ -63,6 +67,10 @@ static void put_fields(struct json_writer *writer, const struct job *job, const 
 
     if (event->kind == JOB_BEGUN) {
         put_sweep(writer, job, event->workers);
+        return;
+    }
+    if (event->kind == JOB_HOST_SHUT || event->kind == JOB_HOST_OPENED) {
+        json_writer_text(writer, "host", event->host);
         return;
     }
     if (!of_worker)

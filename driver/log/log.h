@@ -28,6 +28,8 @@ enum { JOURNAL_VERSION = 1 }; /* raised by a change that existing readers could 
     X(RUN_RETURNED, "run_returned")                                                                          \
     X(WORKER_LOST, "worker_lost")                                                                            \
     X(WORKER_REPLACED, "worker_replaced")                                                                    \
+    X(HOST_SHUT, "host_shut")                                                                                \
+    X(HOST_OPENED, "host_opened")                                                                            \
     X(COORDINATOR_RESTARTED, "coordinator_restarted")                                                        \
     X(SWEEP_ENDED, "sweep_ended")                                                                            \
     X(SWEEP_STOPPED, "sweep_stopped")                                                                        \

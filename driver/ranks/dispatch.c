@@ -190,6 +190,18 @@ static void obey(struct dispatch *d, const struct order *order)
             order->cell >= 0 ? "; its run goes to another worker" : "");
         tell_loss(d, order->worker, order->cell, why);
         break;
+    case ORDER_SHUT:
+    case ORDER_OPEN:
+        peer = peer_of(d, order->worker);
+        if (order->kind == ORDER_SHUT)
+            say(d,
+                "%s gets no more runs: workers died there in %d runs, and none has ended there; they go to "
+                "other hosts, and these deaths do not count",
+                peer->host, STRIKES);
+        else
+            say(d, "%s gets runs again", peer->host);
+        job_host(d->job, peer->host, order->kind == ORDER_SHUT);
+        break;
     case ORDER_FINISH:
         d->finished = true;
         break;

@@ -20,12 +20,12 @@ struct coordinator {
 
 /* ---- life ---- */
 
-struct coordinator *coordinator_new(const int64_t *pending, const double *cost, const int *deaths,
-    int64_t count, int max_workers, const struct coordinator_options *options)
+struct coordinator *coordinator_new(const struct pending_run *pending, int64_t count, int max_workers,
+    const struct coordinator_options *options)
 {
     struct coordinator *c = calloc(1, sizeof(*c));
 
-    if (!c || assignment_init(&c->assignment, pending, cost, deaths, count, max_workers, options) == 0)
+    if (!c || assignment_init(&c->assignment, pending, count, max_workers, options) == 0)
         return c;
     coordinator_free(c);
     return NULL;
@@ -67,8 +67,7 @@ bool coordinator_next(struct coordinator *c, struct order *order)
 
 /* ---- runs that come later ---- */
 
-int64_t coordinator_add(struct coordinator *c, const int64_t *cell, const double *cost, const int *deaths,
-    int64_t count, double now)
+int64_t coordinator_add(struct coordinator *c, const struct pending_run *run, int64_t count, double now)
 {
     struct assignment *a = &c->assignment;
     int64_t added = 0, last = 0;
@@ -76,11 +75,11 @@ int64_t coordinator_add(struct coordinator *c, const int64_t *cell, const double
     if (a->stopping || c->finished)
         return 0;
     for (int64_t i = 0; i < count; i++)
-        last = cell[i] > last ? cell[i] : last;
+        last = run[i].cell > last ? run[i].cell : last;
     if (queue_reserve(&a->queue, count, last) != 0)
         return -1;
     for (int64_t i = 0; i < count; i++)
-        added += assignment_add(a, cell[i], cost[i], deaths ? deaths[i] : 0);
+        added += assignment_add(a, &run[i]);
     a->now = fmax(a->now, now);
     assignment_hand_out(a);
     assignment_check(a);
@@ -102,7 +101,7 @@ static void handle_hello(struct coordinator *c, int worker, int node, double pat
     if (c->finished)
         assignment_order(a, ORDER_QUIT, worker);
     else
-        pool_enter(&a->pool, worker, WORKER_IDLE);
+        pool_rest(&a->pool, worker);
 }
 
 /* A message of a worker that was given up: it is idle, or is told to stop its runs. */
@@ -113,7 +112,7 @@ static void wake(struct assignment *a, int worker)
     if (w->state != WORKER_GIVEN_UP)
         return;
     if (a->slots.used[worker] == 0)
-        pool_enter(&a->pool, worker, WORKER_IDLE);
+        pool_rest(&a->pool, worker);
     else if (!w->told)
         assignment_order(a, ORDER_STOP, worker);
     w->told = true;
@@ -137,9 +136,11 @@ static void handle_result(struct coordinator *c, int worker, uint64_t ticket, bo
         if (ended) {
             assignment_end(a, slot.run);
             assignment_order_run(a, ORDER_ACCEPT, worker, &slot);
+            if (pool_prove(&a->pool, worker))
+                assignment_order(a, ORDER_OPEN, worker);
         } else {
             assignment_order_run(a, ORDER_RETURN, worker, &slot);
-            queue_return(&a->queue, slot.run);
+            queue_return(&a->queue, slot.run, false);
             if (!a->stopping && w->state == WORKER_BUSY)
                 pool_enter(&a->pool, worker, WORKER_LEAVING);
         }
@@ -149,8 +150,10 @@ static void handle_result(struct coordinator *c, int worker, uint64_t ticket, bo
     if (a->slots.used[worker] > 0) {
         assignment_top_up(a, worker);
         wake(a, worker);
+    } else if (w->state == WORKER_LEAVING) {
+        pool_enter(&a->pool, worker, WORKER_LEFT);
     } else {
-        pool_enter(&a->pool, worker, w->state == WORKER_LEAVING ? WORKER_LEFT : WORKER_IDLE);
+        pool_rest(&a->pool, worker);
     }
     c->waits += w->state == WORKER_IDLE && a->queue.waiting > 0;
 }
@@ -178,7 +181,7 @@ static void handle_worker(struct coordinator *c, const struct event *event)
     } else if (event->kind == EVENT_CHECKPOINT && there) {
         const struct slot *slot = assignment_slot(a, worker, event->ticket);
         if (slot)
-            assignment_run(a, worker, slot)->deaths = 0;
+            assignment_run(a, worker, slot)->run.deaths = 0;
         pool_hear(&a->pool, worker, a->now);
         wake(a, worker);
     } else if (event->kind == EVENT_RESULT && there) {
@@ -214,7 +217,7 @@ int64_t coordinator_cell(const struct coordinator *c, int worker, uint64_t ticke
     const struct slot *slot =
         worker >= 0 && worker < a->pool.size ? assignment_slot(a, worker, ticket) : NULL;
 
-    return slot ? assignment_run(a, worker, slot)->cell : NOTHING;
+    return slot ? assignment_run(a, worker, slot)->run.cell : NOTHING;
 }
 
 void coordinator_state(const struct coordinator *c, struct coordinator_state *state)

@@ -50,6 +50,21 @@ void pool_release(struct pool *pool);
 
 void pool_enter(struct pool *pool, int worker, enum worker_state state);
 
+/* The worker holds no ticket: it is idle, or shut with its node. */
+void pool_rest(struct pool *pool, int worker);
+
+struct pool_node *pool_node_of(const struct pool *pool, int worker);
+
+/* May a run that has lost a worker be given to this one? Its node is proven, or there is no other. */
+bool pool_is_trusted(const struct pool *pool, int worker);
+
+/* Shuts the worker's node. */
+void pool_shut(struct pool *pool, int worker);
+
+/* The worker has finished a run, or there is no other: its node counts as proven. Returns whether it was
+ * shut, which it will not be again. */
+bool pool_prove(struct pool *pool, int worker);
+
 /* A worker's first message, from node `node`, below `size`, at `now`. */
 void pool_arrive(struct pool *pool, int worker, int node, double now);
 
@@ -71,24 +86,28 @@ bool pool_node_lives(const struct pool *pool, int worker);
 
 enum { QUEUE_END = -1 };
 
-/* Copies `cell` (each once, from 0), `cost` (finite, from 0) and `deaths` (NULL: none), each [count]; -1: no
- * memory; queue_release is still allowed. */
-int queue_init(
-    struct queue *queue, const int64_t *cell, const double *cost, const int *deaths, int64_t count);
+/* Copies `pending` [count]. -1: no memory; queue_release is still allowed. */
+int queue_init(struct queue *queue, const struct pending_run *pending, int64_t count);
 void queue_release(struct queue *queue);
 
 /* Makes room for `count` more runs with cells up to `last`. -1: no memory; the queue is as before. */
 int queue_reserve(struct queue *queue, int64_t count, int64_t last);
 
 /* Adds a run, for which there is room; false if there is a run of that cell. */
-bool queue_add(struct queue *queue, int64_t cell, double cost, int deaths);
+bool queue_add(struct queue *queue, const struct pending_run *run);
+
+/* Which run a worker gets. */
+struct pick {
+    bool longest; /* the longest one among those that have never been taken */
+    bool struck; /* those that have lost a worker first; false: only if there are no others */
+};
 
 /* Both return the next run of a queue that is not empty; queue_take also removes it: it is held. */
-int64_t queue_front(const struct queue *queue);
-int64_t queue_take(struct queue *queue);
+int64_t queue_front(struct queue *queue, struct pick pick);
+int64_t queue_take(struct queue *queue, struct pick pick);
 
-/* A held run waits again. */
-void queue_return(struct queue *queue, int64_t run);
+/* A held run waits again. `struck`: it has lost its worker. */
+void queue_return(struct queue *queue, int64_t run, bool struck);
 
 /* A held run has ended. */
 void queue_end(struct queue *queue, int64_t run);
@@ -141,8 +160,8 @@ struct assignment {
 enum { NOTHING = -1 }; /* no run, cell or slot */
 
 /* The arguments are those of coordinator_new. -1: no memory; assignment_release is still allowed. */
-int assignment_init(struct assignment *assignment, const int64_t *pending, const double *cost,
-    const int *deaths, int64_t count, int max_workers, const struct coordinator_options *options);
+int assignment_init(struct assignment *assignment, const struct pending_run *pending, int64_t count,
+    int max_workers, const struct coordinator_options *options);
 void assignment_release(struct assignment *assignment);
 
 /* Appends an order to a worker, or to the caller (NOBODY); or about the run of a slot, which is not NOTHING.
@@ -158,7 +177,7 @@ struct queued_run *assignment_run(const struct assignment *assignment, int worke
 const struct slot *assignment_slot(const struct assignment *assignment, int worker, uint64_t ticket);
 
 /* Adds a run, for which the queue has room; false if it is there already. */
-bool assignment_add(struct assignment *assignment, int64_t cell, double cost, int deaths);
+bool assignment_add(struct assignment *assignment, const struct pending_run *run);
 
 /* A held run has ended. */
 void assignment_end(struct assignment *assignment, int64_t run);

@@ -9,25 +9,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct pool_node {
-    double heard; /* seconds: the last message of any of its workers */
-    double arrived; /* seconds: the last arrival of a worker */
-};
-
 int pool_init(struct pool *pool, int size)
 {
     *pool = (struct pool){
         .size = size,
         .worker = calloc((size_t)size + 1, sizeof(*pool->worker)),
         .count[WORKER_ABSENT] = size,
-        .node = malloc(((size_t)size + 1) * sizeof(*pool->node)),
+        .node = calloc((size_t)size + 1, sizeof(*pool->node)),
     };
     int failed = chain_init(&pool->idle, size) | deadlines_init(&pool->deadlines, size);
     if (failed || !pool->worker || !pool->node)
         return -1;
     for (int i = 0; i < size; i++) {
         pool->worker[i].heard = -INFINITY;
-        pool->node[i] = (struct pool_node){-INFINITY, -INFINITY};
+        pool->node[i].heard = pool->node[i].arrived = -INFINITY;
     }
     return 0;
 }
@@ -60,20 +55,77 @@ static struct worker *worker_of(const struct pool *pool, int worker)
     return &pool->worker[worker];
 }
 
+struct pool_node *pool_node_of(const struct pool *pool, int worker)
+{
+    return &pool->node[worker_of(pool, worker)->node];
+}
+
+/* Changes a node, and the number of open ones with it. */
+static void change_node(struct pool *pool, struct pool_node *node, int able, bool shut)
+{
+    pool->open -= node->able > 0 && !node->shut;
+    node->able += able;
+    node->shut = shut;
+    pool->open += node->able > 0 && !node->shut;
+}
+
 void pool_enter(struct pool *pool, int worker, enum worker_state state)
 {
     struct worker *w = worker_of(pool, worker);
+    struct pool_node *node = &pool->node[w->node];
+    int was = w->state == WORKER_IDLE || w->state == WORKER_BUSY;
 
     INVARIANT(pool->count[w->state] > 0, "worker %d leaves state %d", worker, w->state);
     INVARIANT(state != WORKER_ABSENT && state < WORKER_STATES, "worker %d enters state %d", worker, state);
     pool->count[w->state]--;
     pool->count[state]++;
     w->state = state;
+    change_node(pool, node, (state == WORKER_IDLE || state == WORKER_BUSY) - was, node->shut);
     if (state == WORKER_IDLE)
         chain_append(&pool->idle, worker);
     else
         chain_remove(&pool->idle, worker);
     watch_worker(pool, worker);
+}
+
+void pool_rest(struct pool *pool, int worker)
+{
+    pool_enter(pool, worker, pool_node_of(pool, worker)->shut ? WORKER_SHUT : WORKER_IDLE);
+}
+
+bool pool_is_trusted(const struct pool *pool, int worker)
+{
+    return pool_node_of(pool, worker)->proven || pool->open <= 1;
+}
+
+/* Lets all workers of a node that are in one state enter another. */
+static void move_all(
+    struct pool *pool, const struct pool_node *node, enum worker_state from, enum worker_state to)
+{
+    for (int i = 0; i < pool->size; i++)
+        if (pool->worker[i].state == from && &pool->node[pool->worker[i].node] == node)
+            pool_enter(pool, i, to);
+}
+
+void pool_shut(struct pool *pool, int worker)
+{
+    struct pool_node *node = pool_node_of(pool, worker);
+
+    INVARIANT(!node->proven && !node->shut, "worker %d is on a node that has finished a run", worker);
+    change_node(pool, node, 0, true);
+    move_all(pool, node, WORKER_IDLE, WORKER_SHUT);
+}
+
+bool pool_prove(struct pool *pool, int worker)
+{
+    struct pool_node *node = pool_node_of(pool, worker);
+    bool was_shut = node->shut;
+
+    node->proven = true;
+    change_node(pool, node, 0, false);
+    if (was_shut)
+        move_all(pool, node, WORKER_SHUT, WORKER_IDLE);
+    return was_shut;
 }
 
 void pool_arrive(struct pool *pool, int worker, int node, double now)

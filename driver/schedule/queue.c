@@ -1,7 +1,8 @@
 /*
- * The order in which runs are handed out: struct queue in schedule.h says which one is next, and why a list
- * and a heap. Runs given at the start are sorted once and listed; runs that a search adds later wait in the
- * heap until they are taken for the first time; a run that was returned is always listed.
+ * The order in which runs are handed out: struct queue in schedule.h says which one is next. Runs given at
+ * the start are sorted once, in both orders; each order has a cursor, which passes over runs that the other
+ * has taken. Runs that a search adds later wait in a heap until they are taken for the first time. A run that
+ * comes back is put on one of two stacks.
  *
  * assignment.c calls queue_init once, queue_reserve before every queue_add, and from then on each run goes
  * from waiting to held and back, until it has ended. Only queue_init and queue_reserve can fail, for lack of
@@ -14,24 +15,44 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int longest_first(const void *left, const void *right)
+int pending_run_compare(const struct pending_run *a, const struct pending_run *b)
 {
-    const struct queued_run *a = left, *b = right;
+    int class = ilogb(a->cost), other = ilogb(b->cost);
 
-    if (a->cost != b->cost)
-        return a->cost > b->cost ? -1 : 1;
+    if (class != other)
+        return class > other ? -1 : 1;
+    if (a->turn != b->turn)
+        return a->turn < b->turn ? -1 : 1;
     return (a->cell > b->cell) - (a->cell < b->cell);
 }
 
-static void list_push(struct queue *queue, int64_t run)
+static int compare_lengths(const struct pending_run *a, const struct pending_run *b)
 {
-    queue->run[run].after = queue->first;
-    queue->first = run;
+    if (a->cost != b->cost)
+        return a->cost > b->cost ? -1 : 1;
+    return pending_run_compare(a, b);
 }
+
+static int in_order(const void *left, const void *right)
+{
+    const struct queued_run *a = left, *b = right;
+
+    return pending_run_compare(&a->run, &b->run);
+}
+
+static int longest_first(const void *left, const void *right, void *context)
+{
+    const struct queued_run *run = context;
+    const int64_t *a = left, *b = right;
+
+    return compare_lengths(&run[*a].run, &run[*b].run);
+}
+
+/* ---- the heap ---- */
 
 static bool is_longer(const struct queue *queue, int64_t run, int64_t other)
 {
-    return longest_first(&queue->run[run], &queue->run[other]) < 0;
+    return compare_lengths(&queue->run[run].run, &queue->run[other].run) < 0;
 }
 
 static void heap_push(struct queue *queue, int64_t run)
@@ -62,43 +83,76 @@ static void heap_pop(struct queue *queue)
 
 /* ---- coming and going ---- */
 
-/* A run has entered the list or the heap. */
+static void check(const struct pending_run *run)
+{
+    INVARIANT(run->cell >= 0 && run->cost >= 0 && run->cost < INFINITY, "cell %" PRId64 " costs %g",
+        run->cell, run->cost);
+}
+
 static void begin_waiting(struct queue *queue, int64_t run)
 {
     queue->run[run].state = RUN_WAITING;
     queue->waiting++;
-    queue->cost += queue->run[run].cost;
+    queue->cost += queue->run[run].run.cost;
 }
 
-int64_t queue_front(const struct queue *queue)
+static bool is_fresh(const struct queue *queue, int64_t run)
 {
-    int64_t first = queue->first;
+    return queue->run[run].state == RUN_WAITING && !queue->run[run].returned;
+}
 
+/* The next run that has never been taken, in one of the two orders; QUEUE_END: there is none. */
+static int64_t fresh_front(struct queue *queue, bool longest)
+{
+    int64_t *at = &queue->next[longest];
+
+    while (*at < queue->given && !is_fresh(queue, longest ? queue->longest[*at] : *at))
+        ++*at;
+    if (*at == queue->given)
+        return queue->added > 0 ? queue->heap[0] : QUEUE_END;
+    int64_t run = longest ? queue->longest[*at] : *at;
+    if (queue->added == 0)
+        return run;
+    int order = longest ? compare_lengths(&queue->run[run].run, &queue->run[queue->heap[0]].run)
+                        : pending_run_compare(&queue->run[run].run, &queue->run[queue->heap[0]].run);
+    return order < 0 ? run : queue->heap[0];
+}
+
+int64_t queue_front(struct queue *queue, struct pick pick)
+{
     INVARIANT(queue->waiting > 0, "%" PRId64 " waiting", queue->waiting);
-    if (queue->added == 0 || (first != QUEUE_END && queue->run[first].returned))
-        return first;
-    return first != QUEUE_END && is_longer(queue, first, queue->heap[0]) ? first : queue->heap[0];
+    if (pick.struck && queue->struck != QUEUE_END)
+        return queue->struck;
+    if (queue->returned != QUEUE_END)
+        return queue->returned;
+    int64_t run = fresh_front(queue, pick.longest);
+    return run != QUEUE_END ? run : queue->struck;
 }
 
-int64_t queue_take(struct queue *queue)
+int64_t queue_take(struct queue *queue, struct pick pick)
 {
-    int64_t run = queue_front(queue);
+    int64_t run = queue_front(queue, pick);
 
     INVARIANT(queue->run[run].state == RUN_WAITING, "run %" PRId64 " is %d", run, queue->run[run].state);
-    if (run == queue->first)
-        queue->first = queue->run[run].after;
-    else
+    if (run == queue->struck)
+        queue->struck = queue->run[run].after;
+    else if (run == queue->returned)
+        queue->returned = queue->run[run].after;
+    else if (queue->added > 0 && run == queue->heap[0])
         heap_pop(queue);
     queue->waiting--;
-    queue->cost = queue->waiting > 0 ? queue->cost - queue->run[run].cost : 0;
+    queue->cost = queue->waiting > 0 ? queue->cost - queue->run[run].run.cost : 0;
     queue->run[run].state = RUN_HELD;
     return run;
 }
 
-void queue_return(struct queue *queue, int64_t run)
+void queue_return(struct queue *queue, int64_t run, bool struck)
 {
+    int64_t *stack = struck ? &queue->struck : &queue->returned;
+
     INVARIANT(queue->run[run].state == RUN_HELD, "run %" PRId64 " is %d", run, queue->run[run].state);
-    list_push(queue, run);
+    queue->run[run].after = *stack;
+    *stack = run;
     queue->run[run].returned = true;
     begin_waiting(queue, run);
 }
@@ -109,16 +163,16 @@ void queue_end(struct queue *queue, int64_t run)
     queue->run[run].state = RUN_ENDED;
 }
 
-bool queue_add(struct queue *queue, int64_t cell, double cost, int deaths)
+bool queue_add(struct queue *queue, const struct pending_run *run)
 {
-    INVARIANT(cell >= 0 && cell < queue->cells && cost >= 0 && cost < INFINITY, "cell %" PRId64 " costs %g",
-        cell, cost);
-    if (queue->of_cell[cell] != QUEUE_END)
+    check(run);
+    INVARIANT(run->cell < queue->cells, "cell %" PRId64 " of %" PRId64, run->cell, queue->cells);
+    if (queue->of_cell[run->cell] != QUEUE_END)
         return false;
-    int64_t run = queue->of_cell[cell] = queue->count++;
-    queue->run[run] = (struct queued_run){.cost = cost, .cell = cell, .deaths = deaths};
-    heap_push(queue, run);
-    begin_waiting(queue, run);
+    int64_t at = queue->of_cell[run->cell] = queue->count++;
+    queue->run[at] = (struct queued_run){.run = *run};
+    heap_push(queue, at);
+    begin_waiting(queue, at);
     return true;
 }
 
@@ -149,28 +203,28 @@ int queue_reserve(struct queue *queue, int64_t count, int64_t last)
     return run && heap && of_cell ? 0 : -1;
 }
 
-int queue_init(struct queue *queue, const int64_t *cell, const double *cost, const int *deaths, int64_t count)
+int queue_init(struct queue *queue, const struct pending_run *pending, int64_t count)
 {
     int64_t last = 0;
 
-    *queue = (struct queue){.first = QUEUE_END};
+    *queue = (struct queue){.given = count, .returned = QUEUE_END, .struck = QUEUE_END};
     for (int64_t i = 0; i < count; i++) {
-        INVARIANT(cell[i] >= 0 && cost[i] >= 0 && cost[i] < INFINITY, "cell %" PRId64 " costs %g", cell[i],
-            cost[i]);
-        last = cell[i] > last ? cell[i] : last;
+        check(&pending[i]);
+        last = pending[i].cell > last ? pending[i].cell : last;
     }
-    if (queue_reserve(queue, count + 1, last) != 0)
+    queue->longest = malloc(((size_t)count + 1) * sizeof(*queue->longest));
+    if (queue_reserve(queue, count + 1, last) != 0 || !queue->longest)
         return -1;
-    for (; queue->count < count; queue->count++)
-        queue->run[queue->count] = (struct queued_run){.cost = cost[queue->count],
-            .cell = cell[queue->count],
-            .deaths = deaths ? deaths[queue->count] : 0};
-    qsort(queue->run, (size_t)count, sizeof(*queue->run), longest_first);
-    for (int64_t run = count - 1; run >= 0; run--) {
-        int64_t of = queue->run[run].cell;
-        INVARIANT(queue->of_cell[of] == QUEUE_END, "cell %" PRId64 " is there twice", of);
-        queue->of_cell[of] = run;
-        list_push(queue, run);
+    for (; queue->count < count; queue->count++) {
+        queue->run[queue->count] = (struct queued_run){.run = pending[queue->count]};
+        queue->longest[queue->count] = queue->count;
+    }
+    qsort(queue->run, (size_t)count, sizeof(*queue->run), in_order);
+    qsort_r(queue->longest, (size_t)count, sizeof(*queue->longest), longest_first, queue->run);
+    for (int64_t run = 0; run < count; run++) {
+        int64_t *of = &queue->of_cell[queue->run[run].run.cell];
+        INVARIANT(*of == QUEUE_END, "cell %" PRId64 " is there twice", queue->run[run].run.cell);
+        *of = run;
         begin_waiting(queue, run);
     }
     return 0;
@@ -179,7 +233,8 @@ int queue_init(struct queue *queue, const int64_t *cell, const double *cost, con
 void queue_release(struct queue *queue)
 {
     free(queue->run);
+    free(queue->longest);
     free(queue->heap);
     free(queue->of_cell);
-    *queue = (struct queue){.first = QUEUE_END};
+    *queue = (struct queue){.returned = QUEUE_END, .struck = QUEUE_END};
 }

@@ -26,6 +26,11 @@
  * explains it: the worker died but its node lives. Silence counts likewise if another worker on the node sent
  * a message at least half of the patience later, and no worker has arrived there in between (the node may
  * have been restarted). So each worker must send a message more often than twice in its patience.
+ *
+ * A node may be what kills the workers. One on which three different runs have lost a worker, while no run
+ * has ended there, is shut: it gets no more runs, and these deaths do not count. It is opened, for good, when
+ * a worker there finishes its run after all, or no worker is left elsewhere. Until a node has finished a run
+ * it gets runs that have lost a worker only if there are no others.
  */
 struct coordinator;
 
@@ -59,6 +64,8 @@ enum order_kind {
     ORDER_QUIT, /* to worker: there is no more work for you */
     ORDER_GIVE_UP, /* a notice: worker, which trained `cell` (-1: none), was silent for too long; RETURN or
                       FAIL of its runs follow */
+    ORDER_SHUT, /* a notice: the node of worker gets no more runs, see above */
+    ORDER_OPEN, /* a notice: the node of worker gets runs again */
     ORDER_ACCEPT, /* the result of the event is valid: write it for `cell` */
     ORDER_RETURN, /* `cell` is pending again: its worker was lost or stopped */
     ORDER_FAIL, /* `cell` has killed its workers too often: record it as failed */
@@ -80,22 +87,33 @@ struct coordinator_options {
     int orders_ahead; /* the most orders that a worker holds besides the one it trains */
 };
 
+/* A run that is to be trained. */
+struct pending_run {
+    int64_t cell; /* from 0; each once */
+    double cost; /* in any unit; finite, from 0 */
+    int turn; /* among runs of the same class of cost: the lower, the earlier */
+    int deaths; /* already counted against it */
+};
+
 /*
- * `pending` [count]: the cells to run, longest first, ties by cell. `cost` [count]: their costs, in any unit.
- * `deaths` [count]: deaths already counted against each; NULL: none. All are copied. Returns NULL without
- * memory.
+ * The order in which runs are handed out: those of a higher class of cost first, whose costs are between a
+ * power of two and the next one; within a class by turn, then by cell. So the caller decides what is trained
+ * early. Near the end the longest run comes first, so that no long run is the last. Returns as strcmp.
  */
-struct coordinator *coordinator_new(const int64_t *pending, const double *cost, const int *deaths,
-    int64_t count, int max_workers, const struct coordinator_options *options);
+int pending_run_compare(const struct pending_run *a, const struct pending_run *b);
+
+/* `pending` [count], in any order, is copied. Returns NULL without memory. */
+struct coordinator *coordinator_new(const struct pending_run *pending, int64_t count, int max_workers,
+    const struct coordinator_options *options);
 void coordinator_free(struct coordinator *coordinator);
 
 /* Handles one event; take the resulting orders with coordinator_next. */
 void coordinator_handle(struct coordinator *coordinator, const struct event *event);
 
 /*
- * Adds runs, to be handed out after those that were returned, the longest first among the others; idle
- * workers get them at once. Cells that wait, are held or have ended are left as they are. The arrays are
- * those of coordinator_new, in any order. Memory grows with the largest cell. `now` is on the clock of the
+ * Adds runs, to be handed out after those that were returned, in their order among the others; idle workers
+ * get them at once. Cells that wait, are held or have ended are left as they are. Memory grows with the
+ * largest cell. `now` is on the clock of the
  * events; 0: the time of the last one. Returns how many runs were added; 0 after EVENT_STOP and once
  * ORDER_QUIT was taken, since the workers go home; -1: no memory, and nothing is added. Take the orders
  * afterwards.
@@ -103,8 +121,8 @@ void coordinator_handle(struct coordinator *coordinator, const struct event *eve
  * A sweep ends only when all orders have been taken: runs that are added in response to an ORDER_ACCEPT or
  * ORDER_FAIL, before the next call of coordinator_next, continue it, even if that was the last result.
  */
-int64_t coordinator_add(struct coordinator *coordinator, const int64_t *cell, const double *cost,
-    const int *deaths, int64_t count, double now);
+int64_t coordinator_add(
+    struct coordinator *coordinator, const struct pending_run *run, int64_t count, double now);
 
 /* Takes the next order; false if there is none. */
 bool coordinator_next(struct coordinator *coordinator, struct order *order);
@@ -156,6 +174,7 @@ enum worker_state {
     WORKER_LEFT, /* the same without tickets: waits for ORDER_QUIT */
     WORKER_GIVEN_UP, /* silent for too long; its tickets are void */
     WORKER_DEAD, /* holds no ticket; a replacement may say hello under its index */
+    WORKER_SHUT, /* holds no ticket, and its node gets no more runs */
     WORKER_STATES
 };
 
@@ -168,6 +187,19 @@ struct worker {
     bool told; /* given up, and told to stop since it woke; maintained by the coordinator */
 };
 
+enum { STRIKES = 3 };
+
+struct pool_node {
+    double heard; /* seconds: the last message of any of its workers */
+    double arrived; /* seconds: the last arrival of a worker */
+    int able; /* its workers that are idle or busy */
+    bool proven; /* has finished a run, or was opened: it is never shut */
+    bool shut; /* gets no more runs */
+    int struck; /* how many different runs have lost a worker there; it counts as long as it is not proven */
+    int64_t run[STRIKES]; /* [struck] these runs */
+    int deaths[STRIKES]; /* [struck] of each */
+};
+
 struct pool {
     int size;
     struct worker *worker; /* [size] */
@@ -175,6 +207,7 @@ struct pool {
     struct chain idle; /* the longest idle first */
     struct deadlines deadlines; /* of idle, busy and leaving workers */
     struct pool_node *node; /* [size] */
+    int open; /* nodes with an able worker that are not shut */
 };
 
 enum queued_state {
@@ -185,27 +218,27 @@ enum queued_state {
 
 /* A run as the coordinator knows it. */
 struct queued_run {
-    double cost;
-    int64_t cell;
-    int64_t after; /* the next one in the list; QUEUE_END: none */
-    int deaths; /* of its workers since its last checkpoint */
+    struct pending_run run; /* with the deaths of its workers since its last checkpoint */
+    int64_t after; /* returned: the one below it on its stack; QUEUE_END: none */
     int holder; /* held: the worker; maintained by the coordinator */
     enum queued_state state;
-    bool returned; /* waiting: it was taken before */
+    bool returned; /* was taken before */
 };
 
 /*
- * The runs of a sweep; the index in `run` identifies a run. Returned runs come first, the latest of them
- * before all, then the longest run, ties by cell. A list holds the returned runs and, behind them, those
- * given at first, in order; so taking and returning are O(1). Runs that are added later wait in
- * a binary heap, O(log of their number), until they are taken for the first time.
+ * The runs of a sweep; the index in `run` identifies a run. Runs that were handed back come first, the latest
+ * of them before all. Then come the others, in the order of pending_run_compare or the longest first. All
+ * operations are O(1), and for runs that are added later O(log of their number).
  */
 struct queue {
     int64_t count, size;
     struct queued_run *run; /* [size] the first `count` are in use */
-    int64_t first; /* of the list */
+    int64_t given; /* runs that were there from the start: the first ones, in order */
+    int64_t *longest; /* [given] the same, the longest first */
+    int64_t next[2]; /* of those, in order and in `longest`: all before it have been taken */
+    int64_t returned, struck; /* stacks: runs that were handed back, and those that have lost a worker */
     int64_t added, room;
-    int64_t *heap; /* [room] the first `added` are in use */
+    int64_t *heap; /* [room] the first `added` are in use: runs that were added, the longest on top */
     int64_t cells;
     int64_t *of_cell; /* [cells] the run of a cell; QUEUE_END: none */
     int64_t waiting; /* runs in the queue */

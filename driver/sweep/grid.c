@@ -1,9 +1,10 @@
-/* Cells of a grid and the run of each: one by its number, or all in order. */
+/* Cells of a grid and the run of each: one by its number, or all in order; and whose turn is when. */
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
 #include "model/core/check.h"
 #include "worker/host/host.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 /* Sets the parameters of an axis to their values at `index`. */
@@ -22,6 +23,30 @@ void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run)
         set_axis(&sweep->axis[axis], cell % sweep->axis[axis].length, run);
         cell /= sweep->axis[axis].length;
     }
+}
+
+int sweep_turn(const struct sweep *sweep, int64_t cell)
+{
+    int seed = 0, turn = 0, turns = 1;
+
+    for (int64_t i = sweep->axis_count - 1; i >= 0; i--) {
+        const struct axis *axis = &sweep->axis[i];
+        const struct param *param = axis->param[0];
+        int index = (int)(cell % axis->length), here = 0, size = 1;
+        cell /= axis->length;
+        if (axis->label || param->kind == PARAM_WORD || param->kind == PARAM_BOOLEAN)
+            continue;
+        if (param->offset == offsetof(struct run, seed)) {
+            seed = index;
+            continue;
+        }
+        /* The index with its bits reversed: of 8 values the turns are 0 4 2 6 1 5 3 7. */
+        for (; size < axis->length; size *= 2)
+            here = 2 * here + index / size % 2;
+        turn = here > turn ? here : turn;
+        turns = size > turns ? size : turns;
+    }
+    return seed * turns + turn;
 }
 
 bool sweep_skips(const struct sweep *sweep, int64_t cell)

@@ -138,7 +138,8 @@ const char *const *run_variable_flags(enum run_variable variable, int *count);
     X(blas_kernel, STRING_SHORT, "BLAS kernel")                                                              \
     X(vector_level, STRING_SHORT, "vector instructions of the program's own loops")                          \
     X(mpi, STRING_LONG, "MPI library")                                                                       \
-    X(host, STRING_SHORT, "host of the coordinator")
+    X(host, STRING_SHORT, "host of the coordinator")                                                         \
+    X(bad_hosts, STRING_LONG, "hosts that got no more runs, as workers had died there and no run had ended")
 
 /* Numbers of the session table, which a running sweep keeps up to date; NaN until they are known:
  * X(field of struct pace, unit, long_name). */

@@ -23,7 +23,7 @@ struct dataset;
 
 /* One row of the session table, which describes one start of the program. Texts are borrowed. */
 struct session {
-    const char *version, *commit, *compiler, *blas, *blas_kernel, *vector_level, *mpi, *host;
+    const char *version, *commit, *compiler, *blas, *blas_kernel, *vector_level, *mpi, *host, *bad_hosts;
 };
 
 /*
@@ -96,6 +96,9 @@ struct pace {
 
 /* Writes the pace to this start's row of the session table. Visible at the next flush, without a sync. */
 int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct error *error);
+
+/* The same for the hosts that get no more runs, separated by blanks. */
+int dataset_put_bad_hosts(struct dataset *dataset, const char *hosts, struct error *error);
 
 /* Copies a text into a field of `width` bytes, padded with zeros. Cuts it between UTF-8 characters; bytes
  * that are not UTF-8 become '?'. */

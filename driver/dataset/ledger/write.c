@@ -245,6 +245,12 @@ int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct er
     return write_end(dataset, error);
 }
 
+int dataset_put_bad_hosts(struct dataset *dataset, const char *hosts, struct error *error)
+{
+    write_session_text(dataset, SESSION_VARIABLE_bad_hosts, hosts);
+    return write_end(dataset, error);
+}
+
 int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64_t from, struct error *error)
 {
     if (dataset->attempts[cell] > 0)

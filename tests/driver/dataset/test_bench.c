@@ -6,7 +6,7 @@
 #include "driver/sweep/inside.h"
 
 const struct session bench_session = {
-    "1.2.3", "abcdef", "a compiler", "a library", "a kernel", "a level", "an MPI", "a host"};
+    "1.2.3", "abcdef", "a compiler", "a library", "a kernel", "a level", "an MPI", "a host", "bad hosts"};
 
 void bench_init(struct bench *bench)
 {

@@ -116,7 +116,7 @@ static void write_sample(struct dataset *dataset, const struct sweep *sweep, boo
 TEST(dataset_sample)
 {
     static const struct session session = {
-        "1.2.3", "abcdef", "a compiler", "a library", "a kernel", "a level", "an MPI", "a host"};
+        "1.2.3", "abcdef", "a compiler", "a library", "a kernel", "a level", "an MPI", "a host", "bad hosts"};
     const char *path = getenv("NORMSWEEP_SAMPLE"), *forever = getenv("NORMSWEEP_SAMPLE_FOREVER");
     struct dataset_options options = {.fresh = true};
     struct dataset *dataset;

@@ -20,7 +20,7 @@ enum { SHORT = 6, CELLS = 2 * SHORT, UNSTOPPED_SECONDS = 300 };
 /* Opens a job of a sweep in a new folder; false: that failed. */
 static bool open_job(struct bench *bench, struct job *job, struct lease **lease, const char *yaml)
 {
-    static const struct session session = {"1", "c", "c", "b", "k", "l", "m", "h"};
+    static const struct session session = {"1", "c", "c", "b", "k", "l", "m", "h", ""};
     static const struct dataset_options options;
 
     bench_init(bench);

@@ -23,7 +23,7 @@ struct driven {
 
 static bool driven_begin(struct driven *d, const char *text)
 {
-    static const struct session session = {"1", "c", "c", "b", "k", "l", "m", "h"};
+    static const struct session session = {"1", "c", "c", "b", "k", "l", "m", "h", ""};
     static const struct dataset_options options;
     struct bench *bench = &d->bench;
 

@@ -51,6 +51,7 @@ struct hazards {
     double gap; /* seconds between falls of nodes, on average */
     int burst; /* nodes that fall at once, at most */
     double poison, stubborn; /* parts of the cells */
+    double bad; /* part of the nodes on which every run kills its worker */
 };
 
 /* Who owns the sweep, and changes it while it runs. */
@@ -143,7 +144,7 @@ struct simulation {
     int64_t blamed; /* deaths that counted */
     int64_t silent; /* given up */
     int64_t told; /* workers told to hand back all runs: they were given up and woke, or said hello again */
-    int64_t fallen; /* nodes */
+    int64_t fallen, shut, opened; /* nodes */
     int64_t most_orders; /* on one event */
     double handling; /* seconds of real time inside the coordinator */
 };

@@ -19,11 +19,13 @@ struct trial {
 /* At most TRIAL_RUNS runs: cells 10, 11 and so on, each shorter than the one before. `deaths` may be NULL. */
 static struct trial begin(int runs, double silence, const int *deaths)
 {
-    const int64_t pending[TRIAL_RUNS] = {10, 11, 12, 13};
-    const double cost[TRIAL_RUNS] = {4, 3, 2, 1};
+    struct pending_run pending[TRIAL_RUNS];
     struct coordinator_options options = {.silence = silence, .deaths = 3, .orders_ahead = 0};
-    struct trial t = {.c = coordinator_new(pending, cost, deaths, runs, TRIAL_WORKERS, &options)};
 
+    for (int i = 0; i < runs; i++)
+        pending[i] =
+            (struct pending_run){.cell = 10 + i, .cost = 4 - i, .turn = i, .deaths = deaths ? deaths[i] : 0};
+    struct trial t = {.c = coordinator_new(pending, runs, TRIAL_WORKERS, &options)};
     CHECK(t.c != NULL);
     return t;
 }
@@ -31,15 +33,12 @@ static struct trial begin(int runs, double silence, const int *deaths)
 /* RUNS_EACH equal runs for each worker, cells 0, 1 and so on; the first who comes gets two: one is ahead. */
 static struct trial begin_ahead(int workers, double silence)
 {
-    int64_t pending[TRIAL_WORKERS * RUNS_EACH];
-    double cost[TRIAL_WORKERS * RUNS_EACH];
+    struct pending_run pending[TRIAL_WORKERS * RUNS_EACH];
     struct coordinator_options options = {.silence = silence, .deaths = 3, .orders_ahead = 1};
 
-    for (int i = 0; i < workers * RUNS_EACH; i++) {
-        pending[i] = i;
-        cost[i] = 1;
-    }
-    return (struct trial){.c = coordinator_new(pending, cost, NULL, workers * RUNS_EACH, workers, &options)};
+    for (int i = 0; i < workers * RUNS_EACH; i++)
+        pending[i] = (struct pending_run){.cell = i, .cost = 1};
+    return (struct trial){.c = coordinator_new(pending, workers * RUNS_EACH, workers, &options)};
 }
 
 static void take_orders(struct trial *t)
@@ -158,6 +157,68 @@ TRIAL(coordinator_counts_deaths_before_now, begin(2, INFINITY, (int[]){2, 0}))
     CHECK(got(t, ORDER_FAIL).cell == 10 && got(t, ORDER_FAIL).deaths == 3);
     lost(t, 1, true);
     CHECK(got(t, ORDER_RETURN).cell == 11 && got(t, ORDER_RETURN).deaths == 1);
+}
+
+/* ---- nodes on which workers die ---- */
+
+/* Worker 0 trains cell 10 on node 0. On node 1 the workers 1 to 3 die, each in another run, and come back. */
+static struct trial begin_shut(uint64_t *ticket)
+{
+    struct trial t = begin(4, INFINITY, (int[]){0, 2, 1, 0});
+
+    *ticket = hello(&t, 0, 0, 0);
+    for (int i = 1; i < 4; i++)
+        CHECK(hello(&t, i, 1, 0) > 0);
+    lost(&t, 3, true);
+    CHECK(got(&t, ORDER_RETURN).cell == 13 && got(&t, ORDER_RETURN).deaths == 1);
+    lost(&t, 2, true);
+    CHECK(got(&t, ORDER_RETURN).cell == 12 && got(&t, ORDER_RETURN).deaths == 2);
+    lost(&t, 1, true); /* the third of cell 11, and the third run on node 1, which takes all back */
+    CHECK(got(&t, ORDER_SHUT).worker == 1 && got(&t, ORDER_RETURN).cell == 11 &&
+          got(&t, ORDER_RETURN).deaths == 2);
+    for (int i = 1; i < 4; i++)
+        CHECK(hello(&t, i, 1, 0) == 0 && t.count == 0);
+    CHECK(state(&t).workers == 1 && state(&t).pending == 3);
+    return t;
+}
+
+TRIAL(coordinator_gives_no_runs_to_a_node_that_is_shut, (struct trial){0})
+{
+    uint64_t ticket;
+
+    *t = begin_shut(&ticket);
+    result(t, 0, ticket, true); /* a run that has lost a worker, on a node that has finished one */
+    CHECK(t->count == 2 && got(t, ORDER_RUN).worker == 0 && got(t, ORDER_RUN).cell == 11);
+    lost(t, 0, true);
+    CHECK(got(t, ORDER_FAIL).cell == 11 && got(t, ORDER_FAIL).deaths == 3); /* here it counts */
+}
+
+TRIAL(coordinator_opens_a_node_if_no_other_is_left, (struct trial){0})
+{
+    uint64_t ticket;
+
+    *t = begin_shut(&ticket);
+    lost(t, 0, false);
+    CHECK(has(t, ORDER_OPEN) && state(t).workers == 3 && state(t).running == 3);
+    uint64_t again = hello(t, 0, 0, 0);
+    CHECK(again > 0 && !has(t, ORDER_SHUT));
+    lost(t, 1, true); /* it is never shut again: this counts */
+    CHECK(got(t, ORDER_FAIL).deaths == 3 || got(t, ORDER_RETURN).deaths > 0);
+}
+
+TRIAL(coordinator_opens_a_node_that_finishes_a_run, begin_ahead(4, INFINITY))
+{
+    hello(t, 0, 0, 0);
+    uint64_t ticket = hello(t, 1, 1, 0);
+
+    for (int i = 0; i < 3; i++) {
+        CHECK(hello(t, 2, 1, 0) > 0);
+        lost(t, 2, true);
+        CHECK(has(t, ORDER_SHUT) == (i == 2));
+    }
+    CHECK(hello(t, 2, 1, 0) == 0 && t->count == 0);
+    result(t, 1, ticket, true);
+    CHECK(got(t, ORDER_OPEN).worker == 1 && state(t).workers == 3 && state(t).idle == 0);
 }
 
 /* An order ahead was not begun. */
@@ -294,11 +355,12 @@ TRIAL(coordinator_gives_an_idle_worker_what_another_holds_ahead, begin_ahead(2, 
 /* Lost workers have no share in the queue: the remaining ones hold orders ahead. */
 TEST(coordinator_shares_the_queue_among_those_who_are_left)
 {
-    const int64_t pending[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const double cost[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    struct pending_run pending[16];
     struct coordinator_options options = {.silence = 10, .deaths = 3, .orders_ahead = 1};
-    struct trial t = {.c = coordinator_new(pending, cost, NULL, 16, 10, &options)};
 
+    for (int i = 0; i < 16; i++)
+        pending[i] = (struct pending_run){.cell = i, .cost = 1};
+    struct trial t = {.c = coordinator_new(pending, 16, 10, &options)};
     uint64_t ticket = hello(&t, 0, 0, 0);
     CHECK(t.count == 1);
     progress(&t, 0, ticket, 1000);
@@ -412,9 +474,9 @@ TRIAL_OF_ONE(coordinator_tells_a_worker_that_wakes_to_stop_once, begin(1, 10, NU
 
 /* ---- runs that are added ---- */
 
-static int64_t add_all(struct trial *t, int64_t count, const int64_t *cell, const double *cost)
+static int64_t add_all(struct trial *t, int64_t count, const struct pending_run *run)
 {
-    int64_t added = coordinator_add(t->c, cell, cost, NULL, count, t->now);
+    int64_t added = coordinator_add(t->c, run, count, t->now);
 
     take_orders(t);
     return added;
@@ -433,30 +495,29 @@ static int64_t order_of_training(struct trial *t, uint64_t ticket)
     return digits;
 }
 
-TRIAL(coordinator_adds_the_longest_run_first, begin(3, INFINITY, NULL))
+TRIAL(coordinator_adds_long_runs_first, begin(3, INFINITY, NULL))
 {
-    /* cells 10, 11, 12 cost 4, 3, 2 */
-    const int64_t cell[] = {4, 5, 6, 7, 8};
-    const double cost[] = {2.5, 9, 0.5, 2, 9};
+    /* cells 10, 11, 12 cost 4, 3, 2, with the turns 0, 1, 2 */
+    const struct pending_run run[] = {{.cell = 4, .cost = 2.5, .turn = 1}, {.cell = 5, .cost = 9},
+        {.cell = 6, .cost = 0.5}, {.cell = 7, .cost = 2, .turn = 3}, {.cell = 8, .cost = 9}};
     uint64_t ticket = hello(t, 0, 0, 0);
 
-    CHECK(add_all(t, 5, cell, cost) == 5);
+    CHECK(add_all(t, 5, run) == 5);
     CHECK(t->count == 0 && state(t).pending == 7);
     CHECK_CLOSE(state(t).cost_left, 32, 0);
-    CHECK(order_of_training(t, ticket) == 5814726); /* 10 first: a leading 0 */
+    CHECK(order_of_training(t, ticket) == 5814276); /* 10 first: a leading 0 */
     CHECK(has(t, ORDER_FINISH) && state(t).ended == 8 && state(t).cost_left == 0);
 }
 
 TRIAL(coordinator_gives_added_runs_to_idle_workers_at_once, begin(1, 10, NULL))
 {
-    const int64_t cell[] = {1, 2, 3};
-    const double cost[] = {1, 3, 2};
+    const struct pending_run run[] = {{.cell = 1, .cost = 1}, {.cell = 2, .cost = 4}, {.cell = 3, .cost = 2}};
 
     for (int worker = 0; worker < 3; worker++)
         hello(t, worker, 0, 1000);
     CHECK(state(t).idle == 2);
     t->now = 5;
-    CHECK(add_all(t, 3, cell, cost) == 3);
+    CHECK(add_all(t, 3, run) == 3);
     CHECK(t->count == 2 && t->order[0].cell == 2 && t->order[0].worker == 1 && t->order[1].cell == 3);
     CHECK(tick(t, 14) == 0); /* the patience of the others counts from 5 */
     CHECK(tick(t, 15.5) >= 1);
@@ -468,7 +529,7 @@ TRIAL(coordinator_adds_at_the_time_of_the_last_event, begin(1, 10, NULL))
     hello(t, 0, 0, 0);
     tick(t, 5);
     t->now = 0;
-    CHECK(add_all(t, 1, &(int64_t){11}, &(double){1}) == 1);
+    CHECK(add_all(t, 1, &(struct pending_run){.cell = 11, .cost = 1}) == 1);
     hello(t, 1, 0, 0);
     CHECK(tick(t, 14) == 0 && tick(t, 14.5) == -1 && tick(t, 15.5) == 1);
 }
@@ -481,14 +542,13 @@ enum { ALLOCATIONS = sizeof(allocations) / sizeof(*allocations) };
 TEST(coordinator_is_not_made_without_memory)
 {
     const struct coordinator_options options = {.silence = 60, .deaths = 3, .orders_ahead = 1};
-    const int64_t cell[] = {0, 1, 2};
-    const double cost[] = {3, 2, 1};
+    const struct pending_run pending[] = {{.cell = 0}, {.cell = 1}, {.cell = 2}};
     int refused = 0;
 
     for (int i = 0; i < ALLOCATIONS; i++)
         for (int n = 0, failed = 1; failed; n++) {
             failing_after(n, allocations[i], ENOMEM);
-            struct coordinator *c = coordinator_new(cell, cost, NULL, 3, 4, &options);
+            struct coordinator *c = coordinator_new(pending, 3, 4, &options);
             failed = failing_end();
             CHECK((c == NULL) == failed);
             refused += c == NULL;
@@ -500,17 +560,16 @@ TEST(coordinator_is_not_made_without_memory)
 /* Each of the three arrays that grow. */
 TEST(coordinator_adds_nothing_without_memory)
 {
-    const int64_t cell[] = {1000};
-    const double cost[] = {7};
+    const struct pending_run run = {.cell = 1000, .cost = 7};
 
     for (int n = 0; n < 4; n++) {
         struct trial t = begin(3, INFINITY, NULL);
         failing_after(n, "realloc", ENOMEM);
-        int64_t added = coordinator_add(t.c, cell, cost, NULL, 1, t.now);
+        int64_t added = coordinator_add(t.c, &run, 1, t.now);
         bool failed = failing_end();
         CHECK(added == (failed ? -1 : 1));
         CHECK(state(&t).pending == (failed ? 3 : 4));
-        CHECK(coordinator_add(t.c, cell, cost, NULL, 1, t.now) == failed);
+        CHECK(coordinator_add(t.c, &run, 1, t.now) == failed);
         coordinator_free(t.c);
     }
 }
@@ -519,16 +578,13 @@ TEST(coordinator_adds_nothing_without_memory)
 static int push_orders(void *context)
 {
     const struct coordinator_options options = {.silence = 60, .deaths = 3, .orders_ahead = 1};
-    int64_t cell[200];
-    double cost[200];
+    struct pending_run pending[200];
 
     (void)context;
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    for (int i = 0; i < 200; i++) {
-        cell[i] = i;
-        cost[i] = 1;
-    }
-    struct coordinator *c = coordinator_new(cell, cost, NULL, 200, 4, &options);
+    for (int i = 0; i < 200; i++)
+        pending[i] = (struct pending_run){.cell = i, .cost = 1};
+    struct coordinator *c = coordinator_new(pending, 200, 4, &options);
     if (c) {
         failing_next("realloc", ENOMEM);
         for (int i = 0; i < 200; i++)

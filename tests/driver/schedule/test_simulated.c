@@ -134,12 +134,22 @@ static void plan_beat(struct simulation *s, int worker)
         plan_own(s, s->worker[worker].patience / 4, BEAT, worker);
 }
 
+/* Not that of worker 0, which always comes back. */
+static bool is_on_bad_node(const struct simulation *s, int worker)
+{
+    int node = s->worker[worker].node;
+
+    return node > 0 && random_uniform(s->seed + 11, RANDOM_TEST, (uint64_t)node) < s->hazards.bad;
+}
+
 /* Plans the consequences of what the worker does, which lasts `left` more seconds. */
 static void plan_end(struct simulation *s, int worker, double left)
 {
     const struct cell *cell = trained(s, worker);
 
-    if (cell->kind == CELL_POISON) {
+    if (is_on_bad_node(s, worker)) {
+        plan_own(s, 0.1 * left, FATE, worker);
+    } else if (cell->kind == CELL_POISON) {
         plan_own(s, left * simulated_draw(s), FATE, worker);
     } else if (cell->kind == CELL_STUBBORN && cell->losses < KILLS_OF_STUBBORN) {
         plan_own(s, 0.3 * left, SAVE, worker);
@@ -296,6 +306,12 @@ static void worker_fate(struct simulation *s, int worker)
     struct cell *cell = w->used > 0 ? trained(s, worker) : NULL;
     double fate = simulated_draw(s);
 
+    if (cell && is_on_bad_node(s, worker)) {
+        cell->losses++;
+        cell->strays++;
+        worker_dies(s, worker, false);
+        return;
+    }
     if (is_spared(s, cell, fate)) {
         worker_lies(s, worker);
         return;
@@ -386,9 +402,7 @@ void simulated_happens(struct simulation *s, const struct happening *it)
 enum { BATCH_MAX = 64 };
 
 struct batch_of_cells {
-    int64_t cell[BATCH_MAX + 1];
-    double cost[BATCH_MAX + 1];
-    int deaths[BATCH_MAX + 1];
+    struct pending_run run[BATCH_MAX + 1];
     int count;
 };
 
@@ -407,9 +421,8 @@ static void choose(struct simulation *s, struct batch_of_cells *batch)
         struct cell *cell = &s->cell[at];
         if (cell->truth != TRUTH_ABSENT)
             continue;
-        batch->cell[batch->count] = at;
-        batch->cost[batch->count] = cell->length * (0.5 + simulated_draw(s));
-        batch->deaths[batch->count++] = cell->deaths;
+        batch->run[batch->count++] = (struct pending_run){
+            .cell = at, .cost = cell->length * (0.5 + simulated_draw(s)), .deaths = cell->deaths};
         cell->truth = TRUTH_PENDING;
     }
 }
@@ -424,11 +437,8 @@ static void add(struct simulation *s, const struct order *order)
     choose(s, &batch);
     int64_t vain = any_cell(s); /* if it is there, it must not be added */
     int more = s->cell[vain].truth != TRUTH_ABSENT;
-    batch.cell[batch.count] = vain;
-    batch.cost[batch.count] = 1;
-    batch.deaths[batch.count] = 0;
-    int64_t added =
-        coordinator_add(s->coordinator, batch.cell, batch.cost, batch.deaths, batch.count + more, s->now);
+    batch.run[batch.count] = (struct pending_run){.cell = vain, .cost = 1};
+    int64_t added = coordinator_add(s->coordinator, batch.run, batch.count + more, s->now);
     CHECK(added == (s->stopped || s->home ? 0 : batch.count));
     s->owner.refused += added == 0;
     s->owner.added += added;
@@ -437,7 +447,7 @@ static void add(struct simulation *s, const struct order *order)
     s->owner.after_failure += continued && order->kind == ORDER_FAIL;
     s->owner.most -= batch.count;
     for (int i = 0; added == 0 && i < batch.count; i++)
-        s->cell[batch.cell[i]].truth = TRUTH_ABSENT;
+        s->cell[batch.run[i].cell].truth = TRUTH_ABSENT;
 }
 
 void owner_decides(struct simulation *s)

@@ -36,15 +36,17 @@ static void ends(struct simulation *s, const struct order *order, enum truth tru
     s->worker[order->worker].holds--;
 }
 
-/* Only the death of a worker that was just lost with blame, or given up, may count. */
+/* Only the death of a worker that was just lost with blame, or given up, may count. Shutting a node takes
+ * back what counted there. */
 static void counts(struct simulation *s, const struct order *order)
 {
     struct cell *cell = &s->cell[order->cell];
     int more = order->deaths - cell->deaths;
     bool lost = s->event.kind == EVENT_LOST && s->event.blame && s->event.worker == order->worker;
 
-    CHECK(more == 0 || (more == 1 && (lost || s->worker[order->worker].given_up)));
-    s->blamed += more;
+    CHECK(
+        more == 0 || (more < 0 && s->shut > 0) || (more == 1 && (lost || s->worker[order->worker].given_up)));
+    s->blamed += more > 0;
     cell->deaths = order->deaths;
 }
 
@@ -52,7 +54,7 @@ static void fails(struct simulation *s, const struct order *order)
 {
     const struct cell *cell = &s->cell[order->cell];
 
-    CHECK(cell->deaths == s->deaths - 1);
+    CHECK(cell->deaths == s->deaths - 1 || s->shut > 0);
     counts(s, order);
     CHECK(cell->deaths == s->deaths);
     CHECK(cell->losses >= s->deaths); /* not counting nodes */
@@ -76,11 +78,10 @@ static void accepts(struct simulation *s, const struct order *order)
 /* From now on the coordinator takes no decisions. */
 static void finishes(struct simulation *s)
 {
-    const int64_t cell = s->cells;
-    const double cost = 1;
+    const struct pending_run run = {.cell = s->cells, .cost = 1};
 
     CHECK(!s->finished);
-    CHECK(coordinator_add(s->coordinator, &cell, &cost, NULL, 1, s->now) == 0);
+    CHECK(coordinator_add(s->coordinator, &run, 1, s->now) == 0);
     s->finished = s->home = true;
 }
 
@@ -123,6 +124,12 @@ static void obey(struct simulation *s, const struct order *order)
         break;
     case ORDER_QUIT:
         s->home = true;
+        break;
+    case ORDER_SHUT:
+        s->shut++;
+        break;
+    case ORDER_OPEN:
+        s->opened++;
         break;
     case ORDER_FINISH:
         finishes(s);
@@ -256,25 +263,19 @@ static void make_coordinator(struct simulation *s, const double *cost)
 {
     struct coordinator_options options = {
         .silence = s->silence, .deaths = s->deaths, .orders_ahead = s->ahead};
-    int64_t *pending = malloc((size_t)(s->cells + 1) * sizeof(*pending)), count = 0;
-    double *costs = malloc((size_t)(s->cells + 1) * sizeof(*costs));
-    int *deaths = malloc((size_t)(s->cells + 1) * sizeof(*deaths));
+    struct pending_run *pending = malloc((size_t)(s->cells + 1) * sizeof(*pending));
+    int64_t count = 0;
 
     for (int64_t i = 0; i < s->cells; i++) {
         if (random_uniform(s->seed + 8, RANDOM_TEST, (uint64_t)i) < s->owner.absent) {
             s->cell[i].truth = TRUTH_ABSENT;
             continue;
         }
-        pending[count] = i;
-        deaths[count] = s->cell[i].deaths;
-        costs[count++] = cost[i];
+        pending[count++] = (struct pending_run){.cell = i, .cost = cost[i], .deaths = s->cell[i].deaths};
     }
-    s->coordinator =
-        coordinator_new(pending, costs, s->hazards.fault > 0 ? deaths : NULL, count, s->workers, &options);
+    s->coordinator = coordinator_new(pending, count, s->workers, &options);
     CHECK(s->coordinator != NULL);
     free(pending);
-    free(costs);
-    free(deaths);
 }
 
 void simulation_init(
@@ -330,8 +331,10 @@ void simulation_report(const struct simulation *s)
            " unlucky), %" PRId64 " returned, %" PRId64 " deaths counted\n",
         s->seed, s->workers, s->cells, s->done, s->failed, s->unlucky, s->returned, s->blamed);
     printf("    %" PRId64 " nodes fell, %" PRId64 " workers given up, %" PRId64 " told to stop, %" PRIu64
-           " events at %.0f ns, at most %" PRId64 " orders on one\n",
-        s->fallen, s->silent, s->told, s->events, 1e9 * s->handling / (double)s->events, s->most_orders);
+           " events at %.0f ns, at most %" PRId64 " orders on one; %" PRId64 " nodes shut, %" PRId64
+           " opened\n",
+        s->fallen, s->silent, s->told, s->events, 1e9 * s->handling / (double)s->events, s->most_orders,
+        s->shut, s->opened);
     if (owner->batch > 0)
         printf("    %" PRId64 " runs added, %" PRId64 " additions without effect\n", owner->added,
             owner->refused);
@@ -353,5 +356,6 @@ void simulation_check(const struct simulation *s)
     CHECK(state.pending == count[TRUTH_PENDING] && state.running == 0);
     CHECK(state.ended == s->done + s->failed && (state.pending > 0 || state.cost_left == 0));
     /* The number of orders when everything that all workers hold is returned and handed out again: */
-    CHECK(s->owner.batch > 0 || s->most_orders <= 2 + (int64_t)s->workers * (2 + 2 * (1 + s->ahead)));
+    CHECK(s->owner.batch > 0 || s->shut > 0 ||
+          s->most_orders <= 2 + (int64_t)s->workers * (2 + 2 * (1 + s->ahead)));
 }

@@ -45,6 +45,27 @@ TEST(coordinator_loses_nothing_among_faulty_workers)
     }
 }
 
+/* One of a hundred nodes is bad. Its workers come back at once, and die again, whichever run they train. No
+ * run fails, and few are trained there. */
+TEST(coordinator_shuts_bad_nodes)
+{
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct simulation s = {.stop_at = INFINITY, .latency = 1e-3, .silence = 5, .seed = seed};
+        int workers = (int)setting("SIMULATION_WORKERS", WORKERS);
+        int64_t cells = 10 * workers;
+        double *cost = simulation_costs(seed, cells);
+        s.hazards = (struct hazards){.fault = 1e-9, .absence = 1e-3, .gap = INFINITY, .bad = 0.01};
+        simulation_init(&s, workers, cells, 1, cost, cost);
+        simulate(&s);
+        simulation_report(&s);
+        simulation_check(&s);
+        CHECK(s.done == cells && s.failed == 0 && s.opened == 0);
+        CHECK(s.shut > 0 && s.shut < s.nodes / 50);
+        simulation_release(&s);
+        free(cost);
+    }
+}
+
 /* Runs that are added in response to the last result, or failure, as a search does, which often has nothing
  * under way but one run. A fifth of the runs kill their workers. */
 TEST(coordinator_continues_a_sweep_that_is_a_search)
@@ -123,6 +144,7 @@ static struct hazards draw_hazards(struct dice *dice, double silence, int nodes)
         .burst = burst,
         .poison = with_probability(dice, 0.5) ? 0.001 : log_uniform(dice, 0.001, 0.2),
         .stubborn = with_probability(dice, 0.5) ? 0.002 : log_uniform(dice, 0.001, 0.2),
+        .bad = with_probability(dice, 0.5) ? 0 : log_uniform(dice, 0.001, 0.5),
     };
 }
 
@@ -171,6 +193,8 @@ static void sum_up(struct simulation *sum, const struct simulation *s)
     sum->events += s->events;
     sum->silent += s->silent;
     sum->fallen += s->fallen;
+    sum->shut += s->shut;
+    sum->opened += s->opened;
     sum->owner.added += s->owner.added;
     sum->stopped = sum->stopped || s->stopped;
 }
@@ -214,5 +238,5 @@ TEST(coordinator_survives_what_is_drawn)
         return;
     /* With many seeds, everything must have happened. */
     CHECK(sum.done > 0 && sum.failed > 0 && sum.silent > 0 && sum.fallen > 0 && sum.stopped);
-    CHECK(sum.owner.added > 0);
+    CHECK(sum.owner.added > 0 && sum.shut > 0 && sum.opened > 0);
 }

@@ -217,6 +217,20 @@ IN_SWEEP(sweep_cells_agree_with_indices, grid)
 }
 
 /* Compares the cells that `skip: text` leaves out of the grid with a condition on their runs. */
+/* The turns of 5 rates and 3 decays are their indices with 3 and 2 bits reversed; words have none. */
+IN_SWEEP(sweep_turns_are_coarse_first,
+    BASE "learning_rate: [0.1, 0.2, 0.3, 0.4, 0.5]\nweight_decay: [0, 1, 2]\n"
+         "norm_placement: [pre, post]\ntied: [false, true]\nseed: [3, 4]\n")
+{
+    static const int rate[] = {0, 4, 2, 6, 1}, decay[] = {0, 2, 1};
+
+    CHECK(sweep->cells == 120);
+    for (int cell = 0; cell < 120; cell++) {
+        int x = rate[cell / 24], y = decay[cell / 8 % 3];
+        CHECK(sweep_turn(sweep, cell) == 8 * (cell % 2) + (x > y ? x : y));
+    }
+}
+
 static void check_skip(const char *text, bool (*expected)(const struct run *run))
 {
     char whole[1024];

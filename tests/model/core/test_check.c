@@ -62,29 +62,27 @@ static void take_from_nothing(void)
 {
     struct queue queue;
 
-    queue_init(&queue, NULL, NULL, NULL, 0);
-    queue_take(&queue);
+    queue_init(&queue, NULL, 0);
+    queue_take(&queue, (struct pick){0});
 }
 
 static void end_twice(void)
 {
-    const int64_t cell[] = {7};
-    const double cost[] = {1};
+    const struct pending_run pending = {.cell = 7, .cost = 1};
     struct queue queue;
 
-    queue_init(&queue, cell, cost, NULL, 1);
-    int64_t run = queue_take(&queue);
+    queue_init(&queue, &pending, 1);
+    int64_t run = queue_take(&queue, (struct pick){0});
     queue_end(&queue, run);
     queue_end(&queue, run);
 }
 
 static void give_a_cell_twice(void)
 {
-    const int64_t cell[] = {7, 7};
-    const double cost[] = {1, 2};
+    const struct pending_run pending[] = {{.cell = 7, .cost = 1}, {.cell = 7, .cost = 2}};
     struct queue queue;
 
-    queue_init(&queue, cell, cost, NULL, 2);
+    queue_init(&queue, pending, 2);
 }
 
 TEST(check_guards_the_schedule)
