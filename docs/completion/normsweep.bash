@@ -79,7 +79,7 @@ _normsweep_names() {
         ;;
     run)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --spares:N --set:KEY=VALUE --fresh --dry-run --retry-failed \
-            --log:FILE -h --help 1:SWEEP.yaml
+            --budget:TIME --log:FILE -h --help 1:SWEEP.yaml
         ;;
     plan)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --set:KEY=VALUE --values -h --help 1:SWEEP.yaml

@@ -19,6 +19,8 @@
 #define TEXTS(field) .kind = STORE_TEXTS, FIELD(field, struct texts)
 #define NUMBER(field, of_what, from, to)                                                                     \
     .kind = STORE_NUMBER, FIELD(field, int), .of = (of_what), .least = (from), .most = (to)
+#define TIME(field, of_what)                                                                                 \
+    .kind = STORE_TIME, FIELD(field, int), .of = (of_what), .least = 1, .most = INT_MAX
 
 const struct option_row option_table[OPTION_COUNT] = {
 #define X(option, letter, word, value, store, text) [OPTION_##option] = {word, value, text, letter, store},
@@ -65,11 +67,12 @@ static int take_value(struct scan *scan, enum option option, const char *name, c
         texts->text[texts->count++] = value;
     } else {
         const char letter[] = {row->letter, 0};
-        long number = strtol(value, NULL, 10);
+        bool whole = *value && !value[strspn(value, "0123456789")];
+        long number = row->kind == STORE_TIME ? duration_read(value) : whole ? strtol(value, NULL, 10) : -1;
         char what[64];
         snprintf(what, sizeof(what), "%s%s takes %s and not", row->letter ? "-" : "--",
             row->letter ? letter : row->word, row->of);
-        if (!*value || value[strspn(value, "0123456789")] || number < row->least || number > row->most)
+        if (number < row->least || number > row->most)
             return misuse(scan, what, value, "");
         *(int *)field = (int)number;
     }

@@ -116,6 +116,9 @@ static void print_forecast(const struct forecast *forecast)
         puts(", from the first step: failed before");
     if (begin_line("train", forecast->begun))
         puts(", from the first step");
+    if (forecast_pending(forecast) > 1)
+        puts("order     long runs first; among runs of similar length by seed, then coarse grids before fine "
+             "ones");
     if (forecast->later > 0)
         printf("search    would choose about %.0f more as these end\n", ceil(forecast->later));
 }

@@ -21,8 +21,8 @@ void about_version(FILE *file);
 /*
  * The options of all commands: X(OPTION, letter, word, value, store, help). A command takes the options whose
  * bits are in its row of the command table; all commands take --help and --version. `store` says where struct
- * arguments keeps the value: FLAG, TEXT(field), TEXTS(field) for an option that may be repeated, or
- * NUMBER(field, of what, least, most). Each option has its own field.
+ * arguments keeps the value: FLAG, TEXT(field), TEXTS(field) for an option that may be repeated,
+ * NUMBER(field, of what, least, most) or TIME(field, of what). Each option has its own field.
  */
 #define OPTIONS(X)                                                                                           \
     X(OUTPUT, 'o', "output", "OUT.nc", TEXT(output),                                                         \
@@ -38,6 +38,8 @@ void about_version(FILE *file);
     X(RETRY_FAILED, 0, "retry-failed", NULL, FLAG, "repeat failed runs")                                     \
     X(RUNS, 'n', "runs", "N", NUMBER(runs, "a number of runs", 1, 1000000000),                               \
         "number of finished runs to train again (default: one in a hundred, at least one)")                  \
+    X(BUDGET, 0, "budget", "TIME", TIME(budget, "a time such as 90m or 1h30m"),                              \
+        "save all runs and end after so much time, as after a signal")                                       \
     X(LOG, 0, "log", "FILE", TEXT(log), "append what happens to FILE: one JSON object a line")               \
     X(WATCH, 0, "watch", NULL, FLAG, "keep showing the status until the sweep has ended")                    \
     X(WAIT, 0, "wait", NULL, FLAG, "wait until the sweep has ended; the exit status says how")               \
@@ -101,6 +103,7 @@ struct arguments {
     const char *over; /* NULL: not given */
     const char *log; /* NULL: not given */
     int limit; /* valid if given */
+    int budget; /* seconds; 0: not given */
 };
 
 /* What an option's value is stored as. */
@@ -109,6 +112,7 @@ enum store_kind {
     STORE_TEXT, /* const char * */
     STORE_TEXTS, /* struct texts */
     STORE_NUMBER, /* int */
+    STORE_TIME, /* int, seconds */
 };
 
 struct option_row {
@@ -118,8 +122,8 @@ struct option_row {
     char letter; /* 0: none */
     enum store_kind kind;
     size_t offset; /* in struct arguments; unused for flags */
-    const char *of; /* STORE_NUMBER: what it takes, "a number of workers" */
-    int least, most; /* STORE_NUMBER: bounds, both included */
+    const char *of; /* numbers and times: what it takes, "a number of workers" */
+    int least, most; /* the same: bounds, both included */
 };
 
 extern const struct option_row option_table[OPTION_COUNT];

@@ -255,6 +255,9 @@ int command_run(const struct arguments *arguments, struct error *error)
         .arguments = arguments, .argc = arguments->argc, .argv = arguments->argv, .begun = clock_now()};
     struct starter starter = starter_find();
 
+    if (arguments_has(arguments, OPTION_BUDGET) &&
+        !getenv(LEASE_VARIABLE)) /* else the launcher keeps the time */
+        signals_stop_in(arguments->budget);
     if (arguments_has(arguments, OPTION_DRY_RUN))
         return starter.rank > 0 ? 0 : dry_run(&start, &starter, error);
     if (starter.rank >= 0 && !(starter.size == 1 && arguments->jobs == 0))

@@ -6,7 +6,9 @@
 #include "driver/text/text.h"
 #include "model/core/printable.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +33,28 @@ char *duration_format(double seconds, char *text, size_t size)
     else
         snprintf(text, size, "%" PRId64 " h %02" PRId64 " min", whole / 3600, whole / 60 % 60);
     return text;
+}
+
+int duration_read(const char *text)
+{
+    static const char units[] = "dhms";
+    static const int seconds[] = {86400, 3600, 60, 1};
+    const char *last = NULL;
+    int64_t sum = 0;
+
+    do { /* a number and a unit, which is smaller than the one before */
+        char *end;
+        long number = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : -1;
+        if (number < 0 || number > INT_MAX)
+            return -1;
+        const char *unit = *end ? strchr(units, *end) : last ? NULL : units + 3;
+        if (!unit || (last && unit <= last))
+            return -1;
+        sum += number * seconds[unit - units];
+        last = unit;
+        text = *end ? end + 1 : end;
+    } while (*text);
+    return sum <= INT_MAX ? (int)sum : -1;
 }
 
 char *rate_format(double rate, char *text, size_t size)

@@ -12,6 +12,9 @@
 /* "2 h 05 min", "3 min 20 s", "4.2 s". Returns text. */
 char *duration_format(double seconds, char *text, size_t size);
 
+/* Seconds of "45s", "90m", "1h30m", "2d" or "7200"; -1: it is none of these, or longer than an int. */
+int duration_read(const char *text);
+
 /* "850", "12.3k", "1.25M" per second. Returns text. */
 char *rate_format(double rate, char *text, size_t size);
 

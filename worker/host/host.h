@@ -190,6 +190,9 @@ struct processor {
  */
 void signals_install(void);
 
+/* From so many seconds on it is as if one had come. */
+void signals_stop_in(double seconds);
+
 /* Has one of these signals come? */
 bool signals_stop(void);
 

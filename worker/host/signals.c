@@ -21,6 +21,7 @@ enum { STATUS_INTERRUPTED = 130 };
 
 static volatile sig_atomic_t stop /* the signal; 0: none */, interrupts, end_at_second = 1;
 static bool installed;
+static double deadline; /* on the clock of clock_now; 0: none */
 static const int stopping[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 /* While signals are held: the thread that has them blocked, and that an exec keeps. */
@@ -113,9 +114,14 @@ void signals_install(void)
     installed = true;
 }
 
+void signals_stop_in(double seconds)
+{
+    deadline = clock_now() + seconds;
+}
+
 bool signals_stop(void)
 {
-    return stop != 0;
+    return stop != 0 || (deadline > 0 && clock_now() >= deadline);
 }
 
 void signals_end_at_second(bool end)

@@ -167,7 +167,7 @@ struct measure; /* of measure.h, which needs the groups from here */
  * every change of what one of them has, so with every row of the tables of parameters, metrics and tensors; a
  * file of another version is refused. analysis/normsweep/names.py has it, too.
  */
-enum { FORMAT_VERSION = 11 };
+enum { FORMAT_VERSION = 12 };
 
 /*
  * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, length, coordinate,

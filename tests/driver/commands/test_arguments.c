@@ -12,6 +12,7 @@ static size_t store_size(enum store_kind kind)
     case STORE_TEXTS:
         return sizeof(struct texts);
     case STORE_NUMBER:
+    case STORE_TIME:
         return sizeof(int);
     }
     return 0;
@@ -43,6 +44,7 @@ static bool is_stored(const struct arguments *arguments, const struct option_row
         return ((const struct texts *)place)->count == 1 &&
                strcmp(((const struct texts *)place)->text[0], "1") == 0;
     case STORE_NUMBER:
+    case STORE_TIME:
         return *(const int *)place == 1;
     }
     return false;

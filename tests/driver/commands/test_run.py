@@ -1,5 +1,6 @@
 """`normsweep run` from end to end: with MPI and without, stopped, continued, refused, killed."""
 
+import json
 import os
 import pathlib
 import re
@@ -145,6 +146,33 @@ def test_carried_on(normsweep, sweep, tmp_path, jobs, number):
     normsweep("run", sweep, "-j", "2", *arguments)
     normsweep("run", sweep, "-j", "0", *arguments, "-o", "whole.nc")
     assert_equal(tmp_path / "sweep.nc", tmp_path / "whole.nc")
+
+
+@pytest.mark.parametrize("jobs", ["0", "2"])
+def test_a_budget_ends_it_like_a_signal(normsweep, sweep, tmp_path, jobs):
+    arguments = [*LONG, "--set", "steps=100000000", "--budget", "2s", "-j", jobs]
+    assert "stopped: 0 of 4 runs" in normsweep("run", sweep, *arguments, status=75).stdout
+    saved = "1 run under way is saved" if jobs == "0" else "2 runs under way are saved"
+    assert saved in normsweep("run", sweep, *arguments, status=75).stdout
+
+
+def test_a_budget_is_a_time(normsweep, sweep):
+    for wrong in ["soon", "2x", "0", "-1h"]:
+        said = normsweep("run", sweep, "--budget", wrong, status=2).stderr
+        assert said == f"normsweep run: --budget takes a time such as 90m or 1h30m and not '{wrong}'\n"
+
+
+def test_coarse_grids_come_first(normsweep, sweep, tmp_path):
+    """By seed, then by the largest of the reversed indices of the axes that are numbers."""
+    def turn(cell):
+        rate, decay, seed, _ = np.unravel_index(cell, (5, 3, 2, 2))
+        return seed, max(int(f"{rate:03b}"[::-1], 2), int(f"{decay:02b}"[::-1], 2)), cell
+
+    normsweep("run", sweep, "-j", "0", "--log", "log", "--set", "steps=1", "--set", "weight_decay=[0, 1, 2]", "--set",
+              "learning_rate={log: [1e-1, 1e-3], points: 5}", "--set", "zero_query_key=[false, true]")
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    order = [line["cell"] for line in lines if line["event"] == "run_started"]
+    assert order == sorted(range(60), key=turn)
 
 
 @thorough

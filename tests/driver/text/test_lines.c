@@ -82,6 +82,21 @@ TEST(durations)
     CHECK_TEXT(duration_format(7500, text, sizeof(text)), "2 h 05 min");
 }
 
+TEST(durations_are_read)
+{
+    static const struct {
+        const char *text;
+        int seconds;
+    } known[] = {{"90", 90}, {"45s", 45}, {"90m", 5400}, {"1h30m", 5400}, {"2d", 172800}, {"1d1h1m1s", 90061},
+        {"0", 0}, {"2147483647", 2147483647}, {"", -1}, {"m", -1}, {"-1", -1}, {"1.5h", -1}, {"1h30", -1},
+        {"1m1h", -1}, {"1h1h", -1}, {"1x", -1}, {" 1h", -1}, {"1h ", -1}, {"2147483648", -1}, {"30000d", -1},
+        {"99999999999999999999", -1}};
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (duration_read(known[i].text) != known[i].seconds)
+            test_fail(__FILE__, __LINE__, "'%s' is read as %d", known[i].text, duration_read(known[i].text));
+}
+
 TEST(quoted_paths)
 {
     static const char *const paths[][2] = {
