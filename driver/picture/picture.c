@@ -43,10 +43,12 @@ static const struct {
     char character;
     int colour;
     const char *word;
+    char pale; /* the character of a pending cell that looks like a neighbour */
+    const char *pale_word;
 } marks[MARK_FLAG] = {
-    [MARK_GROWING] = {'#', 172, "growing"},
-    [MARK_SHRINKING] = {'-', 140, "shrinking"},
-    [MARK_DIVERGED] = {'!', COLOUR_BLACK, "diverged"},
+    [MARK_GROWING] = {'#', 172, "growing", '*', "pending, nearest is growing"},
+    [MARK_SHRINKING] = {'-', 140, "shrinking", '~', "pending, nearest is shrinking"},
+    [MARK_DIVERGED] = {'!', COLOUR_BLACK, "diverged", ':', "pending, nearest has diverged"},
     [MARK_ENDED] = {'o', 32, "done, no norms measured"},
     [MARK_FAILED] = {'x', 160, "failed"},
     [MARK_RUNNING] = {'>', 36, "running"},
@@ -57,6 +59,10 @@ static const struct {
     [MARK_NOTHING] = {'.', COLOUR_NONE, "no value"},
     [MARK_NUMBER] = {' ', COLOUR_NONE, ""},
 };
+
+#define PALE 0.4 /* of the strength of a colour */
+
+enum { GREY = 248 };
 
 static const char shades[] = ":-=+*#%@";
 
@@ -72,6 +78,7 @@ struct cell_sums {
 struct cell {
     double number; /* NaN: none */
     enum mark mark;
+    bool pale; /* these are a neighbour's: its own runs are all to come */
 };
 
 struct drawing {
@@ -91,7 +98,7 @@ struct drawing {
     struct cell *cell; /* [cells] */
     const struct cell *panel; /* [y][x] the panel that is drawn */
     struct colour_scale scale; /* the same for all panels */
-    int64_t used[MARK_COUNT]; /* number of cells with each mark */
+    int64_t used[MARK_COUNT], pale[MARK_COUNT]; /* number of cells with each mark */
     int64_t diverged_runs;
     bool all_diverged; /* then none is left out */
     int64_t fewer; /* cells that have runs, but fewer than others because some are skipped */
@@ -209,6 +216,33 @@ static struct cell judge_cell(const struct drawing *d, int64_t i)
     return cell;
 }
 
+/* Lets each pending cell of a panel look like its nearest neighbour whose runs have ended, from those
+ * outwards over the sides of pending cells. */
+static void paint_pending(struct drawing *d, struct cell *panel)
+{
+    int64_t width = d->plane->x.length, size = width * d->plane->y.length, count = 0;
+    int64_t *reached = memory_new((size_t)size, sizeof(*reached));
+
+    for (int64_t i = 0; i < size; i++)
+        if (is_growth(panel[i].mark) || panel[i].mark == MARK_DIVERGED)
+            reached[count++] = i;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = reached[i], x = at % width;
+        const int64_t next[] = {x > 0 ? at - 1 : at, x + 1 < width ? at + 1 : at,
+            at >= width ? at - width : at, at + width < size ? at + width : at};
+        for (int side = 0; side < 4; side++) {
+            struct cell *cell = &panel[next[side]];
+            if (cell->mark != MARK_PENDING)
+                continue;
+            *cell = (struct cell){panel[at].number, panel[at].mark, true};
+            reached[count++] = next[side];
+            d->used[MARK_PENDING]--;
+            d->pale[cell->mark]++;
+        }
+    }
+    free(reached);
+}
+
 /* Chooses the marks of all cells, and one scale for their numbers. */
 static void judge(struct drawing *d)
 {
@@ -225,6 +259,8 @@ static void judge(struct drawing *d)
     }
     colour_scale_choose(&d->scale, number, cells, numbers);
     free(number);
+    for (int i = 0; d->diagram && i < d->plane->panels; i++)
+        paint_pending(d, d->cell + i * d->plane->y.length * d->plane->x.length);
 }
 
 /* ---- looks ---- */
@@ -268,9 +304,15 @@ static struct plot_cell look_of(const struct drawing *d, const struct cell *cell
             snprintf(look.text, sizeof(look.text), "%.*g", d->digits, cell->number);
     } else if (is_growth(cell->mark)) { /* however weak, one is orange and the other violet */
         place = 2 * place - 1;
+        place *= cell->pale ? PALE : 1;
         look.colour = colour_diverging(cell->mark == MARK_GROWING ? fmax(place, DBL_MIN) : fmin(place, 0));
     } else if (!look.text[0] && (d->terminal.colours || d->digits || d->words)) {
         snprintf(look.text, sizeof(look.text), "%c", look.character);
+    }
+    if (cell->pale) {
+        look.character = d->terminal.colours ? marks[MARK_PENDING].character : marks[cell->mark].pale;
+        look.colour = cell->mark == MARK_DIVERGED ? GREY : look.colour;
+        snprintf(look.text, sizeof(look.text), "%s", d->terminal.colours ? "." : "");
     }
     return look;
 }
@@ -376,6 +418,13 @@ static void print_legend(const struct drawing *d, FILE *out)
             continue;
         struct plot_cell look = look_of(d, &cell);
         legend_add(&legend, &look, mark >= MARK_FLAG ? d->flags.word[mark - MARK_FLAG] : marks[mark].word);
+    }
+    for (enum mark mark = 0; mark <= MARK_DIVERGED; mark++) {
+        struct cell cell = {
+            .number = colour_scale_value(&d->scale, mark == MARK_GROWING), .mark = mark, .pale = true};
+        struct plot_cell look = look_of(d, &cell);
+        if (d->pale[mark] > 0)
+            legend_add(&legend, &look, marks[mark].pale_word);
     }
     legend_end(&legend);
 }

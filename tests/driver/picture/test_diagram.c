@@ -145,19 +145,50 @@ TEST(diagram_tells_marks_apart)
     grid.growth[6] = 2;
     check(&grid, plain,
         "weight_decay\n"
-        "1 |       xxxxxx ...... ------\n"
+        "1 |       xxxxxx ~~~~~~ ------\n"
         "0 |oooooo !!!!!! >>>>>> ######\n"
         "  +---+------+------+------+---\n"
         "    0.0001 0.001   0.01   0.1\n"
         "                  learning_rate\n"
         "# growing   - shrinking   ! diverged   o done, no norms measured   x failed\n"
-        "> running   . pending   _ skipped (blank)\n");
+        "> running   _ skipped (blank)   ~ pending, nearest is shrinking\n");
+}
+
+/* Pending cells look like the nearest that has ended, over the sides of pending cells, but paler. */
+TEST(diagram_paints_pending_cells)
+{
+    grid_init(&grid, 7, 3, 1);
+    memset(grid.outcome, OUTCOME_PENDING, sizeof(grid.outcome));
+    grid.outcome[0] = grid.outcome[20] = OUTCOME_DONE; /* the corners */
+    grid.growth[0] = 4;
+    grid.growth[20] = 0.5;
+    grid.outcome[2] = OUTCOME_DIVERGED;
+    grid.outcome[9] = grid.outcome[10] = grid.outcome[11] = OUTCOME_SKIPPED; /* a wall */
+    check(&grid, plain,
+        "weight_decay\n"
+        "2 |!!!!!! :::::: ::::::        ~~~~~~ ~~~~~~ ------\n"
+        "1 |****** ****** ******        ~~~~~~ ~~~~~~ ~~~~~~\n"
+        "0 |###### ****** ******        ~~~~~~ ~~~~~~ ~~~~~~\n"
+        "  +---+------+------+------+------+------+------+---\n"
+        "    0.0001 0.001   0.01   0.1     1      10    100\n"
+        "                                       learning_rate\n"
+        "# growing   - shrinking   ! diverged   _ skipped (blank)\n"
+        "* pending, nearest is growing   ~ pending, nearest is shrinking\n"
+        ": pending, nearest has diverged\n");
+    grid_init(&grid, 3, 1, 1);
+    grid.outcome[1] = OUTCOME_PENDING;
+    grid.growth[0] = grid.growth[2] = 4;
+    int lines;
+    char *text = drawn(&grid, painted, 0, &lines);
+    CHECK(strstr(text, "\033[48;5;94m       \033[38;5;16m\033[48;5;172m   .   \033[0m\033[48;5;94m       "));
+    CHECK(strstr(text, "\033[38;5;16m\033[48;5;172m.\033[0m pending, nearest is growing\n"));
+    free(text);
 }
 
 /* A cell with a run under way is marked by its other runs, or as running if the diagram is live. */
 TEST(diagram_live)
 {
-    static const char *const row[] = {"0 |###### ...... >>>>>>\n", "0 |>>>>>> ...... >>>>>>\n"};
+    static const char *const row[] = {"0 |###### ****** >>>>>>\n", "0 |>>>>>> ~~~~~~ >>>>>>\n"};
 
     for (int live = 0; live < 2; live++) {
         int lines;
