@@ -5,10 +5,11 @@ import pytest
 import xarray as xr
 from conftest import script
 from drawn import (
-    DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, dataset, drawing, legend, mesh, near, panels, words)
+    DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, RUNNING, SKIPPED, dataset, drawing, legend, mesh, near, panels,
+    words)
 from made_up import PHASE
 from matplotlib.collections import LineCollection
-from normsweep.figures.cells import implied_sides
+from normsweep.figures.cells import PALE, implied_sides
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 
@@ -104,13 +105,33 @@ def test_phase_line_is_the_boundary_of_the_module():
 
 def test_cells_without_a_result():
     made = straight_phase()
-    made.outcome[0, 0], made.outcome[0, 1], made.outcome[1, 0], made.outcome[1, 1] = DIVERGED, FAILED, SKIPPED, PENDING
+    made.outcome[0, 0], made.outcome[0, 1], made.outcome[1, 0], made.outcome[1, 1] = DIVERGED, FAILED, SKIPPED, RUNNING
     found = drawing(made, "phase")
     axes = panels(found)[0]
     places = {(patch.get_hatch(), *np.round(patch.get_center(), 9)) for patch in axes.patches}
     assert places == {("xxxxx", -1.0, 1.0), ("|||||", -1.0, 0.0), (".....", -2.0, 1.0), ("/////", -2.0, 0.0)}
     assert set(legend(found)) >= {"diverged", "failed", "skipped", "no value"}
     assert np.ma.count_masked(np.ma.masked_invalid(mesh(axes))) == 4
+
+
+def test_pending_cells_look_like_the_nearest_that_has_ended():
+    made = straight_phase()
+    made.outcome[:] = PENDING
+    made.outcome[0, 0], made.outcome[-1, -1] = DONE, DIVERGED
+    rows, columns = np.indices(made.outcome.shape)
+    far = (np.array(made.outcome.shape) - 1)[:, None, None]
+    like_done = np.hypot(rows, columns) < np.hypot(*(np.array([rows, columns]) - far))
+    ordered = like_done[np.ix_(np.argsort(made.learning_rate.values), np.argsort(made.weight_decay.values))].T.ravel()
+    found = drawing(made, "phase")
+    axes = panels(found)[0]
+    pale, = (part for part in axes.collections if part.get_alpha() == PALE)
+    painted = np.ma.masked_invalid(np.ma.ravel(pale.get_array()))
+    assert "pending, like the nearest that has ended" in legend(found)
+    growth = np.log(made.norm_growth.values[0, 0])
+    assert (painted.compressed() == growth).all() and ordered.sum() - 1 == painted.count()
+    assert not (~painted.mask & ~ordered).any()
+    hatched = sum(patch.get_alpha() == PALE for patch in axes.patches)
+    assert hatched > 0 and "no value" not in legend(found)
 
 
 def test_decay_zero_is_a_row_of_its_own():

@@ -8,6 +8,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
+from scipy.ndimage import distance_transform_edt
 
 from ..plane import averaged, is_geometric, is_linear, last, of_sound_runs, reduced
 from ..words import several
@@ -19,6 +20,7 @@ CURVES = 8  # at most
 SEEN = 0.02  # share of a panel's height below which a cell is too thin for its hatch to be seen
 LETTERS_APART, LINES_APART = 0.09, 0.17  # inches between labels beside each other, and from one to that above it
 MARKS = colours.OUTCOMES  # how cells without a result look
+PALE = 0.35  # opacity of cells that are not trained yet
 IMPLIED = {word: {"facecolor": style["pale"], "edgecolor": "none"} for word, style in colours.PHASES.items()}
 TRAINED = {"facecolor": "none", "edgecolor": "0.25", "linewidth": 0.4}
 CLASSES = {  # of dynamics, for those who meet the words for the first time
@@ -192,6 +194,24 @@ def draw_implied(axes, masks, values, plane):
     hatch(axes, x, y, values.notnull().values, TRAINED)
     return [Patch(facecolor=IMPLIED[word]["facecolor"], edgecolor="0.7", linewidth=0.5, label=f"{word}, not trained")
             for word, mask in masks.items() if mask.any()]
+
+
+def draw_pending(axes, part, values, plane, normaliser, palette):
+    """Paints each cell whose runs are all to come like the nearest one, in steps over the grid, whose runs have ended,
+    but paler. Returns the mask of these cells, and handles for a legend."""
+    x, y = (scale(values[axis]) for axis in plane)
+    order = list(plane[::-1])
+    repeats = [dim for dim in part.outcome.dims if dim not in plane]
+    pending = part.sweep.pending.all(repeats).transpose(*order).sortby(order)
+    diverged = stands(part, plane)["diverged"].values
+    ended = np.isfinite(values.values) | diverged
+    if not pending.any() or not ended.any():
+        return None, []
+    rows, columns = distance_transform_edt(~ended, return_distances=False, return_indices=True)
+    nearest = np.where(pending.values, values.values[rows, columns], np.nan)
+    axes.pcolormesh(x.edges, y.edges, nearest, cmap=palette, norm=normaliser, alpha=PALE)
+    hatch(axes, x, y, pending.values & diverged[rows, columns], {**MARKS["diverged"], "alpha": PALE})
+    return pending, [Patch(facecolor=palette(0.85), alpha=PALE, label="pending, like the nearest that has ended")]
 
 
 def mark_handles(words, blank=""):

@@ -128,9 +128,11 @@ class Phase:
         """Draws the cells, the boundary, its band, the predictions, PyTorch's defaults. Returns a text on the slope."""
         x, y = (cells.scale(values[axis]) for axis in self.plane)
         sides = cells.implied_sides(part, self.plane)
+        pending, handles = cells.draw_pending(axes, part, values, self.plane, normaliser, colours.DIVERGING)
+        told = [mask for mask in (*(sides or {}).values(), pending) if mask is not None]
         marks = cells.draw_map(axes, part, values, self.plane, normaliser, colours.DIVERGING,
-                               None if sides is None else sum(sides.values()) > 0)
-        handles = [] if sides is None else cells.draw_implied(axes, sides, values, self.plane)
+                               sum(told) > 0 if told else None)
+        handles += [] if sides is None else cells.draw_implied(axes, sides, values, self.plane)
         for handle in [*handles, *cells.mark_handles(marks)]:
             self.legend.setdefault(handle.get_label(), handle)
         self.mark_partly_diverged(axes, part, x, y)
