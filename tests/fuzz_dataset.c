@@ -75,7 +75,7 @@ static void end_run(struct dataset *dataset, const struct sweep *of)
 
     while (cell < of->cells && dataset_outcomes(dataset)[cell] != OUTCOME_PENDING)
         cell++;
-    if (cell < of->cells && (dataset_start(dataset, cell, "here", 0, &error) != 0 ||
+    if (cell < of->cells && (dataset_start(dataset, cell, "here", 1, 0, &error) != 0 ||
                                 dataset_result(dataset, cell, &result, &error) != 0))
         abort();
     if (dataset_commit(dataset, &error) != 0)

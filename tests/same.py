@@ -9,7 +9,7 @@ import pathlib
 import netCDF4
 import numpy as np
 
-CLOCKS = {"seconds", "tokens_per_second", "host", "session", "attempts", "deaths"}
+CLOCKS = {"seconds", "tokens_per_second", "host", "session", "attempts", "deaths", "worker", "begin", "end"}
 SESSIONS = "session_"
 PENDING, RUNNING, DONE, DIVERGED, FAILED, SKIPPED = range(6)
 

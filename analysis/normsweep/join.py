@@ -18,7 +18,8 @@ FREE = {*GENERAL, "save_weights"} - {"format_version", DIGEST}
 # Which of two states of one run counts, the last one first; -1 is for a cell that a file does not have.
 WEAKEST_FIRST = ("skipped", "pending", "running", "failed", "diverged", "done")
 # What may differ between two trainings of the same run.
-OF_ONE_TRAINING = {"seconds", "tokens_per_second", "attempts", "deaths", "session", "host", "reason"}
+OF_ONE_TRAINING = {
+    "seconds", "tokens_per_second", "attempts", "deaths", "session", "worker", "begin", "end", "host", "reason"}
 ABSENT = -1
 NAMED = 3  # titles of parts that the title of the whole names
 

@@ -15,7 +15,7 @@ FLAGS, NUMBERS, TEXTS = "iu", "iuf", "OSTU"  # numpy's kinds; xarray reads integ
 OF_RUNS = {  # what every run has, however it ended; all other variables were measured on its model
     "outcome": FLAGS, "phase": FLAGS, "last_step": NUMBERS, "diverged_step": NUMBERS, "ended_early": FLAGS,
     "seconds": NUMBERS, "tokens_per_second": NUMBERS, "attempts": NUMBERS, "deaths": NUMBERS, "session": NUMBERS,
-    "host": TEXTS, "reason": TEXTS}
+    "worker": NUMBERS, "begin": NUMBERS, "end": NUMBERS, "host": TEXTS, "reason": TEXTS}
 FITTED = {"dynamics": FLAGS}  # fitted to a run's norms, in words
 GENERAL = (  # attributes that are not settings of a run
     "Conventions", "title", "sweep_title", "sweep_notes", "source", "history", "references", "format_version",
@@ -27,6 +27,7 @@ FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on t
     "lyapunov_sweeps", "corpus", "min_count", "vocabulary", "corpus_tokens", "train_share", "corpus_seed", PRECISION)
 TRUTHS = ("qk_norm", "gated", "bias", "output_bias", "tied", "zero_query_key", "fixed_norm")  # keys of true or false
 SESSION_NUMBERS = (  # the others are texts
-    "session_seconds_left", "session_tokens_per_second", "session_workers", "session_runs")
+    "session_begin", "session_end", "session_seconds_left", "session_tokens_per_second", "session_workers",
+    "session_runs")
 SESSION_START = "session_start"  # "" in rows of the table that no session has used
 SESSIONS, SESSION = "sessions", "session_"  # the dimension of sessions, and the prefix of their variables

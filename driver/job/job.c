@@ -388,7 +388,7 @@ static void begin_cell(
     speed_begin(&job->speed, worker, job_run(job, cell, &run));
     JOB_TELL(job, .kind = JOB_RUN_BEGUN, .worker = worker, .cell = cell, .host = host, .step = step,
         .last_step = last_step);
-    keep_error(job, dataset_start(job->dataset, cell, host, step, &error), &error);
+    keep_error(job, dataset_start(job->dataset, cell, host, worker + 1, step, &error), &error);
     job->tally.running++;
 }
 

@@ -75,7 +75,7 @@ const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT]
 #undef X
         {"session_start", STORED_TEXT, STRING_SHORT, "1", "start of the session, UTC"},
 #define X(field, unit, long_name) {"session_" #field, STORED_REAL, 0, unit, long_name},
-    SESSION_NUMBERS(X)
+    SESSION_TIMES(X) SESSION_NUMBERS(X)
 #undef X
 };
 

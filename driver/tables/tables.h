@@ -103,6 +103,11 @@ extern const struct attribute_row attribute_table[ATTRIBUTE_COUNT];
     X(host, STORED_TEXT, STRING_SHORT, false, "1", "host that trained the run", "in the last attempt")       \
     X(session, STORED_INTEGER, 0, true, "1", "session of the run",                                           \
         "of the last attempt; index along the dimension sessions")                                           \
+    X(worker, STORED_INTEGER, 0, true, "1", "worker that trained the run",                                   \
+        "in the last attempt; counted from 1 in each session")                                               \
+    X(begin, STORED_REAL, 0, true, "s", "begin of the run", "of the last attempt; since the sweep began")    \
+    X(end, STORED_REAL, 0, true, "s", "end of the run",                                                      \
+        "of the last attempt; since the sweep began; of a run that was stopped or lost when that was known") \
     X(reason, STORED_TEXT, REASON_SIZE, false, "1", "why the run failed or was not needed",                  \
         "empty unless outcome is failed or skipped")
 
@@ -141,8 +146,12 @@ const char *const *run_variable_flags(enum run_variable variable, int *count);
     X(host, STRING_SHORT, "host of the coordinator")                                                         \
     X(bad_hosts, STRING_LONG, "hosts that got no more runs, as workers had died there and no run had ended")
 
-/* Numbers of the session table, which a running sweep keeps up to date; NaN until they are known:
- * X(field of struct pace, unit, long_name). */
+/* Numbers of the session table, NaN until they are known: those that the dataset itself adds, and those of a
+ * running sweep's pace; X(field, unit, long_name), X(field of struct pace, unit, long_name). */
+#define SESSION_TIMES(X)                                                                                     \
+    X(begin, "s", "begin of the session, since the sweep began")                                             \
+    X(end, "s", "last moment at which the session is known to have worked, since the sweep began")
+
 #define SESSION_NUMBERS(X)                                                                                   \
     X(seconds_left, "s", "last estimate of the time to the end of the sweep")                                \
     X(tokens_per_second, "s-1", "recent training speed of all workers together")                             \
@@ -155,7 +164,7 @@ enum session_variable {
 #undef X
         SESSION_VARIABLE_start,
 #define X(field, ...) SESSION_VARIABLE_##field,
-    SESSION_NUMBERS(X)
+    SESSION_TIMES(X) SESSION_NUMBERS(X)
 #undef X
         SESSION_VARIABLE_COUNT,
 };

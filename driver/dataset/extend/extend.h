@@ -90,6 +90,7 @@ struct start_plan {
     struct view view; /* of the file that is continued or rewritten, else closed */
     struct match match; /* of its cells */
     int64_t session; /* row of the session table */
+    double zero; /* clock_now() at the sweep's beginning, that of its first session */
     double additions; /* bytes that others have added to it; NaN: unknown */
     int64_t cells; /* of the sweep */
     int64_t *kept_cell; /* [cells] the cell of the file that holds the same run; -1: none does */

@@ -63,6 +63,32 @@ static int session_find(const struct view *view, int64_t *session)
     return status;
 }
 
+/* Sets the sweep's clock: it began with the first session, but the last one ended before now, whatever the
+ * clocks of their hosts say. -1 with the error set. */
+static int find_zero(struct start_plan *plan, struct error *error)
+{
+    const struct view *view = &plan->view;
+    struct view_variable variable;
+    struct tm date = {0};
+    double age = 0;
+    int cause = 0;
+    char *start = view_string(view, session_variable_table[SESSION_VARIABLE_start].name, 0, &cause);
+    double *end = calloc((size_t)view->sessions + 1, sizeof(*end));
+    int result = cause || !end ? plan_no_memory(plan, error) : 0;
+
+    if (start && strptime(start, "%Y-%m-%dT%H:%M:%SZ", &date))
+        age = fmax(difftime(time(NULL), timegm(&date)), 0);
+    if (result == 0 && view_find(view, session_variable_table[SESSION_VARIABLE_end].name, &variable) &&
+        variable.size == view->sessions)
+        result = view_read(view, &variable, end, error);
+    for (int64_t i = 0; result == 0 && i < plan->session; i++)
+        age = isfinite(end[i]) ? fmax(age, end[i]) : age;
+    plan->zero = clock_now() - age;
+    free(start);
+    free(end);
+    return result;
+}
+
 /* Takes over what the new header has from the old one, and marks each case in which a new one is needed. */
 static int fits(struct start_plan *plan, struct error *error)
 {
@@ -73,6 +99,8 @@ static int fits(struct start_plan *plan, struct error *error)
 
     if (found != NC_NOERR)
         return layout_error(error, plan->name, found);
+    if (find_zero(plan, error) != 0)
+        return -1;
     layout->history = view_text(view, ATTRIBUTE_HISTORY, &cause);
     layout->title = view_text(view, ATTRIBUTE_TITLE, &cause);
     if (cause || layout_add_steps(layout, view->step, view->step_count) != 0)
@@ -326,7 +354,8 @@ int start_plan_make(struct start_plan *plan, const char *path, const struct swee
 {
     size_t cells = (size_t)sweep->cells;
 
-    *plan = (struct start_plan){.name = path, .view = {.file = -1}, .cells = sweep->cells};
+    *plan =
+        (struct start_plan){.name = path, .view = {.file = -1}, .zero = clock_now(), .cells = sweep->cells};
     int cause = output_resolve(path, &plan->path);
     if (cause)
         return layout_error(error, path, cause);

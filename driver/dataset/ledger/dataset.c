@@ -20,6 +20,7 @@
 #include "driver/output/output.h"
 #include "driver/sweep/sweep.h"
 #include "worker/checkpoint/checkpoint.h"
+#include "worker/host/host.h"
 
 #include <netcdf.h>
 
@@ -84,6 +85,7 @@ static void write_session(struct dataset *dataset, const struct session *session
     strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &date));
     for (int i = 0; i < SESSION_NUMBER_FIRST; i++)
         write_session_text(dataset, (enum session_variable)i, text[i] ? text[i] : "");
+    write_session_number(dataset, SESSION_VARIABLE_begin, clock_now() - dataset->zero);
 }
 
 /* Finds where the variables are in the file. Needs the netCDF library; afterwards only the buffer writes. */
@@ -137,6 +139,7 @@ int dataset_open(struct dataset **dataset, const char *path, const struct sweep 
         opened->path = plan.path;
         opened->layout = plan.layout;
         opened->session = plan.session;
+        opened->zero = plan.zero;
         opened->grown = plan.grown;
         plan.path = NULL;
         plan.layout = (struct layout){0};

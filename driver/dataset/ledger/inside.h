@@ -68,6 +68,7 @@ struct dataset {
     struct write_buffer buffer; /* values on their way into the file */
     struct grown_steps grown; /* beyond the dataset that this start has set aside */
     int64_t session; /* this start's row of the session table */
+    double zero; /* clock_now() at the sweep's beginning, that of its first session */
     struct variable *row; /* [row_count] the variables of the file, with their offsets. Owned */
     int row_count;
     int status; /* of the first write that failed in this call, after which no other is made */
@@ -87,6 +88,7 @@ int dataset_error(const struct dataset *dataset, int status, struct error *error
  */
 void write_integer(struct dataset *dataset, enum run_variable which, int64_t cell, int64_t value);
 void write_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome); /* keeps it, too */
+void write_session_number(struct dataset *dataset, enum session_variable which, double value);
 void write_session_text(struct dataset *dataset, enum session_variable which, const char *text);
 void write_flush(struct dataset *dataset);
 void write_sync(struct dataset *dataset);

@@ -62,7 +62,8 @@ const int *dataset_deaths(const struct dataset *dataset);
 
 int dataset_put_deaths(struct dataset *dataset, int64_t cell, int deaths, struct error *error);
 
-/* Keeps a run's result for dataset_commit, which makes all results durable with two syncs. */
+/* Keeps a run's result for dataset_commit, which makes all results durable with two syncs. The run ends now.
+ */
 int dataset_result(struct dataset *dataset, int64_t cell, const struct result *result, struct error *error);
 
 /* Makes a running run pending again, without values of its end. */
@@ -108,11 +109,13 @@ void dataset_field(char *field, size_t width, const char *text);
 int64_t dataset_session(const struct dataset *dataset);
 
 /*
- * Records that a run starts, or resumes at step `from` (0: from the beginning): sets outcome running, session
- * and host, and increments attempts. Clears the values of earlier attempts, except rows at steps below
- * `from`, which the run sends again. Visible at the next flush, without a sync.
+ * Records that a run starts, or resumes at step `from` (0: from the beginning), on a worker, counted from 1:
+ * sets outcome running, session, host, worker and begin, and increments attempts. Clears the values of
+ * earlier attempts, except rows at steps below `from`, which the run sends again. Visible at the next flush,
+ * without a sync.
  */
-int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64_t from, struct error *error);
+int dataset_start(
+    struct dataset *dataset, int64_t cell, const char *host, int worker, int64_t from, struct error *error);
 
 /* The number of steps that the dataset has. */
 int64_t dataset_steps(const struct dataset *dataset);

@@ -10,6 +10,7 @@
 #include "driver/tables/tables.h"
 #include "model/core/check.h"
 #include "model/core/printable.h"
+#include "worker/host/host.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -134,6 +135,11 @@ void write_session_text(struct dataset *dataset, enum session_variable which, co
     write_field(dataset, session_offset(dataset, which), session_variable_table[which].width, text);
 }
 
+void write_session_number(struct dataset *dataset, enum session_variable which, double value)
+{
+    write_numbers(dataset, session_offset(dataset, which), &value, 1);
+}
+
 void write_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome)
 {
     write_integer(dataset, RUN_VARIABLE_outcome, cell, outcome);
@@ -232,6 +238,15 @@ const int64_t *dataset_step_numbers(const struct dataset *dataset)
     return dataset->layout.step;
 }
 
+/* The moment on the sweep's clock, which is written as the last one of this session, too. */
+static double write_moment(struct dataset *dataset)
+{
+    double moment = clock_now() - dataset->zero;
+
+    write_session_number(dataset, SESSION_VARIABLE_end, moment);
+    return moment;
+}
+
 int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct error *error)
 {
     const double value[SESSION_VARIABLE_COUNT] = {
@@ -240,8 +255,9 @@ int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct er
 #undef X
     };
 
-    for (enum session_variable i = SESSION_VARIABLE_start + 1; i < SESSION_VARIABLE_COUNT; i++)
-        write_numbers(dataset, session_offset(dataset, i), &value[i], 1);
+    write_moment(dataset);
+    for (enum session_variable i = SESSION_VARIABLE_end + 1; i < SESSION_VARIABLE_COUNT; i++)
+        write_session_number(dataset, i, value[i]);
     return write_end(dataset, error);
 }
 
@@ -251,13 +267,16 @@ int dataset_put_bad_hosts(struct dataset *dataset, const char *hosts, struct err
     return write_end(dataset, error);
 }
 
-int dataset_start(struct dataset *dataset, int64_t cell, const char *host, int64_t from, struct error *error)
+int dataset_start(
+    struct dataset *dataset, int64_t cell, const char *host, int worker, int64_t from, struct error *error)
 {
     if (dataset->attempts[cell] > 0)
         wipe(dataset, cell, from);
     drop_end(dataset, cell);
     write_integer(dataset, RUN_VARIABLE_attempts, cell, ++dataset->attempts[cell]);
     write_integer(dataset, RUN_VARIABLE_session, cell, dataset->session);
+    write_integer(dataset, RUN_VARIABLE_worker, cell, worker);
+    write_real(dataset, RUN_VARIABLE_begin, cell, write_moment(dataset));
     write_text(dataset, RUN_VARIABLE_host, cell, host);
     write_outcome(dataset, cell, OUTCOME_RUNNING);
     return write_end(dataset, error);
@@ -350,6 +369,7 @@ int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const doubl
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error)
 {
     take_back_end(dataset, cell);
+    write_real(dataset, RUN_VARIABLE_end, cell, write_moment(dataset));
     write_outcome(dataset, cell, OUTCOME_PENDING);
     return write_end(dataset, error);
 }
@@ -397,6 +417,7 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
         return dataset_return(dataset, cell, error);
     if (result->outcome == OUTCOME_FAILED)
         take_back_end(dataset, cell);
+    write_real(dataset, RUN_VARIABLE_end, cell, write_moment(dataset));
     if (write_end(dataset, error) != 0)
         return -1;
     if (dataset->waiting_count == dataset->waiting_size) {

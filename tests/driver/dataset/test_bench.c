@@ -142,7 +142,7 @@ void bench_write_run(struct bench *bench, int64_t cell, enum outcome outcome, si
     struct result result;
 
     sweep_cell(&bench->sweep, cell, &run);
-    CHECK(dataset_start(bench->dataset, cell, "here", 0, &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, cell, "here", 1, 0, &bench->error) == 0);
     for (int64_t step = 0; step <= run.steps; step += 5)
         bench_write_row(bench, cell, step, parts);
     bench_write_row(bench, cell, STEP_OF_RUN, parts);

@@ -56,7 +56,7 @@ IN_BENCH(dataset_keeps_what_it_is_given, SIX)
     CHECK(dataset_outcomes(bench->dataset)[3] == OUTCOME_RUNNING);
     CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
     CHECK(dataset_outcomes(bench->dataset)[3] == OUTCOME_DIVERGED);
-    CHECK(dataset_start(bench->dataset, 1, "there", 0, &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, 1, "there", 1, 0, &bench->error) == 0);
     if (!bench_reopens(bench, SIX))
         return;
     CHECK(memcmp(dataset_outcomes(bench->dataset), after, sizeof(after)) == 0);
@@ -111,7 +111,7 @@ IN_BENCH(dataset_has_values_of_a_whole_run_only_once_it_has_ended, BASE "seed: [
     const struct result done = {.outcome = OUTCOME_DONE, .last_step = 10, .diverged_step = -1};
 
     for (int64_t cell = 0; cell < 3; cell++) {
-        CHECK(dataset_start(bench->dataset, cell, "here", 0, &bench->error) == 0);
+        CHECK(dataset_start(bench->dataset, cell, "here", 1, 0, &bench->error) == 0);
         for (int64_t step = 0; step <= 10; step += 5)
             bench_write_row(bench, cell, step, 1000);
         bench_write_row(bench, cell, STEP_OF_RUN, 7);
@@ -126,7 +126,7 @@ IN_BENCH(dataset_has_values_of_a_whole_run_only_once_it_has_ended, BASE "seed: [
     check_end(bench, 1, false, false);
     check_end(bench, 2, true, true);
     CHECK_CLOSE(bench_read_value(bench, "norm_growth", 2), bench_growth(bench, 2), 0);
-    CHECK(dataset_start(bench->dataset, 0, "there", 10, &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, 0, "there", 1, 10, &bench->error) == 0);
     bench_write_row(bench, 0, 10, 1000);
     CHECK(dataset_result(bench->dataset, 0, &done, &bench->error) == 0);
     CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
@@ -143,7 +143,7 @@ IN_BENCH(dataset_keeps_what_comes_again, BASE "seed: [1, 2, 3]\nlayers: 3\n")
         bench_write_run(bench, cell, OUTCOME_DONE, 1000);
     for (int64_t i = 0; i < 5; i++) {
         CHECK(dataset_return(bench->dataset, 1, &bench->error) == 0);
-        CHECK(dataset_start(bench->dataset, 1, "there", from[i], &bench->error) == 0);
+        CHECK(dataset_start(bench->dataset, 1, "there", 1, from[i], &bench->error) == 0);
         CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
         for (int64_t row = 0; row < 3; row++)
             CHECK(isnan(bench_read_value(bench, "param_norm", 3 + row)) == (5 * row >= from[i]));
@@ -151,6 +151,74 @@ IN_BENCH(dataset_keeps_what_comes_again, BASE "seed: [1, 2, 3]\nlayers: 3\n")
         for (int64_t cell = 0; cell < 3; cell += 2)
             CHECK(bench_count_wrong(bench, METRIC_tensor_norm, cell) == 0);
     }
+}
+
+/* Runs of a worker follow each other on the sweep's clock, which goes on from session to session; a run that
+ * was started again has the times of its last attempt. */
+IN_BENCH(dataset_says_who_trained_what_and_when, BASE "seed: [1, 2, 3]\n")
+{
+    static const char *const times[] = {"begin", "end"};
+    const struct result done = {.outcome = OUTCOME_DONE, .last_step = 10, .diverged_step = -1};
+    double first[2], second[2], again[2], session[2];
+
+    CHECK(dataset_start(bench->dataset, 0, "here", 2, 0, &bench->error) == 0);
+    CHECK(dataset_result(bench->dataset, 0, &done, &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, 1, "there", 2, 0, &bench->error) == 0);
+    CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
+    CHECK(bench_read_value(bench, "begin", 1) >= 0 && isnan(bench_read_value(bench, "end", 1)));
+    CHECK(dataset_return(bench->dataset, 1, &bench->error) == 0);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    for (int i = 0; i < 2; i++) {
+        first[i] = bench_read_value(bench, times[i], 0);
+        second[i] = bench_read_value(bench, times[i], 1);
+        CHECK(isnan(bench_read_value(bench, times[i], 2)));
+    }
+    CHECK(first[0] >= 0 && first[1] > first[0] && second[0] > first[1] && second[1] > second[0]);
+    CHECK_CLOSE(bench_read_value(bench, "worker", 1), 2, 0);
+    CHECK(isnan(bench_read_value(bench, "worker", 2)));
+    CHECK_CLOSE(bench_read_value(bench, "session_end", 0), second[1], 0);
+    CHECK(bench_read_value(bench, "session_begin", 0) >= 0 &&
+          bench_read_value(bench, "session_begin", 0) <= first[0]);
+
+    if (!bench_reopens(bench, BASE "seed: [1, 2, 3]\n"))
+        return;
+    CHECK(dataset_start(bench->dataset, 1, "here", 7, 5, &bench->error) == 0);
+    CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
+    CHECK(isnan(bench_read_value(bench, "end", 1)));
+    CHECK(dataset_result(bench->dataset, 1, &done, &bench->error) == 0);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    for (int i = 0; i < 2; i++) {
+        again[i] = bench_read_value(bench, times[i], 1);
+        session[i] = bench_read_value(bench, i ? "session_end" : "session_begin", 1);
+        CHECK_CLOSE(bench_read_value(bench, times[i], 0), first[i], 0);
+    }
+    CHECK(session[0] > second[1] && again[0] > session[0] && again[1] > again[0]);
+    CHECK_CLOSE(session[1], again[1], 0);
+    CHECK_CLOSE(bench_read_value(bench, "worker", 1), 7, 0);
+}
+
+/* The clock goes on after the end of the last session, even if that was written by a host whose clock is
+ * ahead; a file with more cells keeps it. */
+IN_BENCH(dataset_has_a_clock_that_never_goes_back, BASE "seed: [1, 2]\n")
+{
+    static const double ahead = 1e6;
+    const size_t session = 0;
+    int file, variable;
+
+    bench_write_run(bench, 0, OUTCOME_DONE, 1000);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    bench_close(bench);
+    CHECK(nc_open(bench->path, NC_WRITE, &file) == NC_NOERR);
+    CHECK(nc_inq_varid(file, "session_end", &variable) == NC_NOERR);
+    CHECK(nc_put_var1_double(file, variable, &session, &ahead) == NC_NOERR && nc_close(file) == NC_NOERR);
+    if (!bench_opens(bench, BASE "seed: [1, 2, 3]\n"))
+        return;
+    CHECK_CLOSE(bench_read_value(bench, "session_end", 0), ahead, 0);
+    double begin = bench_read_value(bench, "session_begin", 1);
+    CHECK(begin >= ahead && begin < ahead + 1000);
+    bench_write_run(bench, 1, OUTCOME_DONE, 1000);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    CHECK(bench_read_value(bench, "begin", 1) >= begin && bench_read_value(bench, "begin", 0) < 1000);
 }
 
 IN_BENCH(dataset_has_room_for_many_sessions, NULL)
@@ -205,7 +273,7 @@ IN_BENCH(dataset_cuts_reasons_between_characters, BASE "seed: [1, 2]\n")
     result.reason[0] = '\xff';
     for (int i = 1; i + 2 < REASON_SIZE; i += 2)
         memcpy(result.reason + i, "\xc3\xa4", 2);
-    CHECK(dataset_start(bench->dataset, 1, "here", 0, &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, 1, "here", 1, 0, &bench->error) == 0);
     CHECK(dataset_result(bench->dataset, 1, &result, &bench->error) == 0);
     CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
     CHECK(view_open(&view, bench->path, &bench->error) == 0);

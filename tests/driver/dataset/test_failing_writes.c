@@ -21,7 +21,7 @@ static int write_run(struct bench *bench, int64_t cell, enum outcome outcome, bo
     double *row = calloc(size + end, sizeof(*row));
     int status = !row;
     if (!status)
-        status = dataset_start(bench->dataset, cell, "here", 0, &bench->error);
+        status = dataset_start(bench->dataset, cell, "here", 1, 0, &bench->error);
     if (!status)
         status = dataset_row(bench->dataset, cell, 5, row, 0, size, &bench->error);
     if (!status)
@@ -103,7 +103,7 @@ IN_BENCH(dataset_has_texts_and_phases_of_any_run, YAML)
 
     memset(host, 'h', sizeof(host));
     host[sizeof(host) - 1] = '\0';
-    CHECK(dataset_start(bench->dataset, 0, host, 0, &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, 0, host, 1, 0, &bench->error) == 0);
     CHECK(dataset_result(bench->dataset, 0, &result, &bench->error) == 0);
     CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
     CHECK_CLOSE(bench_read_value(bench, "phase", 0), PHASE_NONE, 0);

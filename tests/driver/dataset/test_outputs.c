@@ -29,7 +29,7 @@ IN_BENCH(dataset_counts_deaths_that_no_coordinator_saw, NULL)
         CHECK(dataset_deaths(bench->dataset)[1] == 0 && dataset_deaths(bench->dataset)[2] == 0);
         CHECK(dataset_outcomes(bench->dataset)[0] == OUTCOME_PENDING);
         for (int64_t cell = 0; cell < 2; cell++)
-            CHECK(dataset_start(bench->dataset, cell, "n1", 0, &bench->error) == 0);
+            CHECK(dataset_start(bench->dataset, cell, "n1", 1, 0, &bench->error) == 0);
         if (start == 0) {
             CHECK(sweep_load_corpus(&bench->sweep, &bench->corpus, &bench->error) == 0);
             sweep_cell(&bench->sweep, 1, &run);

@@ -65,7 +65,7 @@ static void write_run(struct dataset *dataset, const struct sweep *sweep, int64_
     struct run run;
 
     sweep_cell(sweep, cell, &run);
-    CHECK(dataset_start(dataset, cell, "node7", 0, error) == 0);
+    CHECK(dataset_start(dataset, cell, "node7", 1, 0, error) == 0);
     write_rows(dataset, sweep, cell, &run, error);
     result.norm_growth = made_up_growth(&run);
     result.seconds = 3;
@@ -109,7 +109,7 @@ static void write_sample(struct dataset *dataset, const struct sweep *sweep, boo
             usleep(1000);
     }
     if (running > 0)
-        CHECK(dataset_start(dataset, running, "node8", 0, error) == 0);
+        CHECK(dataset_start(dataset, running, "node8", 1, 0, error) == 0);
     CHECK(dataset_commit(dataset, error) == 0);
 }
 

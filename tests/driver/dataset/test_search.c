@@ -100,7 +100,7 @@ IN_BENCH(dataset_leaves_out_and_takes_back_cells_that_have_not_ended, YAML)
 /* A run that was begun has rows, which go; its attempts stay. */
 IN_BENCH(dataset_leaves_no_values_of_a_run_that_was_begun, YAML)
 {
-    CHECK(dataset_start(bench->dataset, 2, "here", 0, &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, 2, "here", 1, 0, &bench->error) == 0);
     bench_write_row(bench, 2, 5, 1000);
     CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
     CHECK(!isnan(bench_read_value(bench, "param_norm", 2 * dataset_steps(bench->dataset) + 1)));

@@ -97,7 +97,7 @@ IN_BENCH(start_plan_when_another_program_has_moved_numbers, NULL)
         int file;
         name[4] = (char)('a' + i);
         CHECK(nc_open(bench->path, NC_WRITE, &file) == NC_NOERR && nc_redef(file) == NC_NOERR);
-        CHECK(nc_put_att_text(file, NC_GLOBAL, name, 4, "text") == NC_NOERR);
+        CHECK(nc_put_att_text(file, NC_GLOBAL, name, i % 2 ? 4 : 8, "a remark") == NC_NOERR);
         CHECK(nc_enddef(file) == NC_NOERR && nc_close(file) == NC_NOERR);
         CHECK(view_open(&view, bench->path, &bench->error) == 0);
         aligned = verify_alignment(&view);

@@ -27,8 +27,8 @@ static void write_six_runs(struct bench *bench)
     bench_write_run(bench, 0, OUTCOME_DONE, 1000);
     bench_write_run(bench, 1, OUTCOME_FAILED, 1000);
     CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
-    CHECK(dataset_start(bench->dataset, 3, "node07", 0, &bench->error) == 0);
-    CHECK(dataset_start(bench->dataset, 4, "node08", 0, &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, 3, "node07", 1, 0, &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, 4, "node08", 1, 0, &bench->error) == 0);
     for (int64_t step = 0; step <= 10; step += 5)
         bench_write_row(bench, 3, step, 1000);
     CHECK(dataset_put_pace(bench->dataset, &pace, &bench->error) == 0);
@@ -96,7 +96,7 @@ static void check_last_step(struct bench *bench, const char *yaml, int64_t cell,
 
     if (!bench_opens(bench, yaml))
         return;
-    CHECK(dataset_start(bench->dataset, cell, "node07", 0, &bench->error) == 0);
+    CHECK(dataset_start(bench->dataset, cell, "node07", 1, 0, &bench->error) == 0);
     CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
     if (!survey_bench(&survey, bench, true, NULL, 100))
         return;
