@@ -40,6 +40,7 @@ struct session run_session(const char *mpi, const char *host)
         .vector_level = kernels_level_in_use(),
         .mpi = mpi,
         .host = host,
+        .bad_hosts = "",
     };
 }
 

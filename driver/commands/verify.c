@@ -244,12 +244,10 @@ static int compare_session(
     struct string there = {0}, here = {0};
     int cause = 0;
 
-    for (enum session_variable i = 0; i < SESSION_VARIABLE_start; i++) {
+    for (enum session_variable i = 0; i < SESSION_VARIABLE_mpi; i++) { /* no number depends on the others */
         const struct session_variable_row *row = &session_variable_table[i];
         const char *name = row->name + strlen("session_");
         char field[STRING_LONGEST + 1], stored[PRINTABLE_MOST * STRING_LONGEST + 1];
-        if (i == SESSION_VARIABLE_mpi || i == SESSION_VARIABLE_host || i == SESSION_VARIABLE_bad_hosts)
-            continue; /* no number depends on them */
         char *then = view_string(&sample->view, row->name, session, &cause);
         dataset_field(field, (size_t)row->width, now[i]); /* as view_string reads what is stored */
         field[row->width] = '\0';

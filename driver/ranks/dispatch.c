@@ -53,6 +53,7 @@ struct dispatch {
     const struct result *result; /* of the event being handled */
     char last_words[REASON_SIZE]; /* last log line of the worker that died in this event; "": none */
     int64_t waits; /* how often workers had to wait, when last checked */
+    int introduced; /* ranks that had said hello when they were last told of their neighbours */
     bool told_ready, begun, stopping, finished, abandoned; /* begun: runs are handed out */
     double looked, forgiving; /* forgiving: until this time no run is blamed for a death */
     double clock; /* clock_now() of this round */
@@ -234,6 +235,32 @@ static bool may_come_back(const struct dispatch *d, const struct peer *peer)
            process_lives(&peer->process) && !process_is_stopped(&peer->process);
 }
 
+/* Tells the ranks of other machines, which this process cannot watch, of up to NEIGHBOURS_MOST ranks of their
+ * machine, when ranks have said hello since the last time. */
+static void introduce_neighbours(struct dispatch *d)
+{
+    int hellos = 0;
+
+    for (int i = 0; i < d->peers->ranks; i++)
+        hellos += d->peers->peer[i].said_hello;
+    if (hellos == d->introduced)
+        return;
+    d->introduced = hellos;
+    for (int i = 0; i < d->peers->ranks; i++) {
+        const struct peer *peer = &d->peers->peer[i];
+        struct neighbours *them = &blank(d, MESSAGE_NEIGHBOURS)->as.neighbours;
+        them->count = 0;
+        if (!peer->said_hello || peer->here || peer->dead)
+            continue;
+        for (const struct peer *it = peer->next; it != peer && them->count < NEIGHBOURS_MOST; it = it->next)
+            if (!it->dead)
+                them->rank[them->count++] =
+                    (struct neighbour){it->address, it->process.pid, it->process.start};
+        if (them->count > 0)
+            wire_send(d->wire, peer->address, &d->out);
+    }
+}
+
 /* Nothing is sent to the rank any more, and what it sends is ignored. */
 static void write_off(struct dispatch *d, struct peer *peer)
 {
@@ -263,7 +290,7 @@ static void handle_death(struct dispatch *d, int worker)
     say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
         d->last_words[0] ? ", " : "", d->last_words, left, d->peers->workers, left == 1 ? "is" : "are");
     tell_loss(d, worker, cell, d->last_words[0] ? d->last_words : "died");
-    bool blame = peer->here && !d->stopping && d->now >= d->forgiving;
+    bool blame = (peer->here || peer->reported) && !d->stopping && d->now >= d->forgiving;
     tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
     d->last_words[0] = '\0';
 }
@@ -446,10 +473,24 @@ static void take_message(struct dispatch *d, int worker)
     case MESSAGE_ORDER:
     case MESSAGE_STOP:
     case MESSAGE_QUIT:
+    case MESSAGE_NEIGHBOURS:
     case MESSAGE_ALIVE:
+    case MESSAGE_LOSS: /* which receive() has taken */
         distrust(d, worker, "a message that no worker sends");
         break;
     }
+}
+
+/* A rank has found another one dead. Only one of the same machine can know. */
+static void take_loss(struct dispatch *d, const struct peer *peer)
+{
+    int64_t address = d->in.as.lost.address;
+    struct peer *lost = address >= 1 && address <= d->peers->ranks ? peers_at(d->peers, (int)address) : NULL;
+
+    if (!peer->said_hello || !lost || lost == peer || !lost->said_hello || lost->node != peer->node)
+        return;
+    lost->reported = true;
+    d->looked = -INFINITY;
 }
 
 /* False if nothing has arrived. Ignores what a worker sent before it died; a spare only says that it is
@@ -464,7 +505,9 @@ static bool receive(struct dispatch *d)
     if (!peer || peer->dead)
         return true;
     peers_hear(peer, d->now);
-    if (peer->worker >= 0)
+    if (d->in.kind == MESSAGE_LOSS)
+        take_loss(d, peer);
+    else if (peer->worker >= 0)
         take_message(d, peer->worker);
     else if (d->in.kind == MESSAGE_HELLO && plausible_hello(&d->in.as.hello))
         peers_hello(d->peers, peer, &d->in.as.hello, d->now); /* it is late: a spare from now on */
@@ -547,6 +590,7 @@ static void watch_workers(struct dispatch *d)
         d->told_alive = d->clock;
         send_alive(d);
     }
+    introduce_neighbours(d);
     bury_dead(d);
     replace_lost(d);
     if (is_abandoned(d)) {

@@ -33,8 +33,9 @@ void peers_hear(struct peer *peer, double now);
 struct peer *peers_replace(struct peers *peers, int worker, double now);
 
 /*
- * Is a rank certainly dead? True if its process on this machine is gone, if it does not say hello in time, or
- * if a worker falls silent before it is ready. For other workers the coordinator has deadlines.
+ * Is a rank certainly dead? True if its process on this machine is gone, or another rank of its machine says
+ * so, if it does not say hello in time, or if a worker falls silent before it is ready. For other workers the
+ * coordinator has deadlines.
  */
 bool peer_is_dead(const struct peer *peer, double now);
 

@@ -103,8 +103,8 @@ struct peer *peers_at(const struct peers *peers, int address)
     return address >= 1 && address <= peers->ranks ? &peers->peer[address - 1] : NULL;
 }
 
-/* The number of the rank's machine: that of an earlier rank on it, or a new one. */
-static int find_node(struct peers *peers, const struct peer *peer)
+/* The number of the rank's machine: that of an earlier rank on it, whose ring it joins, or a new one. */
+static int find_node(struct peers *peers, struct peer *peer)
 {
     struct digest digest;
 
@@ -114,10 +114,14 @@ static int find_node(struct peers *peers, const struct peer *peer)
         int first = peers->node[at];
         if (first < 0) { /* the table never fills up: it has more entries than there are ranks */
             peers->node[at] = peer->address - 1;
+            peer->next = peer;
             return peers->nodes++;
         }
-        if (strcmp(peers->peer[first].process.place, peer->process.place) == 0)
+        if (strcmp(peers->peer[first].process.place, peer->process.place) == 0) {
+            peer->next = peers->peer[first].next;
+            peers->peer[first].next = peer;
             return peers->peer[first].node;
+        }
     }
 }
 
@@ -192,5 +196,5 @@ bool peer_is_dead(const struct peer *peer, double now)
         return now - peer->asked > HELLO_SECONDS;
     if (!peer->ready && !peer->spare && now - peer->asked > READY_SECONDS)
         return true;
-    return peer->here && !process_lives(&peer->process);
+    return peer->reported || (peer->here && !process_lives(&peer->process));
 }

@@ -31,11 +31,13 @@ struct peer {
     char host[HOST_SIZE]; /* "?" before said_hello */
     struct seat seat; /* among the workers of its host; a spare has the one of the worker that it replaces */
     int node; /* number of its machine, in the order of hellos */
+    struct peer *next; /* on the same machine, in a ring; NULL before said_hello */
     bool said_hello, ready, here; /* here: on the coordinator's machine */
     bool spare; /* waits for the place of a worker */
     bool was_spare;
     bool bad_hello; /* its first message was not a hello that a process can send */
     bool dead, silent; /* silent: given up, although it may come back */
+    bool reported; /* another rank of its machine has found it dead */
     bool quit; /* has been told to quit */
     double asked; /* clock of its last message, or since when its hello or its readiness is expected */
     uint64_t ticket; /* of its last report */

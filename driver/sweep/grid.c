@@ -31,10 +31,10 @@ int sweep_turn(const struct sweep *sweep, int64_t cell)
 
     for (int64_t i = sweep->axis_count - 1; i >= 0; i--) {
         const struct axis *axis = &sweep->axis[i];
-        const struct param *param = axis->param[0];
+        const struct param *param = axis->label ? NULL : axis->param[0];
         int index = (int)(cell % axis->length), here = 0, size = 1;
         cell /= axis->length;
-        if (axis->label || param->kind == PARAM_WORD || param->kind == PARAM_BOOLEAN)
+        if (!param || param->kind == PARAM_WORD || param->kind == PARAM_BOOLEAN)
             continue;
         if (param->offset == offsetof(struct run, seed)) {
             seed = index;

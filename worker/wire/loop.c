@@ -23,6 +23,7 @@ enum { UNDER_WAY_MOST = 256, HELD_MAX = 32 };
 
 #define POLL_SECONDS 1e-3 /* between two polls for messages while a run trains */
 #define PROGRESS_SECONDS 0.25 /* between two reports of progress */
+#define LOOK_SECONDS 1 /* between two looks at the neighbours */
 #define IDLE_SECONDS 5 /* between two messages of an idle worker or of a spare: see driver/ranks/peers.c */
 
 /* Between two polls of a spare. It polls more often in its first seconds, so that the end of a short sweep
@@ -82,6 +83,8 @@ struct loop {
     double breathed, longest_breath; /* time of the last breath; longest time between two, over all files */
     double polled, reported; /* time of the last poll for messages, and of the last report of progress */
     double begun, spoken, heard; /* times of the hello, the last message sent and the last one received */
+    struct neighbours neighbours; /* whose death this rank reports, because it is on the same host */
+    double looked_around;
     struct message message; /* room for one message, sent or received */
 };
 
@@ -109,6 +112,25 @@ static void send(struct loop *loop)
     loop->spoken = now;
     if (!wire_drain(loop->wire, UNDER_WAY_MOST, GRACE_SECONDS + fmax(ORPHAN_SECONDS - silence, 0)))
         leave("the coordinator no longer takes messages");
+}
+
+/* Looks whether neighbours are alive, and tells the coordinator, which may be on another host, of those that
+ * are not. */
+static void look_around(struct loop *loop, double now)
+{
+    struct neighbours *them = &loop->neighbours;
+
+    if (now - loop->looked_around < LOOK_SECONDS)
+        return;
+    loop->looked_around = now;
+    for (int64_t i = them->count - 1; i >= 0; i--) {
+        struct process process = {.pid = (long)them->rank[i].pid, .start = them->rank[i].start};
+        if (process_lives(&process))
+            continue;
+        blank(loop, MESSAGE_LOSS)->as.lost.address = them->rank[i].address;
+        send(loop);
+        them->rank[i] = them->rank[--them->count];
+    }
 }
 
 /* ---- progress, and how long the coordinator should wait for more ---- */
@@ -141,6 +163,7 @@ static void on_breath(void *context)
 
     loop->longest_breath = fmax(loop->longest_breath, now - loop->breathed);
     loop->breathed = now;
+    look_around(loop, now);
     if (now - loop->reported >= PROGRESS_SECONDS)
         report_progress(loop, file_patience(loop));
 }
@@ -357,6 +380,8 @@ static bool listen(struct loop *loop)
         take_order(loop, &message->as.order);
     } else if (message->kind == MESSAGE_STOP) {
         hand_back(loop, message->as.stop.ticket, message->as.stop.save);
+    } else if (message->kind == MESSAGE_NEIGHBOURS) {
+        loop->neighbours = message->as.neighbours;
     } else if (message->kind == MESSAGE_DAMAGED) {
         leave("a message of the coordinator is damaged");
     } else if (message->kind == MESSAGE_QUIT) {
@@ -409,6 +434,7 @@ static void attend(struct loop *loop, double now)
     while (listen(loop))
         ;
     look_for_coordinator(loop);
+    look_around(loop, now);
     if (signals_stop())
         hand_back(loop, 0, true);
 }
@@ -565,6 +591,7 @@ static void wait_a_moment(struct loop *loop, struct patience *patience)
     bool spare = loop->contacted && loop->pieces_come == 0;
 
     look_for_coordinator(loop);
+    look_around(loop, clock_now());
     if ((loop->ready || spare) && clock_now() - loop->spoken > IDLE_SECONDS)
         report_progress(loop, PATIENCE_LEAST);
     if (spare)

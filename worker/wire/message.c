@@ -66,6 +66,11 @@ static size_t message_size(const struct message *message)
         return HEAD + sizeof(message->as.stop);
     case MESSAGE_QUIT:
         return HEAD + sizeof(message->as.quit);
+    case MESSAGE_NEIGHBOURS:
+        return HEAD + offsetof(struct neighbours, rank) +
+               (size_t)message->as.neighbours.count * sizeof(struct neighbour);
+    case MESSAGE_LOSS:
+        return HEAD + sizeof(message->as.lost);
     case MESSAGE_PROGRESS:
         return HEAD + sizeof(message->as.progress);
     case MESSAGE_CHECKPOINT:
@@ -92,6 +97,9 @@ bool message_is_whole(const struct message *message, size_t size)
         return false;
     if (message->kind == MESSAGE_ROW &&
         (size < HEAD + offsetof(struct row_piece, values) || !is_up_to(message->as.row.count, PIECE_VALUES)))
+        return false;
+    if (message->kind == MESSAGE_NEIGHBOURS && (size < HEAD + offsetof(struct neighbours, rank) ||
+                                                   !is_up_to(message->as.neighbours.count, NEIGHBOURS_MOST)))
         return false;
     return message_size(message) == size;
 }

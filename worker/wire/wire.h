@@ -45,14 +45,16 @@ enum message_kind {
     MESSAGE_ORDER, /* coordinator: train this run after those you have */
     MESSAGE_STOP, /* coordinator: hand back an order, or everything */
     MESSAGE_QUIT, /* coordinator: end */
+    MESSAGE_NEIGHBOURS, /* coordinator: ranks of your host, at which to look from time to time */
     MESSAGE_ALIVE, /* coordinator: is alive. Before the first MESSAGE_SETUP: the rank is a spare */
+    MESSAGE_LOSS, /* worker or spare: one of these ranks is dead */
     MESSAGE_PROGRESS, /* worker: the step of its run; ticket 0: is alive */
     MESSAGE_CHECKPOINT, /* worker: has saved its run */
     MESSAGE_ROW, /* worker: a piece of a row of measurements */
     MESSAGE_RESULT, /* worker: the end of its run. The last kind */
 };
 
-enum { PIECE_BYTES = 3072, PIECE_VALUES = 384 };
+enum { PIECE_BYTES = 3072, PIECE_VALUES = 384, NEIGHBOURS_MOST = 32 };
 
 /* A place among the ranks of a machine (in a hello) or among its workers (in a setup), which selects
  * processors. Negative: unknown. */
@@ -90,6 +92,18 @@ struct quit {
     int64_t together; /* all ranks are alive: end with MPI_Finalize */
     int64_t save; /* as in stop */
     int64_t status; /* to exit with, if together */
+};
+
+struct neighbours {
+    int64_t count;
+    struct neighbour {
+        int64_t address, pid;
+        uint64_t start; /* of its process; see struct process */
+    } rank[NEIGHBOURS_MOST]; /* `count` of them are sent */
+};
+
+struct lost_rank {
+    int64_t address;
 };
 
 /* A failure that no other worker could avoid: it ends the sweep. */
@@ -132,6 +146,8 @@ struct message {
         struct train_order order;
         struct stop stop;
         struct quit quit;
+        struct neighbours neighbours;
+        struct lost_rank lost;
         struct run_progress progress;
         struct run_checkpoint checkpoint;
         struct row_piece row;

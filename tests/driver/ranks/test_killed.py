@@ -4,6 +4,7 @@ undisturbed sweep.
 
 tests/driver/ranks/test_faults.py has faults of more kinds, at random moments."""
 
+import re
 import signal
 import subprocess
 
@@ -117,6 +118,26 @@ def test_killed_when_a_step_is_measured(undisturbed, tmp_path, victim):
         assert "worker 1 on" in done.stderr and "has been replaced" in done.stderr
         assert "starting again" not in done.stderr
     assert sorted(path.name for path in tmp_path.glob("sweep.nc*")) == ["sweep.nc"]
+
+
+def test_a_death_on_another_host_is_seen_there(undisturbed, tmp_path):
+    """The workers' host has another name, so that the coordinator cannot look at their processes. One of them has told
+    of the death, as nobody was silent for long enough."""
+    sweep, whole = undisturbed
+    if subprocess.run(["unshare", "--uts", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("a host name of its own needs root")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text('#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 0 ] && exec "$@"\n'
+                         "exec unshare --uts sh -c 'hostname other && exec \"$@\"' sh \"$@\"\n")
+    elsewhere.chmod(0o755)
+    environment = preload(tmp_path, KILL_AT_A_ROW, compiler="mpicc",
+                          flags=[f"-I{PROJECT}", f"-DKILL_STEP={STEP}", f'-DMARK="{tmp_path}/killed"'])
+    done = run("mpirun", "--enable-recovery", "--oversubscribe", "-n", "4", elsewhere, NORMSWEEP, "run", sweep,
+               "-o", tmp_path / "sweep.nc", env=environment | {"VICTIM": "worker"}, cwd=tmp_path)
+    assert re.search(r"worker \d on other was lost; 2 of 3 are left", done.stderr), done.stderr
+    assert same.differences(same.read(tmp_path / "sweep.nc"), whole) == []
+    with netCDF4.Dataset(tmp_path / "sweep.nc") as dataset:
+        assert dataset["attempts"][:].sum() == RUNS + 1 and dataset["deaths"][:].sum() == 1
 
 
 def test_killed_before_each_sync(undisturbed, tmp_path):
