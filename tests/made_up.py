@@ -31,6 +31,25 @@ SETTINGS = {
     "stop_when": "never", "weights": "float"}
 
 
+def times(outcome, later, axes):
+    """Workers 1 and 2 take turns: one run of 2 s begins each second. The second session begins at 100 s; each has two
+    workers and ends with its last run."""
+    turn = np.zeros(outcome.shape)
+    for session in (False, True):
+        these = (outcome > 0) & (later == session)
+        turn[these] = np.arange(these.sum())
+    begin = np.where(outcome > 0, np.where(later, 100, 0) + turn, np.nan)
+    ends = [np.nanmax(np.where(later == session, begin + 2, np.nan), initial=100 * session) for session in (0, 1)]
+    return {
+        "worker": (list(axes), np.where(outcome > 0, 1 + turn % 2, np.nan), {"long_name": "worker"},
+                   {"dtype": "int64", "_FillValue": -1}),
+        "begin": (list(axes), begin, {"long_name": "begin of the run", "units": "s"}),
+        "end": (list(axes), begin + 2, {"long_name": "end of the run", "units": "s"}),
+        "session_begin": ("sessions", np.array([0, 100, np.nan]), {"units": "s"}),
+        "session_end": ("sessions", np.array([*ends, np.nan]), {"units": "s"}),
+        "session_workers": ("sessions", np.array([2, 2, np.nan]), {"units": "1"})}
+
+
 def made_up(**changes):
     """norm_growth = (weight_decay / b)^-1/2 with its boundary b = learning_rate with pre, 0.3 with post, over sqrt(2)
     for seed 0 and times sqrt(2) for seed 1. Two runs have diverged, five are pending. param_norm grows with a straight
@@ -69,6 +88,7 @@ def made_up(**changes):
         "host": (list(axes), np.where(outcome > 0, "node7", "").astype(object), {"long_name": "host"}),
         "reason": (list(axes), values.get("reason", np.full(growth.shape, "", dtype=object)),
                    {"long_name": "why the run failed", "units": "1"}),
+        **times(outcome, decay > 1, axes),
         **{f"session_{name}": ("sessions", np.array([first, second, ""], dtype=object))
            for name, (first, second) in SESSIONS.items()},
     }

@@ -10,6 +10,7 @@ import numpy as np
 from .collapse import ENTROPY, collapsed
 from .names import GENERAL, PRECISION, SESSION, SESSION_NUMBERS
 from .words import duration, number, several, texts, value_text
+from .workers import course
 
 USED = {  # the corpora that use a key, of keys that not all use
     "vocabulary": ("markov", "dyck", "tokens", "modular"),
@@ -128,8 +129,9 @@ def slowest(dataset, most):
 
 
 def effort(dataset):
-    """(name, text) about time, speed, attempts and lost processes."""
-    found = []
+    """(name, text) about workers, time, speed, attempts and lost processes."""
+    ran = course(dataset)
+    found = [("workers", str(ran))] if ran else []
     seconds = dataset.seconds.values[np.isfinite(dataset.seconds.values)]
     if len(seconds):
         found += [("time in all runs", duration(seconds.sum())),

@@ -9,9 +9,9 @@ import numpy as np
 import xarray as xr
 
 from .account import USED
-from .names import DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSIONS, TRUTHS
+from .names import DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSION_START, SESSION_TIMES, SESSIONS, TRUTHS
 from .plane import SAME
-from .words import value_text
+from .words import texts, value_text
 
 # Attributes in which parts may differ: the numbers of runs do not depend on them.
 FREE = {*GENERAL, "save_weights"} - {"format_version", DIGEST}
@@ -20,6 +20,7 @@ WEAKEST_FIRST = ("skipped", "pending", "running", "failed", "diverged", "done")
 # What may differ between two trainings of the same run.
 OF_ONE_TRAINING = {
     "seconds", "tokens_per_second", "attempts", "deaths", "session", "worker", "begin", "end", "host", "reason"}
+CLOCK = ("begin", "end", *SESSION_TIMES)  # since the first session of a file began
 ABSENT = -1
 NAMED = 3  # titles of parts that the title of the whole names
 
@@ -33,7 +34,7 @@ def join(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> xr.Dataset:
     check_same(parts, paths)
     axes, originals = all_axes(parts) + new_axis(parts), parts
     keys = all_together(parts)
-    parts = [with_axes(part, axes, keys, path) for part, path in zip(parts, paths)]
+    parts = [with_axes(part, axes, keys, path) for part, path in zip(on_one_clock(parts), paths)]
     check_same_labels(parts, paths)
     together = labels_of(parts)
     parts = [part.drop_vars([name for name in together if name in part.coords]) for part in parts]
@@ -274,6 +275,21 @@ def check_agree(whole: xr.Dataset, part: xr.Dataset, both: xr.DataArray,
 def table_of_sessions(part: xr.Dataset) -> xr.Dataset:
     return part[[name for name in part.data_vars if str(name).startswith(SESSION)]].drop_vars(
         [name for name in part.coords], errors="ignore")
+
+
+def on_one_clock(parts: Sequence[xr.Dataset]) -> list[xr.Dataset]:
+    """The parts with times since the first session of all began; a part whose sessions say no date keeps its own."""
+    def began(part: xr.Dataset) -> float:
+        try:
+            date = texts(part[SESSION_START].values[:1])[0].rstrip("Z")
+            return float(np.datetime64(date, "s").astype(float)) if date else np.nan
+        except (KeyError, IndexError, ValueError):
+            return np.nan
+    dates = np.array([began(part) for part in parts])
+    later = np.nan_to_num(dates - np.fmin.reduce(dates))
+    return [part.assign({name: (part[name] + seconds).assign_attrs(part[name].attrs)
+                         for name in CLOCK if name in part}) if seconds else part
+            for part, seconds in zip(parts, later.tolist())]
 
 
 def numbered(part: xr.Dataset, first: int) -> xr.Dataset:

@@ -29,5 +29,7 @@ TRUTHS = ("qk_norm", "gated", "bias", "output_bias", "tied", "zero_query_key", "
 SESSION_NUMBERS = (  # the others are texts
     "session_begin", "session_end", "session_seconds_left", "session_tokens_per_second", "session_workers",
     "session_runs")
+TIMES = ("worker", "begin", "end")  # of a run's last attempt
+SESSION_TIMES, SESSION_WORKERS = ("session_begin", "session_end"), "session_workers"
 SESSION_START = "session_start"  # "" in rows of the table that no session has used
 SESSIONS, SESSION = "sessions", "session_"  # the dimension of sessions, and the prefix of their variables

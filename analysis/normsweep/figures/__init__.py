@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Callable
 
 from ..memory import loaded, of_runs
+from ..names import TIMES
 from . import (
     boundaries, curves, depth, equilibrium, exponents, fits, gradients, grokking, heads, hessian, homogeneity, look,
-    phase, runs, stacks, states, warmup)
+    phase, runs, stacks, states, warmup, workers)
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
@@ -84,6 +85,7 @@ FIGURES = (
     Figure("predictions", curves.predictions, ("accuracy", "predicted_entropy")),
     Figure("grokking", grokking.grokking, ("accuracy",),
            "accuracy over the steps of several weight decays, and a run that gets to 0.99"),
+    Figure("workers", workers.workers, TIMES, "a run that was begun"),
 )
 
 # Figures of several sweeps: from {name: dataset} to a Drawing or None.
@@ -93,7 +95,7 @@ TOGETHER = {"grokking": grokking.together}
 # shows.
 BOOKKEEPING = frozenset((
     "attempts", "deaths", "session", "seconds", "tokens_per_second", "last_step", "diverged_step",
-    "ended_early", "worker", "begin", "end", "host", "reason",
+    "ended_early", "host", "reason",
     "rate_sum", "balance_error", "growth_exponent_error", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a",
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
     "output_homogeneity_degree_r2", "gradient_depth_slope_error", "gradient_depth_slope_theory",
