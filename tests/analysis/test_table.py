@@ -20,7 +20,8 @@ COMMAND = [sys.executable, PROJECT / "analysis" / "table"]
 
 AXES = ["learning_rate", "weight_decay", "norm_placement", "seed"]
 COLUMNS = [*AXES, "outcome", "phase", "last_step", "seconds", "tokens_per_second", "attempts", "deaths", "session",
-           "diverged_step", "norm_growth", "host", "reason", "worker", "begin", "end", "rate_sum_last", "param_norm_last"]
+           "diverged_step", "norm_growth", "host", "reason", "worker", "begin", "end", "rate_sum_last",
+           "param_norm_last"]
 
 
 def same(found, expected):
