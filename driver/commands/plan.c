@@ -7,6 +7,7 @@
 #include "driver/plan/plan.h"
 #include "driver/commands/inside.h"
 #include "driver/dataset/extend/extend.h"
+#include "driver/job/job.h"
 #include "driver/output/output.h"
 #include "driver/sweep/sweep.h"
 #include "driver/text/text.h"
@@ -76,20 +77,27 @@ static void print_span(const char *name, struct span span, const char *unit)
         printf("%-12s%.10g%s\n", name, span.high, unit);
 }
 
+#define COORDINATOR_NAMED 1048576 /* bytes; less need not be named */
+
 /* All workers are assumed to be on this machine, although the plan may be for several. */
-static void print_memory(const struct corpus *corpus, int workers, const struct needs *needs)
+static void print_memory(
+    const struct sweep *sweep, const struct corpus *corpus, int workers, const struct needs *needs)
 {
-    double there = (double)limits()->memory;
+    double there = (double)limits()->memory, coordinator = job_memory(sweep->cells);
     char text[32];
 
     printf("%-12s%s", "memory", format_bytes(needs->rank.low, text));
     if (needs->rank.low < needs->rank.high)
         printf(" to %s", format_bytes(needs->rank.high, text));
+    if (coordinator >= COORDINATOR_NAMED)
+        printf(" per rank, %s more for the coordinator", format_bytes(coordinator, text));
+    else
+        printf(" per rank");
     if (corpus->train.mapped)
-        printf(" per rank; the corpus stays in its files, %s",
+        printf("; the corpus stays in its files, %s",
             format_bytes((double)corpus->train_file.size + (double)corpus->valid_file.size, text));
     else
-        printf(" per rank, and %s for the corpus%s", format_bytes(needs->corpus, text),
+        printf(", and %s for the corpus%s", format_bytes(needs->corpus, text),
             corpus->file >= 0 ? ", once per machine" : "");
     if (needs->memory > there) {
         printf("; %d workers may need %s", workers, format_bytes(needs->memory, text));
@@ -123,7 +131,7 @@ static void print_sizes(
     print_corpus(sweep, corpus);
     print_span("parameters", needs->parameters, "");
     print_span("steps", needs->steps, " per run");
-    print_memory(corpus, workers, needs);
+    print_memory(sweep, corpus, workers, needs);
     lines_print(stdout, 0, "%-12sup to %s in %s.d while it runs", "checkpoints",
         format_bytes(needs->checkpoints, text), sweep->output);
     if (sweep->base.save_weights == SAVE_STATE)
@@ -179,6 +187,7 @@ static void print_values(
     printf("longest_seconds=%.3f\n", needs->longest);
     printf("checkpoint_seconds=%.3f\n", 60 * sweep->checkpoint_minutes);
     printf("memory_bytes=%.0f\n", needs->rank.high);
+    printf("coordinator_bytes=%.0f\n", job_memory(sweep->cells));
     quote_put_output(sweep->output);
 }
 

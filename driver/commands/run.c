@@ -23,6 +23,7 @@
 #include "worker/host/host.h"
 #include "worker/wire/wire.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,9 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
     struct peers peers = {0};
     int64_t pending = -1;
 
+#ifdef M_MMAP_THRESHOLD /* arrays over a million cells go back to the system, not into a heap with holes */
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
     if (start_begin(start, error) == 0 && (!token || join_lease(start, token, error) == 0) &&
         start_load_corpus(start, error) == 0)
         pending = token ? 1 : start_open_output(start, error);

@@ -86,8 +86,9 @@ int64_t job_pending(const struct job *job)
 }
 
 /* Takes the next cell that the chooser wants trained, for the coordinator; false: none, for now. */
-static bool next_pending(struct job *job, struct pending_run *pending)
+static bool next_pending(void *context, struct pending_run *pending)
 {
+    struct job *job = context;
     struct run run;
     struct error error;
     int64_t cell = chooser_next(job->chooser);
@@ -96,8 +97,10 @@ static bool next_pending(struct job *job, struct pending_run *pending)
     job->tally.to_come = (int64_t)ceil(chooser_left(job->chooser));
     if (cell < 0 || job->failed)
         return false;
-    *pending = (struct pending_run){.cell = cell,
-        .cost = job_run(job, cell, &run),
+    if (job->runs_chosen % BEAT_CELLS == 0)
+        lease_beat(job->lease);
+    *pending = (struct pending_run){.cell = (int)cell,
+        .cost = (float)job_run(job, cell, &run),
         .turn = sweep_turn(job->sweep, cell),
         .deaths = dataset_deaths(job->dataset)[cell]};
     job->tally.runs++;
@@ -111,18 +114,9 @@ static struct coordinator *make_coordinator(struct job *job, int workers)
     struct coordinator_options options = {.silence = SILENCE_SECONDS,
         .deaths = DEATHS_MOST,
         .orders_ahead = workers > 0 ? JOB_ORDERS_AHEAD : 0};
-    size_t cells = (size_t)job->sweep->cells;
-    int64_t count = 0;
-    struct pending_run *pending = malloc(cells * sizeof(*pending));
-    struct coordinator *coordinator = NULL;
 
-    while (pending && next_pending(job, &pending[count]))
-        if (count++ % BEAT_CELLS == 0)
-            lease_beat(job->lease);
-    if (pending)
-        coordinator = coordinator_new(pending, count, workers > 0 ? workers : 1, &options);
-    free(pending);
-    return coordinator;
+    return coordinator_new(
+        (struct pending_runs){next_pending, job}, job->sweep->cells, workers > 0 ? workers : 1, &options);
 }
 
 /* Hands a result to the chooser, and what it then wants trained to the coordinator. With time 0 the
@@ -255,6 +249,11 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     job->failed = true;
     job->error = *error;
     return job_close(job, error);
+}
+
+double job_memory(int64_t cells)
+{
+    return (double)cells * (QUEUED_RUN_BYTES + DATASET_CELL_BYTES + sizeof(bool));
 }
 
 int job_mark(struct job *job, struct error *error)

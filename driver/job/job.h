@@ -171,6 +171,9 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
 void job_tell(const struct job *job, const struct job_event *event);
 #define JOB_TELL(job, ...) job_tell(job, &(const struct job_event){__VA_ARGS__})
 
+/* Bytes that the coordinator of a sweep with so many cells needs besides what every rank does. */
+double job_memory(int64_t cells);
+
 /* Writes the mark into the folder, before workers in other processes may use it. -1 with a message in
  * error. */
 int job_mark(struct job *job, struct error *error);

@@ -26,13 +26,14 @@
 
 /* ---- life ---- */
 
-int assignment_init(struct assignment *a, const struct pending_run *pending, int64_t count, int max_workers,
+int assignment_init(struct assignment *a, struct pending_runs pending, int64_t most, int max_workers,
     const struct coordinator_options *options)
 {
-    *a = (struct assignment){.options = *options, .now = -INFINITY, .left = count};
+    *a = (struct assignment){.options = *options, .now = -INFINITY};
     int failed = pool_init(&a->pool, max_workers) |
                  slots_init(&a->slots, max_workers, 1 + options->orders_ahead) |
-                 queue_init(&a->queue, pending, count) | orders_init(&a->orders);
+                 queue_init(&a->queue, pending, most) | orders_init(&a->orders);
+    a->left = a->queue.waiting;
     a->cost_left = a->queue.cost;
     return failed ? -1 : 0;
 }

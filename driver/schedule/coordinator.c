@@ -20,12 +20,12 @@ struct coordinator {
 
 /* ---- life ---- */
 
-struct coordinator *coordinator_new(const struct pending_run *pending, int64_t count, int max_workers,
-    const struct coordinator_options *options)
+struct coordinator *coordinator_new(
+    struct pending_runs pending, int64_t most, int max_workers, const struct coordinator_options *options)
 {
     struct coordinator *c = calloc(1, sizeof(*c));
 
-    if (!c || assignment_init(&c->assignment, pending, count, max_workers, options) == 0)
+    if (!c || assignment_init(&c->assignment, pending, most, max_workers, options) == 0)
         return c;
     coordinator_free(c);
     return NULL;

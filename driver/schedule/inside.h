@@ -86,8 +86,8 @@ bool pool_node_lives(const struct pool *pool, int worker);
 
 enum { QUEUE_END = -1 };
 
-/* Copies `pending` [count]. -1: no memory; queue_release is still allowed. */
-int queue_init(struct queue *queue, const struct pending_run *pending, int64_t count);
+/* Takes at most `most` runs. -1: no memory; queue_release is still allowed. */
+int queue_init(struct queue *queue, struct pending_runs pending, int64_t most);
 void queue_release(struct queue *queue);
 
 /* Makes room for `count` more runs with cells up to `last`. -1: no memory; the queue is as before. */
@@ -160,8 +160,8 @@ struct assignment {
 enum { NOTHING = -1 }; /* no run, cell or slot */
 
 /* The arguments are those of coordinator_new. -1: no memory; assignment_release is still allowed. */
-int assignment_init(struct assignment *assignment, const struct pending_run *pending, int64_t count,
-    int max_workers, const struct coordinator_options *options);
+int assignment_init(struct assignment *assignment, struct pending_runs pending, int64_t most, int max_workers,
+    const struct coordinator_options *options);
 void assignment_release(struct assignment *assignment);
 
 /* Appends an order to a worker, or to the caller (NOBODY); or about the run of a slot, which is not NOTHING.

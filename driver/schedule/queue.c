@@ -1,8 +1,8 @@
 /*
  * The order in which runs are handed out: struct queue in schedule.h says which one is next. Runs given at
- * the start are sorted once, in both orders; each order has a cursor, which passes over runs that the other
- * has taken. Runs that a search adds later wait in a heap until they are taken for the first time. A run that
- * comes back is put on one of two stacks.
+ * the start are sorted once; those of them that are left near the end once more, by length. Runs that a
+ * search adds later wait in a heap until they are taken for the first time. A run that comes back is put on
+ * one of two stacks.
  *
  * assignment.c calls queue_init once, queue_reserve before every queue_add, and from then on each run goes
  * from waiting to held and back, until it has ended. Only queue_init and queue_reserve can fail, for lack of
@@ -33,17 +33,18 @@ static int compare_lengths(const struct pending_run *a, const struct pending_run
     return pending_run_compare(a, b);
 }
 
-static int in_order(const void *left, const void *right)
+static int in_order(const void *left, const void *right, void *context)
 {
-    const struct queued_run *a = left, *b = right;
+    const struct queued_run *run = context;
+    const int *a = left, *b = right;
 
-    return pending_run_compare(&a->run, &b->run);
+    return pending_run_compare(&run[*a].run, &run[*b].run);
 }
 
 static int longest_first(const void *left, const void *right, void *context)
 {
     const struct queued_run *run = context;
-    const int64_t *a = left, *b = right;
+    const int *a = left, *b = right;
 
     return compare_lengths(&run[*a].run, &run[*b].run);
 }
@@ -55,7 +56,7 @@ static bool is_longer(const struct queue *queue, int64_t run, int64_t other)
     return compare_lengths(&queue->run[run].run, &queue->run[other].run) < 0;
 }
 
-static void heap_push(struct queue *queue, int64_t run)
+static void heap_push(struct queue *queue, int run)
 {
     int64_t at = queue->added++;
 
@@ -68,7 +69,8 @@ static void heap_push(struct queue *queue, int64_t run)
 /* Removes the longest run. */
 static void heap_pop(struct queue *queue)
 {
-    int64_t last = queue->heap[--queue->added], at = 0;
+    int last = queue->heap[--queue->added];
+    int64_t at = 0;
 
     for (int64_t child = 1; child < queue->added; child = 2 * at + 1) {
         if (child + 1 < queue->added && is_longer(queue, queue->heap[child + 1], queue->heap[child]))
@@ -85,8 +87,8 @@ static void heap_pop(struct queue *queue)
 
 static void check(const struct pending_run *run)
 {
-    INVARIANT(run->cell >= 0 && run->cost >= 0 && run->cost < INFINITY, "cell %" PRId64 " costs %g",
-        run->cell, run->cost);
+    INVARIANT(run->cell >= 0 && run->cost >= 0 && run->cost < INFINITY, "cell %d costs %g", run->cell,
+        (double)run->cost);
 }
 
 static void begin_waiting(struct queue *queue, int64_t run)
@@ -101,21 +103,35 @@ static bool is_fresh(const struct queue *queue, int64_t run)
     return queue->run[run].state == RUN_WAITING && !queue->run[run].returned;
 }
 
-/* The next run that has never been taken, in one of the two orders; QUEUE_END: there is none. */
-static int64_t fresh_front(struct queue *queue, bool longest)
+/* The runs that are left are sorted by length once, near the end, when they are few. */
+static void sort_lengths(struct queue *queue)
 {
-    int64_t *at = &queue->next[longest];
+    struct run_order *longest = &queue->longest;
 
-    while (*at < queue->given && !is_fresh(queue, longest ? queue->longest[*at] : *at))
-        ++*at;
-    if (*at == queue->given)
-        return queue->added > 0 ? queue->heap[0] : QUEUE_END;
-    int64_t run = longest ? queue->longest[*at] : *at;
-    if (queue->added == 0)
-        return run;
-    int order = longest ? compare_lengths(&queue->run[run].run, &queue->run[queue->heap[0]].run)
-                        : pending_run_compare(&queue->run[run].run, &queue->run[queue->heap[0]].run);
-    return order < 0 ? run : queue->heap[0];
+    for (int64_t at = queue->given.next; at < queue->given.end; at++)
+        if (is_fresh(queue, queue->given.run[at]))
+            longest->run[longest->end++] = queue->given.run[at];
+    qsort_r(longest->run, (size_t)longest->end, sizeof(*longest->run), longest_first, queue->run);
+}
+
+/* The next run that has never been taken, in one of the two orders; QUEUE_END: there is none. */
+static int64_t fresh_front(struct queue *queue, bool by_length)
+{
+    struct run_order *order = by_length ? &queue->longest : &queue->given;
+    int64_t added = queue->added > 0 ? queue->heap[0] : QUEUE_END;
+
+    if (by_length && order->end == 0)
+        sort_lengths(queue);
+    while (order->next < order->end && !is_fresh(queue, order->run[order->next]))
+        order->next++;
+    if (order->next == order->end)
+        return added;
+    int64_t given = order->run[order->next];
+    if (added == QUEUE_END)
+        return given;
+    bool first = by_length ? is_longer(queue, given, added)
+                           : pending_run_compare(&queue->run[given].run, &queue->run[added].run) < 0;
+    return first ? given : added;
 }
 
 int64_t queue_front(struct queue *queue, struct pick pick)
@@ -151,7 +167,7 @@ void queue_return(struct queue *queue, int64_t run, bool struck)
     int64_t *stack = struck ? &queue->struck : &queue->returned;
 
     INVARIANT(queue->run[run].state == RUN_HELD, "run %" PRId64 " is %d", run, queue->run[run].state);
-    queue->run[run].after = *stack;
+    queue->run[run].after = (int)*stack;
     *stack = run;
     queue->run[run].returned = true;
     begin_waiting(queue, run);
@@ -166,10 +182,10 @@ void queue_end(struct queue *queue, int64_t run)
 bool queue_add(struct queue *queue, const struct pending_run *run)
 {
     check(run);
-    INVARIANT(run->cell < queue->cells, "cell %" PRId64 " of %" PRId64, run->cell, queue->cells);
+    INVARIANT(run->cell < queue->cells, "cell %d of %" PRId64, run->cell, queue->cells);
     if (queue->of_cell[run->cell] != QUEUE_END)
         return false;
-    int64_t at = queue->of_cell[run->cell] = queue->count++;
+    int at = queue->of_cell[run->cell] = (int)queue->count++;
     queue->run[at] = (struct queued_run){.run = *run};
     heap_push(queue, at);
     begin_waiting(queue, at);
@@ -203,29 +219,32 @@ int queue_reserve(struct queue *queue, int64_t count, int64_t last)
     return run && heap && of_cell ? 0 : -1;
 }
 
-int queue_init(struct queue *queue, const struct pending_run *pending, int64_t count)
+int queue_init(struct queue *queue, struct pending_runs pending, int64_t most)
 {
-    int64_t last = 0;
+    struct pending_run run;
+    int last = 0;
 
-    *queue = (struct queue){.given = count, .returned = QUEUE_END, .struck = QUEUE_END};
-    for (int64_t i = 0; i < count; i++) {
-        check(&pending[i]);
-        last = pending[i].cell > last ? pending[i].cell : last;
-    }
-    queue->longest = malloc(((size_t)count + 1) * sizeof(*queue->longest));
-    if (queue_reserve(queue, count + 1, last) != 0 || !queue->longest)
+    *queue = (struct queue){.size = most + 1, .returned = QUEUE_END, .struck = QUEUE_END};
+    queue->run = malloc((size_t)queue->size * sizeof(*queue->run));
+    queue->given.run = malloc((size_t)queue->size * sizeof(*queue->given.run));
+    queue->longest.run = malloc((size_t)queue->size * sizeof(*queue->longest.run));
+    if (!queue->run || !queue->given.run || !queue->longest.run)
         return -1;
-    for (; queue->count < count; queue->count++) {
-        queue->run[queue->count] = (struct queued_run){.run = pending[queue->count]};
-        queue->longest[queue->count] = queue->count;
+    while (queue->count < most && pending.next(pending.context, &run)) {
+        check(&run);
+        last = run.cell > last ? run.cell : last;
+        queue->given.run[queue->count] = (int)queue->count;
+        queue->run[queue->count++] = (struct queued_run){.run = run};
     }
-    qsort(queue->run, (size_t)count, sizeof(*queue->run), in_order);
-    qsort_r(queue->longest, (size_t)count, sizeof(*queue->longest), longest_first, queue->run);
-    for (int64_t run = 0; run < count; run++) {
-        int64_t *of = &queue->of_cell[queue->run[run].run.cell];
-        INVARIANT(*of == QUEUE_END, "cell %" PRId64 " is there twice", queue->run[run].run.cell);
-        *of = run;
-        begin_waiting(queue, run);
+    queue->given.end = queue->count;
+    if (queue_reserve(queue, 1, last) != 0)
+        return -1;
+    qsort_r(queue->given.run, (size_t)queue->count, sizeof(*queue->given.run), in_order, queue->run);
+    for (int at = 0; at < queue->count; at++) {
+        int *of = &queue->of_cell[queue->run[at].run.cell];
+        INVARIANT(*of == QUEUE_END, "cell %d is there twice", queue->run[at].run.cell);
+        *of = at;
+        begin_waiting(queue, at);
     }
     return 0;
 }
@@ -233,7 +252,8 @@ int queue_init(struct queue *queue, const struct pending_run *pending, int64_t c
 void queue_release(struct queue *queue)
 {
     free(queue->run);
-    free(queue->longest);
+    free(queue->given.run);
+    free(queue->longest.run);
     free(queue->heap);
     free(queue->of_cell);
     *queue = (struct queue){.returned = QUEUE_END, .struck = QUEUE_END};

@@ -89,10 +89,16 @@ struct coordinator_options {
 
 /* A run that is to be trained. */
 struct pending_run {
-    int64_t cell; /* from 0; each once */
-    double cost; /* in any unit; finite, from 0 */
+    float cost; /* an estimate, in any unit; finite, from 0 */
+    int cell; /* from 0; each once */
     int turn; /* among runs of the same class of cost: the lower, the earlier */
     int deaths; /* already counted against it */
+};
+
+/* Gives one run after the other; false: that was all. */
+struct pending_runs {
+    bool (*next)(void *context, struct pending_run *run);
+    void *context;
 };
 
 /*
@@ -102,9 +108,9 @@ struct pending_run {
  */
 int pending_run_compare(const struct pending_run *a, const struct pending_run *b);
 
-/* `pending` [count], in any order, is copied. Returns NULL without memory. */
-struct coordinator *coordinator_new(const struct pending_run *pending, int64_t count, int max_workers,
-    const struct coordinator_options *options);
+/* Takes at most `most` runs, in any order. Returns NULL without memory. */
+struct coordinator *coordinator_new(
+    struct pending_runs pending, int64_t most, int max_workers, const struct coordinator_options *options);
 void coordinator_free(struct coordinator *coordinator);
 
 /* Handles one event; take the resulting orders with coordinator_next. */
@@ -219,31 +225,39 @@ enum queued_state {
 /* A run as the coordinator knows it. */
 struct queued_run {
     struct pending_run run; /* with the deaths of its workers since its last checkpoint */
-    int64_t after; /* returned: the one below it on its stack; QUEUE_END: none */
-    int holder; /* held: the worker; maintained by the coordinator */
-    enum queued_state state;
+    union {
+        int after; /* waiting and returned: the one below it on its stack; QUEUE_END: none */
+        int holder; /* held: the worker; maintained by the coordinator */
+    };
+    unsigned char state; /* enum queued_state */
     bool returned; /* was taken before */
 };
 
 /*
  * The runs of a sweep; the index in `run` identifies a run. Runs that were handed back come first, the latest
  * of them before all. Then come the others, in the order of pending_run_compare or the longest first. All
- * operations are O(1), and for runs that are added later O(log of their number).
+ * operations are O(1), and for runs that are added later O(log of their number). A million runs take 32 MB,
+ * so nothing is wider than it has to be.
  */
 struct queue {
     int64_t count, size;
     struct queued_run *run; /* [size] the first `count` are in use */
-    int64_t given; /* runs that were there from the start: the first ones, in order */
-    int64_t *longest; /* [given] the same, the longest first */
-    int64_t next[2]; /* of those, in order and in `longest`: all before it have been taken */
+    struct run_order {
+        int *run; /* all before `next` have been taken */
+        int64_t next, end;
+    } given, longest; /* runs that were there from the start, in order; and the longest first, of those that
+                         were left when they were first asked for so */
     int64_t returned, struck; /* stacks: runs that were handed back, and those that have lost a worker */
     int64_t added, room;
-    int64_t *heap; /* [room] the first `added` are in use: runs that were added, the longest on top */
+    int *heap; /* [room] the first `added` are in use: runs that were added, the longest on top */
     int64_t cells;
-    int64_t *of_cell; /* [cells] the run of a cell; QUEUE_END: none */
+    int *of_cell; /* [cells] the run of a cell; QUEUE_END: none */
     int64_t waiting; /* runs in the queue */
     double cost; /* the sum of their costs */
 };
+
+/* What a queue holds for each of its runs. */
+enum { QUEUED_RUN_BYTES = sizeof(struct queued_run) + 2 * sizeof(int) };
 
 /* A ticket that a worker holds; run SLOT_NONE: taken away, but not yet handed back. */
 struct slot {

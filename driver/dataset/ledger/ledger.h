@@ -48,6 +48,9 @@ void dataset_forget(struct dataset *dataset);
 /* Syncs and closes; takes NULL. Drops results that wait for a commit; their runs stay running. */
 int dataset_close(struct dataset *dataset, struct error *error);
 
+/* What an open dataset holds in memory for each cell, besides results that wait. */
+enum { DATASET_CELL_BYTES = 1 + 2 * sizeof(int) };
+
 /* The outcome of every cell [sweep->cells], kept up to date by the calls below. Borrowed. */
 const signed char *dataset_outcomes(const struct dataset *dataset);
 

@@ -1,5 +1,6 @@
 /* Single decisions of the coordinator, one test for each rule. */
 #include "driver/schedule/schedule.h"
+#include "tests/driver/schedule/listed.h"
 #include "tests/failing.h"
 #include "tests/scratch.h"
 
@@ -25,7 +26,8 @@ static struct trial begin(int runs, double silence, const int *deaths)
     for (int i = 0; i < runs; i++)
         pending[i] =
             (struct pending_run){.cell = 10 + i, .cost = 4 - i, .turn = i, .deaths = deaths ? deaths[i] : 0};
-    struct trial t = {.c = coordinator_new(pending, runs, TRIAL_WORKERS, &options)};
+    struct trial t = {
+        .c = coordinator_new(listed_runs(&(struct run_list){pending, runs}), runs, TRIAL_WORKERS, &options)};
     CHECK(t.c != NULL);
     return t;
 }
@@ -38,7 +40,9 @@ static struct trial begin_ahead(int workers, double silence)
 
     for (int i = 0; i < workers * RUNS_EACH; i++)
         pending[i] = (struct pending_run){.cell = i, .cost = 1};
-    return (struct trial){.c = coordinator_new(pending, workers * RUNS_EACH, workers, &options)};
+    int runs = workers * RUNS_EACH;
+    return (struct trial){
+        .c = coordinator_new(listed_runs(&(struct run_list){pending, runs}), runs, workers, &options)};
 }
 
 static void take_orders(struct trial *t)
@@ -360,7 +364,7 @@ TEST(coordinator_shares_the_queue_among_those_who_are_left)
 
     for (int i = 0; i < 16; i++)
         pending[i] = (struct pending_run){.cell = i, .cost = 1};
-    struct trial t = {.c = coordinator_new(pending, 16, 10, &options)};
+    struct trial t = {.c = coordinator_new(listed_runs(&(struct run_list){pending, 16}), 16, 10, &options)};
     uint64_t ticket = hello(&t, 0, 0, 0);
     CHECK(t.count == 1);
     progress(&t, 0, ticket, 1000);
@@ -548,7 +552,8 @@ TEST(coordinator_is_not_made_without_memory)
     for (int i = 0; i < ALLOCATIONS; i++)
         for (int n = 0, failed = 1; failed; n++) {
             failing_after(n, allocations[i], ENOMEM);
-            struct coordinator *c = coordinator_new(pending, 3, 4, &options);
+            struct coordinator *c =
+                coordinator_new(listed_runs(&(struct run_list){pending, 3}), 3, 4, &options);
             failed = failing_end();
             CHECK((c == NULL) == failed);
             refused += c == NULL;
@@ -584,7 +589,7 @@ static int push_orders(void *context)
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     for (int i = 0; i < 200; i++)
         pending[i] = (struct pending_run){.cell = i, .cost = 1};
-    struct coordinator *c = coordinator_new(pending, 200, 4, &options);
+    struct coordinator *c = coordinator_new(listed_runs(&(struct run_list){pending, 200}), 200, 4, &options);
     if (c) {
         failing_next("realloc", ENOMEM);
         for (int i = 0; i < 200; i++)

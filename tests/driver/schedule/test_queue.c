@@ -1,6 +1,7 @@
 /* The order in which runs are taken, against a search through all of them. */
 #include "driver/schedule/inside.h"
 #include "model/core/random.h"
+#include "tests/driver/schedule/listed.h"
 #include "tests/test.h"
 
 enum { CELLS = 60, FIRST = 20, STEPS = 4000 };
@@ -59,7 +60,7 @@ static int64_t next_of(const struct known *known, struct pick pick)
     return given != QUEUE_END ? given : added != QUEUE_END ? added : struck;
 }
 
-static struct pending_run draw_run(int64_t cell, uint64_t seed, uint64_t number)
+static struct pending_run draw_run(int cell, uint64_t seed, uint64_t number)
 {
     return (struct pending_run){.cell = cell,
         .cost = (double)random_below(seed, RANDOM_TEST, number, 30),
@@ -69,7 +70,7 @@ static struct pending_run draw_run(int64_t cell, uint64_t seed, uint64_t number)
 /* One change: a cell is added, the next one is taken, or one that is held is returned or ends. */
 static void change(struct queue *queue, struct known *known, int64_t step, uint64_t seed)
 {
-    int64_t cell = (int64_t)random_below(seed, RANDOM_TEST, 3 * (uint64_t)step, CELLS);
+    int cell = (int)random_below(seed, RANDOM_TEST, 3 * (uint64_t)step, CELLS);
     double what = random_uniform(seed, RANDOM_TEST, 3 * (uint64_t)step + 1);
     struct pending_run pending = draw_run(cell, seed, 3 * (uint64_t)step + 2);
     struct known *it = &known[cell];
@@ -123,7 +124,8 @@ TEST(queue_keeps_its_order_whatever_comes_and_goes)
             pending[i] = draw_run(i, seed, (uint64_t)i);
             known[i] = (struct known){.waits = true, .pending = pending[i]};
         }
-        CHECK(queue_init(&queue, pending, FIRST) == 0);
+        struct run_list list = {pending, FIRST};
+        CHECK(queue_init(&queue, listed_runs(&list), FIRST) == 0);
         for (int64_t step = 0; step < STEPS; step++) {
             int64_t waiting = 0;
             double sum = 0;

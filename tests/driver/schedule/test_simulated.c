@@ -422,7 +422,7 @@ static void choose(struct simulation *s, struct batch_of_cells *batch)
         if (cell->truth != TRUTH_ABSENT)
             continue;
         batch->run[batch->count++] = (struct pending_run){
-            .cell = at, .cost = cell->length * (0.5 + simulated_draw(s)), .deaths = cell->deaths};
+            .cell = (int)at, .cost = cell->length * (0.5 + simulated_draw(s)), .deaths = cell->deaths};
         cell->truth = TRUTH_PENDING;
     }
 }
@@ -437,7 +437,7 @@ static void add(struct simulation *s, const struct order *order)
     choose(s, &batch);
     int64_t vain = any_cell(s); /* if it is there, it must not be added */
     int more = s->cell[vain].truth != TRUTH_ABSENT;
-    batch.run[batch.count] = (struct pending_run){.cell = vain, .cost = 1};
+    batch.run[batch.count] = (struct pending_run){.cell = (int)vain, .cost = 1};
     int64_t added = coordinator_add(s->coordinator, batch.run, batch.count + more, s->now);
     CHECK(added == (s->stopped || s->home ? 0 : batch.count));
     s->owner.refused += added == 0;

@@ -1,5 +1,6 @@
 /* The simulation: it drives the coordinator, and compares each order with the true state. */
 #include "model/core/random.h"
+#include "tests/driver/schedule/listed.h"
 #include "tests/driver/schedule/simulation.h"
 #include "tests/test.h"
 #include "worker/host/host.h"
@@ -78,7 +79,7 @@ static void accepts(struct simulation *s, const struct order *order)
 /* From now on the coordinator takes no decisions. */
 static void finishes(struct simulation *s)
 {
-    const struct pending_run run = {.cell = s->cells, .cost = 1};
+    const struct pending_run run = {.cell = (int)s->cells, .cost = 1};
 
     CHECK(!s->finished);
     CHECK(coordinator_add(s->coordinator, &run, 1, s->now) == 0);
@@ -271,9 +272,10 @@ static void make_coordinator(struct simulation *s, const double *cost)
             s->cell[i].truth = TRUTH_ABSENT;
             continue;
         }
-        pending[count++] = (struct pending_run){.cell = i, .cost = cost[i], .deaths = s->cell[i].deaths};
+        pending[count++] = (struct pending_run){.cell = (int)i, .cost = cost[i], .deaths = s->cell[i].deaths};
     }
-    s->coordinator = coordinator_new(pending, count, s->workers, &options);
+    struct run_list list = {pending, count};
+    s->coordinator = coordinator_new(listed_runs(&list), count, s->workers, &options);
     CHECK(s->coordinator != NULL);
     free(pending);
 }

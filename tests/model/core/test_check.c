@@ -4,6 +4,7 @@
 #include "driver/sweep/sweep.h"
 #include "model/core/check.h"
 #include "tests/aborts.h"
+#include "tests/driver/schedule/listed.h"
 #include "tests/test.h"
 
 static void count_wrongly(void)
@@ -62,7 +63,7 @@ static void take_from_nothing(void)
 {
     struct queue queue;
 
-    queue_init(&queue, NULL, 0);
+    queue_init(&queue, (struct pending_runs){NULL, NULL}, 0);
     queue_take(&queue, (struct pick){0});
 }
 
@@ -71,7 +72,7 @@ static void end_twice(void)
     const struct pending_run pending = {.cell = 7, .cost = 1};
     struct queue queue;
 
-    queue_init(&queue, &pending, 1);
+    queue_init(&queue, listed_runs(&(struct run_list){&pending, 1}), 1);
     int64_t run = queue_take(&queue, (struct pick){0});
     queue_end(&queue, run);
     queue_end(&queue, run);
@@ -82,7 +83,7 @@ static void give_a_cell_twice(void)
     const struct pending_run pending[] = {{.cell = 7, .cost = 1}, {.cell = 7, .cost = 2}};
     struct queue queue;
 
-    queue_init(&queue, pending, 2);
+    queue_init(&queue, listed_runs(&(struct run_list){pending, 2}), 2);
 }
 
 TEST(check_guards_the_schedule)
