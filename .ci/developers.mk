@@ -1,7 +1,7 @@
 # What only developers need: tests, fuzzers, benchmarks of sweeps, checks of a release. The Makefile includes this file;
 # its own targets use check_programs and programs.
 DEVELOPERS = check-thorough check-all check-python check-slurm check-dist faults simulate parity parity-trained \
-	early-ends inject fuzz coverage setup bench-sweeps programs flags
+	early-ends inject fuzz coverage setup bench-sweeps bench-scale programs flags
 
 # Every program of these variants has one more file.
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
@@ -17,7 +17,7 @@ WRAPPED = $(shell grep -ohE '^FAILS[A-Z_]*.[a-z]\w+|__wrap_[a-z]\w+' tests/faili
 
 test_programs = tests-plain tests-double tests-float
 check_programs = normsweep tests-plain tests-double replay-double
-programs = $(check_programs) normsweep-double tests-float replay-float speed
+programs = $(check_programs) normsweep-double tests-float replay-float speed scale
 fuzzers = fuzz-sweep fuzz-dataset
 
 $(BUILD)/normsweep-double: $(call objects,double,$(PROGRAM) driver/main.c)
@@ -32,6 +32,7 @@ $(fuzzers:%=$(BUILD)/%): private LINK += -fsanitize=fuzzer
 $(BUILD)/fuzz-sweep: $(call objects,float,$(PROGRAM) tests/fuzz_sweep.c)
 $(BUILD)/fuzz-dataset: $(call objects,float,$(PROGRAM) tests/fuzz_dataset.c)
 $(BUILD)/speed: $(call objects,float,$(PROGRAM) tests/speed.c)
+$(BUILD)/scale: $(call objects,float,$(PROGRAM) tests/scale.c)
 
 # Rooms that must not be wrong: `make coverage` counts the branches that tests take in them.
 COVERED = driver/schedule driver/dataset driver/output worker/checkpoint
@@ -138,6 +139,13 @@ bench-sweeps:
 	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/replay-float
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/speed_peer.py $(PYTORCH:%=--pytorch %) \
 		$(ROUNDS:%=-r %)
+
+## bench-scale: measure a coordinator with 10,000 workers that end their runs at once, and how soon xarray has a result
+bench-scale:
+	@.ci/setup build figures
+	$(SAY_ROOT)
+	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/scale
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4 xarray)" tests/scale.py
 
 ## check-dist: check that dist gives the same bytes twice; build its tarball where there is no git, and run a sweep
 check-dist:

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGES_AT_ONCE = 1000 };
+enum { MESSAGES_AT_ONCE = 1000, MANY_MESSAGES = 50 };
 
 #define LOOK_SECONDS 1 /* between two checks whether workers are alive */
 #define ALIVE_SECONDS 5 /* between two ALIVE messages to every rank: see worker/wire/loop.c */
@@ -626,8 +626,9 @@ static int prepare_dispatch(struct dispatch *d)
 
 /*
  * The rounds. The pause between two of them grows slowly, and is halved whenever a worker had to wait:
- * workers hold orders ahead, so an answer may be late by the duration of these runs. Each check for messages
- * costs about 15 us, mostly for falling asleep and waking.
+ * workers hold orders ahead, so an answer may be late by the duration of these runs. It is also halved when
+ * many messages have come, as MPI's buffers may be full, in which case their senders wait. Each check for
+ * messages costs about 15 us, mostly for falling asleep and waking.
  */
 static void work_until_finished(struct dispatch *d)
 {
@@ -647,7 +648,8 @@ static void work_until_finished(struct dispatch *d)
         if (count < MESSAGES_AT_ONCE)
             watch_workers(d);
         coordinator_state(d->job->coordinator, &state);
-        pause = state.waits > d->waits ? fmax(pause / 2, PAUSE_LEAST) : fmin(pause * 1.1, PAUSE_MOST);
+        pause = state.waits > d->waits || count > MANY_MESSAGES ? fmax(pause / 2, PAUSE_LEAST)
+                                                                : fmin(pause * 1.1, PAUSE_MOST);
         d->waits = state.waits;
         if (count < MESSAGES_AT_ONCE && !d->finished)
             clock_pause(pause);

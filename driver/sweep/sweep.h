@@ -122,8 +122,8 @@ void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run);
 /*
  * When the run of a cell has its turn among runs of equal cost: coarse first, so that a diagram is whole
  * early. All runs of the first seed come before those of the second; within a seed, the cells of a coarse
- * grid, which is halved again and again. Runs of one turn are the cells that a pass adds. An axis of words,
- * or of parameters that move together, is no scale: each word has a grid of its own.
+ * grid, which is halved again and again, up to 64 values of an axis. An axis of words, or of parameters that
+ * move together, is no scale: each word has a grid of its own.
  */
 int sweep_turn(const struct sweep *sweep, int64_t cell);
 

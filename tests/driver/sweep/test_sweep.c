@@ -231,6 +231,17 @@ IN_SWEEP(sweep_turns_are_coarse_first,
     }
 }
 
+/* From 64 values on the others follow in the order of the grid. */
+IN_SWEEP(sweep_turns_end_with_a_fine_grid, BASE "learning_rate: {log: [1, 1e-5], points: 100}\n")
+{
+    for (int cell = 0; cell < 100; cell++) {
+        int turn = 0;
+        for (int bit = 0; bit < 7; bit++)
+            turn |= (cell >> bit & 1) << (6 - bit);
+        CHECK(sweep_turn(sweep, cell) == (turn < 64 ? turn : 64));
+    }
+}
+
 static void check_skip(const char *text, bool (*expected)(const struct run *run))
 {
     char whole[1024];
