@@ -1,7 +1,7 @@
 # What only developers need: tests, fuzzers, benchmarks of sweeps, checks of a release. The Makefile includes this file;
 # its own targets use check_programs and programs.
 DEVELOPERS = check-thorough check-all check-python check-slurm check-dist faults simulate parity parity-trained \
-	early-ends inject fuzz coverage setup bench-sweeps bench-scale programs flags
+	early-ends inject fuzz coverage setup bench-sweeps bench-scale bench-boundary programs flags
 
 # Every program of these variants has one more file.
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
@@ -146,6 +146,14 @@ bench-scale:
 	$(SAY_ROOT)
 	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/scale
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4 xarray)" tests/scale.py
+
+## bench-boundary: measure the time to a boundary against bisection and python-adaptive (PYTORCH=python, ROUNDS=3)
+bench-boundary:
+	@.ci/setup build figures
+	$(SAY_ROOT)
+	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/replay-float
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/speed_boundary.py $(PYTORCH:%=--pytorch %) \
+		$(ROUNDS:%=-r %)
 
 ## check-dist: check that dist gives the same bytes twice; build its tarball where there is no git, and run a sweep
 check-dist:

@@ -51,18 +51,18 @@ def fail(message):
 class Study:
     """The grid, and the files by which all know of it."""
 
-    def __init__(self, folder, grid, steps):
+    def __init__(self, folder, grid, steps, ends=None):
         self.folder, self.steps = folder, steps
-        self.rates, self.decays = ([float(f"{value:.12g}") for value in np.geomspace(*ends, count)]
-                                   for ends, count in zip((RATES, DECAYS), grid))
+        self.rates, self.decays = ([float(f"{value:.12g}") for value in np.geomspace(*between, count)]
+                                   for between, count in zip(ends or (RATES, DECAYS), grid))
         self.runs = grid[0] * grid[1]
         self.path = folder / "study.npz"
 
-    def write_sweep(self):
+    def write_sweep(self, name="peer", **more):
         keys = NETWORK | OTHERS | {
-            "steps": self.steps, "learning_rate": self.rates, "weight_decay": self.decays, "output": "peer.nc",
-            "measure": f"{{every: {EVERY}}}", "validate": f"{{every: end, tokens: {VALIDATED}}}"}
-        (self.folder / "peer.yaml").write_text("".join(f"{key}: {value}\n" for key, value in keys.items()))
+            "steps": self.steps, "learning_rate": self.rates, "weight_decay": self.decays, "output": f"{name}.nc",
+            "measure": f"{{every: {EVERY}}}", "validate": f"{{every: end, tokens: {VALIDATED}}}"} | more
+        (self.folder / f"{name}.yaml").write_text("".join(f"{key}: {value}\n" for key, value in keys.items()))
 
     def write_arrays(self):
         """The same for others: network, initial weights, batches, cells."""
@@ -81,28 +81,25 @@ class Study:
 
 
 class Own:
-    name = "normsweep"
-
-    def __init__(self, workers):
-        self.workers = workers
+    def __init__(self, workers, name="normsweep", file="peer"):
+        self.workers, self.name, self.file = workers, name, file
 
     def run(self, study, environment):
         """{"all": seconds, "started": seconds}, and what its runs have found."""
-        for path in study.folder.glob("peer.nc*"):
+        for path in study.folder.glob(f"{self.file}.nc*"):
             if path.is_file():
                 path.unlink()
-        command = [BUILD / "normsweep", "run", "peer.yaml", "-j", str(self.workers)]
+        command = [BUILD / "normsweep", "run", f"{self.file}.yaml", "-j", str(self.workers)]
         begin = time.monotonic()
         done = subprocess.run(command, cwd=study.folder, env=environment, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, check=False)
         seconds = time.monotonic() - begin
         if done.returncode != 0:
-            fail(f"normsweep: status {done.returncode}: {last_line(done.stderr)}")
+            fail(f"{self.name}: status {done.returncode}: {last_line(done.stderr)}")
         return {"all": seconds, "started": seconds}, self.found(study)
 
-    @staticmethod
-    def found(study):
-        with netCDF4.Dataset(study.folder / "peer.nc") as dataset:
+    def found(self, study):
+        with netCDF4.Dataset(study.folder / f"{self.file}.nc") as dataset:
             def read(name):
                 variable = dataset[name]
                 assert variable.dimensions[:2] == ("learning_rate", "weight_decay"), variable.dimensions
@@ -112,12 +109,12 @@ class Own:
 
 
 class Peer:
-    """A sweep of tests/speed_peer_torch.py."""
+    """A sweep of tests/speed_peer_torch.py, or of another script that is called and answers like it."""
 
-    def __init__(self, how, python, version, workers):
+    def __init__(self, how, python, version, workers, script="speed_peer_torch.py"):
         kind, _, compiled = how.partition("-")
         self.name = f"{kind}, PyTorch {version}, {compiled or 'eager'}"
-        self.command = [python, TESTS / "speed_peer_torch.py", kind, *(["--compile"] if compiled else []),
+        self.command = [python, TESTS / script, kind, *(["--compile"] if compiled else []),
                         "--workers", str(workers)]
 
     def run(self, study, environment):

@@ -82,6 +82,15 @@ class Worker:
         return {"begin": now, "norms": norms, "param_norm": np.linalg.norm(norms[:, self.is_block], axis=1),
                 "losses": np.array(losses), "valid_loss": self.valid_loss()}
 
+    def growth(self, learning_rate, weight_decay):
+        """Of the norm of the blocks, which is measured at both ends of the run alone."""
+        self.begin(learning_rate, weight_decay)
+        before = self.norms()
+        for batch in self.study.batches:
+            self.training.step(self.mode, *batch)
+        before, after = (np.linalg.norm(norms.numpy()[self.is_block]) for norms in (before, self.norms()))
+        return float(after / before)
+
     @torch.no_grad()
     def valid_loss(self):
         """Of all rows: each batch counts as many times as it has."""
@@ -109,3 +118,20 @@ def warm(path, is_compiled):
 
 def run_cell(path, is_compiled, cell):
     return the_worker(path, is_compiled).run(*cell)
+
+
+def bisect_column(path, is_compiled, rate, decays):
+    """([the decays between which growth stops], growth by decay): halves what is left of the column's values; beside
+    its ends nothing is trained."""
+    worker, known = the_worker(path, is_compiled), {}
+    low, high = -1, len(decays)
+    while high - low > 1:
+        middle = (low + high) // 2
+        known[decays[middle]] = worker.growth(rate, decays[middle])
+        low, high = (middle, high) if known[decays[middle]] > 1 else (low, middle)
+    return (decays[max(low, 0)], decays[min(high, len(decays) - 1)]), known
+
+
+def log_growth(exponent, path, is_compiled, rate):
+    """log of the growth at weight decay 10^exponent."""
+    return np.log(the_worker(path, is_compiled).growth(rate, 10 ** exponent))
