@@ -28,7 +28,7 @@ ENDS = (1e-4, 5e-2), (1e-2, 1e2)  # rates, decays: at every rate growth stops be
 GROWING, DONE, DIVERGED = 1, 2, 3
 SAME = 1 - 1e-6  # steps of the grid between the middles of two brackets, below which they overlap
 MOST = 1 + 1e-6  # steps between two boundaries of the same runs: two libraries round in other ways
-HEADINGS = ("boundary by", "runs", "s, all", "s, started", "refine is x", "x, started", "columns with the same boundary")
+HEADINGS = ("boundary by", "runs", "s, all", "s, started", "refine is x", "x, started", "same boundary in columns")
 
 
 class Search(speed_peer.Own):
@@ -116,10 +116,11 @@ def main():
     pythons = pythons_with_torch(options.pytorch) if set(options.hows) & set(PACKAGES) else []
     bind(options.workers)
     environment = cleaned()
-    own, peers = Search(options.workers, "normsweep, refine", "refine"), peers_of(options.hows, pythons, options.workers)
+    own = Search(options.workers, "normsweep, refine", "refine")
+    peers = peers_of(options.hows, pythons, options.workers)
     rates, decays = options.grid
-    print(f"{processor()}; {options.workers} workers; the boundary of {rates} learning rates at {decays} weight decays, "
-          f"runs of {options.steps} steps\n", flush=True)
+    print(f"{processor()}; {options.workers} workers; the boundary of {rates} learning rates at {decays} weight "
+          f"decays, runs of {options.steps} steps\n", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         study = speed_peer.Study(pathlib.Path(folder), options.grid, options.steps, ENDS)
         study.write_sweep("grid")

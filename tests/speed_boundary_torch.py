@@ -4,8 +4,8 @@ columns, or by python-adaptive's learner.
     speed_boundary_torch.py bisect|adaptive|loop [--workers N] STUDY.npz RESULTS.npz
 
 STUDY.npz is what tests/speed_boundary.py has written, and the runs are those of tests/speed_peer_torch.py, which says
-what was chosen for them; here they measure the norm alone, at their first and last step. Writes `ready` when the workers
-could begin, and `done 0` when the boundary is known; then RESULTS.npz.
+what was chosen for them; here they measure the norm alone, at their first and last step. Writes `ready` when the
+workers could begin, and `done 0` when the boundary is known; then RESULTS.npz.
 
 - bisect: a column is a task of joblib's processes (loky), which are warm and stay; a column's runs follow each other in
   one process. Its ends are not trained: growth is taken to stop somewhere, if only beyond them.

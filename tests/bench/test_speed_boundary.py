@@ -1,5 +1,5 @@
-"""The benchmark of time to a boundary: its own side, what it says of missing packages, and that the others find the same
-boundary. Times are not judged, and neither joblib nor python-adaptive is needed."""
+"""The benchmark of time to a boundary: its own side, what it says of missing packages, and that bisection finds the
+same boundary. Times are not judged, and neither joblib nor python-adaptive is needed."""
 import os
 import re
 import sys

@@ -81,7 +81,7 @@ static int find_zero(struct start_plan *plan, struct error *error)
     if (result == 0 && view_find(view, session_variable_table[SESSION_VARIABLE_end].name, &variable) &&
         variable.size == view->sessions)
         result = view_read(view, &variable, end, error);
-    for (int64_t i = 0; result == 0 && i < plan->session; i++)
+    for (int64_t i = 0; end && result == 0 && i < plan->session; i++)
         age = isfinite(end[i]) ? fmax(age, end[i]) : age;
     plan->zero = clock_now() - age;
     free(start);
