@@ -493,6 +493,14 @@ void job_settle(
     }
 }
 
+void job_pardon(struct job *job, int64_t cell, int deaths)
+{
+    struct error error;
+
+    if (!job->failed && dataset_deaths(job->dataset)[cell] != deaths)
+        keep_error(job, dataset_put_deaths(job->dataset, cell, deaths, &error), &error);
+}
+
 void job_host(struct job *job, const char *host, bool shut)
 {
     size_t length = strlen(job->bad_hosts);

@@ -222,6 +222,9 @@ void job_checkpoint(struct job *job, int64_t cell);
 void job_settle(
     struct job *job, const struct order *order, const struct result *result, const char *last_words);
 
+/* So many deaths count against a run from now on. */
+void job_pardon(struct job *job, int64_t cell, int deaths);
+
 /* A host gets no more runs, or gets runs again: tells the observers, and records which ones were shut. */
 void job_host(struct job *job, const char *host, bool shut);
 

@@ -191,6 +191,9 @@ static void obey(struct dispatch *d, const struct order *order)
             order->cell >= 0 ? "; its run goes to another worker" : "");
         tell_loss(d, order->worker, order->cell, why);
         break;
+    case ORDER_PARDON:
+        job_pardon(d->job, order->cell, order->deaths);
+        break;
     case ORDER_SHUT:
     case ORDER_OPEN:
         peer = peer_of(d, order->worker);

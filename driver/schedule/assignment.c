@@ -139,8 +139,13 @@ static void strike(struct assignment *a, int worker, int64_t run)
     if (node->struck < STRIKES || a->pool.open <= 1)
         return;
     for (int i = 0; i < STRIKES; i++) {
-        int *deaths = &a->queue.run[node->run[i]].run.deaths;
+        struct queued_run *pardoned = &a->queue.run[node->run[i]];
+        int *deaths = &pardoned->run.deaths;
         *deaths -= node->deaths[i] < *deaths ? node->deaths[i] : *deaths;
+        if (pardoned->state != RUN_ENDED)
+            orders_push(&a->orders,
+                (struct order){
+                    .kind = ORDER_PARDON, .worker = worker, .cell = pardoned->run.cell, .deaths = *deaths});
     }
     pool_shut(&a->pool, worker);
     assignment_order(a, ORDER_SHUT, worker);

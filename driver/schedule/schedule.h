@@ -64,6 +64,7 @@ enum order_kind {
     ORDER_QUIT, /* to worker: there is no more work for you */
     ORDER_GIVE_UP, /* a notice: worker, which trained `cell` (-1: none), was silent for too long; RETURN or
                       FAIL of its runs follow */
+    ORDER_PARDON, /* a notice: so many `deaths` still count against `cell`, as its node is being shut */
     ORDER_SHUT, /* a notice: the node of worker gets no more runs, see above */
     ORDER_OPEN, /* a notice: the node of worker gets runs again */
     ORDER_ACCEPT, /* the result of the event is valid: write it for `cell` */

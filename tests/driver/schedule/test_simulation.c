@@ -37,17 +37,15 @@ static void ends(struct simulation *s, const struct order *order, enum truth tru
     s->worker[order->worker].holds--;
 }
 
-/* Only the death of a worker that was just lost with blame, or given up, may count. Shutting a node takes
- * back what counted there. */
+/* Only the death of a worker that was just lost with blame, or given up, may count. */
 static void counts(struct simulation *s, const struct order *order)
 {
     struct cell *cell = &s->cell[order->cell];
     int more = order->deaths - cell->deaths;
     bool lost = s->event.kind == EVENT_LOST && s->event.blame && s->event.worker == order->worker;
 
-    CHECK(
-        more == 0 || (more < 0 && s->shut > 0) || (more == 1 && (lost || s->worker[order->worker].given_up)));
-    s->blamed += more > 0;
+    CHECK(more == 0 || (more == 1 && (lost || s->worker[order->worker].given_up)));
+    s->blamed += more;
     cell->deaths = order->deaths;
 }
 
@@ -55,7 +53,7 @@ static void fails(struct simulation *s, const struct order *order)
 {
     const struct cell *cell = &s->cell[order->cell];
 
-    CHECK(cell->deaths == s->deaths - 1 || s->shut > 0);
+    CHECK(cell->deaths == s->deaths - 1);
     counts(s, order);
     CHECK(cell->deaths == s->deaths);
     CHECK(cell->losses >= s->deaths); /* not counting nodes */
@@ -125,6 +123,10 @@ static void obey(struct simulation *s, const struct order *order)
         break;
     case ORDER_QUIT:
         s->home = true;
+        break;
+    case ORDER_PARDON:
+        CHECK(order->deaths <= s->cell[order->cell].deaths);
+        s->cell[order->cell].deaths = order->deaths;
         break;
     case ORDER_SHUT:
         s->shut++;
