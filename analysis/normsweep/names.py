@@ -19,7 +19,7 @@ OF_RUNS = {  # what every run has, however it ended; all other variables were me
 FITTED = {"dynamics": FLAGS}  # fitted to a run's norms, in words
 GENERAL = (  # attributes that are not settings of a run
     "Conventions", "title", "sweep_title", "sweep_notes", "source", "history", "references", "format_version",
-    "configuration_digest", "data_digest", "refine", "sweep")
+    "configuration_digest", "data_digest", "refine", "part", "sweep")
 DIGEST = "data_digest"  # of them, the one that numbers depend on
 PRECISION = "training_precision"  # float32 or float64: the program's, and not a key either; numbers depend on it
 FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on them

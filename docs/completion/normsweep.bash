@@ -75,15 +75,15 @@ _normsweep_names() {
             session_blas_kernel session_vector_level session_mpi session_host session_bad_hosts session_start \
             session_begin session_end session_seconds_left session_tokens_per_second session_workers session_runs \
             Conventions title sweep_title sweep_notes source history references format_version configuration_digest \
-            data_digest training_precision measure validate refine gradient_batches lyapunov_exponents \
+            data_digest training_precision measure validate refine part gradient_batches lyapunov_exponents \
             lyapunov_sweeps sweep
         ;;
     run)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --spares:N --set:KEY=VALUE --fresh --dry-run --retry-failed \
-            --budget:TIME --log:FILE -h --help 1:SWEEP.yaml
+            --budget:TIME --part:I/N --log:FILE -h --help 1:SWEEP.yaml
         ;;
     plan)
-        set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --set:KEY=VALUE --values -h --help 1:SWEEP.yaml
+        set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --set:KEY=VALUE --part:I/N --values -h --help 1:SWEEP.yaml
         ;;
     verify)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --set:KEY=VALUE -n:N --runs:N --values -h --help 1:SWEEP.yaml

@@ -10,10 +10,12 @@ void about(FILE *file);
 #define COMMANDS(X)                                                                                          \
     X(run,                                                                                                   \
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SPARES) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |   \
-            OPTION_BIT(RETRY_FAILED) | OPTION_BIT(DRY_RUN) | OPTION_BIT(BUDGET) | OPTION_BIT(LOG),           \
+            OPTION_BIT(RETRY_FAILED) | OPTION_BIT(DRY_RUN) | OPTION_BIT(BUDGET) | OPTION_BIT(PART) |         \
+            OPTION_BIT(LOG),                                                                                 \
         "SWEEP.yaml", 1, 1, "train every run of a sweep, or continue where it stopped", NULL)                \
-    X(plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(VALUES), "SWEEP.yaml", 1,   \
-        1, "estimate what a sweep takes: runs, memory, disk, hours; trains a few steps for it", NULL)        \
+    X(plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(PART) | OPTION_BIT(VALUES), \
+        "SWEEP.yaml", 1, 1,                                                                                  \
+        "estimate what a sweep takes: runs, memory, disk, hours; trains a few steps for it", NULL)           \
     X(verify,                                                                                                \
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(RUNS) | OPTION_BIT(VALUES),     \
         "SWEEP.yaml", 1, 1, "train a sample of the finished runs again and compare every value bit for bit", \

@@ -9,11 +9,13 @@
 #include "driver/sweep/sweep.h"
 #include "driver/text/text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the dataset ---- */
 
@@ -99,10 +101,16 @@ static void print_steps(const char *word, const struct forecast_steps *steps, co
     printf(" %" PRId64 "\n", steps->most);
 }
 
-static void print_forecast(const struct forecast *forecast)
+static void print_forecast(const struct sweep *sweep, const struct forecast *forecast)
 {
-    const int64_t *kept = forecast->kept, skipped = kept[OUTCOME_SKIPPED];
+    const int64_t *kept = forecast->kept;
+    int64_t skipped = sweep->parts ? sweep->skipped : kept[OUTCOME_SKIPPED], own = 0;
 
+    for (int64_t cell = 0; sweep->parts && cell < sweep->cells; cell++)
+        own += sweep_trains(sweep, cell);
+    if (sweep->parts)
+        printf("part      %d of %d: %" PRId64 " of %" PRId64 " runs\n", sweep->part, sweep->parts, own,
+            sweep->cells - sweep->skipped);
     if (begin_line("keep", kept[OUTCOME_DONE] + kept[OUTCOME_DIVERGED] + kept[OUTCOME_FAILED]))
         printf(": %" PRId64 " done, %" PRId64 " diverged, %" PRId64 " failed\n", kept[OUTCOME_DONE],
             kept[OUTCOME_DIVERGED], kept[OUTCOME_FAILED]);
@@ -170,13 +178,25 @@ static int tell(const struct start *start, const struct starter *starter, bool r
 
     lines_print(stdout, 0, "%s: a dry run: nothing is written, and nothing is trained", start->sweep.output);
     print_dataset(&start->sweep, plan);
-    print_forecast(forecast);
+    print_forecast(&start->sweep, forecast);
     if (pending > 0) {
         print_workers(start, starter, ranks, here, pending);
         return STATUS_DONE;
     }
     puts("nothing is left to train");
     return forecast->kept[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
+}
+
+/* Where the dataset would be. The folder of parts may have yet to be made: then a path beside it, at which
+ * nothing is either. The caller frees it. */
+static char *place_of(const struct sweep *sweep)
+{
+    char *place = memory_copy(sweep->output), *folder = sweep->parts ? output_folder(place) : NULL;
+
+    if (folder && access(folder, F_OK) != 0 && errno == ENOENT)
+        *strrchr(place, '/') = '-';
+    free(folder);
+    return place;
 }
 
 int dry_run(struct start *start, const struct starter *starter, struct error *error)
@@ -186,16 +206,18 @@ int dry_run(struct start *start, const struct starter *starter, struct error *er
     struct dataset_options options = start_options(start);
     struct start_plan plan;
     struct forecast forecast;
+    char *place = NULL;
     int status = -1;
 
     if (start_load(start, error) == 0 && check_log(start->arguments->log, error) == 0 &&
         start_load_corpus(start, error) == 0 && (ranks || here || launching_check(start, true, error) == 0) &&
-        lease_look(start->sweep.output, error) == 0 &&
-        start_plan_make(&plan, start->sweep.output, &start->sweep, &start->corpus, &options, error) == 0) {
+        lease_look(place = place_of(&start->sweep), error) == 0 &&
+        start_plan_make(&plan, place, &start->sweep, &start->corpus, &options, error) == 0) {
         if (forecast_make(&forecast, &start->sweep, &start->corpus, &plan, error) == 0)
             status = tell(start, starter, ranks, here, &plan, &forecast);
         start_plan_release(&plan);
     }
+    free(place);
     start_release(start);
     return status;
 }

@@ -40,6 +40,8 @@ void about_version(FILE *file);
         "number of finished runs to train again (default: one in a hundred, at least one)")                  \
     X(BUDGET, 0, "budget", "TIME", TIME(budget, "a time such as 90m or 1h30m"),                              \
         "save all runs and end after so much time, as after a signal")                                       \
+    X(PART, 0, "part", "I/N", TEXT(part),                                                                    \
+        "only every N-th run from the I-th on, into OUT.parts/I-of-N.nc; together they are the sweep")       \
     X(LOG, 0, "log", "FILE", TEXT(log), "append what happens to FILE: one JSON object a line")               \
     X(WATCH, 0, "watch", NULL, FLAG, "keep showing the status until the sweep has ended")                    \
     X(WAIT, 0, "wait", NULL, FLAG, "wait until the sweep has ended; the exit status says how")               \
@@ -101,7 +103,7 @@ struct arguments {
     int mask, sentinel; /* valid if given */
     struct texts setting, at;
     const char *over; /* NULL: not given */
-    const char *log; /* NULL: not given */
+    const char *log, *part; /* NULL: not given */
     int limit; /* valid if given */
     int budget; /* seconds; 0: not given */
 };

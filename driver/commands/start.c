@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int start_load(struct start *start, struct error *error)
 {
@@ -30,7 +31,7 @@ int start_load(struct start *start, struct error *error)
         free(start->sweep.output);
         start->sweep.output = memory_copy(arguments->output);
     }
-    return 0;
+    return arguments->part ? sweep_take_part(&start->sweep, arguments->part, error) : 0;
 }
 
 int start_load_corpus(struct start *start, struct error *error)
@@ -39,7 +40,10 @@ int start_load_corpus(struct start *start, struct error *error)
         start->breath = lease_breath(start->lease);
         start->sweep.source.breath = &start->breath;
     }
-    return sweep_load_corpus(&start->sweep, &start->corpus, error);
+    int result = sweep_load_corpus(&start->sweep, &start->corpus, error);
+    if (result == 0 && start->sweep.parts)
+        job_divide(&start->sweep, &start->corpus);
+    return result;
 }
 
 void start_release(struct start *start)
@@ -157,6 +161,10 @@ int64_t start_open_output(struct start *start, struct error *error)
     const struct sweep *sweep = &start->sweep;
     struct dataset *dataset;
 
+    char *folder = sweep->parts ? output_folder(sweep->output) : NULL;
+    if (folder)
+        mkdir(folder, 0777); /* without it the lease cannot be taken, which says so */
+    free(folder);
     if (lease_take(&start->lease, sweep->output, error) != 0)
         return -1;
     start->held = true;

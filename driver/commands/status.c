@@ -191,7 +191,7 @@ struct wait {
 static int is_held(const char *path, struct error *error)
 {
     int cause;
-    bool held = lease_is_held(path, &cause);
+    bool held = survey_is_held(path, &cause);
 
     if (cause == ENOENT || cause == ENOTDIR)
         return 0; /* not even its folder is there */
@@ -210,11 +210,11 @@ static bool is_absent(const char *path)
 
 static bool is_changed(struct wait *wait)
 {
-    struct stat now;
+    struct stat now; /* that of a folder does not tell of its parts */
 
     if (stat(wait->path, &now) != 0)
         return true;
-    bool same = now.st_dev == wait->seen.st_dev && now.st_ino == wait->seen.st_ino &&
+    bool same = !S_ISDIR(now.st_mode) && now.st_dev == wait->seen.st_dev && now.st_ino == wait->seen.st_ino &&
                 now.st_size == wait->seen.st_size && now.st_mtim.tv_sec == wait->seen.st_mtim.tv_sec &&
                 now.st_mtim.tv_nsec == wait->seen.st_mtim.tv_nsec;
     wait->seen = now;

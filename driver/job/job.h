@@ -28,6 +28,9 @@ int64_t chooser_next(struct chooser *chooser);
 /* 0; or -1 with the first error that the dataset had. */
 int chooser_check(const struct chooser *chooser, struct error *error);
 
+/* Deals the runs of a sweep that has taken a part out to its parts: sets part_of and part_text. */
+void job_divide(struct sweep *sweep, const struct corpus *corpus);
+
 /* Counts of runs of the whole sweep. */
 struct tally {
     int64_t runs; /* that are trained, as far as is known */

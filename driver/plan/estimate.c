@@ -119,7 +119,7 @@ static void gather_all(struct estimate *estimate, const struct sweep *sweep, con
         if (cell % CELLS_BETWEEN == 0 && waiting_is_due(waiting))
             waiting_say(
                 waiting, "plan: grouping runs, cell %lld of %lld", (long long)cell, (long long)sweep->cells);
-        if (sweep_skips(sweep, cell)) {
+        if (!sweep_trains(sweep, cell)) {
             estimate->skipped++;
             continue;
         }

@@ -9,6 +9,13 @@
 int survey_make(struct survey *survey, const char *path, bool held, const struct survey *before, double now,
     struct error *error);
 
+/* Counts the outcomes, runs and ended runs; and says what the state is. */
+void survey_count(struct survey *survey);
+const char *survey_state(const struct survey *survey);
+
+/* Why a run failed. The caller frees it; NULL: nothing is said. *cause: as of view_string. */
+char *survey_reason(const struct survey *survey, int64_t cell, int *cause);
+
 /* What a survey has found, in the order of the JSON object. */
 enum survey_field {
     FIELD_TITLE,

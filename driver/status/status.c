@@ -34,12 +34,11 @@ void survey_print_name(FILE *out, const struct survey *survey)
 void survey_print_failures(FILE *out, const struct survey *survey, int64_t most, int columns, int *cause)
 {
     const struct view *view = &survey->view;
-    const char *name = run_variable_table[RUN_VARIABLE_reason].name;
     int64_t left = survey->count[OUTCOME_FAILED];
     char label[LABEL_SIZE];
 
     for (int64_t cell = -1; most > 0 && (cell = survey_next_failed(survey, cell + 1)) >= 0; most--, left--) {
-        char *reason = view_string(view, name, cell, cause);
+        char *reason = survey_reason(survey, cell, cause);
         if (columns)
             label_fit(view->axis_count, view->axis, cell, columns, label);
         else
@@ -159,11 +158,12 @@ static void print_session(const struct view *view, int64_t session, int *cause)
 
 static void print_sessions(const struct survey *survey, int *cause)
 {
-    int64_t first = survey->sessions > SESSIONS_MOST ? survey->sessions - SESSIONS_MOST : 0;
+    int64_t first = survey->session < SESSIONS_MOST ? 0 : survey->session + 1 - SESSIONS_MOST;
 
-    if (first > 0)
-        printf("%" PRId64 " earlier sessions\n", first);
-    for (int64_t i = first; i < survey->sessions; i++)
+    if (survey->sessions > survey->session + 1 - first)
+        printf("%" PRId64 " %s sessions\n", survey->sessions - (survey->session + 1 - first),
+            survey->reason ? "other" : "earlier");
+    for (int64_t i = first; i <= survey->session; i++)
         print_session(&survey->view, i, cause);
 }
 
@@ -195,7 +195,7 @@ int survey_print(const struct survey *survey, struct error *error)
     print_times(survey);
     print_sessions(survey, &cause);
     survey_print_failures(stdout, survey, FAILURES_MOST, 0, &cause);
-    if (survey->view.copy || (large && survey->ended == survey->runs))
+    if (survey->view.copy || (large && !survey->reason && survey->ended == survey->runs))
         print_export(survey);
     if (cause == 0)
         return 0;

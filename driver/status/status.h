@@ -26,7 +26,7 @@ struct survey_run {
 struct survey {
     struct view view;
     bool held; /* a process writes the dataset, or may */
-    const char *state; /* in one word: see find_state of survey.c */
+    const char *state; /* in one word: see survey_state of survey.c */
     char *title, *notes; /* NULL: none */
     char *fault; /* what run would refuse; NULL: nothing */
     char *folder; /* of the runs that are saved; NULL: the sweep is not stopped */
@@ -41,17 +41,24 @@ struct survey {
     int64_t running;
     struct survey_run *run; /* [running] sorted by cell */
     double mean_seconds, mean_rate; /* duration and tokens per second, over ended runs; NaN: none ended */
-    int64_t sessions;
+    int64_t sessions, session; /* their number; the row of the last one in the view; -1: none */
+    int64_t bytes; /* of all parts together */
+    char **reason; /* [cells] of parts: why a run failed, NULL: it has not; NULL: see the view */
     double age; /* seconds since the last one began; NaN: unknown */
     double left, rate; /* written by the last session: seconds to the end, tokens per second; NaN: unknown */
 };
 
 /*
- * Reads the dataset at a path. `before`: an earlier survey of it, which knows when each run's last row was
- * first seen; NULL: none. `now`: seconds on any clock. -1: an error, nothing to release.
+ * Reads the dataset at a path, or all parts in a folder (first.parts) as one dataset; its view is then that
+ * of the part that began last, and runs of parts that are not there yet are pending. `before`: an earlier
+ * survey of it, which knows when each run's last row was first seen; NULL: none. `now`: seconds on any clock.
+ * -1: an error, nothing to release.
  */
 int survey_read(
     struct survey *survey, const char *path, const struct survey *before, double now, struct error *error);
+
+/* Does a process hold the dataset, or one of the parts? As lease_is_held. */
+bool survey_is_held(const char *path, int *unknown);
 
 /* The same for the process that holds the lease, once it trains nothing any more: the dataset counts as free.
  */

@@ -92,11 +92,10 @@ static void put_runs(struct json_writer *writer, const struct survey *survey)
 
 static void put_failures(struct json_writer *writer, const struct survey *survey, int *cause)
 {
-    const char *name = run_variable_table[RUN_VARIABLE_reason].name;
     int64_t cell = survey_next_failed(survey, 0);
 
     for (int i = 0; i < FAILURES_MOST && cell >= 0; i++) {
-        char *reason = view_string(&survey->view, name, cell, cause);
+        char *reason = survey_reason(survey, cell, cause);
         json_writer_open(writer, NULL, '{');
         cell_json(writer, survey->view.axis_count, survey->view.axis, cell);
         json_writer_text(writer, "reason", reason ? reason : "");
@@ -112,10 +111,10 @@ static void put_own(
 {
     if (field == FIELD_COUNTS) {
         status_json_counts(writer, survey->count);
-    } else if (field == FIELD_SESSION && survey->sessions == 0) {
+    } else if (field == FIELD_SESSION && survey->session < 0) {
         json_writer_null(writer, "session");
     } else if (field == FIELD_SESSION) {
-        status_json_session(writer, &survey->view, survey->sessions - 1, survey->age, cause);
+        status_json_session(writer, &survey->view, survey->session, survey->age, cause);
     } else {
         json_writer_open(writer, survey_table[field].name, '[');
         if (field == FIELD_GRID)

@@ -1,8 +1,8 @@
 /*
  * What a dataset says about its sweep: counts, means of ended runs, the runs under way; and the list of what
- * is found, from which text, JSON and screens are made. Commands read a survey (survey_read), show it in one
- * of these forms, and release it. A dataset that cannot be read is an error; a file may have been changed by
- * other programs, so a variable of another shape counts as not there.
+ * is found, from which text, JSON and screens are made. Commands read a survey (survey_read in parts.c), show
+ * it in one of these forms, and release it. A dataset that cannot be read is an error; a file may have been
+ * changed by other programs, so a variable of another shape counts as not there.
  */
 #include "driver/dataset/form/form.h"
 #include "driver/dataset/ledger/ledger.h"
@@ -82,6 +82,13 @@ int64_t survey_next_failed(const struct survey *survey, int64_t cell)
     while (cell < survey->view.cells && survey->outcome[cell] != OUTCOME_FAILED)
         cell++;
     return cell < survey->view.cells ? cell : -1;
+}
+
+char *survey_reason(const struct survey *survey, int64_t cell, int *cause)
+{
+    if (survey->reason)
+        return survey->reason[cell] ? memory_copy(survey->reason[cell]) : NULL;
+    return view_string(&survey->view, run_variable_table[RUN_VARIABLE_reason].name, cell, cause);
 }
 
 bool survey_is_going(const struct survey *survey)
@@ -238,8 +245,9 @@ static int read_number(
 /* ---- the whole ---- */
 
 /* If no process holds the dataset, its running runs count as pending: the next start makes them so. */
-static void count_outcomes(struct survey *survey)
+void survey_count(struct survey *survey)
 {
+    memset(survey->count, 0, sizeof(survey->count));
     for (int64_t cell = 0; cell < survey->view.cells; cell++) {
         enum outcome outcome = (enum outcome)survey->outcome[cell];
         if (outcome == OUTCOME_RUNNING && !survey->held)
@@ -289,7 +297,7 @@ static int find_saved(struct survey *survey, struct error *error)
 /* running: a process holds the dataset, to train or to begin or end the sweep; no process does otherwise.
  * altered: there is a fault. stopped: runs are left. failed: all runs have ended, and some failed. complete:
  * all have ended, and none failed. */
-static const char *find_state(const struct survey *survey)
+const char *survey_state(const struct survey *survey)
 {
     if (survey->held)
         return "running";
@@ -318,7 +326,7 @@ static int read_content(struct survey *survey, const struct survey *before, doub
     survey->phase = view_cells(view, run_variable_table[RUN_VARIABLE_phase].name, error);
     if (!survey->phase)
         return -1;
-    count_outcomes(survey);
+    survey_count(survey);
     if (read_session(survey, error) != 0 ||
         read_mean(survey, RUN_VARIABLE_seconds, &survey->mean_seconds, error) != 0 ||
         read_mean(survey, RUN_VARIABLE_tokens_per_second, &survey->mean_rate, error) != 0 ||
@@ -332,7 +340,8 @@ static int read_content(struct survey *survey, const struct survey *before, doub
     }
     if (find_saved(survey, error) != 0)
         return -1;
-    survey->state = find_state(survey);
+    survey->state = survey_state(survey);
+    survey->session = survey->sessions - 1;
     return 0;
 }
 
@@ -351,18 +360,6 @@ int survey_make(struct survey *survey, const char *path, bool held, const struct
     return -1;
 }
 
-int survey_read(
-    struct survey *survey, const char *path, const struct survey *before, double now, struct error *error)
-{
-    int unknown;
-    bool held =
-        lease_is_held(path, &unknown); /* first: a sweep that ends meanwhile must not appear stopped */
-
-    if (unknown == ENOMEM || unknown == EIO)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(unknown));
-    return survey_make(survey, path, held, before, now, error);
-}
-
 int survey_read_own(struct survey *survey, const char *path, double now, struct error *error)
 {
     return survey_make(survey, path, false, NULL, now, error);
@@ -370,6 +367,9 @@ int survey_read_own(struct survey *survey, const char *path, double now, struct 
 
 void survey_release(struct survey *survey)
 {
+    for (int64_t cell = 0; survey->reason && cell < survey->view.cells; cell++)
+        free(survey->reason[cell]);
+    free(survey->reason);
     free(survey->title);
     free(survey->notes);
     free(survey->fault);

@@ -59,6 +59,11 @@ bool sweep_skips(const struct sweep *sweep, int64_t cell)
     return sweep->skip && sweep->skip[cell / 64] >> (cell % 64) & 1;
 }
 
+bool sweep_trains(const struct sweep *sweep, int64_t cell)
+{
+    return !sweep_skips(sweep, cell) && (!sweep->part_of || sweep->part_of[cell] == sweep->part);
+}
+
 void walk_init(struct walk *walk, const struct sweep *sweep)
 {
     *walk = (struct walk){.sweep = sweep, .cell = -1};

@@ -264,6 +264,28 @@ int sweep_load(struct sweep *sweep, const char *path, const char *const *setting
     return status;
 }
 
+int sweep_take_part(struct sweep *sweep, const char *part, struct error *error)
+{
+    int number = 0, parts = 0, end = 0, stem = (int)strlen(sweep->output);
+
+    sscanf(part, "%6d/%6d%n", &number, &parts, &end);
+    if (end == 0 || part[end] || part[strspn(part, "0123456789/")] || number < 1 || number > parts)
+        return error_set(
+            error, ERROR_INPUT, "--part takes I/N, such as 3/8, with I from 1 to N, and not '%.40s'", part);
+    if (sweep->refine.kind != REFINE_NONE)
+        return error_set(error, ERROR_INPUT,
+            "%s:1:1: refine: chooses its runs from the results of all others, so --part cannot divide it",
+            sweep->path);
+    if (stem > 3 && strcmp(sweep->output + stem - 3, ".nc") == 0)
+        stem -= 3;
+    char *output = memory_format("%.*s.parts/%d-of-%d.nc", stem, sweep->output, number, parts);
+    free(sweep->output);
+    sweep->output = output;
+    sweep->part = number;
+    sweep->parts = parts;
+    return 0;
+}
+
 void sweep_release(struct sweep *sweep)
 {
     for (int64_t i = 0; i < sweep->axis_count; i++)
@@ -273,6 +295,8 @@ void sweep_release(struct sweep *sweep)
     free(sweep->spots);
     free(sweep->axis);
     free(sweep->skip);
+    free(sweep->part_of);
+    free(sweep->part_text);
     for (int i = 0; i < sweep->included_count; i++) {
         free(sweep->included[i].path);
         free(sweep->included[i].name);

@@ -83,6 +83,9 @@ struct sweep {
     int64_t cells; /* the product of the axes' lengths */
     uint64_t *skip; /* one bit for each cell, set if the cell is skipped; NULL: none is */
     int64_t skipped; /* number of skipped cells */
+    int part, parts; /* of a divided sweep, the part that is trained, from 1 on; parts 0: it is not divided */
+    int *part_of; /* [cells] the part of each cell, 0: skipped; NULL: not divided, or not yet: job_divide */
+    char *part_text; /* "3/8 <digest of the division>"; NULL likewise */
     struct refine refine; /* which of the others are trained */
     struct spots *spots; /* opaque: the position of each key */
 };
@@ -129,6 +132,15 @@ int sweep_turn(const struct sweep *sweep, int64_t cell);
 
 /* Does the sweep skip this cell? */
 bool sweep_skips(const struct sweep *sweep, int64_t cell);
+
+/* Is the cell neither skipped nor of another part? */
+bool sweep_trains(const struct sweep *sweep, int64_t cell);
+
+/*
+ * Makes the sweep a part, given as "3/8", of a sweep whose output is OUT.nc: the output becomes
+ * OUT.parts/3-of-8.nc. Which cells the part has is known after job_divide. -1: ERROR_INPUT.
+ */
+int sweep_take_part(struct sweep *sweep, const char *part, struct error *error);
 
 /* The index of a cell along axis `number` of the axes [count] of a grid. */
 int64_t axis_index(int64_t count, const struct axis *axis, int64_t number, int64_t cell);

@@ -36,6 +36,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
 #define ATTRIBUTE_MEASURE "measure"
 #define ATTRIBUTE_VALIDATE "validate"
 #define ATTRIBUTE_REFINE "refine"
+#define ATTRIBUTE_PART "part"
 #define ATTRIBUTE_GRADIENT_BATCHES "gradient_batches"
 #define ATTRIBUTE_HESSIAN "hessian"
 #define ATTRIBUTE_LYAPUNOV_EXPONENTS "lyapunov_exponents"
@@ -60,6 +61,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
     X(ATTRIBUTE_MEASURE, "value of measure, with defaults filled in")                                        \
     X(ATTRIBUTE_VALIDATE, "value of validate, with defaults filled in")                                      \
     X(ATTRIBUTE_REFINE, "value of refine, with defaults filled in, if the sweep has it")                     \
+    X(ATTRIBUTE_PART, "of a sweep divided by --part: which part this is, and the digest of the division")    \
     X(ATTRIBUTE_GRADIENT_BATCHES, "value of gradient_batches, if gradients are measured")                    \
     X(ATTRIBUTE_HESSIAN, "value of hessian, with defaults filled in, if it is measured")                     \
     X(ATTRIBUTE_LYAPUNOV_EXPONENTS, "value of lyapunov_exponents, if lyapunov is measured")                  \
@@ -178,6 +180,8 @@ struct session_variable_row {
     const char *unit, *long_name;
 };
 extern const struct session_variable_row session_variable_table[SESSION_VARIABLE_COUNT];
+
+#define PART_REASON "trained by part " /* of a skipped cell, and which one */
 
 /* The words of enum outcome, as in the dataset's flag_meanings. */
 extern const char *const outcome_words[OUTCOME_COUNT];

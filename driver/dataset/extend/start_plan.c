@@ -201,12 +201,36 @@ static int find_grown(struct start_plan *plan, struct error *error)
     return status;
 }
 
+/* A part continues its own file alone, and a whole sweep no part. A sweep that has changed is divided anew:
+ * its parts have other runs. */
+static int check_part(const struct start_plan *plan, struct error *error)
+{
+    const char *here = plan->layout.sweep->part_text, *command = "give another -o";
+    int cause = 0, length;
+    char *there = view_text(&plan->view, ATTRIBUTE_PART, &cause);
+
+    if (cause)
+        return layout_error(error, plan->name, cause);
+    bool same = there && here ? strcmp(there, here) == 0 : !there == !here;
+    length = there ? (int)strcspn(there, " ") : 0;
+    if (there && here && strncmp(there, here, (size_t)length + 1) == 0)
+        command =
+            "a part does not grow: give back the axes and skip that it had, or use --fresh for all parts";
+    if (!same && there)
+        error_set(error, ERROR_INPUT, "%s: holds part %.*s of a sweep%s; %s", plan->name, length, there,
+            command[0] == 'a' ? ", as it was when the part began" : "", command);
+    else if (!same)
+        error_set(error, ERROR_INPUT, "%s: holds a whole sweep, not a part; %s", plan->name, command);
+    free(there);
+    return same ? 0 : -1;
+}
+
 /* The file of `view` holds the sweep or a part of it: it is continued, rewritten, or that of a shorter one.
  */
 static int plan_old_file(struct start_plan *plan, struct error *error)
 {
     if (verify_dataset(&plan->view, error) != 0 ||
-        match_init(&plan->match, &plan->view, &plan->layout, error) != 0)
+        match_init(&plan->match, &plan->view, &plan->layout, error) != 0 || check_part(plan, error) != 0)
         return -1;
     if (plan->match.old_steps) { /* its states stay where they are; all cells are pending again */
         plan->fate = START_GROWS;
@@ -311,12 +335,10 @@ static bool is_known(const struct start_plan *plan, const struct output_file *kn
 static enum outcome first_outcome(
     const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed)
 {
-    bool skipped = sweep_skips(sweep, cell);
-
     if (outcome == OUTCOME_RUNNING || (outcome == OUTCOME_FAILED && retry_failed) ||
         (outcome == OUTCOME_SKIPPED && sweep->refine.kind == REFINE_NONE))
         outcome = OUTCOME_PENDING;
-    return outcome == OUTCOME_PENDING && skipped ? OUTCOME_SKIPPED : outcome;
+    return outcome == OUTCOME_PENDING && !sweep_trains(sweep, cell) ? OUTCOME_SKIPPED : outcome;
 }
 
 int dataset_gone(const char *name, bool another, struct error *error)

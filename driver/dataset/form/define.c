@@ -242,6 +242,7 @@ static void put_globals(struct definition *definition, const struct layout *layo
         free(text);
     }
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFINE, refine);
+    definition_text(definition, NC_GLOBAL, ATTRIBUTE_PART, sweep->part_text ? sweep->part_text : "");
     for (size_t i = 0; i < param_count; i++)
         if (!axis_find(sweep->axis_count, sweep->axis, &param_table[i]))
             put_param(definition, &param_table[i], &sweep->base);

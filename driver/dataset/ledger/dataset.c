@@ -25,6 +25,7 @@
 #include <netcdf.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,13 +35,14 @@
  *
  * A run that was under way when its coordinator died, and has no checkpoint, counts that as a death. It is
  * never the last one that a run may have: all processes died together, so nobody saw which run was at fault,
- * if any was. Deaths are in the file before outcomes, which say that they have yet to be counted.
+ * if any was. Deaths are in the file before outcomes, which say that they have yet to be counted. So are the
+ * reasons why cells of other parts are skipped.
  */
 static int renew_runs(struct dataset *dataset, const struct start_plan *plan, struct error *error)
 {
     const struct sweep *sweep = dataset->layout.sweep;
     struct checkpoint_set saved;
-    char *folder = folder_of(dataset->name);
+    char *folder = folder_of(dataset->name), reason[STRING_SHORT];
     int failed = folder ? checkpoint_set_init(&saved, folder, error) : dataset_error(dataset, ENOMEM, error);
 
     free(folder);
@@ -62,6 +64,12 @@ static int renew_runs(struct dataset *dataset, const struct start_plan *plan, st
         dataset->deaths[cell] = deaths;
     }
     checkpoint_set_release(&saved);
+    for (int64_t cell = 0; sweep->part_of && cell < sweep->cells; cell++)
+        if (!sweep_skips(sweep, cell) && plan->outcome[cell] == OUTCOME_SKIPPED &&
+            dataset->outcome[cell] != OUTCOME_SKIPPED) {
+            snprintf(reason, sizeof(reason), PART_REASON "%d/%d", sweep->part_of[cell], sweep->parts);
+            write_text(dataset, RUN_VARIABLE_reason, cell, reason);
+        }
     write_flush(dataset);
     for (int64_t cell = 0; cell < sweep->cells; cell++)
         if (plan->outcome[cell] != dataset->outcome[cell])

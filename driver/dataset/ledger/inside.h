@@ -87,6 +87,7 @@ int dataset_error(const struct dataset *dataset, int status, struct error *error
  * with write_end, which returns 0, or -1 with the error set.
  */
 void write_integer(struct dataset *dataset, enum run_variable which, int64_t cell, int64_t value);
+void write_text(struct dataset *dataset, enum run_variable which, int64_t cell, const char *text);
 void write_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome); /* keeps it, too */
 void write_session_number(struct dataset *dataset, enum session_variable which, double value);
 void write_session_text(struct dataset *dataset, enum session_variable which, const char *text);

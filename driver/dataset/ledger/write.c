@@ -113,7 +113,7 @@ static void write_field(struct dataset *dataset, int64_t offset, int64_t width, 
     write_bytes(dataset, offset, field, (size_t)width);
 }
 
-static void write_text(struct dataset *dataset, enum run_variable which, int64_t cell, const char *text)
+void write_text(struct dataset *dataset, enum run_variable which, int64_t cell, const char *text)
 {
     const struct variable *row = run_variable(dataset, which);
 

@@ -1,0 +1,44 @@
+/*
+ * A sweep that is divided into parts, each trained by a `run --part I/N` of its own, into a dataset of its
+ * own that is laid out for the whole sweep. The runs are dealt out like cards, in the order in which a
+ * coordinator would hand them out: so parts take about equally long, and each of them begins with a coarse
+ * grid. The order follows from the sweep file and the corpus alone. The dataset records a digest of it, by
+ * which parts of another division are recognised: a sweep that has grown deals its runs out anew.
+ */
+#include "driver/job/job.h"
+#include "driver/schedule/schedule.h"
+#include "driver/sweep/sweep.h"
+#include "driver/text/text.h"
+
+#include <stdlib.h>
+
+static int in_order(const void *a, const void *b)
+{
+    return pending_run_compare(a, b);
+}
+
+void job_divide(struct sweep *sweep, const struct corpus *corpus)
+{
+    struct pending_run *run = memory_new((size_t)sweep->cells, sizeof(*run));
+    char text[DIGEST_TEXT];
+    struct digest digest;
+    int64_t count = 0;
+    struct walk walk;
+
+    walk_init(&walk, sweep);
+    for (; walk_next(&walk); count++)
+        run[count] = (struct pending_run){.cell = walk.cell,
+            .cost = train_cost(&walk.run, corpus, &sweep->measure),
+            .turn = sweep_turn(sweep, walk.cell)};
+    walk_release(&walk);
+    qsort(run, (size_t)count, sizeof(*run), in_order);
+    digest_init(&digest);
+    sweep->part_of = memory_zero((size_t)sweep->cells, sizeof(*sweep->part_of));
+    for (int64_t i = 0; i < count; i++) {
+        sweep->part_of[run[i].cell] = (int)(i % sweep->parts) + 1;
+        digest_add(&digest, &run[i].cell, sizeof(run[i].cell));
+    }
+    digest_format(&digest, text);
+    sweep->part_text = memory_format("%d/%d %s", sweep->part, sweep->parts, text);
+    free(run);
+}
