@@ -6,7 +6,9 @@ import secrets
 import signal
 import sys
 
+from . import parts
 from .dataset import open_sweep
+from .join import DifferentSweeps
 from .plane import part_at
 from .verify import NotASweep
 from .words import shown
@@ -32,11 +34,21 @@ def line(message):
 def open_or_fail(path, opener=open_sweep):
     """open_sweep, or another one; exits with one line if that fails."""
     try:
-        return opener(path)
-    except (NotASweep, ModuleNotFoundError) as error:
+        found = opener(path)
+    except (DifferentSweeps, NotASweep, ModuleNotFoundError) as error:
         fail(error)
     except OSError as error:
         fail(f"{path}: {error.strerror or error}")
+    missing = parts.missing(path)
+    if missing:
+        warn(f"{path}: {missing}; their runs are pending")
+    return found
+
+
+def grouped(paths):
+    """Paths in which files of one folder of parts, which a shell has made of first.parts/*.nc, are the folder."""
+    return list(dict.fromkeys(os.path.dirname(path) if path in map(str, parts.files_of(os.path.dirname(path) or "."))
+                              and os.path.dirname(path) and len(paths) > 1 else path for path in paths))
 
 
 def select_or_fail(dataset, pairs, path):

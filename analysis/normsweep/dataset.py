@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from . import gradients, predicted, store, table, verify
+from . import gradients, parts, predicted, store, table, verify
 from .boundary import boundary
 from .collapse import collapsed
 from .grokking import LEVEL, grokking
@@ -46,6 +46,9 @@ def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: A
     several, all its values have to agree, except times and hosts. Titles and notes of all of them are kept. The
     dataset is in memory, unless there are chunks.
 
+    The parts of a sweep that `run --part I/N` trains are one dataset, too: "first.parts", the folder in which they are,
+    or "first.parts/*.nc". Runs of parts that are not there yet are pending.
+
     >>> open_sweep(["first.nc"]).sweep
     <sweep 'My first diagram': 3 learning_rate x 5 weight_decay x 2 norm_placement x 2 seed, 53 done>
 
@@ -59,24 +62,38 @@ def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: A
     undecoded = sorted({"decode_cf", "decode_coords", "concat_characters"} & set(keywords))
     if undecoded:
         raise TypeError(f"{undecoded[0]}: open_sweep decodes what it opens; xarray.open_dataset need not")
-    paths = matching(path) if isinstance(path, (str, os.PathLike)) else list(path)
+    asked = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    paths = [file for one in asked for file in matching(one)]
     if not paths:
         raise ValueError("no file to open")
     with contextlib.ExitStack() as opened:
-        parts = [opened.enter_context(open_file(one, chunks=chunks, **keywords)) for one in paths]
-        if len(parts) == 1:
+        found = [opened.enter_context(open_file(one, chunks=chunks, **keywords)) for one in paths]
+        if len(found) == 1 and paths == asked:
             opened.pop_all()
-            return parts[0]
+            return found[0]
         if chunks is None:
-            parts = [part.load() for part in parts]
-        whole = join(parts, [os.fspath(one) for one in paths])
-        whole.encoding["source"] = os.fspath(paths[0])
+            found = [each.load() for each in found]
+        whole = joined(found, [os.fspath(one) for one in paths])
+        whole.encoding["source"] = os.fspath(asked[0] if len(asked) == 1 and parts.files_of(asked[0]) else paths[0])
         whole.set_close(opened.pop_all().close)
     return whole
 
 
+def joined(found: list[xr.Dataset], paths: list[str]) -> xr.Dataset:
+    """Datasets of files as one: those that are parts of a divided sweep first."""
+    divided = [index for index, each in enumerate(found) if parts.is_part(each)]
+    if divided:
+        first = parts.merged([found[index] for index in divided], [paths[index] for index in divided])
+        others = [index for index in range(len(found)) if index not in divided]
+        found, paths = [first, *(found[i] for i in others)], [paths[divided[0]], *(paths[i] for i in others)]
+    return join(found, paths) if len(found) > 1 else found[0]
+
+
 def matching(path: Path) -> list[Path]:
-    """The files of a pattern, by name; a path alone if it exists or is not a pattern."""
+    """The files of a pattern, by name; the parts in a folder; a path alone if it exists or is not a pattern."""
+    inside = parts.files_of(path)
+    if inside:
+        return inside
     if not glob.has_magic(os.fspath(path)) or os.path.lexists(path):
         return [path]
     found: list[Path] = [*sorted(glob.glob(os.fspath(path), recursive=True))]

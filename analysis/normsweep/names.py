@@ -20,6 +20,7 @@ FITTED = {"dynamics": FLAGS}  # fitted to a run's norms, in words
 GENERAL = (  # attributes that are not settings of a run
     "Conventions", "title", "sweep_title", "sweep_notes", "source", "history", "references", "format_version",
     "configuration_digest", "data_digest", "refine", "part", "sweep")
+PART = "part"  # the attribute of a part of a sweep
 DIGEST = "data_digest"  # of them, the one that numbers depend on
 PRECISION = "training_precision"  # float32 or float64: the program's, and not a key either; numbers depend on it
 FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on them

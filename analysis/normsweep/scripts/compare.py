@@ -15,7 +15,7 @@ import sys
 import numpy as np
 
 from ..figures import look
-from ..command import fail, make_folder, open_or_fail, select_or_fail, whole_file
+from ..command import fail, grouped, make_folder, open_or_fail, select_or_fail, whole_file
 from ..comparison import compare
 from ..comparison_text import CELLS, comparison_table, comparison_text
 from ..figures.comparison import comparison
@@ -80,7 +80,7 @@ def formats(text):
 
 def pairs(arguments):
     """Yields ((path, dataset, name), (path, dataset, name)) of each comparison."""
-    paths = arguments.dataset
+    paths = arguments.dataset = grouped(arguments.dataset)
     if len(paths) > 2:
         fail(f"{paths[2]}: two datasets are compared, not {len(paths)}")
     if arguments.along and (len(paths) > 1 or arguments.at_a or arguments.at_b):

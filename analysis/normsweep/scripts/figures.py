@@ -13,7 +13,7 @@ import multiprocessing
 import os
 import re
 
-from ..command import fail, make_folder, open_or_fail, select_or_fail, warn
+from ..command import fail, grouped, make_folder, open_or_fail, select_or_fail, warn
 from ..dataset import open_sweep
 from ..figures import FIGURES, TOGETHER, draw_all, look, names, networks, why_empty
 from ..figures.drawing import reason
@@ -28,6 +28,7 @@ LONGEST = 80  # letters of the names of several datasets in the name of a file
 
 def main():
     arguments = parse()
+    arguments.dataset = grouped(arguments.dataset)
     path, *more = arguments.dataset
     if is_network(path):
         return draw_networks(arguments)

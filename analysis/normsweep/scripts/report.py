@@ -16,6 +16,7 @@ import subprocess
 import time
 
 from ..command import fail, open_or_fail, warn, whole_file
+from ..dataset import matching
 from ..figures import draw_all
 from ..figures.drawing import reason
 from ..figures.report import STATES, report
@@ -117,7 +118,8 @@ def write(path, output, status=None, every=0):
 
 def written(path):
     """The file's modification time, in UTC."""
-    return datetime.datetime.fromtimestamp(os.path.getmtime(path), datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    latest = max(map(os.path.getmtime, matching(path)))
+    return datetime.datetime.fromtimestamp(latest, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def drawings(dataset):
