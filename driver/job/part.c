@@ -2,8 +2,9 @@
  * A sweep that is divided into parts, each trained by a `run --part I/N` of its own, into a dataset of its
  * own that is laid out for the whole sweep. The runs are dealt out like cards, in the order in which a
  * coordinator would hand them out: so parts take about equally long, and each of them begins with a coarse
- * grid. The order follows from the sweep file and the corpus alone. The dataset records a digest of it, by
- * which parts of another division are recognised: a sweep that has grown deals its runs out anew.
+ * grid. The order follows from the sweep file and the corpus alone. The dataset records a digest of the sweep
+ * and of this order, by which parts of another division are recognised: a sweep that has grown deals its runs
+ * out anew.
  */
 #include "driver/job/job.h"
 #include "driver/schedule/schedule.h"
@@ -32,7 +33,7 @@ void job_divide(struct sweep *sweep, const struct corpus *corpus)
             .turn = sweep_turn(sweep, walk.cell)};
     walk_release(&walk);
     qsort(run, (size_t)count, sizeof(*run), in_order);
-    digest_init(&digest);
+    sweep_digest(sweep, corpus, &digest);
     sweep->part_of = memory_zero((size_t)sweep->cells, sizeof(*sweep->part_of));
     for (int64_t i = 0; i < count; i++) {
         sweep->part_of[run[i].cell] = (int)(i % sweep->parts) + 1;
