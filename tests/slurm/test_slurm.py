@@ -229,7 +229,78 @@ def test_dry_run_prints_what_would_be_submitted(slurm):
     assert out.count("sbatch") == 3 and out.startswith("# 3 times\nNORMSWEEP=") and " NORMSWEEP_LEFT=0 " in out
 
 
-OURS = "NORMSWEEP,NORMSWEEP_MODE,NORMSWEEP_SETUP,NORMSWEEP_LEFT,NORMSWEEP_NEXT"
+# ---- parts, and a budget ----
+
+def test_an_array_of_parts(slurm):
+    """With a plan of 10 hours of work; each of 3 parts on 3 workers takes 80 minutes."""
+    out, _ = slurm.submit("--spread=3", "--ntasks-per-node=4", "--time=1:02:00", "--mem=2G", "--log=l")
+    assert out == ("sweep.parts: 5 runs, 0 have ended; 1:20:01 expected for each of 3 parts on 3 workers; plan in "
+                   "plan\npartition all, time 1:02:00, an array of 3 jobs, each of which starts at most 2 times: 1\n")
+    assert slurm.called("sbatch") == [[
+        "--parsable", f"--job-name={name_of(slurm.folder / 'sweep.nc')}", "--array=1-3", "--mem=2G",
+        "--threads-per-core=1", "--partition=all", "--ntasks-per-node=4", "--nodes=1", "--time=1:02:00",
+        "--signal=B:USR1@120", str(BATCH), "sweep.yaml", "--log", "l"]]
+    out, _ = slurm.submit("--spread=3", "--ntasks-per-node=4", "--time=1:02:00", "--dry-run")
+    assert " NORMSWEEP_LEFT=1 " in out and " NORMSWEEP_SPREAD=3 sbatch " in out and len(slurm.called("sbatch")) == 1
+    slurm.command("squeue", "echo 1_2")
+    assert slurm.submit("--spread=3", status=2)[1].startswith("submit: sweep.nc: already submitted: 1_2; ")
+
+
+@pytest.mark.parametrize("options, said", [
+    (["--spread=3", "--nodes=2"], "--nodes: each job of --spread has one node, not 2"),
+    (["--spread=0"], "--spread must be an integer >= 1, not '0'"),
+    (["--spread=3", "--at-once"], "--at-once: jobs of --spread continue themselves"),
+    (["--budget=soon"], "--budget takes a time such as 90m or 1h30m, not 'soon'"),
+    (["--budget=0m"], "--budget takes a time such as 90m or 1h30m, not '0m'"),
+    (["--budget=1h", "--chain=2"], "--chain: a sweep with --budget is one job, not 2"),
+    (["--budget=59m", "--time=1:00:00"],
+     "--budget 59m does not fit in a job of 1:00:00, which stops --lead, 120 s, before its end: raise --time")])
+def test_impossible_parts_and_budgets(slurm, options, said):
+    assert slurm.submit(*options, status=2) == ("", f"submit: {said}\n") and slurm.called("sbatch") == []
+
+
+@pytest.mark.parametrize("budget", ["58m", "3480", "57m60s", "0d0h58m"])
+def test_a_budget_is_one_job(slurm, budget):
+    out, _ = slurm.submit("--budget", budget, "--time=1:00:00", "--ntasks-per-node=4")
+    assert out.endswith(", a chain of 1: 1\n")
+    assert slurm.called("sbatch")[0][-4:] == [str(BATCH), "sweep.yaml", "--budget", budget]
+
+
+def test_parts_that_have_ended_are_not_submitted(slurm):
+    for part in (1, 2):
+        slurm.run(NORMSWEEP, "run", "sweep.yaml", "--part", f"{part}/2", "-j", "0")
+    out, _ = slurm.submit("--spread=2")
+    assert out == "sweep.parts: nothing left to do: 5 runs have ended\n"
+    said = slurm.submit("--spread=3", status=2)[1]
+    assert re.fullmatch(r"submit: sweep.parts/[12]-of-2.nc is not a part of 3: give the --spread that it has, or "
+                        r"another --dataset\n", said)
+    (slurm.folder / "sweep.parts/1-of-2.nc").unlink()
+    out, _ = slurm.submit("--spread=2")
+    assert out.startswith("sweep.parts: 5 runs, 2 have ended; ") and slurm.called("sbatch")[0][2] == "--array=1-2"
+
+
+def test_a_job_of_an_array_goes_on_by_itself(slurm):
+    part = {"NORMSWEEP_SPREAD": "8", "NORMSWEEP_LEFT": "2", "SLURM_ARRAY_JOB_ID": "4", "SLURM_ARRAY_TASK_ID": "3",
+            "NORMSWEEP_NEXT": "x"}
+    slurm.command("scontrol", "")
+    slurm.command("squeue", "echo 4_7")  # other parts wait; they are not the rest of a chain
+
+    def requeues(status, **variables):
+        before = len(slurm.called("scontrol"))
+        lines = slurm.batch(status, NORMSWEEP=program(slurm, f'echo "$@" >said; exit {status}'), **part, **variables)
+        assert (slurm.folder / "said").read_text() == "run sweep.yaml -o a b.nc --part 3/8\n"
+        assert slurm.called("sbatch") == slurm.called("scancel") == []
+        found = [call for call in slurm.called("scontrol")[before:] if call[0] == "requeue"]
+        assert found in ([], [["requeue", "4_3"]])
+        return lines[-1].partition(": ")[2] if found else ""
+
+    assert requeues(75) == "requeued; 1 more starts may follow"
+    assert requeues(137, SLURM_RESTART_COUNT="1") == "requeued; 0 more starts may follow"
+    assert requeues(75, SLURM_RESTART_COUNT="2") == ""
+    assert requeues(0) == requeues(1) == requeues(2) == ""
+
+
+OURS = "NORMSWEEP,NORMSWEEP_MODE,NORMSWEEP_SETUP,NORMSWEEP_LEFT,NORMSWEEP_NEXT,NORMSWEEP_SPREAD"
 
 
 @slow
