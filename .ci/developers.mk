@@ -69,6 +69,19 @@ check-slurm:
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy xarray netCDF4 scipy)" -m pytest -q -p no:cacheprovider \
 		--color=no -rs tests/slurm/check_slurm.py
 
+## check-hyperqueue: a sweep in parts under HyperQueue, from a package index, in a network without other interfaces
+DEVELOPERS += check-hyperqueue
+hq = $(BUILD)/hyperqueue
+check-hyperqueue:
+	$(SAY_ROOT)
+	@$(MAKE_ALL) all
+	@test -x $(hq)/bin/python || { python="$$(.ci/python pytest numpy xarray netCDF4 scipy)" && \
+		"$$python" -m venv --system-site-packages $(hq) && $(hq)/bin/pip install -q hyperqueue; } || rm -rf $(hq)
+	@if ! test -x $(hq)/bin/python; then echo "check-hyperqueue: skipped: pip cannot get hyperqueue here"; \
+	elif ! unshare -rn ip link set lo up; then echo "check-hyperqueue: skipped: no network namespace can be made here"; \
+	else NORMSWEEP_BUILD="$$PWD/$(BUILD)" unshare -rn sh -c 'ip link set lo up && exec "$$@"' sh \
+		$(hq)/bin/python -m pytest -q -p no:cacheprovider --color=no -rs tests/hyperqueue/check_hyperqueue.py; fi
+
 ## faults: inject faults into small sweeps and check that nothing measured is lost (N=300, SEED=1)
 faults:
 	$(SAY_ROOT)

@@ -55,17 +55,20 @@ case $* in *corpus=bytes*) exec "{program}" "$@" ;; esac
 if grep -qs '^corpus: bytes' "$2"; then exec "{program}" "$@"; fi
 exec "{program}" "$@" --set corpus_tokens=20000
 """
-# Jobs are run at once: one that plans, and the first of each sweep, but not those that it submits.
+# Jobs are run at once: one that plans, and the first of each sweep, but not those that it submits; all of an array.
 SBATCH = r"""
 number=$(grep -c ^sbatch "$CALLS")
 export SLURM_JOB_ID=$number SLURM_NTASKS=4 SLURM_JOB_NODELIST=n1
 output=slurm-$number.out
 for word; do
     [[ $word != --output=* ]] || output=${word#*=}
+    [[ $word != --array=1-* ]] || tasks=${word#*-*-*-}
 done
 if [ -z "$in_job" ]; then
     while [[ $1 != *.sbatch ]]; do shift; done
-    in_job=yes "$@" >"$output" || exit
+    for task in $(seq "${tasks:-1}"); do
+        SLURM_ARRAY_TASK_ID=$task in_job=yes "$@" >"$output" || exit
+    done
 fi
 echo "$number"
 """

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from conftest import NORMSWEEP, PROJECT, run, tiny
+from conftest import NORMSWEEP, PROJECT, run, script, tiny
 from slurm_cluster import Cluster, lacking
 from test_run import assert_equal, outcomes
 
@@ -263,6 +263,27 @@ def test_jobs_without_the_environment(cluster, sweeps, tmp_path):
     assert chain.statuses() == [0] and chain.states() == ["COMPLETED", "CANCELLED"], "\n".join(chain.logs())
     assert f": {NORMSWEEP} run " in chain.log(chain.jobs[0]) and "; srun, 3 tasks on " in chain.log(chain.jobs[0])
     assert_complete(chain, sweeps)
+
+
+def test_parts_as_an_array(cluster, sweeps, tmp_path):
+    """Eight jobs of one node, one of which is told to stop and requeues itself: joined, the sweep of one job."""
+    (tmp_path / "plan").write_text(PLAN)
+    done = cluster.run(SUBMIT, sweeps.path, "--dataset", "out.nc", "--calibrated", "plan", "--spread=8", "--time=30",
+                       "--ntasks-per-node=2", "--chain=2", cwd=tmp_path)
+    assert done.stdout.startswith("out.parts: 16 runs, 0 have ended; ")
+    array = re.search(r", an array of 8 jobs, each of which starts at most 2 times: (\d+)\n$", done.stdout)[1]
+    cluster.wait(lambda: any((outcomes(path) == 1).any() for path in tmp_path.glob("out.parts/*.nc")), "a run trains",
+                 PATIENCE)
+    stopped = cluster.run("scancel", "--batch", "--signal=USR1", f"{array}_1", check=False).returncode == 0
+    cluster.wait(lambda: not cluster.run("squeue", "--noheader", f"--jobs={array}", check=False).stdout.strip(),
+                 "the array is over", PATIENCE)
+    logs = {part: (tmp_path / f"slurm-{array}_{part}.out").read_text() for part in range(1, 9)}
+    assert all(re.search(r" status 0: every run has ended\n$", log) for log in logs.values()), logs
+    if stopped and " status 75: " in logs[1]:
+        assert "requeued; 0 more starts may follow" in logs[1] and "start 2" in logs[1]
+    assert "ended     16 of 16 runs, 100.0 %" in run(NORMSWEEP, "status", "out.parts", cwd=tmp_path).stdout
+    script("join", "out.parts", cwd=tmp_path)
+    assert_equal(tmp_path / "out.nc", sweeps.undisturbed())
 
 
 def test_a_requeued_job_comes_before_the_next(cluster, sweeps, tmp_path):

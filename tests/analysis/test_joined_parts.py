@@ -110,7 +110,7 @@ def test_joined_file_is_the_whole(folder):
         for name, variable in whole.variables.items():
             assert repr(sorted(joined[name].__dict__.items())) == repr(sorted(variable.__dict__.items())), name
         assert joined["session"][...].max() == PARTS - 1
-    assert "would be continued as it is" in command(folder, "run", "sweep.yaml", "--dry-run", "-j", "0").stdout
+    assert "nothing is left to train" in command(folder, "run", "sweep.yaml", "--dry-run", "-j", "0").stdout
     assert "nothing left to do: 20 runs: 20 done" in command(folder, "run", "sweep.yaml", "-j", "0").stdout
     assert "3 of 20 finished runs trained again: 3 equal" in command(
         folder, "verify", "sweep.yaml", "-n", "3", "-j", "0").stdout
