@@ -1,7 +1,7 @@
 # What only developers need: tests, fuzzers, benchmarks of sweeps, checks of a release. The Makefile includes this file;
 # its own targets use check_programs and programs.
-DEVELOPERS = check-thorough check-all check-python check-slurm check-dist faults simulate parity parity-trained \
-	early-ends inject fuzz coverage setup bench-sweeps bench-scale bench-boundary programs flags
+DEVELOPERS = check-thorough check-all check-python check-slurm check-openmpi5 check-hosts check-dist faults simulate \
+	parity parity-trained early-ends inject fuzz coverage setup bench-sweeps bench-scale bench-boundary programs flags
 
 # Every program of these variants has one more file.
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
@@ -68,6 +68,19 @@ check-slurm:
 	@$(MAKE_ALL) all
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy xarray netCDF4 scipy)" -m pytest -q -p no:cacheprovider \
 		--color=no -rs tests/slurm/check_slurm.py
+
+## check-openmpi5: build with Open MPI 5 and with Intel MPI from a package index, and test faults there (N=20)
+check-openmpi5:
+	$(SAY_ROOT)
+	@.ci/setup build tests venv
+	@MAKE_ALL="$(MAKE_ALL)" N="$(N)" .ci/check-openmpi5
+
+## check-hosts: train on three hosts in network namespaces of this machine, which die, freeze, are cut off (as root)
+check-hosts:
+	$(SAY_ROOT)
+	@.ci/setup build tests
+	@$(MAKE_ALL) all
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/driver/ranks/check_hosts.py
 
 ## check-hyperqueue: a sweep in parts under HyperQueue, from a package index, in a network without other interfaces
 DEVELOPERS += check-hyperqueue

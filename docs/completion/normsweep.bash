@@ -79,8 +79,8 @@ _normsweep_names() {
             lyapunov_sweeps sweep
         ;;
     run)
-        set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --spares:N --set:KEY=VALUE --fresh --dry-run --retry-failed \
-            --budget:TIME --part:I/N --log:FILE -h --help 1:SWEEP.yaml
+        set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --spares:N --hosts:FILE --set:KEY=VALUE --fresh --dry-run \
+            --retry-failed --budget:TIME --part:I/N --log:FILE -h --help 1:SWEEP.yaml
         ;;
     plan)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --set:KEY=VALUE --part:I/N --values -h --help 1:SWEEP.yaml
@@ -223,7 +223,7 @@ _normsweep_pairs() {
 # Completes what a placeholder of the usage lines stands for.
 _normsweep_placeholder() {
     case $1 in
-    '' | N | T | ID | SECONDS | SCRIPT) ;;
+    '' | N | T | ID | SECONDS | TIME | SCRIPT) ;;
     IDS | FILE) _normsweep_files '' ;;
     KEY=VALUE) _normsweep_pairs "$(_normsweep_names KEY)" ;;
     NAME=VALUE | X*)

@@ -9,9 +9,9 @@ void about(FILE *file);
 /* The commands: X(name, options, operands, least, most, help, help about the operand or NULL). */
 #define COMMANDS(X)                                                                                          \
     X(run,                                                                                                   \
-        OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SPARES) | OPTION_BIT(SET) | OPTION_BIT(FRESH) |   \
-            OPTION_BIT(RETRY_FAILED) | OPTION_BIT(DRY_RUN) | OPTION_BIT(BUDGET) | OPTION_BIT(PART) |         \
-            OPTION_BIT(LOG),                                                                                 \
+        OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SPARES) | OPTION_BIT(HOSTS) | OPTION_BIT(SET) |   \
+            OPTION_BIT(FRESH) | OPTION_BIT(RETRY_FAILED) | OPTION_BIT(DRY_RUN) | OPTION_BIT(BUDGET) |        \
+            OPTION_BIT(PART) | OPTION_BIT(LOG),                                                              \
         "SWEEP.yaml", 1, 1, "train every run of a sweep, or continue where it stopped", NULL)                \
     X(plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(PART) | OPTION_BIT(VALUES), \
         "SWEEP.yaml", 1, 1,                                                                                  \

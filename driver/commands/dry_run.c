@@ -138,7 +138,7 @@ static void print_workers(
     const struct start *start, const struct starter *starter, bool ranks, bool here, int64_t pending)
 {
     int workers = here ? 1 : launching_workers(start, pending), spares = launching_spares(start);
-    bool allocation = getenv("SLURM_JOB_ID") != NULL;
+    bool allocation = mpirun_has_allocation(&start->mpirun);
 
     if (ranks) {
         printf("ranks     %d, started by others (%s is set)\n", starter->size, starter->variable);

@@ -32,6 +32,8 @@ void about_version(FILE *file);
     X(SPARES, 0, "spares", "N", NUMBER(spares, "a number of spares", 0, 1000),                               \
         "ranks that each host starts besides its workers, to take the place of lost ones (default: 1; "      \
         "under an mpirun of your own: 0)")                                                                   \
+    X(HOSTS, 0, "hosts", "FILE", TEXT(hosts),                                                                \
+        "train on the hosts of FILE, a host file of mpirun: on all their slots, unless -j is given")         \
     X(SET, 0, "set", "KEY=VALUE", TEXTS(setting), "override a key with any YAML value; null removes it")     \
     X(FRESH, 0, "fresh", NULL, FLAG, "start over; an existing dataset is renamed to OUT.nc.old")             \
     X(DRY_RUN, 0, "dry-run", NULL, FLAG, "say what would be done, and write and train nothing")              \
@@ -103,7 +105,7 @@ struct arguments {
     int mask, sentinel; /* valid if given */
     struct texts setting, at;
     const char *over; /* NULL: not given */
-    const char *log, *part; /* NULL: not given */
+    const char *log, *hosts, *part; /* NULL: not given */
     int limit; /* valid if given */
     int budget; /* seconds; 0: not given */
 };

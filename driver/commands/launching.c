@@ -10,7 +10,10 @@
 #include "driver/text/text.h"
 #include "worker/host/host.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { SPARES = 1 };
 
@@ -18,7 +21,7 @@ int launching_workers(const struct start *start, int64_t pending)
 {
     int asked = start->arguments->jobs;
 
-    if (asked < 0 && getenv("SLURM_JOB_ID"))
+    if (asked < 0 && mpirun_has_allocation(&start->mpirun))
         return 0;
     int workers = asked > 0 ? asked : threads_workers(&start->sweep);
     return pending < workers ? (int)pending : workers;
@@ -26,9 +29,9 @@ int launching_workers(const struct start *start, int64_t pending)
 
 int launching_spares(const struct start *start)
 {
-    int asked = start->arguments->spares, release = start->mpirun.release;
+    int asked = start->arguments->spares;
 
-    if (release == 0 || (release >= 5 && mpirun_has_allocation()))
+    if (start->mpirun.release == 0)
         return 0;
     return asked >= 0 ? asked : SPARES;
 }
@@ -45,6 +48,7 @@ int launching_prepare(struct start *start, int64_t pending, struct error *error)
 {
     if (!start->mpirun.command && mpirun_find(&start->mpirun, error) != 0)
         return -1;
+    start->mpirun.hosts = start->arguments->hosts;
     return descriptors_reserve(workers_here(start, pending), launching_spares(start), error);
 }
 
@@ -74,6 +78,8 @@ int launching_check(struct start *start, bool look, struct error *error)
 
     if (mpirun_check_root(error) != 0)
         return -1;
+    if (arguments->hosts && access(arguments->hosts, R_OK) != 0)
+        return error_set(error, ERROR_INPUT, "%s: %s", arguments->hosts, strerror(errno));
     if (!arguments_has(arguments, OPTION_FRESH) && !arguments_has(arguments, OPTION_RETRY_FAILED) &&
         has_ended(sweep))
         return 0;
@@ -81,8 +87,6 @@ int launching_check(struct start *start, bool look, struct error *error)
         return -1;
     int spares = launching_spares(start), ranks = workers_here(start, pending) + spares + 1;
     if (spares == 0)
-        starter_warn_of_spares(sweep->output, arguments->spares,
-            start->mpirun.release ? "Open MPI 5 does not tell the hosts of an allocation"
-                                  : "spares need Open MPI's mpirun");
+        starter_warn_of_spares(sweep->output, arguments->spares, "spares need Open MPI's mpirun");
     return start->mpirun.kind == MPIRUN_OPEN_MPI ? mpirun_check_folder(ranks, look, error) : 0;
 }

@@ -218,7 +218,7 @@ int run_output(struct start *start, int64_t *pending, struct error *error)
     if (!here && launching_prepare(start, *pending, error) != 0)
         return -1;
     if (!start->quiet)
-        report_start(&start->sweep, workers, here || !getenv("SLURM_JOB_ID"));
+        report_start(&start->sweep, workers, here || !mpirun_has_allocation(&start->mpirun));
     if (here)
         return train_pending(start, NULL, &(struct peers){0}, &together, error);
     if (start->corpus.file < 0) /* ranks read their own corpus, unless this one can be shared */

@@ -4,8 +4,8 @@
  *
  * A host has so many ranks as slots, and its spares beyond them. Only mpirun knows the slots: Slurm, PBS,
  * LSF, SGE and hostfiles each tell them in another way. So it is asked for its map, and none of these is read
- * here. It is not asked on a single host without an allocation. If its answer is not understood, as that of
- * Open MPI 5, there are no spares, and mpirun has its own ways.
+ * here. It is not asked on a single host without an allocation. If its answer is not understood, there are no
+ * spares, and mpirun has its own ways.
  */
 #include "driver/ranks/inside.h"
 #include "worker/host/host.h"
@@ -42,17 +42,23 @@ struct hosts hosts_here(void)
 
 _Static_assert(HOST_SIZE == 64, "the width of %63s");
 
-/* The lines of the map: "Data for node: n1	Num slots: 2	Max slots: 0	Num procs: 2". Part of a map
- * would be wrong, so one line that is not understood, or does not fit, makes all unknown. */
+/*
+ * The lines of the map: "Data for node: n1	Num slots: 2	Max slots: 0	Num procs: 2". With Open MPI
+ * 5 the slots are some lines below the name. Part of a map would be wrong, so a host that is not understood,
+ * or does not fit, makes all unknown.
+ */
 struct hosts hosts_parse(const char *text)
 {
     struct hosts hosts = {0};
     struct host host;
 
     for (const char *at = text; (at = strstr(at, "Data for node: ")); at++) {
-        int found = sscanf(at, "Data for node: %63s Num slots: %d", // NOLINT(cert-err34-c)
-            host.name, &host.slots);
-        if (found != 2 || host.slots <= 0 || !add_host(&hosts, &host)) {
+        const char *slots = strstr(at, "Num slots: "), *next = strstr(at + 1, "Data for node: ");
+        int length = 0;
+        bool found = sscanf(at, "Data for node: %63s%n", host.name, &length) == 1 &&
+                     strchr("\t\n ", at[length]) && slots && (!next || slots < next) &&
+                     sscanf(slots, "Num slots: %d", &host.slots) == 1; // NOLINT(cert-err34-c)
+        if (!found || host.slots <= 0 || !add_host(&hosts, &host)) {
             hosts_release(&hosts);
             break;
         }
@@ -87,6 +93,11 @@ static long long count_slots(const struct hosts *hosts)
 static int smaller(long long a, long long b)
 {
     return (int)(a < b ? a : b);
+}
+
+int hosts_slots(const struct hosts *hosts)
+{
+    return smaller(count_slots(hosts), INT_MAX);
 }
 
 /* The workers among so many ranks. A host keeps a worker before it has a spare: see driver/ranks/peers.c. */

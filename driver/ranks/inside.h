@@ -39,8 +39,8 @@ struct peer *peers_replace(struct peers *peers, int worker, double now);
  */
 bool peer_is_dead(const struct peer *peer, double now);
 
-/* A file of hosts for Open MPI's mpirun; "none": none. */
-#define HOSTFILE_VARIABLE "OMPI_MCA_orte_default_hostfile"
+/* The variable that names a file of hosts for Open MPI's mpirun; "none" there: none. */
+const char *mpirun_hostfile_variable(const struct mpirun *mpirun);
 
 /* What Open MPI's mpirun prints of the ranks that it would start with no number of them given: one for each
  * slot of an allocation. Starts nothing. The caller frees it; NULL: nothing. */
@@ -63,6 +63,9 @@ struct hosts hosts_allocated(const struct mpirun *mpirun);
 
 /* The same from what mpirun prints. */
 struct hosts hosts_parse(const char *text);
+
+/* All slots, at most INT_MAX. */
+int hosts_slots(const struct hosts *hosts);
 
 void hosts_release(struct hosts *hosts);
 
@@ -139,6 +142,7 @@ struct rank_processes {
     double grown; /* clock: when `most` last grew */
     char *session; /* path of mpirun's folder; NULL: unknown */
     unsigned long job; /* its number; 0: unknown */
+    bool release_5; /* the names are those of Open MPI 5 */
 };
 
 void rank_processes_init(struct rank_processes *ranks, pid_t command, bool proxied, double now);

@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPTIONS_MOST = 24, VARIABLES_MOST = 8, VALUE_SIZE = LAUNCH_VALUE };
+enum { OPTIONS_MOST = 24, VARIABLES_MOST = 12, VALUE_SIZE = LAUNCH_VALUE };
 
 _Static_assert((int)NETWORK_SIZE <= VALUE_SIZE, "values of variables");
 
@@ -126,6 +126,10 @@ static int compose(struct command_line *line, const struct launch *launch, int r
             add(line, "-x");
             add(line, handed[i]);
         }
+    }
+    if (launch->mpirun->hosts) {
+        add(line, release > 0 ? "--hostfile" : "-f");
+        add(line, launch->mpirun->hosts);
     }
     if (ranks > 0) {
         snprintf(line->ranks, sizeof(line->ranks), "%d", ranks);
@@ -363,6 +367,12 @@ static void end_orphan(struct launcher *l)
         kill(l->ranks.mpirun, SIGKILL);
 }
 
+static void kill_left(void *context, long pid, long parent)
+{
+    (void)context, (void)parent;
+    kill((pid_t)pid, SIGKILL);
+}
+
 /* One life of mpirun, from its start to its end. */
 static int run_once(struct launcher *l, struct command_line *line, struct error *error)
 {
@@ -380,6 +390,7 @@ static int run_once(struct launcher *l, struct command_line *line, struct error 
     pump_release(&l->out);
     pump_release(&l->error);
     end_orphan(l);
+    process_walk(getpid(), kill_left, NULL); /* such as an ssh to a host that was lost */
     rank_processes_tidy(&l->ranks);
     int status = judge(l, error);
     bool failed = status == ERROR_INPUT || status == ERROR_ENVIRONMENT;
@@ -424,27 +435,38 @@ static int judge_loss(const struct launcher *l, int vain, struct error *error)
  * Ranks of one host need no network: each would listen on all interfaces, where ranks of other jobs reach it
  * by mistake. On several hosts they connect on the network that the hosts share. What the user has set stays,
  * for one host only what is set in the environment, since shared memory is always right there. Open MPI 5 has
- * other names for most of it, and is left alone on several hosts.
+ * other names for most of the network, and is left alone on several hosts.
+ *
+ * Without a number of workers each slot trains, and the coordinator, which sleeps, is one rank more. With
+ * Slurm it is one of the tasks that the user has counted.
  */
 static int prepare_hosts(struct command_line *line, const struct launch *launch, bool allocation)
 {
-    int ranks = launch->workers > 0 ? launch->workers + 1 : 0, release = launch->mpirun->release;
+    int workers = launch->workers, ranks = workers > 0 ? workers + 1 : 0, release = launch->mpirun->release;
     bool chosen = getenv("OMPI_MCA_btl") || getenv("OMPI_MCA_pml");
     char network[NETWORK_SIZE], spares[16];
     struct hosts hosts = {0};
 
     if (release > 0)
         hosts = allocation ? hosts_allocated(launch->mpirun) : hosts_here();
-    if (release > 0 && release < 5 && !allocation)
-        set_variable(line, HOSTFILE_VARIABLE, "none"); /* one in a file of parameters may name other hosts */
+    if (release > 0 && !allocation) /* a file of parameters may name other hosts */
+        set_variable(line, mpirun_hostfile_variable(launch->mpirun), "none");
+    if (workers == 0 && !getenv("SLURM_JOB_ID"))
+        workers = hosts_slots(&hosts);
     if (hosts.count > 0)
-        ranks = hosts_ranks(&hosts, launch->workers, launch->spares);
+        ranks = hosts_ranks(&hosts, workers, launch->spares);
     if (hosts.count == 1 && !chosen) {
         set_variable(line, "OMPI_MCA_btl", release >= 5 ? "self,sm" : "self,vader");
         set_variable(line, "OMPI_MCA_pml", "ob1");
     } else if (hosts.count > 1 && release < 5 && hosts_network(&hosts, network) && mpirun_may_set_network()) {
         set_variable(line, "OMPI_MCA_btl_tcp_if_include", network);
         set_variable(line, "OMPI_MCA_oob_tcp_if_include", network);
+    }
+    /* How long daemons wait for the host of mpirun when it is lost: 100 s in all, by default 8 minutes. */
+    if (hosts.count > 1 && release < 5 && !getenv("OMPI_MCA_oob_tcp_keepalive_time")) {
+        set_variable(line, "OMPI_MCA_oob_tcp_keepalive_time", "60");
+        set_variable(line, "OMPI_MCA_oob_tcp_keepalive_intvl", "10");
+        set_variable(line, "OMPI_MCA_oob_tcp_keepalive_probes", "4");
     }
     snprintf(spares, sizeof(spares), "%d", hosts.count > 0 ? launch->spares : 0);
     set_variable(line, SPARES_VARIABLE, spares);
@@ -457,10 +479,11 @@ static int prepare_hosts(struct command_line *line, const struct launch *launch,
 int launcher_run(const struct launch *launch, struct error *error)
 {
     struct command_line line = {.count = 0};
-    bool allocation = mpirun_has_allocation(), elsewhere = launch->workers == 0 || allocation;
+    bool allocation = mpirun_has_allocation(launch->mpirun), elsewhere = launch->workers == 0 || allocation;
     int ranks = prepare_hosts(&line, launch, allocation), vain = 0;
     int status = compose(&line, launch, ranks, error);
 
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what mpirun leaves can be found */
     signals_end_at_second(false);
     if (status == 0)
         status = signals_stop() ? STATUS_STOPPED : LOST;

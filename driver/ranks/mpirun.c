@@ -70,15 +70,20 @@ int mpirun_check_root(struct error *error)
         "environment");
 }
 
-bool mpirun_has_allocation(void)
+const char *mpirun_hostfile_variable(const struct mpirun *mpirun)
+{
+    return mpirun->release >= 5 ? "PRTE_MCA_prte_default_hostfile" : "OMPI_MCA_orte_default_hostfile";
+}
+
+bool mpirun_has_allocation(const struct mpirun *mpirun)
 {
     static const char *const schedulers[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "PE_HOSTFILE"};
-    const char *file = getenv(HOSTFILE_VARIABLE);
+    const char *file = getenv(mpirun_hostfile_variable(mpirun));
 
     for (size_t i = 0; i < sizeof(schedulers) / sizeof(*schedulers); i++)
         if (getenv(schedulers[i]))
             return true;
-    return file && strcmp(file, "none") != 0;
+    return mpirun->hosts || (file && strcmp(file, "none") != 0);
 }
 
 /* What a command prints on stdout, "" if it cannot be run now; NULL: there is no such command. The caller
@@ -118,10 +123,20 @@ static char *output_of(char *const argument[])
 
 char *mpirun_map(const struct mpirun *mpirun)
 {
-    char *argument[] = {(char *)mpirun->command, (char[]){"--oversubscribe"}, (char[]){"--do-not-launch"},
-        (char[]){"--display-map"}, (char[]){"true"}, NULL};
+    const char *argument[12] = {
+        mpirun->command, "--oversubscribe", "--bind-to", "none", "--do-not-launch", "--display-map"};
+    int count = 6;
 
-    return output_of(argument);
+    if (mpirun->release >= 5) {
+        argument[count - 1] = "--display";
+        argument[count++] = "map-devel";
+    }
+    if (mpirun->hosts) {
+        argument[count++] = "--hostfile";
+        argument[count++] = mpirun->hosts;
+    }
+    argument[count] = "true";
+    return output_of((char **)argument);
 }
 
 /* The lines are "mca:oob:tcp:param:oob_tcp_if_include:source:default". */

@@ -32,7 +32,7 @@ static void write_bytes(int to, const char *bytes, size_t count)
 
 /* Parts of lines that mpirun, or libevent inside it, prints about itself; then those of MPICH's mpiexec. */
 static const char *const noise[] = {"PMIX ERROR", "ORTE_ERROR_LOG", "PRTE ERROR", "mpirun: Forwarding signal",
-    "sent help message help-", "orte_base_help_aggregate", "[warn] Epoll ",
+    "sent help message help-", "orte_base_help_aggregate", "[warn] Epoll ", "plm:ssh: Warning: setpgid",
     "YOUR APPLICATION TERMINATED WITH", "This typically refers to a problem with your",
     "Please see the FAQ page for debugging", "[mpiexec@", "[proxy:"};
 

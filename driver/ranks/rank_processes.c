@@ -2,8 +2,9 @@
  * mpirun removes its files when it ends, unless it is killed with SIGKILL. Then a folder of locks and shared
  * memory stays in the folder of temporary files, and a segment of shared memory for each rank stays in
  * /dev/shm. Their names are in the environment of every rank: the path of the folder, and the number of the
- * job. (Open MPI 4.1; only files with exactly these names are removed.) The launcher looks at the ranks while
- * they start, and tidies up once they are gone; what cannot be removed stays.
+ * job, which Open MPI 5 shows only in the segments that a rank has mapped. (Open MPI 4.1 and 5.0; only files
+ * with exactly these names are removed.) The launcher looks at the ranks while they start, and tidies up once
+ * they are gone; what cannot be removed stays.
  */
 #include "driver/ranks/inside.h"
 #include "worker/host/host.h"
@@ -19,13 +20,42 @@
 
 #define OVERDUE_SECONDS 60 /* from the start of a rank to the next; a cold disk loads programs slowly */
 #define SEGMENTS "/dev/shm"
-#define SEGMENTS_VARIABLE "OMPI_MCA_btl_vader_backing_directory"
 
 enum { FOLDERS_MOST = 16 };
+
+/* What mpirun leaves, by its release. The names begin "vader_segment.HOST.UID.JOB.RANK", the job in
+ * hexadecimal digits, and "pid.PID" or "ompi.PID". */
+static const struct names {
+    const char *session_variable, *session, *segment, *segments_variable;
+} names_of_4 = {"OMPI_MCA_orte_jobfam_session_dir", "pid", "vader_segment",
+    "OMPI_MCA_btl_vader_backing_directory"},
+  names_of_5 = {"PMIX_SERVER_TMPDIR", "ompi", "sm_segment", "OMPI_MCA_btl_sm_backing_directory"};
 
 void rank_processes_init(struct rank_processes *ranks, pid_t command, bool proxied, double now)
 {
     *ranks = (struct rank_processes){.command = command, .proxied = proxied, .mpirun = command, .grown = now};
+}
+
+/* The job of a segment that the process has mapped; 0: none. */
+static unsigned long mapped_job(long pid)
+{
+    char path[64], *line = NULL;
+    unsigned long job = 0;
+    size_t size = 0;
+
+    snprintf(path, sizeof(path), "/proc/%ld/maps", pid);
+    FILE *file = fopen(path, "re");
+    while (!job && file && getline(&line, &size, file) > 0) {
+        char *segment = strstr(line, "/sm_segment."), *rank = segment ? strrchr(segment, '.') : NULL;
+        if (rank) {
+            *rank = '\0';
+            job = strtoul(strrchr(segment, '.') + 1, NULL, 16);
+        }
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return job;
 }
 
 struct look {
@@ -47,13 +77,19 @@ static void visit(void *context, long pid, long parent)
     look->ranks->mpirun = (pid_t)parent;
     /* The names of mpirun's files are in a rank's environment. */
     if (!look->ranks->session)
-        look->ranks->session = process_variable(pid, "OMPI_MCA_orte_jobfam_session_dir");
+        look->ranks->session = process_variable(pid, names_of_4.session_variable);
+    if (!look->ranks->session) {
+        look->ranks->session = process_variable(pid, names_of_5.session_variable);
+        look->ranks->release_5 = look->ranks->session != NULL && !look->ranks->proxied;
+    }
     if (!look->ranks->job) {
         char *job = process_variable(pid, "OMPI_MCA_ess_base_jobid");
         if (job)
             look->ranks->job = strtoul(job, NULL, 10);
         free(job);
     }
+    if (!look->ranks->job && look->ranks->release_5)
+        look->ranks->job = mapped_job(pid);
 }
 
 void rank_processes_look(struct rank_processes *ranks, double now)
@@ -87,16 +123,15 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     return 0;
 }
 
-/* Files "vader_segment.HOST.UID.JOB.RANK", the job in hexadecimal digits. */
-static void remove_segments(const struct rank_processes *ranks)
+static void remove_segments(const struct rank_processes *ranks, const struct names *names)
 {
-    const char *folder = getenv(SEGMENTS_VARIABLE);
+    const char *folder = getenv(names->segments_variable);
     DIR *entries = opendir(folder ? folder : SEGMENTS);
     char host[HOST_SIZE], prefix[128], *end;
     const struct dirent *entry;
 
     environment_host(host, sizeof(host));
-    snprintf(prefix, sizeof(prefix), "vader_segment.%s.%u.", host, (unsigned)geteuid());
+    snprintf(prefix, sizeof(prefix), "%s.%s.%u.", names->segment, host, (unsigned)geteuid());
     while (entries && (entry = readdir(entries)))
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
             strtoul(entry->d_name + strlen(prefix), &end, 16) == ranks->job && *end == '.')
@@ -137,16 +172,18 @@ void rank_processes_tidy(struct rank_processes *ranks)
 {
     char *session = ranks->session ? ranks->session : find_session(ranks), own[64];
     char *slash = session ? strrchr(session, '/') : NULL;
+    const struct names *names = ranks->release_5 ? &names_of_5 : &names_of_4;
 
     ranks->session = NULL;
-    snprintf(own, sizeof(own), "/pid.%ld", (long)ranks->mpirun);
+    snprintf(own, sizeof(own), "/%s.%ld", names->session, (long)ranks->mpirun);
     /* Else it is not the folder of this mpirun, or mpirun has removed its files itself. */
     if (slash && strcmp(slash, own) == 0 && access(session, F_OK) == 0) {
         nftw(session, remove_entry, FOLDERS_MOST, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
         *slash = '\0';
-        rmdir(session); /* the folder above; fails if another mpirun has a folder in it */
+        if (!ranks->release_5)
+            rmdir(session); /* the folder above; fails if another mpirun has a folder in it */
         if (ranks->job)
-            remove_segments(ranks);
+            remove_segments(ranks, names);
     }
     free(session);
 }

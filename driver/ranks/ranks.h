@@ -89,6 +89,7 @@ struct mpirun {
     enum mpirun_kind kind;
     const char *command; /* "mpirun" */
     int release; /* the major release of Open MPI; 0: another MPI */
+    const char *hosts; /* the file of hosts that the user has given; NULL: none */
 };
 
 /* Does this text of wire_library() name Open MPI? */
@@ -107,8 +108,8 @@ int mpirun_check_folder(int ranks, bool look, struct error *error);
  * none, or no PATH. */
 int mpirun_find(struct mpirun *mpirun, struct error *error);
 
-/* Does a scheduler or a host file tell mpirun which machines to use? */
-bool mpirun_has_allocation(void);
+/* Does a scheduler or a file of hosts tell mpirun which machines to use? */
+bool mpirun_has_allocation(const struct mpirun *mpirun);
 
 /* The hosts on which mpirun starts ranks, in its order. */
 struct hosts {

@@ -93,7 +93,8 @@ class Case:
 
     def start(self):
         environment = {**ROOT, "TMPDIR": str(self.folder / "t"),
-                       "OMPI_MCA_btl_vader_backing_directory": str(self.folder / "t")}
+                       "OMPI_MCA_btl_vader_backing_directory": str(self.folder / "t"),
+                       "OMPI_MCA_btl_sm_backing_directory": str(self.folder / "t")}
         command = Watched([PROGRAM, "run", self.sweep.path, "-j", self.jobs, "-o", self.output], environment,
                           cwd=self.folder)
         self.watched.append(self.commands.enter_context(command))

@@ -27,6 +27,27 @@ TEST(hosts_are_those_of_the_map)
         CHECK(hosts_parse(nothing[i]).count == 0);
 }
 
+/* As Open MPI 5 prints it for --display map-devel. */
+#define HOST_OF_5(name, slots)                                                                               \
+    "Data for node: " name                                                                                   \
+    "\tState: 3\tFlags: MAPPED:SLOTS_GIVEN\n                resolved from 10.77.0.1\n"                       \
+    "        Daemon: [prterun-a-394@0,1]\tDaemon launched: False\n"                                          \
+    "            Num slots: " slots "\tSlots in use: 2\tOversubscribed: FALSE\n"                             \
+    "            Num slots allocated: 2\tMax slots: 0\tNum procs: 2\n"                                       \
+    "        Data for proc: [prterun-a-394@1,0]\n                Pid: 0\tLocal rank: 0\n"
+
+TEST(hosts_are_those_of_the_map_of_open_mpi_5)
+{
+    struct hosts hosts = hosts_parse("Data for JOB prterun-a-394@1 offset 0 Total slots allocated 5\n"
+                                     "Num nodes: 2\n\n" HOST_OF_5("a", "2") "\n" HOST_OF_5("b.org", "3"));
+    CHECK(hosts.count == 2 && hosts_slots(&hosts) == 5);
+    CHECK(strcmp(hosts.host[0].name, "a") == 0 && hosts.host[0].slots == 2);
+    CHECK(strcmp(hosts.host[1].name, "b.org") == 0 && hosts.host[1].slots == 3);
+    hosts_release(&hosts);
+    CHECK(hosts_parse("Data for node: a\tState: 3\n" HOST_OF_5("b", "3")).count == 0);
+    CHECK(hosts_parse(HOST_OF_5("a", "x")).count == 0);
+}
+
 static int ranks(const char *text, int workers, int spares)
 {
     struct hosts hosts = hosts_parse(text);

@@ -71,7 +71,8 @@ def test_a_killed_mpirun_leaves_nothing(sweep, tmp_path):
     for other in others:
         other.parent.mkdir(parents=True)
         other.touch()
-    environment = {"TMPDIR": str(temporary), "OMPI_MCA_btl_vader_backing_directory": str(shared)}
+    environment = {"TMPDIR": str(temporary), "OMPI_MCA_btl_vader_backing_directory": str(shared),
+                   "OMPI_MCA_btl_sm_backing_directory": str(shared)}
     with Watched([NORMSWEEP, "run", sweep, "-j", "2", "--set", "steps=20000"], environment, cwd=tmp_path) as command:
         assert command.wait(60, lambda: list(tmp_path.glob("sweep.nc.d/*.nc")))
         assert len(files(temporary)) > 1 and len(files(shared)) > 1, "mpirun has its files elsewhere"
