@@ -47,8 +47,14 @@ def open_or_fail(path, opener=open_sweep):
 
 def grouped(paths):
     """Paths in which files of one folder of parts, which a shell has made of first.parts/*.nc, are the folder."""
-    return list(dict.fromkeys(os.path.dirname(path) if path in map(str, parts.files_of(os.path.dirname(path) or "."))
-                              and os.path.dirname(path) and len(paths) > 1 else path for path in paths))
+    found = []
+    for path in paths:
+        folder = os.path.dirname(path)
+        if len(paths) == 1 or not folder or path not in map(str, parts.files_of(folder)):
+            found.append(path)
+        elif folder not in found:
+            found.append(folder)
+    return found
 
 
 def select_or_fail(dataset, pairs, path):

@@ -319,5 +319,6 @@ _normsweep_script() {
         _normsweep_files nc
     fi
 }
-complete -F _normsweep_script normsweep-compare normsweep-figures normsweep-report normsweep-table \
-    normsweep-weights analysis/compare analysis/figures analysis/report analysis/table analysis/weights slurm/submit
+complete -F _normsweep_script normsweep-compare normsweep-figures normsweep-join normsweep-report normsweep-table \
+    normsweep-weights analysis/compare analysis/figures analysis/join analysis/report analysis/table analysis/weights \
+    slurm/submit

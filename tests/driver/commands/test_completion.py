@@ -126,8 +126,8 @@ def test_bash_axes(scripts, files):
 
 def test_every_placeholder_has_its_meaning():
     known = {"SWEEP.yaml", "OUT.nc", "NET.weights.nc", "VARIABLE", "N", "T", "ID", "IDS", "FILE",
-             "SCRIPT", "SECONDS", "TIME", "KEY=VALUE", "NAME=VALUE", "X[,Y]", "params|metrics|KEY|NAME|COMMAND",
-             "bash|zsh"}
+             "SCRIPT", "SECONDS", "TIME", "I/N", "KEY=VALUE", "NAME=VALUE", "X[,Y]",
+             "params|metrics|KEY|NAME|COMMAND", "bash|zsh"}
     found = set()
     for command in tables()["commands"]:
         found |= {option["value"] for option in command["options"] if "value" in option}
