@@ -50,8 +50,8 @@ def coordinate(folder, workers, runs):
     (folder / "scale.yaml").write_text(SWEEP.format(steps=1, **grid(runs)))
     (folder / "scale.nc").unlink(missing_ok=True)
     environment = os.environ | {"SCALE_WORKERS": str(workers), "OMPI_MCA_btl": "self,tcp"}
-    done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", BUILD / "scale", "scale.yaml", "scale.nc"], cwd=folder,
-                          env=environment, capture_output=True, text=True, check=True)
+    command = ["mpirun", "--oversubscribe", "-n", "2", BUILD / "scale", "scale.yaml", "scale.nc"]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     words = next(line for line in done.stdout.splitlines() if line.startswith("workers ")).split()
     return {name: float(value) for name, value in zip(words[::2], words[1::2])}
 

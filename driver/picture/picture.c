@@ -43,12 +43,10 @@ static const struct {
     char character;
     int colour;
     const char *word;
-    char pale; /* the character of a pending cell that looks like a neighbour */
-    const char *pale_word;
 } marks[MARK_FLAG] = {
-    [MARK_GROWING] = {'#', 172, "growing", '*', "pending, nearest is growing"},
-    [MARK_SHRINKING] = {'-', 140, "shrinking", '~', "pending, nearest is shrinking"},
-    [MARK_DIVERGED] = {'!', COLOUR_BLACK, "diverged", ':', "pending, nearest has diverged"},
+    [MARK_GROWING] = {'#', 172, "growing"},
+    [MARK_SHRINKING] = {'-', 140, "shrinking"},
+    [MARK_DIVERGED] = {'!', COLOUR_BLACK, "diverged"},
     [MARK_ENDED] = {'o', 32, "done, no norms measured"},
     [MARK_FAILED] = {'x', 160, "failed"},
     [MARK_RUNNING] = {'>', 36, "running"},
@@ -58,6 +56,16 @@ static const struct {
     [MARK_SKIPPED] = {' ', COLOUR_NONE, "skipped (blank)"},
     [MARK_NOTHING] = {'.', COLOUR_NONE, "no value"},
     [MARK_NUMBER] = {' ', COLOUR_NONE, ""},
+};
+
+/* The same of pending cells that look like a neighbour. */
+static const struct {
+    char character;
+    const char *word;
+} pale_marks[] = {
+    [MARK_GROWING] = {'*', "pending, nearest is growing"},
+    [MARK_SHRINKING] = {'~', "pending, nearest is shrinking"},
+    [MARK_DIVERGED] = {':', "pending, nearest has diverged"},
 };
 
 #define PALE 0.4 /* of the strength of a colour */
@@ -310,7 +318,8 @@ static struct plot_cell look_of(const struct drawing *d, const struct cell *cell
         snprintf(look.text, sizeof(look.text), "%c", look.character);
     }
     if (cell->pale) {
-        look.character = d->terminal.colours ? marks[MARK_PENDING].character : marks[cell->mark].pale;
+        look.character =
+            d->terminal.colours ? marks[MARK_PENDING].character : pale_marks[cell->mark].character;
         look.colour = cell->mark == MARK_DIVERGED ? GREY : look.colour;
         snprintf(look.text, sizeof(look.text), "%s", d->terminal.colours ? "." : "");
     }
@@ -424,7 +433,7 @@ static void print_legend(const struct drawing *d, FILE *out)
             .number = colour_scale_value(&d->scale, mark == MARK_GROWING), .mark = mark, .pale = true};
         struct plot_cell look = look_of(d, &cell);
         if (d->pale[mark] > 0)
-            legend_add(&legend, &look, marks[mark].pale_word);
+            legend_add(&legend, &look, pale_marks[mark].word);
     }
     legend_end(&legend);
 }
