@@ -23,7 +23,8 @@ pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_s
 def test_script(tmp_path):
     made_up().to_netcdf(tmp_path / "made up.nc")
     drawn = script("figures", tmp_path / "made up.nc", "-o", tmp_path / "a b").stdout.splitlines()
-    names = [f"made up-{name}.{ending}" for name in ("phase", "boundaries", "norms") for ending in ("png", "svg")]
+    names = [f"made up-{name}.{ending}" for name in ("phase", "boundaries", "norms", "workers")
+             for ending in ("png", "svg")]
     assert [pathlib.Path(path).name for path in drawn] == names
     for path in drawn[::2]:
         head = pathlib.Path(path).read_bytes()[:24]
@@ -53,7 +54,7 @@ def test_script_draws_what_is_asked_for(tmp_path):
     over_steps = (tmp_path / "a-param_norm.svg").read_text()
     assert ">parameter norm (–)<" in over_steps and ">step (–)<" in over_steps
     error = script("figures", tmp_path / "a.nc", "--only", "heads", status=1).stderr
-    there = "this dataset has boundaries, norms, norms-fits, phase"
+    there = "this dataset has boundaries, norms, norms-fits, phase, workers"
     assert error == f"figures: no figure heads: it needs heads_histogram; {there}\n"
     for name, meant in (("phse", "phase"), ("normfits", "norms-fits"), ("norms_fits", "norms-fits")):
         error = script("figures", tmp_path / "a.nc", "--only", name, status=1).stderr

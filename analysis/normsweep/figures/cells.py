@@ -211,7 +211,9 @@ def draw_pending(axes, part, values, plane, normaliser, palette):
     nearest = np.where(pending.values, values.values[rows, columns], np.nan)
     axes.pcolormesh(x.edges, y.edges, nearest, cmap=palette, norm=normaliser, alpha=PALE)
     hatch(axes, x, y, pending.values & diverged[rows, columns], {**MARKS["diverged"], "alpha": PALE})
-    return pending, [Patch(facecolor=palette(0.85), alpha=PALE, label="pending, like the nearest that has ended")]
+    colour = palette(normaliser(np.nanmax(nearest))) if np.isfinite(nearest).any() else None
+    style = {"facecolor": colour} if colour else MARKS["diverged"]
+    return pending, [Patch(**{**style, "alpha": PALE, "label": "pending, like the nearest that has ended"})]
 
 
 def mark_handles(words, blank=""):
