@@ -8,7 +8,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from ..words import several
 from ..workers import course, lanes, natural, without_gaps
-from . import colours, look
+from . import colours, look, runs
 from .drawing import finished
 
 ROW = 0.17  # inches of a row, while there are few
@@ -124,7 +124,8 @@ def name_rows(axes, rows, each):
 
 def notes(found, rows, again, later):
     idle = int(found.workers.max()) - rows
-    return [f"{several(int(again.sum()), 'run')} started more than once: what was lost before is idle time here."
+    return [f"{runs.count_text(len(again), len(again))}.",
+            f"{several(int(again.sum()), 'run')} started more than once: what was lost before is idle time here."
             if again.any() else "",
             "Time between sessions is left out." if later else "",
             f"{several(idle, 'worker')} without a run {'is' if idle == 1 else 'are'} not shown." if idle > 0 else ""]
