@@ -17,7 +17,7 @@
 
 int pending_run_compare(const struct pending_run *a, const struct pending_run *b)
 {
-    int class = ilogb(a->cost), other = ilogb(b->cost);
+    int class = ilogbf(a->cost), other = ilogbf(b->cost);
 
     if (class != other)
         return class > other ? -1 : 1;

@@ -153,6 +153,16 @@ IN_BENCH(dataset_keeps_what_comes_again, BASE "seed: [1, 2, 3]\nlayers: 3\n")
     }
 }
 
+/* Worker 7 resumes the run of cell 1, and ends it. */
+static void end_again(struct bench *bench, const struct result *done)
+{
+    CHECK(dataset_start(bench->dataset, 1, "here", 7, 5, &bench->error) == 0);
+    CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
+    CHECK(isnan(bench_read_value(bench, "end", 1)));
+    CHECK(dataset_result(bench->dataset, 1, done, &bench->error) == 0);
+    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+}
+
 /* Runs of a worker follow each other on the sweep's clock, which goes on from session to session; a run that
  * was started again has the times of its last attempt. */
 IN_BENCH(dataset_says_who_trained_what_and_when, BASE "seed: [1, 2, 3]\n")
@@ -182,11 +192,7 @@ IN_BENCH(dataset_says_who_trained_what_and_when, BASE "seed: [1, 2, 3]\n")
 
     if (!bench_reopens(bench, BASE "seed: [1, 2, 3]\n"))
         return;
-    CHECK(dataset_start(bench->dataset, 1, "here", 7, 5, &bench->error) == 0);
-    CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
-    CHECK(isnan(bench_read_value(bench, "end", 1)));
-    CHECK(dataset_result(bench->dataset, 1, &done, &bench->error) == 0);
-    CHECK(dataset_commit(bench->dataset, &bench->error) == 0);
+    end_again(bench, &done);
     for (int i = 0; i < 2; i++) {
         again[i] = bench_read_value(bench, times[i], 1);
         session[i] = bench_read_value(bench, i ? "session_end" : "session_begin", 1);
