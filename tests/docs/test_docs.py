@@ -25,6 +25,7 @@ NOT_RUN = {
     r"module load ": "the software of a site",
     r"(docker|apptainer|NORMSWEEP=\S+contained) ": "containers",
     r"tests/speed_sweep ": "times sweeps; its own test is test_speed_sweep.py",
+    r"python3 tests/speed_boundary.py ": "times searches beside PyTorch; its own test is test_speed_boundary.py",
     r"build/tests-double ": "is what `make check` runs",
     r"(ncks|ncwa|ncap2|cdo) ": "test_readers.py runs them where NCO and CDO are installed",
     r"(\S+/)?pip install ": "takes packages from an index",

@@ -81,7 +81,8 @@ def test_tables_have_every_attribute_and_variable_of_a_dataset(tmp_path):
     assert normsweep("run", "a.yaml", "-j", "0", cwd=tmp_path).returncode == 0
     axes = {"learning_rate", "weight_decay", "steps"}
     with netCDF4.Dataset(tmp_path / "a.nc") as dataset:
-        assert set(dataset.ncattrs()) == {*names_in("attributes", "parameters")} - axes
+        of_a_part = {"part"}
+        assert set(dataset.ncattrs()) == {*names_in("attributes", "parameters")} - axes - of_a_part
         assert dataset.refine == "{axis: weight_decay, variable: norm_growth, at: 1}"
         assert set(dataset.variables) == axes | {*names_in(
             "dimensions", "metrics", "run_variables", "session_variables")} - OF_TWO_STACKS
