@@ -200,8 +200,9 @@ void coordinator_handle(struct coordinator *c, const struct event *event)
             if (a->pool.worker[i].state == WORKER_BUSY || a->pool.worker[i].state == WORKER_LEAVING)
                 assignment_order(a, ORDER_STOP, i);
     } else if (event->kind == EVENT_TICK) {
-        for (int worker; (worker = pool_silent(&a->pool, a->now)) != NOBODY;)
-            assignment_give_up(a, worker);
+        for (int i = 0; i < a->pool.size; i++)
+            if (pool_is_silent(&a->pool, i, a->now))
+                assignment_give_up(a, i);
     } else if (event->kind != EVENT_STOP && event->worker >= 0 && event->worker < a->pool.size) {
         handle_worker(c, event);
     }

@@ -29,19 +29,6 @@ enum { CHAIN_END = -1 };
 void chain_append(struct chain *chain, int worker);
 void chain_remove(struct chain *chain, int worker);
 
-enum { DEADLINE_NONE = -1 };
-
-/* For workers 0 .. size - 1, without deadlines. -1: no memory; deadlines_release is still allowed. */
-int deadlines_init(struct deadlines *deadlines, int size);
-void deadlines_release(struct deadlines *deadlines);
-
-/* `due` is in seconds on the caller's clock; INFINITY: never. */
-void deadline_set(struct deadlines *deadlines, int worker, double due);
-
-/* Returns a worker whose deadline is before `now` and removes that deadline; DEADLINE_NONE if there is none.
- */
-int deadline_passed(struct deadlines *deadlines, double now);
-
 enum { NOBODY = -1 };
 
 /* -1: no memory; pool_release is still allowed. */
@@ -74,8 +61,9 @@ void pool_hear(struct pool *pool, int worker, double now);
 /* Restarts the worker's patience for a new order; not a sign of life. */
 void pool_grant(struct pool *pool, int worker, double patience, double now);
 
-/* A worker whose silence has exceeded its patience at `now`, or NOBODY; returns each worker once. */
-int pool_silent(struct pool *pool, double now);
+/* Has the worker's silence exceeded its patience at `now`? Only if it matters: the worker has a run, or could
+ * get one. */
+bool pool_is_silent(const struct pool *pool, int worker, double now);
 
 /*
  * Is a silent worker's node alive? True if another worker there sent a message after half of the silent

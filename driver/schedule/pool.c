@@ -1,7 +1,7 @@
 /*
- * The workers as the coordinator knows them: states, last messages, deadlines, nodes. Every change of a state
- * goes through pool_enter, which keeps the counts, the chain of idle workers and the deadlines in step. Time
- * is passed in; a worker is silent once `since` + `patience` is over, and pool_silent returns it once.
+ * The workers as the coordinator knows them: states, last messages, nodes. Every change of a state goes
+ * through pool_enter, which keeps the counts and the chain of idle workers in step. Time is passed in; a
+ * worker is silent once `since` + `patience` is over.
  */
 #include "driver/schedule/inside.h"
 #include "model/core/check.h"
@@ -17,8 +17,7 @@ int pool_init(struct pool *pool, int size)
         .count[WORKER_ABSENT] = size,
         .node = calloc((size_t)size + 1, sizeof(*pool->node)),
     };
-    int failed = chain_init(&pool->idle, size) | deadlines_init(&pool->deadlines, size);
-    if (failed || !pool->worker || !pool->node)
+    if (chain_init(&pool->idle, size) != 0 || !pool->worker || !pool->node)
         return -1;
     for (int i = 0; i < size; i++) {
         pool->worker[i].heard = -INFINITY;
@@ -30,23 +29,9 @@ int pool_init(struct pool *pool, int size)
 void pool_release(struct pool *pool)
 {
     chain_release(&pool->idle);
-    deadlines_release(&pool->deadlines);
     free(pool->worker);
     free(pool->node);
     *pool = (struct pool){0};
-}
-
-/* Does its silence matter? It has a run, or could get one. */
-static bool is_watched(const struct worker *w)
-{
-    return w->state == WORKER_IDLE || w->state == WORKER_BUSY || w->state == WORKER_LEAVING;
-}
-
-static void watch_worker(struct pool *pool, int worker)
-{
-    const struct worker *w = &pool->worker[worker];
-
-    deadline_set(&pool->deadlines, worker, is_watched(w) ? w->since + w->patience : INFINITY);
 }
 
 static struct worker *worker_of(const struct pool *pool, int worker)
@@ -85,7 +70,6 @@ void pool_enter(struct pool *pool, int worker, enum worker_state state)
         chain_append(&pool->idle, worker);
     else
         chain_remove(&pool->idle, worker);
-    watch_worker(pool, worker);
 }
 
 void pool_rest(struct pool *pool, int worker)
@@ -143,7 +127,6 @@ void pool_hear(struct pool *pool, int worker, double now)
     INVARIANT(now >= w->heard, "worker %d is heard at %g after %g", worker, now, w->heard);
     w->heard = w->since = now;
     pool->node[w->node].heard = now;
-    watch_worker(pool, worker);
 }
 
 void pool_grant(struct pool *pool, int worker, double patience, double now)
@@ -153,18 +136,14 @@ void pool_grant(struct pool *pool, int worker, double patience, double now)
     INVARIANT(patience > 0, "worker %d has a patience of %g", worker, patience);
     w->since = now;
     w->patience = patience;
-    watch_worker(pool, worker);
 }
 
-int pool_silent(struct pool *pool, double now)
+bool pool_is_silent(const struct pool *pool, int worker, double now)
 {
-    int worker = deadline_passed(&pool->deadlines, now);
+    const struct worker *w = worker_of(pool, worker);
+    bool matters = w->state == WORKER_IDLE || w->state == WORKER_BUSY || w->state == WORKER_LEAVING;
 
-    if (worker == DEADLINE_NONE)
-        return NOBODY;
-    INVARIANT(
-        is_watched(worker_of(pool, worker)), "worker %d in state %d", worker, pool->worker[worker].state);
-    return worker;
+    return matters && w->since + w->patience < now;
 }
 
 bool pool_node_lives(const struct pool *pool, int worker)

@@ -7,9 +7,9 @@
 /*
  * Assigns runs to workers: a pure state machine. Events go in, orders come out; it uses no MPI, no files and
  * no clock, so that a test can drive it with ten thousand simulated workers. The time of a call does not grow
- * with the number of workers or runs, except for the logarithm of the workers in a deadline (STOP and the end
- * address every worker, once) and of the runs that were added. All memory is allocated at creation, except
- * for orders that are not taken and runs that are added.
+ * with the number of workers or runs, except for the logarithm of the runs that were added; a TICK, STOP and
+ * the end look at every worker. All memory is allocated at creation, except for orders that are not taken and
+ * runs that are added.
  *
  * Runs can be added at any time, as a search does that decides from results. Each run is trained to its end
  * once, or fails.
@@ -159,19 +159,6 @@ struct chain {
 int chain_init(struct chain *chain, int size);
 void chain_release(struct chain *chain);
 
-/*
- * A binary heap of deadlines, the earliest first. Every message of a worker postpones its deadline, and
- * deadlines hardly ever pass; so postponing is O(1): the heap keeps the older, earlier time and is corrected
- * once that time comes. An earlier deadline moves at once, O(log size).
- */
-struct deadlines {
-    int size;
-    struct deadline_entry *heap; /* [size] the first `count` are in use */
-    int count;
-    double *due; /* [size] by worker; INFINITY: none */
-    int *place; /* [size] by worker: its index in the heap, or DEADLINE_NONE */
-};
-
 /* The workers as the coordinator knows them: their states, last messages and nodes. */
 enum worker_state {
     WORKER_ABSENT, /* has not said hello yet */
@@ -212,7 +199,6 @@ struct pool {
     struct worker *worker; /* [size] */
     int count[WORKER_STATES]; /* workers in each state */
     struct chain idle; /* the longest idle first */
-    struct deadlines deadlines; /* of idle, busy and leaving workers */
     struct pool_node *node; /* [size] */
     int open; /* nodes with an able worker that are not shut */
 };

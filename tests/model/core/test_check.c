@@ -39,17 +39,6 @@ static void enter_a_stranger(void)
     pool_enter(&pool, -1, WORKER_IDLE);
 }
 
-static void misplace_a_deadline(void)
-{
-    struct deadlines deadlines;
-
-    deadlines_init(&deadlines, 4);
-    deadline_set(&deadlines, 0, 1);
-    deadline_set(&deadlines, 1, 2);
-    deadlines.place[1] = 0;
-    deadline_set(&deadlines, 1, 3);
-}
-
 static void give_too_much(void)
 {
     struct slots slots;
@@ -90,7 +79,6 @@ TEST(check_guards_the_schedule)
 {
     CHECK(says_and_aborts(chain_a_stranger, "containers.c:"));
     CHECK(says_and_aborts(enter_a_stranger, "(worker -1 of 4)"));
-    CHECK(says_and_aborts(misplace_a_deadline, "(worker 1 at 0 of 2)"));
     CHECK(says_and_aborts(give_too_much, "(worker 0 holds 2)"));
     CHECK(says_and_aborts(take_from_nothing, "(0 waiting)"));
     CHECK(says_and_aborts(end_twice, "queue.c:"));
