@@ -65,6 +65,25 @@ def by_chance(config, key, theta, u, rate, steps):
     return remembered * (rate * norm(flat([u])) ** 2 - coupled)
 
 
+def forces(config, key, theta, direction, rate, steps):
+    """(decay, injection, chance, pull) of the step of one tensor, after so many steps, as what they add to the square of
+    its norm."""
+    if key not in theta:
+        return [math.nan] * 4
+    here, u, rounded = flat([theta[key]]), flat([direction[key]]), config.get("weights", "float") != "float"
+    own, decay = rates_of(config, key, theta[key], rate)
+    coupled = kind_of(config, key, theta[key]) == "adam" and decay > 0
+    if rounded or coupled or config.get("fixed_norm") and is_hidden_matrix(key, theta[key]):
+        return [math.nan] * 4
+    lost = own * decay * here
+    if config.get("decay_rule") == "cautious":
+        lost = np.where(u * here >= 0, lost, 0)
+    aligned = -2 * rate * np.dot(here - lost, u)
+    chance = 2 * (1 - own * decay) * rate * by_chance(config, key, theta[key], direction[key], rate, steps)
+    pull = aligned if math.isnan(chance) else aligned - chance
+    return [np.dot(lost, lost) - 2 * np.dot(here, lost), rate**2 * np.dot(u, u), chance, pull]
+
+
 def alignment_null(config, theta, direction, rate, steps):
     layers = [key for key in theta if key[1] >= 0]
     scale = norm(flat(theta[key] for key in layers)) * norm(flat(direction[key] for key in layers))

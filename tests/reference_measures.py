@@ -6,7 +6,7 @@ import math
 import numpy as np
 import torch
 
-from reference_equilibrium import alignment_null, angle, balance
+from reference_equilibrium import alignment_null, angle, balance, forces
 from reference_training import schedule_rate
 from reference import (BLOCK, EMBEDDINGS, LAYER_TENSORS, NO_TARGET, Sequences, backward, batch_of, block_forward,
                        blocks, flat, forward, has, logits, loss, losses, mean_losses, norm, output_layer, stacks, table)
@@ -229,21 +229,64 @@ def equilibrium_measures(config, theta, after, rate):
     return {name: by_stack(config, values[..., i]) for i, name in enumerate(EQUILIBRIUM_MEASURES)}
 
 
+def whole_force(force):
+    """Of all tensors together, [.., force] in the order of FORCES: what is by chance is in the pull where it is not known
+    of all."""
+    aligned = np.nansum(force[..., 2:])
+    chance = force[..., 2].sum()
+    return np.array([force[..., 0].sum(), force[..., 1].sum(), chance,
+                     aligned - (0 if math.isnan(chance) else chance)])
+
+
+class Forces:
+    """What steps add to the square of the norm, from each to the next and summed between measured ones."""
+
+    def __init__(self, config):
+        self.config, self.sum = config, None
+
+    def square_of(self, theta):
+        return np.array([[norm(flat([theta[name, i]])) ** 2 if (name, i) in theta else math.nan
+                          for name in kinds(self.config)] for i in range(blocks(self.config))])
+
+    def row(self, theta):
+        """At a measured step, of the steps since the last one."""
+        unknown = np.full((blocks(self.config), len(kinds(self.config)), 4), math.nan)
+        found, self.sum = unknown if self.sum is None else self.sum, np.zeros_like(unknown)
+        return {"force_sum": by_stack(self.config, found)}
+
+    def step(self, theta, direction, rate, steps):
+        """The step from theta, after so many others."""
+        if rate == 0:  # and so is the step, whatever u is
+            direction = {key: torch.zeros_like(tensor) for key, tensor in theta.items()}
+        found = np.array([[forces(self.config, (name, i), theta, direction, rate, steps)
+                           for name in kinds(self.config)] for i in range(blocks(self.config))])
+        self.sum = self.sum + found
+        own = np.array([self.square_of(theta)] * 4).transpose(1, 2, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = np.where(own > 0, found / own, math.nan)
+        there = found[~np.isnan(own[..., 0])]
+        whole = np.full(4, math.nan) if np.isnan(there[:, 0]).any() else whole_force(there)
+        return {"forces": whole / np.nansum(own[..., 0]), "tensor_forces": by_stack(self.config, each)}
+
+
 STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "update_norm", "update_alignment",
                  "update_alignment_null")
 EQUILIBRIUM_MEASURES = ("rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")
+FORCE_MEASURES = ("forces", "tensor_forces", "force_sum")
 LAYER_STEP_MEASURES = ("layer_step_size", "layer_alignment", "layer_gradient_alignment")
 
 
 def measure_run(run, measured):
     """{step: {metric: value}} at every measured step of a run of reference_training, whose batches include the one
     behind the last step: its loss is the last train_loss."""
-    config, rows, before = run.config, {}, None
+    config, rows, before, moved = run.config, {}, None, Forces(run.config)
     for t in range(run.last_step):
-        theta, observe = run.theta(), t in measured
-        value, gradient, direction = run.step(t + 1, observe)
-        if observe:
-            rows[t] = norm_measures(config, theta, before) | {"train_loss": value}
+        theta = run.theta()
+        force_row = moved.row(theta) if t in measured else {}
+        value, gradient, direction = run.step(t + 1, True)
+        force_row |= moved.step(theta, direction, schedule_rate(config, t + 1, run.last_step), t)
+        if t in measured:
+            rows[t] = norm_measures(config, theta, before) | {"train_loss": value} | force_row
             rows[t] |= step_measures(theta, run.weights, gradient, direction)
             rows[t] |= layer_step_measures(config, theta, run.weights, gradient)
             rate = schedule_rate(config, t + 1, run.last_step)
@@ -251,6 +294,8 @@ def measure_run(run, measured):
             rows[t] |= equilibrium_measures(config, theta, run.weights, rate)
             before = theta
     end = rows[run.last_step] = norm_measures(config, run.theta(), before)
+    end |= moved.row(run.theta()) | {"forces": np.full(4, math.nan)}
+    end["tensor_forces"] = np.full_like(end["force_sum"], math.nan)
     end["train_loss"] = loss(config, run.weights, run.batches[run.last_step]).item()
     end |= equilibrium_measures(config, run.theta(), None, schedule_rate(config, run.last_step, run.last_step))
     end |= dict.fromkeys(STEP_MEASURES, math.nan)

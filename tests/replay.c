@@ -15,7 +15,7 @@
  *     products                 1: write the Hessian of that next batch's loss at the final weights, column by
  *                              column, and the losses and slopes that come with them
  *     residual                 1: measure the group residual
- *     equilibrium              1: measure the group equilibrium
+ *     equilibrium              1: measure the groups equilibrium and forces
  *     lyapunov                 n: measure the group lyapunov, n exponents
  *     sweeps                   of lyapunov, 0 unless given
  *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
@@ -235,7 +235,7 @@ static void layout(struct replay *replay)
 
     transformer_layout(
         &replay->model, &architecture, run->batch * run->context, run->threads, replay->products != 0, arena);
-    optimiser_layout(&replay->optimiser, &options, &replay->model.layout, run->threads, arena);
+    optimiser_layout(&replay->optimiser, &options, &replay->model.layout, run->threads, false, arena);
     layout_batches(replay);
     replay->weights = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
     replay->gradient = arena_take(arena, (size_t)replay->model.layout.size, sizeof(scalar));
@@ -337,6 +337,7 @@ static void choose_groups(const struct replay *replay, struct measure *measure)
     measure->group[GROUP_HEADS] |= replay->saturation != 0;
     measure->group[GROUP_RESIDUAL] |= replay->residual != 0;
     measure->group[GROUP_EQUILIBRIUM] |= replay->equilibrium != 0;
+    measure->group[GROUP_FORCES] |= replay->equilibrium != 0;
     if (replay->lyapunov) {
         measure->group[GROUP_LYAPUNOV] = true;
         measure->lyapunov_exponents = replay->lyapunov;

@@ -207,11 +207,11 @@ static void subject_layout(struct subject *subject)
 
     transformer_layout(
         &subject->model, &architecture, run->batch * run->context, run->threads, subject->tangents, arena);
-    optimiser_layout(&subject->optimiser, &options, &subject->model.layout, run->threads, arena);
+    optimiser_layout(&subject->optimiser, &options, &subject->model.layout, run->threads, false, arena);
     const struct reading reading = {.context = run->context, .seed = run->seed};
     batches_layout(&subject->batches, &subject->text, &reading, run->batch, arena);
     batch_layout(&subject->batch, run->batch * run->context, arena);
-    instruments_layout(&subject->instruments, &subject->model.layout, &architecture, arena);
+    instruments_layout(&subject->instruments, &subject->model.layout, &architecture, false, arena);
     subject->weights = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
     subject->gradient = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
     if (subject->tangents)

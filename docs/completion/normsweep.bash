@@ -38,9 +38,9 @@ _normsweep_names() {
             layer_hessian_weight layer_hessian_largest layer_hessian_smallest layer_hessian_trace \
             layer_hessian_trace_error layer_hessian_bound residual_norm residual_cosine residual_growth \
             residual_growth_error gradient_growth angle_exponent gradient_exponent lyapunov lyapunov_angular \
-            rotation rotation_equilibrium tensor_rms rms_equilibrium unigram_loss final_train_loss final_valid_loss \
-            outcome phase dynamics last_step diverged_step ended_early seconds tokens_per_second attempts deaths \
-            session worker begin end
+            rotation rotation_equilibrium tensor_rms rms_equilibrium forces tensor_forces force_sum force_error \
+            unigram_loss final_train_loss final_valid_loss outcome phase dynamics last_step diverged_step \
+            ended_early seconds tokens_per_second attempts deaths session worker begin end
         ;;
     AXIS)
         set -- network layers decoder_layers width heads kv_heads feedforward norm_placement norm qk_norm positions \
@@ -48,12 +48,13 @@ _normsweep_names() {
             precision init_scale residual_scale parametrization base_width objective sequences context batch epochs \
             steps optimiser learning_rate weight_decay decay decay_on decay_rule fixed_norm weights beta1 beta2 \
             epsilon momentum schedule schedule_start schedule_end schedule_decay warmup_steps gradient_clip \
-            stop_when z_loss seed threads step stack layer tensor head attended scale probe lanczos depth exponent
+            stop_when z_loss seed threads step stack layer tensor head attended scale probe lanczos depth exponent \
+            force
         ;;
     NAME)
         set -- always norms alignment saturation heads homogeneity gradients hessian hessian_layers residual \
-            lyapunov equilibrium train_loss valid_loss predicted_entropy accuracy rate_sum param_norm embedding_norm \
-            output_norm total_norm direction_cosine stack_norm stack_direction_cosine layer_norm \
+            lyapunov equilibrium forces train_loss valid_loss predicted_entropy accuracy rate_sum param_norm \
+            embedding_norm output_norm total_norm direction_cosine stack_norm stack_direction_cosine layer_norm \
             layer_direction_cosine tensor_norm grad_norm step_size gradient_alignment update_norm update_alignment \
             update_alignment_null balance_error layer_step_size layer_alignment layer_gradient_alignment \
             saturation_final hard_saturation hard_saturation_final positions_attended fraction_attended \
@@ -68,15 +69,15 @@ _normsweep_names() {
             layer_hessian_weight layer_hessian_largest layer_hessian_smallest layer_hessian_trace \
             layer_hessian_trace_error layer_hessian_bound residual_norm residual_cosine residual_growth \
             residual_growth_error gradient_growth angle_exponent gradient_exponent lyapunov_angular rotation \
-            rotation_equilibrium tensor_rms rms_equilibrium unigram_loss final_train_loss final_valid_loss step \
-            stack layer tensor head attended scale probe lanczos depth exponent record fresh magnitude ratio share \
-            r_squared outcome phase dynamics last_step diverged_step ended_early seconds tokens_per_second attempts \
-            deaths host session worker begin end reason session_version session_commit session_compiler session_blas \
-            session_blas_kernel session_vector_level session_mpi session_host session_bad_hosts session_start \
-            session_begin session_end session_seconds_left session_tokens_per_second session_workers session_runs \
-            Conventions title sweep_title sweep_notes source history references format_version configuration_digest \
-            data_digest training_precision measure validate refine part gradient_batches lyapunov_exponents \
-            lyapunov_sweeps sweep
+            rotation_equilibrium tensor_rms rms_equilibrium tensor_forces force_sum force_error unigram_loss \
+            final_train_loss final_valid_loss step stack layer tensor head attended scale probe lanczos depth \
+            exponent force record fresh magnitude ratio share r_squared outcome phase dynamics last_step \
+            diverged_step ended_early seconds tokens_per_second attempts deaths host session worker begin end reason \
+            session_version session_commit session_compiler session_blas session_blas_kernel session_vector_level \
+            session_mpi session_host session_bad_hosts session_start session_begin session_end session_seconds_left \
+            session_tokens_per_second session_workers session_runs Conventions title sweep_title sweep_notes source \
+            history references format_version configuration_digest data_digest training_precision measure validate \
+            refine part gradient_batches lyapunov_exponents lyapunov_sweeps sweep
         ;;
     run)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --spares:N --hosts:FILE --set:KEY=VALUE --fresh --dry-run \

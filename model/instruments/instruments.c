@@ -8,7 +8,7 @@
 #include "model/instruments/inside.h"
 
 void instruments_layout(struct instruments *instruments, const struct weight_layout *layout,
-    const struct architecture *architecture, struct arena *arena)
+    const struct architecture *architecture, bool forces, struct arena *arena)
 {
     size_t size = (size_t)(layout->layers_end - layout->layers_begin);
     size_t blocks = (size_t)architecture_blocks(architecture);
@@ -34,6 +34,13 @@ void instruments_layout(struct instruments *instruments, const struct weight_lay
     };
     for (int64_t stack = 0; stack < instruments->stacks; stack++)
         instruments->end[stack] = architecture_stack(architecture, stack).end;
+    if (!forces)
+        return;
+    size_t tensors = blocks * LAYER_TENSOR_COUNT;
+    instruments->tensor_force = arena_take(arena, tensors, sizeof(*instruments->tensor_force));
+    instruments->force_sum = arena_take(arena, tensors, sizeof(*instruments->force_sum));
+    for (size_t k = 0; instruments->force_sum && k < tensors * FORCE_COUNT; k++)
+        instruments->tensor_force[0][k] = instruments->force_sum[0][k] = NAN;
 }
 
 static void sums_add(struct sums *sums, struct sums more)
@@ -64,6 +71,36 @@ static struct sums measure_layer(const struct instruments *i, const scalar *weig
     return sums;
 }
 
+/* Adds up the forces of all tensors. NaN where chance is not known: pull then holds what is by chance. */
+static void whole_force(const struct instruments *i, double (*force)[FORCE_COUNT], double whole[FORCE_COUNT])
+{
+    double aligned = 0;
+
+    for (int k = 0; k < FORCE_COUNT; k++)
+        whole[k] = 0;
+    for (int64_t at = 0; at < i->blocks * LAYER_TENSOR_COUNT; at++) {
+        const double *of = force[at];
+        if (layer_tensor(i, at)->size == 0)
+            continue;
+        aligned += isnan(of[FORCE_CHANCE]) ? of[FORCE_PULL] : of[FORCE_CHANCE] + of[FORCE_PULL];
+        for (int k = 0; k < FORCE_PULL; k++)
+            whole[k] += of[k];
+    }
+    whole[FORCE_PULL] = isnan(whole[FORCE_CHANCE]) ? aligned : aligned - whole[FORCE_CHANCE];
+}
+
+static double force_error(const struct instruments *i, double square)
+{
+    double whole[FORCE_COUNT], change = 0;
+
+    if (!i->force_sum)
+        return NAN;
+    whole_force(i, i->force_sum, whole);
+    for (int k = 0; k < FORCE_COUNT; k++)
+        change += k == FORCE_CHANCE && isnan(whole[k]) ? 0 : whole[k];
+    return fabs(square - i->kept_square - change) / fmax(square, i->kept_square);
+}
+
 void measure_state(struct instruments *i, const scalar *weights, struct state_measures *measures)
 {
     bool first = isnan(i->kept_square);
@@ -92,6 +129,7 @@ void measure_state(struct instruments *i, const scalar *weights, struct state_me
     measures->total_norm = sqrt(whole.square + (outside.embedding + outside.output + outside.final));
     measures->param_norm = sqrt(whole.square);
     measures->direction_cosine = first ? NAN : cosine(whole.product, whole.square, i->kept_square);
+    measures->force_error = force_error(i, whole.square);
     i->kept_square = whole.square;
 }
 
@@ -210,4 +248,23 @@ void measure_step(struct instruments *i, const scalar *weights, struct step_meas
     measures->alignment = cosine(delta.product, i->kept_square, delta.square);
     measures->balance_error =
         fabs(after - i->kept_square - (2 * delta.product + delta.square)) / fmax(after, i->kept_square);
+}
+
+void measure_forces(struct instruments *i, const struct optimiser *optimiser, int64_t step, double rate,
+    double force[FORCE_COUNT])
+{
+    optimiser_forces(optimiser, step, rate, i->tensor_force);
+    for (int64_t at = 0; at < i->blocks * LAYER_TENSOR_COUNT; at++)
+        for (int k = 0; k < FORCE_COUNT; k++)
+            i->force_sum[at][k] = i->tensor_force[at][k] + (force ? 0 : i->force_sum[at][k]);
+    if (!force)
+        return;
+    whole_force(i, i->tensor_force, force);
+    for (int k = 0; k < FORCE_COUNT; k++)
+        force[k] /= i->kept_square;
+    for (int64_t at = 0; at < i->blocks * LAYER_TENSOR_COUNT; at++) {
+        double square = i->tensor_norm[at] * i->tensor_norm[at];
+        for (int k = 0; k < FORCE_COUNT; k++)
+            i->tensor_force[at][k] = square > 0 ? i->tensor_force[at][k] / square : NAN;
+    }
 }

@@ -25,6 +25,11 @@ struct instruments {
     /* [blocks][LAYER_TENSOR_COUNT], NaN for absent tensors and where there is none. The last two are set by
      * measure_equilibrium. */
     double *tensor_rms, *rotation, *rotation_equilibrium, *rms_equilibrium;
+    /*
+     * [blocks][LAYER_TENSOR_COUNT] what moved |theta|^2 of each tensor, NaN for absent ones: in the last
+     * step, over |theta_t|^2; and summed over the steps since the last measure_state. NULL: not counted.
+     */
+    double (*tensor_force)[FORCE_COUNT], (*force_sum)[FORCE_COUNT];
 
     const struct weight_layout *layout; /* borrowed */
     const struct kernels *kernels;
@@ -35,8 +40,9 @@ struct instruments {
     double *layer_square; /* [blocks] of kept */
 };
 
+/* `forces`: measure_forces is going to be called. */
 void instruments_layout(struct instruments *instruments, const struct weight_layout *layout,
-    const struct architecture *architecture, struct arena *arena);
+    const struct architecture *architecture, bool forces, struct arena *arena);
 
 /* Of theta_t, and of the part of theta_t that each stack has. The cosines are NaN at the first measured step.
  */
@@ -44,9 +50,13 @@ struct state_measures {
     double param_norm, embedding_norm, output_norm, total_norm;
     double direction_cosine;
     double stack_norm[STACKS_MOST], stack_direction_cosine[STACKS_MOST];
+    /* How far force_sum is from the change of |theta|^2, relative to the larger square: a check of the
+     * arithmetic. NaN without forces, and where they are not known. */
+    double force_error;
 };
 
-/* Measures theta_t and keeps it for measure_step and for the next call. */
+/* Measures theta_t and keeps it for measure_step and for the next call. force_sum is that of the steps up to
+ * here; the next measure_forces begins it anew. */
 void measure_state(struct instruments *instruments, const scalar *weights, struct state_measures *measures);
 
 /* |theta_t| alone; keeps nothing. */
@@ -78,6 +88,11 @@ void measure_equilibrium(struct instruments *instruments, const struct optimiser
 
 /* After a step: measures delta_t from the theta_t that measure_state kept. */
 void measure_step(struct instruments *instruments, const scalar *weights, struct step_measures *measures);
+
+/* After each step, number `step` at this rate: adds its forces to force_sum and, if theta_t was measured
+ * before it, sets tensor_force and `force`, that of all tensors over |theta_t|^2, unless it is NULL. */
+void measure_forces(struct instruments *instruments, const struct optimiser *optimiser, int64_t step,
+    double rate, double force[FORCE_COUNT]);
 
 /* ---- norms ---- */
 

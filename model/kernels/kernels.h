@@ -34,6 +34,22 @@ struct sgd_pass {
     double gradient_scale; /* of clipping */
 };
 
+/* The numbers of one step along an update that is computed before. */
+struct descent {
+    double rate, weight_decay;
+    double scale; /* of the update */
+    bool cautious; /* only weights with u theta >= 0 decay */
+};
+
+/*
+ * What a step theta' = theta - D - eta u did to |theta|^2, where D = eta lambda theta for weights that decay:
+ * from these sums over a range of weights follows all of |theta'|^2 - |theta|^2 but for rounding.
+ */
+struct moved {
+    double decaying; /* theta^2 of the weights that decay */
+    double square, product; /* |u|^2; u.(theta - D) */
+};
+
 /* Neighbours whose draws a kernel makes together, see model/kernels/rounding.c. */
 enum { ROUNDING_GROUP = 128 };
 
@@ -254,17 +270,18 @@ struct kernels {
     void (*round_bfloat16)(scalar *x, int64_t count);
     void (*round_bfloat16_by_chance)(scalar *x, int64_t count, uint64_t seed, int64_t first);
 
-    /* One step of adamw or adam over a range; weights and moments in place. */
+    /* One step of adamw or adam over a range; weights and moments in place. moved, here and below: of the
+     * range, or NULL. The decay of adam counts as a part of u. */
     void (*adam)(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
-        const scalar *gradient, int64_t count);
+        const scalar *gradient, int64_t count, struct moved *moved);
     /* |u|^2 and theta.u of the update u, without weight decay in this step; changes nothing */
     struct sums (*adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
         const scalar *second, const scalar *gradient, int64_t count);
 
     /* One step of lion: u = sign(beta1 m + (1 - beta1) g), NaN where that mean is not finite, m = beta2 m +
      * (1 - beta2) g. lion_sums: as adam_sums. */
-    void (*lion)(
-        const struct lion_pass *pass, scalar *weights, scalar *first, const scalar *gradient, int64_t count);
+    void (*lion)(const struct lion_pass *pass, scalar *weights, scalar *first, const scalar *gradient,
+        int64_t count, struct moved *moved);
     struct sums (*lion_sums)(const struct lion_pass *pass, const scalar *weights, const scalar *first,
         const scalar *gradient, int64_t count);
 
@@ -274,17 +291,14 @@ struct kernels {
         double scale, double momentum);
 
     /* One step of sgd: b = momentum * b + g + lambda * theta, theta -= eta * b. sgd_sums: as adam_sums. */
-    void (*sgd)(
-        const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count);
+    void (*sgd)(const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient,
+        int64_t count, struct moved *moved);
     struct sums (*sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
         const scalar *gradient, int64_t count);
 
     /* theta -= rate * (decay * theta + scale * update), in double and rounded once */
-    void (*descend)(
-        scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay);
-    /* The same, but only weights with update * theta >= 0 decay. */
-    void (*descend_cautious)(
-        scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay);
+    void (*descend)(const struct descent *descent, scalar *weights, const scalar *update, int64_t count,
+        struct moved *moved);
 
     /* With s = (scale * x[i])^2 + 1e-30: sums[i] += share * s; returns the sum of s. */
     double (*add_squares)(scalar *sums, const scalar *x, int64_t count, double scale, double share);

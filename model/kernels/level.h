@@ -114,7 +114,6 @@ static inline float exponential(float x)
     X(sgd)                                                                                                   \
     X(sgd_sums)                                                                                              \
     X(descend)                                                                                               \
-    X(descend_cautious)                                                                                      \
     X(lion)                                                                                                  \
     X(look_ahead)                                                                                            \
     X(lion_sums)                                                                                             \

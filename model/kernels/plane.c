@@ -90,17 +90,29 @@ INLINE_PLANE double decay_of(bool cautious, double decay, double theta, double u
 }
 
 /*
+ * Each step is built twice: with the sums of struct moved, for runs that measure them, and without. The
+ * weights are the same bit for bit. share: what the weight loses of itself by decay.
+ */
+#define COUNT_MOVED(theta, u, share)                                                                         \
+    do {                                                                                                     \
+        decaying += (share) != 0 ? (theta) * (theta) : 0;                                                    \
+        square += (u) * (u);                                                                                 \
+        product += (u) * ((theta) - (share) * (theta));                                                      \
+    } while (0)
+
+/*
  * theta - eta * (lambda * theta + u), in double and rounded once, so that a decay far below one unit in the
  * last place of theta still moves the mean of many weights by the right amount. Only a weight whose updates
  * are all 0 does not move: it has no rounding noise.
  */
-INLINE_PLANE void adamw_range(bool cautious, const struct adam_pass *pass, scalar *weights, scalar *first,
-    scalar *second, const scalar *gradient, int64_t count)
+INLINE_PLANE void adamw_range(bool cautious, bool counted, const struct adam_pass *pass, scalar *weights,
+    scalar *first, scalar *second, const scalar *gradient, int64_t count, struct moved *moved)
 {
     struct adam_constants k = adam_constants(pass);
     double rate = pass->rate, decay = pass->weight_decay;
+    double decaying = 0, square = 0, product = 0;
 
-    SIMD
+    SIMD_SUM(decaying, square, product)
     for (int64_t i = 0; i < count; i++) {
         scalar m = first[i], v = second[i];
         double theta = (double)weights[i];
@@ -108,54 +120,78 @@ INLINE_PLANE void adamw_range(bool cautious, const struct adam_pass *pass, scala
         first[i] = m;
         second[i] = v;
         weights[i] = (scalar)(theta - rate * (decay_of(cautious, decay, theta, u) * theta + u));
+        if (counted)
+            COUNT_MOVED(theta, u, rate * decay_of(cautious, decay, theta, u));
     }
+    if (counted)
+        *moved = (struct moved){decaying, square, product};
 }
 
-static void adamw_factor_range(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
-    const scalar *gradient, int64_t count)
+INLINE_PLANE void adamw_factor_range(bool counted, const struct adam_pass *pass, scalar *weights,
+    scalar *first, scalar *second, const scalar *gradient, int64_t count, struct moved *moved)
 {
     struct adam_constants k = adam_constants(pass);
-    scalar factor = (scalar)(1 - pass->rate * pass->weight_decay), rate = (scalar)pass->rate;
+    double share = pass->rate * pass->weight_decay, decaying = 0, square = 0, product = 0;
+    scalar factor = (scalar)(1 - share), rate = (scalar)pass->rate;
 
-    SIMD
+    SIMD_SUM(decaying, square, product)
     for (int64_t i = 0; i < count; i++) {
         scalar m = first[i], v = second[i];
         scalar u = adam_update(&k, k.scale * gradient[i], &m, &v);
-        scalar decayed = weights[i] * factor;
+        scalar theta = weights[i], decayed = theta * factor;
         first[i] = m;
         second[i] = v;
         weights[i] = decayed - rate * u;
+        if (counted)
+            COUNT_MOVED((double)theta, (double)u, share);
     }
+    if (counted)
+        *moved = (struct moved){decaying, square, product};
 }
 
-static void adam_coupled_range(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
-    const scalar *gradient, int64_t count)
+/* Its decay is a part of u: no share of a weight is lost by itself. */
+INLINE_PLANE void adam_coupled_range(bool counted, const struct adam_pass *pass, scalar *weights,
+    scalar *first, scalar *second, const scalar *gradient, int64_t count, struct moved *moved)
 {
     struct adam_constants k = adam_constants(pass);
     scalar decay = (scalar)pass->weight_decay;
-    double rate = pass->rate;
+    double rate = pass->rate, decaying = 0, square = 0, product = 0;
 
-    SIMD
+    SIMD_SUM(decaying, square, product)
     for (int64_t i = 0; i < count; i++) {
         scalar m = first[i], v = second[i];
-        scalar u = adam_update(&k, k.scale * gradient[i] + decay * weights[i], &m, &v);
+        double theta = (double)weights[i];
+        double u = (double)adam_update(&k, k.scale * gradient[i] + decay * weights[i], &m, &v);
         first[i] = m;
         second[i] = v;
-        weights[i] = (scalar)((double)weights[i] - rate * (double)u);
+        weights[i] = (scalar)(theta - rate * u);
+        if (counted)
+            COUNT_MOVED(theta, u, 0.0);
     }
+    if (counted)
+        *moved = (struct moved){decaying, square, product};
+}
+
+INLINE_PLANE void adam_range(bool counted, const struct adam_pass *pass, scalar *weights, scalar *first,
+    scalar *second, const scalar *gradient, int64_t count, struct moved *moved)
+{
+    if (pass->coupled)
+        adam_coupled_range(counted, pass, weights, first, second, gradient, count, moved);
+    else if (pass->factor)
+        adamw_factor_range(counted, pass, weights, first, second, gradient, count, moved);
+    else if (pass->cautious)
+        adamw_range(true, counted, pass, weights, first, second, gradient, count, moved);
+    else
+        adamw_range(false, counted, pass, weights, first, second, gradient, count, moved);
 }
 
 void KERNEL(adam)(const struct adam_pass *pass, scalar *weights, scalar *first, scalar *second,
-    const scalar *gradient, int64_t count)
+    const scalar *gradient, int64_t count, struct moved *moved)
 {
-    if (pass->coupled)
-        adam_coupled_range(pass, weights, first, second, gradient, count);
-    else if (pass->factor)
-        adamw_factor_range(pass, weights, first, second, gradient, count);
-    else if (pass->cautious)
-        adamw_range(true, pass, weights, first, second, gradient, count);
+    if (moved)
+        adam_range(true, pass, weights, first, second, gradient, count, moved);
     else
-        adamw_range(false, pass, weights, first, second, gradient, count);
+        adam_range(false, pass, weights, first, second, gradient, count, NULL);
 }
 
 struct sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weights, const scalar *first,
@@ -174,19 +210,36 @@ struct sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weight
     return (struct sums){square, product};
 }
 
-void KERNEL(sgd)(
-    const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient, int64_t count)
+/* u is what the buffer holds beside this step's decay. */
+INLINE_PLANE void sgd_range(bool counted, const struct sgd_pass *pass, scalar *weights, scalar *buffer,
+    const scalar *gradient, int64_t count, struct moved *moved)
 {
     scalar momentum = (scalar)pass->momentum, decay = (scalar)pass->weight_decay;
     scalar scale = (scalar)pass->gradient_scale;
-    double rate = pass->rate;
+    double rate = pass->rate, decaying = 0, square = 0, product = 0;
 
-    SIMD
+    SIMD_SUM(decaying, square, product)
     for (int64_t i = 0; i < count; i++) {
         scalar b = momentum * buffer[i] + (scale * gradient[i] + decay * weights[i]);
+        double theta = (double)weights[i];
         buffer[i] = b;
-        weights[i] = (scalar)((double)weights[i] - rate * (double)b);
+        weights[i] = (scalar)(theta - rate * (double)b);
+        if (counted) {
+            double u = (double)b - pass->weight_decay * theta;
+            COUNT_MOVED(theta, u, rate * pass->weight_decay);
+        }
     }
+    if (counted)
+        *moved = (struct moved){decaying, square, product};
+}
+
+void KERNEL(sgd)(const struct sgd_pass *pass, scalar *weights, scalar *buffer, const scalar *gradient,
+    int64_t count, struct moved *moved)
+{
+    if (moved)
+        sgd_range(true, pass, weights, buffer, gradient, count, moved);
+    else
+        sgd_range(false, pass, weights, buffer, gradient, count, NULL);
 }
 
 struct sums KERNEL(sgd_sums)(const struct sgd_pass *pass, const scalar *weights, const scalar *buffer,
@@ -204,24 +257,22 @@ struct sums KERNEL(sgd_sums)(const struct sgd_pass *pass, const scalar *weights,
     return (struct sums){square, product};
 }
 
+/* Always with the sums: without them compilers would contract other products, and round otherwise. */
 void KERNEL(descend)(
-    scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay)
+    const struct descent *descent, scalar *weights, const scalar *update, int64_t count, struct moved *moved)
 {
-    SIMD
-    for (int64_t i = 0; i < count; i++) {
-        double theta = (double)weights[i];
-        weights[i] = (scalar)(theta - rate * (decay * theta + scale * (double)update[i]));
-    }
-}
+    double rate = descent->rate, scale = descent->scale, decaying = 0, square = 0, product = 0;
+    bool cautious = descent->cautious;
 
-void KERNEL(descend_cautious)(
-    scalar *weights, const scalar *update, int64_t count, double scale, double rate, double decay)
-{
-    SIMD
+    SIMD_SUM(decaying, square, product)
     for (int64_t i = 0; i < count; i++) {
         double theta = (double)weights[i], u = scale * (double)update[i];
-        weights[i] = (scalar)(theta - rate * (decay_of(true, decay, theta, u) * theta + u));
+        double decay = decay_of(cautious, descent->weight_decay, theta, u);
+        weights[i] = (scalar)(theta - rate * (decay * theta + u));
+        COUNT_MOVED(theta, u, rate * decay);
     }
+    if (moved)
+        *moved = (struct moved){decaying, square, product};
 }
 
 /* sign(beta1 m + (1 - beta1) g); NaN unless that is finite, so that a run whose gradients are not diverges */
@@ -232,30 +283,39 @@ INLINE_PLANE double lion_update(scalar beta1, scalar rest1, scalar m, scalar g)
     return (mixed > 0) - (mixed < 0) + (double)(mixed - mixed);
 }
 
-INLINE_PLANE void lion_range(bool cautious, const struct lion_pass *pass, scalar *weights, scalar *first,
-    const scalar *gradient, int64_t count)
+INLINE_PLANE void lion_range(bool cautious, bool counted, const struct lion_pass *pass, scalar *weights,
+    scalar *first, const scalar *gradient, int64_t count, struct moved *moved)
 {
     scalar beta1 = (scalar)pass->beta1, rest1 = (scalar)(1 - pass->beta1);
     scalar beta2 = (scalar)pass->beta2, rest2 = (scalar)(1 - pass->beta2);
     scalar scale = (scalar)pass->gradient_scale;
     double rate = pass->rate, decay = pass->weight_decay;
+    double decaying = 0, square = 0, product = 0;
 
-    SIMD
+    SIMD_SUM(decaying, square, product)
     for (int64_t i = 0; i < count; i++) {
         scalar g = scale * gradient[i];
         double theta = (double)weights[i], u = lion_update(beta1, rest1, first[i], g);
         first[i] = beta2 * first[i] + rest2 * g;
         weights[i] = (scalar)(theta - rate * (decay_of(cautious, decay, theta, u) * theta + u));
+        if (counted)
+            COUNT_MOVED(theta, u, rate * decay_of(cautious, decay, theta, u));
     }
+    if (counted)
+        *moved = (struct moved){decaying, square, product};
 }
 
-void KERNEL(lion)(
-    const struct lion_pass *pass, scalar *weights, scalar *first, const scalar *gradient, int64_t count)
+void KERNEL(lion)(const struct lion_pass *pass, scalar *weights, scalar *first, const scalar *gradient,
+    int64_t count, struct moved *moved)
 {
-    if (pass->cautious)
-        lion_range(true, pass, weights, first, gradient, count);
+    if (pass->cautious && moved)
+        lion_range(true, true, pass, weights, first, gradient, count, moved);
+    else if (pass->cautious)
+        lion_range(true, false, pass, weights, first, gradient, count, NULL);
+    else if (moved)
+        lion_range(false, true, pass, weights, first, gradient, count, moved);
     else
-        lion_range(false, pass, weights, first, gradient, count);
+        lion_range(false, false, pass, weights, first, gradient, count, NULL);
 }
 
 struct sums KERNEL(lion_sums)(const struct lion_pass *pass, const scalar *weights, const scalar *first,

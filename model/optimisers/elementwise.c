@@ -36,8 +36,8 @@ static void adam_step(struct optimiser *o, const struct tensor *tensor, const st
 {
     struct adam_pass pass = adam_pass(o, step);
 
-    o->team.kernels->adam(
-        &pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient, tensor->size);
+    o->team.kernels->adam(&pass, weights, o->first + tensor->offset, o->second + tensor->offset, gradient,
+        tensor->size, step->moved);
 }
 
 static struct sums adam_sums(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
@@ -90,7 +90,7 @@ static void sgd_step(struct optimiser *o, const struct tensor *tensor, const str
 {
     struct sgd_pass pass = sgd_pass(o, step);
 
-    o->team.kernels->sgd(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
+    o->team.kernels->sgd(&pass, weights, o->first + tensor->offset, gradient, tensor->size, step->moved);
 }
 
 static struct sums sgd_sums(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
@@ -190,7 +190,7 @@ static void lion_step(struct optimiser *o, const struct tensor *tensor, const st
 {
     struct lion_pass pass = lion_pass(o, step);
 
-    o->team.kernels->lion(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
+    o->team.kernels->lion(&pass, weights, o->first + tensor->offset, gradient, tensor->size, step->moved);
 }
 
 static struct sums lion_sums(const struct optimiser *o, const struct tensor *tensor, const struct step *step,

@@ -12,6 +12,7 @@ struct step {
     double decay; /* lambda in delta = -rate (lambda theta + u); 0: the portion does not decay */
     bool cautious; /* only elements with u theta >= 0 decay */
     scalar *scratch; /* the thread's own, as large as the row's own_scratch says */
+    struct moved *moved; /* what the step is to fill in; or NULL */
 };
 
 /*
@@ -51,10 +52,10 @@ struct optimiser_row {
 static inline void optimiser_descend(const struct optimiser *optimiser, const struct step *step,
     scalar *weights, const scalar *update, int64_t count, double scale)
 {
-    const struct kernels *kernels = optimiser->team.kernels;
+    const struct descent descent = {
+        .rate = step->rate, .weight_decay = step->decay, .scale = scale, .cautious = step->cautious};
 
-    (step->cautious ? kernels->descend_cautious : kernels->descend)(
-        weights, update, count, scale, step->rate, step->decay);
+    optimiser->team.kernels->descend(&descent, weights, update, count, step->moved);
 }
 
 /* Those of adafactor and muon are in files of their own, the others in elementwise.c. */

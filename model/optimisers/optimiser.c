@@ -56,6 +56,11 @@ struct optimiser_list optimiser_list(enum optimiser_trait trait, const char *las
 
 /* ---- portions ---- */
 
+/* The weights of a range whose sums stand for themselves: 16 KiB of the plane. Sums over a tensor add those
+ * of its ranges in order, whatever threads they are from. */
+enum { COUNTED_RANGE = 4096 };
+_Static_assert(COUNTED_RANGE % LINE_ELEMENTS == 0, "shares begin where ranges do");
+
 /* By its role in the network: a matrix of one row, of a feed-forward layer of width 1, is a matrix. */
 static bool is_matrix(const struct tensor *tensor)
 {
@@ -93,8 +98,8 @@ static void place_portions(struct optimiser *o)
         struct portion *last = o->portions ? &o->portion[o->portions - 1] : NULL;
         if (portion.tensor.size == 0)
             continue;
-        /* Neighbours that move in one way move together. */
-        if (!o->options.fixed_norm && last && last->row == portion.row && !last->row->whole &&
+        /* Neighbours that move in one way move together, unless each is looked at. */
+        if (!o->options.fixed_norm && !o->moved && last && last->row == portion.row && !last->row->whole &&
             last->decays == portion.decays && last->rate == portion.rate &&
             last->tensor.offset + last->tensor.size == portion.tensor.offset) {
             last->tensor.size += portion.tensor.size;
@@ -107,7 +112,7 @@ static void place_portions(struct optimiser *o)
 }
 
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
-    const struct weight_layout *layout, int64_t threads, struct arena *arena)
+    const struct weight_layout *layout, int64_t threads, bool counts, struct arena *arena)
 {
     const struct optimiser_row *row = table[options->kind].row;
     bool muon = options->kind == OPTIMISER_MUON;
@@ -119,6 +124,11 @@ void optimiser_layout(struct optimiser *optimiser, const struct optimiser_option
     optimiser->portion = arena_take(arena, tensors, sizeof(*optimiser->portion));
     optimiser->norm = options->fixed_norm ? arena_take(arena, tensors, sizeof(double)) : NULL;
     optimiser->sums = own > 0 ? arena_take(arena, tensors, sizeof(*optimiser->sums)) : NULL;
+    if (counts) {
+        optimiser->moved = arena_take(arena, tensors, sizeof(*optimiser->moved));
+        optimiser->range_moved =
+            arena_take(arena, (size_t)(layout->largest / COUNTED_RANGE + 1), sizeof(*optimiser->range_moved));
+    }
     if (row->first)
         optimiser->first = arena_take(arena, size, sizeof(scalar));
     if (row->second || muon)
@@ -227,11 +237,34 @@ struct portion_step {
 static void step_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct portion_step *of = context;
-    int64_t at = of->portion->tensor.offset + begin;
-    const struct tensor range = {.offset = at, .rows = 1, .columns = end - begin, .size = end - begin};
+    struct moved *moved = of->optimiser->range_moved;
+    struct step step = *of->step;
 
     (void)scratch;
-    of->portion->row->step(of->optimiser, &range, of->step, of->weights + at, of->gradient + at);
+    for (int64_t next; begin < end; begin = next) {
+        next = moved && begin + COUNTED_RANGE < end ? begin + COUNTED_RANGE : end;
+        int64_t at = of->portion->tensor.offset + begin, size = next - begin;
+        const struct tensor range = {.offset = at, .rows = 1, .columns = size, .size = size};
+        step.moved = moved ? &moved[begin / COUNTED_RANGE] : NULL;
+        of->portion->row->step(of->optimiser, &range, &step, of->weights + at, of->gradient + at);
+    }
+}
+
+/* Shares the step of a portion out by ranges of the plane: it passes over weights, gradient and one or two
+ * planes more. */
+static void step_by_ranges(const struct portion_step *of, struct moved *moved)
+{
+    int64_t size = of->portion->tensor.size, grain = moved ? COUNTED_RANGE : LINE_ELEMENTS;
+
+    team_run(&of->optimiser->team, (struct items){size, grain, 2 * ELEMENT_NANOSECONDS}, step_share, of);
+    if (!moved)
+        return;
+    *moved = (struct moved){0};
+    for (int64_t i = 0; i * COUNTED_RANGE < size; i++) {
+        moved->decaying += of->optimiser->range_moved[i].decaying;
+        moved->square += of->optimiser->range_moved[i].square;
+        moved->product += of->optimiser->range_moved[i].product;
+    }
 }
 
 /* Something to do with each whole tensor in a range of the plane, by one thread for each. */
@@ -288,6 +321,7 @@ static void step_whole(const struct whole_work *work, int64_t portion, struct st
     const struct portion *p = &work->optimiser->portion[portion];
     int64_t at = p->tensor.offset;
 
+    step->moved = work->moved->moved ? &work->moved->moved[portion] : NULL;
     p->row->step(work->moved, &p->tensor, step, work->moved_weights + at, work->gradient + at);
 }
 
@@ -309,15 +343,16 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
     for (int64_t i = 0; i < optimiser->portions; i++) {
         const struct portion *portion = &optimiser->portion[i];
         const struct tensor *tensor = &portion->tensor;
-        const struct step step = step_of(optimiser, portion, scale, number, rate);
+        struct moved *moved = optimiser->moved ? &optimiser->moved[i] : NULL;
+        struct step step = step_of(optimiser, portion, scale, number, rate);
         const struct portion_step shared = {optimiser, portion, &step, weights, gradient};
         if (portion->row->work)
             continue;
+        step.moved = moved;
         if (portion->row->whole)
             portion->row->step(optimiser, tensor, &step, weights + tensor->offset, gradient + tensor->offset);
-        else /* a step passes over weights, gradient and one or two planes more */
-            team_run(&optimiser->team, (struct items){tensor->size, LINE_ELEMENTS, 2 * ELEMENT_NANOSECONDS},
-                step_share, &shared);
+        else
+            step_by_ranges(&shared, moved);
     }
     restore_norms(optimiser, weights);
     rounding_step(optimiser->options.weights, &optimiser->team, weights, optimiser->layout->size,
@@ -339,25 +374,25 @@ static struct tensor part_of(const struct portion *portion, int64_t begin, int64
     return part;
 }
 
-/*
- * -theta.u by chance. The momentum of sgd holds past decay, too, as its decay is a part of the gradient: with
- * p = theta.b, b the buffer before the step, p' = a p + lambda |theta|^2 - eta |u|^2 while theta.g = 0, and
- * theta.u = a p. Weights that are rounded to the nearest need not hold past updates.
- */
-static double by_chance(const struct optimiser *o, const struct portion *portion, const struct tensor *part,
-    const struct step *step, double square, const scalar *weights)
+/* Of the updates of a portion up to this step; NaN: theta need not hold past updates in the known way. */
+static double memory_of(const struct optimiser *o, const struct portion *portion, const struct step *step)
 {
-    const scalar *at = weights + part->offset;
     double steps = (double)(step->number - 1);
     double memory = portion->row->memory ? portion->row->memory(&o->options, step, steps) : 0;
-    bool held = portion->row == &sgd_row && step->decay != 0;
-    if (step->cautious && step->decay != 0 && memory != 0) /* decays where updates agree with past ones */
-        return NAN;
-    if (o->options.weights == WEIGHTS_BFLOAT16 && memory != 0)
-        return NAN;
-    double decay = held ? step->decay * o->team.kernels->dot(at, at, part->size) : 0;
+    bool selects = step->cautious && step->decay != 0; /* decays where updates agree with past ones */
+    bool rounds = o->options.weights == WEIGHTS_BFLOAT16;
 
-    return memory * (step->rate * square - decay);
+    return memory != 0 && (selects || rounds) ? NAN : memory;
+}
+
+/*
+ * Does the momentum hold past decay, too? That of sgd does, as its decay is a part of the gradient: with
+ * p = theta.b, b the buffer before the step, p' = a p + lambda |theta|^2 - eta |u|^2 while theta.g = 0, and
+ * theta.u = a p.
+ */
+static bool holds_decay(const struct portion *portion, const struct step *step)
+{
+    return portion->row == &sgd_row && step->decay != 0;
 }
 
 static void sum_whole(const struct whole_work *work, int64_t portion, struct step *step)
@@ -395,9 +430,53 @@ struct update optimiser_update(const struct optimiser *optimiser, const scalar *
                                                    weights + part.offset, gradient + part.offset);
         update.square += portion->rate * portion->rate * one.square;
         update.product += portion->rate * one.product;
-        update.by_chance += portion->rate * by_chance(optimiser, portion, &part, &step, one.square, weights);
+        const scalar *at = weights + part.offset;
+        double held =
+            holds_decay(portion, &step) ? step.decay * optimiser->team.kernels->dot(at, at, part.size) : 0;
+        update.by_chance +=
+            portion->rate * memory_of(optimiser, portion, &step) * (step.rate * one.square - held);
     }
     return update;
+}
+
+/* ---- forces ---- */
+
+/* Is the step of a portion theta' = theta - D - eta u, and rounded no more than a scalar is? */
+static bool has_forces(const struct optimiser *o, const struct portion *portion, const struct step *step)
+{
+    bool coupled = o->options.kind == OPTIMISER_ADAM && step->decay != 0;
+
+    return !coupled && o->options.weights == WEIGHTS_FLOAT && !(o->norm && keeps_norm(portion));
+}
+
+void optimiser_forces(
+    const struct optimiser *optimiser, int64_t number, double rate, double (*force)[FORCE_COUNT])
+{
+    const struct portion *last = NULL; /* of the memory, which takes long to find and is mostly the same */
+    double memory = NAN;
+
+    for (int64_t i = 0; i < optimiser->portions; i++) {
+        const struct portion *portion = &optimiser->portion[i];
+        const struct moved *moved = &optimiser->moved[i];
+        const struct step step = step_of(optimiser, portion, 1, number, rate);
+        double decayed = step.rate * step.decay;
+        int64_t at = portion->tensor.layer * LAYER_TENSOR_COUNT + portion->tensor.kind - LAYER_TENSOR_FIRST;
+        if (!is_hidden(&portion->tensor))
+            continue;
+        if (!last || last->row != portion->row || last->decays != portion->decays ||
+            last->rate != portion->rate)
+            memory = memory_of(optimiser, portion, &step);
+        last = portion;
+        double held = holds_decay(portion, &step) ? step.decay * moved->decaying : 0;
+        double chance = memory * (step.rate * moved->square - held);
+        double known = has_forces(optimiser, portion, &step) ? 1 : NAN;
+        force[at][FORCE_DECAY] = known * -(2 - decayed) * decayed * moved->decaying;
+        force[at][FORCE_INJECTION] = known * step.rate * step.rate * moved->square;
+        force[at][FORCE_CHANCE] = known * 2 * (1 - decayed) * step.rate * chance;
+        force[at][FORCE_PULL] = known * -2 * step.rate * moved->product;
+        if (!isnan(chance))
+            force[at][FORCE_PULL] -= force[at][FORCE_CHANCE];
+    }
 }
 
 struct stride optimiser_stride(const struct optimiser *optimiser, const struct tensor *tensor, double norm,

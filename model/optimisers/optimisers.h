@@ -91,6 +91,27 @@ void rounding_step(enum weights_kept kept, const struct team *team, scalar *weig
 
 /* ---- optimiser ---- */
 
+/*
+ * What a step theta' = theta - D - eta u adds to |theta|^2 of a tensor, D = d theta its decay:
+ *   decay      -2 theta.D + |D|^2, so -(2 d - d^2) |theta|^2 where all weights decay
+ *   injection  eta^2 |u|^2
+ *   chance     2 (1 - d) eta times what -theta.u is on average if gradients are white noise: what momentum
+ * does pull       -2 eta (theta - D).u less chance Their sum is |theta'|^2 - |theta|^2, but for what rounding
+ * does to theta'.
+ */
+#define FORCES(X)                                                                                            \
+    X(DECAY, decay)                                                                                          \
+    X(INJECTION, injection)                                                                                  \
+    X(CHANCE, chance)                                                                                        \
+    X(PULL, pull)
+
+enum force {
+#define X(FORCE, word) FORCE_##FORCE,
+    FORCES(X)
+#undef X
+        FORCE_COUNT,
+};
+
 /* What the keys of a run mean to an optimiser. */
 enum optimiser_trait {
     HAS_MOMENTUM = 1, /* uses `momentum` */
@@ -172,14 +193,17 @@ struct optimiser {
     struct portion *portion; /* [portions] */
     double *norm; /* [portions] fixed_norm: of the matrices of the layers at the start; else NULL */
     struct sums *sums; /* [portions] of the update, where threads share whole tensors out; else NULL */
+    struct moved *moved; /* [portions] by the last step; NULL: not counted */
+    struct moved *range_moved; /* [ranges of the largest tensor] on the way to it */
     scalar *first; /* [layout->size] first moment or momentum; NULL for kinds without one */
     scalar *second; /* [layout->size] second moment, or adafactor's factors; NULL for kinds without one */
     scalar *
         scratch; /* of kinds that move whole tensors, as many times layout->largest as they need; else NULL */
 };
 
+/* With `counts`, each step counts what moves |theta|^2, for optimiser_forces. */
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
-    const struct weight_layout *layout, int64_t threads, struct arena *arena);
+    const struct weight_layout *layout, int64_t threads, bool counts, struct arena *arena);
 
 /* Rounds the initial weights as options.weights says, and keeps what it needs of them. Call it before the
  * first step, also of a run that is resumed. */
@@ -211,6 +235,15 @@ struct update {
  * planes. */
 struct update optimiser_update(const struct optimiser *optimiser, const scalar *weights,
     const scalar *gradient, double scale, int64_t number, double rate, int64_t begin, int64_t end);
+
+/*
+ * The forces of the last step, number `number` at this rate, of each tensor of the layers. Where chance is
+ * not known (muon's matrices; momentum with cautious decay) it is NaN, and pull holds both. All are NaN where
+ * the step is not of that form: adam with decay, a norm that is kept, weights that are rounded. For an
+ * optimiser that counts.
+ */
+void optimiser_forces(
+    const struct optimiser *optimiser, int64_t number, double rate, double (*force)[FORCE_COUNT]);
 
 /*
  * |u| of one tensor beside that of a full step, which the optimiser takes while gradients keep their

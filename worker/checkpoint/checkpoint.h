@@ -172,6 +172,7 @@ enum dimension {
     BLOCK, /* of all stacks, if there are two; else `layer` */
     MEASURED_STEP,
     TENSOR_LETTER,
+    TENSOR_KIND,
     FACTOR,
     DIMENSIONS
 };

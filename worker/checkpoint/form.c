@@ -62,6 +62,7 @@ static void set_lengths(struct form *form, bool weights_alone)
     form->length[STEP] = form->snapshot->history->row_count;
     form->length[MEASURED_STEP] = form->snapshot->history->norm_count;
     form->length[TENSOR_LETTER] = TENSOR_NAME;
+    form->length[TENSOR_KIND] = LAYER_TENSOR_COUNT;
     form->length[FACTOR] = factor_count(form->snapshot->optimiser);
 }
 
@@ -183,12 +184,18 @@ static void visit_instruments(struct form *form)
         .type = NC_DOUBLE,
         .rank = 1,
         .dimension = {block_dimension(&form->snapshot->model->architecture)}};
+    /* of all kinds of tensors, also those that rows leave out */
+    const struct array force_sum = {.name = "counted_force_sum",
+        .type = NC_DOUBLE,
+        .rank = 3,
+        .dimension = {block_dimension(&form->snapshot->model->architecture), TENSOR_KIND, FORCE}};
     struct instruments *instruments = form->snapshot->instruments;
     const struct weight_layout *layout = &form->snapshot->model->layout;
 
     visit_plane(form, "kept_", instruments->kept, layout->layers_begin, layout->layers_end);
     visit_array(form, &layer_square, instruments->layer_square);
     visit_real(form, "kept_square", &instruments->kept_square);
+    visit_array(form, &force_sum, instruments->force_sum);
 }
 
 /* ---- rows ---- */

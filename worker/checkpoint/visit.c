@@ -24,6 +24,7 @@ static const char *const dimension_name[DIMENSIONS] = {
     [BLOCK] = "block",
     [MEASURED_STEP] = "measured_step",
     [TENSOR_LETTER] = "tensor_letter",
+    [TENSOR_KIND] = "tensor_kind",
     [FACTOR] = "factor",
 };
 

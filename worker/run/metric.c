@@ -119,6 +119,12 @@ static int64_t length_exponents(const struct run *run, const struct measure *mea
     return measure->lyapunov_exponents;
 }
 
+static int64_t length_forces(const struct run *run, const struct measure *measure)
+{
+    (void)run, (void)measure;
+    return FORCE_COUNT;
+}
+
 static double place_itself(int64_t place)
 {
     return (double)place;
@@ -142,6 +148,15 @@ static const char *stack_name(int64_t place)
 static const char *layer_tensor_name(int64_t place)
 {
     return place < LAYER_TENSOR_COUNT ? tensor_table[LAYER_TENSOR_FIRST + place].name : NULL;
+}
+
+static const char *force_name(int64_t place)
+{
+#define X(FORCE, word) [FORCE_##FORCE] = #word,
+    static const char *const name[FORCE_COUNT] = {FORCES(X)};
+#undef X
+
+    return place < FORCE_COUNT ? name[place] : NULL;
 }
 
 const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT] = {

@@ -167,7 +167,7 @@ struct measure; /* of measure.h, which needs the groups from here */
  * every change of what one of them has, so with every row of the tables of parameters, metrics and tensors; a
  * file of another version is refused. analysis/normsweep/names.py has it, too.
  */
-enum { FORMAT_VERSION = 12 };
+enum { FORMAT_VERSION = 13 };
 
 /*
  * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, length, coordinate,
@@ -190,7 +190,8 @@ enum { FORMAT_VERSION = 12 };
     X(LANCZOS, lanczos, length_lanczos, INTEGER(place_itself), "Lanczos step",                               \
         "of a probe: its Ritz values, ascending")                                                            \
     X(DEPTH, depth, length_depths, INTEGER(place_itself), "depth", "blocks passed; 0: embedded tokens")      \
-    X(EXPONENT, exponent, length_exponents, INTEGER(place_itself), "exponent", "of a spectrum, from 0")
+    X(EXPONENT, exponent, length_exponents, INTEGER(place_itself), "exponent", "of a spectrum, from 0")      \
+    X(FORCE, force, length_forces, WORD(force_name), "force", "what changes the square of a norm")
 
 enum metric_dimension {
 #define X(NAME, ...) DIMENSION_##NAME,
@@ -233,7 +234,9 @@ extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT]
     X(LAYER_LANCZOS, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_PROBE,                   \
         DIMENSION_LANCZOS)                                                                                   \
     X(DEPTH, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_DEPTH)                                            \
-    X(EXPONENT, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_EXPONENT)
+    X(EXPONENT, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_EXPONENT)                                      \
+    X(FORCE, 2, DIMENSION_STEP, DIMENSION_FORCE)                                                             \
+    X(TENSOR_FORCE, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_TENSOR, DIMENSION_FORCE)
 
 enum metric_shape {
 #define X(SHAPE, ...) METRIC_PER_##SHAPE,
@@ -264,7 +267,8 @@ extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
     X(HESSIAN_LAYERS, hessian_layers, false)                                                                 \
     X(RESIDUAL, residual, false)                                                                             \
     X(LYAPUNOV, lyapunov, false)                                                                             \
-    X(EQUILIBRIUM, equilibrium, false)
+    X(EQUILIBRIUM, equilibrium, false)                                                                       \
+    X(FORCES, forces, false)
 
 enum metric_group {
 #define X(GROUP, ...) GROUP_##GROUP,
@@ -567,6 +571,24 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "tensor_rms where decay balances updates: learning_rate rms(u) / rotation_equilibrium, with rms(u) " \
         "= sqrt((1 - beta1) / (1 + beta1)) with adamw, 1 with lion, 1 / sqrt(elements) with "                \
         "normalized_sgd; NaN with sgd, whose u is as large as the gradients are")                            \
+    X(forces, FORCE, FORCES, MAGNITUDE, "1", "force on the square of the parameter norm",                    \
+        "what the step from theta_t adds to |theta|^2, over |theta_t|^2, in four parts that sum to its "     \
+        "change: decay -(2 d - d^2), d = learning_rate weight_decay, with decay_rule cautious -2 theta.D "   \
+        "+ |D|^2, D the decay of the weights that decay; injection learning_rate^2 |u_t|^2, u_t as in "      \
+        "update_norm; chance 2 (1 - d) S learning_rate^2 |u_t|^2, S as in update_alignment_null, what "      \
+        "momentum does if gradients are white noise; pull -2 learning_rate (theta_t - D).u_t less chance. "  \
+        "Where chance is not known (muon's matrices, cautious decay with momentum) it is NaN, and pull "     \
+        "holds both. NaN with adam and decay, matrices of fixed_norm, bfloat16 weights")                     \
+    X(tensor_forces, TENSOR_FORCE, FORCES, MAGNITUDE, "1", "force on the square of a tensor's norm",         \
+        "as forces, of one kind of tensor of one layer, over its own square; NaN where that is 0")           \
+    X(force_sum, TENSOR_FORCE, FORCES, MAGNITUDE, "1", "sum of forces over steps",                           \
+        "what each of forces has added to |theta|^2 of one kind of tensor of one layer, summed over all "    \
+        "steps from s to t, with s the measured step before t; the four sum to the change of "               \
+        "tensor_norm^2")                                                                                     \
+    X(force_error, STEP, FORCES, MAGNITUDE, "1", "force error",                                              \
+        "error of force_sum, summed over tensors and forces, against |theta_t|^2 - |theta_s|^2, s the "      \
+        "measured step before t, relative to the larger square: a check of the arithmetic; with decay "      \
+        "factor also what the rounded factor loses")                                                         \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
         "the input: a run that ends there has learned nothing else. Each sequence weighs the same, in "      \

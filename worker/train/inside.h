@@ -45,6 +45,9 @@ void train_measure_layout(struct trainer *t, struct arena *arena);
 void train_before_step(struct trainer *t, double clip, int64_t number);
 void train_after_step(struct trainer *t);
 
+/* After each step, number `number`: counts what moved |theta|^2. */
+void train_count_step(struct trainer *t, int64_t number, bool measured);
+
 /*
  * Begins the row of step t, which train_end_row ends, with the measures of theta_t: `validated`, or NULL if
  * there was no validation, and the results of train_saturate if `measured`. False: theta_t or its loss is not

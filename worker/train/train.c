@@ -44,7 +44,8 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     int64_t rows = larger(t->room.rows, t->room.source);
 
     transformer_layout(&t->model, &architecture, rows, run->threads, t->measure->group[GROUP_HESSIAN], arena);
-    optimiser_layout(&t->optimiser, &options, &t->model.layout, run->threads, arena);
+    optimiser_layout(
+        &t->optimiser, &options, &t->model.layout, run->threads, t->measure->group[GROUP_FORCES], arena);
     batches_layout(&t->batches, &t->corpus->train, &t->reading, run->batch, arena);
     batch_layout_both(&t->batch, t->room, arena);
     t->weights = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
@@ -86,6 +87,7 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
     measuring += clock_now() - pause;
     optimiser_step(
         &t->optimiser, t->weights, t->gradient, clip, step + 1, schedule_rate(&t->schedule, step + 1));
+    train_count_step(t, step + 1, measured);
     pause = clock_now();
     if (measured)
         train_after_step(t);

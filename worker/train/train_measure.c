@@ -27,7 +27,7 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
     const struct metric_form form = metric_form(t->run, t->measure);
     const struct architecture *a = &t->model.architecture;
 
-    instruments_layout(&t->instruments, &t->model.layout, a, arena);
+    instruments_layout(&t->instruments, &t->model.layout, a, group[GROUP_FORCES], arena);
     collapse_layout(&t->collapse, a->vocabulary, t->model.max_rows, arena);
     if (train_saturates(t))
         saturation_layout(&t->saturation, a, t->model.max_rows, t->run->threads, group[GROUP_SATURATION],
@@ -73,6 +73,10 @@ static void put_state(struct trainer *t, int64_t step)
     measured_put_blocks(&t->row, METRIC_tensor_norm, i->tensor_norm, LAYER_TENSOR_COUNT);
     if (t->measure->group[GROUP_EQUILIBRIUM])
         put_equilibrium(t, step);
+    if (t->measure->group[GROUP_FORCES])
+        measured_put_blocks(
+            &t->row, METRIC_force_sum, i->force_sum[0], LAYER_TENSOR_COUNT * (size_t)FORCE_COUNT);
+    ROW(t, force_error) = state.force_error;
     history_add_norm(&t->history, step, state.param_norm);
 }
 
@@ -201,6 +205,19 @@ void train_before_step(struct trainer *t, double clip, int64_t number)
     ROW(t, update_norm) = measures.update_norm;
     ROW(t, update_alignment) = measures.update_alignment;
     ROW(t, update_alignment_null) = measures.update_alignment_null;
+}
+
+void train_count_step(struct trainer *t, int64_t number, bool measured)
+{
+    double rate = schedule_rate(&t->schedule, number);
+
+    if (!t->measure->group[GROUP_FORCES])
+        return;
+    measure_forces(&t->instruments, &t->optimiser, number, rate,
+        measured ? measured_values(&t->row, METRIC_forces) : NULL);
+    if (measured)
+        measured_put_blocks(&t->row, METRIC_tensor_forces, t->instruments.tensor_force[0],
+            LAYER_TENSOR_COUNT * (size_t)FORCE_COUNT);
 }
 
 void train_after_step(struct trainer *t)

@@ -48,7 +48,7 @@ static void lay_out(struct bench *b)
 {
     weight_layout_init(&b->layout, &b->architecture, false, &b->arena);
     weight_layout_init(&b->shared, &b->architecture, true, &b->arena);
-    instruments_layout(&b->instruments, &b->layout, &b->architecture, &b->arena);
+    instruments_layout(&b->instruments, &b->layout, &b->architecture, false, &b->arena);
     norms_layout(&b->norms, &b->shared, &b->architecture, &b->arena);
     b->before = arena_plane(&b->arena, 1, b->layout.size);
     b->after = arena_plane(&b->arena, 1, b->layout.size);
@@ -93,7 +93,7 @@ IN_BENCH(instruments_measure_reach, stacks)
     struct arena arena = {0};
     double taken = 0, full = 0;
 
-    LAY_OUT(&arena, optimiser_layout(&optimiser, &options, &b->layout, 1, &arena));
+    LAY_OUT(&arena, optimiser_layout(&optimiser, &options, &b->layout, 1, false, &arena));
     for (int64_t t = 0; t < b->layout.tensor_count; t++) {
         const struct tensor *tensor = &b->layout.tensor[t];
         bool moves = tensor->kind == TENSOR_W1;

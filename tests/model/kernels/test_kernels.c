@@ -63,7 +63,7 @@ EACH_LEVEL(kernels_adam_without_gradient)
 {
     scalar weight = 1, first = 0, second = 0, gradient = 0;
 
-    kernels->adam(&first_step, &weight, &first, &second, &gradient, 1);
+    kernels->adam(&first_step, &weight, &first, &second, &gradient, 1, NULL);
     CHECK((double)weight == 1); /* and not NaN */
 }
 
@@ -79,7 +79,7 @@ EACH_LEVEL(kernels_let_nan_through)
     memcpy(y, x, sizeof(x));
     kernels->relu(y, COUNT);
     CHECK(isnan((double)y[700]) && (double)y[701] >= 0);
-    kernels->adam(&first_step, weights, moment, y, x, COUNT);
+    kernels->adam(&first_step, weights, moment, y, x, COUNT, NULL);
     CHECK(isnan((double)weights[700]));
     x[700] = (scalar)INFINITY;
     CHECK(isnan(kernels->cross_entropy(x, COUNT, 5, &log_sum)));
@@ -154,7 +154,7 @@ static void check_adamw_count(const struct kernels *kernels, int count)
     }
     check_sums(
         kernels->adam_sums(&pass, p.weights, p.first, p.second, p.gradient, count), u, p.weights, count);
-    kernels->adam(&pass, p.weights, p.first, p.second, p.gradient, count);
+    kernels->adam(&pass, p.weights, p.first, p.second, p.gradient, count, NULL);
     CHECK(untouched(&p, count));
     for (int i = 0; i < count; i++) {
         double old = random_normal(4, RANDOM_TEST, (uint64_t)i), expected = old - 1e-2 * (0.1 * old + u[i]);
@@ -207,7 +207,7 @@ static void check_lion_count(const struct kernels *kernels, int count)
         first[i] = 0.99 * (double)p.first[i] + 0.01 * g;
     }
     check_sums(kernels->lion_sums(&pass, p.weights, p.first, p.gradient, count), u, p.weights, count);
-    kernels->lion(&pass, p.weights, p.first, p.gradient, count);
+    kernels->lion(&pass, p.weights, p.first, p.gradient, count, NULL);
     CHECK(untouched(&p, count));
     for (int i = 0; i < count; i++) {
         double old = random_normal(4, RANDOM_TEST, (uint64_t)i), expected = old - 1e-2 * (0.1 * old + u[i]);
@@ -229,7 +229,7 @@ static void check_lion_ends(const struct kernels *kernels)
         p.gradient[700] = (scalar)ends[i / 2];
         struct sums sums = kernels->lion_sums(&pass, p.weights, p.first, p.gradient, COUNT);
         CHECK(isnan(sums.square) && isnan(sums.product));
-        kernels->lion(&pass, p.weights, p.first, p.gradient, COUNT);
+        kernels->lion(&pass, p.weights, p.first, p.gradient, COUNT, NULL);
         CHECK(isnan((double)p.weights[700]) && isfinite((double)p.weights[701]));
     }
 }
@@ -250,7 +250,7 @@ static void check_sgd_count(const struct kernels *kernels, int count)
     for (int i = 0; i < count; i++)
         u[i] = 0.9 * (double)p.first[i] + 0.5 * (double)p.gradient[i];
     check_sums(kernels->sgd_sums(&pass, p.weights, p.first, p.gradient, count), u, p.weights, count);
-    kernels->sgd(&pass, p.weights, p.first, p.gradient, count);
+    kernels->sgd(&pass, p.weights, p.first, p.gradient, count, NULL);
     CHECK(untouched(&p, count));
     for (int i = 0; i < count; i++) {
         double old = random_normal(4, RANDOM_TEST, (uint64_t)i), buffer = u[i] + 0.1 * old;
@@ -271,7 +271,8 @@ static void check_updates_count(const struct kernels *kernels, int count)
     double sum = 0;
 
     planes_draw(&p);
-    kernels->descend(p.weights, p.gradient, count, 0.3, 1e-2, 0.1);
+    const struct descent descent = {.rate = 1e-2, .weight_decay = 0.1, .scale = 0.3};
+    kernels->descend(&descent, p.weights, p.gradient, count, NULL);
     kernels->over_root(p.out, p.gradient, p.second, count, 0.7);
     double got = kernels->add_squares(p.first, p.gradient, count, 0.5, 0.25);
     CHECK(untouched(&p, count));

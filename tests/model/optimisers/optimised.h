@@ -20,7 +20,7 @@ struct optimised {
 static inline void optimised_layout(
     struct optimised *o, const struct optimiser_options *options, int64_t threads)
 {
-    optimiser_layout(&o->optimiser, options, &o->layout, threads, &o->arena);
+    optimiser_layout(&o->optimiser, options, &o->layout, threads, false, &o->arena);
     o->weights = arena_plane(&o->arena, 1, o->layout.size);
     o->before = arena_plane(&o->arena, 1, o->layout.size);
     o->gradient = arena_plane(&o->arena, 1, o->layout.size);

@@ -29,8 +29,8 @@ static void lay_out(struct state *s)
     struct weight_layout *layout = &s->model.layout;
 
     weight_layout_init(layout, &s->model.architecture, false, &s->arena);
-    optimiser_layout(&s->optimiser, &options, layout, 1, &s->arena);
-    instruments_layout(&s->instruments, layout, &s->model.architecture, &s->arena);
+    optimiser_layout(&s->optimiser, &options, layout, 1, false, &s->arena);
+    instruments_layout(&s->instruments, layout, &s->model.architecture, false, &s->arena);
     history_layout(&s->history, &form, ROWS, &s->arena);
     s->weights = arena_take(&s->arena, (size_t)layout->size, sizeof(scalar));
 }

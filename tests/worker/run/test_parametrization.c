@@ -28,7 +28,7 @@ static void begin(struct subject *s, const struct run *run, uint64_t seed)
     const struct optimiser_options options = run_optimiser(run);
 
     model_case_init(&s->k, &a, lengths, SEQUENCES, seed);
-    LAY_OUT(&s->arena, optimiser_layout(&s->optimiser, &options, &s->k.model.layout, 1, &s->arena));
+    LAY_OUT(&s->arena, optimiser_layout(&s->optimiser, &options, &s->k.model.layout, 1, false, &s->arena));
     optimiser_begin(&s->optimiser, s->k.weights);
     s->gradient = malloc((size_t)s->k.model.layout.size * sizeof(*s->gradient));
     s->rows = s->k.batch.rows;

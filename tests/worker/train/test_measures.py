@@ -24,7 +24,7 @@ layers: [4, 1]
 context: [5, 16]
 bias: false
 measure: {every: 100, metrics: [norms, alignment, saturation, heads, homogeneity, equilibrium, residual, lyapunov,
-  gradients, hessian, hessian_layers]}
+  forces, gradients, hessian, hessian_layers]}
 lyapunov_exponents: 5
 gradient_batches: 4
 hessian: {probes: 2, steps: 5, every: 300}
@@ -125,6 +125,22 @@ def test_layers_make_up_the_whole(ds):
     np.testing.assert_allclose((steps.layer_step_size ** 2).sum("layer"), steps.step_size ** 2, rtol=1e-12)
     along = (steps.layer_norm * steps.layer_step_size * steps.layer_alignment).sum("layer")
     np.testing.assert_allclose(along / (steps.param_norm * steps.step_size), steps.alignment, atol=1e-12)
+
+
+def test_forces_make_up_the_change_of_each_norm(ds):
+    """Over all steps between two measured ones, whoever counted them."""
+    square = (ds.tensor_norm**2).sel(step=[0, 100, 200, 300])
+    change, summed = square.diff("step"), ds.force_sum.sum("force", skipna=False).sel(step=[100, 200, 300])
+    assert (summed.notnull() == change.notnull()).all() and change.notnull().any()
+    np.testing.assert_allclose((summed / square).fillna(0), (change / square).fillna(0), atol=1e-6)
+    assert ds.force_sum.sel(step=0).isnull().all() and (ds.force_error.sel(step=[100, 200, 300]) < 1e-6).all()
+    steps = ds.sel(step=[0, 100, 200])
+    change = steps.step_size**2 + 2 * steps.alignment * steps.param_norm * steps.step_size
+    np.testing.assert_allclose(steps.forces.sum("force", skipna=False), change / steps.param_norm**2, atol=1e-7)
+    whole = (steps.tensor_forces * steps.tensor_norm**2).sum(["layer", "tensor"])
+    some = steps.tensor_norm.where(steps.tensor_norm > 0).notnull().equals(steps.tensor_norm.notnull())
+    assert some, "nothing starts at 0 here"
+    np.testing.assert_allclose(whole / steps.param_norm**2, steps.forces, atol=1e-12)
 
 
 def test_rotation_and_size_are_of_each_tensor(ds):

@@ -3,6 +3,7 @@ import collections
 import itertools
 import random
 
+import numpy as np
 import pytest
 
 import reference
@@ -13,6 +14,7 @@ from reference_optimisers import OPTIMISERS
 from replay import replay
 
 TOLERANCE = {"double": 1e-9, "float": 1e-4}
+ROUNDED = {1e-9: 1e-13, 1e-4: 1e-6}  # |theta|^2 by rounding theta in a few steps, at these tolerances
 STEPS = 22
 EVERY = 2
 RECORDED = {"record": 1, "measure": EVERY, "equilibrium": 1, "evaluate": 1, "validate": 64}
@@ -240,9 +242,9 @@ class Pair(Run):
 
 
 ROW_METRICS = ("train_loss", "param_norm", "embedding_norm", "output_norm", "total_norm", "direction_cosine")
-ROW_METRICS += ("layer_norm", "layer_direction_cosine", "tensor_norm", "balance_error")
+ROW_METRICS += ("layer_norm", "layer_direction_cosine", "tensor_norm", "balance_error", "force_error")
 ROW_METRICS += reference_measures.STEP_MEASURES + reference_measures.LAYER_STEP_MEASURES
-ROW_METRICS += reference_measures.EQUILIBRIUM_MEASURES
+ROW_METRICS += reference_measures.EQUILIBRIUM_MEASURES + reference_measures.FORCE_MEASURES
 
 
 def check_value(step, name, got, want, tolerance):
@@ -263,10 +265,14 @@ def check_measurements(pair, run, want):
     rows = pair.rows()
     assert list(rows) == pair.measured
     for step in pair.measured:
-        assert set(want[step]) | {"balance_error"} == {*ROW_METRICS, *OF_TWO}, "each is compared"
+        assert set(want[step]) | {"balance_error", "force_error"} == {*ROW_METRICS, *OF_TWO}, "each is compared"
         for name in set(want[step]) - {*OF_TWO}:
             check_value(step, name, rows[step][name], want[step][name], pair.tolerance)
         assert step == pair.last_step or abs(rows[step]["balance_error"][0]) <= 1e-13
+        there = ~np.isnan(want[step]["tensor_norm"])
+        known = not np.isnan(want[step]["force_sum"][there][:, 0]).any()
+        error = rows[step]["force_error"][0]
+        assert abs(error) <= ROUNDED[pair.tolerance] if known else np.isnan(error)
     losses = {
         "final_train_loss": want[pair.last_step]["train_loss"],
         "final_valid_loss": validation_loss(pair, run.weights),
