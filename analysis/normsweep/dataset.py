@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from . import forces as of_forces
 from . import gradients, parts, predicted, store, table, verify
 from .boundary import boundary
 from .collapse import collapsed
@@ -370,6 +371,18 @@ class Sweep:
     def predicted_boundary(self, runs: int = 2, decays: Numbers | None = None, over: str | None = REPEAT,
                            linear_in: str = predicted.SQUARE) -> xr.Dataset:
         return predicted.predicted_boundary(self._dataset, runs, decays, over, linear_in)
+
+    @told_by(of_forces.forces)
+    def forces(self, by: Iterable[str] | str = ()) -> xr.DataArray:
+        return of_forces.forces(self._dataset, by)
+
+    @told_by(of_forces.forces_at_boundary)
+    def forces_at_boundary(self) -> xr.DataArray:
+        return of_forces.forces_at_boundary(self._dataset)
+
+    @told_by(of_forces.effective_rate)
+    def effective_rate(self, tensors: bool = False) -> xr.DataArray:
+        return of_forces.effective_rate(self._dataset, tensors)
 
     @told_by(gradients.gradient_slopes)
     def gradient_slopes(self, tensor: str = "w2", over: str | None = REPEAT) -> xr.Dataset:

@@ -16,7 +16,7 @@ from typing import Callable
 from ..memory import loaded, of_runs
 from ..names import TIMES
 from . import (
-    boundaries, curves, depth, equilibrium, exponents, fits, gradients, grokking, heads, hessian, homogeneity, look,
+    boundaries, curves, depth, equilibrium, exponents, fits, forces, gradients, grokking, heads, hessian, homogeneity, look,
     phase, runs, stacks, states, warmup, workers)
 from .drawing import Drawing
 
@@ -56,6 +56,11 @@ FIGURES = (
         "alignment", "update_alignment", "update_alignment_null", "gradient_alignment")),
     Figure("equilibrium", equilibrium.by_tensor, (
         "rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")),
+    Figure("forces", forces.over_steps, ("force_sum", "forces", "tensor_forces")),
+    Figure("forces-by-tensor", forces.by_tensor, ("force_sum",)),
+    Figure("forces-boundary", forces.along_boundary, ("force_sum",),
+           "axes learning_rate and weight_decay, on which growth stops"),
+    Figure("forces-plane", forces.largest, ("force_sum",)),
     Figure("steps", curves.sizes, ("step_size", "update_norm", "grad_norm")),
     Figure("steps-by-layer", depth.steps, ("layer_step_size", "layer_alignment", "layer_gradient_alignment")),
     Figure("saturation", states.saturation, ("saturation", "hard_saturation")),
@@ -96,7 +101,7 @@ TOGETHER = {"grokking": grokking.together}
 BOOKKEEPING = frozenset((
     "attempts", "deaths", "session", "seconds", "tokens_per_second", "last_step", "diverged_step",
     "ended_early", "host", "reason",
-    "rate_sum", "balance_error", "growth_exponent_error", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a",
+    "rate_sum", "balance_error", "force_error", "growth_exponent_error", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a",
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
     "output_homogeneity_degree_r2", "gradient_depth_slope_error", "gradient_depth_slope_theory",
     "batch_gradient_norm", "residual_growth_error", "hessian_trace_error", "hessian_bound", "layer_hessian_trace",
