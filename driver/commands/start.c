@@ -31,7 +31,19 @@ int start_load(struct start *start, struct error *error)
         free(start->sweep.output);
         start->sweep.output = memory_copy(arguments->output);
     }
-    return arguments->part ? sweep_take_part(&start->sweep, arguments->part, error) : 0;
+    if (!arguments->part)
+        return 0;
+    if (sweep_take_part(&start->sweep, arguments->part, error) != 0)
+        return -1;
+    const char *output = start->sweep.output;
+    char *folder = memory_copy_part(output, (size_t)(strrchr(output, '/') - output));
+    int parts = survey_parts(folder, error);
+    if (parts > 0 && parts != start->sweep.parts)
+        parts = error_set(error, ERROR_INPUT,
+            "%s: has parts of %d and not of %d; give --part I/%d, or move these parts elsewhere", folder,
+            parts, start->sweep.parts, parts);
+    free(folder);
+    return parts < 0 ? -1 : 0;
 }
 
 int start_load_corpus(struct start *start, struct error *error)

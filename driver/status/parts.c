@@ -17,8 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The number of parts that the sweep in a folder has; 0: it is not a folder with parts; -1: error set. */
-static int parts_of(const char *path, struct error *error)
+int survey_parts(const char *path, struct error *error)
 {
     DIR *folder = opendir(path);
     int parts = 0;
@@ -46,19 +45,6 @@ static char *part_path(const char *path, int number, int parts)
     return memory_format("%s%s%d-of-%d.nc", path, path[length - 1] == '/' ? "" : "/", number, parts);
 }
 
-static bool parts_are_held(const char *path, int parts, int *unknown)
-{
-    bool held = false;
-
-    *unknown = 0;
-    for (int number = 1; number <= parts && !held && !*unknown; number++) {
-        char *file = part_path(path, number, parts);
-        held = lease_is_held(file, unknown);
-        free(file);
-    }
-    return held;
-}
-
 static double sum_of_known(double a, double b)
 {
     return isnan(a) ? b : isnan(b) ? a : a + b;
@@ -70,37 +56,25 @@ static double mean_of(double a, double runs, double b, double more)
     return sum_of_known(a * runs, b * more) / ((isnan(a) ? 0 : runs) + (isnan(b) ? 0 : more));
 }
 
-static int by_cell(const void *a, const void *b)
-{
-    const struct survey_run *x = a, *y = b;
-
-    return (x->cell > y->cell) - (x->cell < y->cell);
-}
-
-/* Lays a part over the whole, and releases it. */
-static void add_part(struct survey *whole, struct survey *part, int *cause)
+/* Lays a part over the whole, but for the reasons. */
+static void add_part(struct survey *whole, struct survey *part)
 {
     double runs = (double)(whole->count[OUTCOME_DONE] + whole->count[OUTCOME_DIVERGED]);
     double more = (double)(part->count[OUTCOME_DONE] + part->count[OUTCOME_DIVERGED]);
 
     for (int64_t cell = 0; cell < part->view.cells; cell++) {
         signed char *to = &whole->outcome[cell], from = part->outcome[cell];
-        if (from == OUTCOME_RUNNING && !part->held)
-            from = OUTCOME_PENDING;
         if (from == OUTCOME_SKIPPED || (*to != OUTCOME_SKIPPED && *to != OUTCOME_PENDING))
             continue; /* pending in two parts, if one of them was interrupted while it was laid out */
         *to = from;
         whole->growth[cell] = part->growth[cell];
         whole->phase[cell] = part->phase[cell];
-        if (from == OUTCOME_FAILED)
-            whole->reason[cell] = survey_reason(part, cell, cause);
     }
     whole->run = memory_grow(whole->run, (size_t)(whole->running + part->running), sizeof(*whole->run));
     memcpy(whole->run + whole->running, part->run, (size_t)part->running * sizeof(*part->run));
     whole->mean_seconds = mean_of(whole->mean_seconds, runs, part->mean_seconds, more);
     whole->mean_rate = mean_of(whole->mean_rate, runs, part->mean_rate, more);
     whole->sessions += part->sessions;
-    whole->bytes += part->view.bytes;
     whole->left = fmax(whole->left, part->left);
     whole->rate = sum_of_known(whole->rate, part->rate);
     whole->written = fmin(whole->written, part->written);
@@ -117,11 +91,24 @@ static void add_part(struct survey *whole, struct survey *part, int *cause)
         whole->view = part->view;
         part->view = view;
     }
-    survey_count(whole); /* running ones of parts that are not held are pending by now */
+    survey_count(whole);
 }
 
-/* Surveys one part, which must be of the same division as those before. */
-static int read_part(struct survey *whole, const char *file, char **division, const struct survey *before,
+/* Is the part of the same sweep and of the same division as the whole? */
+static bool is_of(const struct survey *whole, const struct survey *part, int *cause)
+{
+    char *there = view_text(&whole->view, ATTRIBUTE_PART, cause);
+    char *here = view_text(&part->view, ATTRIBUTE_PART, cause);
+    const char *before = there ? strchr(there, ' ') : NULL, *own = here ? strchr(here, ' ') : NULL;
+    bool same = before && own && strcmp(before, own) == 0 && part->view.cells == whole->view.cells;
+
+    free(there);
+    free(here);
+    return same;
+}
+
+/* Surveys a part, and makes it the whole if it is the first, or adds it. */
+static int read_part(struct survey *whole, bool first, const char *file, const struct survey *before,
     double now, struct error *error)
 {
     int cause = 0;
@@ -130,39 +117,38 @@ static int read_part(struct survey *whole, const char *file, char **division, co
 
     if (survey_make(&part, file, held, before, now, error) != 0)
         return -1;
-    size_t cells = (size_t)part.view.cells;
-    char *text = view_text(&part.view, ATTRIBUTE_PART, &cause), *own = text ? strchr(text, ' ') : NULL;
-    bool same = own && (!*division || strcmp(own, *division) == 0);
-    if (same && !*division) {
-        *division = memory_copy(own);
-        whole->outcome = memory_new(cells, 1);
-        memset(whole->outcome, OUTCOME_SKIPPED, cells);
-        whole->reason = memory_zero(cells, sizeof(*whole->reason));
-        whole->growth = memory_zero(cells, sizeof(*whole->growth));
-        whole->phase = memory_zero(cells, sizeof(*whole->phase));
-        whole->title = part.title;
-        whole->notes = part.notes;
-        part.title = part.notes = NULL;
+    if (!is_of(first ? &part : whole, &part, &cause)) {
+        survey_release(&part);
+        return error_set(error, ERROR_INPUT,
+            "%s: is not a part of the sweep, or of the division, that the first file of its folder is of; "
+            "move "
+            "it elsewhere",
+            file);
     }
-    free(text);
-    if (same)
-        add_part(whole, &part, &cause);
-    survey_release(&part);
-    return same ? 0
-                : error_set(error, ERROR_INPUT,
-                      "%s: is not a part of the sweep, or of the division, that the first file of its folder "
-                      "is of; move it elsewhere",
-                      file);
+    char **reason = first ? memory_zero((size_t)part.view.cells, sizeof(*reason)) : whole->reason;
+    for (int64_t cell = -1; (cell = survey_next_failed(&part, cell + 1)) >= 0;)
+        if (!reason[cell])
+            reason[cell] = survey_reason(&part, cell, &cause);
+    int64_t bytes = part.view.bytes + (first ? 0 : whole->bytes);
+    if (first) {
+        *whole = part;
+    } else {
+        add_part(whole, &part);
+        survey_release(&part);
+    }
+    whole->reason = reason;
+    whole->bytes = bytes;
+    return 0;
 }
 
 /* Cells of parts that are not there yet become pending. */
-static void add_missing(struct survey *whole, int *cause)
+static void add_missing(struct survey *whole)
 {
     const char *name = run_variable_table[RUN_VARIABLE_reason].name;
 
     for (int64_t cell = 0; cell < whole->view.cells; cell++) {
         char *reason =
-            whole->outcome[cell] == OUTCOME_SKIPPED ? view_string(&whole->view, name, cell, cause) : NULL;
+            whole->outcome[cell] == OUTCOME_SKIPPED ? view_string(&whole->view, name, cell, NULL) : NULL;
         if (reason && strncmp(reason, PART_REASON, strlen(PART_REASON)) == 0) {
             whole->outcome[cell] = OUTCOME_PENDING;
             whole->growth[cell] = NAN;
@@ -171,47 +157,44 @@ static void add_missing(struct survey *whole, int *cause)
     }
 }
 
+static int by_cell(const void *a, const void *b)
+{
+    const struct survey_run *x = a, *y = b;
+
+    return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
 /* Some of the parts may be missing. */
 static int parts_read(struct survey *survey, const char *path, int parts, const struct survey *before,
     double now, struct error *error)
 {
-    char *division = NULL;
-    int found = 0, result = 0, cause = 0;
+    int found = 0, result = 0;
 
-    *survey = (struct survey){.view = {.file = -1},
-        .saved = -1,
-        .session = -1,
-        .age = NAN,
-        .left = NAN,
-        .rate = NAN,
-        .written = NAN,
-        .mean_seconds = NAN,
-        .mean_rate = NAN};
     for (int number = 1; result == 0 && number <= parts; number++) {
         char *file = part_path(path, number, parts);
-        bool there = access(file, F_OK) == 0;
-        found += there;
-        result = there ? read_part(survey, file, &division, before, now, error) : 0;
+        if (access(file, F_OK) == 0)
+            result = read_part(survey, found++ == 0, file, before, now, error);
         free(file);
     }
-    free(division);
-    if (result == 0 && found == 0)
-        result = error_set(error, ERROR_INPUT, "%s: its parts were removed meanwhile", path);
+    if (found == 0)
+        return error_set(error, ERROR_INPUT, "%s: its parts were removed meanwhile", path);
     if (result != 0) {
-        survey_release(survey);
+        if (found > 1)
+            survey_release(survey);
         return -1;
     }
     free(survey->view.name);
+    free(survey->folder);
     survey->view.name = memory_copy(path);
     survey->view.bytes = survey->bytes;
     if (found < parts)
-        add_missing(survey, &cause);
+        add_missing(survey);
     survey_count(survey);
     survey->expected = survey->runs;
     qsort(survey->run, (size_t)survey->running, sizeof(*survey->run), by_cell);
-    if (!survey->held && survey->ended < survey->runs)
-        survey->folder = memory_copy(path);
-    survey->saved = survey->folder && survey->saved < 0 ? 0 : survey->folder ? survey->saved : -1;
+    bool stopped = !survey->held && survey->ended < survey->runs;
+    survey->folder = stopped ? memory_copy(path) : NULL;
+    survey->saved = !stopped ? -1 : survey->saved < 0 ? 0 : survey->saved;
     survey->state = survey_state(survey);
     return 0;
 }
@@ -221,15 +204,22 @@ static int parts_read(struct survey *survey, const char *path, int parts, const 
 bool survey_is_held(const char *path, int *unknown)
 {
     struct error ignored;
-    int parts = parts_of(path, &ignored);
+    int parts = survey_parts(path, &ignored);
+    bool held = parts <= 0 && lease_is_held(path, unknown);
 
-    return parts > 0 ? parts_are_held(path, parts, unknown) : lease_is_held(path, unknown);
+    *unknown = parts > 0 ? 0 : *unknown;
+    for (int number = 1; number <= parts && !held && !*unknown; number++) {
+        char *file = part_path(path, number, parts);
+        held = lease_is_held(file, unknown);
+        free(file);
+    }
+    return held;
 }
 
 int survey_read(
     struct survey *survey, const char *path, const struct survey *before, double now, struct error *error)
 {
-    int unknown, parts = parts_of(path, error);
+    int unknown, parts = survey_parts(path, error);
 
     if (parts != 0)
         return parts < 0 ? -1 : parts_read(survey, path, parts, before, now, error);

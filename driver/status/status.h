@@ -32,10 +32,10 @@ struct survey {
     char *folder; /* of the runs that are saved; NULL: the sweep is not stopped */
     int64_t saved; /* runs that were under way, which the next start resumes; -1: it is not stopped */
     double written; /* seconds since the last write; NaN: unknown */
-    signed char *outcome; /* [cells] as in the file */
+    signed char *outcome; /* [cells] as in the file; running runs are pending if no process holds it */
     double *growth; /* [cells] norm_growth, NaN: unknown */
     double *phase; /* [cells] enum phase as a number */
-    int64_t count[OUTCOME_COUNT]; /* running runs count as pending if no process holds the dataset */
+    int64_t count[OUTCOME_COUNT];
     int64_t runs, ended; /* skipped cells do not count as runs */
     int64_t expected; /* runs that will have been trained in the end, while a search chooses: its estimate */
     int64_t running;
@@ -56,6 +56,10 @@ struct survey {
  */
 int survey_read(
     struct survey *survey, const char *path, const struct survey *before, double now, struct error *error);
+
+/* The number of parts into which the sweep in a folder is divided, by the names of its files, I-of-N.nc; 0: it
+ * is not a folder with parts. -1: files of different N. */
+int survey_parts(const char *path, struct error *error);
 
 /* Does a process hold the dataset, or one of the parts? As lease_is_held. */
 bool survey_is_held(const char *path, int *unknown);

@@ -244,16 +244,11 @@ static int read_number(
 
 /* ---- the whole ---- */
 
-/* If no process holds the dataset, its running runs count as pending: the next start makes them so. */
 void survey_count(struct survey *survey)
 {
     memset(survey->count, 0, sizeof(survey->count));
-    for (int64_t cell = 0; cell < survey->view.cells; cell++) {
-        enum outcome outcome = (enum outcome)survey->outcome[cell];
-        if (outcome == OUTCOME_RUNNING && !survey->held)
-            outcome = OUTCOME_PENDING;
-        survey->count[outcome]++;
-    }
+    for (int64_t cell = 0; cell < survey->view.cells; cell++)
+        survey->count[survey->outcome[cell]]++;
     survey->running = survey->count[OUTCOME_RUNNING];
     survey->runs = survey->view.cells - survey->count[OUTCOME_SKIPPED];
     survey->ended = survey->runs - survey->count[OUTCOME_PENDING] - survey->running;
@@ -320,6 +315,10 @@ static int read_content(struct survey *survey, const struct survey *before, doub
     survey->outcome = memory_new((size_t)view->cells, 1);
     if (view_known_outcomes(view, survey->outcome, error) != 0)
         return -1;
+    /* If no process holds the dataset, its running runs are pending: the next start makes them so. */
+    for (int64_t cell = 0; !survey->held && cell < view->cells; cell++)
+        if (survey->outcome[cell] == OUTCOME_RUNNING)
+            survey->outcome[cell] = OUTCOME_PENDING;
     survey->growth = view_cells(view, metric_table[METRIC_norm_growth].name, error);
     if (!survey->growth)
         return -1;

@@ -125,17 +125,57 @@ def test_another_division_is_refused(folder):
     parts = folder / "sweep.parts"
     assert refused(folder, "run", "sweep.yaml", "-o", "sweep.parts/2-of-3.nc") == \
         "sweep.parts/2-of-3.nc: holds part 2/3 of a sweep; give another -o"
-    shutil.copy(parts / "2-of-3.nc", parts / "1-of-4.nc")
-    assert refused(folder, "run", "sweep.yaml", "--part", "1/4") == \
-        "sweep.parts/1-of-4.nc: holds part 2/3 of a sweep; give another -o"
-    shutil.copy(folder / "sweep.nc", parts / "1-of-4.nc")
-    assert refused(folder, "run", "sweep.yaml", "--part", "1/4") == \
-        "sweep.parts/1-of-4.nc: holds a whole sweep, not a part; give another -o"
+    (folder / "other.parts").mkdir()
+    shutil.copy(parts / "2-of-3.nc", folder / "other.parts/1-of-4.nc")
+    assert refused(folder, "run", "sweep.yaml", "-o", "other.nc", "--part", "1/4") == \
+        "other.parts/1-of-4.nc: holds part 2/3 of a sweep; give another -o"
+    shutil.copy(folder / "sweep.nc", folder / "other.parts/1-of-4.nc")
+    assert refused(folder, "run", "sweep.yaml", "-o", "other.nc", "--part", "1/4") == \
+        "other.parts/1-of-4.nc: holds a whole sweep, not a part; give another -o"
     for change in ["seed=[1, 2, 3]", "skip=null"]:
         said = refused(folder, "run", "sweep.yaml", "--part", "2/3", "--set", change)
         assert "holds part 2/3 of a sweep, as it was when the part began; a part does not grow" in said
     outcome, _, _ = part_of(parts / "2-of-3.nc")
     assert (outcome == DONE).sum() == 7
+
+
+@pytest.mark.parametrize("more", [["run"], ["run", "--fresh"], ["run", "--dry-run"], ["plan"]])
+def test_parts_of_another_number_are_refused(folder, more):
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert refused(folder, *more, "sweep.yaml", "--part", "1/4") == \
+        "sweep.parts: has parts of 3 and not of 4; give --part I/3, or move these parts elsewhere"
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    (folder / "sweep.parts/9-of-9.nc").touch()
+    assert refused(folder, *more, "sweep.yaml", "--part", "1/3").startswith("sweep.parts: has parts of ")
+
+
+def test_failed_runs_of_a_part_are_repeated(folder):
+    path = folder / "sweep.parts/2-of-3.nc"
+    with netcdf(path) as file:
+        outcome = file["outcome"][:]
+        cell = np.unravel_index(np.flatnonzero(outcome.ravel() == DONE)[0], outcome.shape)
+        file["outcome"][cell] = 4
+    part = ["run", "sweep.yaml", "--part", "2/3", "-j", "0"]
+    assert "nothing left to do: 7 runs: 6 done, 0 diverged, 1 failed" in command(folder, *part, status=1).stdout
+    assert "retry     1 run, " in command(folder, *part, "--retry-failed", "--dry-run").stdout
+    command(folder, *part, "--retry-failed")
+    with xr.open_dataset(folder / "sweep.nc") as whole, xr.open_dataset(path) as found:
+        assert found.attempts.values[cell] == 2 and found.outcome.values[cell] == DONE
+        assert (found.outcome.values == DONE).sum() == 7
+        ours = found.outcome.values == DONE
+        np.testing.assert_array_equal(found.final_train_loss.values[ours], whole.final_train_loss.values[ours])
+
+
+def test_a_part_begins_anew(folder):
+    path = folder / "sweep.parts/2-of-3.nc"
+    before, others = path.read_bytes(), (folder / "sweep.parts/1-of-3.nc").read_bytes()
+    command(folder, "run", "sweep.yaml", "--part", "2/3", "-j", "0", "--fresh", "--set", "title=Anew")
+    assert path.with_name("2-of-3.nc.old").read_bytes() == before
+    assert (folder / "sweep.parts/1-of-3.nc").read_bytes() == others
+    with xr.open_dataset(path) as found:
+        assert found.attrs["sweep_title"] == "Anew" and (found.outcome.values == DONE).sum() == 7
+        assert (found.attempts.values == 1).sum() == 7
+    assert status(folder)["state"] == "complete" and status(folder)["ended"] == RUNS
 
 
 def test_status_counts_all_parts(folder):
