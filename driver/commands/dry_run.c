@@ -104,13 +104,11 @@ static void print_steps(const char *word, const struct forecast_steps *steps, co
 static void print_forecast(const struct sweep *sweep, const struct forecast *forecast)
 {
     const int64_t *kept = forecast->kept;
-    int64_t skipped = sweep->parts ? sweep->skipped : kept[OUTCOME_SKIPPED], own = 0;
+    int64_t skipped = sweep->parts ? sweep->skipped : kept[OUTCOME_SKIPPED];
 
-    for (int64_t cell = 0; sweep->parts && cell < sweep->cells; cell++)
-        own += sweep_trains(sweep, cell);
-    if (sweep->parts)
-        printf("part      %d of %d: %" PRId64 " of %" PRId64 " runs\n", sweep->part, sweep->parts, own,
-            sweep->cells - sweep->skipped);
+    if (sweep->parts) /* other parts' runs are skipped in the dataset of this one */
+        printf("part      %d of %d: %" PRId64 " of %" PRId64 " runs\n", sweep->part, sweep->parts,
+            sweep->cells - kept[OUTCOME_SKIPPED], sweep->cells - sweep->skipped);
     if (begin_line("keep", kept[OUTCOME_DONE] + kept[OUTCOME_DIVERGED] + kept[OUTCOME_FAILED]))
         printf(": %" PRId64 " done, %" PRId64 " diverged, %" PRId64 " failed\n", kept[OUTCOME_DONE],
             kept[OUTCOME_DIVERGED], kept[OUTCOME_FAILED]);

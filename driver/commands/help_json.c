@@ -22,6 +22,9 @@ static void open_row(struct json_writer *writer, const char *const *pairs)
         json_writer_text(writer, pairs[0], pairs[1]);
 }
 
+/* A row of texts alone. */
+#define PUT_ROW(writer, ...) (OPEN_ROW(writer, __VA_ARGS__), json_writer_close(writer, '}'))
+
 static void put_words(struct json_writer *writer, const char *name, const char *const *words, int count)
 {
     json_writer_open(writer, name, '[');
@@ -155,8 +158,7 @@ static void put_sweep(struct json_writer *writer)
     json_writer_open(writer, "keys", '[');
     for (enum key key = 0; key < KEY_COUNT; key++) {
         const struct key_row *row = &key_table[key];
-        OPEN_ROW(writer, "name", row->name, "form", row->form, "default", row->initial, "help", row->help);
-        json_writer_close(writer, '}');
+        PUT_ROW(writer, "name", row->name, "form", row->form, "default", row->initial, "help", row->help);
     }
     json_writer_close(writer, ']');
     json_writer_open(writer, "measure_options", '[');
@@ -201,16 +203,12 @@ static void put_metrics(struct json_writer *writer)
     const char *dimensions[METRIC_RANK_MOST];
 
     json_writer_open(writer, "groups", '[');
-    for (enum metric_group i = 0; i < GROUP_COUNT; i++) {
-        OPEN_ROW(writer, "name", metric_group_names[i], "measured", help_measured(i));
-        json_writer_close(writer, '}');
-    }
+    for (enum metric_group i = 0; i < GROUP_COUNT; i++)
+        PUT_ROW(writer, "name", metric_group_names[i], "measured", help_measured(i));
     json_writer_close(writer, ']');
     json_writer_open(writer, "natures", '[');
-    for (enum nature i = 0; i < NATURE_COUNT; i++) {
-        OPEN_ROW(writer, "name", nature_table[i].word, "meaning", nature_table[i].meaning);
-        json_writer_close(writer, '}');
-    }
+    for (enum nature i = 0; i < NATURE_COUNT; i++)
+        PUT_ROW(writer, "name", nature_table[i].word, "meaning", nature_table[i].meaning);
     json_writer_close(writer, ']');
     json_writer_open(writer, "metrics", '[');
     for (enum metric i = 0; i < METRIC_COUNT; i++) {
@@ -244,16 +242,13 @@ static void put_variables(struct json_writer *writer)
     json_writer_open(writer, "session_variables", '[');
     for (enum session_variable i = 0; i < SESSION_VARIABLE_COUNT; i++) {
         const struct session_variable_row *row = &session_variable_table[i];
-        OPEN_ROW(writer, "name", row->name, "type", storage_names[row->type], "unit", row->unit, "long_name",
+        PUT_ROW(writer, "name", row->name, "type", storage_names[row->type], "unit", row->unit, "long_name",
             row->long_name);
-        json_writer_close(writer, '}');
     }
     json_writer_close(writer, ']');
     json_writer_open(writer, "attributes", '[');
-    for (int i = 0; i < ATTRIBUTE_COUNT; i++) {
-        OPEN_ROW(writer, "name", attribute_table[i].name, "meaning", attribute_table[i].meaning);
-        json_writer_close(writer, '}');
-    }
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++)
+        PUT_ROW(writer, "name", attribute_table[i].name, "meaning", attribute_table[i].meaning);
     json_writer_close(writer, ']');
 }
 

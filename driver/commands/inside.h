@@ -97,17 +97,11 @@ struct arguments {
     unsigned given; /* a bit per option */
     const char *operand[OPERANDS_MOST];
     int operand_count;
-    const char *output; /* -o; NULL: not given */
+    const char *output, *tokens, *over, *log, *hosts, *part; /* NULL: not given */
     int jobs, spares; /* -1: not given */
-    int runs; /* -n; 0: not given */
-    const char *tokens; /* NULL: not given */
-    int context, threads; /* 0: not given */
-    int mask, sentinel; /* valid if given */
+    int runs, context, threads, budget; /* 0: not given; budget: seconds */
+    int mask, sentinel, limit; /* valid if given */
     struct texts setting, at;
-    const char *over; /* NULL: not given */
-    const char *log, *hosts, *part; /* NULL: not given */
-    int limit; /* valid if given */
-    int budget; /* seconds; 0: not given */
 };
 
 /* What an option's value is stored as. */

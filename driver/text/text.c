@@ -39,20 +39,20 @@ int duration_read(const char *text)
 {
     static const char units[] = "dhms";
     static const int seconds[] = {86400, 3600, 60, 1};
-    const char *last = NULL;
+    const char *left = units; /* those that are smaller than the last one */
     int64_t sum = 0;
 
-    do { /* a number and a unit, which is smaller than the one before */
+    do { /* a number and its unit; a number alone is of seconds */
         char *end;
         long number = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : -1;
         if (number < 0 || number > INT_MAX)
             return -1;
-        const char *unit = *end ? strchr(units, *end) : last ? NULL : units + 3;
-        if (!unit || (last && unit <= last))
+        const char *unit = strchr(left, *end || left > units ? *end : 's');
+        if (!unit || !*unit)
             return -1;
         sum += number * seconds[unit - units];
-        last = unit;
-        text = *end ? end + 1 : end;
+        left = unit + 1;
+        text = end + (*end != 0);
     } while (*text);
     return sum <= INT_MAX ? (int)sum : -1;
 }

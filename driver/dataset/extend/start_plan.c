@@ -205,24 +205,26 @@ static int find_grown(struct start_plan *plan, struct error *error)
  * its parts have other runs. */
 static int check_part(const struct start_plan *plan, struct error *error)
 {
-    const char *here = plan->layout.sweep->part_text, *command = "give another -o";
-    int cause = 0, length;
+    const char *here = plan->layout.sweep->part_text;
+    int cause = 0, result = 0;
     char *there = view_text(&plan->view, ATTRIBUTE_PART, &cause);
+    int length = there ? (int)strcspn(there, " ") : 0; /* of "3/8" */
 
     if (cause)
-        return layout_error(error, plan->name, cause);
-    bool same = there && here ? strcmp(there, here) == 0 : !there == !here;
-    length = there ? (int)strcspn(there, " ") : 0;
-    if (there && here && strncmp(there, here, (size_t)length + 1) == 0)
-        command =
-            "a part does not grow: give back the axes and skip that it had, or use --fresh for all parts";
-    if (!same && there)
-        error_set(error, ERROR_INPUT, "%s: holds part %.*s of a sweep%s; %s", plan->name, length, there,
-            command[0] == 'a' ? ", as it was when the part began" : "", command);
-    else if (!same)
-        error_set(error, ERROR_INPUT, "%s: holds a whole sweep, not a part; %s", plan->name, command);
+        result = layout_error(error, plan->name, cause);
+    else if (here && !there)
+        result =
+            error_set(error, ERROR_INPUT, "%s: holds a whole sweep, not a part; give another -o", plan->name);
+    else if (there && (!here || strncmp(there, here, (size_t)length + 1) != 0))
+        result = error_set(
+            error, ERROR_INPUT, "%s: holds part %.*s of a sweep; give another -o", plan->name, length, there);
+    else if (there && strcmp(there, here) != 0)
+        result = error_set(error, ERROR_INPUT,
+            "%s: holds part %.*s of a sweep, as it was when the part began; a part does not grow: give back "
+            "the axes and skip that it had, or use --fresh for all parts",
+            plan->name, length, there);
     free(there);
-    return same ? 0 : -1;
+    return result;
 }
 
 /* The file of `view` holds the sweep or a part of it: it is continued, rewritten, or that of a shorter one.
