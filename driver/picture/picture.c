@@ -34,7 +34,8 @@ enum mark {
     MARK_SKIPPED,
     MARK_NOTHING, /* of variables */
     MARK_NUMBER,
-    MARK_FLAG, /* + i: the word of value i */
+    MARK_PALE, /* + one of the first three: a pending cell whose nearest neighbour has that mark */
+    MARK_FLAG = MARK_PALE + 3, /* + i: the word of value i */
     MARK_COUNT = MARK_FLAG + VIEW_FLAGS_MAX,
 };
 
@@ -56,21 +57,12 @@ static const struct {
     [MARK_SKIPPED] = {' ', COLOUR_NONE, "skipped (blank)"},
     [MARK_NOTHING] = {'.', COLOUR_NONE, "no value"},
     [MARK_NUMBER] = {' ', COLOUR_NONE, ""},
-};
-
-/* The same of pending cells that look like a neighbour. */
-static const struct {
-    char character;
-    const char *word;
-} pale_marks[] = {
-    [MARK_GROWING] = {'*', "pending, nearest is growing"},
-    [MARK_SHRINKING] = {'~', "pending, nearest is shrinking"},
-    [MARK_DIVERGED] = {':', "pending, nearest has diverged"},
+    [MARK_PALE + MARK_GROWING] = {'*', COLOUR_NONE, "pending, nearest is growing"},
+    [MARK_PALE + MARK_SHRINKING] = {'~', COLOUR_NONE, "pending, nearest is shrinking"},
+    [MARK_PALE + MARK_DIVERGED] = {':', 248, "pending, nearest has diverged"},
 };
 
 #define PALE 0.4 /* of the strength of a colour */
-
-enum { GREY = 248 };
 
 static const char shades[] = ":-=+*#%@";
 
@@ -86,7 +78,6 @@ struct cell_sums {
 struct cell {
     double number; /* NaN: none */
     enum mark mark;
-    bool pale; /* these are a neighbour's: its own runs are all to come */
 };
 
 struct drawing {
@@ -106,7 +97,7 @@ struct drawing {
     struct cell *cell; /* [cells] */
     const struct cell *panel; /* [y][x] the panel that is drawn */
     struct colour_scale scale; /* the same for all panels */
-    int64_t used[MARK_COUNT], pale[MARK_COUNT]; /* number of cells with each mark */
+    int64_t used[MARK_COUNT]; /* number of cells with each mark */
     int64_t diverged_runs;
     bool all_diverged; /* then none is left out */
     int64_t fewer; /* cells that have runs, but fewer than others because some are skipped */
@@ -200,6 +191,11 @@ static bool is_growth(enum mark mark)
     return mark == MARK_GROWING || mark == MARK_SHRINKING;
 }
 
+static bool is_pale(enum mark mark)
+{
+    return mark >= MARK_PALE && mark < MARK_FLAG;
+}
+
 static struct cell judge_cell(const struct drawing *d, int64_t i)
 {
     const struct cell_sums *sums = &d->sums[i];
@@ -242,10 +238,11 @@ static void paint_pending(struct drawing *d, struct cell *panel)
             struct cell *cell = &panel[next[side]];
             if (cell->mark != MARK_PENDING)
                 continue;
-            *cell = (struct cell){panel[at].number, panel[at].mark, true};
+            *cell = panel[at];
+            cell->mark += is_pale(cell->mark) ? 0 : MARK_PALE;
             reached[count++] = next[side];
             d->used[MARK_PENDING]--;
-            d->pale[cell->mark]++;
+            d->used[cell->mark]++;
         }
     }
     free(reached);
@@ -299,7 +296,8 @@ static int colour_at(const struct drawing *d, double place)
 static struct plot_cell look_of(const struct drawing *d, const struct cell *cell)
 {
     double place = colour_scale_place(&d->scale, cell->number);
-    bool flag = cell->mark >= MARK_FLAG;
+    bool flag = cell->mark >= MARK_FLAG, pale = is_pale(cell->mark);
+    enum mark mark = cell->mark - (pale ? MARK_PALE : 0);
     struct plot_cell look =
         flag ? look_of_flag(d, (int)(cell->mark - MARK_FLAG))
              : (struct plot_cell){marks[cell->mark].character, marks[cell->mark].colour, ""};
@@ -310,19 +308,15 @@ static struct plot_cell look_of(const struct drawing *d, const struct cell *cell
         look.colour = colour_at(d, place);
         if (d->digits)
             snprintf(look.text, sizeof(look.text), "%.*g", d->digits, cell->number);
-    } else if (is_growth(cell->mark)) { /* however weak, one is orange and the other violet */
-        place = 2 * place - 1;
-        place *= cell->pale ? PALE : 1;
-        look.colour = colour_diverging(cell->mark == MARK_GROWING ? fmax(place, DBL_MIN) : fmin(place, 0));
-    } else if (!look.text[0] && (d->terminal.colours || d->digits || d->words)) {
+    } else if (is_growth(mark)) { /* however weak, one is orange and the other violet */
+        place = (2 * place - 1) * (pale ? PALE : 1);
+        look.colour = colour_diverging(mark == MARK_GROWING ? fmax(place, DBL_MIN) : fmin(place, 0));
+    }
+    if (pale && d->terminal.colours)
+        look.character = marks[MARK_PENDING].character;
+    if (cell->mark != MARK_NUMBER && !is_growth(cell->mark) && !look.text[0] &&
+        (d->terminal.colours || d->digits || d->words))
         snprintf(look.text, sizeof(look.text), "%c", look.character);
-    }
-    if (cell->pale) {
-        look.character =
-            d->terminal.colours ? marks[MARK_PENDING].character : pale_marks[cell->mark].character;
-        look.colour = cell->mark == MARK_DIVERGED ? GREY : look.colour;
-        snprintf(look.text, sizeof(look.text), "%s", d->terminal.colours ? "." : "");
-    }
     return look;
 }
 
@@ -421,19 +415,13 @@ static void print_legend(const struct drawing *d, FILE *out)
             : scale->logarithmic ? ", logarithmic"
                                  : "");
     for (enum mark mark = 0; mark < MARK_COUNT; mark++) {
-        struct cell cell = {.number = NAN, .mark = mark};
+        struct cell cell = {.mark = mark,
+            .number = is_pale(mark) ? colour_scale_value(scale, mark == MARK_PALE + MARK_GROWING) : NAN};
         bool said = mark == MARK_NUMBER || (painted && is_growth(mark)) || (mark >= MARK_FLAG && d->words);
         if (d->used[mark] == 0 || said)
             continue;
         struct plot_cell look = look_of(d, &cell);
         legend_add(&legend, &look, mark >= MARK_FLAG ? d->flags.word[mark - MARK_FLAG] : marks[mark].word);
-    }
-    for (enum mark mark = 0; mark <= MARK_DIVERGED; mark++) {
-        struct cell cell = {
-            .number = colour_scale_value(&d->scale, mark == MARK_GROWING), .mark = mark, .pale = true};
-        struct plot_cell look = look_of(d, &cell);
-        if (d->pale[mark] > 0)
-            legend_add(&legend, &look, pale_marks[mark].word);
     }
     legend_end(&legend);
 }
