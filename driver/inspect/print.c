@@ -32,22 +32,11 @@ static bool has_stacks(const struct inspected *inspected)
     return inspected->form.along[DIMENSION_STACK] > 1;
 }
 
-static const char *attribute_text(const struct inspected *inspected, const char *name)
-{
-    struct inspected_attribute attribute[INSPECTED_ATTRIBUTES];
-    int count = inspected_attributes(inspected, attribute);
-
-    for (int i = 0; i < count; i++)
-        if (attribute[i].text && strcmp(attribute[i].name, name) == 0)
-            return attribute[i].text;
-    return "";
-}
-
 static void print_head(const struct inspected *inspected)
 {
     const struct architecture *a = inspected->architecture;
 
-    printf("%-12s%s, %s", "network", inspected->family, attribute_text(inspected, "network"));
+    printf("%-12s%s, %s", "network", inspected->family, param_find("network")->words[a->network]);
     for (int64_t stack = 0; stack < architecture_stacks(a); stack++) {
         const struct stack_form form = architecture_stack(a, stack);
         printf("%s%" PRId64, stack ? " + " : ", ", form.end - form.begin);

@@ -3,13 +3,10 @@
 #include "driver/text/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The bytes of a file, behind a byte order mark. */
 struct bytes {
@@ -91,48 +88,26 @@ static int read_tokens(struct text *text, const struct bytes *file, const char *
     return 0;
 }
 
-/* Reads `size` bytes, and fewer if the file is shorter by now. Returns their number, or -1 with errno. */
-static ssize_t read_all(int descriptor, char *to, size_t size)
-{
-    size_t count = 0;
-
-    while (count < size) {
-        ssize_t some = read(descriptor, to + count, size - count);
-        if (some < 0 && errno != EINTR)
-            return -1;
-        if (some == 0)
-            break;
-        count += some > 0 ? (size_t)some : 0;
-    }
-    return (ssize_t)count;
-}
-
 /* Reads a whole file into *text, which the caller frees. 0, or an errno. */
 static int read_file(const char *path, char **text, size_t *size)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC), status = descriptor < 0 ? errno : 0;
-    struct stat found;
-    ssize_t count = 0;
+    int64_t length;
+    int cause, descriptor = regular_open(path, &length, &cause);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
 
     *text = NULL;
-    if (status == 0 && fstat(descriptor, &found) != 0)
-        status = errno;
-    if (status == 0 && !S_ISREG(found.st_mode))
-        status = S_ISDIR(found.st_mode) ? EISDIR : ESPIPE;
-    if (status == 0) {
-        *text = memory_new((size_t)found.st_size, 1);
-        count = read_all(descriptor, *text, (size_t)found.st_size);
-        status = count < 0 ? errno : 0;
-    }
-    *size = (size_t)count;
-    if (descriptor >= 0)
-        close(descriptor);
-    return status;
+    if (!file)
+        return cause ? cause : ENOMEM;
+    *text = memory_new((size_t)length, 1);
+    *size = fread(*text, 1, (size_t)length, file); /* fewer bytes if the file is shorter by now */
+    cause = ferror(file) ? errno : 0;
+    fclose(file);
+    return cause;
 }
 
 int token_ids_read(struct text *text, const char *path, const struct token_ids *how, struct error *error)
 {
-    struct bytes bytes;
+    struct bytes bytes = {0};
     char *content;
     int status = read_file(path, &content, &bytes.size);
 
@@ -140,7 +115,7 @@ int token_ids_read(struct text *text, const char *path, const struct token_ids *
     bytes.at = content;
     if (status != 0)
         status = error_set(error, status == EIO || status == ENOMEM ? ERROR_ENVIRONMENT : ERROR_INPUT,
-            "%s: %s", path, strerror(status));
+            "%s: %s", path, regular_why(status));
     else if (utf8_begin(&bytes.at, &bytes.size, error) < 0)
         status = error_prefix(error, "%s", path);
     else

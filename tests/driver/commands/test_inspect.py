@@ -1,6 +1,7 @@
 """`normsweep inspect`: every number against PyTorch in float64, and the messages of options and texts."""
 import json
 import math
+import os
 import re
 import subprocess
 
@@ -172,12 +173,14 @@ OPTIONS_REFUSED = {
     ("--tokens=",): "normsweep inspect: a value is missing after '--tokens'",
     ("--tokens", "none"): "none: No such file or directory",
     ("--tokens", "."): ".: Is a directory",
+    ("--tokens", "pipe"): "pipe: not a regular file",
 }
 
 
 @pytest.mark.parametrize("arguments", OPTIONS_REFUSED, ids=" ".join)
 def test_refused_options(tmp_path, arguments):
     write(tmp_path, gpt2.random_weights(**SMALL), heads=2)
+    os.mkfifo(tmp_path / "pipe")  # nobody writes to it, and it must not be waited for
     done = inspect(tmp_path, *arguments, status=2)
     assert (done.stdout, done.stderr) == ("", OPTIONS_REFUSED[arguments] + "\n")
 
