@@ -31,7 +31,6 @@ void job_divide(struct sweep *sweep, const struct corpus *corpus)
         run[count] = (struct pending_run){.cell = walk.cell,
             .cost = train_cost(&walk.run, corpus, &sweep->measure),
             .turn = sweep_turn(sweep, walk.cell)};
-    walk_release(&walk);
     qsort(run, (size_t)count, sizeof(*run), in_order);
     sweep_digest(sweep, corpus, &digest);
     sweep->part_of = memory_zero((size_t)sweep->cells, sizeof(*sweep->part_of));

@@ -88,14 +88,6 @@ static struct dimension *add_dimension(struct plane *plane, const char *name, in
     return dimension;
 }
 
-static const struct axis *axis_of(const struct view *view, const char *name)
-{
-    for (int64_t i = 0; i < view->axis_count; i++)
-        if (strcmp(view->axis[i].name, name) == 0)
-            return &view->axis[i];
-    return NULL;
-}
-
 void plane_of_axes(struct plane *plane, int64_t axis_count, const struct axis *axis)
 {
     *plane = (struct plane){.size = 1};
@@ -108,10 +100,10 @@ int plane_of_variable(
 {
     *plane = (struct plane){.size = 1};
     for (int i = 0; i < variable->dimension_count; i++) {
-        const struct axis *axis = axis_of(view, variable->dimension[i]);
+        int64_t axis = axis_named(view->axis_count, view->axis, variable->dimension[i]);
         struct dimension *dimension = add_dimension(plane, variable->dimension[i], variable->length[i]);
-        if (axis) {
-            take_axis(dimension, axis);
+        if (axis >= 0) {
+            take_axis(dimension, &view->axis[axis]);
         } else if (read_coordinate(dimension, view, error) != 0) {
             plane_release(plane);
             return -1;
@@ -183,18 +175,13 @@ static int next_open(const struct plane *plane, int taken)
     return PLANE_NONE;
 }
 
-struct numbered {
-    double number;
-    int64_t index;
-};
-
-static int by_number(const void *a, const void *b)
+static int by_number(const void *context, int64_t a, int64_t b)
 {
-    const struct numbered *x = a, *y = b;
+    const struct dimension *dimension = context;
 
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->index < y->index ? -1 : 1;
+    if (!dimension || !dimension->number)
+        return 0;
+    return (dimension->number[a] > dimension->number[b]) - (dimension->number[a] < dimension->number[b]);
 }
 
 /* Orders the values of an axis and labels them. */
@@ -207,13 +194,10 @@ static void lay_out(struct side *side, const struct plane *plane)
     side->length = dimension ? dimension->length : 1;
     side->drawn = memory_zero((size_t)side->length, sizeof(*side->drawn));
     side->label = memory_zero((size_t)side->length, sizeof(*side->label));
-    struct numbered *order = memory_new((size_t)side->length, sizeof(*order));
-    for (int64_t i = 0; i < side->length; i++)
-        order[i] = (struct numbered){dimension && dimension->number ? dimension->number[i] : 0, i};
-    qsort(order, (size_t)side->length, sizeof(*order), by_number);
+    int64_t *order = memory_sorted(side->length, by_number, dimension);
     for (int64_t i = 0; dimension && i < side->length; i++) {
-        side->drawn[order[i].index] = i;
-        dimension_label(dimension, order[i].index, digits, side->label[i]);
+        side->drawn[order[i]] = i;
+        dimension_label(dimension, order[i], digits, side->label[i]);
     }
     free(order);
 }
@@ -233,7 +217,7 @@ void plane_choose(struct plane *plane, const struct view *view, int x, int y)
     for (int i = 0; i < plane->count; i++) {
         struct dimension *dimension = &plane->dimension[i];
         dimension->paneled = view && i != x && i != y && is_open(plane, i) && !is_repeat(plane, i) &&
-                             axis_of(view, dimension->name);
+                             axis_named(view->axis_count, view->axis, dimension->name) >= 0;
         plane->combinations *= dimension->paneled ? dimension->length : 1;
     }
     plane->panels = plane->combinations < PANELS_MOST ? (int)plane->combinations : PANELS_MOST;

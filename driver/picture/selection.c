@@ -7,7 +7,6 @@
 #include "driver/text/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,17 +23,9 @@ struct selection {
 
 /* ---- answers to what is not there ---- */
 
-__attribute__((format(printf, 2, 3))) static int refuse(const struct selection *s, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    char *text = memory_vformat(format, arguments);
-    va_end(arguments);
-    error_set(s->error, ERROR_INPUT, "%s%s", s->about, text);
-    free(text);
-    return -1;
-}
+/* "out.nc: param_norm: <format>". Always -1. */
+#define refuse(s, ...)                                                                                       \
+    (error_set((s)->error, ERROR_INPUT, __VA_ARGS__), error_prefix((s)->error, "%s", (s)->about))
 
 /* The name may be a key of the sweep file that is not an axis here, or the one of a value of a `together`. */
 static int refuse_name(const struct selection *s, const char *name, const char *option)
@@ -49,17 +40,16 @@ static int refuse_name(const struct selection *s, const char *name, const char *
     for (int64_t i = 0; param && i < view->axis_count; i++)
         for (int64_t j = 0; view->axis[i].label && j < view->axis[i].param_count; j++)
             if (view->axis[i].param[j] == param)
-                return refuse(
-                    s, ": %s changes along %s; %s takes that name", name, view->axis[i].name, option);
+                return refuse(s, "%s changes along %s; %s takes that name", name, view->axis[i].name, option);
     if (param && view_param(view, param, &value, NULL))
-        return refuse(s, ": %s is %s in all runs, and is not an axis; leave it out of %s", name,
+        return refuse(s, "%s is %s in all runs, and is not an axis; leave it out of %s", name,
             param_format(param, value, text, sizeof(text)), option);
     nearest_init(&nearest, name);
     for (int i = 0; i < s->plane->count; i++) {
         nearest_offer(&nearest, s->plane->dimension[i].name);
         string_format(&names, "%s%s", i ? ", " : "; it has ", s->plane->dimension[i].name);
     }
-    refuse(s, " has no dimension '%s'%s", text_excerpt(name, excerpt),
+    error_set(s->error, ERROR_INPUT, "%s has no dimension '%s'%s", s->about, text_excerpt(name, excerpt),
         nearest.best   ? nearest_hint(&nearest, text)
         : names.length ? names.bytes
                        : "; it has none");
@@ -119,14 +109,14 @@ static int refuse_value(const struct selection *s, const struct dimension *dimen
         nearest_offer(&nearest, dimension->word[i]);
     if (long_list && *value && !*end && isfinite(number)) {
         values = list_nearest(dimension, number);
-        refuse(s, ": no %s '%s'; the nearest of %lld %s", dimension->name, excerpt,
+        refuse(s, "no %s '%s'; the nearest of %lld %s", dimension->name, excerpt,
             (long long)dimension->length, values);
     } else if (nearest.best) {
-        return refuse(s, ": no %s '%s'%s", dimension->name, excerpt, nearest_hint(&nearest, hint));
+        return refuse(s, "no %s '%s'%s", dimension->name, excerpt, nearest_hint(&nearest, hint));
     } else {
         values = list_values(dimension);
-        refuse(s, ": no %s '%s'; it is %s%s", dimension->name, excerpt,
-            dimension->length > 1 ? "one of " : "", values);
+        refuse(s, "no %s '%s'; it is %s%s", dimension->name, excerpt, dimension->length > 1 ? "one of " : "",
+            values);
     }
     free(values);
     return -1;
@@ -163,14 +153,14 @@ static int fix_one(const struct selection *s, char *pair)
     char excerpt[EXCERPT_SIZE], *value = strchr(pair, '=');
 
     if (!value || value == pair)
-        return refuse(s, ": --at takes NAME=VALUE and not '%s'", text_excerpt(pair, excerpt));
+        return refuse(s, "--at takes NAME=VALUE and not '%s'", text_excerpt(pair, excerpt));
     *value++ = '\0';
     int found = plane_find(s->plane, pair);
     if (found < 0)
         return refuse_name(s, pair, "--at");
     struct dimension *dimension = &s->plane->dimension[found];
     if (dimension->fixed >= 0)
-        return refuse(s, ": --at names %s twice", dimension->name);
+        return refuse(s, "--at names %s twice", dimension->name);
     dimension->fixed = find_value(dimension, value);
     return dimension->fixed < 0 ? refuse_value(s, dimension, value) : 0;
 }
@@ -196,13 +186,13 @@ static int find_axes(const struct selection *s, char *over, int which[2])
     for (int i = 0; (name = strsep(&over, ",")); i++) {
         int found = i < 2 ? plane_find(s->plane, name) : -1;
         if (i == 2)
-            return refuse(s, ": --over takes one or two names");
+            return refuse(s, "--over takes one or two names");
         if (found < 0)
             return refuse_name(s, name, "--over");
         if (s->plane->dimension[found].fixed >= 0)
-            return refuse(s, ": %s is both in --at and in --over", name);
+            return refuse(s, "%s is both in --at and in --over", name);
         if (found == which[0])
-            return refuse(s, ": --over names %s twice", name);
+            return refuse(s, "--over names %s twice", name);
         which[i] = found;
     }
     return 0;

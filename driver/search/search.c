@@ -42,22 +42,12 @@ struct search {
 
 /* ---- places ---- */
 
-static int compare_indices(const void *a, const void *b, void *context)
-{
-    const struct axis *axis = context;
-
-    return value_compare(axis->param[0], axis->value[*(const int64_t *)a], axis->value[*(const int64_t *)b]);
-}
-
 /* The place of each index of an axis in the order of values. */
-static int64_t *rank_axis(struct axis *axis)
+static int64_t *rank_axis(const struct axis *axis)
 {
     int64_t *rank = memory_new((size_t)axis->length, sizeof(*rank));
-    int64_t *sorted = memory_new((size_t)axis->length, sizeof(*sorted));
+    int64_t *sorted = memory_sorted(axis->length, axis_compare, axis);
 
-    for (int64_t i = 0; i < axis->length; i++)
-        sorted[i] = i;
-    qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), compare_indices, axis);
     for (int64_t i = 0; i < axis->length; i++)
         rank[sorted[i]] = i;
     free(sorted);
@@ -422,7 +412,7 @@ struct search *search_new(const struct sweep *sweep, const struct search_reader 
         s->curve[i].time = memory_new((size_t)steps, sizeof(double));
     }
     for (int i = 0; i < s->refine->axis_count; i++) {
-        struct axis *axis = &sweep->axis[s->refine->axis[i]];
+        const struct axis *axis = &sweep->axis[s->refine->axis[i]];
         s->rank[i] = rank_axis(axis);
         s->size *= axis->length;
     }

@@ -173,8 +173,6 @@ static void print_export(const struct survey *survey)
     bool back = survey->view.copy;
     char *command = back ? conversion_back(survey->view.name, false) : conversion_to_copy(survey->view.name);
 
-    if (!command)
-        memory_end();
     printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", back ? "continue  " : "export    ", command,
         back ? "a dataset that run can continue" : "a compressed netCDF-4 copy");
     free(command);

@@ -172,38 +172,15 @@ static int read_label(
     return 0;
 }
 
-/* Orders two labels, given by their indices, by the values that they set. */
-static int compare_values(const struct axis *axis, int64_t a, int64_t b)
-{
-    int order = 0;
-
-    for (int64_t p = 0; p < axis->param_count && order == 0; p++) {
-        const union param_value *value = &axis->value[p * axis->length];
-        order = value_compare(axis->param[p], value[a], value[b]);
-    }
-    return order;
-}
-
-static int compare_labels(const void *a, const void *b, void *axis)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    int order = compare_values(axis, left, right);
-
-    return order ? order : (left > right) - (left < right);
-}
-
 /* Two labels that set the same values would train every run twice. */
 static int check_repeated(struct reader *reader, const struct axis *axis, const struct node *labels)
 {
-    int64_t *sorted = memory_new((size_t)axis->length, sizeof(*sorted));
+    int64_t *sorted = memory_sorted(axis->length, axis_compare, axis);
     char a[EXCERPT_SIZE], b[EXCERPT_SIZE];
     int status = 0;
 
-    for (int64_t i = 0; i < axis->length; i++)
-        sorted[i] = i;
-    qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), compare_labels, (void *)axis);
     for (int64_t i = 1; i < axis->length && status == 0; i++)
-        if (compare_values(axis, sorted[i - 1], sorted[i]) == 0)
+        if (axis_compare(axis, sorted[i - 1], sorted[i]) == 0)
             status = node_fault(reader, &labels->key[sorted[i]], "%s: '%s' and '%s' set the same values",
                 axis->name, text_excerpt(axis->label[sorted[i - 1]], a),
                 text_excerpt(axis->label[sorted[i]], b));
@@ -250,10 +227,30 @@ int together_read(struct reader *reader, const struct node *node)
 
 /* ---- axes that have been read ---- */
 
+int axis_compare(const void *context, int64_t a, int64_t b)
+{
+    const struct axis *axis = context;
+    int order = 0;
+
+    for (int64_t p = 0; p < axis->param_count && order == 0; p++) {
+        const union param_value *value = &axis->value[p * axis->length];
+        order = value_compare(axis->param[p], value[a], value[b]);
+    }
+    return order;
+}
+
 int64_t axis_row(const struct axis *axis, const struct param *param)
 {
     for (int64_t i = 0; i < axis->param_count; i++)
         if (axis->param[i] == param)
+            return i;
+    return -1;
+}
+
+int64_t axis_named(int64_t count, const struct axis *axis, const char *name)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (strcmp(axis[i].name, name) == 0)
             return i;
     return -1;
 }

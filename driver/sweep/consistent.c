@@ -250,7 +250,6 @@ static int check_cells(struct reader *reader)
         kept = kept || run_kept_step(&walk.run, walk.run.steps) > 0;
         status = check_cell(reader, &walk);
     }
-    walk_release(&walk);
     for (int i = 0; i < USED && status == 0; i++)
         if (effect[i].set && !effect[i].used)
             status = reader_fault(reader, reader_named(sweep, conditional[i].name)->position,
@@ -290,7 +289,6 @@ void remarks_print(const struct sweep *sweep, FILE *out)
             unscaled += alone;
         }
     }
-    walk_release(&walk);
     for (int i = USED; i < CONDITIONAL; i++)
         if (effect[i].set && !effect[i].used) {
             struct error line;

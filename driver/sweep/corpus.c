@@ -109,7 +109,6 @@ int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct e
     walk_init(&walk, sweep);
     while (status == 0 && walk_next(&walk))
         status = check_cell(sweep, corpus, &walk.run, error);
-    walk_release(&walk);
     if (status < 0)
         corpus_release(corpus);
     return status;
@@ -164,7 +163,6 @@ int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int
     walk_init(&walk, sweep);
     while (walk_next(&walk))
         distinct_add(&last, run_last_step(&walk.run, corpus));
-    walk_release(&walk);
     last.count = sort_distinct(last.value, last.count);
     INVARIANT(last.count > 0, "a sweep of %" PRId64 " cells has steps", sweep->cells);
     /* Every run has the rows of the longest run up to its own last step, and a row for that step. */

@@ -5,7 +5,6 @@
 #include "worker/host/host.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 
 /* Sets the parameters of an axis to their values at `index`. */
 static void set_axis(const struct axis *axis, int64_t index, struct run *run)
@@ -67,7 +66,6 @@ bool sweep_trains(const struct sweep *sweep, int64_t cell)
 void walk_init(struct walk *walk, const struct sweep *sweep)
 {
     *walk = (struct walk){.sweep = sweep, .cell = -1};
-    walk->index = memory_zero((size_t)sweep->axis_count, sizeof(*walk->index));
 }
 
 /* Steps to the next cell, skipped or not. */
@@ -96,12 +94,6 @@ bool walk_next(struct walk *walk)
             return true;
     }
     return false;
-}
-
-void walk_release(struct walk *walk)
-{
-    free(walk->index);
-    *walk = (struct walk){0};
 }
 
 struct threads threads_of(const struct sweep *sweep)

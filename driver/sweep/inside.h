@@ -28,8 +28,8 @@ int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const
 int position_prefix(struct error *error, const char *file, struct position position);
 
 /* The same with an ERROR_INPUT message from a printf format. */
-int position_error(struct error *error, const char *file, struct position position, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+#define position_error(error, file, position, ...)                                                           \
+    (error_set(error, ERROR_INPUT, __VA_ARGS__), position_prefix(error, file, position))
 
 struct reader {
     struct sweep *sweep; /* the result; its path is the prefix of every message */

@@ -6,7 +6,6 @@
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,18 +19,6 @@ int position_prefix(struct error *error, const char *file, struct position posit
     if (position.column > 0)
         return error_set(error, fault.status, "--set %s", fault.text);
     return error_prefix(error, "%s:1:1", name);
-}
-
-int position_error(struct error *error, const char *file, struct position position, const char *format, ...)
-{
-    char text[sizeof(error->text)];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    error_set(error, ERROR_INPUT, "%s", text);
-    return position_prefix(error, file, position);
 }
 
 char *reader_path(const struct reader *reader, const struct node *node, const char *path)

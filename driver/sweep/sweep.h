@@ -15,6 +15,9 @@
 
 #define GRID_MOST 10000000 /* cells of a grid, values of a list */
 
+/* Every axis has at least one parameter of its own. */
+enum { AXES_MAX = (int)(sizeof(struct run) / sizeof(int64_t)) };
+
 enum refine_kind {
     REFINE_NONE, /* every cell is trained */
     REFINE_LINES, /* on each line along one axis, the two neighbours between which the variable crosses */
@@ -104,18 +107,16 @@ void sweep_release(struct sweep *sweep);
  * A walk over the cells that are not skipped, in order, with the run of each. Each step updates only the
  * parameters that change, so that a walk over millions of cells takes a fraction of a second. struct walk
  * walk; walk_init(&walk, sweep); while (walk_next(&walk)) ... walk.cell, walk.run ...
- *     walk_release(&walk);
  */
 struct walk {
     const struct sweep *sweep;
     int64_t cell; /* -1 before the first */
-    int64_t *index; /* [axis_count] */
+    int64_t index[AXES_MAX]; /* [axis_count] */
     struct run run;
 };
 
 void walk_init(struct walk *walk, const struct sweep *sweep);
 bool walk_next(struct walk *walk);
-void walk_release(struct walk *walk);
 
 /* Cells are numbered in row-major order; the first axis of the file is the outermost. */
 
@@ -147,6 +148,12 @@ int64_t axis_index(int64_t count, const struct axis *axis, int64_t number, int64
 
 /* The row of a parameter in the values of an axis; -1: the axis does not move it. */
 int64_t axis_row(const struct axis *axis, const struct param *param);
+
+/* Orders two indices of a struct axis by the values of its parameters, for memory_sorted. */
+int axis_compare(const void *axis, int64_t a, int64_t b);
+
+/* The number of the axis of this name; -1: there is none. */
+int64_t axis_named(int64_t count, const struct axis *axis, const char *name);
 
 /* Which of the axes [count] moves a parameter; NULL: none. */
 const struct axis *axis_find(int64_t count, const struct axis *axis, const struct param *param);

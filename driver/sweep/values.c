@@ -513,18 +513,11 @@ static int fill_written(const struct filling *filling, const struct node *node)
     return append_items(filling, items, count);
 }
 
-/* A value, and its index in a list. */
-struct ranked {
-    union param_value value;
-    int64_t from;
-};
-
-static int compare_ranked(const void *a, const void *b, void *param)
+static int compare_values(const void *context, int64_t a, int64_t b)
 {
-    const struct ranked *left = a, *right = b;
-    int order = value_compare(param, left->value, right->value);
+    const struct filling *filling = context;
 
-    return order ? order : (left->from > right->from) - (left->from < right->from);
+    return value_compare(filling->param, filling->list->value[a], filling->list->value[b]);
 }
 
 /*
@@ -540,28 +533,25 @@ static int put_in_order(const struct filling *filling, const struct node *node, 
 
     if (direction_of(param, list) != 0)
         return 0; /* then no two are equal */
-    struct ranked *ranked = memory_new((size_t)list->count, sizeof(*ranked));
-    for (int64_t i = 0; i < list->count; i++)
-        ranked[i] = (struct ranked){list->value[i], i};
-    qsort_r(ranked, (size_t)list->count, sizeof(*ranked), compare_ranked, (void *)param);
+    int64_t *sorted = memory_sorted(list->count, compare_values, filling);
     for (int64_t i = 1; i < list->count && status == 0; i++)
-        if (value_compare(param, ranked[i - 1].value, ranked[i].value) == 0)
-            status = reader_fault(filling->reader,
-                list->written ? list->written[ranked[i].from] : node->position, "%s: %s appears twice",
-                param->name, param_format(param, ranked[i].value, text, sizeof(text)));
+        if (compare_values(filling, sorted[i - 1], sorted[i]) == 0)
+            status = reader_fault(filling->reader, list->written ? list->written[sorted[i]] : node->position,
+                "%s: %s appears twice", param->name,
+                param_format(param, list->value[sorted[i]], text, sizeof(text)));
     if (status == 0 && param->kind != PARAM_WORD) {
         list->value = memory_new((size_t)list->count, sizeof(*list->value));
         if (list->written)
             list->written = memory_new((size_t)list->count, sizeof(*list->written));
         for (int64_t i = 0; i < list->count; i++) {
-            int64_t from = ranked[direction < 0 ? list->count - 1 - i : i].from;
+            int64_t from = sorted[direction < 0 ? list->count - 1 - i : i];
             list->value[i] = unordered.value[from];
             if (list->written)
                 list->written[i] = unordered.written[from];
         }
         list_release(&unordered);
     }
-    free(ranked);
+    free(sorted);
     return status;
 }
 
@@ -581,12 +571,12 @@ int list_read(struct reader *reader, const struct param *param, const struct nod
     return status;
 }
 
-static int compare_values(const void *a, const void *b, void *param)
+static int compare_stored(const void *a, const void *b, void *param)
 {
     return value_compare(param, *(const union param_value *)a, *(const union param_value *)b);
 }
 
 void list_sort(const struct param *param, struct list *list)
 {
-    qsort_r(list->value, (size_t)list->count, sizeof(*list->value), compare_values, (void *)param);
+    qsort_r(list->value, (size_t)list->count, sizeof(*list->value), compare_stored, (void *)param);
 }

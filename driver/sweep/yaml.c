@@ -236,32 +236,27 @@ static int read_pair(struct parsing *parsing, struct node *map, const yaml_event
     return status;
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_keys(const void *map, int64_t a, int64_t b)
 {
-    const struct node *const *left = a, *const *right = b;
-    int order = strcmp((*left)->text, (*right)->text);
+    const struct node *key = ((const struct node *)map)->key;
 
-    return order ? order : (*left > *right) - (*left < *right);
+    return strcmp(key[a].text, key[b].text);
 }
 
 /* Refuses the first key of a map that repeats an earlier one. */
 static int check_repeated(const struct parsing *parsing, const struct node *map)
 {
-    const struct node **sorted = memory_new((size_t)map->count, sizeof(const struct node *));
-    const struct node *repeated = NULL;
+    int64_t *sorted = memory_sorted(map->count, compare_keys, map), first = map->count;
     char excerpt[EXCERPT_SIZE], why[sizeof("repeated key ''") + EXCERPT_SIZE];
 
-    for (int64_t i = 0; i < map->count; i++)
-        sorted[i] = &map->key[i];
-    qsort(sorted, (size_t)map->count, sizeof(const struct node *), compare_keys);
     for (int64_t i = 1; i < map->count; i++)
-        if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0 && (!repeated || sorted[i] < repeated))
-            repeated = sorted[i];
+        if (sorted[i] < first && compare_keys(map, sorted[i - 1], sorted[i]) == 0)
+            first = sorted[i];
     free(sorted);
-    if (!repeated)
+    if (first == map->count)
         return 0;
-    snprintf(why, sizeof(why), "repeated key '%s'", text_excerpt(repeated->text, excerpt));
-    return refuse(parsing, repeated->position, why);
+    snprintf(why, sizeof(why), "repeated key '%s'", text_excerpt(map->key[first].text, excerpt));
+    return refuse(parsing, map->key[first].position, why);
 }
 
 /* Reads the children of a list or map, and its end. */

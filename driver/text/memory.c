@@ -50,6 +50,32 @@ char *memory_copy(const char *text)
     return memory_copy_part(text, strlen(text));
 }
 
+struct sorting {
+    int (*compare)(const void *context, int64_t a, int64_t b);
+    const void *context;
+};
+
+static int in_order(const void *a, const void *b, void *context)
+{
+    const struct sorting *sorting = context;
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    int result = sorting->compare(sorting->context, left, right);
+
+    return result ? result : (left > right) - (left < right);
+}
+
+int64_t *memory_sorted(
+    int64_t count, int (*compare)(const void *context, int64_t a, int64_t b), const void *context)
+{
+    struct sorting sorting = {compare, context};
+    int64_t *sorted = memory_new((size_t)count, sizeof(*sorted));
+
+    for (int64_t i = 0; i < count; i++)
+        sorted[i] = i;
+    qsort_r(sorted, (size_t)count, sizeof(*sorted), in_order, &sorting);
+    return sorted;
+}
+
 /* Makes room for `more` bytes and a NUL. */
 static void make_room(struct string *string, size_t more)
 {

@@ -128,6 +128,10 @@ char *memory_copy_part(const char *text, size_t length); /* with a NUL behind it
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *memory_vformat(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
+/* The indices 0 .. count - 1 in the order of `compare`, equal ones ascending. The caller frees them. */
+int64_t *memory_sorted(
+    int64_t count, int (*compare)(const void *context, int64_t a, int64_t b), const void *context);
+
 /* A text that grows; all of its functions begin with {0}, or with what was added before. */
 struct string {
     char *bytes; /* with a NUL behind them; NULL: nothing was added yet */

@@ -108,11 +108,8 @@ static int copy_attributes(struct transfer *transfer, int from, int to, bool own
 static bool is_coordinate(int64_t axis_count, const struct axis *axis, const char *name)
 {
     const struct param *param = param_find(name);
-    bool found = param && axis_find(axis_count, axis, param);
 
-    for (int64_t i = 0; !found && i < axis_count; i++)
-        found = strcmp(axis[i].name, name) == 0;
-    return found;
+    return (param && axis_find(axis_count, axis, param)) || axis_named(axis_count, axis, name) >= 0;
 }
 
 /* Has a dimension of the file the same places in the new one? */
@@ -123,10 +120,10 @@ static bool keeps_places(const struct transfer *transfer, const char *name, size
 
     if (nc_inq_dimlen(transfer->to, dimension, &now) != NC_NOERR || now != length)
         return false;
-    for (int64_t i = 0; i < view->axis_count; i++)
-        for (int64_t j = 0; strcmp(view->axis[i].name, name) == 0 && j < view->axis[i].length; j++)
-            if (transfer->match->to[i][j] != j)
-                return false;
+    int64_t axis = axis_named(view->axis_count, view->axis, name);
+    for (int64_t j = 0; axis >= 0 && j < view->axis[axis].length; j++)
+        if (transfer->match->to[axis][j] != j)
+            return false;
     return true;
 }
 

@@ -56,15 +56,6 @@ static void differ_values(struct differences *differences, const char *what, con
         param_format(param, here, new, sizeof(new)));
 }
 
-/* The number of an axis; -1: there is none of this name. */
-static int64_t find_axis(const struct axis *axis, int64_t count, const char *name)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (strcmp(axis[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 /* A fixed parameter in the file. verify_content has found it: only memory can be lacking now. */
 static union param_value fixed_there(struct differences *differences, const struct param *param)
 {
@@ -92,7 +83,6 @@ static const char *why_not_grown(const struct sweep *sweep, int64_t old_steps)
             why = "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, "
                   "wsd, linear and cosine with a schedule_start";
     }
-    walk_release(&walk);
     return why;
 }
 
@@ -275,7 +265,7 @@ static void map_new_axes(struct match *match, struct differences *differences)
     differences->identity = view->axis_count == sweep->axis_count;
     for (int64_t i = sweep->axis_count - 1; i >= 0; stride *= sweep->axis[i--].length) {
         const struct axis *here = &sweep->axis[i];
-        int64_t index = find_axis(view->axis, view->axis_count, here->name);
+        int64_t index = axis_named(view->axis_count, view->axis, here->name);
         if (index >= 0) {
             const struct axis *there = &view->axis[index];
             match->stride[index] = stride;
@@ -307,7 +297,7 @@ static void compare_lost_axes(struct differences *differences)
 
     for (int64_t i = 0; i < differences->view->axis_count; i++) {
         const struct axis *there = &differences->view->axis[i];
-        bool known = find_axis(sweep->axis, sweep->axis_count, there->name) >= 0;
+        bool known = axis_named(sweep->axis_count, sweep->axis, there->name) >= 0;
         for (int64_t k = 0; !known && k < there->param_count; k++)
             if (there->length != 1 || axis_find(sweep->axis_count, sweep->axis, there->param[k]) ||
                 !equal(there->param[k], there->value[k], param_get(there->param[k], &sweep->base))) {
@@ -415,8 +405,7 @@ int match_cells(const struct view *view, const struct sweep *sweep, const struct
     struct layout layout;
     struct match match;
 
-    if (layout_init(&layout, sweep, corpus, error) != 0)
-        return -1;
+    layout_init(&layout, sweep, corpus);
     int result = match_init(&match, view, &layout, error);
     layout_release(&layout);
     if (result != 0)

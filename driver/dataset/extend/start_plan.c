@@ -194,7 +194,6 @@ static int find_grown(struct start_plan *plan, struct error *error)
             sweep_trunk_digest(sweep, plan->layout.corpus, &walk.run, &trunk);
             plan->grown.kept += checkpoint_set_has(&states, &trunk);
         }
-        walk_release(&walk);
     }
     checkpoint_set_release(&states);
     free(folder);
@@ -394,9 +393,8 @@ int start_plan_make(struct start_plan *plan, const char *path, const struct swee
     _Static_assert(OUTCOME_PENDING == 0, "cells are pending until a file is found that holds them");
     for (int64_t cell = 0; cell < sweep->cells; cell++)
         plan->kept_cell[cell] = -1;
-    int result = layout_init(&plan->layout, sweep, corpus, error);
-    if (result == 0)
-        result = decide(plan, options, error);
+    layout_init(&plan->layout, sweep, corpus);
+    int result = decide(plan, options, error);
     for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++)
         plan->outcome[cell] =
             (signed char)first_outcome(sweep, cell, (enum outcome)plan->outcome[cell], options->retry_failed);

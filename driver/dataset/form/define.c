@@ -377,10 +377,8 @@ void layout_measure(struct layout *layout)
 double dataset_size(const struct sweep *sweep, const struct corpus *corpus)
 {
     struct layout layout;
-    struct error error;
 
-    if (layout_init(&layout, sweep, corpus, &error) != 0)
-        return NAN;
+    layout_init(&layout, sweep, corpus);
     layout_measure(&layout);
     double bytes = layout.bytes < 0 ? NAN : (double)layout.bytes;
     layout_release(&layout);

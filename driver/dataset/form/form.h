@@ -34,8 +34,6 @@ int lookup_attribute(int file, int variable, const char *name, nc_type *type, si
 
 enum {
     SESSIONS_FIRST = 64, /* rows of the session table; doubled when it is full */
-    AXES_MAX =
-        (int)(sizeof(struct run) / sizeof(int64_t)), /* every axis has at least one parameter of its own */
     DIMENSIONS_MAX =
         AXES_MAX + METRIC_RANK_MOST, /* of a variable: the axes, and those of a metric or of a text */
 };
@@ -65,9 +63,8 @@ struct outline {
     int64_t positions, width; /* of the states of a network; positions 0: the file has no states */
 };
 
-/* The layout that the sweep needs. On failure -1, nothing held. */
-int layout_init(
-    struct layout *layout, const struct sweep *sweep, const struct corpus *corpus, struct error *error);
+/* The layout that the sweep needs. */
+void layout_init(struct layout *layout, const struct sweep *sweep, const struct corpus *corpus);
 void layout_release(struct layout *layout);
 
 /* Adds steps to the layout's own. -1: no memory. */

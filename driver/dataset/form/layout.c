@@ -83,15 +83,11 @@ void layout_spread(const struct outline *to, const struct outline *from, int64_t
     }
 }
 
-int layout_init(
-    struct layout *layout, const struct sweep *sweep, const struct corpus *corpus, struct error *error)
+void layout_init(struct layout *layout, const struct sweep *sweep, const struct corpus *corpus)
 {
     *layout = (struct layout){.sweep = sweep, .corpus = corpus, .sessions = SESSIONS_FIRST, .bytes = -1};
     layout->step = sweep_steps(sweep, corpus, &layout->step_count);
-    if (!layout->step)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", sweep->output);
     layout->form = longest_form(sweep);
-    return 0;
 }
 
 void layout_release(struct layout *layout)

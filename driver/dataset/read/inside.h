@@ -19,9 +19,13 @@ bool view_attribute_number(
 /* The same for a global attribute that is one integer. */
 bool view_attribute_integer(const struct view *view, const char *name, int64_t *value, int *cause);
 
+/* False: there is no such variable, or it is not a text. */
+bool view_find_text(const struct view *view, const char *name, struct view_variable *variable);
+
 /* Text `index` of a text variable, row-major over all its dimensions except the last, as it is stored. The
  * caller frees it; NULL: there is none, or see `cause` in read.h. */
-char *view_stored_text(const struct view *view, int variable, int64_t index, int *cause);
+char *view_stored_text(
+    const struct view *view, const struct view_variable *variable, int64_t index, int *cause);
 
 /* "a.nc: <format>; normsweep did not write this", ERROR_INPUT. Always -1. */
 int verify_fault(struct error *error, const struct view *view, const char *format, ...)

@@ -137,7 +137,7 @@ bool verify_alignment(const struct view *view);
 
 /*
  * Shell commands that convert a dataset to a compressed netCDF-4 copy, and such a copy back to a dataset. The
- * caller frees them; NULL: no memory.
+ * caller frees them.
  */
 
 /* nccopy -4 -d 5 -s first.nc first-small.nc */

@@ -108,15 +108,15 @@ char *view_variable_text(
 
 /* ---- variables ---- */
 
-bool view_find(const struct view *view, const char *name, struct view_variable *variable)
+/* Finds a variable of any type. */
+static bool find(const struct view *view, const char *name, struct view_variable *variable, nc_type *type)
 {
     int dimensions[NC_MAX_VAR_DIMS];
-    nc_type type;
 
     if (lookup_variable(view->file, name, &variable->id) != NC_NOERR ||
-        nc_inq_var(view->file, variable->id, NULL, &type, &variable->dimension_count, dimensions, NULL) !=
+        nc_inq_var(view->file, variable->id, NULL, type, &variable->dimension_count, dimensions, NULL) !=
             NC_NOERR ||
-        !is_number(type) || variable->dimension_count > VIEW_DIMENSIONS_MAX)
+        variable->dimension_count > VIEW_DIMENSIONS_MAX)
         return false;
     variable->size = 1;
     for (int i = 0; i < variable->dimension_count; i++) {
@@ -130,6 +130,20 @@ bool view_find(const struct view *view, const char *name, struct view_variable *
         variable->size *= (int64_t)length;
     }
     return true;
+}
+
+bool view_find(const struct view *view, const char *name, struct view_variable *variable)
+{
+    nc_type type;
+
+    return find(view, name, variable, &type) && is_number(type);
+}
+
+bool view_find_text(const struct view *view, const char *name, struct view_variable *variable)
+{
+    nc_type type;
+
+    return find(view, name, variable, &type) && type == NC_CHAR;
 }
 
 int view_read(
@@ -197,11 +211,9 @@ double *view_cells(const struct view *view, const char *name, struct error *erro
 
 bool view_is_text(const struct view *view, const char *name)
 {
-    nc_type type;
-    int id;
+    struct view_variable variable;
 
-    return lookup_variable(view->file, name, &id) == NC_NOERR &&
-           nc_inq_vartype(view->file, id, &type) == NC_NOERR && type == NC_CHAR;
+    return view_find_text(view, name, &variable);
 }
 
 /* Splits words at spaces; no flags at all if there are too many words or one is too long. */
@@ -263,56 +275,35 @@ int view_known_outcomes(const struct view *view, signed char *outcome, struct er
     return 0;
 }
 
-char *view_stored_text(const struct view *view, int variable, int64_t index, int *cause)
+char *view_stored_text(
+    const struct view *view, const struct view_variable *variable, int64_t index, int *cause)
 {
-    int count, dimensions[NC_MAX_VAR_DIMS];
-    size_t start[VIEW_DIMENSIONS_MAX] = {0}, counts[VIEW_DIMENSIONS_MAX], width, rest = (size_t)index;
-    nc_type type;
+    size_t start[VIEW_DIMENSIONS_MAX] = {0}, count[VIEW_DIMENSIONS_MAX];
+    int64_t rest = index;
+    int last = variable->dimension_count - 1;
 
-    if (nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL) != NC_NOERR ||
-        type != NC_CHAR || count < 1 || count > VIEW_DIMENSIONS_MAX ||
-        nc_inq_dimlen(view->file, dimensions[count - 1], &width) != NC_NOERR || width > (size_t)view->most)
-        return NULL;
-    counts[count - 1] = width;
-    for (int i = count - 2; i >= 0; i--) {
-        size_t length;
-        if (nc_inq_dimlen(view->file, dimensions[i], &length) != NC_NOERR || length < 1)
-            return NULL;
-        counts[i] = 1;
-        start[i] = rest % length;
-        rest /= length;
+    for (int i = last - 1; i >= 0; i--) {
+        count[i] = 1;
+        start[i] = (size_t)(rest % variable->length[i]);
+        rest /= variable->length[i];
     }
-    if (rest != 0)
+    if (last < 0 || rest != 0)
         return NULL;
-    char *text = calloc(width + 1, 1);
-    if (was_read(text ? nc_get_vara_text(view->file, variable, start, counts, text) : NC_ENOMEM, cause))
+    count[last] = (size_t)variable->length[last];
+    char *text = calloc(count[last] + 1, 1);
+    if (was_read(text ? nc_get_vara_text(view->file, variable->id, start, count, text) : NC_ENOMEM, cause))
         return text;
     free(text);
     return NULL;
 }
 
-/* Are a text variable's dimensions the axes of the grid, in order, and its characters? */
-static bool is_over_grid(const struct view *view, int count, const int *dimensions)
-{
-    char name[NC_MAX_NAME + 1];
-
-    if (count != view->axis_count + 1)
-        return false;
-    for (int64_t i = 0; i < view->axis_count; i++)
-        if (nc_inq_dimname(view->file, dimensions[i], name) != NC_NOERR ||
-            strcmp(name, view->axis[i].name) != 0)
-            return false;
-    return true;
-}
-
 char *view_string(const struct view *view, const char *name, int64_t index, int *cause)
 {
-    int variable, count, dimensions[NC_MAX_VAR_DIMS];
+    struct view_variable variable;
 
-    if (lookup_variable(view->file, name, &variable) != NC_NOERR ||
-        nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) != NC_NOERR)
+    if (!view_find_text(view, name, &variable) ||
+        (variable.dimension_count != 2 &&
+            (variable.dimension_count != view->axis_count + 1 || !view_is_of_runs(view, &variable))))
         return NULL;
-    if (count != 2 && !is_over_grid(view, count, dimensions))
-        return NULL;
-    return lines_clean(view_stored_text(view, variable, index, cause));
+    return lines_clean(view_stored_text(view, &variable, index, cause));
 }

@@ -88,29 +88,22 @@ static int verify_starts(const struct view *view, struct error *error)
 /* ---- coordinates ---- */
 
 /* Orders two indices of an axis by their labels or values. */
-static int by_value(const void *left, const void *right, void *context)
+static int by_value(const void *context, int64_t a, int64_t b)
 {
     const struct axis *axis = context;
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 
-    return axis->label ? strcmp(axis->label[a], axis->label[b])
-                       : value_compare(axis->param[0], axis->value[a], axis->value[b]);
+    return axis->label ? strcmp(axis->label[a], axis->label[b]) : axis_compare(axis, a, b);
 }
 
 /* Two runs with equal values would become one cell of an extended file. */
 static int verify_distinct(const struct view *view, const struct axis *axis, struct error *error)
 {
-    int64_t *sorted = malloc((size_t)axis->length * sizeof(*sorted));
+    int64_t *sorted = memory_sorted(axis->length, by_value, axis);
     char text[LABEL_SIZE];
     int result = 0;
 
-    if (!sorted)
-        return layout_error(error, view->name, NC_ENOMEM);
-    for (int64_t i = 0; i < axis->length; i++)
-        sorted[i] = i;
-    qsort_r(sorted, (size_t)axis->length, sizeof(*sorted), by_value, (void *)axis);
     for (int64_t i = 1; result == 0 && i < axis->length; i++)
-        if (by_value(&sorted[i - 1], &sorted[i], (void *)axis) == 0)
+        if (by_value(axis, sorted[i - 1], sorted[i]) == 0)
             result = verify_fault(error, view, "%s has %s twice", axis->name,
                 label_axis_value(axis, sorted[i], text, sizeof(text)));
     free(sorted);
@@ -258,14 +251,11 @@ static char *nccopy(const char *options, const char *path, const char *suffix, c
 {
     size_t length = strlen(path);
     size_t stem = length > 3 && strcmp(path + length - 3, ".nc") == 0 ? length - 3 : length;
-    char *name = NULL, *command = NULL;
+    char *name = memory_format("%.*s%s.nc", (int)stem, path, suffix);
+    char *from = quote_path(path), *to = quote_path(name);
+    char *command =
+        memory_format("nccopy %s %s %s%s%s", options, from, to, after ? after : "", after ? to : "");
 
-    if (asprintf(&name, "%.*s%s.nc", (int)stem, path, suffix) < 0)
-        name = NULL;
-    char *from = quote_path(path), *to = name ? quote_path(name) : NULL;
-    if (from && to &&
-        asprintf(&command, "nccopy %s %s %s%s%s", options, from, to, after ? after : "", after ? to : "") < 0)
-        command = NULL;
     free(name);
     free(from);
     free(to);
@@ -286,8 +276,6 @@ static int refuse_copy(const struct view *view, struct error *error)
 {
     char *command = conversion_back(view->name, true);
 
-    if (!command)
-        return layout_error(error, view->name, NC_ENOMEM);
     error_set(error, ERROR_INPUT, "%s: is a netCDF-4 copy, which can only be read; to continue: %s",
         view->name, command);
     free(command);

@@ -20,11 +20,6 @@
 
 enum { DEFLATE_MOST = 1032 }; /* the highest compression ratio of deflate */
 
-static int view_refuse(const struct view *view, struct error *error)
-{
-    return layout_refuse(error, view->name);
-}
-
 static int view_no_memory(const struct view *view, struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
@@ -33,7 +28,7 @@ static int view_no_memory(const struct view *view, struct error *error)
 /* After something was not found; cause 0: there is none. */
 static int view_missing(const struct view *view, int cause, struct error *error)
 {
-    return cause ? layout_error(error, view->name, cause) : view_refuse(view, error);
+    return cause ? layout_error(error, view->name, cause) : layout_refuse(error, view->name);
 }
 
 static int check_source(const struct view *view, struct error *error)
@@ -48,7 +43,7 @@ static int check_source(const struct view *view, struct error *error)
     if (inspected)
         return error_set(error, ERROR_INPUT,
             "%s: of " PROGRAM " inspect, not of a sweep; draw it with analysis/figures", view->name);
-    return ours ? 0 : view_refuse(view, error);
+    return ours ? 0 : layout_refuse(error, view->name);
 }
 
 static int check_header(struct view *view, struct error *error)
@@ -75,7 +70,7 @@ static int dimension_length(const struct view *view, const char *name, int64_t *
 
     if (lookup_dimension(view->file, name, &dimension) != NC_NOERR ||
         nc_inq_dimlen(view->file, dimension, &size) != NC_NOERR || size < 1 || size > (size_t)view->most)
-        return view_refuse(view, error);
+        return layout_refuse(error, view->name);
     *length = (int64_t)size;
     return 0;
 }
@@ -89,7 +84,8 @@ static int column(
 
     if (verify_variable(view, &(struct outline){0}, &form, error) != 0)
         return -1;
-    return lookup_variable(view->file, name, &variable) == NC_NOERR ? variable : view_refuse(view, error);
+    return lookup_variable(view->file, name, &variable) == NC_NOERR ? variable
+                                                                    : layout_refuse(error, view->name);
 }
 
 static void free_texts(char **text, int64_t length)
@@ -103,15 +99,18 @@ static void free_texts(char **text, int64_t length)
 static char **read_texts(
     const struct view *view, const char *name, const char *dimension, int64_t length, struct error *error)
 {
-    int variable = column(view, name, dimension, NC_CHAR, error);
-    char **text = variable < 0 ? NULL : calloc((size_t)length, sizeof(*text));
-    bool whole = text != NULL;
+    struct view_variable variable;
     int cause = 0;
 
-    if (!whole && variable >= 0)
+    if (column(view, name, dimension, NC_CHAR, error) < 0 ||
+        (!view_find_text(view, name, &variable) && layout_refuse(error, view->name) < 0))
+        return NULL;
+    char **text = calloc((size_t)length, sizeof(*text));
+    bool whole = text;
+    if (!whole)
         view_no_memory(view, error);
     for (int64_t i = 0; whole && i < length; i++) {
-        text[i] = view_stored_text(view, variable, i, &cause);
+        text[i] = view_stored_text(view, &variable, i, &cause);
         whole = text[i] != NULL;
         if (!whole)
             view_missing(view, cause, error);
@@ -173,7 +172,7 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
 
     if (nc_inq_dim(view->file, dimension, name, &length) != NC_NOERR || length < 1 ||
         length > (size_t)view->most)
-        return view_refuse(view, error);
+        return layout_refuse(error, view->name);
     axis->name = strdup(name);
     axis->length = (int64_t)length;
     axis->param = calloc(param_count, sizeof(const struct param *));
@@ -187,7 +186,7 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
             axis->param[axis->param_count++] = &param_table[i];
     }
     if (axis->param_count == 0 || strcmp(printable(name, shown, sizeof(shown)), name) != 0)
-        return view_refuse(view, error);
+        return layout_refuse(error, view->name);
     if (!param_find(axis->name)) {
         axis->label = read_texts(view, axis->name, axis->name, axis->length, error);
         if (!axis->label)
@@ -211,14 +210,14 @@ static int find_grid(const struct view *view, int *count, int *dimensions, struc
 
     if (lookup_variable(view->file, name, &outcome) != NC_NOERR ||
         nc_inq_var(view->file, outcome, NULL, &type, count, dimensions, NULL) != NC_NOERR)
-        return view_refuse(view, error);
+        return layout_refuse(error, view->name);
     if (type != NC_BYTE)
         return verify_fault(error, view, "%s is not of type byte", name);
     for (int i = 0; i < *count; i++)
         for (int j = 0; j < i; j++)
             if (dimensions[i] == dimensions[j])
                 return verify_fault(error, view, "%s is over one dimension twice", name);
-    return *count <= AXES_MAX ? 0 : view_refuse(view, error);
+    return *count <= AXES_MAX ? 0 : layout_refuse(error, view->name);
 }
 
 static int read_axes(struct view *view, struct error *error)
@@ -237,7 +236,7 @@ static int read_axes(struct view *view, struct error *error)
             return -1;
         INVARIANT(view->axis[i].length > 0, "axis %d of length %lld", i, (long long)view->axis[i].length);
         if (view->cells > view->most / view->axis[i].length)
-            return view_refuse(view, error);
+            return layout_refuse(error, view->name);
         view->cells *= view->axis[i].length;
     }
     return 0;
@@ -296,7 +295,7 @@ static int open_file(struct view *view, const char *path, struct error *error)
     if (status > 0 || status == NC_ENOMEM || status == NC_EBADID) /* the last one: its table could not grow */
         return layout_error(error, path, status == NC_EBADID ? NC_ENOMEM : status);
     if (!view->copy)
-        return view_refuse(view, error);
+        return layout_refuse(error, view->name);
     return error_set(error, ERROR_INPUT, "%s: cannot be read as netCDF-4: %s", path, nc_strerror(status));
 }
 
