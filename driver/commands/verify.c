@@ -13,7 +13,6 @@
  */
 #include "driver/commands/inside.h"
 #include "driver/dataset/extend/extend.h"
-#include "driver/dataset/form/form.h"
 #include "driver/dataset/read/read.h"
 #include "driver/job/job.h"
 #include "driver/output/output.h"

@@ -2,8 +2,6 @@
 #define NORMSWEEP_DRIVER_OUTPUT_INSIDE_H
 
 #include <stdbool.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 #include <time.h>
 
 #include "driver/output/output.h"

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <time.h>
 
 #include "driver/text/text.h"
 #include "model/core/breath.h"

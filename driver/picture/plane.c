@@ -8,7 +8,6 @@
 #include "driver/sweep/sweep.h"
 #include "driver/text/text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

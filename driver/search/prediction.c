@@ -19,8 +19,6 @@
 #include "driver/search/inside.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 enum { HALVINGS = 60 };
 

@@ -17,7 +17,6 @@
 #include "worker/host/host.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

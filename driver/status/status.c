@@ -2,7 +2,6 @@
  * The survey of a sweep as lines of text, for normsweep status. What stays unread is an error at the end:
  * the lines before it are printed.
  */
-#include "driver/dataset/form/form.h"
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
 #include "driver/status/inside.h"

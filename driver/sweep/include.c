@@ -12,7 +12,6 @@
 #include "model/corpora/corpora.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -6,7 +6,6 @@
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 int position_prefix(struct error *error, const char *file, struct position position)

@@ -84,32 +84,9 @@ static int read_coarse(struct reader *reader, const struct node *node)
     return 0;
 }
 
-enum refine_word { AXIS, AXES, VARIABLE, AT, COARSE };
-
-static int read_word(
-    struct reader *reader, enum refine_word word, const struct node *key, const struct node *value)
-{
-    struct refine *refine = &reader->sweep->refine;
-
-    switch (word) {
-    case AXIS:
-    case AXES:
-        if (refine->kind != REFINE_NONE)
-            return node_fault(reader, key, "refine: give either axis or axes");
-        refine->kind = word == AXIS ? REFINE_LINES : REFINE_CELLS;
-        return read_axes(reader, refine->kind, value);
-    case VARIABLE:
-        return read_variable(reader, value);
-    case AT:
-        return value_real(reader, "refine.at", value, &refine->at);
-    case COARSE:
-        break;
-    }
-    return read_coarse(reader, value);
-}
-
 int refine_read(struct reader *reader, const struct node *node)
 {
+    enum { AXIS, AXES, VARIABLE, AT };
     static const char *const words[] = {"axis", "axes", "variable", "at", "coarse", NULL};
     struct refine *refine = &reader->sweep->refine;
     const struct node *coarse = NULL;
@@ -119,14 +96,25 @@ int refine_read(struct reader *reader, const struct node *node)
         return node_fault(reader, node, "refine: takes %s", key_table[KEY_REFINE].form);
     *refine = (struct refine){.variable = METRIC_norm_growth, .at = 1, .coarse = REFINE_COARSE};
     for (int64_t i = 0; i < node->count; i++) {
-        const struct node *key = &node->key[i];
+        const struct node *key = &node->key[i], *value = &node->child[i];
         int64_t word;
-        if (value_key(reader, "refine", key, words, &word) < 0 ||
-            read_word(reader, (enum refine_word)word, key, &node->child[i]) < 0)
-            return -1;
-        if (word == COARSE)
+        int status = value_key(reader, "refine", key, words, &word);
+        if (status == 0 && word <= AXES && refine->kind != REFINE_NONE) {
+            status = node_fault(reader, key, "refine: give either axis or axes");
+        } else if (status == 0 && word <= AXES) {
+            refine->kind = word == AXIS ? REFINE_LINES : REFINE_CELLS;
+            status = read_axes(reader, refine->kind, value);
+        } else if (status == 0 && word == VARIABLE) {
+            status = read_variable(reader, value);
+        } else if (status == 0 && word == AT) {
+            status = value_real(reader, "refine.at", value, &refine->at);
+            has_value = true;
+        } else if (status == 0) {
+            status = read_coarse(reader, value);
             coarse = key;
-        has_value = has_value || word == AT;
+        }
+        if (status < 0)
+            return -1;
     }
     if (refine->kind == REFINE_NONE)
         return node_fault(reader, node, "refine: lacks axis, or axes");

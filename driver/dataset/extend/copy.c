@@ -114,22 +114,6 @@ static int copy_variables(struct copy *copy)
     return status;
 }
 
-double *copy_attempts(const struct view *view, struct error *error)
-{
-    double *attempts = malloc((size_t)view->cells * sizeof(*attempts));
-    int variable, status = attempts ? NC_NOERR : NC_ENOMEM;
-
-    if (status == NC_NOERR)
-        status = lookup_variable(view->file, run_variable_table[RUN_VARIABLE_attempts].name, &variable);
-    if (status == NC_NOERR) /* as they are stored: a fill value that others have set hides none */
-        status = nc_get_var_double(view->file, variable, attempts);
-    if (status == NC_NOERR)
-        return attempts;
-    free(attempts);
-    layout_error(error, view->name, status);
-    return NULL;
-}
-
 int copy_runs(const struct view *view, const struct layout *layout, const int64_t *cell, const char *path,
     struct error *error)
 {
@@ -138,7 +122,7 @@ int copy_runs(const struct view *view, const struct layout *layout, const int64_
         .there = view_outline(view),
         .here = layout_outline(layout),
         .cell = cell};
-    double *attempts = copy_attempts(view, error);
+    double *attempts = view_stored(view, run_variable_table[RUN_VARIABLE_attempts].name, view->cells, error);
 
     if (!attempts)
         return -1;

@@ -16,10 +16,6 @@ void match_release(struct match *match);
 /* The sweep's cell for a cell of the file. */
 int64_t match_cell(const struct match *match, const struct view *view, int64_t cell);
 
-/* How often each run [cells of the file] was started, as verify_dataset has accepted it. The caller frees it;
- * NULL with the error set. */
-double *copy_attempts(const struct view *view, struct error *error);
-
 /*
  * Copies the session table, and everything about runs that were ever started, from the file of `view` to the
  * new file at `path`. cell [cells of the layout's sweep]: that of the old file which holds the run; -1: none.

@@ -124,7 +124,7 @@ static int fits(struct start_plan *plan, struct error *error)
 static int find_runs(struct start_plan *plan, struct error *error)
 {
     const struct view *view = &plan->view;
-    double *attempts = copy_attempts(view, error);
+    double *attempts = view_stored(view, run_variable_table[RUN_VARIABLE_attempts].name, view->cells, error);
     signed char *outcome = calloc((size_t)view->cells + 1, 1);
     int result = attempts && outcome ? view_outcomes(view, outcome, error) : -1;
 

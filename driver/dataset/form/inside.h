@@ -3,7 +3,6 @@
 
 #include <netcdf.h>
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "driver/dataset/form/form.h"

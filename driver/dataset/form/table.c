@@ -9,8 +9,6 @@
 #include "driver/tables/tables.h"
 #include "model/core/check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 #ifndef NORMSWEEP_DRIVER_DATASET_READ_INSIDE_H
 #define NORMSWEEP_DRIVER_DATASET_READ_INSIDE_H
 
-#include <netcdf.h>
-
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -97,6 +97,10 @@ int view_read_cell(const struct view *view, const struct view_variable *variable
  * The caller frees them; NULL with the error set. */
 double *view_cells(const struct view *view, const char *name, struct error *error);
 
+/* All values [count] of a variable that is there, as they are stored: a fill value that others have set hides
+ * none. The caller frees them; NULL with the error set. */
+double *view_stored(const struct view *view, const char *name, int64_t count, struct error *error);
+
 /* Reads the outcomes [cells]; refuses a number that is not one. */
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error);
 

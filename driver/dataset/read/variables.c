@@ -191,6 +191,20 @@ int view_read_cell(const struct view *view, const struct view_variable *variable
     return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }
 
+double *view_stored(const struct view *view, const char *name, int64_t count, struct error *error)
+{
+    double *values = malloc((size_t)count * sizeof(*values));
+    int variable, status = values ? lookup_variable(view->file, name, &variable) : NC_ENOMEM;
+
+    if (status == NC_NOERR)
+        status = nc_get_var_double(view->file, variable, values);
+    if (status == NC_NOERR)
+        return values;
+    free(values);
+    layout_error(error, view->name, status);
+    return NULL;
+}
+
 double *view_cells(const struct view *view, const char *name, struct error *error)
 {
     double *values = malloc((size_t)view->cells * sizeof(*values));

@@ -14,7 +14,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,27 +22,11 @@
 
 /* ---- values of runs ---- */
 
-/* The numbers [cells] of a variable over the grid, as stored. The caller frees them; NULL with the error set.
- */
-static long long *read_stored(const struct view *view, const char *name, struct error *error)
-{
-    long long *value = malloc((size_t)view->cells * sizeof(*value));
-    int variable, status = value ? lookup_variable(view->file, name, &variable) : NC_ENOMEM;
-
-    if (status == NC_NOERR)
-        status = nc_get_var_longlong(view->file, variable, value);
-    if (status == NC_NOERR)
-        return value;
-    free(value);
-    layout_error(error, view->name, status);
-    return NULL;
-}
-
 /* Checks the numbers of a variable; `filled` ones may also be -1. */
 static int verify_bounds(const struct view *view, enum run_variable which, struct error *error)
 {
     const struct run_variable_row *row = &run_variable_table[which];
-    long long *value = read_stored(view, row->name, error);
+    double *value = view_stored(view, row->name, view->cells, error);
     char label[LABEL_SIZE];
     int flags, result = value ? 0 : -1;
 
@@ -52,8 +35,8 @@ static int verify_bounds(const struct view *view, enum run_variable which, struc
     if (flags)
         most = flags - 1;
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++)
-        if (value[cell] < least || value[cell] > most)
-            result = verify_fault(error, view, "%s is %lld at %s and not from %lld to %lld", row->name,
+        if (value[cell] < (double)least || value[cell] > (double)most)
+            result = verify_fault(error, view, "%s is %.0f at %s and not from %lld to %lld", row->name,
                 value[cell], label_named(view->axis_count, view->axis, cell, NAMING_WHOLE, label), least,
                 most);
     free(value);
@@ -67,14 +50,15 @@ static int verify_bounds(const struct view *view, enum run_variable which, struc
  */
 static int verify_starts(const struct view *view, struct error *error)
 {
-    long long *outcome = read_stored(view, run_variable_table[RUN_VARIABLE_outcome].name, error);
-    long long *attempts =
-        outcome ? read_stored(view, run_variable_table[RUN_VARIABLE_attempts].name, error) : NULL;
+    int64_t cells = view->cells;
+    double *outcome = view_stored(view, run_variable_table[RUN_VARIABLE_outcome].name, cells, error);
+    double *attempts =
+        outcome ? view_stored(view, run_variable_table[RUN_VARIABLE_attempts].name, cells, error) : NULL;
     char label[LABEL_SIZE];
     int result = attempts ? 0 : -1;
 
-    for (int64_t cell = 0; result == 0 && cell < view->cells; cell++) {
-        long long is = outcome[cell];
+    for (int64_t cell = 0; result == 0 && cell < cells; cell++) {
+        enum outcome is = (enum outcome)outcome[cell];
         bool has_ended = is == OUTCOME_DONE || is == OUTCOME_DIVERGED || is == OUTCOME_FAILED;
         if (has_ended && attempts[cell] == 0)
             result = verify_fault(error, view, "attempts is 0 at %s, where outcome is %s",
@@ -128,12 +112,10 @@ static int verify_numbers(
     const struct view *view, const struct outline *outline, const struct variable *row, struct error *error)
 {
     int64_t length = row->length[0];
-    double *value = malloc((size_t)length * sizeof(*value));
-    int variable, result = 0, status = value ? lookup_variable(view->file, row->name, &variable) : NC_ENOMEM;
+    double *value = view_stored(view, row->name, length, error);
+    int result = value ? 0 : -1;
 
-    if (status == NC_NOERR)
-        status = nc_get_var_double(view->file, variable, value);
-    for (int64_t i = 0; status == NC_NOERR && result == 0 && i < length; i++) {
+    for (int64_t i = 0; result == 0 && i < length; i++) {
         union param_value known = variable_number(outline, row, i);
         double expected = row->type == NC_DOUBLE ? known.real : (double)known.integer;
         if (!(fabs(value[i] - expected) <= TOLERANCE * fabs(expected)))
@@ -141,7 +123,7 @@ static int verify_numbers(
                 (long long)i, expected);
     }
     free(value);
-    return status == NC_NOERR ? result : layout_error(error, view->name, status);
+    return result;
 }
 
 /* Words at their places. */
