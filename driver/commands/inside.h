@@ -204,9 +204,8 @@ void start_release(struct start *start);
  * has. */
 int launching_workers(const struct start *start, int64_t pending);
 
-/* The ranks that each host starts besides its workers. 0 with MPICH, whose mpiexec ends all ranks if one
- * dies, and with Open MPI 5 in an allocation, whose hosts it does not tell. Valid once launching_prepare has
- * found mpirun. */
+/* The ranks that each host starts besides its workers; 0 with MPICH, whose mpiexec ends all ranks if one
+ * dies. Valid once launching_prepare has found mpirun. */
 int launching_spares(const struct start *start);
 
 /* Prepares for so many runs: finds mpirun, and reserves descriptors for the ranks. -1 with the error set. */

@@ -133,7 +133,8 @@ int report_end(const struct sweep *sweep, double seconds, struct error *error)
         if (outcome[cell] != OUTCOME_FAILED)
             continue;
         char *reason = view_string(&view, "reason", cell, NULL);
-        lines_print(stderr, 0, "failed: %s: %s", label_cell(sweep, cell, label), reason ? reason : "");
+        lines_print(stderr, 0, "failed: %s: %s",
+            label_named(sweep->axis_count, sweep->axis, cell, NAMING_WHOLE, label), reason ? reason : "");
         free(reason);
         named++;
     }

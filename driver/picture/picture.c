@@ -622,7 +622,7 @@ static int draw_values(const struct picture *picture, const struct view_variable
         .diagram = !variable};
     double *value, *phase = NULL, *early = NULL;
     signed char *outcome = memory_new((size_t)view->cells, 1);
-    bool read = view_known_outcomes(view, outcome, error) == 0, trained = true;
+    bool read = view_outcomes(view, outcome, error) == 0, trained = true;
 
     if (variable) {
         char *nature = view_variable_text(view, variable, METRIC_NATURE, NULL);

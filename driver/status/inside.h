@@ -2,6 +2,7 @@
 #define NORMSWEEP_DRIVER_STATUS_INSIDE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "driver/status/status.h"
 
@@ -16,40 +17,54 @@ const char *survey_state(const struct survey *survey);
 /* Why a run failed. The caller frees it; NULL: nothing is said. *cause: as of view_string. */
 char *survey_reason(const struct survey *survey, int64_t cell, int *cause);
 
-/* What a survey has found, in the order of the JSON object. */
-enum survey_field {
-    FIELD_TITLE,
-    FIELD_NOTES,
-    FIELD_STATE,
-    FIELD_FAULT,
-    FIELD_COPY,
-    FIELD_BYTES,
-    FIELD_FORMAT,
-    FIELD_WRITTEN,
-    FIELD_GRID,
-    FIELD_CELLS,
-    FIELD_RUNS,
-    FIELD_EXPECTED,
-    FIELD_ENDED,
-    FIELD_COUNTS,
-    FIELD_SAVED,
-    FIELD_LEFT,
-    FIELD_RATE,
-    FIELD_MEAN,
-    FIELD_MEAN_SECONDS,
-    FIELD_MEAN_RATE,
-    FIELD_MEAN_END,
-    FIELD_SESSIONS,
-    FIELD_SESSION,
-    FIELD_RUNS_UNDER_WAY,
-    FIELD_FAILURES,
-    FIELD_COUNT
-};
-
 /* Where fields are shown besides: `status` as text, the screen of --watch, the line of `run`. */
 enum survey_look { LOOK_TEXT, LOOK_SCREEN, LOOK_RUN, LOOK_COUNT };
 
-/* The only list of the fields. */
+/* What a survey has found, in the order of the JSON object, and how it is said: X(FIELD, row of
+ * survey_table). */
+#define AT(word, is, member) .name = (word), .kind = (is), .offset = offsetof(struct survey, member)
+#define SURVEY_FIELDS(X)                                                                                     \
+    X(TITLE, AT("title", KIND_TEXT, title))                                                                  \
+    X(NOTES, AT("notes", KIND_TEXT, notes))                                                                  \
+    X(STATE, AT("state", KIND_TEXT, state))                                                                  \
+    X(FAULT, AT("fault", KIND_TEXT, fault))                                                                  \
+    X(COPY, AT("copy", KIND_TRUTH, view.copy))                                                               \
+    X(BYTES, AT("bytes", KIND_WHOLE, view.bytes))                                                            \
+    X(FORMAT, AT("format_version", KIND_WHOLE, view.format))                                                 \
+    X(WRITTEN, AT("written_seconds", KIND_SECONDS, written),                                                 \
+        .said = {[LOOK_TEXT] = {"written   ", " ago"}, [LOOK_SCREEN] = {"silent for ", ""}})                 \
+    X(GRID, .name = "grid", .kind = KIND_OWN)                                                                \
+    X(CELLS, AT("cells", KIND_WHOLE, view.cells))                                                            \
+    X(RUNS, AT("runs", KIND_WHOLE, runs))                                                                    \
+    X(EXPECTED, AT("expected_runs", KIND_WHOLE, expected))                                                   \
+    X(ENDED, AT("ended", KIND_WHOLE, ended))                                                                 \
+    X(COUNTS, .name = "counts", .kind = KIND_OWN)                                                            \
+    X(SAVED, AT("saved", KIND_WHOLE, saved))                                                                 \
+    X(LEFT, AT("seconds_left", KIND_SECONDS, left),                                                          \
+        .said = {{"left      about ", ""}, {"about ", " left"}, {"", " left"}})                              \
+    X(RATE, AT("tokens_per_second", KIND_RATE, rate),                                                        \
+        .said = {{"", " tokens/s in all"}, {"", " tokens/s in all"}, {"", " tokens/s in all"}})              \
+    X(MEAN, .name = "mean", .kind = KIND_OPEN)                                                               \
+    X(MEAN_SECONDS, AT("seconds", KIND_SECONDS, mean_seconds),                                               \
+        .said = {{"duration  ", " per run, on average, to train, measure and validate"},                     \
+            {"per run, on average: ", ""}})                                                                  \
+    X(MEAN_RATE, AT("tokens_per_second", KIND_RATE, mean_rate),                                              \
+        .said = {{"", " tokens/s per run, in training steps alone"},                                         \
+            {"of this training steps at ", " tokens/s"}})                                                    \
+    X(MEAN_END, .kind = KIND_CLOSE)                                                                          \
+    X(SESSIONS, AT("sessions", KIND_WHOLE, sessions))                                                        \
+    X(SESSION, AT("session", KIND_OWN, age),                                                                 \
+        .said = {{"elapsed   ", " in this session"}, {"begun ", " ago"}})                                    \
+    X(RUNS_UNDER_WAY, .name = "under_way", .kind = KIND_OWN)                                                 \
+    X(FAILURES, .name = "failures", .kind = KIND_OWN)
+
+enum survey_field {
+#define X(name, ...) FIELD_##name,
+    SURVEY_FIELDS(X)
+#undef X
+        FIELD_COUNT
+};
+
 extern const struct survey_row {
     const char *name; /* in JSON */
     enum survey_kind {

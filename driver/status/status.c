@@ -138,19 +138,18 @@ static void print_times(const struct survey *survey)
 
 static void print_session(const struct view *view, int64_t session, int *cause)
 {
-    char *text[SESSION_VARIABLE_COUNT];
+    static const enum session_variable terse[] = {SESSION_VARIABLE_version, SESSION_VARIABLE_blas_kernel,
+        SESSION_VARIABLE_vector_level, SESSION_VARIABLE_host};
+    char *text = view_string(view, session_variable_table[SESSION_VARIABLE_start].name, session, cause);
 
-    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++)
-        text[i] = view_string(view, session_variable_table[i].name, session, cause);
-    printf("session %" PRId64 " ", session);
-    if (text[SESSION_VARIABLE_start])
-        fputs(text[SESSION_VARIABLE_start], stdout);
-    for (int i = 0; i < SESSION_VARIABLE_COUNT; i++) {
-        bool terse = i == SESSION_VARIABLE_version || i == SESSION_VARIABLE_host ||
-                     i == SESSION_VARIABLE_blas_kernel || i == SESSION_VARIABLE_vector_level;
-        if (terse && text[i] && text[i][0])
-            printf(", %s %s", session_variable_table[i].name + strlen("session_"), text[i]);
-        free(text[i]);
+    printf("session %" PRId64 " %s", session, text ? text : "");
+    free(text);
+    for (size_t i = 0; i < sizeof(terse) / sizeof(*terse); i++) {
+        const char *name = session_variable_table[terse[i]].name;
+        text = view_string(view, name, session, cause);
+        if (text && text[0])
+            printf(", %s %s", name + strlen("session_"), text);
+        free(text);
     }
     putchar('\n');
 }

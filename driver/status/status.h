@@ -57,8 +57,8 @@ struct survey {
 int survey_read(
     struct survey *survey, const char *path, const struct survey *before, double now, struct error *error);
 
-/* The number of parts into which the sweep in a folder is divided, by the names of its files, I-of-N.nc; 0: it
- * is not a folder with parts. -1: files of different N. */
+/* The number of parts into which the sweep in a folder is divided, by the names of its files, I-of-N.nc; 0:
+ * it is not a folder with parts. -1: files of different N. */
 int survey_parts(const char *path, struct error *error);
 
 /* Does a process hold the dataset, or one of the parts? As lease_is_held. */

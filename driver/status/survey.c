@@ -22,42 +22,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define AT(word, is, member) .name = (word), .kind = (is), .offset = offsetof(struct survey, member)
-
 const struct survey_row survey_table[FIELD_COUNT] = {
-    [FIELD_TITLE] = {AT("title", KIND_TEXT, title)},
-    [FIELD_NOTES] = {AT("notes", KIND_TEXT, notes)},
-    [FIELD_STATE] = {AT("state", KIND_TEXT, state)},
-    [FIELD_FAULT] = {AT("fault", KIND_TEXT, fault)},
-    [FIELD_COPY] = {AT("copy", KIND_TRUTH, view.copy)},
-    [FIELD_BYTES] = {AT("bytes", KIND_WHOLE, view.bytes)},
-    [FIELD_FORMAT] = {AT("format_version", KIND_WHOLE, view.format)},
-    [FIELD_WRITTEN] = {AT("written_seconds", KIND_SECONDS, written),
-        .said = {[LOOK_TEXT] = {"written   ", " ago"}, [LOOK_SCREEN] = {"silent for ", ""}}},
-    [FIELD_GRID] = {.name = "grid", .kind = KIND_OWN},
-    [FIELD_CELLS] = {AT("cells", KIND_WHOLE, view.cells)},
-    [FIELD_RUNS] = {AT("runs", KIND_WHOLE, runs)},
-    [FIELD_EXPECTED] = {AT("expected_runs", KIND_WHOLE, expected)},
-    [FIELD_ENDED] = {AT("ended", KIND_WHOLE, ended)},
-    [FIELD_COUNTS] = {.name = "counts", .kind = KIND_OWN},
-    [FIELD_SAVED] = {AT("saved", KIND_WHOLE, saved)},
-    [FIELD_LEFT] = {AT("seconds_left", KIND_SECONDS, left),
-        .said = {{"left      about ", ""}, {"about ", " left"}, {"", " left"}}},
-    [FIELD_RATE] = {AT("tokens_per_second", KIND_RATE, rate),
-        .said = {{"", " tokens/s in all"}, {"", " tokens/s in all"}, {"", " tokens/s in all"}}},
-    [FIELD_MEAN] = {.name = "mean", .kind = KIND_OPEN},
-    [FIELD_MEAN_SECONDS] = {AT("seconds", KIND_SECONDS, mean_seconds),
-        .said = {{"duration  ", " per run, on average, to train, measure and validate"},
-            {"per run, on average: ", ""}}},
-    [FIELD_MEAN_RATE] = {AT("tokens_per_second", KIND_RATE, mean_rate),
-        .said = {{"", " tokens/s per run, in training steps alone"},
-            {"of this training steps at ", " tokens/s"}}},
-    [FIELD_MEAN_END] = {.kind = KIND_CLOSE},
-    [FIELD_SESSIONS] = {AT("sessions", KIND_WHOLE, sessions)},
-    [FIELD_SESSION] = {AT("session", KIND_OWN, age),
-        .said = {{"elapsed   ", " in this session"}, {"begun ", " ago"}}},
-    [FIELD_RUNS_UNDER_WAY] = {.name = "under_way", .kind = KIND_OWN},
-    [FIELD_FAILURES] = {.name = "failures", .kind = KIND_OWN},
+#define X(name, ...) {__VA_ARGS__},
+    SURVEY_FIELDS(X)
+#undef X
 };
 
 const char *survey_say(
@@ -313,7 +281,7 @@ static int read_content(struct survey *survey, const struct survey *before, doub
     if (cause)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(cause));
     survey->outcome = memory_new((size_t)view->cells, 1);
-    if (view_known_outcomes(view, survey->outcome, error) != 0)
+    if (view_outcomes(view, survey->outcome, error) != 0)
         return -1;
     /* If no process holds the dataset, its running runs are pending: the next start makes them so. */
     for (int64_t cell = 0; !survey->held && cell < view->cells; cell++)

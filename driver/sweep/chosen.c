@@ -72,7 +72,7 @@ int sweep_keep_chosen(struct sweep *sweep, const char *path, struct error *error
         sweep_cell(sweep, cell[i], &run);
         for (int64_t p = 0; p < runs.param_count; p++)
             runs.value[p * count + i] = param_get(runs.param[p], &run);
-        label_cell(sweep, cell[i], label);
+        label_named(sweep->axis_count, sweep->axis, cell[i], NAMING_WHOLE, label);
         if (strlen(label) + 4 >= LABEL_SIZE) /* it may be cut, and labels must differ */
             snprintf(label, sizeof(label), "%" PRId64, cell[i]);
         runs.label[i] = memory_copy(label);

@@ -143,11 +143,6 @@ char *label_fit(int64_t axis_count, const struct axis *axis, int64_t cell, int c
     return label_shorten(text, columns);
 }
 
-char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE])
-{
-    return label_named(sweep->axis_count, sweep->axis, cell, NAMING_WHOLE, text);
-}
-
 void cell_json(struct json_writer *writer, int64_t axis_count, const struct axis *axis, int64_t cell)
 {
     json_writer_whole(writer, "cell", cell);

@@ -181,18 +181,15 @@ int label_digits(const double *number, int64_t length);
 /* A number with so many digits; integers with all. Returns text. */
 char *label_number(double value, int digits, char *text, size_t size);
 
-/* A cell for people: "learning_rate=0.1 model=small", cut if it is longer. Returns text. */
-char *label_cell(const struct sweep *sweep, int64_t cell, char text[LABEL_SIZE]);
-
 /* How a label names its axes. */
 enum naming {
-    NAMING_WHOLE,
+    NAMING_WHOLE, /* "learning_rate=0.1 model=small" */
     NAMING_INITIALS, /* "lr=0.1 model=small": no axes of one value */
     NAMING_NONE, /* "0.1 small", likewise */
     NAMING_COUNT,
 };
 
-/* Cell `cell` of a grid with these axes. Returns text. */
+/* Cell `cell` of a grid with these axes, cut if it is longer. Returns text. */
 char *label_named(
     int64_t axis_count, const struct axis *axis, int64_t cell, enum naming naming, char text[LABEL_SIZE]);
 
@@ -236,7 +233,7 @@ int chosen_write(const char *path, const int64_t *cell, int64_t count, struct er
 
 /*
  * Makes the sweep one of the runs in this list alone: cell i is that of the i-th number, along one axis
- * `run`, whose labels are those of label_cell; a sweep without axes stays as it is. -1 with ERROR_ENVIRONMENT
+ * `run`, whose labels name the cells; a sweep without axes stays as it is. -1 with ERROR_ENVIRONMENT
  * and the sweep as it was: it is not a list of cells of this sweep.
  */
 int sweep_keep_chosen(struct sweep *sweep, const char *path, struct error *error);

@@ -27,7 +27,7 @@ static void put_character(FILE *out, const char *text, size_t length)
         fwrite(text, 1, length, out);
 }
 
-void json_put_text(FILE *out, const char *text)
+static void put_quoted(FILE *out, const char *text)
 {
     size_t left = strlen(text);
 
@@ -39,22 +39,6 @@ void json_put_text(FILE *out, const char *text)
         left -= step;
     }
     fputc('"', out);
-}
-
-void json_put_real(FILE *out, double value)
-{
-    char text[40];
-
-    if (!isfinite(value)) {
-        fputs("null", out);
-        return;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    fprintf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 char *json_time(char text[JSON_TIME])
@@ -76,7 +60,7 @@ static void put_name(struct json_writer *writer, const char *name)
     writer->comma = true;
     if (!name)
         return;
-    json_put_text(writer->out, name);
+    put_quoted(writer->out, name);
     fputs(": ", writer->out);
 }
 
@@ -100,7 +84,7 @@ void json_writer_text(struct json_writer *writer, const char *name, const char *
         return;
     }
     put_name(writer, name);
-    json_put_text(writer->out, text);
+    put_quoted(writer->out, text);
 }
 
 void json_writer_whole(struct json_writer *writer, const char *name, int64_t value)
@@ -111,8 +95,19 @@ void json_writer_whole(struct json_writer *writer, const char *name, int64_t val
 
 void json_writer_real(struct json_writer *writer, const char *name, double value)
 {
+    char text[40];
+
+    if (!isfinite(value)) {
+        json_writer_null(writer, name);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof(text), "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
     put_name(writer, name);
-    json_put_real(writer->out, value);
+    fprintf(writer->out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 void json_writer_truth(struct json_writer *writer, const char *name, bool value)

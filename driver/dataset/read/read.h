@@ -101,12 +101,8 @@ double *view_cells(const struct view *view, const char *name, struct error *erro
  * none. The caller frees them; NULL with the error set. */
 double *view_stored(const struct view *view, const char *name, int64_t count, struct error *error);
 
-/* Reads the outcomes [cells]; refuses a number that is not one. */
+/* Reads the outcomes [cells]. A number that is not one counts as pending: verify_content tells of it. */
 int view_outcomes(const struct view *view, signed char *outcome, struct error *error);
-
-/* The same for commands that show what is there: a number that is not an outcome counts as pending. It is for
- * verify_content to tell of. */
-int view_known_outcomes(const struct view *view, signed char *outcome, struct error *error);
 
 /* Text `index` of a text variable over the grid (index is the cell) or over one dimension. The caller frees
  * it; NULL: there is none, or see `cause`. */

@@ -259,30 +259,15 @@ void view_flags(const struct view *view, const struct view_variable *variable, s
     split_words(flags, printable(text, shown, sizeof(shown)));
 }
 
-static int read_outcomes(const struct view *view, signed char *outcome, struct error *error)
+int view_outcomes(const struct view *view, signed char *outcome, struct error *error)
 {
     int variable;
     int status = lookup_variable(view->file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
 
     if (status == NC_NOERR)
         status = nc_get_var_schar(view->file, variable, outcome);
-    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
-}
-
-int view_outcomes(const struct view *view, signed char *outcome, struct error *error)
-{
-    if (read_outcomes(view, outcome, error) != 0)
-        return -1;
-    for (int64_t cell = 0; cell < view->cells; cell++)
-        if (outcome[cell] < 0 || outcome[cell] >= OUTCOME_COUNT)
-            return error_set(error, ERROR_INPUT, "%s: outcome %d is unknown", view->name, outcome[cell]);
-    return 0;
-}
-
-int view_known_outcomes(const struct view *view, signed char *outcome, struct error *error)
-{
-    if (read_outcomes(view, outcome, error) != 0)
-        return -1;
+    if (status != NC_NOERR)
+        return layout_error(error, view->name, status);
     for (int64_t cell = 0; cell < view->cells; cell++)
         if (outcome[cell] < 0 || outcome[cell] >= OUTCOME_COUNT)
             outcome[cell] = OUTCOME_PENDING;

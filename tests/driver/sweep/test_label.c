@@ -37,7 +37,7 @@ TEST(label_of_a_cell_is_whole_characters)
             test_fail(__FILE__, __LINE__, "%s", error.text);
             return;
         }
-        label_cell(&sweep, 0, label);
+        label_named(sweep.axis_count, sweep.axis, 0, NAMING_WHOLE, label);
         size_t begin = strlen("model=") + (size_t)lead, length = strlen(label);
         CHECK(length >= LABEL_SIZE - 2 && (length - begin) % 2 == 0);
         sweep_release(&sweep);

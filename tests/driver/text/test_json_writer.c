@@ -13,10 +13,11 @@ static char *written(const char *text, double value)
 
     if (!out)
         return NULL;
+    struct json_writer writer = {.out = out};
     if (text)
-        json_put_text(out, text);
+        json_writer_text(&writer, NULL, text);
     else
-        json_put_real(out, value);
+        json_writer_real(&writer, NULL, value);
     fclose(out);
     return made;
 }
