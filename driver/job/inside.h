@@ -23,7 +23,7 @@ bool norm_curve_make(const struct run *run, const int64_t *step, int64_t count, 
 
 /* Orders that a worker holds besides the one it trains, at most. With many of them, runs of milliseconds do
  * not wait for a coordinator that sleeps between messages or syncs results to the disk, which may take a
- * tenth of a second. The makespan does not grow; the rules for that are in driver/schedule/assignment.c. */
+ * tenth of a second. The makespan does not grow; the rules for that are in driver/schedule/coordinator.c. */
 enum { JOB_ORDERS_AHEAD = 15 };
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The containers of the coordinator, which know nothing of runs: a queue of orders, and chains of workers.
- * assignment.c fills the queue and coordinator.c empties it; pool.c chains the idle workers, slots.c those
- * that hold a run ahead.
+ * coordinator.c fills the queue and empties it; pool.c chains the idle workers, slots.c those that hold a run
+ * ahead.
  *
  * Only orders_push allocates after a container was made, and aborts without memory: a coordinator that has
  * lost an order would wait for its answer forever, and the sweep goes on after the death of any process.

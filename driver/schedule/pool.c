@@ -82,13 +82,14 @@ bool pool_is_trusted(const struct pool *pool, int worker)
     return pool_node_of(pool, worker)->proven || pool->open <= 1;
 }
 
-/* Lets all workers of a node that are in one state enter another. */
-static void move_all(
-    struct pool *pool, const struct pool_node *node, enum worker_state from, enum worker_state to)
+/* Shuts a node or opens it, and with it those of its workers that hold no ticket. */
+static void turn(struct pool *pool, struct pool_node *node, bool shut)
 {
+    change_node(pool, node, 0, shut);
     for (int i = 0; i < pool->size; i++)
-        if (pool->worker[i].state == from && &pool->node[pool->worker[i].node] == node)
-            pool_enter(pool, i, to);
+        if (&pool->node[pool->worker[i].node] == node &&
+            pool->worker[i].state == (shut ? WORKER_IDLE : WORKER_SHUT))
+            pool_rest(pool, i);
 }
 
 void pool_shut(struct pool *pool, int worker)
@@ -96,8 +97,7 @@ void pool_shut(struct pool *pool, int worker)
     struct pool_node *node = pool_node_of(pool, worker);
 
     INVARIANT(!node->proven && !node->shut, "worker %d is on a node that has finished a run", worker);
-    change_node(pool, node, 0, true);
-    move_all(pool, node, WORKER_IDLE, WORKER_SHUT);
+    turn(pool, node, true);
 }
 
 bool pool_prove(struct pool *pool, int worker)
@@ -106,9 +106,8 @@ bool pool_prove(struct pool *pool, int worker)
     bool was_shut = node->shut;
 
     node->proven = true;
-    change_node(pool, node, 0, false);
     if (was_shut)
-        move_all(pool, node, WORKER_SHUT, WORKER_IDLE);
+        turn(pool, node, false);
     return was_shut;
 }
 

@@ -4,7 +4,7 @@
  * search adds later wait in a heap until they are taken for the first time. A run that comes back is put on
  * one of two stacks.
  *
- * assignment.c calls queue_init once, queue_reserve before every queue_add, and from then on each run goes
+ * coordinator.c calls queue_init once, queue_reserve before every queue_add, and from then on each run goes
  * from waiting to held and back, until it has ended. Only queue_init and queue_reserve can fail, for lack of
  * memory.
  */

@@ -27,10 +27,11 @@
  * a message at least half of the patience later, and no worker has arrived there in between (the node may
  * have been restarted). So each worker must send a message more often than twice in its patience.
  *
- * A node may be what kills the workers. One on which three different runs have lost a worker, while no run
- * has ended there, is shut: it gets no more runs, and these deaths do not count. It is opened, for good, when
- * a worker there finishes its run after all, or no worker is left elsewhere. Until a node has finished a run
- * it gets runs that have lost a worker only if there are no others.
+ * A node may be what kills the workers. One on which three different runs have lost a worker, while there
+ * were workers elsewhere and no run has ended there, is shut: it gets no more runs, and these deaths do not
+ * count. It is opened, for good, when a worker there finishes its run after all, or no worker is left
+ * elsewhere. Until a node has finished a run it gets runs that have lost a worker only if there are no
+ * others.
  */
 struct coordinator;
 
@@ -120,10 +121,9 @@ void coordinator_handle(struct coordinator *coordinator, const struct event *eve
 /*
  * Adds runs, to be handed out after those that were returned, in their order among the others; idle workers
  * get them at once. Cells that wait, are held or have ended are left as they are. Memory grows with the
- * largest cell. `now` is on the clock of the
- * events; 0: the time of the last one. Returns how many runs were added; 0 after EVENT_STOP and once
- * ORDER_QUIT was taken, since the workers go home; -1: no memory, and nothing is added. Take the orders
- * afterwards.
+ * largest cell. `now` is on the clock of the events; 0: the time of the last one. Returns how many runs were
+ * added; 0 after EVENT_STOP and once ORDER_QUIT was taken, since the workers go home; -1: no memory, and
+ * nothing is added. Take the orders afterwards.
  *
  * A sweep ends only when all orders have been taken: runs that are added in response to an ORDER_ACCEPT or
  * ORDER_FAIL, before the next call of coordinator_next, continue it, even if that was the last result.

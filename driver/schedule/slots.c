@@ -1,7 +1,7 @@
 /*
  * Which tickets each worker holds: the first slot is the run that it trains, the others are runs ahead. A
  * ticket whose run was taken away stays until the worker hands it back, so that the worker is known to be
- * busy and its late messages find no run. assignment.c and coordinator.c give, void and remove slots.
+ * busy and its late messages find no run. coordinator.c gives, voids and removes slots.
  */
 #include "driver/schedule/inside.h"
 #include "model/core/check.h"

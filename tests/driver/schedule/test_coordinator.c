@@ -225,6 +225,22 @@ TRIAL(coordinator_opens_a_node_that_finishes_a_run, begin_ahead(4, INFINITY))
     CHECK(got(t, ORDER_OPEN).worker == 1 && state(t).workers == 3 && state(t).idle == 0);
 }
 
+/* Worker 1 dies alone seven times, in three runs; later deaths are judged beside those of another node. */
+TRIAL(coordinator_shuts_a_node_that_was_alone_at_first, begin_ahead(4, INFINITY))
+{
+    for (int i = 0; i < 7; i++) {
+        CHECK(hello(t, 1, 1, 0) > 0);
+        lost(t, 1, true);
+        CHECK(has(t, i % 3 == 2 ? ORDER_FAIL : ORDER_RETURN) && !has(t, ORDER_SHUT));
+    }
+    hello(t, 0, 0, 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK(hello(t, 1, 1, 0) > 0);
+        lost(t, 1, true);
+        CHECK(has(t, ORDER_SHUT) == (i == 2));
+    }
+}
+
 /* An order ahead was not begun. */
 TRIAL(coordinator_blames_the_run_that_was_trained_alone, begin_ahead(1, INFINITY))
 {
