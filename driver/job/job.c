@@ -51,12 +51,21 @@ int64_t job_session(const struct job *job)
     return session > job->kept.session ? session : job->kept.session + 1;
 }
 
-void job_digest(const struct job *job, int64_t cell, struct digest *digest)
+static struct digest digest_of(const struct job *job, int64_t cell)
 {
+    struct digest digest;
     struct run run;
 
     sweep_cell(job->sweep, cell, &run);
-    sweep_run_digest(job->sweep, job->corpus, &run, digest);
+    sweep_run_digest(job->sweep, job->corpus, &run, &digest);
+    return digest;
+}
+
+void job_name(const struct job *job, int64_t cell, char name[DIGEST_TEXT])
+{
+    const struct digest digest = digest_of(job, cell);
+
+    digest_format(&digest, name);
 }
 
 void job_fail(struct job *job, const struct error *error)
@@ -119,6 +128,11 @@ static struct coordinator *make_coordinator(struct job *job, int workers)
         (struct pending_runs){next_pending, job}, job->sweep->cells, workers > 0 ? workers : 1, &options);
 }
 
+static int no_memory(const struct job *job, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
+}
+
 /* Hands a result to the chooser, and what it then wants trained to the coordinator. With time 0 the
  * coordinator keeps the time of its last event, because dispatch.c gives it another clock than clock_now().
  */
@@ -130,8 +144,7 @@ static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
     chooser_take(job->chooser, cell, outcome);
     while (next_pending(job, &more))
         if (coordinator_add(job->coordinator, &more, 1, 0) < 0)
-            keep_error(
-                job, error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output), &error);
+            keep_error(job, no_memory(job, &error), &error);
 }
 
 /* ---- files of runs ---- */
@@ -148,11 +161,9 @@ void job_checkpoint(struct job *job, int64_t cell)
 
 bool job_has_files(const struct job *job, int64_t cell)
 {
-    struct digest digest;
-
     if (job->saved[cell] || job->kept.count == 0)
         return job->saved[cell];
-    job_digest(job, cell, &digest);
+    const struct digest digest = digest_of(job, cell);
     return checkpoint_set_has(&job->kept, &digest);
 }
 
@@ -176,12 +187,11 @@ static void spend(struct job *job, int64_t cell)
 static void remove_spent(struct job *job)
 {
     char name[DIGEST_TEXT];
-    struct digest digest;
     struct error error;
 
     for (int64_t i = 0; i < job->spent_count; i++) {
         int64_t cell = job->spent[i];
-        job_digest(job, cell, &digest);
+        const struct digest digest = digest_of(job, cell);
         if (job_has_files(job, cell))
             keep_error(job, checkpoint_remove(job->folder, &digest, &error), &error);
         if (dataset_outcomes(job->dataset)[cell] != OUTCOME_FAILED) {
@@ -193,11 +203,6 @@ static void remove_spent(struct job *job)
 }
 
 /* ---- opening and closing ---- */
-
-static int no_memory(const struct job *job, struct error *error)
-{
-    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
-}
 
 /* Takes over the folder: checkpoints, and the logs that workers of an earlier start have left. */
 static int take_over(struct job *job, struct error *error)
@@ -451,10 +456,8 @@ static struct result killed_result(const struct job *job, int64_t cell, const ch
 {
     struct result result = {.outcome = OUTCOME_FAILED, .diverged_step = -1, .norm_growth = NAN};
     char name[DIGEST_TEXT];
-    struct digest digest;
 
-    job_digest(job, cell, &digest);
-    digest_format(&digest, name);
+    job_name(job, cell, name);
     snprintf(result.reason, sizeof(result.reason),
         "its worker died %d times without a checkpoint in between%s%.40s; see %.90s/%s.log", DEATHS_MOST,
         last_words[0] ? ", " : "", last_words, job->folder, name);

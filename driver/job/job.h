@@ -199,8 +199,8 @@ void job_break_off(struct job *job, const struct error *error);
  * the folder has checkpoints of a dataset that was removed, which would otherwise pass for newer ones. */
 int64_t job_session(const struct job *job);
 
-/* The digest that names a run's files. */
-void job_digest(const struct job *job, int64_t cell, struct digest *digest);
+/* The name of a run's files: its digest. */
+void job_name(const struct job *job, int64_t cell, char name[DIGEST_TEXT]);
 
 /* May the run have checkpoints? */
 bool job_has_files(const struct job *job, int64_t cell);

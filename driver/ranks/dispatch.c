@@ -228,6 +228,15 @@ static void tell(struct dispatch *d, struct event event)
         obey(d, &order);
 }
 
+/* Tells the coordinator of a worker that is ready. It numbers machines below the number of workers; where
+ * some have spares alone, two may share a number. */
+static void tell_hello(struct dispatch *d, int worker)
+{
+    int node = peer_of(d, worker)->node % d->peers->workers;
+
+    tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = node});
+}
+
 /* ---- workers that die, fall silent or lie, and the spares that take their places ---- */
 
 /* Is the worker silent, and may it still be waiting for a slow disk? When it comes back, it has measured how
@@ -264,9 +273,12 @@ static void introduce_neighbours(struct dispatch *d)
     }
 }
 
-/* Nothing is sent to the rank any more, and what it sends is ignored. */
-static void write_off(struct dispatch *d, struct peer *peer)
+/* A rank that is dead, or taken for dead: if it still runs it must neither train nor write. Nothing else is
+ * sent to it, and what it sends is ignored. */
+static void dismiss(struct dispatch *d, struct peer *peer)
 {
+    blank(d, MESSAGE_QUIT)->as.quit = (struct quit){.together = false};
+    wire_send(d->wire, peer->address, &d->out);
     peer->dead = true;
     d->lost++;
     wire_forget(d->wire, peer->address);
@@ -278,16 +290,13 @@ static void handle_death(struct dispatch *d, int worker)
     struct peer *peer = peer_of(d, worker);
     int64_t cell = cell_of(d, worker, peer->ticket);
     char name[DIGEST_TEXT];
-    struct digest digest;
     int left = 0;
 
-    write_off(d, peer);
+    dismiss(d, peer);
     for (int i = 0; i < d->peers->workers; i++)
         left += !peer_of(d, i)->dead;
-    if (cell >= 0) {
-        job_digest(d->job, cell, &digest);
-        digest_format(&digest, name);
-    }
+    if (cell >= 0)
+        job_name(d->job, cell, name);
     log_bequeath(d->job->folder, job_session(d->job), peer->address, cell >= 0 ? name : NULL, d->last_words,
         sizeof(d->last_words));
     say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
@@ -296,15 +305,6 @@ static void handle_death(struct dispatch *d, int worker)
     bool blame = (peer->here || peer->reported) && !d->stopping && d->now >= d->forgiving;
     tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
     d->last_words[0] = '\0';
-}
-
-/* A worker that may still run must neither train nor write. */
-static void dismiss(struct dispatch *d, struct peer *peer)
-{
-    const struct message quit = {.kind = MESSAGE_QUIT};
-
-    wire_send(d->wire, peer->address, &quit);
-    write_off(d, peer);
 }
 
 /* Ends a worker that has sent `what`, which cannot be true, and ignores what it still sends. Its runs go to
@@ -356,7 +356,7 @@ static void bury_dead(struct dispatch *d)
             continue;
         }
         d->peers->spares -= peer->spare;
-        write_off(d, peer);
+        dismiss(d, peer);
         say(d, "the spare rank %d on %s was lost", peer->address, peer->host);
     }
 }
@@ -402,7 +402,7 @@ static void take_ready(struct dispatch *d, int worker)
             d->job, .kind = JOB_WORKER_REPLACED, .worker = worker, .host = peer->host, .rank = peer->address);
     }
     if (d->begun)
-        tell(d, (struct event){.kind = EVENT_HELLO, .worker = worker, .node = peer->node});
+        tell_hello(d, worker);
 }
 
 /* Takes the message in d->in: checks it, writes what it brings, and tells the coordinator. */
@@ -487,8 +487,7 @@ static void take_message(struct dispatch *d, int worker)
 /* A rank has found another one dead. Only one of the same machine can know. */
 static void take_loss(struct dispatch *d, const struct peer *peer)
 {
-    int64_t address = d->in.as.lost.address;
-    struct peer *lost = address >= 1 && address <= d->peers->ranks ? peers_at(d->peers, (int)address) : NULL;
+    struct peer *lost = peers_at(d->peers, d->in.as.lost.address);
 
     if (!peer->said_hello || !lost || lost == peer || !lost->said_hello || lost->node != peer->node)
         return;
@@ -561,8 +560,9 @@ static bool all_are_ready(const struct dispatch *d)
     return true;
 }
 
-/* The second half of a round: signals, the stages of the start, and once a second all ranks. */
-static void watch_workers(struct dispatch *d)
+/* The second half of a round: signals, the stages of the start, and once a second all ranks. `more`: messages
+ * may be waiting. */
+static void watch_workers(struct dispatch *d, bool more)
 {
     double silence = d->clock - d->told_alive;
 
@@ -574,11 +574,9 @@ static void watch_workers(struct dispatch *d)
     }
     if (!d->begun && (d->now > BEGIN_SECONDS || all_are_ready(d))) {
         d->begun = true; /* from now on every worker that is ready gets runs */
-        for (int i = 0; i < d->peers->workers; i++) {
-            const struct peer *peer = peer_of(d, i);
-            if (peer->ready && !peer->dead)
-                tell(d, (struct event){.kind = EVENT_HELLO, .worker = i, .node = peer->node});
-        }
+        for (int i = 0; i < d->peers->workers; i++)
+            if (peer_of(d, i)->ready && !peer_of(d, i)->dead)
+                tell_hello(d, i);
     }
     if (d->now - d->looked < LOOK_SECONDS)
         return;
@@ -594,6 +592,8 @@ static void watch_workers(struct dispatch *d)
         send_alive(d);
     }
     introduce_neighbours(d);
+    if (more) /* perhaps what a worker has sent before it died, or a word of one that seems to be silent */
+        return;
     bury_dead(d);
     replace_lost(d);
     if (is_abandoned(d)) {
@@ -648,8 +648,8 @@ static void work_until_finished(struct dispatch *d)
         job_breathe(d->job, d->clock); /* first: after a long pause another process may have the lease */
         while (count < MESSAGES_AT_ONCE && !d->finished && receive(d))
             count++;
-        if (count < MESSAGES_AT_ONCE)
-            watch_workers(d);
+        if (!d->finished)
+            watch_workers(d, count == MESSAGES_AT_ONCE);
         coordinator_state(d->job->coordinator, &state);
         pause = state.waits > d->waits || count > MANY_MESSAGES ? fmax(pause / 2, PAUSE_LEAST)
                                                                 : fmin(pause * 1.1, PAUSE_MOST);
@@ -661,35 +661,29 @@ static void work_until_finished(struct dispatch *d)
 
 struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peers *peers)
 {
-    struct dispatch *d = calloc(1, sizeof(*d));
-    struct dispatch_end end = {.together = true};
+    struct dispatch d = {
+        .job = job, .wire = wire, .peers = peers, .clock = clock_now(), .told_alive = clock_now()};
     struct error error;
 
-    if (d)
-        *d = (struct dispatch){
-            .job = job, .wire = wire, .peers = peers, .clock = clock_now(), .told_alive = clock_now()};
-    if (!d || prepare_dispatch(d) != 0) {
+    if (prepare_dispatch(&d) != 0) {
         error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
         job_fail(job, &error);
         dispatch_dismiss(wire);
-    } else {
-        /* The workers that have said hello before there was a job. A rank that gets ALIVE and no setup learns
-         * that it is a spare. */
-        for (int i = 0; i < peers->workers; i++)
-            if (peer_of(d, i)->bad_hello)
-                distrust(d, i, "a first message that no process can send");
-            else if (peer_of(d, i)->said_hello)
-                set_up(d, peer_of(d, i));
-        send_alive(d);
-        work_until_finished(d);
-        for (int i = 0; i < peers->ranks; i++)
-            send_quit(d, &peers->peer[i]);
-        end = (struct dispatch_end){.together = is_whole(d), .abandoned = d->abandoned};
+        return (struct dispatch_end){.together = true};
     }
-    if (d)
-        free(d->setup);
-    free(d);
-    return end;
+    /* The workers that have said hello before there was a job. A rank that gets ALIVE and no setup learns
+     * that it is a spare. */
+    for (int i = 0; i < peers->workers; i++)
+        if (peer_of(&d, i)->bad_hello)
+            distrust(&d, i, "a first message that no process can send");
+        else if (peer_of(&d, i)->said_hello)
+            set_up(&d, peer_of(&d, i));
+    send_alive(&d);
+    work_until_finished(&d);
+    for (int i = 0; i < peers->ranks; i++)
+        send_quit(&d, &peers->peer[i]);
+    free(d.setup);
+    return (struct dispatch_end){.together = is_whole(&d), .abandoned = d.abandoned};
 }
 
 void dispatch_dismiss(struct wire *wire)

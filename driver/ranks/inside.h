@@ -20,7 +20,7 @@ void peers_assign(struct peers *peers);
 bool peers_are_there(const struct peers *peers);
 
 /* The rank at an address; NULL: none. */
-struct peer *peers_at(const struct peers *peers, int address);
+struct peer *peers_at(const struct peers *peers, int64_t address);
 
 /* Records the hello of a rank. */
 void peers_hello(struct peers *peers, struct peer *peer, const struct hello *hello, double now);
@@ -33,9 +33,9 @@ void peers_hear(struct peer *peer, double now);
 struct peer *peers_replace(struct peers *peers, int worker, double now);
 
 /*
- * Is a rank certainly dead? True if its process on this machine is gone, or another rank of its machine says
- * so, if it does not say hello in time, or if a worker falls silent before it is ready. For other workers the
- * coordinator has deadlines.
+ * Is a rank dead? True if its process on this machine is gone, if another rank of another machine says so of
+ * one there, if it does not say hello in time, or if a worker falls silent before it is ready. For other
+ * workers the coordinator has deadlines.
  */
 bool peer_is_dead(const struct peer *peer, double now);
 

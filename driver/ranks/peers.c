@@ -98,7 +98,7 @@ void peers_release(struct peers *peers)
     *peers = (struct peers){0};
 }
 
-struct peer *peers_at(const struct peers *peers, int address)
+struct peer *peers_at(const struct peers *peers, int64_t address)
 {
     return address >= 1 && address <= peers->ranks ? &peers->peer[address - 1] : NULL;
 }
@@ -173,9 +173,8 @@ struct peer *peers_replace(struct peers *peers, int worker, double now)
 {
     struct peer *old = peers->worker[worker];
 
-    for (int i = 0; i < peers->ranks && old->said_hello; i++) {
-        struct peer *new = &peers->peer[i];
-        if (!new->spare || new->dead || new->node != old->node || now - new->asked > SPARE_SECONDS)
+    for (struct peer *new = old->next; new &&new != old; new = new->next) {
+        if (!new->spare || new->dead || now - new->asked > SPARE_SECONDS)
             continue;
         old->worker = -1;
         new->worker = worker;
@@ -196,5 +195,5 @@ bool peer_is_dead(const struct peer *peer, double now)
         return now - peer->asked > HELLO_SECONDS;
     if (!peer->ready && !peer->spare && now - peer->asked > READY_SECONDS)
         return true;
-    return peer->reported || (peer->here && !process_lives(&peer->process));
+    return peer->here ? !process_lives(&peer->process) : peer->reported;
 }

@@ -130,11 +130,24 @@ OF_PEERS(peers_a_spare_of_the_same_host_takes_a_place_once, 6, 2)
     peers_assign(&peers);
     check_workers("1:0/1 4:0/1");
     struct peer *old = peers.worker[1], *new = peers_replace(&peers, 1, 2);
-    CHECK(new == peers_at(&peers, 5) && new->was_spare && !new->ready && old->worker < 0);
-    check_workers("1:0/1 5:0/1");
-    CHECK(peers_replace(&peers, 1, 2) == peers_at(&peers, 6)); /* that one died, too */
-    CHECK(!peers_replace(&peers, 1, 2) && peers.spares == 2); /* those of a stay there */
+    CHECK(new == peers_at(&peers, 6) && new->was_spare && !new->ready && old->worker < 0);
     check_workers("1:0/1 6:0/1");
+    CHECK(peers_replace(&peers, 1, 2) == peers_at(&peers, 5)); /* that one died, too */
+    CHECK(!peers_replace(&peers, 1, 2) && peers.spares == 2); /* those of a stay there */
+    check_workers("1:0/1 5:0/1");
+}
+
+/* A rank may lie of another; of one on its own machine the coordinator knows better. */
+OF_PEERS(peers_a_rank_that_another_calls_dead_is_dead_elsewhere_only, 2, 0)
+{
+    say_hello(1, "a", 1, 1);
+    say_hello(2, "b", 0, 1);
+    peers_at(&peers, 1)->here = true;
+    for (int i = 1; i <= 2; i++) {
+        CHECK(!peer_is_dead(peers_at(&peers, i), 2));
+        peers_at(&peers, i)->reported = true;
+        CHECK(peer_is_dead(peers_at(&peers, i), 2) == (i == 2));
+    }
 }
 
 OF_PEERS(peers_a_spare_that_is_dead_or_silent_takes_no_place, 3, 2)
