@@ -243,9 +243,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
         job->tally.runs = job->tally.done + job->tally.diverged + job->tally.failed;
         job->chooser = chooser_new(sweep, job->dataset);
         job->coordinator = make_coordinator(job, workers);
-        struct worker_speed *worker = calloc((size_t)trainers, sizeof(*worker));
-        speed_init(&job->speed, worker, trainers, now);
-        if (job->coordinator && worker) {
+        if (speed_init(&job->speed, trainers, now) == 0 && job->coordinator) {
             JOB_TELL(job, .kind = JOB_BEGUN, .workers = trainers, .now = now);
             return 0;
         }

@@ -99,7 +99,6 @@ double meter_rate(const struct meter *meter); /* NaN: not yet known */
 
 /* The pace of a sweep: how much of its cost the steps so far are worth, and how long the rest takes. */
 struct speed {
-    int workers;
     struct worker_speed *worker; /* [workers], owned */
     double credit; /* cost of the steps of runs under way */
     double given; /* credit of resumed runs for steps taken before this start */
@@ -113,8 +112,8 @@ struct worker_speed {
     int64_t tokens;
 };
 
-/* `worker` [workers] is all zeros and belongs to the speed from now on. */
-void speed_init(struct speed *speed, struct worker_speed *worker, int workers, double now);
+/* -1: no memory; speed_release is still allowed. */
+int speed_init(struct speed *speed, int workers, double now);
 void speed_release(struct speed *speed);
 
 /* A worker begins a run of this cost. The first step that it reports is where the run resumes; the work

@@ -28,9 +28,11 @@ double meter_rate(const struct meter *meter)
     return meter->seconds > 0 ? meter->counted / meter->seconds : NAN;
 }
 
-void speed_init(struct speed *speed, struct worker_speed *worker, int workers, double now)
+int speed_init(struct speed *speed, int workers, double now)
 {
-    *speed = (struct speed){.worker = worker, .workers = workers, .begun = now, .cost_first = NAN};
+    *speed = (struct speed){.begun = now, .cost_first = NAN};
+    speed->worker = calloc((size_t)workers, sizeof(*speed->worker));
+    return speed->worker ? 0 : -1;
 }
 
 void speed_release(struct speed *speed)

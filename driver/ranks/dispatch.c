@@ -103,11 +103,6 @@ static struct message *blank(struct dispatch *d, enum message_kind kind)
     return &d->out;
 }
 
-static void send_to(struct dispatch *d, int worker)
-{
-    wire_send(d->wire, peer_of(d, worker)->address, &d->out);
-}
-
 /* Sends a rank what it needs before its first order. */
 static void set_up(struct dispatch *d, const struct peer *peer)
 {
@@ -139,7 +134,7 @@ static void send_order(struct dispatch *d, const struct order *order)
     else
         out->trunk = (struct digest){0};
     out->resume = job_has_files(d->job, order->cell);
-    send_to(d, order->worker);
+    wire_send(d->wire, peer_of(d, order->worker)->address, &d->out);
 }
 
 /* Are all ranks alive, so that they can end together? Nothing waits for one that has not said hello. */
@@ -153,18 +148,17 @@ static bool is_whole(const struct dispatch *d)
 
 /* After a signal MPICH's mpiexec ends with the status of any rank, so all have the coordinator's. The
  * launcher has it from the lease; mpirun would comment on it. */
-static void send_quit(struct dispatch *d, struct peer *peer)
+static void send_quit(struct dispatch *d, const struct peer *peer)
 {
     bool failed = d->job->failed || d->job->moved;
     bool stopped = d->stopping && job_pending(d->job) > 0 && !failed && !getenv(LEASE_VARIABLE);
 
-    if (peer->dead || peer->quit)
+    if (peer->dead)
         return;
     blank(d, MESSAGE_QUIT)->as.quit = (struct quit){.together = is_whole(d),
         .save = d->job->failed && !peer->silent,
         .status = stopped ? STATUS_STOPPED : STATUS_DONE};
     wire_send(d->wire, peer->address, &d->out);
-    peer->quit = true;
 }
 
 static void obey(struct dispatch *d, const struct order *order)
@@ -178,7 +172,7 @@ static void obey(struct dispatch *d, const struct order *order)
         break;
     case ORDER_STOP: /* without saving if the sweep goes on, because then another worker has the run */
         blank(d, MESSAGE_STOP)->as.stop = (struct stop){.ticket = order->ticket, .save = d->stopping};
-        send_to(d, order->worker);
+        wire_send(d->wire, peer_of(d, order->worker)->address, &d->out);
         break;
     case ORDER_QUIT:
         break; /* all ranks are told at the end, also those that never said hello */
@@ -597,8 +591,8 @@ static void watch_workers(struct dispatch *d, bool more)
     bury_dead(d);
     replace_lost(d);
     if (is_abandoned(d)) {
-        bool lacks =
-            false; /* a worker that is dead or silent now; one that a spare has replaced does not count */
+        /* Is a worker dead or silent now? One that a spare has replaced does not count. */
+        bool lacks = false;
         for (int i = 0; i < d->peers->workers; i++)
             lacks = lacks || peer_of(d, i)->dead || peer_of(d, i)->silent;
         d->abandoned = !d->stopping && lacks;

@@ -28,8 +28,8 @@ void peers_hello(struct peers *peers, struct peer *peer, const struct hello *hel
 /* Records that a rank has sent a message. */
 void peers_hear(struct peer *peer, double now);
 
-/* Lets a spare of the same machine that is alive take the place of a worker; its old rank is no worker any
- * more. NULL: there is none. */
+/* Lets a spare of the same machine that is alive take the place of a worker, whose old rank then is not a
+ * worker any more. NULL: there is none. */
 struct peer *peers_replace(struct peers *peers, int worker, double now);
 
 /*
@@ -46,8 +46,8 @@ const char *mpirun_hostfile_variable(const struct mpirun *mpirun);
  * slot of an allocation. Starts nothing. The caller frees it; NULL: nothing. */
 char *mpirun_map(const struct mpirun *mpirun);
 
-/* Has nobody chosen the networks of Open MPI, in the environment or in a file of parameters? A choice of ours
- * beside one of theirs could be an error for it. Takes a third of a second. */
+/* Are the networks of Open MPI left open, in the environment and in files of parameters? Where the user has
+ * chosen one, another choice beside it could be an error. Takes a third of a second. */
 bool mpirun_may_set_network(void);
 
 /* The folder in which Open MPI creates its session folders. Sets *variable to the name of the environment
@@ -120,13 +120,11 @@ void pump_init(struct pump *pump, int from, int to, bool quiet);
 /* Copies the available lines without waiting. */
 void pump_move(struct pump *pump);
 
-/* The same, and an incomplete last line. */
+/* The same, and an incomplete last line; nothing is read after that. */
 void pump_finish(struct pump *pump);
 
 /* Writes what was held back. */
 void pump_tell_noise(struct pump *pump);
-
-void pump_release(struct pump *pump);
 
 /*
  * The ranks on this machine as their launcher sees them: descendants of the command that it started, through

@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPTIONS_MOST = 24, VARIABLES_MOST = 12, VALUE_SIZE = LAUNCH_VALUE };
+enum { OPTIONS_MOST = 24, VARIABLES_MOST = 12, VALUE_SIZE = 64 };
 
 _Static_assert((int)NETWORK_SIZE <= VALUE_SIZE, "values of variables");
 
@@ -109,7 +109,6 @@ static int compose(struct command_line *line, const struct launch *launch, int r
         getenv(CHOSEN_VARIABLE) ? CHOSEN_VARIABLE : NULL};
     int release = launch->mpirun->release; /* 0: not Open MPI's */
 
-    INVARIANT(launch->observer.variable, "%s", "the observer hands nothing on");
     line->program = process_program();
     line->argument = calloc((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
     if (!line->program || !line->argument)
@@ -387,8 +386,6 @@ static int run_once(struct launcher *l, struct command_line *line, struct error 
         return -1;
     rank_processes_init(&l->ranks, l->mpirun, is_hydra(l), l->now);
     watch_mpirun(l);
-    pump_release(&l->out);
-    pump_release(&l->error);
     end_orphan(l);
     process_walk(getpid(), kill_left, NULL); /* such as an ssh to a host that was lost */
     rank_processes_tidy(&l->ranks);

@@ -49,17 +49,15 @@ void peers_await(struct peers *peers, struct wire *wire, double now)
 
 int peers_init(struct peers *peers, int ranks, int spares_each, double now)
 {
-    *peers = (struct peers){.ranks = ranks, .spares_each = spares_each, .nodes_size = 2 * ranks + 1};
+    *peers = (struct peers){.ranks = ranks, .spares_each = spares_each};
     environment_host(peers->host, sizeof(peers->host));
     peers->peer = calloc((size_t)ranks + 1, sizeof(*peers->peer));
     peers->worker = malloc(((size_t)ranks + 1) * sizeof(struct peer *));
-    peers->node = malloc((size_t)peers->nodes_size * sizeof(*peers->node));
+    peers->node = malloc(((size_t)ranks + 1) * sizeof(struct peer *));
     if (!peers->peer || !peers->worker || !peers->node) {
         peers_release(peers);
         return -1;
     }
-    for (int i = 0; i < peers->nodes_size; i++)
-        peers->node[i] = -1;
     for (int i = 0; i < ranks; i++)
         peers->peer[i] = (struct peer){.address = i + 1, .worker = -1, .asked = now, .host = "?"};
     return 0;
@@ -94,7 +92,7 @@ void peers_release(struct peers *peers)
 {
     free(peers->peer);
     free((void *)peers->worker);
-    free(peers->node);
+    free((void *)peers->node);
     *peers = (struct peers){0};
 }
 
@@ -106,23 +104,14 @@ struct peer *peers_at(const struct peers *peers, int64_t address)
 /* The number of the rank's machine: that of an earlier rank on it, whose ring it joins, or a new one. */
 static int find_node(struct peers *peers, struct peer *peer)
 {
-    struct digest digest;
-
-    digest_init(&digest);
-    digest_add_string(&digest, peer->process.place);
-    for (int at = (int)(digest.low % (uint64_t)peers->nodes_size);; at = (at + 1) % peers->nodes_size) {
-        int first = peers->node[at];
-        if (first < 0) { /* the table never fills up: it has more entries than there are ranks */
-            peers->node[at] = peer->address - 1;
-            peer->next = peer;
-            return peers->nodes++;
+    for (int i = 0; i < peers->nodes; i++)
+        if (strcmp(peers->node[i]->process.place, peer->process.place) == 0) {
+            peer->next = peers->node[i]->next;
+            peers->node[i]->next = peer;
+            return i;
         }
-        if (strcmp(peers->peer[first].process.place, peer->process.place) == 0) {
-            peer->next = peers->peer[first].next;
-            peers->peer[first].next = peer;
-            return peers->peer[first].node;
-        }
-    }
+    peers->node[peers->nodes] = peer->next = peer;
+    return peers->nodes++;
 }
 
 /* Turns a place among all ranks of a machine into one among its workers. Returns how many spares the machine

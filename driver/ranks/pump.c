@@ -107,16 +107,12 @@ void pump_finish(struct pump *pump)
 {
     pump_move(pump);
     pass_line(pump);
+    if (!pump->ended)
+        close(pump->from);
+    pump->ended = true;
 }
 
 void pump_tell_noise(struct pump *pump)
 {
     write_bytes(pump->to, pump->noise, pump->noise_length);
-}
-
-void pump_release(struct pump *pump)
-{
-    if (!pump->ended)
-        close(pump->from);
-    pump->ended = true;
 }

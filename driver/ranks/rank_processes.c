@@ -140,17 +140,6 @@ static void remove_segments(const struct rank_processes *ranks, const struct nam
         closedir(entries);
 }
 
-/* The folder of this mpirun if it calls its machine `host`, which need not exist. NULL: no memory. */
-static char *session_on(const struct rank_processes *ranks, const char *host)
-{
-    const char *variable, *folder = mpirun_folder(&variable);
-    char *path;
-
-    if (asprintf(&path, "%s/ompi.%s.%u/pid.%ld", folder, host, (unsigned)geteuid(), (long)ranks->mpirun) < 0)
-        return NULL;
-    return path;
-}
-
 /*
  * Where the session folder is of an mpirun that was killed before a rank of it was seen; NULL: no memory.
  * mpirun leaves the domain out of the name of its machine, unless it is told not to. The name is compared
@@ -158,14 +147,19 @@ static char *session_on(const struct rank_processes *ranks, const char *host)
  */
 static char *find_session(const struct rank_processes *ranks)
 {
-    char host[HOST_SIZE];
-    char *whole = session_on(ranks, environment_host(host, sizeof(host)));
+    const char *variable, *folder = mpirun_folder(&variable);
+    char host[HOST_SIZE], *path;
 
-    if (whole && access(whole, F_OK) == 0)
-        return whole;
-    free(whole);
-    host[strcspn(host, ".")] = '\0';
-    return session_on(ranks, host);
+    environment_host(host, sizeof(host));
+    for (size_t length = strlen(host);; length = strcspn(host, ".")) {
+        host[length] = '\0';
+        if (asprintf(&path, "%s/ompi.%s.%u/pid.%ld", folder, host, (unsigned)geteuid(), (long)ranks->mpirun) <
+            0)
+            return NULL;
+        if (access(path, F_OK) == 0 || !strchr(host, '.'))
+            return path;
+        free(path);
+    }
 }
 
 void rank_processes_tidy(struct rank_processes *ranks)

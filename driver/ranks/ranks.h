@@ -1,10 +1,8 @@
 #ifndef NORMSWEEP_DRIVER_RANKS_RANKS_H
 #define NORMSWEEP_DRIVER_RANKS_RANKS_H
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "driver/job/job.h"
 #include "driver/output/output.h"
@@ -38,7 +36,6 @@ struct peer {
     bool bad_hello; /* its first message was not a hello that a process can send */
     bool dead, silent; /* silent: given up, although it may come back */
     bool reported; /* another rank of its machine has found it dead */
-    bool quit; /* has been told to quit */
     double asked; /* clock of its last message, or since when its hello or its readiness is expected */
     uint64_t ticket; /* of its last report */
     double patience; /* seconds that it may be silent, by its last report */
@@ -52,10 +49,9 @@ struct peers {
     bool assigned; /* workers and spares are told apart */
     int spares_each; /* that each machine has started with, if it has so many ranks besides a worker */
     char host[HOST_SIZE]; /* the coordinator's */
-    int *node; /* [nodes_size] hash table by place: a peer on that machine; -1: free */
-    int nodes_size, nodes;
-    int64_t host_workers,
-        host_ranks; /* on the machines of those that have said hello, without the coordinator */
+    int nodes;
+    struct peer **node; /* [nodes] the first rank of each machine that has said hello */
+    int64_t host_workers, host_ranks; /* on these machines, without the coordinator */
 };
 
 /* For the `ranks` besides the coordinator. They have not said hello yet. All functions here take `now` from
@@ -125,8 +121,6 @@ struct hosts {
 
 /* For the coordinator: how many of the ranks of a host are spares. */
 #define SPARES_VARIABLE "NORMSWEEP_SPARES"
-
-enum { LAUNCH_VALUE = 64 }; /* room for the value of a variable that is handed on */
 
 /* What the command that launches ranks hands on to them, and records of them. */
 struct launch_observer {

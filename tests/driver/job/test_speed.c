@@ -7,7 +7,7 @@ TEST(speed_is_that_of_the_cost_done)
     struct meter meter = {.read = 100};
     struct speed speed;
 
-    speed_init(&speed, calloc(2, sizeof(*speed.worker)), 2, 100);
+    CHECK(speed_init(&speed, 2, 100) == 0);
     CHECK(isnan(speed_left(&speed, 100, 100)) && isnan(meter_rate(&meter)));
     speed_begin(&speed, 0, 10);
     CHECK(speed_step(&speed, 0, 0, 100, 0) == 0);
@@ -25,7 +25,7 @@ TEST(speed_of_a_resumed_run)
 {
     struct speed speed;
 
-    speed_init(&speed, calloc(1, sizeof(*speed.worker)), 1, 100);
+    CHECK(speed_init(&speed, 1, 100) == 0);
     speed_begin(&speed, 0, 10);
     CHECK(speed_step(&speed, 0, 40, 100, 48000000) == 0);
     CHECK(isnan(speed_left(&speed, 90, 100)));
