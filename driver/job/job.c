@@ -462,8 +462,7 @@ static struct result killed_result(const struct job *job, int64_t cell, const ch
     return result;
 }
 
-void job_settle(
-    struct job *job, const struct order *order, const struct result *result, const char *last_words)
+void job_obey(struct job *job, const struct order *order, const struct result *result, const char *last_words)
 {
     struct error error;
 

@@ -221,7 +221,7 @@ void job_checkpoint(struct job *job, int64_t cell);
  * `last_words`, the last line of the worker's log, or ""; ORDER_RETURN makes a run that was
  * under way pending again.
  */
-void job_settle(
+void job_obey(
     struct job *job, const struct order *order, const struct result *result, const char *last_words);
 
 /* So many deaths count against a run from now on. */

@@ -56,7 +56,7 @@ static void obey(struct local *local)
         } else if (order.kind == ORDER_FINISH) {
             local->finished = true;
         } else if (order.kind != ORDER_STOP && order.kind != ORDER_QUIT) {
-            job_settle(local->job, &order, &local->result, "");
+            job_obey(local->job, &order, &local->result, "");
         }
     }
 }

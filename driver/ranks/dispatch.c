@@ -206,7 +206,7 @@ static void obey(struct dispatch *d, const struct order *order)
     case ORDER_ACCEPT:
     case ORDER_RETURN:
     case ORDER_FAIL:
-        job_settle(d->job, order, d->result, d->last_words);
+        job_obey(d->job, order, d->result, d->last_words);
         break;
     }
 }
@@ -237,7 +237,7 @@ static void tell_hello(struct dispatch *d, int worker)
  * slow the disk is. */
 static bool may_come_back(const struct dispatch *d, const struct peer *peer)
 {
-    return peer->silent && peer->here && d->now - peer->asked < WAKE_SECONDS &&
+    return peer->silent && peer->here && d->now - peer->awaited < WAKE_SECONDS &&
            process_lives(&peer->process) && !process_is_stopped(&peer->process);
 }
 

@@ -39,7 +39,7 @@ _Static_assert((int)NETWORK_SIZE <= VALUE_SIZE, "values of variables");
 #define INIT_SECONDS_ALLOCATION 300 /* the same in an allocation, which may have thousands of ranks */
 #define HUNG_SECONDS 100 /* without a beat of the coordinator, which beats while it reads texts, too */
 
-enum { STARTS_IN_VAIN = 3 }; /* restarts in a row without a new result or checkpoint */
+enum { STARTS_MOST = 3 }; /* restarts in a row without a new result or checkpoint */
 
 /* One life of mpirun. */
 struct launcher {
@@ -407,19 +407,19 @@ static const char *what_was_lost(const struct launcher *l)
     return is_hydra(l) ? "a rank was lost, and with it all others" : "the coordinator was lost";
 }
 
-/* After a lost life, the `vain`th in a row without progress: LOST if there will be another, otherwise the
- * exit status or -1. */
-static int judge_loss(const struct launcher *l, int vain, struct error *error)
+/* After a lost life, with so many `starts` in a row without progress: LOST if there will be another,
+ * otherwise the exit status or -1. */
+static int judge_loss(const struct launcher *l, int starts, struct error *error)
 {
     const struct launch *launch = l->launch;
 
     if (signals_stop())
         return STATUS_STOPPED;
-    if (vain > STARTS_IN_VAIN)
+    if (starts > STARTS_MOST)
         return error_set(error, ERROR_ENVIRONMENT,
             "%s: %s, %d times in a row without progress; all results are kept, run the same command again to "
             "continue",
-            launch->output, what_was_lost(l), vain);
+            launch->output, what_was_lost(l), starts);
     lines_print(stderr, 0, "%s: %s; starting again", launch->output, what_was_lost(l));
     launch->observer.restarts(launch->observer.context, what_was_lost(l));
     return LOST;
@@ -477,7 +477,7 @@ int launcher_run(const struct launch *launch, struct error *error)
 {
     struct command_line line = {.count = 0};
     bool allocation = mpirun_has_allocation(launch->mpirun), elsewhere = launch->workers == 0 || allocation;
-    int ranks = prepare_hosts(&line, launch, allocation), vain = 0;
+    int ranks = prepare_hosts(&line, launch, allocation), starts = 0;
     int status = compose(&line, launch, ranks, error);
 
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what mpirun leaves can be found */
@@ -497,8 +497,8 @@ int launcher_run(const struct launch *launch, struct error *error)
         const struct process *coordinator = &launcher.news.process;
         if (launcher.news.stage != STAGE_NONE && process_is_here(coordinator) && process_lives(coordinator))
             kill((pid_t)coordinator->pid, SIGKILL);
-        vain = launcher.news.kept ? 0 : vain + 1;
-        status = judge_loss(&launcher, vain, error);
+        starts = launcher.news.kept ? 0 : starts + 1;
+        status = judge_loss(&launcher, starts, error);
     }
     free((void *)line.argument);
     free(line.program);

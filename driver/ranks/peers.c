@@ -59,7 +59,7 @@ int peers_init(struct peers *peers, int ranks, int spares_each, double now)
         return -1;
     }
     for (int i = 0; i < ranks; i++)
-        peers->peer[i] = (struct peer){.address = i + 1, .worker = -1, .asked = now, .host = "?"};
+        peers->peer[i] = (struct peer){.address = i + 1, .worker = -1, .awaited = now, .host = "?"};
     return 0;
 }
 
@@ -155,7 +155,7 @@ void peers_hear(struct peer *peer, double now)
 {
     peer->silent = false;
     if (peer->said_hello)
-        peer->asked = now;
+        peer->awaited = now;
 }
 
 struct peer *peers_replace(struct peers *peers, int worker, double now)
@@ -163,14 +163,14 @@ struct peer *peers_replace(struct peers *peers, int worker, double now)
     struct peer *old = peers->worker[worker];
 
     for (struct peer *new = old->next; new &&new != old; new = new->next) {
-        if (!new->spare || new->dead || now - new->asked > SPARE_SECONDS)
+        if (!new->spare || new->dead || now - new->awaited > SPARE_SECONDS)
             continue;
         old->worker = -1;
         new->worker = worker;
         new->seat = old->seat;
         new->spare = false;
         new->was_spare = true;
-        new->asked = now;
+        new->awaited = now;
         peers->worker[worker] = new;
         peers->spares--;
         return new;
@@ -181,8 +181,8 @@ struct peer *peers_replace(struct peers *peers, int worker, double now)
 bool peer_is_dead(const struct peer *peer, double now)
 {
     if (!peer->said_hello)
-        return now - peer->asked > HELLO_SECONDS;
-    if (!peer->ready && !peer->spare && now - peer->asked > READY_SECONDS)
+        return now - peer->awaited > HELLO_SECONDS;
+    if (!peer->ready && !peer->spare && now - peer->awaited > READY_SECONDS)
         return true;
     return peer->here ? !process_lives(&peer->process) : peer->reported;
 }

@@ -36,7 +36,7 @@ struct peer {
     bool bad_hello; /* its first message was not a hello that a process can send */
     bool dead, silent; /* silent: given up, although it may come back */
     bool reported; /* another rank of its machine has found it dead */
-    double asked; /* clock of its last message, or since when its hello or its readiness is expected */
+    double awaited; /* clock: since when its next message is expected */
     uint64_t ticket; /* of its last report */
     double patience; /* seconds that it may be silent, by its last report */
 };

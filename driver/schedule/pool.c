@@ -83,7 +83,7 @@ bool pool_is_trusted(const struct pool *pool, int worker)
 }
 
 /* Shuts a node or opens it, and with it those of its workers that hold no ticket. */
-static void turn(struct pool *pool, struct pool_node *node, bool shut)
+static void set_shut(struct pool *pool, struct pool_node *node, bool shut)
 {
     change_node(pool, node, 0, shut);
     for (int i = 0; i < pool->size; i++)
@@ -97,7 +97,7 @@ void pool_shut(struct pool *pool, int worker)
     struct pool_node *node = pool_node_of(pool, worker);
 
     INVARIANT(!node->proven && !node->shut, "worker %d is on a node that has finished a run", worker);
-    turn(pool, node, true);
+    set_shut(pool, node, true);
 }
 
 bool pool_prove(struct pool *pool, int worker)
@@ -107,7 +107,7 @@ bool pool_prove(struct pool *pool, int worker)
 
     node->proven = true;
     if (was_shut)
-        turn(pool, node, false);
+        set_shut(pool, node, false);
     return was_shut;
 }
 

@@ -61,7 +61,7 @@ static void tell(struct driven *d, struct event event)
         if (order.kind == ORDER_RUN)
             d->run[d->runs++ % ORDERS] = order;
         else if (order.kind == ORDER_ACCEPT || order.kind == ORDER_FAIL || order.kind == ORDER_RETURN)
-            job_settle(&d->job, &order, &d->result, "");
+            job_obey(&d->job, &order, &d->result, "");
     }
 }
 

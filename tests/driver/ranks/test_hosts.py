@@ -5,7 +5,7 @@ import pytest
 from conftest import NORMSWEEP, run, tiny
 from watched import Watched
 
-ENDLESS = tiny(steps=10 ** 8) + "seed: {range: [0, 9]}\n"
+ENDLESS = tiny(steps=10 ** 8) + "seed: {range: [0, 9]}\nmeasure: {steps: [0]}\n"
 
 
 @pytest.mark.parametrize("how", ["option", "variable"])
