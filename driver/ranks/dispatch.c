@@ -180,7 +180,7 @@ static void obey(struct dispatch *d, const struct order *order)
         peer = peer_of(d, order->worker);
         peer->silent = true;
         d->lost++;
-        snprintf(why, sizeof(why), "has been silent for %.0f s", peer->patience);
+        snprintf(why, sizeof(why), "has been silent for %.0f s", d->now - peer->awaited);
         say(d, "worker %d on %s %s%s", order->worker + 1, peer->host, why,
             order->cell >= 0 ? "; its run goes to another worker" : "");
         tell_loss(d, order->worker, order->cell, why);
