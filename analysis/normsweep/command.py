@@ -31,6 +31,12 @@ def line(message):
     return f"{os.path.basename(sys.argv[0])}: {shown(message, kept='')}"
 
 
+def add_datasets(parser, **keywords):
+    """The argument of commands that read datasets. A folder's name may end in /, as a shell completes it."""
+    parser.add_argument("dataset", metavar="DATASET.nc", type=lambda text: text.rstrip("/") or text,
+                        **{"help": "may be a folder of parts, OUT.parts", **keywords})
+
+
 def open_or_fail(path, opener=open_sweep):
     """open_sweep, or another one; exits with one line if that fails."""
     try:
@@ -41,7 +47,7 @@ def open_or_fail(path, opener=open_sweep):
         fail(f"{path}: {error.strerror or error}")
     missing = parts.missing(path)
     if missing:
-        warn(f"{path}: {missing}; their runs are pending")
+        warn(f"{path}: {missing}")
     return found
 
 
@@ -79,7 +85,8 @@ def make_folder(path):
 
 @contextlib.contextmanager
 def whole_file(path):
-    """Yields the name of a temporary file, which is renamed to `path` if the block succeeds, and removed if not.
+    """Yields the name of a temporary file, which is renamed to `path` if the block succeeds, and removed if not. Makes
+    its folder.
 
     Exits with one line, before the block runs, if no file can be written there, or if a dataset is there. From before
     the temporary file is there until it is gone, SIGTERM ends the command as Ctrl-C does, so that it does not stay
@@ -92,6 +99,8 @@ def whole_file(path):
     if is_dataset(path):
         fail(f"{path}: is a netCDF file, which would be overwritten; remove it or choose another -o")
     folder, last = os.path.split(path)
+    if folder:
+        make_folder(folder)
     name = os.path.join(folder, f".{secrets.token_urlsafe(6)}{last}")
     try:
         with terminated_as_interrupted():

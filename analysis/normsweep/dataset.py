@@ -75,7 +75,8 @@ def open_sweep(path: Path | Iterable[Path], *, chunks: Any = None, **keywords: A
         if chunks is None:
             found = [each.load() for each in found]
         whole = joined(found, [os.fspath(one) for one in paths])
-        whole.encoding["source"] = os.fspath(asked[0] if len(asked) == 1 and parts.files_of(asked[0]) else paths[0])
+        whole.encoding["source"] = os.path.normpath(
+            asked[0] if len(asked) == 1 and parts.files_of(asked[0]) else paths[0])
         whole.set_close(opened.pop_all().close)
     return whole
 

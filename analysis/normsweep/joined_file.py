@@ -4,6 +4,7 @@ program continues it as one of its own."""
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,10 @@ import netCDF4
 import numpy as np
 
 from .hints import Path
+from .join import listed
 from .names import OUTCOMES, PART, SESSION, SESSION_START, SESSIONS
 from .parts import ELSEWHERE, MOMENTS, PENDING, SKIPPED, order_of_sessions, owners
+from .verify import MAGIC, extents
 
 RUNNING = OUTCOMES.index("running")
 Values = Any  # arrays of numpy, of any type
@@ -63,24 +66,46 @@ def write_joined(files: Sequence[netCDF4.Dataset], path: Path) -> int:
     left = int((outcome == RUNNING).sum())
     outcome[missing | (outcome == RUNNING)] = PENDING
     reason[missing] = b"\0"
-    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as whole:
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    for its in ("", "its "):  # four bytes: with one of the two texts numbers of 8 bytes lie at multiples of 8
+        define(first, path, sessions, f"{now} joined from {its}{len(files)} parts\n{first.history}")
+        with open(path, "rb") as file:
+            file.read(len(MAGIC))
+            begins = [begin for begin, _ in extents(file).values()]
+        if min(begins) % 8 == 0:
+            break
+    with netCDF4.Dataset(path, "r+") as whole:
         whole.set_fill_off()
-        for name, dimension in first.dimensions.items():
-            whole.createDimension(name, sessions if name == SESSIONS else len(dimension))
-        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-        history = f"{now} joined from {len(files)} parts\n{first.history}"
-        whole.setncatts({name: history if name == "history" else first.getncattr(name)
-                         for name in first.ncattrs() if name != PART})
-        for name, variable in first.variables.items():
-            made = whole.createVariable(name, variable.dtype, variable.dimensions,
-                                        fill_value=getattr(variable, "_FillValue", None))
-            made.setncatts({key: variable.getncattr(key) for key in variable.ncattrs() if key != "_FillValue"})
         whole.set_auto_maskandscale(False)
         whole.set_auto_chartostring(False)
         for name in first.variables:
             whole[name][...] = {"outcome": outcome, "reason": reason}[name] if name in ("outcome", "reason") else \
                 of_whole(name)
     return left
+
+
+def define(first: netCDF4.Dataset, path: Path, sessions: int, history: str) -> None:
+    """Writes a file with the dimensions, attributes and variables of a part, and no values yet."""
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as whole:
+        whole.set_fill_off()
+        for name, dimension in first.dimensions.items():
+            whole.createDimension(name, sessions if name == SESSIONS else len(dimension))
+        whole.setncatts({name: history if name == "history" else first.getncattr(name)
+                         for name in first.ncattrs() if name != PART})
+        for name, variable in first.variables.items():
+            made = whole.createVariable(name, variable.dtype, variable.dimensions,
+                                        fill_value=getattr(variable, "_FillValue", None))
+            made.setncatts({key: variable.getncattr(key) for key in variable.ncattrs() if key != "_FillValue"})
+
+
+def different_levels(files: Sequence[netCDF4.Dataset], paths: Sequence[Path]) -> str:
+    """Which parts were trained at which vector level, with which BLAS kernel; "" if all sessions had the same."""
+    found: dict[str, list[str]] = {}
+    for file, path in zip(files, paths):
+        level, kernel, start = (words(file[SESSION + name][...]) for name in ("vector_level", "blas_kernel", "start"))
+        for one, other in sorted(set(zip(level[start != ""].tolist(), kernel[start != ""].tolist()))):
+            found.setdefault(f"vector level {one} with BLAS kernel {other}", []).append(os.path.basename(path))
+    return "; ".join(f"{used} in {listed(names)}" for used, names in found.items()) if len(found) > 1 else ""
 
 
 def words(characters: Values) -> Values:

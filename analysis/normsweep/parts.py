@@ -17,7 +17,7 @@ import pandas as pd
 import xarray as xr
 
 from .hints import Path
-from .join import NAMED, WEAKEST_FIRST, DifferentSweeps, describe, table_of_sessions
+from .join import WEAKEST_FIRST, DifferentSweeps, describe, listed, table_of_sessions
 from .names import OUTCOMES, PART, SESSION_START, SESSIONS
 from .words import texts
 
@@ -38,14 +38,17 @@ def files_of(path: Path) -> list[Path]:
 
 
 def missing(path: Path) -> str:
-    """Which parts of a folder are not there, in words; "" if it is not a folder with parts, or all are there."""
+    """Which parts of a folder are not there, and that their runs are pending, in words; "" if it is not a folder with
+    parts, or all are there."""
     found = [FILE.fullmatch(os.path.basename(file)) for file in files_of(path)]
     there = {int(match[1]) for match in found if match}
     count = max((int(match[2]) for match in found if match), default=0)
     lost = [str(number) for number in range(1, count + 1) if number not in there]
-    if len(lost) > NAMED:
-        lost[NAMED:] = [f"{len(lost) - NAMED} more"]
-    return f"of {count} parts {', '.join(lost)} {'is' if len(lost) == 1 else 'are'} not there" if lost else ""
+    if not lost:
+        return ""
+    one = len(lost) == 1
+    return (f"part{'s' * (not one)} {listed(lost)} of {count} {'is' if one else 'are'} not there; "
+            f"{'its' if one else 'their'} runs are pending")
 
 
 def is_part(dataset: xr.Dataset) -> bool:

@@ -57,12 +57,19 @@ class Course:
 
     @property
     def seconds(self) -> float:
-        """Of all sessions."""
-        return float(np.diff(self.sessions).sum())
+        """In which a session was under way."""
+        return float(without_gaps(self.sessions, self.sessions[:, 1]).max())
+
+    @property
+    def most(self) -> int:
+        """Workers at a time: those of sessions beside each other together."""
+        moments = np.concatenate([self.sessions[:, 1], self.sessions[:, 0]])  # a session ends before another begins
+        changes = np.concatenate([-self.workers, self.workers])[np.argsort(moments, kind="stable")]
+        return max(int(self.workers.max()), int(np.cumsum(changes).max()))
 
     def __str__(self) -> str:
-        hosts = len(set(self.host.tolist()))
-        return (f"{several(int(self.workers.max()), 'worker')}" + f" on {hosts} hosts" * (hosts > 1)
+        hosts, rows = len(set(self.host.tolist())), len(set(zip(self.host.tolist(), self.worker.tolist())))
+        return (several(self.most, "worker") + " at a time" * (rows > self.most) + f" on {hosts} hosts" * (hosts > 1)
                 + f": {percent(self.busy, self.available)} busy in {duration(self.seconds)}, "
                 f"idle tail {percent(self.tail, self.available)}")
 
@@ -95,23 +102,28 @@ def course(dataset: xr.Dataset) -> Course | None:
     sessions = np.where(used[:, np.newaxis], np.stack([start, np.fmax(start, known)], axis=-1), 0)
     number = np.nan_to_num(dataset[SESSION_WORKERS].values.astype(float))
     workers = np.where(used & (number > 0) & (number <= MOST), number, 0).astype(int)
-    np.maximum.at(workers, session, worker)
+    seen = np.unique(np.stack([session, worker]), axis=1)  # workers of parts are numbered on from each other
+    workers = np.maximum(workers, np.bincount(seen[0], minlength=len(workers)))
     end = np.where(np.isfinite(found["end"]), np.fmax(found["end"], begin), sessions[session, 1])
     return Course(session, worker, texts(found["host"]), begin, end, found["outcome"], found["attempts"], sessions,
                   workers)
 
 
-def lanes(sessions: Array) -> Array:
-    """A number for each session, so that those of one lane do not overlap: 0 for all sessions of one file; jobs that
-    ran beside each other, each with a part of the sweep, have lanes of their own."""
-    ends: list[float] = []
+def lanes(sessions: Array, session: Array, worker: Array) -> Array:
+    """A number for each session, so that no worker is in two sessions of a lane at once: 0 for all sessions of one
+    sweep, and of its parts; jobs beside each other whose workers have the same numbers have lanes of their own.
+    session, worker: of each run."""
+    members = [np.unique(worker[session == place]).tolist() for place in range(len(sessions))]
+    ends: list[dict[int, float]] = []
     found = np.zeros(len(sessions), int)
-    for place in np.argsort(sessions[:, 0], kind="stable"):
-        begin, end = sessions[place]
-        free = [lane for lane, last in enumerate(ends) if last <= begin]
-        lane = free[0] if free else len(ends)
-        ends[lane:lane + 1] = [end]
-        found[place] = lane
+    for place in np.argsort(sessions[:, 0], kind="stable").tolist():
+        begin, end = sessions[place].tolist()
+        free = [lane for lane, last in enumerate(ends)
+                if all(last.get(each, begin) <= begin for each in members[place])]
+        found[place] = free[0] if free else len(ends)
+        if not free:
+            ends.append({})
+        ends[found[place]].update(dict.fromkeys(members[place], end))
     return found
 
 

@@ -41,7 +41,7 @@ void about_version(FILE *file);
     X(RUNS, 'n', "runs", "N", NUMBER(runs, "a number of runs", 1, 1000000000),                               \
         "number of finished runs to train again (default: one in a hundred, at least one)")                  \
     X(BUDGET, 0, "budget", "TIME", TIME(budget, "a time such as 90m or 1h30m"),                              \
-        "save all runs and end after so much time, as after a signal")                                       \
+        "save all runs and end after TIME, as after a signal: 5400 or 5400s, 90m, 1h30m, 2d")                \
     X(PART, 0, "part", "I/N", TEXT(part),                                                                    \
         "only every N-th run from the I-th on, into OUT.parts/I-of-N.nc; together they are the sweep")       \
     X(LOG, 0, "log", "FILE", TEXT(log), "append what happens to FILE: one JSON object a line")               \

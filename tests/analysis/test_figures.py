@@ -59,6 +59,10 @@ def test_script_draws_what_is_asked_for(tmp_path):
     for name, meant in (("phse", "phase"), ("normfits", "norms-fits"), ("norms_fits", "norms-fits")):
         error = script("figures", tmp_path / "a.nc", "--only", name, status=1).stderr
         assert error == f"figures: no figure {name}; did you mean {meant}?; {there}\n"
+    one = made_up().isel(norm_placement=0)
+    one.to_netcdf(tmp_path / "one.nc")
+    error = script("figures", tmp_path / "one.nc", "--only", "xyz", status=1).stderr
+    assert error == f"figures: no figure xyz; {there.replace('boundaries, ', '')}\n"
     error = script("figures", tmp_path / "a.nc", "--only", "xyz", status=1).stderr
     assert error == f"figures: no figure xyz; {there}\n"
     error = script("figures", tmp_path / "a.nc", "--format", "gif", status=2).stderr

@@ -9,6 +9,7 @@ from drawn import (
     words)
 from made_up import PHASE
 from matplotlib.collections import LineCollection
+from normsweep.figures import colours
 from normsweep.figures.cells import PALE, implied_sides
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
@@ -106,12 +107,14 @@ def test_phase_line_is_the_boundary_of_the_module():
 def test_cells_without_a_result():
     made = straight_phase()
     made.outcome[0, 0], made.outcome[0, 1], made.outcome[1, 0], made.outcome[1, 1] = DIVERGED, FAILED, SKIPPED, RUNNING
+    made.norm_growth[2, 0] = np.nan
     found = drawing(made, "phase")
     axes = panels(found)[0]
     places = {(patch.get_hatch(), *np.round(patch.get_center(), 9)) for patch in axes.patches}
-    assert places == {("xxxxx", -1.0, 1.0), ("|||||", -1.0, 0.0), (".....", -2.0, 1.0), ("/////", -2.0, 0.0)}
-    assert set(legend(found)) >= {"diverged", "failed", "skipped", "no value"}
-    assert np.ma.count_masked(np.ma.masked_invalid(mesh(axes))) == 4
+    assert places == {("xxxxx", -1.0, 1.0), ("|||||", -1.0, 0.0), (".....", -2.0, 1.0), ("-----", -2.0, 0.0),
+                      ("/////", -3.0, 1.0)}
+    assert set(legend(found)) >= {"diverged", "failed", "skipped", "running", "no value"}
+    assert np.ma.count_masked(np.ma.masked_invalid(mesh(axes))) == 5
 
 
 def test_pending_cells_look_like_the_nearest_that_has_ended():
@@ -132,6 +135,12 @@ def test_pending_cells_look_like_the_nearest_that_has_ended():
     assert not (~painted.mask & ~ordered).any()
     hatched = sum(patch.get_alpha() == PALE for patch in axes.patches)
     assert hatched > 0 and "no value" not in legend(found)
+    dotted = [patch for patch in axes.patches if patch.get_hatch() == colours.PENDING["hatch"]]
+    below, rates = made.weight_decay.size, np.ptp(axes.get_xlim()) / made.learning_rate.size
+    high = sum(patch.get_height() for patch in dotted) / np.ptp(axes.get_ylim()) * below
+    assert near(high, painted.count()) and all(near(patch.get_width(), rates) for patch in dotted)
+    pale = next(each for each in found.figure.legends[0].get_patches() if each.get_hatch() == "....")
+    assert pale.get_facecolor()[:3] == (0.95, 0.95, 0.95)
 
 
 def test_decay_zero_is_a_row_of_its_own():

@@ -163,4 +163,4 @@ def test_script(tmp_path):
     error = script("figures", "none.nc", "none.nc", "./none.nc", cwd=tmp_path, status=1).stderr
     assert error.startswith("figures: grokking: nothing to draw: ") and error.count("\n") == 1
     error = script("figures", "one.nc", "two.nc", "--only", "phase", cwd=tmp_path, status=1).stderr
-    assert error == "figures: no figure phase; several sweeps have grokking\n"
+    assert error == "figures: no figure phase of several sweeps together, only grokking; give one dataset at a time\n"

@@ -10,7 +10,8 @@ import xarray as xr
 from conftest import NORMSWEEP, run, script, tiny
 from same import assert_equal
 
-from normsweep import DifferentSweeps, open_sweep
+from normsweep import DifferentSweeps, open_sweep, workers
+from normsweep.verify import extents
 
 SWEEP = tiny() + """\
 title: Parts
@@ -110,7 +111,8 @@ def test_joined_file_is_the_whole(folder):
         for name, variable in whole.variables.items():
             assert repr(sorted(joined[name].__dict__.items())) == repr(sorted(variable.__dict__.items())), name
         assert joined["session"][...].max() == PARTS - 1
-    assert "nothing is left to train" in command(folder, "run", "sweep.yaml", "--dry-run", "-j", "0").stdout
+    planned = command(folder, "run", "sweep.yaml", "--dry-run", "-j", "0").stdout
+    assert "would be continued as it is" in planned and "nothing is left to train" in planned
     assert "nothing left to do: 20 runs: 20 done" in command(folder, "run", "sweep.yaml", "-j", "0").stdout
     assert "3 of 20 finished runs trained again: 3 equal" in command(
         folder, "verify", "sweep.yaml", "-n", "3", "-j", "0").stdout
@@ -129,9 +131,9 @@ def test_missing_parts_are_pending(folder):
         assert int((found.outcome == 0).sum()) == 7 and int(found.sweep.done.sum()) == 13
         assert ((found.outcome == 5) == (whole.outcome == 5)).all() and set(found.reason.values.ravel()) == {""}
     said = script("table", "sweep.parts", cwd=folder)
-    assert said.stderr == "table: sweep.parts: of 3 parts 2 is not there; their runs are pending\n"
+    assert said.stderr == "table: sweep.parts: part 2 of 3 is not there; its runs are pending\n"
     said = script("join", "sweep.parts", "-o", "joined.nc", cwd=folder)
-    assert said.stderr == "join: sweep.parts: of 3 parts 2 is not there; their runs are pending in joined.nc\n"
+    assert said.stderr == "join: sweep.parts: part 2 of 3 is not there; its runs are pending in joined.nc\n"
     assert "joined.nc: 20 runs: 20 done" in command(folder, "run", "sweep.yaml", "-o", "joined.nc", "-j", "0").stdout
     assert_equal(folder / "joined.nc", folder / "whole.nc")
 
@@ -162,6 +164,10 @@ def test_what_is_not_one_sweep(folder):
         "join: sweep.parts/2-of-3.nc: not a part of a sweep\n"
     assert script("join", ".", cwd=folder, status=1).stderr == \
         "join: .: not a folder with parts of a sweep, 1-of-8.nc and so on\n"
+    assert script("join", "none.parts", cwd=folder, status=1).stderr == "join: none.parts: No such file or directory\n"
+    (parts / "2-of-3.nc").write_text("a text")
+    said = script("join", "sweep.parts", cwd=folder, status=1).stderr
+    assert said.startswith("join: sweep.parts/2-of-3.nc: NetCDF: ") and said.count("\n") == 1
     assert not (folder / "sweep.nc").exists()
 
 
@@ -172,7 +178,64 @@ def test_figures_report_and_compare(folder):
     script("figures", "whole.nc", "--only", "phase", "--format", "svg", cwd=folder)
     assert script("report", "sweep.parts", cwd=folder).stdout == "sweep.html\n"
     assert "sweep.parts, as of " in (folder / "sweep.html").read_text()
-    script("compare", "whole.nc", "sweep.parts", cwd=folder)
+    said = script("compare", "whole.nc", "sweep.parts/", "--format", "csv", "-o", "new/folder", cwd=folder)
+    assert said.stdout.startswith("A  whole\nB  sweep\n") and (folder / "new/folder/compare-whole-sweep.csv").exists()
+
+
+def test_a_folder_whose_name_ends_in_a_slash(folder):
+    assert script("figures", "sweep.parts/", "--only", "phase", "--format", "svg", cwd=folder).stdout == \
+        "./sweep-phase.svg\n"
+    assert script("report", "sweep.parts/", "-o", "new/a.html", cwd=folder).stdout == "new/a.html\n"
+    assert "sweep.parts, as of " in (folder / "new/a.html").read_text()
+    assert script("join", "sweep.parts/", "-o", "other/a.nc", cwd=folder).stdout == "other/a.nc\n"
+    with open_sweep(folder / "sweep.parts/") as found, open_sweep(f"{folder}/sweep.parts/") as same:
+        assert found.encoding["source"] == same.encoding["source"] == str(folder / "sweep.parts")
+
+
+def set_text(path, name, text):
+    with netCDF4.Dataset(path, "r+") as file:
+        file.set_auto_chartostring(False)
+        width = file[name].shape[-1]
+        file[name][0] = np.frombuffer(text.encode().ljust(width, b"\0"), "S1")
+
+
+def test_parts_of_different_vector_levels(folder):
+    for number, level in ((1, "avx2"), (2, "avx512"), (3, "avx2")):
+        set_text(folder / f"sweep.parts/{number}-of-3.nc", "session_vector_level", level)
+        set_text(folder / f"sweep.parts/{number}-of-3.nc", "session_blas_kernel", "Haswell")
+    assert script("join", "sweep.parts", cwd=folder).stderr == (
+        "join: sweep.parts: trained at vector level avx2 with BLAS kernel Haswell in 1-of-3.nc and 3-of-3.nc; vector "
+        "level avx512 with BLAS kernel Haswell in 2-of-3.nc: the same run differs between them in its last digits\n")
+
+
+@pytest.mark.parametrize("letters", range(0, 8, 2))
+def test_numbers_of_a_joined_file_are_aligned(folder, letters):
+    """Headers of any length, by that of the text of the sweep."""
+    for number in (1, 2, 3):
+        with netCDF4.Dataset(folder / f"sweep.parts/{number}-of-3.nc", "r+") as file:
+            file.sweep = file.sweep + "#" * letters
+    script("join", "sweep.parts", cwd=folder)
+    with open(folder / "sweep.nc", "rb") as file:
+        file.read(4)
+        begins = extents(file)
+    with netCDF4.Dataset(folder / "sweep.nc") as file:
+        wide = [name for name, variable in file.variables.items() if variable.dtype.itemsize == 8]
+    assert wide and all(begins[name][0] % 8 == 0 for name in wide)
+
+
+def test_sessions_beside_each_other_are_those_of_their_workers(folder):
+    """Each part has one worker: two at a time, of parts 1 and 3, then one; one row for each."""
+    for number, hour in ((1, 1), (2, 5), (3, 1)):
+        set_text(folder / f"sweep.parts/{number}-of-3.nc", "session_start", f"2020-01-01T0{hour}:00:00Z")
+    for path in ("sweep.parts", "sweep.nc"):
+        if path == "sweep.nc":
+            script("join", "sweep.parts", cwd=folder)
+        with open_sweep(folder / path) as found:
+            course = workers.course(found)
+            assert course.workers.tolist() == [1, 1, 1] and course.most == 2
+            assert course.available == np.diff(course.sessions).sum() > course.seconds
+            assert workers.lanes(course.sessions, course.session, course.worker).tolist() == [0, 0, 0]
+            assert str(course).startswith("2 workers at a time: ")
 
 
 def test_a_single_run(tmp_path):

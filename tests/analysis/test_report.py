@@ -391,10 +391,12 @@ def test_a_terminated_command_says_nothing(sweep, tmp_path):
 
 def test_nothing_is_written_where_nothing_can_be(sweep, tmp_path):
     (tmp_path / "folder.html").mkdir()
-    for output, message in (("folder.html", "is a folder"), ("none/a.html", "No such file or directory")):
+    (tmp_path / "file").write_text("mine")
+    for output, message in (("folder.html", "folder.html: is a folder"),
+                            ("file/new/a.html", "file: is a file, not a folder")):
         error = script("report", sweep, "-o", output, status=1, cwd=tmp_path).stderr
-        assert error == f"report: {output}: {message}\n"
-    assert os.listdir(tmp_path) == ["folder.html"] and os.listdir(tmp_path / "folder.html") == []
+        assert error == f"report: {message}\n"
+    assert sorted(os.listdir(tmp_path)) == ["file", "folder.html"] and os.listdir(tmp_path / "folder.html") == []
 
 
 def test_written_whole_or_not_at_all(tmp_path):

@@ -126,8 +126,10 @@ def test_errors_are_one_line(path, tmp_path):
     (tmp_path / "folder").mkdir()
     for arguments, message in (([path, "-o", path], f"{path}: the name must end in .csv or .parquet"),
                                ([path, "-o", "folder"], "folder: is a folder"),
-                               ([path, "-o", "none/a.csv"], "none/a.csv: No such file or directory")):
+                               ([path, "-o", f"{path}/a.csv"], f"{path}: is a file, not a folder")):
         assert script("table", *arguments, status=1, cwd=tmp_path).stderr == f"table: {message}\n"
+    assert script("table", path, "-o", "new/folder/a.csv", cwd=tmp_path).stdout == "new/folder/a.csv\n"
+    assert (tmp_path / "new/folder/a.csv").read_text() == script("table", path).stdout
 
 
 def test_a_reader_that_goes_away(path):

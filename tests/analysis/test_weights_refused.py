@@ -361,8 +361,8 @@ def test_other_files(tmp_path):
                        ("a/b/c", "a/b/c: No such file or directory")):
         done = script("weights", "import", path, "-o", "n.weights.nc", cwd=tmp_path, status=1)
         assert done.stderr == f"weights: {line}\n"
-    done = script("weights", "import", "m", "-o", "none/n.weights.nc", cwd=tmp_path, status=1)
-    assert done.stderr == "weights: none/n.weights.nc: No such file or directory\n"
+    done = script("weights", "import", "m", "-o", "m/config.json/n.weights.nc", cwd=tmp_path, status=1)
+    assert done.stderr == "weights: m/config.json: is a file, not a folder\n"
 
 
 # Weights files

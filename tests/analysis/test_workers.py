@@ -55,8 +55,8 @@ def test_a_session_lasts_as_long_as_its_runs_say():
     dataset["session_end"] = dataset.session_end.copy(data=[np.nan, 110, np.nan])
     dataset["session_workers"] = dataset.session_workers.copy(data=[np.nan, 1, np.nan])
     found = course(dataset)
-    assert found.sessions.tolist() == [[0, 10], [100, 120], [0, 0]] and found.workers.tolist() == [2, 3, 0]
-    assert found.available == 2 * 10 + 3 * 20
+    assert found.sessions.tolist() == [[0, 10], [100, 120], [0, 0]] and found.workers.tolist() == [2, 2, 0]
+    assert found.available == 2 * 10 + 2 * 20
 
 
 @pytest.mark.parametrize("change", [
@@ -83,12 +83,14 @@ def test_parts_that_ran_beside_each_other_have_one_clock(tmp_path):
         np.testing.assert_array_equal(joined.begin.values - whole.begin.values,
                                       np.where(whole.outcome > 0, [0, 3600], np.nan))
         assert joined.session_begin.values.tolist() == [0, 100, 3600, 3700]
-        assert lanes(course(joined).sessions).tolist() == [0, 1, 2, 3]
+        found = course(joined)
+        assert lanes(found.sessions, found.session, found.worker).tolist() == [0, 1, 2, 1]  # workers 1, 2; 1; 1, 2; 2
 
 
 def test_lanes_gaps_and_names_of_hosts():
     sessions = np.array([[0, 10], [100, 120], [5, 12], [12, 15]])
-    assert lanes(sessions).tolist() == [0, 0, 1, 0]
+    assert lanes(sessions, np.arange(4), np.ones(4)).tolist() == [0, 0, 1, 0]
+    assert lanes(sessions, np.arange(4), np.array([1, 1, 2, 2])).tolist() == [0, 0, 0, 0]
     assert without_gaps(sessions, np.array([0, 7, 15, 50, 100, 120])).tolist() == [0, 7, 15, 15, 15, 35]
     assert without_gaps(sessions[1:2], np.array([100, 110])).tolist() == [0, 10]
     assert sorted(["n10", "n2", "m3"], key=natural) == ["m3", "n2", "n10"]
@@ -108,7 +110,23 @@ def test_the_chart_has_a_row_for_each_worker_and_a_bar_for_each_run():
     again, = axes.lines
     assert again.get_xydata().tolist() == [[10, 2]]
     assert "1 worker without a run is not shown." in found.caption
-    assert "1 run started more than once" in found.caption
+    assert "1 run started more than once: a bar is the last start" in found.caption
+    assert "Time between sessions is left out." in found.caption
+
+
+def test_parts_beside_each_other_have_no_new_session():
+    """The second session is of other workers, and begins 5 s before the end of the first."""
+    dataset = by_hand()
+    dataset["worker"] = dataset.worker + 4 * (dataset.session == 1)
+    for name in ("begin", "end"):
+        dataset[name] = dataset[name] - 95 * (dataset.session == 1)
+    dataset["session_begin"], dataset["session_end"] = (dataset.session_begin.copy(data=[0, 5, np.nan]),
+                                                        dataset.session_end.copy(data=[10, 25, np.nan]))
+    found = drawing(dataset, "workers")
+    assert str(course(dataset)) == "8 workers: 35.0 % busy in 25 s, idle tail 51.7 %"
+    assert panels(found)[0].get_xlim() == (0, 25) and len(panels(found)[0].get_yticks()) == 4
+    assert "new session" not in legend(found) and "Time between" not in found.caption
+    assert "4 workers without a run are not shown." in found.caption
 
 
 @pytest.mark.parametrize("hosts", [1, 3, 100])

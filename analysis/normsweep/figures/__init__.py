@@ -26,18 +26,20 @@ __all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_al
 @dataclass(frozen=True)
 class Figure:
     """A row: the name of the drawing, the function that makes it, the variables that it shows; what else it needs, for
-    those who ask for it in vain."""
+    those who ask for it in vain; and whether a dataset has that."""
 
     name: str
     draw: Callable
     variables: tuple
     needs: str = "more runs that have ended, or more measured steps"
+    fits: Callable = lambda dataset: True
 
 
 FIGURES = (
     Figure("phase", phase.phase, ("norm_growth", "phase", "outcome")),
     Figure("boundaries", boundaries.boundaries, ("norm_growth",),
-           "axes learning_rate and weight_decay and a third one, on which growth stops at two values"),
+           "axes learning_rate and weight_decay and a third one, on which growth stops at two values",
+           boundaries.has_lines),
     Figure("norms", curves.norms, ("param_norm",)),
     Figure("norms-parts", curves.parts, ("total_norm", "embedding_norm", "output_norm")),
     Figure("norms-stack", curves.stack, ("stack_norm",)),
@@ -86,10 +88,11 @@ FIGURES = (
     Figure("trainability", exponents.trainability, ("angle_exponent", "gradient_exponent")),
     Figure("losses", curves.losses, ("train_loss", "valid_loss", "unigram_loss")),
     Figure("final-losses", curves.final_losses, ("final_train_loss", "final_valid_loss")),
-    Figure("warmup", warmup.warmup, ("final_valid_loss", "final_train_loss")),
+    Figure("warmup", warmup.warmup, ("final_valid_loss", "final_train_loss"), "an axis warmup_steps", warmup.has_axis),
     Figure("predictions", curves.predictions, ("accuracy", "predicted_entropy")),
     Figure("grokking", grokking.grokking, ("accuracy",),
-           "accuracy over the steps of several weight decays, and a run that gets to 0.99"),
+           "accuracy over the steps of several weight decays, and a run that gets to 0.99",
+           grokking.has_grokked),
     Figure("workers", workers.workers, TIMES, "a run that was begun"),
 )
 
@@ -144,9 +147,10 @@ def table(dataset, wanted=()):
     return found
 
 
-def names(dataset, wanted=()):
-    """The names of the figures that a dataset may have, and of the variables in `wanted` that can be drawn."""
-    return [figure.name for figure in table(dataset, wanted)]
+def names(dataset, wanted=(), sure=False):
+    """The names of the figures that a dataset may have, and of the variables in `wanted` that can be drawn. sure:
+    without those for which there is nothing to draw."""
+    return [figure.name for figure in table(dataset, wanted) if not sure or figure.fits(dataset)]
 
 
 def draw_all(dataset, only=None, failed=None, captioned=False):

@@ -12,19 +12,30 @@ ERROR = {"linestyle": "none", "capsize": 2, "linewidth": 0.8}
 GAP = "A line has a gap at learning rates where all runs grow, or all shrink, so that there is no boundary."
 
 
+def lines_of(dataset):
+    """[(combination of the other axes, its logs)] of the combinations that have a boundary."""
+    others = runs.others_of(dataset, *runs.PHASE_AXES)
+    if not runs.is_measured(dataset, "norm_growth") or rule(dataset) != GROWTH or not others:
+        return []
+    if tuple(cells.plane_of(dataset)) != runs.PHASE_AXES:
+        return []
+    found = ((at, logs_of(dataset, at)) for at in runs.combinations(dataset, others))
+    return [(at, logs) for at, logs in found if np.isfinite(logs).any()]
+
+
+def has_lines(dataset):
+    return len(lines_of(dataset)) > 1
+
+
 def boundaries(dataset):
     """The weight decay at which growth stops over the learning rate: a line for each combination of the other axes, the
     geometric mean over seeds. None for a single combination, whose boundary is in the phase diagram."""
-    if not runs.is_measured(dataset, "norm_growth") or rule(dataset) != GROWTH:
-        return None
-    if tuple(cells.plane_of(dataset)) != runs.PHASE_AXES or not runs.others_of(dataset, *runs.PHASE_AXES):
+    lines = lines_of(dataset)
+    if len(lines) < 2:
         return None
     others = runs.others_of(dataset, *runs.PHASE_AXES)
-    logs = {tuple(at.values()): logs_of(dataset, at) for at in runs.combinations(dataset, others)}
-    combinations = [at for at in runs.combinations(dataset, others) if np.isfinite(logs[tuple(at.values())]).any()]
+    logs, combinations = {tuple(at.values()): each for at, each in lines}, [at for at, _ in lines]
     shown = runs.thinned_along(combinations, FEW)
-    if len(shown) < 2:
-        return None
     with look.style():
         figure, panels = look.sheet(1, 1, height=2.7)
         axes = panels[0, 0]

@@ -139,7 +139,7 @@ def stands(part, plane):
 
     empty = ~of_any(part.sweep.done)
     masks = {}
-    for word in ("diverged", "failed", "skipped"):
+    for word in ("diverged", "failed", "running", "skipped"):
         masks[word] = empty & of_any(getattr(part.sweep, word))
         empty = empty & ~masks[word]
     return masks
@@ -198,7 +198,7 @@ def draw_implied(axes, masks, values, plane):
 
 def draw_pending(axes, part, values, plane, normaliser, palette):
     """Paints each cell whose runs are all to come like the nearest one, in steps over the grid, whose runs have ended,
-    but paler. Returns the mask of these cells, and handles for a legend."""
+    but paler and dotted. Returns the mask of these cells, and handles for a legend."""
     x, y = (scale(values[axis]) for axis in plane)
     order = list(plane[::-1])
     repeats = [dim for dim in part.outcome.dims if dim not in plane]
@@ -211,9 +211,9 @@ def draw_pending(axes, part, values, plane, normaliser, palette):
     nearest = np.where(pending.values, values.values[rows, columns], np.nan)
     axes.pcolormesh(x.edges, y.edges, nearest, cmap=palette, norm=normaliser, alpha=PALE)
     hatch(axes, x, y, pending.values & diverged[rows, columns], {**MARKS["diverged"], "alpha": PALE})
-    colour = palette(normaliser(np.nanmax(nearest))) if np.isfinite(nearest).any() else None
-    style = {"facecolor": colour} if colour else MARKS["diverged"]
-    return pending, [Patch(**{**style, "alpha": PALE, "label": "pending, like the nearest that has ended"})]
+    told = hatch(axes, x, y, np.isfinite(nearest), colours.PENDING)
+    style = {**colours.PENDING, "facecolor": "0.95"} if told else {**MARKS["diverged"], "alpha": PALE}
+    return pending, [Patch(**style, label="pending, like the nearest that has ended")]
 
 
 def mark_handles(words, blank=""):

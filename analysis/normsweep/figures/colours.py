@@ -29,8 +29,10 @@ OUTCOMES = {  # cells without a value
     "diverged": {"facecolor": "0.85", "edgecolor": "0.4", "hatch": "xxxxx", "linewidth": 0},
     "failed": {"facecolor": "0.85", "edgecolor": "0.4", "hatch": "|||||", "linewidth": 0},
     "skipped": {"facecolor": "white", "edgecolor": "0.6", "hatch": ".....", "linewidth": 0},
+    "running": {"facecolor": "white", "edgecolor": "0.6", "hatch": "-----", "linewidth": 0},
     "no value": {"facecolor": "white", "edgecolor": "0.75", "hatch": "/////", "linewidth": 0},
 }
+PENDING = {"facecolor": "none", "edgecolor": "0.45", "hatch": "....", "linewidth": 0}  # over a pale colour
 NO_CLASS = "0.62"  # a run that was classified, as of no class
 PHASES = {  # cells and lines on either side of the boundary; pale where the side is implied and not measured
     "growing": {"strong": DIVERGING(0.85), "pale": DIVERGING(0.57)},

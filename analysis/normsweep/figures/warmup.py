@@ -19,10 +19,14 @@ MARKS = {
 }
 
 
+def has_axis(dataset):
+    return STEPS in runs.axes_of(dataset)
+
+
 def warmup(dataset):
     """One panel for each combination of the other axes, one line for each place of the norm, one dot for each run."""
     names = [name for name in ("final_valid_loss", "final_train_loss") if runs.is_measured(dataset, name)]
-    if not names or STEPS not in runs.axes_of(dataset):
+    if not names or not has_axis(dataset):
         return None
     with look.style():
         dataset = dataset.sortby(STEPS)

@@ -33,7 +33,7 @@ def workers(dataset):
     found = course(dataset)
     if found is None:
         return None
-    lane = lanes(found.sessions)
+    lane = lanes(found.sessions, found.session, found.worker)
     keys = list(zip(lane[found.session].tolist(), found.host.tolist(), found.worker.tolist()))
     rows = {key: place for place, key in enumerate(sorted(set(keys), key=lambda key: (
         key[0], natural(key[1]), key[2])))}
@@ -53,17 +53,20 @@ def workers(dataset):
             looks = {**AGAIN, "markersize": float(np.clip(40 * each, 2, 4.5))}
             axes.plot(begin[again], row[again], zorder=4, clip_on=False, **looks)
             handles.append(Line2D([], [], label="started again", **{**looks, "markersize": 4.5}))
-        later = [place for place in np.unique(found.session) if bounds[0][place] > 0]
-        for place in later:
+        later = 0
+        for place in np.unique(found.session):
             inside = row[found.session == place]
+            if not (np.isin(row, inside) & (begin < bounds[0][place])).any():
+                continue  # the first one of these workers
+            later += 1
             axes.vlines(bounds[0][place], inside.min() - 0.5, inside.max() + 0.5, zorder=5, **BORDER)
-        handles += [Line2D([], [], label="new session", **BORDER)] * bool(later)
+        handles += [Line2D([], [], label="new session", **BORDER)] * (later > 0)
         axes.set_xlim(0, max(bounds[1].max(), 1e-9))
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlabel(f"time in sessions ({unit})")
         name_rows(axes, list(rows), each)
         axes.set_title("\n".join(look.wrap(look.plain(str(found)), look.WIDTH - 1.2)))
-        return finished("workers", CAPTION, figure, dataset, handles, notes(found, len(rows), again, later))
+        return finished("workers", CAPTION, figure, dataset, handles, notes(found, len(rows), again))
 
 
 def draw_idle(axes, found, row, bounds, each):
@@ -122,10 +125,11 @@ def name_rows(axes, rows, each):
     axes.set_ylabel(label if label == "host" else look.with_unit(label))
 
 
-def notes(found, rows, again, later):
-    idle = int(found.workers.max()) - rows
+def notes(found, rows, again):
+    idle = found.most - rows
+    gaps = found.seconds < np.ptp(found.sessions[found.workers > 0]) - 1e-9
     return [f"{runs.count_text(len(again), len(again))}.",
-            f"{several(int(again.sum()), 'run')} started more than once: what was lost before is idle time here."
-            if again.any() else "",
-            "Time between sessions is left out." if later else "",
+            f"{several(int(again.sum()), 'run')} started more than once: a bar is the last start, and the time before "
+            "it, lost or saved, counts as idle." if again.any() else "",
+            "Time between sessions is left out." if gaps else "",
             f"{several(idle, 'worker')} without a run {'is' if idle == 1 else 'are'} not shown." if idle > 0 else ""]

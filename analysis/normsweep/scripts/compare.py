@@ -15,7 +15,7 @@ import sys
 import numpy as np
 
 from ..figures import look
-from ..command import fail, grouped, make_folder, open_or_fail, select_or_fail, whole_file
+from ..command import add_datasets, fail, grouped, make_folder, open_or_fail, select_or_fail, whole_file
 from ..comparison import compare
 from ..comparison_text import CELLS, comparison_table, comparison_text
 from ..figures.comparison import comparison
@@ -40,7 +40,7 @@ def main():
 def parse():
     what, how = __doc__.split("\n\n", 1)
     parser = argparse.ArgumentParser(description=what, epilog=how)
-    parser.add_argument("dataset", metavar="DATASET.nc", nargs="+", help="one or two datasets, A and B")
+    add_datasets(parser, nargs="+", help="one or two datasets, A and B; each may be a folder of parts, OUT.parts")
     parser.add_argument("--along", metavar="NAME", help="compare the parts at each pair of values of an axis; "
                         "NAME=VALUE,VALUE,... or NAME=LOW..HIGH for some of its values")
     for option, where in ("--at", "of both"), ("--at-a", "of the first"), ("--at-b", "of the second"):

@@ -13,7 +13,7 @@ import multiprocessing
 import os
 import re
 
-from ..command import fail, grouped, make_folder, open_or_fail, select_or_fail, warn
+from ..command import add_datasets, fail, grouped, make_folder, open_or_fail, select_or_fail, warn
 from ..dataset import open_sweep
 from ..figures import FIGURES, TOGETHER, draw_all, look, names, networks, why_empty
 from ..figures.drawing import reason
@@ -35,8 +35,9 @@ def main():
     if more:
         return draw_sweeps(arguments)
     with open_or_fail(path) as dataset:
-        wanted = check_names(arguments.only, names(select_or_fail(dataset, arguments.at, path), arguments.only),
-                             known=FIGURES, variables=[*map(str, dataset.data_vars)])
+        part = select_or_fail(dataset, arguments.at, path)
+        wanted = check_names(arguments.only, names(part, arguments.only), lambda: names(part, sure=True), FIGURES,
+                             [*map(str, dataset.data_vars)])
     make_folder(arguments.output)
     return draw([(path, name, stem_of(arguments, path), arguments.format, arguments.at, bool(arguments.only))
                  for name in wanted])
@@ -58,7 +59,10 @@ def draw_sweeps(arguments):
     stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
     labels = stems if len(set(stems)) == len(stems) else [os.path.splitext(path)[0] for path in paths]
     loaded = {label: select_or_fail(open_or_fail(path), arguments.at, path) for label, path in zip(labels, paths)}
-    wanted = check_names(arguments.only, list(TOGETHER), "several sweeps have")
+    for name in arguments.only:
+        if name not in TOGETHER:
+            fail(f"no figure {name} of several sweeps together, only {', '.join(TOGETHER)}; give one dataset at a time")
+    wanted = [name for name in TOGETHER if not arguments.only or name in arguments.only]
     make_folder(arguments.output)
     stem = stem_of(arguments, *paths)
     return report(write_together(loaded, (name, TOGETHER[name], "no run reached it, or all did at once"), stem,
@@ -87,7 +91,7 @@ def draw_networks(arguments):
 def parse():
     what, how = __doc__.split("\n\n", 1)
     parser = argparse.ArgumentParser(description=what, epilog=how)
-    parser.add_argument("dataset", metavar="DATASET.nc", nargs="+")
+    add_datasets(parser, nargs="+")
     parser.add_argument("-o", "--output", metavar="FOLDER", default=".", help="folder for the files (default: .)")
     parser.add_argument("--only", metavar="NAME", nargs="+", default=[], type=lambda text: text.split(","),
                         help="draw only these figures or variables, separated by commas or blanks: phase,train_loss")
@@ -110,11 +114,13 @@ def formats(text):
     return words
 
 
-def check_names(wanted, there, has="this dataset has", known=(), variables=()):
-    """The names that are wanted, or all. known: figures of other datasets. variables: that may be meant, too."""
+def check_names(wanted, there, has=None, known=(), variables=()):
+    """The names that are wanted, or all. has: those that there is something to draw for, by default all. known: figures
+    of other datasets. variables: that may be meant, too."""
     for name in wanted:
         if name not in there:
-            fail(f"no figure {name}{hint(name, [*there, *variables], known)}; {has} {', '.join(sorted(there))}")
+            fail(f"no figure {name}{hint(name, [*there, *variables], known)}; this dataset has "
+                 f"{', '.join(sorted(has() if has else there))}")
     return [name for name in there if not wanted or name in wanted]
 
 

@@ -6,6 +6,7 @@ weights and logs of failed runs come along. The parts stay as they are.
 """
 
 import argparse
+import errno
 import os
 import shutil
 
@@ -13,7 +14,7 @@ import netCDF4
 
 from ..command import fail, warn, whole_file
 from ..join import DifferentSweeps
-from ..joined_file import write_joined
+from ..joined_file import different_levels, write_joined
 from ..parts import check, files_of, missing
 from ..verify import NotASweep, check_file
 
@@ -24,11 +25,13 @@ STATES = "states"  # the folder of states from which longer runs go on
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog=__doc__.split("\n\n", 1)[1])
-    parser.add_argument("folder", metavar="OUT.parts")
+    parser.add_argument("folder", metavar="OUT.parts", type=lambda text: text.rstrip("/") or text)
     parser.add_argument("-o", "--output", metavar="OUT.nc", help="default: beside the folder of the parts")
     arguments = parser.parse_args()
-    folder = arguments.folder.rstrip("/")
+    folder = arguments.folder
     paths = files_of(folder)
+    if not os.path.exists(folder):
+        fail(f"{folder}: {os.strerror(errno.ENOENT)}")
     if not paths:
         fail(f"{folder}: not a folder with parts of a sweep, 1-of-8.nc and so on")
     if not arguments.output and not folder.endswith(ENDING):
@@ -44,16 +47,19 @@ def main():
         check([vars_of(file) for file in files], paths)
         with whole_file(output) as name:
             left = write_joined(files, name)
+        told = different_levels(files, paths)
     except (NotASweep, DifferentSweeps) as error:
         fail(error)
     except OSError as error:
-        fail(f"{error.filename or folder}: {error.strerror or error}")
+        fail(f"{os.fsdecode(error.filename or folder)}: {error.strerror or error}")
     finally:
         for file in files:
             file.close()
     bring(paths, output)
     if missing(folder):
-        warn(f"{folder}: {missing(folder)}; their runs are pending in {output}")
+        warn(f"{folder}: {missing(folder)} in {output}")
+    if told:
+        warn(f"{folder}: trained at {told}: the same run differs between them in its last digits")
     if left:
         warn(f"{output}: {left} run{'s' if left > 1 else ''} had begun in a part and not ended: pending here, from the "
              "first step")

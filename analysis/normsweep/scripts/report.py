@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import time
 
-from ..command import fail, open_or_fail, warn, whole_file
+from ..command import add_datasets, fail, open_or_fail, warn, whole_file
 from ..dataset import matching
 from ..figures import draw_all
 from ..figures.drawing import reason
@@ -29,7 +29,7 @@ BESIDE = pathlib.Path(__file__).resolve().parents[3] / "build" / "normsweep"
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog=__doc__.split("\n\n", 1)[1])
-    parser.add_argument("dataset")
+    add_datasets(parser)
     parser.add_argument("-o", "--output", metavar="FILE.html", help="default: DATASET.html, in the current folder")
     parser.add_argument("--watch", action="store_true", help="rewrite the page until the sweep has ended")
     parser.add_argument("--every", metavar="SECONDS", type=seconds(1, 3600),

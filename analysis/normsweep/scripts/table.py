@@ -13,7 +13,7 @@ import sys
 
 from ..boundary import rule
 from ..boundary_text import boundary_table, boundary_text
-from ..command import fail, open_or_fail, whole_file
+from ..command import add_datasets, fail, open_or_fail, whole_file
 from ..table import write_csv
 
 ENDINGS = (".csv", ".parquet")
@@ -21,7 +21,7 @@ ENDINGS = (".csv", ".parquet")
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog=__doc__.split("\n\n", 1)[1])
-    parser.add_argument("dataset")
+    add_datasets(parser)
     parser.add_argument("--boundary", action="store_true", help="the boundary of the sweep, in place of its runs")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="FILE.csv or FILE.parquet (default: on stdout); of a boundary also FILE.nc")
