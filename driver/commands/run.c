@@ -248,10 +248,12 @@ static int run_plainly(struct start *start, struct error *error)
         return status;
     if (status == STATUS_DONE || status == STATUS_RUNS_FAILED) /* files of a worker that was given up */
         folder_clear(start->sweep.output, &ignored);
-    status = report_end(&start->sweep, pending > 0 ? clock_now() - start->begun : -1, error);
-    if (status < 0 && output_kind(start->sweep.output, &kind) == 0 && !kind)
-        return dataset_gone(start->sweep.output, false, error);
-    return status;
+    double seconds = pending > 0 ? clock_now() - start->begun : -1;
+    status = report_end(&start->sweep, seconds, error);
+    if (status >= 0 || output_kind(start->sweep.output, &kind) != 0)
+        return status;
+    return kind ? report_end(&start->sweep, seconds, error) /* it may have been away for a moment */
+                : dataset_gone(start->sweep.output, false, error);
 }
 
 int command_run(const struct arguments *arguments, struct error *error)

@@ -292,8 +292,10 @@ int lease_join(struct lease **lease, const char *output, const char *token, stru
     struct lease *joined = lease_make(output, error);
     int cause, result;
 
-    if (!joined)
+    if (!joined) {
+        error->status = ERROR_ENVIRONMENT; /* the output was right when the launcher took its lease */
         return -1;
+    }
     int file = lease_file_open(joined->path, true, &cause);
     if (file < 0) {
         result = error_set(error, ERROR_ENVIRONMENT, "%s: %s", joined->path, strerror(cause));

@@ -380,6 +380,8 @@ int start_plan_make(struct start_plan *plan, const char *path, const struct swee
     *plan =
         (struct start_plan){.name = path, .view = {.file = -1}, .zero = clock_now(), .cells = sweep->cells};
     int cause = output_resolve(path, &plan->path);
+    if (options->known && (cause == ENOENT || cause == ENOTDIR)) /* the output's folder is gone, too */
+        return dataset_gone(path, false, error);
     if (cause)
         return layout_error(error, path, cause);
     plan->kept_cell = malloc(cells * sizeof(*plan->kept_cell));

@@ -211,6 +211,12 @@ IN_BENCH(dataset_that_a_start_knows_is_not_made_again, SEEDS)
         CHECK_TEXT(bench->error.text, line);
         CHECK(!bench_exists(bench, "a.nc") && !bench_exists(bench, "a.nc.new"));
     }
+    char away[BENCH_PATH + 8];
+    snprintf(away, sizeof(away), "%s.away", bench->folder);
+    CHECK(rename(bench->folder, away) == 0);
+    CHECK(bench_open(bench, SEEDS, &of_it) == -1 && bench->error.status == ERROR_ENVIRONMENT);
+    CHECK_TEXT(bench->error.text, line);
+    CHECK(rename(away, bench->folder) == 0);
     snprintf(shell, sizeof(shell), "cp %s %s", bench_path(bench, "b.nc", copy), bench->path);
     CHECK(system(shell) == 0);
     CHECK(bench_open(bench, SEEDS, &of_it) == -1);

@@ -121,6 +121,7 @@ IN_PLACE(lease_with_a_bad_record_is_judged_by_its_age)
         "pid 77 start 5 on elsewhere/pid:[1] stage 1 status -1", "pid 77 start 5 on el"};
     struct lease *lease = NULL;
     const struct timespec old[2] = {{1000, 0}, {1000, 0}};
+    char away[sizeof(place->folder) + 8];
 
     for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++) {
         char record[PLACE_RECORD];
@@ -140,6 +141,11 @@ IN_PLACE(lease_with_a_bad_record_is_judged_by_its_age)
     }
     CHECK(lease_join(&lease, place->output, "77.5.0", &place->error) == -1);
     CHECK(strstr(place->error.text, "No such file or directory"));
+    snprintf(away, sizeof(away), "%s.away", place->folder);
+    CHECK(rename(place->folder, away) == 0);
+    CHECK(lease_join(&lease, place->output, "77.5.0", &place->error) == -1 &&
+          place->error.status == ERROR_ENVIRONMENT && strstr(place->error.text, "No such file or directory"));
+    CHECK(rename(away, place->folder) == 0);
     lease_release(NULL);
 }
 
