@@ -63,10 +63,11 @@ class Host:
         self.first = int(children.read_text().split()[0])  # its process 1, as seen from here
         self.space = os.readlink(f"/proc/{self.first}/ns/pid")
 
-    def enter(self, command, **options):
+    def enter(self, command, variables={}, **options):
         """Starts a command on the host."""
         return subprocess.Popen(["nsenter", "-t", str(self.first), "-n", "-m", "-p", "-u", "-i", "--wd=" + os.getcwd(),
-                                 *map(str, command)], env=self.environment, stdin=subprocess.DEVNULL, **options)
+                                 *map(str, command)], env={**self.environment, **variables},
+                                stdin=subprocess.DEVNULL, **options)
 
     def processes(self):
         """{pid: command} of all that run there, but for process 1."""

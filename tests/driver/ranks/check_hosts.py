@@ -1,17 +1,21 @@
-"""Sweeps on three hosts of one network (tests/hosts.py), on which a process or a host is lost: `make check-hosts`.
+"""Sweeps on three hosts of one network (tests/hosts.py), on which a process, a host or each worker of a host is lost:
+`make check-hosts`.
 
 Each case prints the seconds from the fault until it is noticed and until the sweep has ended. Whatever happens, the
 values must be those of an undisturbed sweep, bit for bit, nothing may hang, and within two minutes nothing may be left
 on a host that still answers. Times are printed, not judged. Words on the command line choose cases by their names.
 """
 
+import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import netCDF4
@@ -47,9 +51,25 @@ class Case:
         (folder / "sweep.yaml").write_text(SWEEP)
 
     def start(self, host, file=None):
-        return host.enter([NORMSWEEP, "run", self.folder / "sweep.yaml", "--hosts", file or self.three.file, "-o",
-                           self.output, "--log", self.folder / "log"], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
+        """On all three hosts, or on those of a file, which Open MPI's own variable names."""
+        options = [] if file else ["--hosts", self.three.file]
+        variables = {"OMPI_MCA_orte_default_hostfile": str(file)} if file else {}
+        return host.enter([NORMSWEEP, "run", self.folder / "sweep.yaml", *options, "-o", self.output, "--log",
+                           self.folder / "log"], variables, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    @contextlib.contextmanager
+    def started(self, file=None):
+        command = self.start(self.first, file)
+        try:
+            yield command
+        finally:
+            command.kill()
+            command.wait()
+
+    def host_file(self, name, **slots):
+        path = self.folder / name
+        path.write_text("".join(f"{host} slots={number}\n" for host, number in slots.items()))
+        return path
 
     def ended(self):
         """How many runs have ended."""
@@ -58,11 +78,6 @@ class Case:
                 return int((dataset["outcome"][:] >= same.DONE).sum())
         except OSError:
             return 0
-
-    def losses(self):
-        if not (self.folder / "log").exists():
-            return 0
-        return sum(event["event"] in ("worker_lost", "restarted") for event in events(self.folder))
 
     def wait(self, condition, what, seconds=LIMIT):
         deadline = time.monotonic() + seconds
@@ -81,37 +96,37 @@ class Case:
         except Failed as error:
             raise Failed(f"{error}: {self.left()}") from None
 
+    def watch(self, command, begin, names, meanwhile=lambda: None):
+        """Until the command ends: (seconds from `begin` to the first event of these names, what the command says)."""
+        noticed = None
+        while True:
+            ended = command.poll() is not None
+            if noticed is None and events(self.folder, *names):
+                noticed = time.monotonic() - begin
+            if ended:
+                return noticed, command.communicate()[0]
+            if time.monotonic() - begin > LIMIT:
+                raise Failed("the command hangs")
+            meanwhile()
+            time.sleep(0.05)
+
     def play(self, fault):
         """(seconds to notice, to the end, until nothing is left) from the fault."""
-        command = self.start(self.first)
-        try:
+        with self.started() as command:
             self.wait(lambda: self.ended() >= 3 or command.poll() is not None, "three runs have ended")
             begin = time.monotonic()
-            again = fault(self)
-            noticed = None
-            while command.poll() is None and time.monotonic() - begin < LIMIT:
-                if noticed is None and self.losses():
-                    noticed = time.monotonic() - begin
-                time.sleep(0.1)
-            if command.poll() is None:
-                raise Failed("the command hangs")
-            if noticed is None and self.losses():
-                noticed = time.monotonic() - begin
-            text = command.communicate()[0]
-            if again:
-                again()
-            elif command.returncode != 0:
+            afterwards = fault(self)
+            noticed, text = self.watch(command, begin, ("worker_lost", "coordinator_restarted"))
+            if self.first not in self.lost and command.returncode != 0:
                 raise Failed(f"status {command.returncode}: {text}")
+            if afterwards:
+                afterwards()
             end = time.monotonic() - begin
             self.wait_gone()
             return noticed, end, time.monotonic() - begin
-        finally:
-            if command.poll() is None:
-                command.kill()
-            command.wait()
 
 
-# ---- faults: each returns what is to be done after the command, if that does not end the sweep ----
+# ---- faults: each returns what is to be done after the command, if anything ----
 
 def nothing(case):
     pass
@@ -149,8 +164,9 @@ def freeze_host(case):
 def cut_for(seconds):
     def cut(case):
         case.third.cut()
-        time.sleep(seconds)
-        case.third.cut(False)
+        end = threading.Timer(seconds, case.third.cut, [False])
+        end.start()
+        return end.join
     return cut
 
 
@@ -164,8 +180,7 @@ def lose_coordinator(case):
     case.lost.append(case.first)
     case.first.cut()
     case.first.kill()
-    rest = case.folder / "rest"
-    rest.write_text("".join(f"{host.name} slots=1\n" for host in (case.second, case.third)))
+    rest = case.host_file("rest", hb=1, hc=1)
 
     def again():
         case.wait_gone()
@@ -195,15 +210,47 @@ def unshared(case):
     mounted = case.third.enter(["mount", "-t", "tmpfs", "tmpfs", case.output.parent])
     if mounted.wait() != 0:
         raise Failed("the folder of the third host cannot be made")
-    command = case.start(case.first)
-    begin = time.monotonic()
-    text = command.communicate(timeout=LIMIT)[0]
+    with case.started() as command:
+        begin = time.monotonic()
+        text = command.communicate(timeout=LIMIT)[0]
     lines = [line for line in text.splitlines() if "worker" not in line.partition(";")[0]]
     if command.returncode != 3 or len(lines) != 1 or "hosts share" not in lines[0]:
         raise Failed(f"status {command.returncode}: {text}")
     end = time.monotonic() - begin
     case.wait_gone()
     return end, end, time.monotonic() - begin
+
+
+def bad_host(case):
+    """Each worker that begins a run on the third host is killed at once: the host gets no more runs after three, one
+    line says so, and none of the deaths counts."""
+    killed = set()
+
+    def kill():
+        for log in case.output.parent.glob("sweep.nc.d/worker-*.log"):
+            with contextlib.suppress(FileNotFoundError):
+                begun = set(re.findall(r" pid (\d+) host hc begins run \S+ cell (\d+)\n", log.read_text()))
+                for pid, cell in begun - killed:
+                    case.third.enter(["kill", "-KILL", pid]).wait()
+                    killed.add((pid, cell))
+
+    with case.started(case.host_file("bad", ha=1, hb=1, hc=3)) as command:
+        begin = time.monotonic()
+        noticed, text = case.watch(command, begin, ("host_shut",), kill)
+        end = time.monotonic() - begin
+    lines = [line for line in text.splitlines() if "hc gets no more runs: workers died there in 3 runs" in line]
+    if command.returncode != 0 or len(lines) != 1:
+        raise Failed(f"status {command.returncode}: {text}")
+    told = events(case.folder, "run_started", "run_resumed", "host_shut", "host_opened")
+    there = [event["event"] for event in told if event["host"] == "hc"]
+    if there != ["run_started"] * len(killed) + ["host_shut"]:
+        raise Failed(f"after {len(killed)} kills the log has {there}")
+    with netCDF4.Dataset(case.output) as dataset:
+        bad, deaths = dataset["session_bad_hosts"][0], dataset["deaths"][:]
+    if bad != "hc" or deaths.any():
+        raise Failed(f"bad hosts '{bad}', deaths {deaths}")
+    case.wait_gone()
+    return noticed, end, time.monotonic() - begin
 
 
 def main():
@@ -214,7 +261,7 @@ def main():
     row = "{:<26}{:>12}{:>12}{:>12}"
     print(row.format("seconds from the fault", "noticed", "ended", "all gone"), flush=True)
     cases = {name: lambda case, fault=fault: case.play(fault) for name, fault in CASES.items()}
-    cases["folder that is not shared"] = unshared
+    cases |= {"bad host": bad_host, "folder that is not shared": unshared}
     whole = None
     for number, (name, action) in enumerate(cases.items()):
         if words and name != "undisturbed" and not any(word in name for word in words):
