@@ -24,11 +24,20 @@ def lacking():
     """Why there can be no hosts here; "": there can."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return "network namespaces want root"
-    for name in ("ip", "unshare", "nsenter"):
+    for name in ("ip", "unshare", "nsenter", "setpriv"):
         if not shutil.which(name):
             return f"there is no command '{name}' (Debian: iproute2, util-linux)"
     tried = subprocess.run(["unshare", "--net", "--pid", "--mount", "--fork", "true"], capture_output=True, text=True)
     return tried.stderr.strip() and f"namespaces cannot be made: {tried.stderr.strip()}"
+
+
+def begin_alone():
+    """Begins the program again in a mount namespace of its own, if it has none yet: `ip netns` mounts what it makes, and
+    so nothing stays mounted, however the program ends. A host ends with the program that has made it, too."""
+    if os.readlink("/proc/self/ns/mnt") == os.readlink(f"/proc/{os.getppid()}/ns/mnt"):
+        mounted = 'mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && exec "$@"'
+        os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", "sh", "-c", mounted, "sh",
+                              sys.executable, *sys.argv])
 
 
 def ip(*words):
@@ -50,8 +59,9 @@ class Host:
         self.environment = {**os.environ, "TMPDIR": str(self.folder), "OMPI_ALLOW_RUN_AS_ROOT": "1",
                             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm_rsh_agent": str(folder / "ssh"),
                             "PRTE_MCA_plm_ssh_agent": str(folder / "ssh")}
-        unshare = ["unshare", "--uts", "--ipc", "--pid", "--mount", "--fork", "--kill-child", "--propagation",
-                   "private", "sh", "-c", SETUP, sys.executable, __file__, self.name, folder / "etc-hosts"]
+        unshare = ["setpriv", "--pdeathsig", "KILL", "unshare", "--uts", "--ipc", "--pid", "--mount", "--fork",
+                   "--kill-child", "--propagation", "private", "sh", "-c", SETUP, sys.executable, __file__, self.name,
+                   folder / "etc-hosts"]
         self.shell = subprocess.Popen(["ip", "netns", "exec", self.net, *unshare], env=self.environment,
                                       stdin=subprocess.DEVNULL, stderr=(self.folder / "stderr").open("w"))
         children = pathlib.Path(f"/proc/{self.shell.pid}/task/{self.shell.pid}/children")

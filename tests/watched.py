@@ -45,6 +45,13 @@ class Process(typing.NamedTuple):
         return has(caught | held, number)
 
 
+def files_in(temporary, shared):
+    """An environment in which mpirun has its files in one folder, and ranks the memory that they share in another: what
+    is killed together leaves them behind."""
+    names = "OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory"  # of Open MPI 4 and 5
+    return {"TMPDIR": str(temporary), **{name: str(shared) for name in names}}
+
+
 def has(mask, number):
     return bool(mask >> (number - 1) & 1)
 

@@ -28,8 +28,9 @@ measure: {every: 50}
 
 
 @pytest.fixture
-def cluster(tmp_path):
+def cluster(tmp_path, monkeypatch):
     from hyperqueue.cluster import WorkerConfig
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # it leaves a socket there
     with hyperqueue.LocalCluster(str(tmp_path / "server"), WorkerConfig(cores=2)) as cluster:
         yield cluster.client()
 

@@ -257,6 +257,8 @@ def main():
     if hosts.lacking():
         print(f"check-hosts: NOT CHECKED: {hosts.lacking()}")
         return 0
+    hosts.begin_alone()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("check-hosts: ended by SIGTERM"))
     root, failed, words = pathlib.Path(tempfile.mkdtemp(prefix="hosts-")), 0, sys.argv[1:]
     row = "{:<26}{:>12}{:>12}{:>12}"
     print(row.format("seconds from the fault", "noticed", "ended", "all gone"), flush=True)

@@ -29,7 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))  # also whe
 import same
 from fault_kinds import KINDS, checkpoints
 from fault_sweeps import PROGRAM, ROOT, SWEEPS, Sweep, said
-from watched import Watched
+from watched import Watched, files_in
 
 LAUNCHER_DIES = ("kill launcher", "kill all", "cut checkpoint", "flip checkpoint")  # no process is left to remove files
 # After these a run without a checkpoint counts a death.
@@ -92,9 +92,7 @@ class Case:
         return life if self.over is None else life * (1 - 0.9 * self.over.sum() / self.over.size)
 
     def start(self):
-        environment = {**ROOT, "TMPDIR": str(self.folder / "t"),
-                       "OMPI_MCA_btl_vader_backing_directory": str(self.folder / "t"),
-                       "OMPI_MCA_btl_sm_backing_directory": str(self.folder / "t")}
+        environment = {**ROOT, **files_in(self.folder / "t", self.folder / "t")}
         command = Watched([PROGRAM, "run", self.sweep.path, "-j", self.jobs, "-o", self.output], environment,
                           cwd=self.folder)
         self.watched.append(self.commands.enter_context(command))

@@ -19,7 +19,7 @@ from fault_kinds import KINDS
 from fault_sweeps import Sweep, said
 from schemas import events
 from waited import wait_until
-from watched import MARK, Watched
+from watched import MARK, Watched, files_in
 
 pytestmark = pytest.mark.thorough("injects every kind of fault at random moments; test_killed.py has fixed ones")
 
@@ -32,8 +32,8 @@ measure: {every: 100}
 ENDLESS = ["--set", "steps=100000000", "--set", "measure={every: 1000000}"]
 
 
-def start(sweep, *arguments):
-    return Watched([NORMSWEEP, "run", sweep, *arguments], cwd=sweep.parent)
+def start(sweep, *arguments, environment=None):
+    return Watched([NORMSWEEP, "run", sweep, *arguments], environment, cwd=sweep.parent)
 
 
 FREEZES = "freeze worker"  # waits for time-outs, up to 100 s, so that its test is one of its own
@@ -229,8 +229,9 @@ def test_a_worker_that_is_stopped_ends_the_sweep_also_if_a_spare_has_died(sweep,
 # ---- two sweeps with one output ----
 
 @pytest.mark.parametrize("jobs", ["0", "2"])
-def test_a_second_sweep_is_refused_while_the_first_lives(normsweep, sweep, tmp_path, jobs):
-    with start(sweep, "-j", jobs, *ENDLESS) as command:
+def test_a_second_sweep_is_refused_while_the_first_lives(normsweep, sweep, tmp_path, tmp_path_factory, jobs):
+    folder = tmp_path_factory.mktemp("mpirun")
+    with start(sweep, "-j", jobs, *ENDLESS, environment=files_in(folder, folder)) as command:
         command.wait_until(lambda: 0 in sessions_that_train(tmp_path / "sweep.nc"), "the first one trains")
         for other in "0", "2":
             refused = normsweep("run", sweep, "-j", other, *ENDLESS, status=3)

@@ -9,7 +9,7 @@ import pytest
 from conftest import NORMSWEEP, tiny
 from preloaded import preload
 from schemas import events
-from watched import Watched
+from watched import Watched, files_in
 
 pytestmark = pytest.mark.thorough("kills sweeps again and again")
 
@@ -71,9 +71,8 @@ def test_a_killed_mpirun_leaves_nothing(sweep, tmp_path):
     for other in others:
         other.parent.mkdir(parents=True)
         other.touch()
-    environment = {"TMPDIR": str(temporary), "OMPI_MCA_btl_vader_backing_directory": str(shared),
-                   "OMPI_MCA_btl_sm_backing_directory": str(shared)}
-    with Watched([NORMSWEEP, "run", sweep, "-j", "2", "--set", "steps=20000"], environment, cwd=tmp_path) as command:
+    with Watched([NORMSWEEP, "run", sweep, "-j", "2", "--set", "steps=20000"], files_in(temporary, shared),
+                 cwd=tmp_path) as command:
         assert command.wait(60, lambda: list(tmp_path.glob("sweep.nc.d/*.nc")))
         assert len(files(temporary)) > 1 and len(files(shared)) > 1, "mpirun has its files elsewhere"
         assert command.of("mpirun")[0].kill(signal.SIGKILL)
