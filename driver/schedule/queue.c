@@ -19,6 +19,8 @@ int pending_run_compare(const struct pending_run *a, const struct pending_run *b
 {
     int class = ilogbf(a->cost), other = ilogbf(b->cost);
 
+    if ((a->deaths > 0) != (b->deaths > 0))
+        return a->deaths > 0 ? 1 : -1;
     if (class != other)
         return class > other ? -1 : 1;
     if (a->turn != b->turn)
@@ -28,7 +30,7 @@ int pending_run_compare(const struct pending_run *a, const struct pending_run *b
 
 static int compare_lengths(const struct pending_run *a, const struct pending_run *b)
 {
-    if (a->cost != b->cost)
+    if ((a->deaths > 0) == (b->deaths > 0) && a->cost != b->cost)
         return a->cost > b->cost ? -1 : 1;
     return pending_run_compare(a, b);
 }

@@ -106,7 +106,8 @@ struct pending_runs {
 /*
  * The order in which runs are handed out: those of a higher class of cost first, whose costs are between a
  * power of two and the next one; within a class by turn, then by cell. So the caller decides what is trained
- * early. Near the end the longest run comes first, so that no long run is the last. Returns as strcmp.
+ * early. Near the end the longest run comes first, so that no long run is the last. Runs with deaths come
+ * after all others: one that kills every rank must not keep them from being trained. Returns as strcmp.
  */
 int pending_run_compare(const struct pending_run *a, const struct pending_run *b);
 

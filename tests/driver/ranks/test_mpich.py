@@ -109,7 +109,8 @@ def test_a_killed_rank_is_started_again(program, sweep, whole, tmp_path, role):
 
 
 def crash(command, folder, cell, crashed):
-    """Crashes each worker that begins the run, until the command has ended; adds it to those that were crashed."""
+    """Crashes each worker that begins the run once those before it have ended, until the command has ended; adds it to
+    those that were crashed."""
     end = time.monotonic() + 120
     while command.process.poll() is None:
         assert time.monotonic() < end, command.text
@@ -118,7 +119,8 @@ def crash(command, folder, cell, crashed):
                 begun = re.findall(r" pid (\d+) host \S+ begins run \S+ cell (\d+)\n", log.read_text())
             except FileNotFoundError:
                 continue
-            if begun and begun[-1] not in crashed and int(begun[-1][1]) == cell:
+            if begun and begun[-1] not in crashed and int(begun[-1][1]) == cell and \
+                    (outcomes(folder / "sweep.nc")[:cell] >= same.DONE).all():
                 crashed.add(begun[-1])
                 try:
                     os.kill(int(begun[-1][0]), signal.SIGSEGV)

@@ -150,7 +150,7 @@ TRIAL(coordinator_fails_a_run_that_kills_its_workers, begin(1, INFINITY, NULL))
     CHECK(t->count == 2 && has(t, ORDER_FINISH));
 }
 
-TRIAL(coordinator_counts_deaths_before_now, begin(2, INFINITY, (int[]){2, 0}))
+TRIAL(coordinator_counts_deaths_before_now, begin(2, INFINITY, (int[]){2, 1}))
 {
     hello(t, 0, 0, 0);
     lost(t, 0, false);
@@ -160,12 +160,13 @@ TRIAL(coordinator_counts_deaths_before_now, begin(2, INFINITY, (int[]){2, 0}))
     lost(t, 0, true);
     CHECK(got(t, ORDER_FAIL).cell == 10 && got(t, ORDER_FAIL).deaths == 3);
     lost(t, 1, true);
-    CHECK(got(t, ORDER_RETURN).cell == 11 && got(t, ORDER_RETURN).deaths == 1);
+    CHECK(got(t, ORDER_RETURN).cell == 11 && got(t, ORDER_RETURN).deaths == 2);
 }
 
 /* ---- nodes on which workers die ---- */
 
-/* Worker 0 trains cell 10 on node 0. On node 1 the workers 1 to 3 die, each in another run, and come back. */
+/* Worker 0 trains cell 10 on node 0. On node 1 the workers 1 to 3 die, each in another run, and come back.
+ * Those that have deaths from before come last. */
 static struct trial begin_shut(uint64_t *ticket)
 {
     struct trial t = begin(4, INFINITY, (int[]){0, 2, 1, 0});
@@ -174,11 +175,11 @@ static struct trial begin_shut(uint64_t *ticket)
     for (int i = 1; i < 4; i++)
         CHECK(hello(&t, i, 1, 0) > 0);
     lost(&t, 3, true);
-    CHECK(got(&t, ORDER_RETURN).cell == 13 && got(&t, ORDER_RETURN).deaths == 1);
-    lost(&t, 2, true);
     CHECK(got(&t, ORDER_RETURN).cell == 12 && got(&t, ORDER_RETURN).deaths == 2);
-    lost(&t, 1, true); /* the third of cell 11, and the third run on node 1, which takes all back */
-    CHECK(got(&t, ORDER_SHUT).worker == 1 && got(&t, ORDER_RETURN).cell == 11 &&
+    lost(&t, 1, true);
+    CHECK(got(&t, ORDER_RETURN).cell == 13 && got(&t, ORDER_RETURN).deaths == 1);
+    lost(&t, 2, true); /* the third of cell 11, and the third run on node 1, which takes all back */
+    CHECK(got(&t, ORDER_SHUT).worker == 2 && got(&t, ORDER_RETURN).cell == 11 &&
           got(&t, ORDER_RETURN).deaths == 2);
     for (int i = 1; i < 4; i++)
         CHECK(hello(&t, i, 1, 0) == 0 && t.count == 0);

@@ -17,7 +17,7 @@ struct known {
 
 static bool comes_before(const struct known *a, const struct known *b, bool longest)
 {
-    if (longest && a->pending.cost != b->pending.cost)
+    if (longest && (a->pending.deaths > 0) == (b->pending.deaths > 0) && a->pending.cost != b->pending.cost)
         return a->pending.cost > b->pending.cost;
     return pending_run_compare(&a->pending, &b->pending) < 0;
 }
@@ -64,7 +64,8 @@ static struct pending_run draw_run(int cell, uint64_t seed, uint64_t number)
 {
     return (struct pending_run){.cell = cell,
         .cost = (double)random_below(seed, RANDOM_TEST, number, 30),
-        .turn = (int)random_below(seed, RANDOM_TEST, number + (1 << 20), 4)};
+        .turn = (int)random_below(seed, RANDOM_TEST, number + (1 << 20), 4),
+        .deaths = (int)random_below(seed, RANDOM_TEST, number + (1 << 22), 3) / 2};
 }
 
 /* One change: a cell is added, the next one is taken, or one that is held is returned or ends. */
@@ -105,10 +106,10 @@ TEST(pending_runs_come_by_class_then_turn_then_cell)
 {
     const struct pending_run sorted[] = {{.cell = 9, .cost = 8, .turn = 9}, {.cell = 1, .cost = 4, .turn = 0},
         {.cell = 2, .cost = 7.999, .turn = 0}, {.cell = 0, .cost = 5, .turn = 1}, {.cell = 3, .cost = 3.99},
-        {.cell = 4, .cost = 0}};
+        {.cell = 4, .cost = 0}, {.cell = 5, .cost = 16, .deaths = 2}, {.cell = 6, .cost = 1, .deaths = 1}};
 
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) {
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++) {
             int order = pending_run_compare(&sorted[i], &sorted[j]);
             CHECK((order > 0) - (order < 0) == (i > j) - (i < j));
         }
