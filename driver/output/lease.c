@@ -310,12 +310,11 @@ int lease_join(struct lease **lease, const char *output, const char *token, stru
         joined->sure = clock_now();
         result = there && strcmp(joined->token, token) == 0 ? write_own(joined, error) : lost(joined, error);
     }
-    if (result != 0) {
+    if (result == 0)
+        *lease = joined;
+    else
         lease_free(joined);
-        return -1;
-    }
-    *lease = joined;
-    return 0;
+    return result;
 }
 
 void lease_beat(struct lease *lease)
