@@ -190,7 +190,7 @@ struct processor {
  */
 void signals_install(void);
 
-/* From so many seconds on it is as if one had come. */
+/* After so many seconds signals_stop is true, as if a signal had come. */
 void signals_stop_in(double seconds);
 
 /* Has one of these signals come? */

@@ -184,9 +184,10 @@ static void end_file(struct loop *loop)
 
 /* ---- the setup: processors, folder, corpus ---- */
 
-/* Sends a line for the user. */
-static void say(struct loop *loop, const char *line)
+/* Sends a line of the keeper for the user. */
+static void say(void *context, const char *line)
 {
+    struct loop *loop = context;
     struct message *message = blank(loop, MESSAGE_NOTE);
 
     snprintf(message->as.text, sizeof(message->as.text), "%.*s", REASON_SIZE - 1, line);
@@ -221,11 +222,6 @@ static bool load_corpus(struct loop *loop)
     return true;
 }
 
-static void say_note(void *context, const char *line)
-{
-    say(context, line);
-}
-
 /* Checks that the folder of the output is the coordinator's; in another folder the coordinator would not find
  * what this worker writes. */
 static bool sees_mark(struct loop *loop)
@@ -252,7 +248,7 @@ static void prepare_keeping(struct loop *loop)
     loop->keeper = (struct keeper){.folder = setup->folder,
         .session = setup->session,
         .interval = setup->checkpoint_seconds,
-        .say = say_note,
+        .say = say,
         .context = loop,
         .mark = setup->mark,
         .breath = &loop->breath};
@@ -482,8 +478,7 @@ static void on_save(void *context, const struct snapshot *snapshot)
     begin_file(loop);
     keeper_save(&loop->keeper, snapshot);
     if (loop->keeper.saved_step == snapshot->step) {
-        struct run_checkpoint saved = {loop->held[0].ticket, snapshot->step};
-        blank(loop, MESSAGE_CHECKPOINT)->as.checkpoint = saved;
+        blank(loop, MESSAGE_CHECKPOINT)->as.checkpoint.ticket = loop->held[0].ticket;
         send(loop);
         log_line("has saved step %lld", (long long)snapshot->step);
     }

@@ -53,7 +53,6 @@ static size_t message_size(const struct message *message)
     case MESSAGE_SETUP:
         return HEAD + offsetof(struct setup_piece, bytes) + (size_t)message->as.setup.count;
     case MESSAGE_READY:
-        return HEAD;
     case MESSAGE_ALIVE:
         return HEAD;
     case MESSAGE_FAILED:

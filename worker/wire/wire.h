@@ -121,7 +121,6 @@ struct run_progress {
 
 struct run_checkpoint {
     uint64_t ticket;
-    int64_t step; /* that a resumed run would begin with */
 };
 
 struct row_piece {
