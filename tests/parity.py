@@ -22,11 +22,11 @@ from replay import replay
 
 STEPS, EVERY = 4, 2
 MEASURED = {"record": 1, "measure": EVERY, "gradients": 2, "residual": 1, "equilibrium": 1, "saturation": 1,
-            "evaluate": 1, "validate": 64}
+            "attention": 1, "evaluate": 1, "validate": 64}
 
 # Of these, values below 1 count as 1: logarithms and cosines, which may be near 0.
-NEAR_0 = ("loss", "alignment", "alignment_null", "cosine", "growth", "growth_error", "slope", "slope_error",
-          "saturation", "saturation_final", "predicted_entropy", "_r2")
+NEAR_0 = ("loss", "max_logit", "entropy", "first_attention", "alignment", "alignment_null", "cosine", "growth", "growth_error", "slope", "slope_error",
+          "saturation", "saturation_final", "_r2")
 
 LEVELS = ("", "", "avx2", "baseline")  # of vectors, "" being the machine's own
 # Relative errors of weights that gradients are tried with; how much larger those of gradients usually are.
@@ -124,12 +124,14 @@ class Run:
                 yield name, error
 
     def validation_differences(self, tied):
-        """Of what train() measured on the validation: at the end its loss, and, if `tied`, of the saturated network."""
+        """Of what train() measured on the validation: attention, at the end its loss, and, if `tied`, of the saturated
+        network."""
         sequences = sum(sequences_of(self.dump, "validated_"), [])
         for i, step in enumerate(int(step[0]) for step in self.dump["step"]):
-            weights, want = self.weights(step), {}
+            weights = self.weights(step)
+            want = reference_measures.attention_measures(self.config, weights, sequences)
             if step == self.last_step:
-                want = reference_measures.validation_measures(self.config, weights, sequences)
+                want |= reference_measures.validation_measures(self.config, weights, sequences)
             if tied:
                 want |= reference_measures.saturation_measures(self.config, weights, sequences)
             for name, value in want.items():

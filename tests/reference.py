@@ -266,7 +266,8 @@ def masked(scores, mask, real):
 
 
 def attention(config, get, x, seen, real, mask="none", rotary=False, relative=None, hard=False):
-    """What the queries of x [B, Tq, C] get from the keys and values of seen [B, Tk, C], and the weights [B, H, Tq, Tk].
+    """What the queries of x [B, Tq, C] get from the keys and values of seen [B, Tk, C]; the weights [B, H, Tq, Tk]; and
+    the scores before the mask.
 
     real [B, Tk]: which of the keys are no padding; rotary, relative [H, Tq, Tk]: what positions do to the scores;
     get(name) gives a tensor or None.
@@ -288,10 +289,12 @@ def attention(config, get, x, seen, real, mask="none", rotary=False, relative=No
         scores = scores / size
     elif setting(config, "score_scale") == "sqrt":
         scores = scores / math.sqrt(size)
-    scores = masked(scores if relative is None else scores + relative, mask, real)
-    weights = hard_weights(scores) if hard else torch.softmax(scores, dim=-1)
+    if relative is not None:
+        scores = scores + relative
+    seen = masked(scores, mask, real)
+    weights = hard_weights(seen) if hard else torch.softmax(seen, dim=-1)
     mixed = product(config, weights, v).transpose(1, 2).flatten(2)
-    return linear(config, mixed, get("o"), get("o_bias")), weights
+    return linear(config, mixed, get("o"), get("o_bias")), weights, scores
 
 
 ACTIVATIONS = {
@@ -323,6 +326,7 @@ class Passed(NamedTuple):
     states: list  # [B, T, C] before the first block and after each
     final: torch.Tensor  # [B, T, C] what comes after: the last of them, behind the final norm if there is one
     weights: list  # [B, H, T, T] of each block's self-attention
+    scores: list  # the same before the mask
 
 
 def add_sublayer(config, x, function, norm):
@@ -333,7 +337,7 @@ def add_sublayer(config, x, function, norm):
 
 
 def block_forward(config, weights, stack, layer, x, real, memory=None, hard=False):
-    """The state [B, T, C] after a block, and the weights of its self-attention. memory: the output of the stack before
+    """The state [B, T, C] after a block, and the weights and scores of its self-attention. memory: the output of the stack before
     it, and what of that is real."""
     def get(name):
         return weights.get((name, layer))
@@ -347,7 +351,7 @@ def block_forward(config, weights, stack, layer, x, real, memory=None, hard=Fals
         relative = relative[relative_buckets(x.shape[1], stack.mask == "none")].permute(2, 0, 1)
 
     def attend(y):
-        out, seen = attention(config, get, y, y, real, stack.mask, rotary, relative, hard)
+        out, *seen = attention(config, get, y, y, real, stack.mask, rotary, relative, hard)
         kept.append(seen)
         return out
 
@@ -382,7 +386,7 @@ def stack_forward(config, weights, stack, sequences, memory=None, hard=False):
         x, own = block_forward(config, weights, stack, layer, states[-1], sequences.real, memory, hard)
         states.append(x)
         seen.append(own)
-    return Passed(states, final_norm(config, weights, stack, states[-1]), seen)
+    return Passed(states, final_norm(config, weights, stack, states[-1]), *map(list, zip(*seen)))
 
 
 def forward(config, weights, inputs, hard=False):

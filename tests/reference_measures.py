@@ -414,6 +414,34 @@ def saturation_measures(config, weights, sequences):
     return found | heads_measures(config, soft, inputs)
 
 
+def median_ratios(states, real):
+    """The largest |x| of each sequence's elements over their median."""
+    sizes = [x[own].abs().flatten().numpy() for x, own in zip(states, real)]
+    return np.array([size.max() / np.median(size) if size.any() else math.nan for size in sizes])
+
+
+@torch.no_grad()
+def attention_measures(config, weights, sequences):
+    """What the heads of self-attention attend to, by the definitions, and how large the residual stream is."""
+    (inputs, _), heads, depths = batch_of(sequences), [], []
+    for stack, passed, (_, real) in zip(stacks(config), forward(config, weights, inputs), inputs):
+        hidden = torch.ones(real.shape[1], real.shape[1]).triu(1).bool() & (stack.mask != "none")
+        there, behind = real[:, :, None] & real[:, None] & ~hidden, real.clone()
+        behind[:, 0] = False
+        for p, scores in zip(passed.weights, passed.scores):
+            entropy = -torch.special.xlogy(p, p).sum(-1)
+            heads.append([(scores[:, h][there].max().item(), entropy[:, h][behind].mean().item(),
+                           p[:, h, :, 0][behind].mean().item()) for h in range(config["heads"])])
+        depths.append([(norm(x[real]) / math.sqrt(x[real].numel()), median_ratios(x, real).mean())
+                       for x in passed.states])
+    heads, depths = np.array(heads), [np.array(own) for own in depths]
+    sinks = math.nan if np.isnan(heads[..., 2]).any() else (heads[..., 2] > 0.3).mean()
+    found = {name: by_stack(config, heads[..., i]) for i, name in enumerate(("max_logit", "attention_entropy",
+                                                                             "first_attention"))}
+    return found | {"sink_share": sinks, "activation_rms": together([own[:, 0] for own in depths]),
+                    "activation_max": together([own[:, 1] for own in depths])}
+
+
 @torch.no_grad()
 def validation_measures(config, weights, sequences):
     """The loss of some sequences, and what the words predicted for them say."""

@@ -8,6 +8,7 @@
  *     measure                  N > 0: then run train(), measured every N steps, and write its rows and values
  *     all                  1: that measures every group of metrics, and not the default ones alone
  *     saturation               1: measure the groups saturation and heads
+ *     attention, sharpness     1: measure that group
  *     evaluate                 1: write the validation's sequences, and the final weights' loss on each row
  *     validate                 tokens of that text, all unless given
  *     gradients                n: measure the group gradients over n batches; n batches follow the last step
@@ -97,7 +98,8 @@ struct replay {
     struct run run;
     struct corpus_source source;
     struct corpus corpus;
-    int64_t record, measure, saturation, evaluate, validate, all, gradients, hessian, homogeneity;
+    int64_t record, measure, saturation, attention, sharpness, evaluate, validate, all, gradients, hessian,
+        homogeneity;
     int64_t products, residual, equilibrium, lyapunov, sweeps, batches_wanted;
     struct measure measuring; /* of train() */
     int64_t last_step;
@@ -162,6 +164,7 @@ static const struct {
 #define NUMBER(name, field) {#name, offsetof(struct replay, field)},
     /* clang-format off */
     NUMBER(record, record) NUMBER(measure, measure) NUMBER(all, all) NUMBER(saturation, saturation)
+        NUMBER(attention, attention) NUMBER(sharpness, sharpness)
     NUMBER(evaluate, evaluate) NUMBER(validate, validate) NUMBER(gradients, gradients) NUMBER(hessian, hessian)
     NUMBER(residual, residual) NUMBER(equilibrium, equilibrium) NUMBER(lyapunov, lyapunov) NUMBER(sweeps, sweeps)
     NUMBER(homogeneity, homogeneity) NUMBER(products, products) NUMBER(batches, batches_wanted)
@@ -335,6 +338,8 @@ static void choose_groups(const struct replay *replay, struct measure *measure)
     }
     measure->group[GROUP_SATURATION] |= replay->saturation != 0;
     measure->group[GROUP_HEADS] |= replay->saturation != 0;
+    measure->group[GROUP_ATTENTION] |= replay->attention != 0;
+    measure->group[GROUP_SHARPNESS] |= replay->sharpness != 0;
     measure->group[GROUP_RESIDUAL] |= replay->residual != 0;
     measure->group[GROUP_EQUILIBRIUM] |= replay->equilibrium != 0;
     measure->group[GROUP_FORCES] |= replay->equilibrium != 0;

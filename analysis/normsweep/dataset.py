@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from . import forces as of_forces
-from . import gradients, parts, predicted, store, table, verify
+from . import gradients, parts, predicted, sensitivity, store, table, verify
 from .boundary import boundary
 from .collapse import collapsed
 from .grokking import LEVEL, grokking
@@ -392,6 +392,10 @@ class Sweep:
     @told_by(grokking)
     def grokking(self, level: float = LEVEL, over: str = REPEAT) -> xr.Dataset:
         return grokking(self._dataset, level, over)
+
+    @told_by(sensitivity.lr_sensitivity)
+    def lr_sensitivity(self, over: str | None = REPEAT, loss: str = "") -> xr.Dataset:
+        return sensitivity.lr_sensitivity(self._dataset, over, loss)
 
     @told_by(pivot)
     def pivot(self, variable: str = "norm_growth", **at: Any) -> xr.DataArray:

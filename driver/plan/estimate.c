@@ -265,10 +265,17 @@ static double group_seconds(
     times[PART_SATURATE] = times[PART_GRADIENTS] = times[PART_MEASURE];
     times[PART_HESSIAN] = (double)measure_hessians(measure, group->last_step);
     times[PART_RESIDUAL] = times[PART_LYAPUNOV] = times[PART_MEASURE];
+    times[PART_ATTENTION] = times[PART_SHARPNESS] = times[PART_MEASURE];
     times[PART_VALIDATE] = validated ? (double)measure_validations(measure, group->last_step) : 0;
     for (enum cost_part i = 0; i < PART_COUNT; i++) {
         part[i] = group->seconds[i] * times[i];
         sum += part[i];
+    }
+    if (validated && measure->group[GROUP_ATTENTION]) { /* its samples had the passes of a validation */
+        int64_t rows = measure_rows(measure, group->last_step, NULL);
+        double passes = (double)rows - times[PART_VALIDATE];
+        part[PART_ATTENTION] += group->seconds[PART_VALIDATE] * passes;
+        sum += group->seconds[PART_VALIDATE] * passes;
     }
     return sum;
 }

@@ -21,7 +21,9 @@
     X(GRADIENTS, "gradients")                                                                                \
     X(HESSIAN, "Hessian")                                                                                    \
     X(RESIDUAL, "residual stream")                                                                           \
-    X(LYAPUNOV, "Lyapunov exponents")
+    X(LYAPUNOV, "Lyapunov exponents")                                                                        \
+    X(ATTENTION, "attention")                                                                                \
+    X(SHARPNESS, "critical sharpness")
 
 enum cost_part {
 #define X(PART, name) PART_##PART,

@@ -80,6 +80,7 @@ static void lengthen(struct sample *sample, const struct sampling *sampling, con
 
     sample->seconds[PART_VALIDATE] *= longer;
     sample->seconds[PART_SATURATE] *= longer;
+    sample->seconds[PART_ATTENTION] *= longer;
     sample->seconds[PART_GRADIENTS] *= (double)all->gradient_batches / (double)few->gradient_batches;
     sample->seconds[PART_HESSIAN] *=
         train_hessian_products(&sampling->group->run, all) / (double)few->hessian_steps;
@@ -145,8 +146,9 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
         .seconds = {0, result.step_seconds, mean(result.measure_seconds, result.measured),
             mean(result.validate_seconds, result.validated), mean(result.saturate_seconds, result.saturated),
             mean(result.gradients_seconds, result.gradients), mean(result.hessian_seconds, result.hessians),
-            mean(result.residual_seconds, result.residuals),
-            mean(result.lyapunov_seconds, result.lyapunovs)}};
+            mean(result.residual_seconds, result.residuals), mean(result.lyapunov_seconds, result.lyapunovs),
+            mean(result.attention_seconds, result.attended),
+            mean(result.sharpness_seconds, result.sharpened)}};
     if (stopwatch.steps > 1)
         sample.seconds[PART_STEP] = (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1);
     for (enum cost_part part = PART_STEP; part < PART_COUNT; part++)

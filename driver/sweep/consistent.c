@@ -73,7 +73,7 @@ static int check_validation_text(struct reader *reader)
 
     if (!(corpus_kind_table[sweep->base.corpus].uses & USES_FILES) || sweep->valid_path)
         return 0;
-    for (int i = GROUP_SATURATION; i <= GROUP_HEADS; i++)
+    for (int i = GROUP_SATURATION; i <= GROUP_ATTENTION; i++)
         if (group[i])
             return reader_fault(reader, key[KEY_MEASURE].position,
                 "measure.metrics: %s is measured on valid_text, which is missing", metric_group_names[i]);

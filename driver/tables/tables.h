@@ -229,8 +229,8 @@ bool dataset_reserves(const char *name);
         "value (8) and halved steps where neighbours differ")                                                \
     X(MEASURE, measure, "{every: N | steps: [N], metrics: [word]}",                                          \
         "{every: 100, metrics: [norms, alignment]}",                                                         \
-        "what is measured and when; losses, step 0 and the last step always are; saturation and heads use "  \
-        "the tokens of validate")                                                                            \
+        "what is measured and when; losses, step 0 and the last step always are; saturation, heads and "     \
+        "attention use the tokens of validate")                                                              \
     X(VALIDATE, validate, "{every: end | N, tokens: N | all}", "{every: end, tokens: 16384}",                \
         "when valid_loss is measured and on how many tokens from the start of valid_text; of pairs those "   \
         "of the target count, of modular the sums")                                                          \

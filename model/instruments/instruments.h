@@ -376,6 +376,86 @@ void saturation_add(
 /* Turns sums into means; NaN if nothing was added. */
 void saturation_end(struct saturation *saturation);
 
+/* ---- attending ---- */
+
+/*
+ * What the heads of self-attention attend to, and how large states are, on the tokens of some batches:
+ *     attending_begin; after a forward pass of each batch, attending_add; attending_end
+ * Weights are those with which the heads mix values, so under the multiplicative mask also of later keys. The
+ * first row of a sequence is left out of means over rows: in a decoder it sees nothing but itself.
+ */
+struct attending {
+    int64_t blocks, stacks, heads;
+
+    /*
+     * [blocks][heads] The largest scaled score, with the bias of relative positions, of a row and a key that
+     * no mask hides; means over the rows of the entropy of their weights, in nats, and of the weight of the
+     * first key. NaN for a head with NaN among its weights.
+     */
+    double *max_logit, *entropy, *first;
+    double sink_share; /* of all heads: those with `first` above ATTENDING_SINK; NaN if one is NaN */
+    /*
+     * [blocks + stacks] of each stack's residual stream x_0 .. x_L: the root mean square of its elements; and
+     * the largest |x| of a sequence's elements over their median, mean over the sequences.
+     */
+    double *rms, *largest;
+
+    int64_t rows[STACKS_MOST], sequences; /* added */
+    struct attended of; /* [heads][rows] */
+};
+
+#define ATTENDING_SINK 0.3
+
+/* rows: of the largest batch. */
+void attending_layout(
+    struct attending *attending, const struct architecture *architecture, int64_t rows, struct arena *arena);
+
+void attending_begin(struct attending *attending);
+
+/* Adds the batch of the last forward pass of `model`, which keeps all states (transformer_layout). */
+void attending_add(struct attending *attending, struct transformer *model, const struct batch *batch);
+
+void attending_end(struct attending *attending, const struct architecture *architecture);
+
+/* ---- sharpness ---- */
+
+/*
+ * The critical sharpness 2 / c of a batch: c is a rate at which theta - c u, with the optimiser's update u,
+ * has a higher loss than theta, while a slightly smaller one has not. On a quadratic loss it is u.Hu / u.g.
+ */
+struct sharpness {
+    int64_t size;
+    struct optimiser twin; /* without decay, with weights that are not rounded, and moments of its own */
+    scalar *update, *moved; /* planes: -u TWIN_RATE; weights to try */
+    const scalar *weights; /* theta, borrowed */
+    double loss, rate; /* at theta; to begin with */
+    double low, high; /* exponents of 2, times `rate`, that do not raise the loss, and that do */
+    double at, reach; /* the exponent under way; how much further the next one goes */
+    int passes;
+};
+
+enum { SHARPNESS_PASSES = 9 }; /* the most */
+#define SHARPNESS_WIDTH 0.0625 /* of [low, high] that is good enough: 4.4 % */
+
+void sharpness_layout(struct sharpness *sharpness, const struct optimiser_options *options,
+    const struct weight_layout *layout, int64_t threads, struct arena *arena);
+
+/*
+ * At theta, before step `number`, whose clipped gradient is clip times `gradient`, and whose batch has this
+ * loss. The search begins at 2 / before, the result of an earlier measurement, or at `rate` if that is NaN.
+ */
+void sharpness_begin(struct sharpness *sharpness, const struct optimiser *optimiser, const scalar *weights,
+    const scalar *gradient, double clip, int64_t number, double loss, double rate, double before);
+
+/* The plane of weights whose loss is wanted; NULL: the search has ended. */
+const scalar *sharpness_next(struct sharpness *sharpness);
+
+/* Takes that loss; NaN counts as higher. */
+void sharpness_take(struct sharpness *sharpness, double loss);
+
+/* NaN if all rates within 2^20 raise the loss, or none does. */
+double sharpness_end(const struct sharpness *sharpness);
+
 /* ---- lanczos ---- */
 
 /*

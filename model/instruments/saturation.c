@@ -175,7 +175,7 @@ static void pass_block(struct saturation *s, const struct passage *at, int64_t l
             at->form.cross ? s->state[which][at->stack - 1] : NULL, s->state[which][at->stack]);
         if (which != COMPARED_SOFT || !s->heads_wanted)
             continue;
-        transformer_attended(&s->model, at->batch, layer, s->count);
+        transformer_attended(&s->model, at->batch, layer, &(struct attended){.count = s->count});
         for (int64_t h = 0; h < s->heads; h++)
             add_head(s, layer * s->heads + h, s->count + h * at->side.rows, &at->side, &at->form);
     }

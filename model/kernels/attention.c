@@ -95,7 +95,53 @@ static void count_attended(
         count[query + lane] = isnan(inverse[lane]) ? -1 : (int32_t)above[lane];
 }
 
-void KERNEL(attended)(const struct head *head, int32_t *count, scalar *scratch)
+/* The largest scores among the keys up to each of a vector of queries. */
+static vector largest_before(const scalar *column, int64_t query, int64_t keys)
+{
+    const vector_index lane = vector_lanes();
+    vector most = vector_load(column);
+
+    for (int64_t key = 1; key < at_most(query + LANES, keys); key++) {
+        const vector_index hidden = lane < (lane_index)at_most(key - query, LANES);
+        const vector score = vector_load(column + key * QUERY_BLOCK);
+        most = vector_larger(vector_select(hidden, most, score), most);
+    }
+    return most;
+}
+
+/* Stores what a vector of queries has, as far as there are queries. */
+static void store_queries(const struct head *head, scalar *to, int64_t query, vector value)
+{
+    memcpy(to + query, &value, (size_t)at_most(head->queries - query, LANES) * sizeof(scalar));
+}
+
+/* What a vector of queries attends to, from its scores. Hidden keys have e = 0, and ln e = -infinity. */
+static void sum_attended(
+    const struct attention_work *work, scalar *column, int64_t query, int64_t keys, const struct attended *of)
+{
+    const struct head *head = work->head;
+    int64_t seen = keys_of_vector(head, query, keys);
+    vector sum = {0}, product = {0};
+
+    if (head->bias)
+        scale_scores(work, column, head->bias, query, seen);
+    store_queries(head, of->largest, query,
+        work->scale *
+            (head->mask == MASK_NONE ? largest(column, seen) : largest_before(column, query, seen)));
+    hide(head, column, query, seen, -(scalar)INFINITY);
+    const vector most = largest(column, seen);
+    for (int64_t key = 0; key < seen; key++) {
+        const vector z = work->scale * (vector_load(column + key * QUERY_BLOCK) - most);
+        const vector e = vector_exponential(z);
+        sum += e;
+        product += vector_select(e > 0, e * z, (vector){0});
+    }
+    store_queries(head, of->sum, query, sum);
+    store_queries(head, of->product, query, product);
+    store_queries(head, of->first, query, vector_exponential(work->scale * (vector_load(column) - most)));
+}
+
+void KERNEL(attended)(const struct head *head, const struct attended *of, scalar *scratch)
 {
     struct attention_work work = begin_work(head, scratch);
 
@@ -104,9 +150,17 @@ void KERNEL(attended)(const struct head *head, int32_t *count, scalar *scratch)
     work.weights = take_panel(&work);
     for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->queries);
-        weigh_block(&work, first, last);
-        for (int64_t query = first; query < last; query += LANES)
-            count_attended(&work, work.weights.at + query - first, query, count);
+        if (of->count)
+            weigh_block(&work, first, last);
+        for (int64_t query = first; of->count && query < last; query += LANES)
+            count_attended(&work, work.weights.at + query - first, query, of->count);
+        for (int64_t query = first; !of->count && query < last; query += TILE_COLUMNS) {
+            scalar *panel = work.weights.at + query - first;
+            int64_t keys = keys_of_panel(head, query);
+            score(&work, panel, work.keys, work.queries + query, keys, false);
+            for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
+                sum_attended(&work, panel + i, query + i, keys, of);
+        }
     }
 }
 

@@ -106,6 +106,18 @@ struct head {
     scalar *most, *inverse;
 };
 
+/*
+ * What each query of a head attends to, [Tq]; either `count` is wanted or all others are, and what is not
+ * wanted is NULL. With e = exp(score - largest score that has a weight), 1 / sum of e is `inverse` of struct
+ * head, and the entropy of the weights is ln(sum) - product / sum.
+ */
+struct attended {
+    int32_t *count; /* of attention weights above ATTENDED, -1 where they are NaN */
+    scalar *largest; /* score of a key that no mask hides; not NaN, whatever the scores are */
+    scalar *sum, *product; /* of e, and of e ln e, over all keys that have a weight */
+    scalar *first; /* e of the first key */
+};
+
 /* The gradient of a head's output, and where those of q, k and v go, with the strides of these. In a tangent
  * of the gradient: also the tangent of the first, and where the tangents of the others go. */
 struct head_gradient {
@@ -215,11 +227,9 @@ struct kernels {
      * inverse. scratch [attention_scratch(max(Tq, Tk), D)]
      */
     void (*attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
-    /*
-     * count [Tq] = how many attention weights of each query are above ATTENDED, -1 where they are NaN. Does
-     * not read v; sets most and inverse as `attention` does, and needs as much scratch.
-     */
-    void (*attended)(const struct head *head, int32_t *count, scalar *scratch);
+    /* Does not read v, and needs as much scratch as `attention`. With `count`, sets most and inverse as
+     * `attention` does; without, head->hard must not be set. */
+    void (*attended)(const struct head *head, const struct attended *of, scalar *scratch);
     /*
      * Replaces the scores of one query, a row, by its attention weights: the softmax of scale times the
      * scores or, if `hard`, its limit, see struct head. All weights are NaN if a score is.

@@ -9,14 +9,14 @@
 
 #include "model/core/check.h"
 
-/* What the threads share, as far as they need it: `count` tells that attention weights are counted, din that
+/* What the threads share, as far as they need it: `attended` tells that weights are looked at, din that
  * there are gradients, and tin that there are tangents. */
 struct heads_work {
     const struct heads *heads;
     const struct projected *in, *tin, *din; /* din: gradients, or their tangents */
     struct dual dmixed;
     scalar *mixed; /* or its tangent */
-    int32_t *count;
+    const struct attended *attended;
     scalar *dbias; /* the gradient of the relative bias, or its tangent; NULL: not computed */
 };
 
@@ -93,8 +93,16 @@ static void compute_head(const struct heads_work *work, const struct placed *pla
     const struct head *head = &placed->head;
     struct head tangent = *head;
 
-    if (work->count) {
-        kernels->attended(head, work->count + (head->most - heads->most), scratch);
+    if (work->attended) {
+        const struct attended *all = work->attended;
+        int64_t at = head->most - heads->most;
+        struct attended own = {.count = all->count ? all->count + at : NULL};
+        if (!all->count)
+            own = (struct attended){.largest = all->largest + at,
+                .sum = all->sum + at,
+                .product = all->product + at,
+                .first = all->first + at};
+        kernels->attended(head, &own, scratch);
         return;
     }
     if (work->tin) {
@@ -188,9 +196,9 @@ void heads_forward(
     compute_heads(&work);
 }
 
-void heads_attended(const struct heads *heads, int32_t *count, const struct projected *in)
+void heads_attended(const struct heads *heads, const struct attended *attended, const struct projected *in)
 {
-    const struct heads_work work = {.heads = heads, .in = in, .count = count};
+    const struct heads_work work = {.heads = heads, .in = in, .attended = attended};
 
     compute_heads(&work);
 }

@@ -293,11 +293,9 @@ int64_t heads_scratch(int64_t heads, int64_t depth, int64_t context, bool relati
 void heads_forward(
     const struct heads *heads, scalar *mixed, const struct projected *in, const struct projected *tin);
 
-/*
- * count [H, rows] = how many attention weights of each query are above 1e-5, -1 where they are NaN. Writes
- * most and inverse.
+/* What each query of each head attends to: all of attended [H, rows]. Writes most and inverse if it counts.
  */
-void heads_attended(const struct heads *heads, int32_t *count, const struct projected *in);
+void heads_attended(const struct heads *heads, const struct attended *attended, const struct projected *in);
 
 /* Overwrites din, with the strides of `in`, by the gradients from dmixed [rows, H D], or by their tangents;
  * adds to relative->dbias, or to relative->tdbias. */
@@ -348,7 +346,7 @@ void distances_bias(const struct distances *distances, const struct distances_in
 /* mixed [rows, H D] */
 void distances_forward(const struct distances *distances, scalar *mixed, const struct distances_in *in);
 
-/* count [H, rows], as heads_attended gives it. */
+/* count [H, rows], as heads_attended gives it; nothing else is known of keys of distances. */
 void distances_attended(const struct distances *distances, int32_t *count, const struct distances_in *in);
 
 /* ---- rowwise ---- */

@@ -376,12 +376,12 @@ void attention_gradient(const struct pass *pass, const struct sublayer *s, scala
     clear_key_bias(&at, tangents ? pass->tgradient : pass->gradient);
 }
 
-void attention_attended(const struct pass *pass, const struct sublayer *s, int32_t *count)
+void attention_attended(const struct pass *pass, const struct sublayer *s, const struct attended *attended)
 {
     const struct attention at = attention_of(pass, s);
     const struct relative relative = relative_of(pass);
     struct projected seen = seen_in(&at, s->state.attention.projected, s->state.attention.normed);
     struct heads heads = heads_of(&at, &relative);
 
-    heads_attended(&heads, count, &seen);
+    heads_attended(&heads, attended, &seen);
 }

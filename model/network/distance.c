@@ -88,10 +88,11 @@ void distance_forward(
     linear_forward(&output, out, (struct dual){.at = state->mixed}, residual, NULL, pass->packed.rows);
 }
 
-void distance_attended(const struct pass *pass, const struct sublayer *s, int32_t *count)
+void distance_attended(const struct pass *pass, const struct sublayer *s, const struct attended *attended)
 {
     const struct distances distances = distances_of(pass, s);
     const struct distances_in from = in_of(pass, s);
 
-    distances_attended(&distances, count, &from);
+    INVARIANT(attended->count, "attention by distance of block %lld", (long long)s->layer);
+    distances_attended(&distances, attended->count, &from);
 }

@@ -33,9 +33,9 @@ typedef void sublayer_forward_function(
 typedef void sublayer_gradient_function(const struct pass *pass, const struct sublayer *s, scalar *din,
     struct dual dout, struct dual in, bool add);
 
-/* Self-attention: after a pass, of each head and row, how many softmax weights are above ATTENDED, count [H,
- * rows]; -1 where they are NaN. */
-typedef void sublayer_attended_function(const struct pass *pass, const struct sublayer *s, int32_t *count);
+/* Self-attention: after a pass, what each head and row attends to. */
+typedef void sublayer_attended_function(
+    const struct pass *pass, const struct sublayer *s, const struct attended *attended);
 
 /*
  * A kind of sub-layer S and the norm beside it. A block is a list of them; a new kind is a file with these

@@ -403,12 +403,10 @@ const scalar *transformer_final(const struct transformer *model);
 /* The side of a batch that a stack reads. */
 struct packed transformer_side(const struct transformer *model, const struct batch *batch, int64_t stack);
 
-/*
- * After a pass over this batch: count [H, rows] = the number of attention weights above 1e-5 of each head of
- * the self-attention of a block, and each row of its stack; -1 where they are NaN.
- */
+/* After a pass over this batch: what each head of the self-attention of a block, and each row of its stack,
+ * attends to: all of attended [H, rows]. Attention by distance knows only the count. */
 void transformer_attended(
-    struct transformer *model, const struct batch *batch, int64_t layer, int32_t *count);
+    struct transformer *model, const struct batch *batch, int64_t layer, const struct attended *attended);
 
 /* A forward pass; logits [rows, V] include the bias. */
 void transformer_logits(

@@ -126,14 +126,15 @@ void transformer_forward_from(struct transformer *model, const scalar *weights, 
     stack_forward_blocks(&pass);
 }
 
-void transformer_attended(struct transformer *model, const struct batch *batch, int64_t layer, int32_t *count)
+void transformer_attended(
+    struct transformer *model, const struct batch *batch, int64_t layer, const struct attended *attended)
 {
     const struct pass pass = pass_in_block(model, NULL, batch, layer);
     const struct block *block = &pass.a->block[layer];
 
     for (int64_t i = 0; i < block->sublayers; i++)
         if (block->sublayer[i].row->attended)
-            block->sublayer[i].row->attended(&pass, &block->sublayer[i], count);
+            block->sublayer[i].row->attended(&pass, &block->sublayer[i], attended);
 }
 
 void transformer_logits(

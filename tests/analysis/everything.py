@@ -23,8 +23,8 @@ weight_decay: [0, 0.1, 1]
 seed: [0, 1]
 measure:
   every: 2
-  metrics: [norms, alignment, saturation, heads, homogeneity, gradients, residual, lyapunov, hessian, hessian_layers,
-            equilibrium, forces]
+  metrics: [norms, alignment, saturation, heads, attention, homogeneity, gradients, residual, lyapunov, hessian,
+            hessian_layers, equilibrium, forces, sharpness]
 hessian: {probes: 2, steps: 3, every: 4}
 lyapunov_exponents: 4
 validate: {every: 4, tokens: 256}
@@ -50,7 +50,7 @@ objective: spans
 steps: 4
 learning_rate: [0.01, 0.1]
 weight_decay: [0, 1]
-measure: {every: 2, metrics: [norms, alignment, saturation, heads]}
+measure: {every: 2, metrics: [norms, alignment, saturation, heads, attention]}
 """
 
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 from normsweep import (
     DifferentSweeps, NotASweep, NothingInCommon, Sweep, boundary, compare, comparison_table, comparison_text,
-    gradient_slopes, grokking, open_sweep, predicted_boundary, sweep_of)
+    gradient_slopes, grokking, lr_sensitivity, open_sweep, predicted_boundary, sweep_of)
 
 
 def look(path: pathlib.Path) -> float:
@@ -29,8 +29,10 @@ def look(path: pathlib.Path) -> float:
     print(comparison_text(compared, cells=3), len(rows))
     frame: pd.DataFrame = sweep.table()
     print(axes, together, frame.columns, sweep.title.upper(), sweep.words("phase"), sweep.pivot("phase", seed=1))
-    print(sweep.predicted_boundary(decays=[0.1, 1]), sweep.gradient_slopes("w2"), sweep.grokking(0.9))
-    for found in (boundary(ds), predicted_boundary(ds, runs=1), gradient_slopes(ds, over=None), grokking(ds)):
+    print(sweep.predicted_boundary(decays=[0.1, 1]), sweep.gradient_slopes("w2"), sweep.grokking(0.9),
+          sweep.lr_sensitivity())
+    for found in (boundary(ds), predicted_boundary(ds, runs=1), gradient_slopes(ds, over=None), grokking(ds),
+                  lr_sensitivity(ds)):
         print(found.attrs)
     return float(done.sum()) + float(bound["slope"].mean())
 

@@ -300,6 +300,8 @@ static void visit_times(struct form *form)
     visit_real(form, "hessian_seconds", &result->hessian_seconds);
     visit_real(form, "residual_seconds", &result->residual_seconds);
     visit_real(form, "lyapunov_seconds", &result->lyapunov_seconds);
+    visit_real(form, "attention_seconds", &result->attention_seconds);
+    visit_real(form, "sharpness_seconds", &result->sharpness_seconds);
     visit_integer(form, "measured", &result->measured);
     visit_integer(form, "validated", &result->validated);
     visit_integer(form, "saturated", &result->saturated);
@@ -307,6 +309,8 @@ static void visit_times(struct form *form)
     visit_integer(form, "hessians", &result->hessians);
     visit_integer(form, "residuals", &result->residuals);
     visit_integer(form, "lyapunovs", &result->lyapunovs);
+    visit_integer(form, "attended", &result->attended);
+    visit_integer(form, "sharpened", &result->sharpened);
 }
 
 /* Visits everything but step and last_step. */

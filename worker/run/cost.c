@@ -24,6 +24,7 @@ enum {
     COST_MEASURE = 60, /* a parameter in a measured step */
     COST_INIT = 2000, /* a parameter's first value */
     COST_ORTHOGONAL = 100, /* an element of a tangent, for each other one that it is made orthogonal to */
+    SHARPNESS_USUAL = 5, /* forward passes, of up to SHARPNESS_PASSES */
     HESSIAN_GRADIENTS = 3, /* gradients that a product with the Hessian takes as long as */
 };
 
@@ -88,10 +89,11 @@ double train_step_cost(const struct run *run, int64_t vocabulary)
            COST_UPDATE * parameters(run, vocabulary);
 }
 
-/* Forward passes over the validation text that saturation and heads take at a measured step. */
-static double saturation_passes(const struct measure *measure)
+/* Forward passes over the validation text that saturation, heads and attention take at a measured step. */
+static double validation_passes(const struct measure *measure)
 {
-    return measure->group[GROUP_SATURATION] ? 3 : measure->group[GROUP_HEADS];
+    return (measure->group[GROUP_SATURATION] ? 3 : measure->group[GROUP_HEADS]) +
+           measure->group[GROUP_ATTENTION];
 }
 
 /* Tokens of the gradients that are averaged at a measured step. */
@@ -119,13 +121,14 @@ static double hessian_tokens(const struct run *run, const struct measure *measur
            (double)run->batch * (double)run->context;
 }
 
-/* Forward passes of one token that the group residual takes at a measured step. */
-static double residual_passes(const struct run *run, const struct measure *measure)
+/* Forward passes of one token that the groups residual and sharpness take at a measured step. */
+static double batch_passes(const struct run *run, const struct measure *measure)
 {
     double context = (double)run->context, batch = (double)run->batch;
+    double sharpness = measure->group[GROUP_SHARPNESS] ? SHARPNESS_USUAL * batch * context : 0;
 
     /* states, gradients twice, and the tangents of one sequence */
-    return measure->group[GROUP_RESIDUAL] ? (3 * batch + 3) * context : 0;
+    return sharpness + (measure->group[GROUP_RESIDUAL] ? (3 * batch + 3) * context : 0);
 }
 
 struct lyapunov_work train_lyapunov_work(const struct run *run, const struct measure *measure)
@@ -166,9 +169,9 @@ double train_cost(const struct run *run, const struct corpus *corpus, const stru
     double measured = (double)measure_count(measure, last_step);
     double gradients = measured * gradient_tokens(run, measure) +
                        HESSIAN_GRADIENTS * hessian_tokens(run, measure, last_step);
-    double probes = measured * (forward * residual_passes(run, measure) +
-                                   lyapunov_cost(run, corpus->vocabulary, measure));
-    double passes = (double)measure_validations(measure, last_step) + measured * saturation_passes(measure);
+    double probes =
+        measured * (forward * batch_passes(run, measure) + lyapunov_cost(run, corpus->vocabulary, measure));
+    double passes = (double)measure_validations(measure, last_step) + measured * validation_passes(measure);
 
     return train_step_cost(run, corpus->vocabulary) * (double)last_step +
            forward * passes * validated_tokens(run, corpus, measure) + forward * 3 * gradients + probes +

@@ -8,6 +8,7 @@
 
 /* The help texts of METRICS say so. */
 _Static_assert(HESSIAN_RISK_PERCENT == 5, "hessian_bound: probability");
+_Static_assert(SHARPNESS_PASSES == 9, "critical_sharpness: passes");
 _Static_assert(STRAIGHT_POINTS == 4, "gradient_depth_slope: layers; residual_growth: layers and one");
 
 const struct metric_row metric_table[METRIC_COUNT] = {

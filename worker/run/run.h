@@ -261,6 +261,7 @@ extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
     X(ALIGNMENT, alignment, true)                                                                            \
     X(SATURATION, saturation, false)                                                                         \
     X(HEADS, heads, false)                                                                                   \
+    X(ATTENTION, attention, false)                                                                           \
     X(HOMOGENEITY, homogeneity, false)                                                                       \
     X(GRADIENTS, gradients, false)                                                                           \
     X(HESSIAN, hessian, false)                                                                               \
@@ -268,7 +269,8 @@ extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
     X(RESIDUAL, residual, false)                                                                             \
     X(LYAPUNOV, lyapunov, false)                                                                             \
     X(EQUILIBRIUM, equilibrium, false)                                                                       \
-    X(FORCES, forces, false)
+    X(FORCES, forces, false)                                                                                 \
+    X(SHARPNESS, sharpness, false)
 
 enum metric_group {
 #define X(GROUP, ...) GROUP_##GROUP,
@@ -400,6 +402,24 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "exceeds 1e-5 in the saturated network")                                                             \
     X(heads_histogram, POSITIONS, HEADS, SHARE, "1", "distribution of positions attended over heads",        \
         "number of heads, over all layers, whose positions_attended, rounded, lies in each bin")             \
+    X(max_logit, HEAD, ATTENTION, MAGNITUDE, "1", "largest attention score",                                 \
+        "largest score of a head of self-attention, as the softmax sees it: scaled, with the bias of "       \
+        "relative positions; over the validated tokens and the positions up to them (network encoder "       \
+        "and the encoder of encoder_decoder: all positions), whatever attention_mask is")                    \
+    X(attention_entropy, HEAD, ATTENTION, MAGNITUDE, "1", "entropy of the attention weights (nats)",         \
+        "entropy of a head's weights over all positions that have one (with a multiplicative mask: "         \
+        "also later ones); mean over the validated tokens without the first of each sequence; "              \
+        "cross-attention is not measured")                                                                   \
+    X(first_attention, HEAD, ATTENTION, SHARE, "1", "attention to the first position",                       \
+        "weight of the sequence's first position; mean over the tokens of attention_entropy")                \
+    X(sink_share, STEP, ATTENTION, SHARE, "1", "share of heads with a sink",                                 \
+        "share of the heads, over all layers, whose first_attention is above 0.3")                           \
+    X(activation_rms, DEPTH, ATTENTION, MAGNITUDE, "1", "root mean square of the residual stream",           \
+        "root mean square of the elements of x_l over all validated tokens, where x_l is the residual"       \
+        " stream after l blocks")                                                                            \
+    X(activation_max, DEPTH, ATTENTION, MAGNITUDE, "1", "largest activation over the median",                \
+        "largest |x_l| over the median of |x_l|, both over the elements of all tokens of a sequence; "       \
+        "mean over the validated sequences")                                                                 \
     X(norm_growth, RUN, ALWAYS, RATIO, "1", "norm growth",                                                   \
         "|theta_end| / |theta_0|; a run grows if it is above 1")                                             \
     X(growth_exponent, RUN, NORMS, MAGNITUDE, "1", "growth exponent p",                                      \
@@ -589,6 +609,13 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "error of force_sum, summed over tensors and forces, against |theta_t|^2 - |theta_s|^2, s the "      \
         "measured step before t, relative to the larger square: a check of the arithmetic; with decay "      \
         "factor also what the rounded factor loses")                                                         \
+    X(critical_sharpness, STEP, SHARPNESS, MAGNITUDE, "1", "critical sharpness",                             \
+        "2 / c, where c is the rate at which a step c u_t without decay begins to raise the loss of "        \
+        "the batch of step t + 1 above its value at theta_t (Kalra et al. 2026): on a quadratic loss "       \
+        "u.Hu / u.g, at most the largest eigenvalue of P^-1 H if u = P^-1 g; by doubling and "               \
+        "bisection in at most 9 forward passes, from the last value, or from the rate of the step; to"       \
+        " 2 percent, less exactly if it lies far from there; NaN if all rates within a factor of 2^20"       \
+        " raise the loss or none does, and at the last step")                                                \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
         "the input: a run that ends there has learned nothing else. Each sequence weighs the same, in "      \

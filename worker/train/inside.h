@@ -41,6 +41,10 @@ void train_hessian_product(struct trainer *t, int64_t number, const scalar *dire
 /* Lays out everything that measurements need, after the model. */
 void train_measure_layout(struct trainer *t, struct arena *arena);
 
+/* Measures the group sharpness before the step; `loss` and `clip` are those of its batch. Takes forward
+ * passes of the batch, and returns their seconds. */
+double train_sharpen(struct trainer *t, double loss, double clip, int64_t number);
+
 /* Measure before and after the optimiser's step from theta_t of a measured step. */
 void train_before_step(struct trainer *t, double clip, int64_t number);
 void train_after_step(struct trainer *t);
@@ -81,13 +85,19 @@ bool train_saturate(struct trainer *t, int64_t step);
 /* Does the run measure saturation or heads, and is there a validation text? */
 bool train_saturates(const struct trainer *t);
 
+/* Measures attention at theta_t, on the validation text, in passes of its own. */
+bool train_attend(struct trainer *t, int64_t step);
+
+/* Does the run measure attention, and is there a validation text? */
+bool train_attends(const struct trainer *t);
+
 /*
- * Validates theta_t; every sequence counts once, however the batches pack them. A validation may take
- * minutes, so the observer is asked between batches. False: it stopped the run; as nothing of the step was
- * done yet, a checkpoint saved then is that of the run before the step, and the interrupted validation does
- * not count.
+ * Validates theta_t, and if `attend` measures attention in the same passes; every sequence counts once,
+ * however the batches pack them. A validation may take minutes, so the observer is asked between batches.
+ * False: it stopped the run; as nothing of the step was done yet, a checkpoint saved then is that of the run
+ * before the step, and the interrupted validation does not count.
  */
-bool train_validate(struct trainer *t, int64_t step, struct validated *validated);
+bool train_validate(struct trainer *t, int64_t step, bool attend, struct validated *validated);
 
 void train_probe_layout(struct trainer *t, struct arena *arena);
 

@@ -74,7 +74,7 @@ size_t train_memory(const struct run *run, const struct corpus *corpus, const st
  */
 static bool take_step(struct trainer *t, int64_t step, bool measured)
 {
-    double begin = clock_now(), measuring = 0;
+    double begin = clock_now(), measuring = 0, sharpening = 0;
     double loss = train_gradient(t, step + 1);
 
     if (measured)
@@ -85,6 +85,8 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
     if (measured)
         train_before_step(t, clip, step + 1);
     measuring += clock_now() - pause;
+    if (measured && t->measure->group[GROUP_SHARPNESS])
+        sharpening = train_sharpen(t, loss, clip, step + 1);
     optimiser_step(
         &t->optimiser, t->weights, t->gradient, clip, step + 1, schedule_rate(&t->schedule, step + 1));
     train_count_step(t, step + 1, measured);
@@ -94,7 +96,7 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
     measuring += clock_now() - pause;
     t->result->tokens += t->batch.rows + t->batch.source_rows;
     t->result->measure_seconds += measuring;
-    t->result->step_seconds += clock_now() - begin - measuring;
+    t->result->step_seconds += clock_now() - begin - measuring - sharpening;
     return true;
 }
 
@@ -117,9 +119,12 @@ static void advance_to(struct trainer *t, int64_t step)
         t->end = step;
     bool validated = t->can_validate && validate_at(t->measure, step, t->end);
     bool row = measured || validated, last = step == t->end, finite = true;
+    bool attended = measured && train_attends(t);
     struct validated validation;
 
-    if (validated && !train_validate(t, step, &validation))
+    if (validated && !train_validate(t, step, attended, &validation))
+        return;
+    if (attended && !validated && !train_attend(t, step))
         return;
     if (measured && train_saturates(t) && !train_saturate(t, step))
         return;

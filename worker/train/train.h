@@ -33,6 +33,9 @@ void measured_put_blocks(
 /* Put what was measured of the groups saturation and heads. */
 void measured_put_saturation(const struct measured *measured, const struct saturation *saturation);
 
+/* Puts what was measured of the group attention. */
+void measured_put_attention(const struct measured *measured, const struct attending *attending);
+
 /* What a run has measured so far: its rows, and the norms to which laws of growth are fitted. */
 struct history {
     struct metric_form form;
@@ -78,8 +81,8 @@ struct result {
     double step_seconds; /* of the training steps */
     /* of the parts beside them, for plans, and the number of times */
     double measure_seconds, validate_seconds, saturate_seconds, gradients_seconds, hessian_seconds;
-    double residual_seconds, lyapunov_seconds;
-    int64_t measured, validated, saturated, gradients, hessians, residuals, lyapunovs;
+    double residual_seconds, lyapunov_seconds, attention_seconds, sharpness_seconds;
+    int64_t measured, validated, saturated, gradients, hessians, residuals, lyapunovs, attended, sharpened;
     int64_t tokens; /* trained on */
     int64_t dynamics; /* enum dynamics: the class of the growth */
     double norm_growth; /* as the metric; NaN unless DONE */
@@ -123,8 +126,8 @@ struct observer {
      * [size], a plane, in place, as a gang of ranks does that sums its shares of a batch. What is measured of
      * a step sees the result; the groups gradients and hessian pass it their own gradients and products with
      * the Hessian, so it must be linear in the plane. The groups residual and lyapunov do not: they see this
-     * rank's share of the batch alone. gradient is NULL at the end of the run, where only the loss is left to
-     * measure.
+     * rank's share of the batch alone. gradient is NULL where only a loss is to be measured: by the group
+     * sharpness, and at the end of the run.
      */
     void (*combine)(void *context, double *loss, scalar *gradient, int64_t size);
     /* Before anything else: may fill the snapshot with an earlier one of the same run. False: there is none,
@@ -176,6 +179,8 @@ struct trainer {
     struct instruments instruments;
     struct collapse collapse;
     struct saturation saturation; /* if its groups are measured */
+    struct attending attending; /* if its group is measured */
+    struct sharpness sharpness; /* if its group is measured */
     struct homogeneity_model fresh; /* if its group is measured */
     struct gradients gradients; /* if its group is measured */
     struct hessian hessian; /* if its group is measured */
@@ -202,8 +207,10 @@ struct validated {
 /*
  * Fill t->batch with the batch of step `number` and return its loss at theta, summed over the gang that
  * shares the batch, if there is one. train_gradient also overwrites t->gradient with the gradient.
+ * train_loss_at takes the loss of t->batch as it is, at other weights.
  */
 double train_gradient(struct trainer *t, int64_t number);
 double train_loss(struct trainer *t, int64_t number);
+double train_loss_at(struct trainer *t, const scalar *weights);
 
 #endif

@@ -32,6 +32,10 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
     if (train_saturates(t))
         saturation_layout(&t->saturation, a, t->model.max_rows, t->run->threads, group[GROUP_SATURATION],
             group[GROUP_HEADS], false, arena);
+    if (train_attends(t))
+        attending_layout(&t->attending, a, t->model.max_rows, arena);
+    if (group[GROUP_SHARPNESS])
+        sharpness_layout(&t->sharpness, &t->optimiser.options, &t->model.layout, t->run->threads, arena);
     if (group[GROUP_HOMOGENEITY])
         homogeneity_layout(&t->fresh, a, arena);
     train_probe_layout(t, arena);
@@ -111,11 +115,14 @@ bool train_begin_row(struct trainer *t, int64_t step, bool measured, const struc
         finite = isfinite(ROW(t, total_norm));
         if (finite && train_saturates(t))
             measured_put_saturation(&t->row, &t->saturation);
+        if (finite && train_attends(t))
+            measured_put_attention(&t->row, &t->attending);
         if (finite)
             train_put_probe(t, step);
         t->result->measure_seconds += clock_now() - begin;
         t->result->measured++;
         t->result->saturated += train_saturates(t);
+        t->result->attended += train_attends(t);
     }
     t->result->validated += validated != NULL;
     if (finite && validated) { /* the loss of weights that are not finite means nothing */
@@ -220,6 +227,33 @@ void train_count_step(struct trainer *t, int64_t number, bool measured)
             LAYER_TENSOR_COUNT * (size_t)FORCE_COUNT);
 }
 
+/* The value before, so that a run that is resumed has the same: the last one of the rows. */
+static double last_sharpness(const struct trainer *t)
+{
+    const struct history *history = &t->history;
+    double value = NAN;
+
+    for (int64_t row = history->row_count - 1; row >= 0 && isnan(value); row--)
+        value = history_row(history, row)[history->form.offset[METRIC_critical_sharpness]];
+    return value;
+}
+
+double train_sharpen(struct trainer *t, double loss, double clip, int64_t number)
+{
+    double begin = clock_now(), rate = schedule_rate(&t->schedule, number);
+    const scalar *weights;
+
+    sharpness_begin(
+        &t->sharpness, &t->optimiser, t->weights, t->gradient, clip, number, loss, rate, last_sharpness(t));
+    while ((weights = sharpness_next(&t->sharpness)))
+        sharpness_take(&t->sharpness, train_loss_at(t, weights));
+    ROW(t, critical_sharpness) = sharpness_end(&t->sharpness);
+    t->result->sharpened++;
+    double seconds = clock_now() - begin;
+    t->result->sharpness_seconds += seconds;
+    return seconds;
+}
+
 void train_after_step(struct trainer *t)
 {
     struct step_measures measures;
@@ -262,7 +296,18 @@ static bool each_batch(struct trainer *t, int64_t step, batch_function *take_up,
 struct loss {
     double sum;
     int64_t count; /* of sequences */
+    bool attend; /* measure attention in the same passes */
+    double attend_seconds;
 };
+
+/* Adds the last pass. */
+static double add_attention(struct trainer *t)
+{
+    double begin = clock_now();
+
+    attending_add(&t->attending, &t->model, &t->batch);
+    return clock_now() - begin;
+}
 
 static void add_loss(struct trainer *t, int64_t sequences, void *context)
 {
@@ -272,19 +317,50 @@ static void add_loss(struct trainer *t, int64_t sequences, void *context)
                  transformer_evaluate(&t->model, t->weights, &t->batch, NULL, t->collapse.predicted);
     loss->count += sequences;
     collapse_add(&t->collapse, &t->batch);
+    if (loss->attend)
+        loss->attend_seconds += add_attention(t);
 }
 
-bool train_validate(struct trainer *t, int64_t step, struct validated *validated)
+bool train_validate(struct trainer *t, int64_t step, bool attend, struct validated *validated)
 {
     double begin = clock_now();
-    struct loss loss = {0};
+    struct loss loss = {.attend = attend};
 
     collapse_begin(&t->collapse);
+    if (attend)
+        attending_begin(&t->attending);
     if (!each_batch(t, step, add_loss, &loss))
         return false;
     collapse_end(&t->collapse, &validated->collapse);
+    if (attend)
+        attending_end(&t->attending, &t->model.architecture);
     validated->loss = loss.sum / (double)loss.count;
-    t->result->validate_seconds += clock_now() - begin;
+    t->result->validate_seconds += clock_now() - begin - loss.attend_seconds;
+    t->result->attention_seconds += loss.attend_seconds;
+    return true;
+}
+
+bool train_attends(const struct trainer *t)
+{
+    return t->can_validate && t->measure->group[GROUP_ATTENTION];
+}
+
+static void add_attending(struct trainer *t, int64_t sequences, void *context)
+{
+    (void)sequences, (void)context;
+    transformer_forward(&t->model, t->weights, &t->batch, false);
+    add_attention(t);
+}
+
+bool train_attend(struct trainer *t, int64_t step)
+{
+    double begin = clock_now();
+
+    attending_begin(&t->attending);
+    if (!each_batch(t, step, add_attending, NULL))
+        return false;
+    attending_end(&t->attending, &t->model.architecture);
+    t->result->attention_seconds += clock_now() - begin;
     return true;
 }
 

@@ -20,12 +20,18 @@ double train_gradient(struct trainer *t, int64_t number)
     return loss;
 }
 
+double train_loss_at(struct trainer *t, const scalar *weights)
+{
+    double loss = transformer_loss(&t->model, weights, &t->batch, NULL);
+
+    combine(t, &loss, NULL);
+    return loss;
+}
+
 double train_loss(struct trainer *t, int64_t number)
 {
     batches_fill(&t->batches, number, &t->batch);
-    double loss = transformer_loss(&t->model, t->weights, &t->batch, NULL);
-    combine(t, &loss, NULL);
-    return loss;
+    return train_loss_at(t, t->weights);
 }
 
 void train_hessian_product(struct trainer *t, int64_t number, const scalar *direction)

@@ -16,8 +16,8 @@ from typing import Callable
 from ..memory import loaded, of_runs
 from ..names import TIMES
 from . import (
-    boundaries, curves, depth, equilibrium, exponents, fits, forces, gradients, grokking, heads, hessian, homogeneity, look,
-    phase, runs, stacks, states, warmup, workers)
+    attention, boundaries, curves, depth, equilibrium, exponents, fits, forces, gradients, grokking, heads, hessian,
+    homogeneity, look, phase, runs, sharpness, stacks, states, warmup, workers)
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
@@ -73,6 +73,11 @@ FIGURES = (
     Figure("heads", heads.histogram, ("heads_histogram",)),
     Figure("heads-by-layer", heads.by_layer, ("positions_attended", "fraction_attended", "share_above_one")),
     Figure("heads-by-token", heads.tokens, ("attended_histogram",)),
+    Figure("attention", attention.plane, attention.WHOLE, "several runs that have ended"),
+    Figure("attention-steps", attention.steps, attention.WHOLE),
+    Figure("attention-by-layer", attention.by_layer, ("max_logit", "attention_entropy", "first_attention")),
+    Figure("activations", attention.activations, ("activation_rms",)),
+    Figure("activations-largest", attention.largest, ("activation_max",)),
     Figure("gradients", gradients.by_layer, ("mean_gradient_norm", "gradient_depth_slope")),
     Figure("gradients-last", gradients.last, ("mean_gradient_norm",)),
     Figure("hessian", hessian.density, ("hessian_ritz", "hessian_weight")),
@@ -80,6 +85,7 @@ FIGURES = (
     Figure("hessian-steps", hessian.steps, hessian.BY_STEP),
     Figure("hessian-layers", hessian.layers, ("layer_hessian_ritz", "layer_hessian_weight")),
     Figure("hessian-ends", hessian.layer_ends, tuple(hessian.ENDS)),
+    Figure("critical-sharpness", sharpness.sharpness, ("critical_sharpness",)),
     Figure("residual", states.norms, ("residual_norm",)),
     Figure("residual-cosine", states.cosines, ("residual_cosine",)),
     Figure("residual-growth", states.growth, tuple(states.GROWTH)),

@@ -6,6 +6,7 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from ..plane import is_linear
 from . import colours, look, runs
 from .drawing import finished, run_panels
 from .states import ends
@@ -48,8 +49,12 @@ def set_bins(axes, words):
 
 
 def by_layer(dataset):
+    return of_layers(dataset, "heads-by-layer", BY_HEAD, "The attention of each head of the saturated network, by layer.")
+
+
+def of_layers(dataset, name, variables, caption):
     """Every head of every layer, at the first and the last measured step."""
-    variables = [name for name in BY_HEAD if runs.is_measured(dataset, name, "step", "layer", "head")]
+    variables = [name for name in variables if runs.is_measured(dataset, name, "step", "layer", "head")]
     if not variables:
         return None
     with look.style():
@@ -68,14 +73,15 @@ def by_layer(dataset):
             if variable == "positions_attended":
                 axes.set_ylim(0.9, max(2.2, axes.get_ylim()[1]))
                 axes.set_yscale("log")
-            else:
+            elif variable == "max_logit":
+                axes.set_yscale("asinh", linear_width=1)
+            elif is_linear(dataset[variable]):
                 axes.set_ylim(-0.04, max(1.04, axes.get_ylim()[1]))
         for axes in panels[-1]:
             axes.set_xlabel(look.label(dataset.layer))
         handles = [Line2D([], [], label=f"a head at the {'last' if is_last else 'first'} step", **style)
                    for is_last, style in DOTS.items()]
-        return finished("heads-by-layer", "The attention of each head of the saturated network, by layer.", figure,
-                        dataset, handles, [note, common])
+        return finished(name, caption, figure, dataset, handles, [note, common])
 
 
 def draw_heads(axes, values):

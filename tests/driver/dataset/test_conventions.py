@@ -41,10 +41,11 @@ SWEEPS = {
     "slopes over steps": "steps: [10, 5, 20]\nlearning_rate: [0.1, 0.01, 0.3]\nweight_decay: [0.1, 0, 1]\n",
     "two stacks, all that is measured of them":
         "layers: 2\nlearning_rate: [0.1, 0.01]\ntogether:\n" + STACKS + "gradient_batches: 2\nmeasure: {every: 2, "
-        "metrics: [norms, alignment, saturation, heads, homogeneity, gradients, hessian, residual, equilibrium, forces]}\n",
+        "metrics: [norms, alignment, saturation, heads, attention, homogeneity, gradients, hessian, residual, "
+        "equilibrium, forces]}\n",
     "one stack, everything": "layers: 2\nseed: [1, 0]\nhessian: {probes: 2, steps: 3}\nlyapunov_exponents: 2\n"
-                             "measure: {every: 2, metrics: [norms, alignment, saturation, heads, homogeneity, "
-                             "gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces]}\n",
+                             "measure: {every: 2, metrics: [norms, alignment, saturation, heads, attention, homogeneity, "
+                             "gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces, sharpness]}\n",
 }
 
 

@@ -54,14 +54,15 @@ warmup_steps: 20
 seed: [1, 2]
 skip:
   - {{norm_placement: out, weight_decay: 300}}
-measure: {{every: {every}, metrics: [norms, saturation, heads, homogeneity]}}
+measure: {{every: {every}, metrics: [norms, saturation, heads, attention, homogeneity]}}
 validate: {{every: end, tokens: 128}}
 """,
     # Measurements that take passes of their own, and ask between them: a run may stop, or its worker die, there.
     "probes": COMMON + """corpus: markov
 norm_placement: [pre, post, out]
 seed: [1, 2]
-measure: {{every: {every}, metrics: [norms, gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces]}}
+measure: {{every: {every}, metrics: [norms, gradients, hessian, hessian_layers, residual, lyapunov, equilibrium,
+  forces, sharpness]}}
 gradient_batches: 3
 hessian: {{probes: 2, steps: 4, batches: 2, every: {often}}}
 lyapunov_exponents: 4

@@ -427,8 +427,9 @@ static const struct refused rows[] = {
     {CASE(BASE "measure: {~: 5}\n", "3:11: measure: '~' is not one of every, steps, metrics")},
     {CASE(BASE "validate: {null: 5}\n", "3:12: validate: 'null' is not one of every, tokens")},
     {CASE(BASE "measure: {metrics: [nroms]}\n",
-        "3:21: measure.metrics: 'nroms' is not one of norms, alignment, saturation, heads, homogeneity, "
-        "gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces")},
+        "3:21: measure.metrics: 'nroms' is not one of norms, alignment, saturation, heads, attention, "
+        "homogeneity, gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces, "
+        "sharpness")},
     {CASE(BASE "measure: {metrics: [norms, norms]}\n", "3:28: measure.metrics: norms appears twice")},
     {CASE(BASE "measure: {metrics: norms}\n", "3:20: measure.metrics: takes a list")},
     {CASE(BASE "measure: {steps: 3}\n", "3:18: measure.steps: takes a list")},

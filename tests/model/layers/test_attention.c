@@ -380,7 +380,7 @@ static void check_attended(const struct kernels *kernels, struct head *head)
     make_whole(head);
     head->hard = false;
     count[head->queries] = 77;
-    kernels->attended(head, count, scratch);
+    kernels->attended(head, &(struct attended){.count = count}, scratch);
     differentiate(head);
     for (int64_t i = 0; i < head->queries; i++) {
         int32_t expected = 0;
@@ -395,6 +395,37 @@ static void check_attended(const struct kernels *kernels, struct head *head)
     free(scratch);
 }
 
+/* The entropy of the softmax's weights, the weight of the first key, and the largest score that no mask
+ * hides. */
+static void check_statistics(const struct kernels *kernels, struct head *head)
+{
+    static scalar of[4][LENGTH_MOST + 1];
+    const struct attended attended = {.largest = of[0], .sum = of[1], .product = of[2], .first = of[3]};
+    scalar *scratch = begin_scratch(scratch_size(head));
+    int wrong = 0;
+
+    for (int i = 0; i < 4; i++)
+        of[i][head->queries] = 77;
+    kernels->attended(head, &attended, scratch);
+    differentiate(head);
+    for (int64_t i = 0; i < head->queries; i++) {
+        double largest = -INFINITY, entropy = 0, sum = (double)of[1][i];
+        for (int64_t j = 0; j < head->keys; j++) {
+            double weight = creal(p[i][j]);
+            if (head->mask == MASK_NONE || j <= i)
+                largest = fmax(largest, creal(score_of(head, i, j)));
+            entropy -= weight > 0 ? weight * log(weight) : 0;
+        }
+        wrong += !(fabs((double)of[0][i] - largest) <= rounding);
+        wrong += !(fabs(log(sum) - (double)of[2][i] / sum - entropy) <= 2 * rounding);
+        wrong += !(fabs((double)of[3][i] / sum - creal(p[i][0])) <= rounding);
+    }
+    for (int i = 0; i < 4; i++)
+        wrong += !((double)of[i][head->queries] == 77);
+    wrong += end_scratch(scratch, scratch_size(head));
+    fail_head(kernels, head, "statistics", wrong);
+}
+
 static void check_case(int64_t queries, int64_t keys, int64_t depth, enum attention_mask mask, bool biased)
 {
     struct head head = draw_head(queries, keys, depth, mask, 0.7);
@@ -404,6 +435,7 @@ static void check_case(int64_t queries, int64_t keys, int64_t depth, enum attent
         head.bias = middle(bias, &head);
     }
     check_head(kernels_best(precision), &head);
+    check_statistics(kernels_best(precision), &head);
     check_hard(kernels_best(precision), &head);
     check_attended(kernels_best(precision), &head);
 }
@@ -522,7 +554,7 @@ TEST(attention_lets_nan_through)
         head.hard = hard;
         qkv[20 * STRIDE + 8] = (scalar)NAN;
         kernels_best(PRECISION_FLOAT)->attention(&head, mixed, STRIDE, scratch);
-        kernels_best(PRECISION_FLOAT)->attended(&head, count, scratch);
+        kernels_best(PRECISION_FLOAT)->attended(&head, &(struct attended){.count = count}, scratch);
         for (int64_t i = 0; i < 40; i++)
             CHECK(isnan((double)mixed[i * STRIDE]) == (i >= 20) && (count[i] == -1) == (i >= 20));
         free(scratch);

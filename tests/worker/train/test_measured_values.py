@@ -34,7 +34,7 @@ norm_placement: [post, pre, out]
 attention_mask: [causal, multiplicative]
 bias: [true, false]
 save_weights: true
-measure: {{every: 2, metrics: [norms, saturation, heads, homogeneity]}}
+measure: {{every: 2, metrics: [norms, saturation, heads, attention, homogeneity]}}
 validate: {{every: end, tokens: {TOKENS}}}
 """
 AXES = ("norm_placement", "attention_mask", "bias")
@@ -90,6 +90,16 @@ def test_saturation_and_heads(trained):
         for name, value in want.items():
             got = cell[name].sel(step=LAST)
             np.testing.assert_allclose(np.ravel(got), np.ravel(value), rtol=0, atol=1e-9, err_msg=f"{name} of {config}")
+
+
+def test_attention(trained):
+    """In text whose lines have different lengths, packed several to a batch."""
+    for cell, config, weights in cells(trained):
+        want = reference_measures.attention_measures(config, weights, trained[1])
+        assert len(want) == 6 and (cell.attention_entropy.sel(step=LAST) > 0).all()
+        for name, value in want.items():
+            got = cell[name].sel(step=LAST)
+            np.testing.assert_allclose(np.ravel(got), np.ravel(value), rtol=1e-9, atol=1e-9, err_msg=f"{name} of {config}")
 
 
 def test_validation(trained):

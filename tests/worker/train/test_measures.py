@@ -23,8 +23,8 @@ heads: [2, 4]
 layers: [4, 1]
 context: [5, 16]
 bias: false
-measure: {every: 100, metrics: [norms, alignment, saturation, heads, homogeneity, equilibrium, residual, lyapunov,
-  forces, gradients, hessian, hessian_layers]}
+measure: {every: 100, metrics: [norms, alignment, saturation, heads, attention, homogeneity, equilibrium, residual,
+  lyapunov, forces, gradients, hessian, hessian_layers, sharpness]}
 lyapunov_exponents: 5
 gradient_batches: 4
 hessian: {probes: 2, steps: 5, every: 300}

@@ -184,6 +184,75 @@ TEST(train_steps_with_the_combined_gradient)
     trial_release(&twice);
 }
 
+/* What a trial measured of a metric at each row, bit for bit. */
+static bool is_same(const struct trial *a, const struct trial *b, enum metric metric)
+{
+    const struct metric_form own = metric_form(&a->run, &a->measure),
+                             other = metric_form(&b->run, &b->measure);
+    size_t size = metric_values(metric, &own) * sizeof(double);
+    bool same = a->rows.count == b->rows.count && metric_values(metric, &other) * sizeof(double) == size;
+
+    for (int64_t row = 0; same && row < a->rows.count; row++)
+        same = memcmp(a->rows.values[row] + own.offset[metric], b->rows.values[row] + other.offset[metric],
+                   size) == 0;
+    return same;
+}
+
+/* The groups attention and sharpness change nothing else, and do not depend on the number of threads;
+ * attention has the same values from passes of a validation and from its own. */
+IN_TRIAL(train_looks_on)
+{
+    static struct trial again;
+
+    trial->measure.every = 10;
+    trial->measure.validate_every = 10;
+    trial->measure.group[GROUP_ATTENTION] = trial->measure.group[GROUP_SHARPNESS] = true;
+    trial_train(trial);
+    CHECK(trial->result.attended == 5 && trial->result.sharpened == 4);
+    for (int other = 0; other < 4; other++) {
+        trial_init(&again);
+        again.measure.every = 10;
+        again.measure.validate_every = other == 1 ? VALIDATE_END : 10;
+        again.measure.group[GROUP_ATTENTION] = again.measure.group[GROUP_SHARPNESS] = other > 0;
+        again.run.threads = other > 1 ? other : 1;
+        trial_train(&again);
+        for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
+            enum metric_group group = metric_table[metric].group;
+            bool hidden = group == GROUP_ATTENTION || group == GROUP_SHARPNESS;
+            if (!metric_is_of_run(metric) && trial->measure.group[group] && !(hidden && other == 0) &&
+                !(other == 1 && group == GROUP_ALWAYS) && !is_same(trial, &again, metric))
+                test_fail(__FILE__, __LINE__, "%s differs, case %d", metric_table[metric].name, other);
+        }
+        trial_release(&again);
+    }
+    for (int64_t row = 0; row < 5; row++) {
+        CHECK(isfinite(value(trial, row, METRIC_sink_share)) &&
+              isfinite(value(trial, row, METRIC_activation_max)));
+        CHECK(isfinite(value(trial, row, METRIC_critical_sharpness)) == (row < 4));
+    }
+}
+
+/* Queries and keys that start at 0 have no gradient: every token of a window of 12 sees all before it alike.
+ */
+IN_TRIAL(train_attends_equally)
+{
+    double entropy = 0, first = 0;
+
+    for (int t = 1; t < 12; t++) {
+        entropy += log(t + 1.0) / 11;
+        first += 1 / (t + 1.0) / 11;
+    }
+    trial->run.zero_query_key = 1;
+    trial->measure.group[GROUP_ATTENTION] = true;
+    trial_train(trial);
+    CHECK(trial->rows.count == 2);
+    for (int64_t row = 0; row < 2; row++) {
+        CHECK(value(trial, row, METRIC_max_logit) == 0 && value(trial, row, METRIC_sink_share) == 0);
+        CHECK_CLOSE(value(trial, row, METRIC_attention_entropy), entropy, 1e-13);
+        CHECK_CLOSE(value(trial, row, METRIC_first_attention), first, 1e-13);
+    }
+}
+
 /* |theta_(t+1)|^2 - |theta_t|^2 is what the measured step says, at rounding level whatever took the step; and
  * the steps of the layers make up the whole one. */
 static void check_balance(const struct trial *trial)
@@ -282,9 +351,11 @@ IN_TRIAL(train_hides_what_is_not_asked_for)
 IN_TRIAL(train_without_validation)
 {
     trial->corpus.valid.token_count = 5;
+    trial->measure.group[GROUP_ATTENTION] = true;
     trial_train(trial);
     CHECK(trial->result.outcome == OUTCOME_DONE && trial->result.validated == 0);
     CHECK(isnan(outcome_value(trial, METRIC_final_valid_loss)));
+    CHECK(isnan(value(trial, 0, METRIC_sink_share)) && trial->result.attended == 0);
 }
 
 IN_TRIAL(train_stops_when_told)

@@ -1,0 +1,55 @@
+"""What the heads of the network itself attend to: sinks, the largest score, entropy; and how large its activations
+are."""
+
+from . import cells, heads, look, states
+from .lines import over_steps
+
+WHOLE = ("sink_share", "max_logit", "attention_entropy")
+LABELS = {"sink_share": look.with_unit("share of heads\nwith a sink"),
+          "max_logit": look.with_unit("largest score\nof all heads"),
+          "attention_entropy": "mean entropy\nof the heads (nats)"}
+LEAST = 0.01  # scores below it are drawn as if they were it: no softmax tells them from 0
+SINK = f"A head has a sink if its mean weight on the first position is above 0.3. Scores are drawn from {LEAST} on."
+
+
+def whole(dataset):
+    """One number for all heads: the largest score of all, the mean entropy, which is never drawn on a logarithmic
+    scale."""
+    found = {}
+    for name, reduce in (("max_logit", "max"), ("attention_entropy", "mean")):
+        if name in dataset:
+            values = dataset[name]
+            others = [dim for dim in values.dims if dim not in ("step", *dataset.sweep.axes)]
+            found[name] = getattr(values, reduce)(others, keep_attrs=True)
+    if "max_logit" in found:
+        found["max_logit"] = found["max_logit"].clip(min=LEAST, keep_attrs=True)
+    if "attention_entropy" in found:
+        found["attention_entropy"].attrs["nature"] = "share"
+    return dataset.assign(found)
+
+
+def plane(dataset):
+    """The state at the end over the axes of the grid: the phases of attention."""
+    return cells.over_plane(whole(dataset), "attention", WHOLE, "What the heads attend to at the last measured step: "
+                            f"the share of them with a sink, the largest score, the mean entropy. {SINK}", LABELS)
+
+
+def steps(dataset):
+    return over_steps(whole(dataset), "attention-steps", WHOLE, "What the heads attend to, over the steps: the share of "
+                      f"them with a sink, the largest score, the mean entropy. {SINK}", labels=LABELS)
+
+
+def by_layer(dataset):
+    return heads.of_layers(dataset, "attention-by-layer", ("max_logit", "attention_entropy", "first_attention"),
+                           "The attention of each head, by layer.")
+
+
+def activations(dataset):
+    return states.by_depth(dataset, "activations", "activation_rms", "The root mean square of the residual stream's "
+                           "elements after each block.", look.with_unit("root mean square"), log=True)
+
+
+def largest(dataset):
+    return states.by_depth(dataset, "activations-largest", "activation_max", "The largest element of the residual stream "
+                           "over the median of a sequence's elements, after each block.",
+                           look.with_unit("largest over median"), log=True)
