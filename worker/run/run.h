@@ -512,7 +512,8 @@ extern const struct nature_row nature_table[NATURE_COUNT];
     X(hessian_trace, STEP, HESSIAN, MAGNITUDE, "1", "trace of the Hessian",                                  \
         "mean over the probes z of z.Hz, with every element of z 1 or -1")                                   \
     X(hessian_trace_error, STEP, HESSIAN, MAGNITUDE, "1", "standard error of the Hessian's trace",           \
-        "standard error of hessian_trace over the probes")                                                   \
+        "standard error of hessian_trace over the probes, which depend on the seed alone: errors of runs "   \
+        "of one seed, and at all their steps, go together, so that their differences are more precise")      \
     X(hessian_bound, STEP, HESSIAN, MAGNITUDE, "1", "error bound of the Hessian's spectrum",                 \
         "Wasserstein distance within which the quadrature, averaged over the probes, is of the spectral "    \
         "density with probability 0.95 (Chen, Trogdon, Ubaru 2021, for probes uniform on the sphere; these " \
