@@ -23,8 +23,7 @@ void about(FILE *file);
     X(check, OPTION_BIT(OUTPUT) | OPTION_BIT(SET) | OPTION_BIT(VALUES), "SWEEP.yaml", 1, 1,                  \
         "check that a sweep file is valid", NULL)                                                            \
     X(status, OPTION_BIT(WATCH) | OPTION_BIT(WAIT) | OPTION_BIT(LIMIT) | OPTION_BIT(JSON), "OUT.nc", 1, 1,   \
-        "show the progress of a sweep, or of all parts in a folder, and whether its dataset is complete",    \
-        NULL)                                                                                                \
+        "show the progress of a sweep or a folder of parts, and whether the data are complete", NULL)        \
     X(show, OPTION_BIT(AT) | OPTION_BIT(OVER), "OUT.nc [VARIABLE]", 1, 2,                                    \
         "draw the phase diagram, or a variable over two axes, in the terminal", NULL)                        \
     X(inspect,                                                                                               \
