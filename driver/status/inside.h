@@ -28,6 +28,7 @@ enum survey_look { LOOK_TEXT, LOOK_SCREEN, LOOK_RUN, LOOK_COUNT };
     X(NOTES, AT("notes", KIND_TEXT, notes))                                                                  \
     X(STATE, AT("state", KIND_TEXT, state))                                                                  \
     X(FAULT, AT("fault", KIND_TEXT, fault))                                                                  \
+    X(MISSING, AT("missing_parts", KIND_TEXT, missing))                                                      \
     X(COPY, AT("copy", KIND_TRUTH, view.copy))                                                               \
     X(BYTES, AT("bytes", KIND_WHOLE, view.bytes))                                                            \
     X(FORMAT, AT("format_version", KIND_WHOLE, view.format))                                                 \

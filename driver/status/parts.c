@@ -169,20 +169,28 @@ static int parts_read(struct survey *survey, const char *path, int parts, const 
     double now, struct error *error)
 {
     int found = 0, result = 0;
+    char *missing = NULL;
 
     for (int number = 1; result == 0 && number <= parts; number++) {
-        char *file = part_path(path, number, parts);
-        if (access(file, F_OK) == 0)
+        char *file = part_path(path, number, parts), *others = missing;
+        if (access(file, F_OK) == 0) {
             result = read_part(survey, found++ == 0, file, before, now, error);
+        } else {
+            missing = memory_format("%s%s%d", others ? others : "", others ? ", " : "", number);
+            free(others);
+        }
         free(file);
     }
     if (found == 0)
-        return error_set(error, ERROR_INPUT, "%s: its parts were removed meanwhile", path);
+        result = error_set(error, ERROR_INPUT, "%s: its parts were removed meanwhile", path);
     if (result != 0) {
         if (found > 1)
             survey_release(survey);
+        free(missing);
         return -1;
     }
+    survey->missing = missing ? memory_format("%s of %d", missing, parts) : NULL;
+    free(missing);
     free(survey->view.name);
     free(survey->folder);
     survey->view.name = memory_copy(path);

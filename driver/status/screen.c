@@ -99,6 +99,8 @@ static void put_times(FILE *out, const struct survey *survey)
         fputs(survey->view.copy ? "stopped: this is a netCDF-4 copy, in which nothing runs\n"
                                 : "stopped: nothing runs; run the same command again to continue\n",
             out);
+        if (survey->missing)
+            lines_print(out, 0, "missing: part %s", survey->missing);
     } else {
         put_fields(out, survey, mean, isfinite(survey->mean_seconds) && isfinite(survey->mean_rate) ? 2 : 0);
     }

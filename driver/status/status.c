@@ -115,6 +115,8 @@ static void print_times(const struct survey *survey)
 
     if (stopped) {
         puts("stopped   nothing runs; run the same command again to continue");
+        if (survey->missing)
+            lines_print(stdout, 0, "missing   part %s: run --part with each number", survey->missing);
         if (survey->saved > 0)
             lines_print(stdout, 0, "saved     %" PRId64 " run%s under way, in %s", survey->saved,
                 survey->saved == 1 ? "" : "s", survey->folder);

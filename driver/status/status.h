@@ -29,6 +29,7 @@ struct survey {
     const char *state; /* in one word: see survey_state of survey.c */
     char *title, *notes; /* NULL: none */
     char *fault; /* what run would refuse; NULL: nothing */
+    char *missing; /* the numbers of parts that are not there, "2, 3 of 8"; NULL: none, or it is no folder */
     char *folder; /* of the runs that are saved; NULL: the sweep is not stopped */
     int64_t saved; /* runs that were under way, which the next start resumes; -1: it is not stopped */
     double written; /* seconds since the last write; NaN: unknown */

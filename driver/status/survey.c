@@ -340,6 +340,7 @@ void survey_release(struct survey *survey)
     free(survey->title);
     free(survey->notes);
     free(survey->fault);
+    free(survey->missing);
     free(survey->folder);
     free(survey->outcome);
     free(survey->growth);

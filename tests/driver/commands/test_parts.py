@@ -183,6 +183,7 @@ def test_status_counts_all_parts(folder):
     counts = {"pending": 0, "running": 0, "done": RUNS, "diverged": 0, "failed": 0, "skipped": CELLS - RUNS}
     assert whole["counts"] == counts and whole["state"] == "complete" and whole["saved"] is None
     assert (whole["runs"], whole["ended"], whole["cells"], whole["sessions"]) == (RUNS, RUNS, CELLS, PARTS)
+    assert whole["missing_parts"] is None
     assert whole["path"] == str(folder / "sweep.parts") and whole["title"] == "Parts"
     with xr.open_dataset(folder / "sweep.parts/1-of-3.nc") as one, xr.open_dataset(folder / "sweep.parts/2-of-3.nc") \
             as two, xr.open_dataset(folder / "sweep.parts/3-of-3.nc") as three:
@@ -196,6 +197,8 @@ def test_status_of_some_parts(folder):
     found = status(folder)
     assert found["counts"]["pending"] == 7 and found["counts"]["done"] == 13 and found["counts"]["skipped"] == 4
     assert (found["state"], found["runs"], found["ended"], found["saved"]) == ("stopped", RUNS, 13, 0)
+    assert found["missing_parts"] == "1 of 3"
+    assert "\nmissing   part 1 of 3: run --part" in command(folder, "status", "sweep.parts").stdout
     command(folder, "status", "--wait", "--limit", "0", "sweep.parts", status=75)
 
 
@@ -233,4 +236,5 @@ def test_status_of_mixed_parts(folder):
     shutil.copy(folder / "other.parts/2-of-3.nc", parts / "2-of-3.nc")
     assert refused(folder, "status", "sweep.parts").startswith("sweep.parts/2-of-3.nc: is not a part of the sweep")
     (folder / "empty").mkdir()
-    assert refused(folder, "status", "empty") == "empty: Is a directory"
+    for what in ("status", "show"):
+        assert refused(folder, what, "empty").startswith("empty: is a folder; if it has parts of a sweep, status ")
