@@ -269,6 +269,49 @@ class Forces:
         return {"forces": whole / np.nansum(own[..., 0]), "tensor_forces": by_stack(self.config, each)}
 
 
+def effective(squares):
+    """exp of the entropy of the shares."""
+    shares = squares[squares > 0] / squares.sum()
+    return math.exp(-(shares * np.log(shares)).sum())
+
+
+def spectral_measures(config, theta):
+    """Of all matrices of the blocks, by numpy's singular values; `dead` is equilibrium_measures'. Of each head's
+    self-attention, by products of C x C."""
+    width, count = config["width"], config["heads"]
+    depth = width // count
+
+    def of_tensor(key):
+        matrix = theta[key].detach().numpy() if key in theta else np.zeros(0)
+        if matrix.ndim < 2:
+            return [math.nan] * 4, [math.nan] * width
+        values = np.linalg.svd(matrix, compute_uv=False)
+        square, top = (values**2).sum(), values[0]
+        noise = math.sqrt(square / matrix.size) * (math.sqrt(len(matrix)) + math.sqrt(matrix.shape[1]))
+        own = [top, square / top**2, top / noise, effective(values**2)] if top > 0 else [0, *[math.nan] * 3]
+        return own, np.pad(values, (0, width - len(values)), constant_values=math.nan)
+
+    def of_head(layer, head):
+        q, k, v, o = (theta[name, layer].detach().numpy() for name in "qkvo")
+        shared = head // (count // (len(k) // depth))
+        mine, theirs = slice(head * depth, (head + 1) * depth), slice(shared * depth, (shared + 1) * depth)
+        found = []
+        for product, a, b in ((q[mine].T @ k[theirs], q[mine] @ q[mine].T, k[theirs] @ k[theirs].T),
+                              (o[:, mine] @ v[theirs], v[theirs] @ v[theirs].T, o[:, mine].T @ o[:, mine])):
+            values, sizes = np.linalg.svd(product, compute_uv=False), np.trace(a) + np.trace(b)
+            found += [(values > 0.01 * values[0]).sum(), np.linalg.norm(a - b) / sizes if sizes else math.nan]
+        return found
+
+    tensors = [[of_tensor((name, i)) for name in kinds(config)] for i in range(blocks(config))]
+    heads = np.array([[of_head(i, head) for head in range(count)] for i in range(blocks(config))], dtype=float)
+    own = np.array([[values for values, _ in row] for row in tensors])
+    return ({name: by_stack(config, own[..., i]) for i, name in enumerate(SPECTRAL_MEASURES)} |
+            {name: by_stack(config, heads[..., i]) for i, name in enumerate(HEAD_MEASURES)} |
+            {"singular_values": by_stack(config, np.array([[values for _, values in row] for row in tensors]))})
+
+
+SPECTRAL_MEASURES = ("top_singular", "stable_rank", "top_over_noise", "spectral_entropy")
+HEAD_MEASURES = ("qk_rank", "qk_balance", "ov_rank", "ov_balance")
 STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "update_norm", "update_alignment",
                  "update_alignment_null")
 EQUILIBRIUM_MEASURES = ("rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")

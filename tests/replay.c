@@ -17,6 +17,7 @@
  *                              column, and the losses and slopes that come with them
  *     residual                 1: measure the group residual
  *     equilibrium              1: measure the groups equilibrium and forces
+ *     spectra                  1: measure the groups spectra and spectra_values
  *     lyapunov                 n: measure the group lyapunov, n exponents
  *     sweeps                   of lyapunov, 0 unless given
  *     homogeneity              1: write how homogeneous a fresh model is, its weights and its sequences
@@ -100,7 +101,7 @@ struct replay {
     struct corpus corpus;
     int64_t record, measure, saturation, attention, sharpness, evaluate, validate, all, gradients, hessian,
         homogeneity;
-    int64_t products, residual, equilibrium, lyapunov, sweeps, batches_wanted;
+    int64_t products, residual, equilibrium, spectra, lyapunov, sweeps, batches_wanted;
     struct measure measuring; /* of train() */
     int64_t last_step;
     struct transformer model;
@@ -166,7 +167,8 @@ static const struct {
     NUMBER(record, record) NUMBER(measure, measure) NUMBER(all, all) NUMBER(saturation, saturation)
         NUMBER(attention, attention) NUMBER(sharpness, sharpness)
     NUMBER(evaluate, evaluate) NUMBER(validate, validate) NUMBER(gradients, gradients) NUMBER(hessian, hessian)
-    NUMBER(residual, residual) NUMBER(equilibrium, equilibrium) NUMBER(lyapunov, lyapunov) NUMBER(sweeps, sweeps)
+    NUMBER(residual, residual) NUMBER(equilibrium, equilibrium) NUMBER(spectra, spectra)
+    NUMBER(lyapunov, lyapunov) NUMBER(sweeps, sweeps)
     NUMBER(homogeneity, homogeneity) NUMBER(products, products) NUMBER(batches, batches_wanted)
 /* clang-format on */
 #undef NUMBER
@@ -343,6 +345,8 @@ static void choose_groups(const struct replay *replay, struct measure *measure)
     measure->group[GROUP_RESIDUAL] |= replay->residual != 0;
     measure->group[GROUP_EQUILIBRIUM] |= replay->equilibrium != 0;
     measure->group[GROUP_FORCES] |= replay->equilibrium != 0;
+    measure->group[GROUP_SPECTRA] |= replay->spectra != 0;
+    measure->group[GROUP_SPECTRA_VALUES] |= replay->spectra != 0;
     if (replay->lyapunov) {
         measure->group[GROUP_LYAPUNOV] = true;
         measure->lyapunov_exponents = replay->lyapunov;

@@ -18,10 +18,12 @@ from .gradients import gradient_slopes
 from .grokking import grokking
 from .join import DifferentSweeps
 from .predicted import predicted_boundary
+from .scaling import scaling
 from .sensitivity import lr_sensitivity
 from .shared_grid import NothingInCommon
 from .verify import NotASweep
 
 __all__ = [
     "DifferentSweeps", "NotASweep", "NothingInCommon", "Sweep", "boundary", "compare", "comparison_table",
-    "comparison_text", "gradient_slopes", "grokking", "lr_sensitivity", "open_sweep", "predicted_boundary", "sweep_of"]
+    "comparison_text", "gradient_slopes", "grokking", "lr_sensitivity", "open_sweep", "predicted_boundary", "scaling",
+    "sweep_of"]

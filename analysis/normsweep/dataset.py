@@ -6,7 +6,7 @@ import contextlib
 import errno
 import glob
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Callable, TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from .hints import Numbers, Path
 from .join import as_axes, join
 from .names import FORMAT, OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE, TEXTS
 from .plane import as_words, pivot
+from .scaling import scaling
 from .verify import NotASweep
 from .words import texts
 
@@ -388,6 +389,11 @@ class Sweep:
     @told_by(gradients.gradient_slopes)
     def gradient_slopes(self, tensor: str = "w2", over: str | None = REPEAT) -> xr.Dataset:
         return gradients.gradient_slopes(self._dataset, tensor, over)
+
+    @told_by(scaling)
+    def scaling(self, variable: str = "top_singular", over: Sequence[str] = PHASE_AXES, repeats: str | None = REPEAT,
+                where: xr.DataArray | None = None, dead: bool = False) -> xr.Dataset:
+        return scaling(self._dataset, variable, over, repeats, where, dead)
 
     @told_by(grokking)
     def grokking(self, level: float = LEVEL, over: str = REPEAT) -> xr.Dataset:

@@ -24,8 +24,9 @@ PART = "part"  # the attribute of a part of a sweep
 DIGEST = "data_digest"  # of them, the one that numbers depend on
 PRECISION = "training_precision"  # float32 or float64: the program's, and not a key either; numbers depend on it
 FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on them
-    "format_version", "data_digest", "measure", "validate", "gradient_batches", "hessian", "lyapunov_exponents",
-    "lyapunov_sweeps", "corpus", "min_count", "vocabulary", "corpus_tokens", "train_share", "corpus_seed", PRECISION)
+    "format_version", "data_digest", "measure", "validate", "gradient_batches", "hessian", "spectra",
+    "lyapunov_exponents", "lyapunov_sweeps", "corpus", "min_count", "vocabulary", "corpus_tokens", "train_share",
+    "corpus_seed", PRECISION)
 TRUTHS = ("qk_norm", "gated", "bias", "output_bias", "tied", "zero_query_key", "fixed_norm")  # keys of true or false
 SESSION_NUMBERS = (  # the others are texts
     "session_begin", "session_end", "session_seconds_left", "session_tokens_per_second", "session_workers",

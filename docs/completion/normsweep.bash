@@ -19,7 +19,7 @@ _normsweep_names() {
             weight_decay decay decay_on decay_rule fixed_norm weights beta1 beta2 epsilon momentum schedule \
             schedule_start schedule_end schedule_decay warmup_steps gradient_clip stop_when z_loss seed threads \
             save_weights include title notes output train_text valid_text together skip refine measure validate \
-            gradient_batches hessian lyapunov_exponents lyapunov_sweeps checkpoint_minutes
+            gradient_batches hessian spectra lyapunov_exponents lyapunov_sweeps checkpoint_minutes
         ;;
     VARIABLE)
         set -- train_loss valid_loss predicted_entropy accuracy rate_sum param_norm embedding_norm output_norm \
@@ -40,8 +40,10 @@ _normsweep_names() {
             layer_hessian_trace_error layer_hessian_bound residual_norm residual_cosine residual_growth \
             residual_growth_error gradient_growth angle_exponent gradient_exponent lyapunov lyapunov_angular \
             rotation rotation_equilibrium tensor_rms rms_equilibrium forces tensor_forces force_sum force_error \
-            critical_sharpness unigram_loss final_train_loss final_valid_loss outcome phase dynamics last_step \
-            diverged_step ended_early seconds tokens_per_second attempts deaths session worker begin end
+            critical_sharpness top_singular stable_rank top_over_noise spectral_entropy dead qk_rank ov_rank \
+            qk_balance ov_balance singular_values unigram_loss final_train_loss final_valid_loss outcome phase \
+            dynamics last_step diverged_step ended_early seconds tokens_per_second attempts deaths session worker \
+            begin end
         ;;
     AXIS)
         set -- network layers decoder_layers width heads kv_heads feedforward norm_placement norm qk_norm positions \
@@ -50,17 +52,17 @@ _normsweep_names() {
             steps optimiser learning_rate weight_decay decay decay_on decay_rule fixed_norm weights beta1 beta2 \
             epsilon momentum schedule schedule_start schedule_end schedule_decay warmup_steps gradient_clip \
             stop_when z_loss seed threads step stack layer tensor head attended scale probe lanczos depth exponent \
-            force
+            force singular
         ;;
     NAME)
         set -- always norms alignment saturation heads attention homogeneity gradients hessian hessian_layers \
-            residual lyapunov equilibrium forces sharpness train_loss valid_loss predicted_entropy accuracy rate_sum \
-            param_norm embedding_norm output_norm total_norm direction_cosine stack_norm stack_direction_cosine \
-            layer_norm layer_direction_cosine tensor_norm grad_norm step_size gradient_alignment update_norm \
-            update_alignment update_alignment_null balance_error layer_step_size layer_alignment \
-            layer_gradient_alignment saturation_final hard_saturation hard_saturation_final positions_attended \
-            fraction_attended share_above_one attended_histogram heads_histogram max_logit attention_entropy \
-            first_attention sink_share activation_rms activation_max norm_growth growth_exponent \
+            residual lyapunov equilibrium forces sharpness spectra spectra_values train_loss valid_loss \
+            predicted_entropy accuracy rate_sum param_norm embedding_norm output_norm total_norm direction_cosine \
+            stack_norm stack_direction_cosine layer_norm layer_direction_cosine tensor_norm grad_norm step_size \
+            gradient_alignment update_norm update_alignment update_alignment_null balance_error layer_step_size \
+            layer_alignment layer_gradient_alignment saturation_final hard_saturation hard_saturation_final \
+            positions_attended fraction_attended share_above_one attended_histogram heads_histogram max_logit \
+            attention_entropy first_attention sink_share activation_rms activation_max norm_growth growth_exponent \
             growth_exponent_error growth_exponent_r2 fit_sqrt_r2 fit_linear_r2 fit_fourth_root_r2 fit_exponential_r2 \
             fit_aligned_k fit_aligned_norm fit_aligned_r2 fit_aligned_aic fit_misaligned_k fit_misaligned_norm \
             fit_misaligned_r2 fit_misaligned_aic fit_adam_like_a fit_adam_like_norm fit_adam_like_r2 \
@@ -72,15 +74,16 @@ _normsweep_names() {
             layer_hessian_trace layer_hessian_trace_error layer_hessian_bound residual_norm residual_cosine \
             residual_growth residual_growth_error gradient_growth angle_exponent gradient_exponent lyapunov_angular \
             rotation rotation_equilibrium tensor_rms rms_equilibrium tensor_forces force_sum force_error \
-            critical_sharpness unigram_loss final_train_loss final_valid_loss step stack layer tensor head attended \
-            scale probe lanczos depth exponent force record fresh magnitude ratio share r_squared outcome phase \
-            dynamics last_step diverged_step ended_early seconds tokens_per_second attempts deaths host session \
-            worker begin end reason session_version session_commit session_compiler session_blas session_blas_kernel \
-            session_vector_level session_mpi session_host session_bad_hosts session_start session_begin session_end \
-            session_seconds_left session_tokens_per_second session_workers session_runs Conventions title \
-            sweep_title sweep_notes source history references format_version configuration_digest data_digest \
-            training_precision measure validate refine part gradient_batches lyapunov_exponents lyapunov_sweeps \
-            sweep
+            critical_sharpness top_singular stable_rank top_over_noise spectral_entropy dead qk_rank ov_rank \
+            qk_balance ov_balance singular_values unigram_loss final_train_loss final_valid_loss step stack layer \
+            tensor head attended scale probe lanczos depth exponent force singular record fresh magnitude ratio \
+            share r_squared outcome phase dynamics last_step diverged_step ended_early seconds tokens_per_second \
+            attempts deaths host session worker begin end reason session_version session_commit session_compiler \
+            session_blas session_blas_kernel session_vector_level session_mpi session_host session_bad_hosts \
+            session_start session_begin session_end session_seconds_left session_tokens_per_second session_workers \
+            session_runs Conventions title sweep_title sweep_notes source history references format_version \
+            configuration_digest data_digest training_precision measure validate refine part gradient_batches \
+            lyapunov_exponents lyapunov_sweeps sweep
         ;;
     run)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --spares:N --hosts:FILE --set:KEY=VALUE --fresh --dry-run \

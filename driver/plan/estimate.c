@@ -264,6 +264,7 @@ static double group_seconds(
     times[PART_MEASURE] = (double)measure_count(measure, group->last_step);
     times[PART_SATURATE] = times[PART_GRADIENTS] = times[PART_MEASURE];
     times[PART_HESSIAN] = (double)measure_hessians(measure, group->last_step);
+    times[PART_SPECTRA] = (double)measure_spectra(measure, &group->run, group->last_step);
     times[PART_RESIDUAL] = times[PART_LYAPUNOV] = times[PART_MEASURE];
     times[PART_ATTENTION] = times[PART_SHARPNESS] = times[PART_MEASURE];
     times[PART_VALIDATE] = validated ? (double)measure_validations(measure, group->last_step) : 0;

@@ -23,7 +23,8 @@
     X(RESIDUAL, "residual stream")                                                                           \
     X(LYAPUNOV, "Lyapunov exponents")                                                                        \
     X(ATTENTION, "attention")                                                                                \
-    X(SHARPNESS, "critical sharpness")
+    X(SHARPNESS, "critical sharpness")                                                                       \
+    X(SPECTRA, "spectra")
 
 enum cost_part {
 #define X(PART, name) PART_##PART,

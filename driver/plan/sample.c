@@ -59,7 +59,7 @@ static struct measure shorten(const struct measure *measure, int64_t tokens)
     few.validate_tokens = few.validate_tokens < tokens ? few.validate_tokens : tokens;
     if (few.gradient_batches > GRADIENTS_SAMPLED)
         few.gradient_batches = GRADIENTS_SAMPLED;
-    few.hessian_every = HESSIAN_START;
+    few.hessian_every = few.spectra_every = EVERY_START;
     few.hessian_probes = few.hessian_batches = 1;
     if (few.hessian_steps > HESSIAN_SAMPLED)
         few.hessian_steps = HESSIAN_SAMPLED;
@@ -147,8 +147,8 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
             mean(result.validate_seconds, result.validated), mean(result.saturate_seconds, result.saturated),
             mean(result.gradients_seconds, result.gradients), mean(result.hessian_seconds, result.hessians),
             mean(result.residual_seconds, result.residuals), mean(result.lyapunov_seconds, result.lyapunovs),
-            mean(result.attention_seconds, result.attended),
-            mean(result.sharpness_seconds, result.sharpened)}};
+            mean(result.attention_seconds, result.attended), mean(result.sharpness_seconds, result.sharpened),
+            mean(result.spectra_seconds, result.spectra)}};
     if (stopwatch.steps > 1)
         sample.seconds[PART_STEP] = (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1);
     for (enum cost_part part = PART_STEP; part < PART_COUNT; part++)

@@ -84,26 +84,45 @@ static int check_validation_text(struct reader *reader)
     return 0;
 }
 
-/* The Hessian is measured at measured steps; an `every` that meets few or none of them is a mistake. What
- * hessian_layers measures, hessian measures on its way. */
-static int check_hessian(struct reader *reader)
+/* Groups that are measured at some of the measured steps; an `every` that meets few or none of them is a
+ * mistake. What `more` measures, the group measures on its way. */
+static int check_chosen(struct reader *reader)
 {
-    const struct measure *measure = &reader->sweep->measure;
-    const struct position position = reader->sweep->spots->key[KEY_HESSIAN].position;
-    long long wanted = measure->hessian_every, every = measure->every;
+    const struct sweep *sweep = reader->sweep;
+    const struct measure *measure = &sweep->measure;
+    const struct {
+        enum key key;
+        enum metric_group group, more;
+        long long wanted;
+        int64_t count;
+    } chosen[] = {{KEY_HESSIAN, GROUP_HESSIAN, GROUP_HESSIAN_LAYERS, measure->hessian_every,
+                      measure_hessians(measure, INT64_MAX)},
+        {KEY_SPECTRA, GROUP_SPECTRA, GROUP_SPECTRA_VALUES, measure->spectra_every,
+            measure_spectra(measure, &sweep->base, INT64_MAX)}};
+    long long every = measure->every;
 
-    if (measure->group[GROUP_HESSIAN_LAYERS] && !measure->group[GROUP_HESSIAN])
-        return reader_fault(reader, reader->sweep->spots->key[KEY_MEASURE].position,
-            "measure.metrics: %s needs %s as well", metric_group_names[GROUP_HESSIAN_LAYERS],
-            metric_group_names[GROUP_HESSIAN]);
-    if (!measure->group[GROUP_HESSIAN] || wanted <= 0)
-        return 0;
-    if (every && wanted % every != 0)
-        return reader_fault(
-            reader, position, "hessian.every: %lld is not a multiple of measure.every %lld", wanted, every);
-    if (!every && measure_hessians(measure, INT64_MAX) <= 2) /* step 0 and the last, as with `ends` */
-        return reader_fault(reader, position,
-            "hessian.every: no step above 0 of measure.steps is a multiple of %lld", wanted);
+    for (size_t i = 0; i < sizeof(chosen) / sizeof(*chosen); i++) {
+        const struct position position = sweep->spots->key[chosen[i].key].position;
+        const char *name = key_table[chosen[i].key].name;
+        long long wanted = chosen[i].wanted;
+        bool measured = measure->group[chosen[i].group];
+        if (measure->group[chosen[i].more] && !measured)
+            return reader_fault(reader, sweep->spots->key[KEY_MEASURE].position,
+                "measure.metrics: %s needs %s as well", metric_group_names[chosen[i].more],
+                metric_group_names[chosen[i].group]);
+        if (!measured || wanted <= 0)
+            continue;
+        if (every && wanted % every != 0)
+            return reader_fault(reader, position, "%s.every: %lld is not a multiple of measure.every %lld",
+                name, wanted, every);
+        if (!every && chosen[i].count <= 2) /* step 0 and the last, as with `ends` */
+            return reader_fault(reader, position,
+                "%s.every: no step above 0 of measure.steps is a multiple of %lld", name, wanted);
+    }
+    if (measure->group[GROUP_SPECTRA] && !spectra_available())
+        return reader_fault(reader, sweep->spots->key[KEY_MEASURE].position,
+            "measure.metrics: spectra needs LAPACK's dsyev, which the BLAS of this program lacks: build with "
+            "one that has it, such as OpenBLAS, or leave spectra out");
     return 0;
 }
 
@@ -265,7 +284,7 @@ static int check_cells(struct reader *reader)
 int consistent_check(struct reader *reader)
 {
     if (check_corpus_keys(reader) < 0 || check_validation_text(reader) < 0 || options_check(reader) < 0 ||
-        check_hessian(reader) < 0)
+        check_chosen(reader) < 0)
         return -1;
     return check_cells(reader);
 }

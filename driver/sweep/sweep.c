@@ -102,6 +102,7 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
     case KEY_VALIDATE:
     case KEY_GRADIENT_BATCHES:
     case KEY_HESSIAN:
+    case KEY_SPECTRA:
     case KEY_LYAPUNOV_EXPONENTS:
     case KEY_LYAPUNOV_SWEEPS:
         return options_read(reader, key, node);

@@ -39,6 +39,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
 #define ATTRIBUTE_PART "part"
 #define ATTRIBUTE_GRADIENT_BATCHES "gradient_batches"
 #define ATTRIBUTE_HESSIAN "hessian"
+#define ATTRIBUTE_SPECTRA "spectra"
 #define ATTRIBUTE_LYAPUNOV_EXPONENTS "lyapunov_exponents"
 #define ATTRIBUTE_LYAPUNOV_SWEEPS "lyapunov_sweeps"
 #define ATTRIBUTE_SWEEP "sweep"
@@ -64,6 +65,7 @@ enum { STRING_SHORT = 64, STRING_LONG = 128, STRING_LONGEST = REASON_SIZE }; /* 
     X(ATTRIBUTE_PART, "of a sweep divided by --part: which part this is, and the digest of the division")    \
     X(ATTRIBUTE_GRADIENT_BATCHES, "value of gradient_batches, if gradients are measured")                    \
     X(ATTRIBUTE_HESSIAN, "value of hessian, with defaults filled in, if it is measured")                     \
+    X(ATTRIBUTE_SPECTRA, "value of spectra, with defaults filled in, if they are measured")                  \
     X(ATTRIBUTE_LYAPUNOV_EXPONENTS, "value of lyapunov_exponents, if lyapunov is measured")                  \
     X(ATTRIBUTE_LYAPUNOV_SWEEPS, "value of lyapunov_sweeps, if lyapunov is measured")                        \
     X(ATTRIBUTE_SWEEP, "the text of the sweep file, YAML; included files and --set as comments at its end")
@@ -240,6 +242,10 @@ bool dataset_reserves(const char *name);
         "{probes: 10, steps: 80, batches: 1, every: ends}",                                                  \
         "how the group hessian measures: random start vectors, Lanczos steps of each, batches whose loss "   \
         "is averaged, and when: at both ends, at step 0, or at the measured steps that are multiples of N")  \
+    X(SPECTRA, spectra, "{every: auto | ends | start | N}", "{every: auto}",                                 \
+        "when the group spectra measures: at both ends, at step 0, at the measured steps that are "          \
+        "multiples "                                                                                         \
+        "of N, or (auto) at each measured step up to width 256, beyond that at both ends")                   \
     X(LYAPUNOV_EXPONENTS, lyapunov_exponents, "1 to 10000", "8",                                             \
         "number of exponents that the group lyapunov measures")                                              \
     X(LYAPUNOV_SWEEPS, lyapunov_sweeps, "0 to 10000", "10",                                                  \

@@ -581,6 +581,53 @@ int64_t hessian_products(int64_t layers, int64_t probes, int64_t steps, bool by_
 enum { HESSIAN_RISK_PERCENT = 5 };
 double hessian_bound(int64_t size, int64_t probes, int64_t steps, double width);
 
+/* ---- spectra ---- */
+
+/*
+ * Singular values of the matrices of the blocks, and what they say of each head of self-attention. From Gram
+ * matrices, in double: the largest has a relative error of some 1e-15; those below 1e-8 of it are lost, and
+ * count as about so much, or as 0. Biases, gains of qk_norm and rotations by positions are left out. On one
+ * thread.
+ */
+struct spectra {
+    /* [blocks][LAYER_TENSOR_COUNT], NaN for vectors, absent tensors, and what is not finite */
+    double *top; /* the largest singular value */
+    double *stable_rank; /* |W|^2 / top^2; NaN if W is 0, as the next two */
+    double
+        *over_noise; /* top over rms(W) (sqrt(rows) + sqrt(columns)), which white noise is expected to have */
+    double *entropy; /* exp of the entropy of the squares over their sum: as many equal ones have it */
+    double *dead; /* 1, or 0; NaN: not known, until spectra_judge */
+    double *values; /* [blocks][LAYER_TENSOR_COUNT][length] all, descending, then NaN; NULL unless wanted */
+    /* [blocks][heads], with A = W_Q and B = W_K of a head; with A = W_V and B = W_O */
+    double *qk_rank, *ov_rank; /* singular values of W_Q^T W_K, W_O W_V above a share of the largest */
+    double *qk_balance, *ov_balance; /* |A A^T - B B^T| / (|A|^2 + |B|^2), for W_O of B^T B */
+
+    const struct architecture *architecture; /* borrowed */
+    const struct weight_layout *layout; /* borrowed */
+    int64_t blocks, length;
+    double *chunk, *work, *eigenvalue, *gram; /* scratch */
+    double *first, *second, *half; /* [D][D] */
+};
+
+/* Of the largest singular value, those above count for a rank; of its rms in equilibrium, a tensor below is
+ * dead. */
+enum { SPECTRA_RANK_PERCENT = 1, SPECTRA_ALIVE_PERCENT = 25 };
+
+/* Has the linked BLAS the routine of LAPACK, dsyev, that all else here needs? */
+bool spectra_available(void);
+
+/* The most singular values that a matrix of a block has. */
+int64_t spectra_length(const struct architecture *architecture);
+
+void spectra_layout(struct spectra *spectra, const struct weight_layout *layout,
+    const struct architecture *architecture, bool values, struct arena *arena);
+
+/* Measures the matrices and heads of one block. */
+void spectra_measure(struct spectra *spectra, const scalar *weights, int64_t block);
+
+/* Says which matrices are dead, from what measure_state and measure_equilibrium have left. */
+void spectra_judge(struct spectra *spectra, const struct instruments *instruments);
+
 /* ---- lyapunov ---- */
 
 /*

@@ -24,7 +24,7 @@ seed: [0, 1]
 measure:
   every: 2
   metrics: [norms, alignment, saturation, heads, attention, homogeneity, gradients, residual, lyapunov, hessian,
-            hessian_layers, equilibrium, forces, sharpness]
+            hessian_layers, equilibrium, forces, sharpness, spectra, spectra_values]
 hessian: {probes: 2, steps: 3, every: 4}
 lyapunov_exponents: 4
 validate: {every: 4, tokens: 256}

@@ -46,7 +46,7 @@ def test_opens_what_it_should(tmp_path, ds):
 
 def test_documentation_of_methods_is_that_of_their_functions():
     for function in (normsweep.boundary, normsweep.predicted_boundary, normsweep.gradient_slopes,
-                     normsweep.plane.pivot):
+                     normsweep.scaling, normsweep.plane.pivot):
         assert function.__doc__ and getattr(normsweep.Sweep, function.__name__).__doc__ == function.__doc__
 
 

@@ -34,7 +34,8 @@ FORMS = {  # how a dataset comes: what it takes, (path of the dataset, path of i
     "xarray's store in pieces": (("dask", "zarr"), lambda path, store: xr.open_zarr(store, consolidated=False)),
 }
 ARGUMENTS = {"words": ("phase",), "pivot": ("norm_growth",), "with_axes": ("seed", "norm_placement")}
-NEEDS = {"grokking": "accuracy", "gradient_slopes": "mean_gradient_norm"}  # variables that not every sweep has
+NEEDS = {"grokking": "accuracy", "gradient_slopes": "mean_gradient_norm",  # variables that not every sweep has
+         "scaling": "top_singular"}
 
 
 @pytest.fixture(scope="module")

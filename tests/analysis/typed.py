@@ -9,7 +9,7 @@ import xarray as xr
 
 from normsweep import (
     DifferentSweeps, NotASweep, NothingInCommon, Sweep, boundary, compare, comparison_table, comparison_text,
-    gradient_slopes, grokking, lr_sensitivity, open_sweep, predicted_boundary, sweep_of)
+    gradient_slopes, grokking, lr_sensitivity, open_sweep, predicted_boundary, scaling, sweep_of)
 
 
 def look(path: pathlib.Path) -> float:
@@ -31,8 +31,9 @@ def look(path: pathlib.Path) -> float:
     print(axes, together, frame.columns, sweep.title.upper(), sweep.words("phase"), sweep.pivot("phase", seed=1))
     print(sweep.predicted_boundary(decays=[0.1, 1]), sweep.gradient_slopes("w2"), sweep.grokking(0.9),
           sweep.lr_sensitivity())
+    print(sweep.scaling("tensor_norm", over=["learning_rate", "width"], where=ds.learning_rate > 1e-3).exponent)
     for found in (boundary(ds), predicted_boundary(ds, runs=1), gradient_slopes(ds, over=None), grokking(ds),
-                  lr_sensitivity(ds)):
+                  lr_sensitivity(ds), scaling(ds)):
         print(found.attrs)
     return float(done.sum()) + float(bound["slope"].mean())
 

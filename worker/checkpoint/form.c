@@ -302,6 +302,7 @@ static void visit_times(struct form *form)
     visit_real(form, "lyapunov_seconds", &result->lyapunov_seconds);
     visit_real(form, "attention_seconds", &result->attention_seconds);
     visit_real(form, "sharpness_seconds", &result->sharpness_seconds);
+    visit_real(form, "spectra_seconds", &result->spectra_seconds);
     visit_integer(form, "measured", &result->measured);
     visit_integer(form, "validated", &result->validated);
     visit_integer(form, "saturated", &result->saturated);
@@ -311,6 +312,7 @@ static void visit_times(struct form *form)
     visit_integer(form, "lyapunovs", &result->lyapunovs);
     visit_integer(form, "attended", &result->attended);
     visit_integer(form, "sharpened", &result->sharpened);
+    visit_integer(form, "spectra", &result->spectra);
 }
 
 /* Visits everything but step and last_step. */

@@ -25,6 +25,8 @@ enum {
     COST_INIT = 2000, /* a parameter's first value */
     COST_ORTHOGONAL = 100, /* an element of a tangent, for each other one that it is made orthogonal to */
     SHARPNESS_USUAL = 5, /* forward passes, of up to SHARPNESS_PASSES */
+    COST_SINGULAR = 12, /* singular values of a matrix, for each cube of its shorter side */
+    COST_SINGULAR_SQUARE = 3500, /* the same for each square */
     HESSIAN_GRADIENTS = 3, /* gradients that a product with the Hessian takes as long as */
 };
 
@@ -151,6 +153,19 @@ static double lyapunov_cost(const struct run *run, int64_t vocabulary, const str
            COST_ORTHOGONAL * work.products;
 }
 
+/* The spectra of all matrices, nearly all of which have the width as their shorter side. */
+static double spectra_cost(const struct run *run, int64_t vocabulary)
+{
+    const struct architecture a = run_architecture(run, vocabulary);
+    double side = (double)run->width, matrices = 0;
+
+    for (int64_t i = 0; i < architecture_stacks(&a); i++) {
+        const struct stack_form stack = architecture_stack(&a, i);
+        matrices += (double)(stack.end - stack.begin) * ((stack.cross ? 8 : 4) + (a.gated ? 3 : 2));
+    }
+    return matrices * side * side * (COST_SINGULAR * side + COST_SINGULAR_SQUARE);
+}
+
 /* Tokens per validation: of sums and of pairs, a prediction takes more than one. */
 static double validated_tokens(
     const struct run *run, const struct corpus *corpus, const struct measure *measure)
@@ -172,8 +187,9 @@ double train_cost(const struct run *run, const struct corpus *corpus, const stru
     double probes =
         measured * (forward * batch_passes(run, measure) + lyapunov_cost(run, corpus->vocabulary, measure));
     double passes = (double)measure_validations(measure, last_step) + measured * validation_passes(measure);
+    double spectra = (double)measure_spectra(measure, run, last_step) * spectra_cost(run, corpus->vocabulary);
 
     return train_step_cost(run, corpus->vocabulary) * (double)last_step +
            forward * passes * validated_tokens(run, corpus, measure) + forward * 3 * gradients + probes +
-           parameters(run, corpus->vocabulary) * (COST_INIT + COST_MEASURE * rows);
+           spectra + parameters(run, corpus->vocabulary) * (COST_INIT + COST_MEASURE * rows);
 }

@@ -141,13 +141,27 @@ bool validate_at(const struct measure *measure, int64_t step, int64_t last_step)
     return measure->validate_every != VALIDATE_END && step % measure->validate_every == 0;
 }
 
+/* Is a measured step one of those that `every` of a group means? */
+static bool is_chosen(int64_t every, int64_t step, int64_t last_step)
+{
+    return step == 0 || (every != EVERY_START && (step == last_step || (every && step % every == 0)));
+}
+
+static int64_t spectra_every(const struct measure *measure, const struct run *run)
+{
+    if (measure->spectra_every != EVERY_AUTO)
+        return measure->spectra_every;
+    return run->width <= SPECTRA_WIDTH ? 1 : EVERY_ENDS;
+}
+
 bool hessian_at(const struct measure *measure, int64_t step, int64_t last_step)
 {
-    int64_t every = measure->hessian_every;
+    return measure->group[GROUP_HESSIAN] && is_chosen(measure->hessian_every, step, last_step);
+}
 
-    if (!measure->group[GROUP_HESSIAN])
-        return false;
-    return step == 0 || (every != HESSIAN_START && (step == last_step || (every && step % every == 0)));
+bool spectra_at(const struct measure *measure, const struct run *run, int64_t step, int64_t last_step)
+{
+    return measure->group[GROUP_SPECTRA] && is_chosen(spectra_every(measure, run), step, last_step);
 }
 
 /* The first multiple of `every` above `step`, or last_step if that comes first; every = 0: last_step. */
@@ -243,21 +257,30 @@ int64_t measure_count(const struct measure *measure, int64_t last_step)
     return 2 + listed_between(measure, last_step);
 }
 
-int64_t measure_hessians(const struct measure *measure, int64_t last_step)
+/* The number of measured steps that `every` of a group means. */
+static int64_t count_chosen(const struct measure *measure, int64_t every, int64_t last_step)
 {
-    int64_t every = measure->hessian_every, count = 0;
+    int64_t count = 0;
 
-    if (!measure->group[GROUP_HESSIAN])
-        return 0;
     if (last_step == 0)
         return 1;
     if (every <= 0)
-        return every == HESSIAN_ENDS ? 2 : 1;
+        return every == EVERY_ENDS ? 2 : 1;
     if (measure->every)
         return 2 + common_multiples(measure->every, every, last_step);
     for (int64_t i = 0; i < measure->step_count; i++)
         count += measure->steps[i] > 0 && measure->steps[i] < last_step && measure->steps[i] % every == 0;
     return 2 + count;
+}
+
+int64_t measure_hessians(const struct measure *measure, int64_t last_step)
+{
+    return measure->group[GROUP_HESSIAN] ? count_chosen(measure, measure->hessian_every, last_step) : 0;
+}
+
+int64_t measure_spectra(const struct measure *measure, const struct run *run, int64_t last_step)
+{
+    return measure->group[GROUP_SPECTRA] ? count_chosen(measure, spectra_every(measure, run), last_step) : 0;
 }
 
 int64_t measure_validations(const struct measure *measure, int64_t last_step)

@@ -9,6 +9,7 @@
 /* The help texts of METRICS say so. */
 _Static_assert(HESSIAN_RISK_PERCENT == 5, "hessian_bound: probability");
 _Static_assert(SHARPNESS_PASSES == 9, "critical_sharpness: passes");
+_Static_assert(SPECTRA_RANK_PERCENT == 1 && SPECTRA_ALIVE_PERCENT == 25, "qk_rank: share; dead: share");
 _Static_assert(STRAIGHT_POINTS == 4, "gradient_depth_slope: layers; residual_growth: layers and one");
 
 const struct metric_row metric_table[METRIC_COUNT] = {
@@ -124,6 +125,14 @@ static int64_t length_forces(const struct run *run, const struct measure *measur
 {
     (void)run, (void)measure;
     return FORCE_COUNT;
+}
+
+static int64_t length_singular(const struct run *run, const struct measure *measure)
+{
+    const struct architecture a = architecture_of(run);
+
+    (void)measure;
+    return spectra_length(&a);
 }
 
 static double place_itself(int64_t place)

@@ -191,7 +191,8 @@ enum { FORMAT_VERSION = 13 };
         "of a probe: its Ritz values, ascending")                                                            \
     X(DEPTH, depth, length_depths, INTEGER(place_itself), "depth", "blocks passed; 0: embedded tokens")      \
     X(EXPONENT, exponent, length_exponents, INTEGER(place_itself), "exponent", "of a spectrum, from 0")      \
-    X(FORCE, force, length_forces, WORD(force_name), "force", "what changes the square of a norm")
+    X(FORCE, force, length_forces, WORD(force_name), "force", "what changes the square of a norm")           \
+    X(SINGULAR, singular, length_singular, INTEGER(place_itself), "singular value", "from 0, the largest")
 
 enum metric_dimension {
 #define X(NAME, ...) DIMENSION_##NAME,
@@ -233,6 +234,8 @@ extern const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT]
     X(LANCZOS, 3, DIMENSION_STEP, DIMENSION_PROBE, DIMENSION_LANCZOS)                                        \
     X(LAYER_LANCZOS, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_PROBE,                   \
         DIMENSION_LANCZOS)                                                                                   \
+    X(TENSOR_SINGULAR, 5, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_LAYER, DIMENSION_TENSOR,                \
+        DIMENSION_SINGULAR)                                                                                  \
     X(DEPTH, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_DEPTH)                                            \
     X(EXPONENT, 3, DIMENSION_STEP, DIMENSION_STACK, DIMENSION_EXPONENT)                                      \
     X(FORCE, 2, DIMENSION_STEP, DIMENSION_FORCE)                                                             \
@@ -270,7 +273,9 @@ extern const struct metric_shape_row metric_shape_table[METRIC_SHAPE_COUNT];
     X(LYAPUNOV, lyapunov, false)                                                                             \
     X(EQUILIBRIUM, equilibrium, false)                                                                       \
     X(FORCES, forces, false)                                                                                 \
-    X(SHARPNESS, sharpness, false)
+    X(SHARPNESS, sharpness, false)                                                                           \
+    X(SPECTRA, spectra, false)                                                                               \
+    X(SPECTRA_VALUES, spectra_values, false)
 
 enum metric_group {
 #define X(GROUP, ...) GROUP_##GROUP,
@@ -617,6 +622,34 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "bisection in at most 9 forward passes, from the last value, or from the rate of the step; to"       \
         " 2 percent, less exactly if it lies far from there; NaN if all rates within a factor of 2^20"       \
         " raise the loss or none does, and at the last step")                                                \
+    X(top_singular, TENSOR, SPECTRA, MAGNITUDE, "1", "largest singular value of a tensor",                   \
+        "largest singular value of a matrix of a layer, from the eigenvalues of its Gram matrix in double, " \
+        "to some 1e-15; NaN for vectors")                                                                    \
+    X(stable_rank, TENSOR, SPECTRA, MAGNITUDE, "1", "stable rank of a tensor",                               \
+        "tensor_norm^2 over top_singular^2, from 1 to the number of singular values; NaN where "             \
+        "top_singular is 0, for vectors")                                                                    \
+    X(top_over_noise, TENSOR, SPECTRA, RATIO, "1", "largest singular value over that of noise",              \
+        "top_singular over rms (sqrt(rows) + sqrt(columns)), the limit of that of a large matrix of white "  \
+        "noise of the same rms: 1 for noise; NaN where stable_rank is")                                      \
+    X(spectral_entropy, TENSOR, SPECTRA, MAGNITUDE, "1", "effective number of singular values",              \
+        "exp of the entropy of the squares of the singular values over their sum: n if n are equal and the " \
+        "others 0; NaN where stable_rank is")                                                                \
+    X(dead, TENSOR, SPECTRA, SHARE, "1", "share of tensors that are dead",                                   \
+        "1 if the root mean square of a matrix is below a quarter of its rms_equilibrium, 0 if not: also "   \
+        "before it gets there; NaN where that is NaN, for vectors")                                          \
+    X(qk_rank, HEAD, SPECTRA, MAGNITUDE, "1", "rank of a head's scores",                                     \
+        "number of singular values of W_Q^T W_K above 1 % of the largest, of the self-attention of a head "  \
+        "(with kv_heads, of the keys that it shares): the matrices alone, without biases, gains of qk_norm " \
+        "and rotations by positions; 0 if the product is 0")                                                 \
+    X(ov_rank, HEAD, SPECTRA, MAGNITUDE, "1", "rank of what a head writes", "as qk_rank, of W_O W_V")        \
+    X(qk_balance, HEAD, SPECTRA, SHARE, "1", "imbalance of a head's queries and keys",                       \
+        "|A - B| / (trace A + trace B), where A = W_Q W_Q^T and B = W_K W_K^T of the head: 0 if both are "   \
+        "equal, which a gradient flow keeps, at most 1; NaN if both are 0")                                  \
+    X(ov_balance, HEAD, SPECTRA, SHARE, "1", "imbalance of a head's values and output",                      \
+        "as qk_balance, with A = W_V W_V^T and B = W_O^T W_O")                                               \
+    X(singular_values, TENSOR_SINGULAR, SPECTRA_VALUES, MAGNITUDE, "1", "singular values of a tensor",       \
+        "all singular values of a matrix of a layer, descending, then NaN; those below 1e-8 of the largest " \
+        "are lost, and stand as about so much or 0")                                                         \
     X(unigram_loss, RUN, ALWAYS, RECORD, "1", "unigram level of the validation text (nats)",                 \
         "valid_loss of a model that predicts each word as often as it is a target in training, whatever "    \
         "the input: a run that ends there has learned nothing else. Each sequence weighs the same, in "      \
@@ -705,7 +738,10 @@ int metric_dimensions(
 size_t metric_values(enum metric metric, const struct metric_form *form);
 
 enum { VALIDATE_END = 0 }; /* measure.validate_every: only at the last step */
-enum { HESSIAN_ENDS = 0, HESSIAN_START = -1 }; /* measure.hessian_every: only at step 0 and the last, at 0 */
+/* measure.hessian_every, spectra_every: only at step 0 and the last, at 0; each measured step up to width
+ * SPECTRA_WIDTH, beyond at step 0 and the last. */
+enum { EVERY_ENDS = 0, EVERY_START = -1, EVERY_AUTO = -2 };
+enum { SPECTRA_WIDTH = 256 };
 #define VALIDATE_ALL INT64_MAX /* measure.validate_tokens: the whole text */
 #define MEASURE_EVERY_DEFAULT 100
 #define VALIDATE_TOKENS_DEFAULT 16384
@@ -722,7 +758,8 @@ struct measure {
     int64_t validate_tokens; /* >= 1, or VALIDATE_ALL */
     int64_t gradient_batches; /* >= 1, over which GROUP_GRADIENTS averages */
     int64_t hessian_probes, hessian_steps, hessian_batches; /* >= 1 */
-    int64_t hessian_every; /* HESSIAN_START, HESSIAN_ENDS or > 0 */
+    int64_t hessian_every; /* EVERY_START, EVERY_ENDS or > 0 */
+    int64_t spectra_every; /* the same or EVERY_AUTO */
     int64_t lyapunov_exponents, lyapunov_sweeps; /* of GROUP_LYAPUNOV: >= 1, >= 0 */
 };
 
@@ -741,8 +778,10 @@ struct measure {
     X(hessian_probes, hessian, "probes", HESSIAN, 10, 1, 10000, {NULL, 0})                                   \
     X(hessian_steps, hessian, "steps", HESSIAN, 80, 1, 10000, {NULL, 0})                                     \
     X(hessian_batches, hessian, "batches", HESSIAN, 1, 1, 100000, {NULL, 0})                                 \
-    X(hessian_every, hessian, "every", HESSIAN, HESSIAN_ENDS, 1, MEASURE_NUMBER_MOST,                        \
-        {"ends", HESSIAN_ENDS}, {"start", HESSIAN_START})                                                    \
+    X(hessian_every, hessian, "every", HESSIAN, EVERY_ENDS, 1, MEASURE_NUMBER_MOST, {"ends", EVERY_ENDS},    \
+        {"start", EVERY_START})                                                                              \
+    X(spectra_every, spectra, "every", SPECTRA, EVERY_AUTO, 1, MEASURE_NUMBER_MOST, {"ends", EVERY_ENDS},    \
+        {"start", EVERY_START}, {"auto", EVERY_AUTO})                                                        \
     X(lyapunov_exponents, lyapunov_exponents, NULL, LYAPUNOV, 8, 1, 10000, {NULL, 0})                        \
     X(lyapunov_sweeps, lyapunov_sweeps, NULL, LYAPUNOV, 10, 0, 10000, {NULL, 0})
 
@@ -753,7 +792,7 @@ enum measure_option {
         MEASURE_OPTION_COUNT,
 };
 
-enum { MEASURE_WORDS_MOST = 2 };
+enum { MEASURE_WORDS_MOST = 3 };
 
 struct measure_option_row {
     const char *key, *member; /* member: NULL if the key takes the number itself */
@@ -789,6 +828,9 @@ bool validate_at(const struct measure *measure, int64_t step, int64_t last_step)
 /* At this step, which it measures, does such a run measure the Hessian? Always at step 0, if at all. */
 bool hessian_at(const struct measure *measure, int64_t step, int64_t last_step);
 
+/* The same of the spectra of this run's matrices. */
+bool spectra_at(const struct measure *measure, const struct run *run, int64_t step, int64_t last_step);
+
 /*
  * The rows of a run: the steps that are measured or validated, ascending. Returns their number and fills
  * `steps` unless it is NULL; counting alone never takes longer than one pass over the listed steps. A row of
@@ -799,8 +841,9 @@ int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *
 /* The number of steps at which a run measures. */
 int64_t measure_count(const struct measure *measure, int64_t last_step);
 
-/* The number of steps at which a run measures the Hessian. */
+/* The number of steps at which a run measures the Hessian, spectra. */
 int64_t measure_hessians(const struct measure *measure, int64_t last_step);
+int64_t measure_spectra(const struct measure *measure, const struct run *run, int64_t last_step);
 
 /* The number of steps at which a run validates. */
 int64_t measure_validations(const struct measure *measure, int64_t last_step);

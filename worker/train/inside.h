@@ -110,6 +110,6 @@ bool train_probe(struct trainer *t, int64_t step);
 
 /* Puts the results into the row under way, and counts them: a measurement may be repeated by a run that was
  * stopped before its row. */
-void train_put_probe(const struct trainer *t, int64_t step);
+void train_put_probe(struct trainer *t, int64_t step);
 
 #endif

@@ -197,6 +197,12 @@ static int prepare_run(struct trainer *t, struct arena *arena)
     result_init(result);
     set_out(t);
     t->schedule = run_schedule(run, t->last_step);
+    if (t->measure->group[GROUP_SPECTRA] && !spectra_available()) {
+        snprintf(result->reason, sizeof(result->reason),
+            "the group spectra needs LAPACK's dsyev, which the BLAS library of this process lacks");
+        result->outcome = OUTCOME_FAILED;
+        return -1;
+    }
     if (reading_sequences(&t->reading, &t->corpus->train) < run->batch || t->last_step < 1) {
         snprintf(
             result->reason, sizeof(result->reason), "the training text has fewer sequences than one batch");

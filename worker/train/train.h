@@ -81,8 +81,9 @@ struct result {
     double step_seconds; /* of the training steps */
     /* of the parts beside them, for plans, and the number of times */
     double measure_seconds, validate_seconds, saturate_seconds, gradients_seconds, hessian_seconds;
-    double residual_seconds, lyapunov_seconds, attention_seconds, sharpness_seconds;
-    int64_t measured, validated, saturated, gradients, hessians, residuals, lyapunovs, attended, sharpened;
+    double residual_seconds, lyapunov_seconds, attention_seconds, sharpness_seconds, spectra_seconds;
+    int64_t measured, validated, saturated, gradients, hessians, residuals, lyapunovs, attended, sharpened,
+        spectra;
     int64_t tokens; /* trained on */
     int64_t dynamics; /* enum dynamics: the class of the growth */
     double norm_growth; /* as the metric; NaN unless DONE */
@@ -186,6 +187,7 @@ struct trainer {
     struct hessian hessian; /* if its group is measured */
     struct residual residual[STACKS_MOST]; /* of each stack, if its group is measured */
     struct lyapunov lyapunov; /* if its group is measured */
+    struct spectra spectra; /* if its group is measured */
     struct transformer single; /* takes tangents of one sequence, if residual or lyapunov are measured */
     struct history history;
     struct outlook outlook; /* if the run may end early */

@@ -75,7 +75,7 @@ static void put_state(struct trainer *t, int64_t step)
     measured_put_blocks(&t->row, METRIC_layer_norm, i->layer_norm, 1);
     measured_put_blocks(&t->row, METRIC_layer_direction_cosine, i->layer_direction_cosine, 1);
     measured_put_blocks(&t->row, METRIC_tensor_norm, i->tensor_norm, LAYER_TENSOR_COUNT);
-    if (t->measure->group[GROUP_EQUILIBRIUM])
+    if (t->measure->group[GROUP_EQUILIBRIUM] || t->measure->group[GROUP_SPECTRA])
         put_equilibrium(t, step);
     if (t->measure->group[GROUP_FORCES])
         measured_put_blocks(

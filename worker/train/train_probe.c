@@ -1,6 +1,7 @@
 /*
- * Measurements at theta_t that take passes of their own over training batches, beside the one of the step:
- * the groups gradients, hessian, residual and lyapunov. They come before the row of the step begins.
+ * Measurements at theta_t that take long: passes of their own over training batches, beside the one of the
+ * step (the groups gradients, hessian, residual and lyapunov), or the spectra of all matrices. They come
+ * before the row of the step begins.
  */
 #include "worker/host/host.h"
 #include "worker/train/inside.h"
@@ -24,6 +25,8 @@ void train_probe_layout(struct trainer *t, struct arena *arena)
             residual_layout(&t->residual[stack], a, stack, t->model.max_rows, arena);
     if (m->group[GROUP_LYAPUNOV])
         lyapunov_layout(&t->lyapunov, a, m->lyapunov_exponents, m->lyapunov_sweeps, a->context, arena);
+    if (m->group[GROUP_SPECTRA])
+        spectra_layout(&t->spectra, &t->model.layout, a, m->group[GROUP_SPECTRA_VALUES], arena);
     if (m->group[GROUP_RESIDUAL] || m->group[GROUP_LYAPUNOV])
         transformer_layout(&t->single, a, a->context, t->run->threads, true, arena);
 }
@@ -121,6 +124,19 @@ static bool probe_hessian(struct trainer *t, int64_t step)
     return true;
 }
 
+static bool probe_spectra(struct trainer *t, int64_t step)
+{
+    double begin = clock_now();
+
+    for (int64_t block = 0; block < t->spectra.blocks; block++) {
+        if (block > 0 && !train_carry_on(t, step))
+            return false;
+        spectra_measure(&t->spectra, t->weights, block);
+    }
+    t->result->spectra_seconds += clock_now() - begin;
+    return true;
+}
+
 bool train_probe(struct trainer *t, int64_t step)
 {
     const bool *group = t->measure->group;
@@ -128,7 +144,8 @@ bool train_probe(struct trainer *t, int64_t step)
     return (!group[GROUP_GRADIENTS] || probe_gradients(t, step)) &&
            (!hessian_at(t->measure, step, t->end) || probe_hessian(t, step)) &&
            (!group[GROUP_RESIDUAL] || probe_residual(t, step)) &&
-           (!group[GROUP_LYAPUNOV] || probe_lyapunov(t, step));
+           (!group[GROUP_LYAPUNOV] || probe_lyapunov(t, step)) &&
+           (!spectra_at(t->measure, t->run, step, t->end) || probe_spectra(t, step));
 }
 
 /* Puts the slopes over the layers of each stack, and those in theory of a fresh model, which are of one stack
@@ -238,10 +255,30 @@ static void put_lyapunov(const struct trainer *t)
     measured_put(&t->row, METRIC_lyapunov_angular, t->lyapunov.angular);
 }
 
-void train_put_probe(const struct trainer *t, int64_t step)
+static void put_spectra(struct trainer *t)
+{
+    struct spectra *s = &t->spectra;
+
+    spectra_judge(s, &t->instruments);
+    measured_put_blocks(&t->row, METRIC_top_singular, s->top, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_stable_rank, s->stable_rank, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_top_over_noise, s->over_noise, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_spectral_entropy, s->entropy, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_dead, s->dead, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_qk_rank, s->qk_rank, (size_t)t->run->heads);
+    measured_put_blocks(&t->row, METRIC_ov_rank, s->ov_rank, (size_t)t->run->heads);
+    measured_put_blocks(&t->row, METRIC_qk_balance, s->qk_balance, (size_t)t->run->heads);
+    measured_put_blocks(&t->row, METRIC_ov_balance, s->ov_balance, (size_t)t->run->heads);
+    if (s->values)
+        measured_put_blocks(
+            &t->row, METRIC_singular_values, s->values, LAYER_TENSOR_COUNT * (size_t)s->length);
+}
+
+void train_put_probe(struct trainer *t, int64_t step)
 {
     const bool *group = t->measure->group;
     bool hessian = hessian_at(t->measure, step, t->end);
+    bool spectra = spectra_at(t->measure, t->run, step, t->end);
 
     if (group[GROUP_GRADIENTS])
         put_gradients(t, step);
@@ -253,8 +290,11 @@ void train_put_probe(const struct trainer *t, int64_t step)
         put_residual(t);
     if (group[GROUP_LYAPUNOV])
         put_lyapunov(t);
+    if (spectra)
+        put_spectra(t);
     t->result->gradients += group[GROUP_GRADIENTS];
     t->result->hessians += hessian;
     t->result->residuals += group[GROUP_RESIDUAL];
     t->result->lyapunovs += group[GROUP_LYAPUNOV];
+    t->result->spectra += spectra;
 }

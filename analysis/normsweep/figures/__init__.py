@@ -17,7 +17,7 @@ from ..memory import loaded, of_runs
 from ..names import TIMES
 from . import (
     attention, boundaries, curves, depth, equilibrium, exponents, fits, forces, gradients, grokking, heads, hessian,
-    homogeneity, look, phase, runs, sharpness, stacks, states, warmup, workers)
+    homogeneity, look, phase, runs, sharpness, spectra, stacks, states, warmup, workers)
 from .drawing import Drawing
 
 __all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
@@ -63,6 +63,8 @@ FIGURES = (
     Figure("forces-boundary", forces.along_boundary, ("force_sum",),
            "axes learning_rate and weight_decay, on which growth stops"),
     Figure("forces-plane", forces.largest, ("force_sum",)),
+    Figure("top-singular", spectra.top_singular, (spectra.TOP, spectra.DEAD),
+           "runs that have ended with several learning rates or weight decays above 0"),
     Figure("steps", curves.sizes, ("step_size", "update_norm", "grad_norm")),
     Figure("steps-by-layer", depth.steps, ("layer_step_size", "layer_alignment", "layer_gradient_alignment")),
     Figure("saturation", states.saturation, ("saturation", "hard_saturation")),

@@ -38,7 +38,7 @@ def balance_times(dataset, run):
     optimiser = value_of(dataset, run, "optimiser")
     if optimiser == "adam":  # adds the decay to the gradient, and scales both
         return np.nan
-    rates = scales.finite([dataset.rate_sum.isel(run).values])
+    rates = scales.finite([dataset.rate_sum.isel(run, missing_dims="ignore").values])
     decay = float(value_of(dataset, run, "weight_decay"))
     carried = 1 - float(value_of(dataset, run, "momentum")) if optimiser == "sgd" else 1
     return 2 * decay * rates.max() / carried if len(rates) else np.nan

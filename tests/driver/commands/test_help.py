@@ -74,7 +74,8 @@ OF_TWO_STACKS = {"stack", "stack_norm", "stack_direction_cosine"}  # only an enc
 
 def test_tables_have_every_attribute_and_variable_of_a_dataset(tmp_path):
     groups = ("[norms, alignment, saturation, heads, attention, homogeneity, gradients, hessian, hessian_layers, "
-              "residual, lyapunov, equilibrium, forces, sharpness]}\nhessian: {probes: 1, steps: 2}")
+              "residual, lyapunov, equilibrium, forces, sharpness, spectra, spectra_values]}"
+              "\nhessian: {probes: 1, steps: 2}")
     (tmp_path / "a.yaml").write_text(f"corpus: markov\nmeasure: {{metrics: {groups}\nwidth: 8\n"
                                      "learning_rate: [1e-3, 1e-2]\nweight_decay: [0, 0.1]\nsteps: [1, 2]\n"
                                      "title: a title\nnotes: a note\nrefine: {axis: weight_decay}\n")

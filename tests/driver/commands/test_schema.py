@@ -173,13 +173,15 @@ OTHERS = {
     "gradient_batches": ["null", "0", "1", "1.0", "100000", "100001", "[1]", "all", "'1'"],
     "hessian": ["null", "{}", "{probes: 0}", "{probes: 10001}", "{every: ends}", "{every: start}", "{every: end}",
                 "{steps: 1.5}", "{nothing: 1}", "3"],
+    "spectra": ["null", "{}", "{every: auto}", "{every: ends}", "{every: start}", "{every: often}", "{every: 0}",
+                "{every: 3}", "{steps: 1}", "auto"],
     "lyapunov_exponents": ["null", "0", "1", "10000", "10001", "[1]"],
     "lyapunov_sweeps": ["null", "-1", "0", "10000", "10001", "[1]"],
     "checkpoint_minutes": ["null", "0", "-1", "0.1", "1e-9", ".inf", "[1]", "'1'", "soon"],
     "valid_text": ["a", "''", "[a]", "null"],
 }
-NEEDED = {"gradient_batches": "gradients", "hessian": "hessian", "lyapunov_exponents": "lyapunov",
-          "lyapunov_sweeps": "lyapunov"}
+NEEDED = {"gradient_batches": "gradients", "hessian": "hessian", "spectra": "spectra",
+          "lyapunov_exponents": "lyapunov", "lyapunov_sweeps": "lyapunov"}
 
 
 def test_each_other_key_has_values_here():
@@ -251,7 +253,7 @@ def test_proposals_of_editors():
     for name, key in schema["properties"].items():
         assert None not in proposals(key)[:-1], name
     # As the members of an object that has no text yet: no type but null competes with it.
-    for name in ("measure", "validate", "refine", "hessian", "together"):
+    for name in ("measure", "validate", "refine", "hessian", "spectra", "together"):
         assert schema["properties"][name]["type"] == ["object", "null"] and "anyOf" not in schema["properties"][name]
 
 

@@ -9,7 +9,8 @@
 #define BASE_UNTITLED                                                                                        \
     "corpus: markov\nvocabulary: 9\ncorpus_tokens: 400\ncontext: 4\nbatch: 2\n"                              \
     "measure: {every: 5, metrics: [norms, alignment, saturation, heads, attention, homogeneity, gradients, " \
-    "hessian, hessian_layers, residual, lyapunov, equilibrium, forces, sharpness]}\n"                        \
+    "hessian, hessian_layers, residual, lyapunov, equilibrium, forces, sharpness, "                          \
+    "spectra, spectra_values]}\n"                                                                            \
     "hessian: {probes: 2, steps: 3}\nlyapunov_exponents: 2\n"
 #define BASE_WITHOUT_STEPS "title: a test\n" BASE_UNTITLED
 #define BASE BASE_WITHOUT_STEPS "steps: 10\n"

@@ -42,10 +42,11 @@ SWEEPS = {
     "two stacks, all that is measured of them":
         "layers: 2\nlearning_rate: [0.1, 0.01]\ntogether:\n" + STACKS + "gradient_batches: 2\nmeasure: {every: 2, "
         "metrics: [norms, alignment, saturation, heads, attention, homogeneity, gradients, hessian, residual, "
-        "equilibrium, forces]}\n",
+        "equilibrium, forces, spectra]}\n",
     "one stack, everything": "layers: 2\nseed: [1, 0]\nhessian: {probes: 2, steps: 3}\nlyapunov_exponents: 2\n"
                              "measure: {every: 2, metrics: [norms, alignment, saturation, heads, attention, homogeneity, "
-                             "gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces, sharpness]}\n",
+                             "gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces, "
+                             "sharpness, spectra, spectra_values]}\n",
 }
 
 

@@ -62,7 +62,7 @@ validate: {{every: end, tokens: 128}}
 norm_placement: [pre, post, out]
 seed: [1, 2]
 measure: {{every: {every}, metrics: [norms, gradients, hessian, hessian_layers, residual, lyapunov, equilibrium,
-  forces, sharpness]}}
+  forces, sharpness, spectra, spectra_values]}}
 gradient_batches: 3
 hessian: {{probes: 2, steps: 4, batches: 2, every: {often}}}
 lyapunov_exponents: 4

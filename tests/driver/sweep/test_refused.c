@@ -429,7 +429,7 @@ static const struct refused rows[] = {
     {CASE(BASE "measure: {metrics: [nroms]}\n",
         "3:21: measure.metrics: 'nroms' is not one of norms, alignment, saturation, heads, attention, "
         "homogeneity, gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces, "
-        "sharpness")},
+        "sharpness, spectra, spectra_values")},
     {CASE(BASE "measure: {metrics: [norms, norms]}\n", "3:28: measure.metrics: norms appears twice")},
     {CASE(BASE "measure: {metrics: norms}\n", "3:20: measure.metrics: takes a list")},
     {CASE(BASE "measure: {steps: 3}\n", "3:18: measure.steps: takes a list")},
@@ -448,6 +448,10 @@ static const struct refused rows[] = {
     {CASE(BASE "measure: {steps: [0, 2, 5], metrics: [hessian]}\n"
                "hessian: {every: 4}\n",
         "4:10: hessian.every: no step above 0 of measure.steps is a multiple of 4")},
+    {CASE(BASE "measure: {every: 4, metrics: [spectra]}\nspectra: {every: 6}\n",
+        "4:10: spectra.every: 6 is not a multiple of measure.every 4")},
+    {CASE(BASE "measure: {metrics: [spectra_values]}\n",
+        "3:10: measure.metrics: spectra_values needs spectra as well")},
     {CASE("epochs: 1\n", "1:1: train_text: missing; corpus text needs one")},
     {CASE("corpus: bytes\nepochs: 1\n", "1:9: train_text: missing; corpus bytes needs one")},
     {CASE(BASE "train_text: t.txt\n", "3:13: train_text: corpus markov does not use it")},

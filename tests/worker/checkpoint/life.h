@@ -6,7 +6,7 @@
 #include "worker/checkpoint/checkpoint.h"
 #include "worker/train/train.h"
 
-enum { LIFE_ROWS = 16, LIFE_VALUES = 512, LIFE_WEIGHTS = 1 << 16, LIFE_SAID = 4096, LIFE_CALLS = 1024 };
+enum { LIFE_ROWS = 16, LIFE_VALUES = 2048, LIFE_WEIGHTS = 1 << 16, LIFE_SAID = 4096, LIFE_CALLS = 1024 };
 
 /* A small run, in a folder of its own, that can be stopped, saved and resumed; and all that it gives. */
 struct life {

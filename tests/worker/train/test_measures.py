@@ -24,7 +24,8 @@ layers: [4, 1]
 context: [5, 16]
 bias: false
 measure: {every: 100, metrics: [norms, alignment, saturation, heads, attention, homogeneity, equilibrium, residual,
-  lyapunov, forces, gradients, hessian, hessian_layers, sharpness]}
+  lyapunov, forces, gradients, hessian, hessian_layers, sharpness, spectra,
+  spectra_values]}
 lyapunov_exponents: 5
 gradient_batches: 4
 hessian: {probes: 2, steps: 5, every: 300}
@@ -59,6 +60,7 @@ def test_dimensions_are_as_long_as_the_longest_run_needs(ds):
 
 
 def test_attributes_say_how_it_was_measured(ds):
+    assert ds.attrs["spectra"] == "{every: auto}"
     assert ds.attrs["hessian"] == "{probes: 2, steps: 5, batches: 1, every: 300}"
     found = {name: ds.attrs[name] for name in ("lyapunov_exponents", "lyapunov_sweeps", "gradient_batches")}
     assert found == {"lyapunov_exponents": "5", "lyapunov_sweeps": "10", "gradient_batches": "4"}
@@ -70,6 +72,7 @@ def test_measured_steps_have_values_and_no_others(ds):
     layer = ds["layer"] < ds["layers"]
     head = ds["head"] < ds["heads"]
     bins = ds["attended"] < 2 * ds["context"]
+    matrix = ds["tensor"].isin(["q", "k", "v", "o", "w1", "w2"])
     for name, there in {"saturation": measured & layer, "hard_saturation": measured & layer,
                         "saturation_final": measured, "hard_saturation_final": measured,
                         "positions_attended": measured & layer & head, "fraction_attended": measured & layer & head,
@@ -82,6 +85,11 @@ def test_measured_steps_have_values_and_no_others(ds):
                         "residual_growth": measured & (ds["layers"] >= 3), "angle_exponent": measured,
                         "gradient_exponent": measured, "lyapunov": measured, "lyapunov_angular": measured,
                         "hessian_ritz": probed, "layer_hessian_largest": probed & layer,
+                        "top_singular": measured & layer & matrix, "stable_rank": measured & layer & matrix,
+                        "top_over_noise": measured & layer & matrix, "dead": measured & layer & matrix,
+                        "spectral_entropy": measured & layer & matrix, "qk_rank": measured & layer & head,
+                        "ov_rank": measured & layer & head, "qk_balance": measured & layer & head,
+                        "ov_balance": measured & layer & head, "singular_values": measured & layer & matrix,
                         "hessian_trace_error": probed, "hessian_stability": probed & (ds.step > 0),
                         "update_alignment_null": measured & (ds.step < 300)}.items():
         there = there.broadcast_like(ds[name]).transpose(*ds[name].dims)

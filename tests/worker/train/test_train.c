@@ -669,6 +669,36 @@ TEST(measure_validations_are_counted_as_they_come)
         }
 }
 
+/* Of groups that are measured at some of the measured steps alone. */
+TEST(measure_spectra_are_counted_as_they_come)
+{
+    int64_t steps[] = {0, 3, 4, 8, 12, 50};
+    struct run run = {.width = SPECTRA_WIDTH};
+    struct measure measure;
+
+    measure_init(&measure);
+    measure.steps = steps;
+    CHECK(measure_spectra(&measure, &run, 9) == 0 && !spectra_at(&measure, &run, 0, 9));
+    measure.group[GROUP_SPECTRA] = measure.group[GROUP_HESSIAN] = true;
+    for (measure.every = 0; measure.every < 4; measure.every++)
+        for (measure.spectra_every = EVERY_AUTO; measure.spectra_every < 5; measure.spectra_every++)
+            for (int64_t last = 0; last < 60; last++) {
+                int64_t count = 0, hessians = 0;
+                measure.step_count = measure.every ? 0 : 6;
+                measure.hessian_every = measure.spectra_every == EVERY_AUTO ? 1 : measure.spectra_every;
+                for (int64_t step = 0; step <= last; step++) {
+                    count += measure_at(&measure, step, last) && spectra_at(&measure, &run, step, last);
+                    hessians += measure_at(&measure, step, last) && hessian_at(&measure, step, last);
+                }
+                CHECK(measure_spectra(&measure, &run, last) == count && count == hessians);
+            }
+    measure.spectra_every = EVERY_AUTO;
+    CHECK(measure_spectra(&measure, &run, 50) == measure_count(&measure, 50));
+    run.width = SPECTRA_WIDTH + 1;
+    CHECK(measure_spectra(&measure, &run, 50) == 2 && spectra_at(&measure, &run, 50, 50));
+    CHECK(!spectra_at(&measure, &run, 4, 50) && spectra_at(&measure, &run, 0, 50));
+}
+
 TEST(metric_layout_has_no_holes)
 {
     struct measure all;

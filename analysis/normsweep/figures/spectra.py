@@ -1,0 +1,146 @@
+"""Largest singular values of matrices over the square root of learning rate over weight decay."""
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm
+from matplotlib.lines import Line2D
+
+from ..names import PHASE_AXES, REPEAT
+from ..plane import last
+from . import colours, look, runs, scales
+from .drawing import finished
+from .equilibrium import balance_times, times_note
+
+TOP, DEAD = "top_singular", "dead"
+RATE = PHASE_AXES[0]
+MOST = 6  # combinations of the axes beside the rate and the decay
+MARK = {"linestyle": "none", "markersize": 4, "markeredgewidth": 0.8}
+X = "√(rate / decay)"
+LINE = {**colours.THEORY, "label": f"in proportion to {X}"}
+ROOM = 30  # the smallest size of what is dead that is shown: so much below what is alive
+CAPTION = ("Largest singular value of each kind of matrix at the last measured step, over the root of "
+           "learning rate over weight decay: where decay balances updates, it is said to be in proportion to that (arXiv "
+           "2510.15262).")
+
+
+def setting(dataset, key):
+    """The values of a key, or the one that all runs have."""
+    return dataset[key] if key in dataset.coords else dataset.attrs[key]
+
+
+def ratio(dataset):
+    """√(learning rate / weight decay) of each run, over the grid; NaN without decay."""
+    rate, decay = (setting(dataset, key) for key in PHASE_AXES)
+    alone = setting(dataset, "decay_rule") == "independent"  # of the rate
+    found = dataset.outcome * 0.0 + rate / (decay / rate * alone + decay * (1 - alone))
+    return np.sqrt(found.where(np.isfinite(found)))
+
+
+def top_singular(dataset):
+    """One panel for each kind of matrix, a mark for each run but for seeds, with a line from its least to its greatest
+    value over seeds and layers."""
+    if not runs.is_measured(dataset, TOP, "step", "layer", "tensor"):
+        return None
+    done = dataset.sweep.done
+    values = last(dataset[TOP].where(done & np.isfinite(dataset[TOP]) & (dataset[TOP] > 0)))
+    with np.errstate(divide="ignore"):
+        places = ratio(dataset).where(done)
+    values = values.where(np.isfinite(places))
+    kinds = [i for i in range(dataset.sizes["tensor"]) if np.isfinite(values.isel(tensor=i)).any()]
+    if not kinds or len(np.unique(scales.finite([places.values]))) < 2:
+        return None
+    over = ["layer", *(axis for axis in (REPEAT,) if axis in values.dims)]
+    dead = last(dataset[DEAD].where(done)) == 1 if DEAD in dataset else values > np.inf
+    alive, every = values.where(~dead), np.exp(np.log(values).mean(over))
+    share = dead.where(np.isfinite(values)).mean(over)
+    marks = {"middle": np.exp(np.log(alive).mean(over)).fillna(every), "low": alive.min(over), "high": alive.max(over),
+             "dead": share}
+    places = places.mean([axis for axis in over if axis in places.dims])
+    everything = list(runs.combinations(dataset, runs.others_of(dataset, *PHASE_AXES)))
+    shown = runs.thinned_along(everything, MOST)
+    there = np.isfinite(ratio(dataset)) & done
+    times = [balance_times(dataset, run) for run in runs.listed(there)]
+    scale = rate_scale(dataset)
+    with look.style():
+        shape = look.crowd(len(kinds))
+        figure, panels = look.sheet(*shape, height=1.5 if len(kinds) > 1 else 2.4, sharex=True, sharey=True)
+        drawn = set()
+        for axes, kind in zip(panels.ravel(), kinds):
+            of_kind = {name: part.isel(tensor=kind) for name, part in marks.items()}
+            for i, at in enumerate(shown):
+                draw(axes, dataset, places, of_kind, at, colours.MARKERS[i], scale, drawn)
+            draw_line(axes, places, of_kind)
+            axes.set_title(look.title(str(dataset.tensor.values[kind]), shape[1]))
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            look.grid(axes)
+        below = limit(panels.ravel()[:len(kinds)], marks)
+        look.name_axes(panels, len(kinds), look.with_unit(X), look.with_unit("largest singular value"))
+        look.clear_rest(panels, len(kinds))
+        if scale:
+            bar = look.add_bar(figure, ScalarMappable(scale, colours.scale_of(RATE)),
+                               ax=panels.ravel()[:len(kinds)].tolist())
+            bar.set_label(look.label(dataset[RATE]))
+        notes = ["A mark is the geometric mean over layers" + (" and seeds" if REPEAT in over else "") +
+                 ", its line from the least to the greatest; of those that are not dead, if any.",
+                 "Dead: below a quarter of the size at which decay balances noise." * bool(drawn - {"full"}),
+                 f"Marks of {below} dead below the panels are not shown." * (below > 0),
+                 times_note(times), runs.left_out(dataset, shown, everything)]
+        return finished("top-singular", CAPTION, figure, dataset, legend(dataset, shown, drawn), notes)
+
+
+def rate_scale(dataset):
+    """The scale of the colours of learning rates; None with one."""
+    if RATE not in runs.axes_of(dataset):
+        return None
+    rates = dataset[RATE].values
+    return LogNorm(rates[rates > 0].min(), rates.max())
+
+
+def draw(axes, dataset, places, marks, at, marker, scale, drawn):
+    """The marks of one combination of the other axes."""
+    middle = marks["middle"].isel(at)
+    x, *parts = (part.broadcast_like(middle).transpose(*middle.dims).values.ravel()
+                 for part in (places.isel(at), middle, *(marks[name].isel(at) for name in ("low", "high", "dead"))))
+    rates = (dataset[RATE].broadcast_like(middle).transpose(*middle.dims).values.ravel() if scale
+             else np.ones(x.shape))
+    for place, value, low, high, dead, rate in zip(x, *parts, rates):
+        if not np.isfinite(place) or not np.isfinite(value):
+            continue
+        colour = colours.scale_of(RATE)(scale(rate)) if scale else colours.COLOURS[0]
+        fill = "full" if not dead > 0 else "left" if dead < 1 else "none"
+        axes.plot([place] * 2, [low, high], color=colour, linewidth=0.6)
+        axes.plot(place, value, marker=marker, color=colour, fillstyle=fill, markerfacecoloralt="white", **MARK)
+        drawn.add(fill)
+
+
+def limit(panels, marks):
+    """Limits of y around what is alive, with some room for what is dead; returns how many marks lie below."""
+    ends = scales.finite([marks["low"].values, marks["high"].values])
+    if not len(ends):
+        return 0
+    least = ends.min() / 1.5
+    dead = scales.finite([marks["middle"].where(marks["dead"] == 1).values])
+    if len(dead) and dead.min() < least:
+        least = max(dead.min() / 1.5, least / ROOM)
+    for axes in panels:
+        axes.set_ylim(least, ends.max() * 1.5)
+    return int((dead < least).sum())
+
+
+def draw_line(axes, places, marks):
+    """In proportion to the ratio, through the middle of the marks that are not dead."""
+    level = (marks["middle"] / places).where(marks["dead"] != 1)
+    found, ends = scales.finite([level.values]), scales.finite([places.values])
+    if len(found):
+        ends = np.array([ends.min(), ends.max()])
+        axes.plot(ends, np.exp(np.median(np.log(found))) * ends, zorder=1, **LINE)
+
+
+def legend(dataset, shown, drawn):
+    """What marks mean, and the combinations of the other axes."""
+    words = [Line2D([], [], marker=colours.MARKERS[i], color="0.3", label=runs.text(dataset, at), **MARK)
+             for i, at in enumerate(shown) if len(shown) > 1]
+    kinds = [Line2D([], [], marker="o", color="0.3", fillstyle=fill, markerfacecoloralt="white", label=label, **MARK)
+             for fill, label in (("left", "some are dead"), ("none", "dead")) if fill in drawn]
+    return [Line2D([], [], **LINE), *kinds, *words]
