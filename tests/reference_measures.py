@@ -475,8 +475,7 @@ def attention_measures(config, weights, sequences):
             entropy = -torch.special.xlogy(p, p).sum(-1)
             heads.append([(scores[:, h][there].max().item(), entropy[:, h][behind].mean().item(),
                            p[:, h, :, 0][behind].mean().item()) for h in range(config["heads"])])
-        depths.append([(norm(x[real]) / math.sqrt(x[real].numel()), median_ratios(x, real).mean())
-                       for x in passed.states])
+        depths.append([(x[real].square().mean().sqrt().item(), median_ratios(x, real).mean()) for x in passed.states])
     heads, depths = np.array(heads), [np.array(own) for own in depths]
     sinks = math.nan if np.isnan(heads[..., 2]).any() else (heads[..., 2] > 0.3).mean()
     found = {name: by_stack(config, heads[..., i]) for i, name in enumerate(("max_logit", "attention_entropy",
