@@ -25,8 +25,8 @@ MEASURED = {"record": 1, "measure": EVERY, "gradients": 2, "residual": 1, "equil
             "attention": 1, "evaluate": 1, "validate": 64}
 
 # Of these, values below 1 count as 1: logarithms and cosines, which may be near 0.
-NEAR_0 = ("loss", "max_logit", "entropy", "first_attention", "alignment", "alignment_null", "cosine", "growth", "growth_error", "slope", "slope_error",
-          "saturation", "saturation_final", "_r2")
+NEAR_0 = ("loss", "max_logit", "entropy", "first_attention", "alignment", "alignment_null", "cosine", "growth",
+          "growth_error", "slope", "slope_error", "saturation", "saturation_final", "_r2")
 
 LEVELS = ("", "", "avx2", "baseline")  # of vectors, "" being the machine's own
 # Relative errors of weights that gradients are tried with; how much larger those of gradients usually are.

@@ -337,8 +337,8 @@ def add_sublayer(config, x, function, norm):
 
 
 def block_forward(config, weights, stack, layer, x, real, memory=None, hard=False):
-    """The state [B, T, C] after a block, and the weights and scores of its self-attention. memory: the output of the stack before
-    it, and what of that is real."""
+    """The state [B, T, C] after a block, and the weights and scores of its self-attention. memory: the output of the
+    stack before it, and what of that is real."""
     def get(name):
         return weights.get((name, layer))
 

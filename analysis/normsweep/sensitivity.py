@@ -15,8 +15,8 @@ LOSSES = {"final_valid_loss": "valid_loss", "final_train_loss": "train_loss"}  #
 
 
 def lr_sensitivity(dataset: xr.Dataset, over: str | None = REPEAT, loss: str = "") -> xr.Dataset:
-    """The learning-rate sensitivity, as a Dataset over the other axes: the mean over the learning rates of min(loss, loss
-    at the start) minus the best loss. 0: all rates are as good as the best one.
+    """The learning-rate sensitivity, as a Dataset over the other axes: the mean over the learning rates of min(loss,
+    loss at the start) minus the best loss. 0: all rates are as good as the best one.
 
     `over` names the axis of repeats; None if there is none. `loss`: final_valid_loss, which is the default if it was
     measured, or final_train_loss. Rates count alike, so they should be evenly spaced, as on an axis in logarithms; only
@@ -29,8 +29,8 @@ def lr_sensitivity(dataset: xr.Dataset, over: str | None = REPEAT, loss: str = "
     start               the loss at step 0 of each repeat: of the same text if it was validated there, else train_loss
     rates               the number of rates that count
 
-    A run that diverged has the loss at the start. Runs that have not ended, or failed, do not count; with fewer than two
-    rates that do, or without a run that is done, the values are NaN.
+    A run that diverged has the loss at the start. Runs that have not ended, or failed, do not count; with fewer than
+    two rates that do, or without a run that is done, the values are NaN.
 
     Raises ValueError if learning_rate is not an axis, or the dataset has no such loss.
     """

@@ -35,8 +35,8 @@ def plane(dataset):
 
 
 def steps(dataset):
-    return over_steps(whole(dataset), "attention-steps", WHOLE, "What the heads attend to, over the steps: the share of "
-                      f"them with a sink, the largest score, the mean entropy. {SINK}", labels=LABELS)
+    return over_steps(whole(dataset), "attention-steps", WHOLE, "What the heads attend to, over the steps: the share "
+                      f"of them with a sink, the largest score, the mean entropy. {SINK}", labels=LABELS)
 
 
 def by_layer(dataset):
@@ -50,6 +50,6 @@ def activations(dataset):
 
 
 def largest(dataset):
-    return states.by_depth(dataset, "activations-largest", "activation_max", "The largest element of the residual stream "
-                           "over the median of a sequence's elements, after each block.",
+    return states.by_depth(dataset, "activations-largest", "activation_max", "The largest element of the residual "
+                           "stream over the median of a sequence's elements, after each block.",
                            look.with_unit("largest over median"), log=True)

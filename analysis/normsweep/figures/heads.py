@@ -49,7 +49,8 @@ def set_bins(axes, words):
 
 
 def by_layer(dataset):
-    return of_layers(dataset, "heads-by-layer", BY_HEAD, "The attention of each head of the saturated network, by layer.")
+    return of_layers(dataset, "heads-by-layer", BY_HEAD,
+                     "The attention of each head of the saturated network, by layer.")
 
 
 def of_layers(dataset, name, variables, caption):

@@ -52,7 +52,8 @@ def sharpness(dataset):
     with look.style():
         figure, _, note = run_panels(dataset, "critical_sharpness", draw, look.label(dataset.step),
                                      look.with_unit("sharpness"), height=1.8)
-        handles = [Line2D([], [], label=words, **style) for name in names for style, words in (VALUES[name], LIMITS[name])]
+        handles = [Line2D([], [], label=words, **style)
+                   for name in names for style, words in (VALUES[name], LIMITS[name])]
         return finished("critical-sharpness", "Critical sharpness 2/c, where c is the rate at which a step along the "
                         "update begins to raise the loss of its batch; above 2 / learning rate the step raised it.",
                         figure, dataset, handles, [note])

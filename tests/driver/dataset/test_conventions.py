@@ -44,9 +44,9 @@ SWEEPS = {
         "metrics: [norms, alignment, saturation, heads, attention, homogeneity, gradients, hessian, residual, "
         "equilibrium, forces, spectra]}\n",
     "one stack, everything": "layers: 2\nseed: [1, 0]\nhessian: {probes: 2, steps: 3}\nlyapunov_exponents: 2\n"
-                             "measure: {every: 2, metrics: [norms, alignment, saturation, heads, attention, homogeneity, "
-                             "gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces, "
-                             "sharpness, spectra, spectra_values]}\n",
+                             "measure: {every: 2, metrics: [norms, alignment, saturation, heads, attention, "
+                             "homogeneity, gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, "
+                             "forces, sharpness, spectra, spectra_values]}\n",
 }
 
 

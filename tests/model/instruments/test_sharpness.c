@@ -80,10 +80,11 @@ TEST(sharpness_of_a_quadratic)
         above += square * curvature(i);
         below += square;
     }
-    for (double clip = 1; clip > 0.01; clip /= 2) {
+    for (int halvings = 0; halvings < 7; halvings++) {
+        const double clip = ldexp(1, -halvings);
         double expected = clip * above / below;
-        for (double away = 0x1p-7; away <= 0x1p7;
-             away *= 1.7) { /* the rate of the step, over the one sought */
+        for (int eighths = -56; eighths <= 56; eighths += 5) {
+            const double away = exp2(eighths / 8.0); /* the rate of the step, over the one sought */
             double value = search(&q, clip, 1, away * 2 / expected, NAN);
             double width = q.sharpness.high - q.sharpness.low;
             CHECK(width <= (fabs(log2(away)) < 3 ? SHARPNESS_WIDTH : 0.5));

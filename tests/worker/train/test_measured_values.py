@@ -99,7 +99,7 @@ def test_attention(trained):
         assert len(want) == 6 and (cell.attention_entropy.sel(step=LAST) > 0).all()
         for name, value in want.items():
             got = cell[name].sel(step=LAST)
-            np.testing.assert_allclose(np.ravel(got), np.ravel(value), rtol=1e-9, atol=1e-9, err_msg=f"{name} of {config}")
+            np.testing.assert_allclose(np.ravel(got), np.ravel(value), 1e-9, 1e-9, err_msg=f"{name} of {config}")
 
 
 def test_validation(trained):
