@@ -32,8 +32,8 @@ def lacking():
 
 
 def begin_alone():
-    """Begins the program again in a mount namespace of its own, if it has none yet: `ip netns` mounts what it makes, and
-    so nothing stays mounted, however the program ends. A host ends with the program that has made it, too."""
+    """Begins the program again in a mount namespace of its own, if it has none yet: `ip netns` mounts what it makes,
+    and so nothing stays mounted, however the program ends. A host ends with the program that has made it, too."""
     if os.readlink("/proc/self/ns/mnt") == os.readlink(f"/proc/{os.getppid()}/ns/mnt"):
         mounted = 'mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && exec "$@"'
         os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", "sh", "-c", mounted, "sh",

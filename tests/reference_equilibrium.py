@@ -66,8 +66,8 @@ def by_chance(config, key, theta, u, rate, steps):
 
 
 def forces(config, key, theta, direction, rate, steps):
-    """(decay, injection, chance, pull) of the step of one tensor, after so many steps, as what they add to the square of
-    its norm."""
+    """(decay, injection, chance, pull) of the step of one tensor, after so many steps, as what they add to the square
+    of its norm."""
     if key not in theta:
         return [math.nan] * 4
     here, u, rounded = flat([theta[key]]), flat([direction[key]]), config.get("weights", "float") != "float"

@@ -230,8 +230,8 @@ def equilibrium_measures(config, theta, after, rate):
 
 
 def whole_force(force):
-    """Of all tensors together, [.., force] in the order of FORCES: what is by chance is in the pull where it is not known
-    of all."""
+    """Of all tensors together, [.., force] in the order of FORCES: what is by chance is in the pull where it is not
+    known of all."""
     aligned = np.nansum(force[..., 2:])
     chance = force[..., 2].sum()
     return np.array([force[..., 0].sum(), force[..., 1].sum(), chance,

@@ -1,4 +1,4 @@
-"""What norms are made of: the share of each force in the change of |theta|^2, and the rate at which directions change."""
+"""What norms are made of: the share of each force in the change of |theta|^2; the rate at which directions change."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def forces_at_boundary(dataset: xr.Dataset) -> xr.DataArray:
     injection, chance and pull, which sum to 1 there. Along the axes without weight_decay, and `force`.
 
     Linear in the logarithm of weight decay between the two runs beside the boundary (`ds.sweep.boundary()`), so that
-    the sum differs from 1 by the error of that. NaN where there is no boundary. Chance is NaN where it is not known, and
-    pull has both.
+    the sum differs from 1 by the error of that. NaN where there is no boundary. Chance is NaN where it is not known,
+    and pull has both.
 
     Raises ValueError if the sweep did not measure the group `forces`, or has no axis weight_decay.
     """

@@ -112,7 +112,8 @@ TOGETHER = {"grokking": grokking.together}
 BOOKKEEPING = frozenset((
     "attempts", "deaths", "session", "seconds", "tokens_per_second", "last_step", "diverged_step",
     "ended_early", "host", "reason",
-    "rate_sum", "balance_error", "force_error", "growth_exponent_error", "fit_aligned_k", "fit_misaligned_k", "fit_adam_like_a",
+    "rate_sum", "balance_error", "force_error", "growth_exponent_error", "fit_aligned_k", "fit_misaligned_k",
+    "fit_adam_like_a",
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
     "output_homogeneity_degree_r2", "gradient_depth_slope_error", "gradient_depth_slope_theory",
     "batch_gradient_norm", "residual_growth_error", "hessian_trace_error", "hessian_bound", "layer_hessian_trace",

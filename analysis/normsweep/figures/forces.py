@@ -1,5 +1,5 @@
-"""What norms are made of: decay, injection, chance and pull over the steps, by tensor, along the boundary of growth, and
-which of them is the largest over the plane."""
+"""What norms are made of: decay, injection, chance and pull over the steps, by tensor, along the boundary of growth,
+and which of them is the largest over the plane."""
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -139,8 +139,8 @@ def along_boundary(dataset):
         notes = ["The three sum to 1, what decay takes away, where growth stops.",
                  "Means over seeds; bars are the range over them." if repeated else "",
                  runs.left_out(dataset, shown, combinations)]
-        return finished("forces-boundary", "What adds to the square of the norm along the boundary of growth, as a share "
-                        "of what decay takes away in the whole run.", figure, dataset, handles, notes)
+        return finished("forces-boundary", "What adds to the square of the norm along the boundary of growth, as a "
+                        "share of what decay takes away in the whole run.", figure, dataset, handles, notes)
 
 
 def line_of(force):
@@ -179,5 +179,5 @@ def largest(dataset):
         long_name="largest force", flag_values=np.arange(len(words) + 1, dtype="i1"),
         flag_meanings=" ".join([*words, "none"]), **{NATURE: dataset[SUM].attrs.get(NATURE, "")})
     return cells.over_plane(dataset.assign({LARGEST: variable}), "forces-plane", [LARGEST],
-                            "Which force has moved the square of the parameters' norm most in the whole run, whether it "
-                            "added or took away.")
+                            "Which force has moved the square of the parameters' norm most in the whole run, whether "
+                            "it added or took away.")

@@ -19,8 +19,8 @@ X = "√(rate / decay)"
 LINE = {**colours.THEORY, "label": f"in proportion to {X}"}
 ROOM = 30  # the smallest size of what is dead that is shown: so much below what is alive
 CAPTION = ("Largest singular value of each kind of matrix at the last measured step, over the root of "
-           "learning rate over weight decay: where decay balances updates, it is said to be in proportion to that (arXiv "
-           "2510.15262).")
+           "learning rate over weight decay: where decay balances updates, it is said to be in proportion to that "
+           "(arXiv 2510.15262).")
 
 
 def setting(dataset, key):

@@ -166,8 +166,8 @@ def test_killed_before_each_sync(undisturbed, tmp_path):
 
 @pytest.mark.thorough("waits for sweeps that are killed")
 def test_killed_whole_more_often_than_a_run_may_kill_workers(tmp_path):
-    """The only run, which is under way each time, counts deaths and does not fail; its first checkpoint takes them back.
-    """
+    """The only run, which is under way each time, counts deaths and does not fail; its first checkpoint takes them
+    back."""
     (tmp_path / "a.yaml").write_text(SWEEP.replace("[1e-2, 1e-3]", "1e-2").replace("[1, 2]", "1"))
 
     def begun():

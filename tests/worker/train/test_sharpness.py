@@ -74,7 +74,7 @@ def test_is_the_search_of_the_definition(case):
         assert passes < 10
         before = 2 / (start * 2 ** ((low + high) / 2))
         assert difference("critical_sharpness", got[t], before) < 1e-6
-        beside, here = (high - low) / 2 + 0.01, along.loss()  # nothing below it raises the loss, something above it does
+        beside, here = (high - low) / 2 + 0.01, along.loss()  # nothing below raises the loss, something above does
         assert along.loss(2 / before * 2**beside) > here
         assert all(along.loss(2 / before * 2**exponent) <= here for exponent in np.linspace(-6, -beside, 40))
 
