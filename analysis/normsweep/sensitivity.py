@@ -8,6 +8,7 @@ import xarray as xr
 from .gradients import error_of_mean
 from .memory import loaded
 from .names import DONE, OUTCOMES, REPEAT
+from .predicted import key
 
 RATE = "learning_rate"
 DIVERGED = OUTCOMES.index("diverged")
@@ -29,20 +30,22 @@ def lr_sensitivity(dataset: xr.Dataset, over: str | None = REPEAT, loss: str = "
     start               the loss at step 0 of each repeat: of the same text if it was validated there, else train_loss
     rates               the number of rates that count
 
-    A run that diverged has the loss at the start. Runs that have not ended, or failed, do not count; with fewer than
-    two rates that do, or without a run that is done, the values are NaN.
+    A run that diverged has the loss at the start. Runs that have not ended, or failed, do not count. The sensitivity is
+    NaN with fewer than two rates that do, so also without an axis learning_rate, and without a run that is done.
 
-    Raises ValueError if learning_rate is not an axis, or the dataset has no such loss.
+    Raises ValueError if the dataset has no such loss.
     """
-    if "outcome" not in dataset or RATE not in dataset.outcome.dims:
-        raise ValueError("learning_rate is not an axis of this sweep")
     measured = [name for name in LOSSES if name in dataset and bool(dataset[name].notnull().any())]
     name = loss or next(iter(measured), "final_valid_loss")
     if name not in measured:
         raise ValueError(f"{name} was not measured in this sweep" if name in LOSSES else
                          f"loss: '{name}' is not one of {', '.join(LOSSES)}")
     wanted = [name, LOSSES[name], "train_loss", "outcome"]
-    dataset = loaded(dataset[list(dict.fromkeys(wanted))], wanted).sortby(RATE)
+    rate = key(dataset, RATE)
+    dataset = loaded(dataset[list(dict.fromkeys(wanted))], wanted)
+    if RATE not in dataset.outcome.dims:
+        dataset = dataset.drop_vars(RATE, errors="ignore").expand_dims({RATE: [float(rate)]})
+    dataset = dataset.sortby(RATE)
     first = dataset.sel(step=0).drop_vars("step")
     start = first[LOSSES[name]].fillna(first.train_loss).mean(RATE)
     done = (dataset.outcome == DONE) & dataset[name].notnull()

@@ -58,10 +58,17 @@ def test_runs_that_do_not_count():
     assert np.isnan(found.best_rate.values[2]) and found.best_rate.values[1] == 1e-3
 
 
+def test_one_rate():
+    ds = sweep([[2.0, 1.5], [1.0, 1.2]], [[DONE, DONE]] * 2)
+    alone = ds.drop_vars("learning_rate").isel(learning_rate=1).assign_attrs(learning_rate=0.01)
+    for one in (ds.isel(learning_rate=1), alone, alone.isel(seed=0)):
+        found = one.sweep.lr_sensitivity()
+        assert np.isnan(found.sensitivity.item()) and "learning_rate" not in found.dims
+        assert (found.rates == 1).all() and (found.best_rate == 1e-2).all() and found.best.values.flat[0] == 1.0
+
+
 def test_refused():
     ds = sweep([[2.0], [1.0]], [[DONE], [DONE]])
-    with pytest.raises(ValueError, match="learning_rate is not an axis of this sweep"):
-        ds.isel(learning_rate=0).sweep.lr_sensitivity()
     with pytest.raises(ValueError, match="loss: 'accuracy' is not one of final_valid_loss, final_train_loss"):
         ds.sweep.lr_sensitivity(loss="accuracy")
     with pytest.raises(ValueError, match="final_valid_loss was not measured in this sweep"):
