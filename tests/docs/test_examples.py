@@ -11,7 +11,7 @@ from conftest import tiny, train_sweep
 from test_docs import NOT_EXECUTED, reason
 TINY = tiny(vocabulary=9, corpus_tokens=1000, layers=None, width=4, heads=1, feedforward=4, context=4, batch=2) + """\
 steps: 4
-measure: {every: 2, metrics: [norms, alignment, gradients, equilibrium, forces]}
+measure: {every: 2, metrics: [norms, alignment, gradients, equilibrium, forces, spectra]}
 gradient_batches: 1
 validate: {every: 2, tokens: 64}
 """
