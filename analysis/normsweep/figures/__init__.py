@@ -65,6 +65,8 @@ FIGURES = (
     Figure("forces-plane", forces.largest, ("force_sum",)),
     Figure("top-singular", spectra.top_singular, (spectra.TOP, spectra.DEAD),
            "runs that have ended with several learning rates or weight decays above 0"),
+    Figure("spectra", spectra.ranks, spectra.RANKS),
+    Figure("spectra-heads", spectra.heads, spectra.HEADS),
     Figure("steps", curves.sizes, ("step_size", "update_norm", "grad_norm")),
     Figure("steps-by-layer", depth.steps, ("layer_step_size", "layer_alignment", "layer_gradient_alignment")),
     Figure("saturation", states.saturation, ("saturation", "hard_saturation")),
@@ -117,7 +119,7 @@ BOOKKEEPING = frozenset((
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
     "output_homogeneity_degree_r2", "gradient_depth_slope_error", "gradient_depth_slope_theory",
     "batch_gradient_norm", "residual_growth_error", "hessian_trace_error", "hessian_bound", "layer_hessian_trace",
-    "layer_hessian_trace_error", "layer_hessian_bound"))
+    "layer_hessian_trace_error", "layer_hessian_bound", "singular_values"))
 
 
 def why_empty(dataset, name):

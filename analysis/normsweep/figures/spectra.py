@@ -1,4 +1,4 @@
-"""Largest singular values of matrices over the square root of learning rate over weight decay."""
+"""Largest singular values of matrices over the square root of learning rate over weight decay; ranks over the steps."""
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -6,13 +6,19 @@ from matplotlib.colors import LogNorm
 from matplotlib.lines import Line2D
 
 from ..names import PHASE_AXES, REPEAT
-from ..plane import last
+from ..plane import averaged, last
 from . import colours, look, runs, scales
 from .drawing import finished
 from .equilibrium import balance_times, times_note
+from .lines import over_steps
 
 TOP, DEAD = "top_singular", "dead"
 RATE = PHASE_AXES[0]
+LABELS = {name: look.with_unit(words) for name, words in {
+    "stable_rank": "stable rank", "spectral_entropy": "singular values\nin effect",
+    "top_over_noise": "largest over\nthat of noise", "qk_rank": "QK rank", "ov_rank": "OV rank",
+    "qk_balance": "QK balance", "ov_balance": "OV balance"}.items()}
+RANKS, HEADS = tuple(LABELS)[:3], tuple(LABELS)[3:]
 MOST = 6  # combinations of the axes beside the rate and the decay
 MARK = {"linestyle": "none", "markersize": 4, "markeredgewidth": 0.8}
 X = "√(rate / decay)"
@@ -81,8 +87,10 @@ def top_singular(dataset):
             bar = look.add_bar(figure, ScalarMappable(scale, colours.scale_of(RATE)),
                                ax=panels.ravel()[:len(kinds)].tolist())
             bar.set_label(look.label(dataset[RATE]))
-        notes = ["A mark is the geometric mean over layers" + (" and seeds" if REPEAT in over else "") +
-                 ", its line from the least to the greatest; of those that are not dead, if any.",
+        count = int(there.sum())
+        notes = [f"{runs.count_text(count, count)}.",
+                 f"A mark is the geometric mean over layers{' and seeds' * (REPEAT in over)}, "
+                 "its line from the least to the greatest; of those that are not dead, if any.",
                  "Dead: below a quarter of the size at which decay balances noise." * bool(drawn - {"full"}),
                  f"Marks of {below} dead below the panels are not shown." * (below > 0),
                  times_note(times), runs.left_out(dataset, shown, everything)]
@@ -144,3 +152,24 @@ def legend(dataset, shown, drawn):
     kinds = [Line2D([], [], marker="o", color="0.3", fillstyle=fill, markerfacecoloralt="white", label=label, **MARK)
              for fill, label in (("left", "some are dead"), ("none", "dead")) if fill in drawn]
     return [Line2D([], [], **LINE), *kinds, *words]
+
+
+def ranks(dataset):
+    """How many singular values matrices have in effect, and their largest over that of noise, over the steps."""
+    return over_steps(averages(dataset, RANKS), "spectra", RANKS, "Stable rank, number of singular values in effect (exp of their "
+                      "entropy), and the largest over that of white noise of the same size. Means over layers and "
+                      "matrices.", labels=LABELS)
+
+
+def heads(dataset):
+    """Ranks and balances of heads over the steps."""
+    return over_steps(averages(dataset, HEADS), "spectra-heads", HEADS, "Ranks of the products of each head's matrices, "
+                      "of queries and keys and of output and values; balance: how far the two are from being equal, 0 if "
+                      "they are. Means over layers and heads.",
+                      labels=LABELS)
+
+
+def averages(dataset, names):
+    """The dataset with these variables averaged over layers, matrices and heads."""
+    return dataset.assign({name: averaged(dataset[name], [
+        dim for dim in dataset[name].dims if dim in ("layer", "tensor", "head")]) for name in names if name in dataset})
