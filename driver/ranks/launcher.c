@@ -105,8 +105,8 @@ static void add(struct command_line *line, const char *argument)
  */
 static int compose(struct command_line *line, const struct launch *launch, int ranks, struct error *error)
 {
-    const char *const handed[] = {LEASE_VARIABLE, launch->observer.variable, SPARES_VARIABLE,
-        getenv(CHOSEN_VARIABLE) ? CHOSEN_VARIABLE : NULL};
+    const char *const handed[] = {LEASE_VARIABLE, launch->observer.variable, SPARES_VARIABLE};
+    const char *const given[] = {CHOSEN_VARIABLE, "NORMSWEEP_VECTOR", "OPENBLAS_CORETYPE"}; /* if it is set */
     int release = launch->mpirun->release; /* 0: not Open MPI's */
 
     line->program = process_program();
@@ -121,10 +121,15 @@ static int compose(struct command_line *line, const struct launch *launch, int r
         add(line, "--oversubscribe");
         add(line, "--bind-to");
         add(line, "none");
-        for (size_t i = 0; i < sizeof(handed) / sizeof(*handed) && handed[i]; i++) {
+        for (size_t i = 0; i < sizeof(handed) / sizeof(*handed); i++) {
             add(line, "-x");
             add(line, handed[i]);
         }
+        for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
+            if (getenv(given[i])) {
+                add(line, "-x");
+                add(line, given[i]);
+            }
     }
     if (launch->mpirun->hosts) {
         add(line, release > 0 ? "--hostfile" : "-f");
