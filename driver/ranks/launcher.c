@@ -121,7 +121,7 @@ static int compose(struct command_line *line, const struct launch *launch, int r
         add(line, "--oversubscribe");
         add(line, "--bind-to");
         add(line, "none");
-        for (size_t i = 0; i < sizeof(handed) / sizeof(*handed); i++) {
+        for (size_t i = 0; i < sizeof(handed) / sizeof(*handed) && handed[i]; i++) {
             add(line, "-x");
             add(line, handed[i]);
         }
