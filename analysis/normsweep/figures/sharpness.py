@@ -25,13 +25,14 @@ def limit(dataset, run, name):
     if name == "hessian_preconditioned":
         part = dataset.isel(run)
         return (part.hessian_preconditioned / part.hessian_stability).values
-    last_step = int(dataset.last_step.isel(run))
-    of_run = {axis: i for axis, i in run.items()}
-    keys = [key(dataset, word) for word in KEYS]
-    keys = [value.isel({axis: i for axis, i in of_run.items() if axis in value.dims}).item() for value in keys]
+    keys = [key(dataset, word) for word in (*KEYS, "steps")]
+    *keys, planned = [value.isel({axis: i for axis, i in run.items() if axis in value.dims}).item() for value in keys]
+    planned = planned or float(dataset.last_step.isel(run))  # of epochs, the steps taken
     steps = dataset.step.values.astype(int)
-    every = 2 / np.maximum(rates(max(last_step, 1), *keys), np.finfo(float).tiny)
-    return np.where(steps < last_step, every[np.minimum(steps, len(every) - 1)], np.nan)
+    if not 0 < planned <= steps.max():
+        return np.full(steps.size, np.nan)
+    every = 2 / np.maximum(rates(int(planned), *keys), np.finfo(float).tiny)
+    return np.where(steps < planned, every[np.minimum(steps, len(every) - 1)], np.nan)
 
 
 def sharpness(dataset):
