@@ -99,7 +99,8 @@ static int compare_blocks(struct blockwise_case *k, int64_t stack, bool hard)
             form.cross ? k->state[stack - 1] : NULL, k->state[stack]);
         differ += differs(k, stack, transformer_state(&k->whole.model, stack, layer + 1 - form.begin));
         transformer_attended(&k->model, &k->whole.batch, layer, &(struct attended){.count = k->count[0]});
-        transformer_attended(&k->whole.model, &k->whole.batch, layer, &(struct attended){.count = k->count[1]});
+        transformer_attended(
+            &k->whole.model, &k->whole.batch, layer, &(struct attended){.count = k->count[1]});
         differ += memcmp(k->count[0], k->count[1], (size_t)counts * sizeof(int32_t)) != 0;
     }
     return differ;
