@@ -136,7 +136,8 @@ def along_boundary(dataset):
         names = MEANING if "chance" in drawn else {**MEANING, "pull": WITH_CHANCE}
         handles = [Line2D([], [], label=names[force], **line_of(force)) for force in LOOKS if force in drawn]
         repeated = dataset.sizes.get(runs.REPEAT, 1) > 1
-        notes = ["The three sum to 1, what decay takes away, where growth stops.",
+        notes = [runs.counted(dataset, "norm_growth"),
+                 "The three sum to 1, what decay takes away, where growth stops.",
                  "Means over seeds; bars are the range over them." if repeated else "",
                  runs.left_out(dataset, shown, combinations)]
         return finished("forces-boundary", "What adds to the square of the norm along the boundary of growth, as a "

@@ -19,6 +19,8 @@ LIMITS = {
                                "bound at the edge of stability"),
 }
 
+MOST_STEPS = 10**8  # whose rates are computed
+
 
 def limit(dataset, run, name):
     """What a value is compared with, at each measured step: 2 / rate of the next step, or the eigenvalue's bound."""
@@ -29,7 +31,7 @@ def limit(dataset, run, name):
     *keys, planned = [value.isel({axis: i for axis, i in run.items() if axis in value.dims}).item() for value in keys]
     planned = planned or float(dataset.last_step.isel(run))  # of epochs, the steps taken
     steps = dataset.step.values.astype(int)
-    if not 0 < planned <= steps.max():
+    if not 0 < planned <= min(steps.max(), MOST_STEPS):
         return np.full(steps.size, np.nan)
     every = 2 / np.maximum(rates(int(planned), *keys), np.finfo(float).tiny)
     return np.where(steps < planned, every[np.minimum(steps, len(every) - 1)], np.nan)
