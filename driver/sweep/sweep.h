@@ -148,8 +148,8 @@ int64_t axis_index(int64_t count, const struct axis *axis, int64_t number, int64
 /* The row of a parameter in the values of an axis; -1: the axis does not move it. */
 int64_t axis_row(const struct axis *axis, const struct param *param);
 
-/* Orders two indices of a struct axis by the values of its parameters, for memory_sorted. */
-int axis_compare(const void *axis, int64_t a, int64_t b);
+/* Orders two indices of a struct axis, `context`, by the values of its parameters, for memory_sorted. */
+int axis_compare(const void *context, int64_t a, int64_t b);
 
 /* The number of the axis of this name; -1: there is none. */
 int64_t axis_named(int64_t count, const struct axis *axis, const char *name);
