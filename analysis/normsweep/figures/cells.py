@@ -212,7 +212,7 @@ def draw_pending(axes, part, values, plane, normaliser, palette):
     axes.pcolormesh(x.edges, y.edges, nearest, cmap=palette, norm=normaliser, alpha=PALE)
     hatch(axes, x, y, pending.values & diverged[rows, columns], {**MARKS["diverged"], "alpha": PALE})
     told = hatch(axes, x, y, np.isfinite(nearest), colours.PENDING)
-    style = {**colours.PENDING, "facecolor": "0.95"} if told else {**MARKS["diverged"], "alpha": PALE}
+    style = colours.PENDING if told else {**MARKS["diverged"], "alpha": PALE}
     return pending, [Patch(**style, label="pending, like the nearest that has ended")]
 
 

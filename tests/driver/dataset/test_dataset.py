@@ -319,7 +319,7 @@ def test_show_and_status_refuse(path, tmp_path, normsweep):
             (("show", "a.nc"), "a.nc: is not a normsweep dataset"),
             (("status", "a.nc"), "a.nc: is not a normsweep dataset"),
             (("status", "b.nc"), "b.nc: No such file or directory"),
-            (("status", "."), ".: Is a directory")):
+            (("status", "."), ".: is a folder; if it has parts of a sweep, status counts")):
         done = normsweep(*arguments, status=2)
         assert done.stderr.startswith(message) and done.stderr.count("\n") == 1 and done.stdout == ""
 

@@ -267,7 +267,8 @@ def check_measurements(pair, run, want):
     for step in pair.measured:
         assert set(want[step]) | {"balance_error", "force_error"} == {*ROW_METRICS, *OF_TWO}, "each is compared"
         for name in set(want[step]) - {*OF_TWO}:
-            check_value(step, name, rows[step][name], want[step][name], pair.tolerance)
+            rounded = name == "tensor_forces" and pair.tolerance > 1e-6  # of tensors whose gradient is rounding alone
+            check_value(step, name, rows[step][name], want[step][name], pair.tolerance * (10 if rounded else 1))
         assert step == pair.last_step or abs(rows[step]["balance_error"][0]) <= 1e-13
         there = ~np.isnan(want[step]["tensor_norm"])
         known = not np.isnan(want[step]["force_sum"][there][:, 0]).any()
