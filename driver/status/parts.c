@@ -120,9 +120,8 @@ static int read_part(struct survey *whole, bool first, const char *file, const s
     if (!is_of(first ? &part : whole, &part, &cause)) {
         survey_release(&part);
         return error_set(error, ERROR_INPUT,
-            "%s: is not a part of the sweep, or of the division, that the first file of its folder is of; "
-            "move "
-            "it elsewhere",
+            "%s: is not a part of the sweep, or of the division, that the first file of its folder is "
+            "of; move it elsewhere",
             file);
     }
     char **reason = first ? memory_zero((size_t)part.view.cells, sizeof(*reason)) : whole->reason;

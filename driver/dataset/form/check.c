@@ -229,9 +229,8 @@ static int examine(struct header *header, const char *path, struct error *error)
     int cause, descriptor = regular_open(path, &header->bytes, &cause);
     if (descriptor < 0 && cause == EISDIR)
         return error_set(error, ERROR_INPUT,
-            "%s: is a folder; if it has parts of a sweep, status counts their runs, analysis/figures draws "
-            "them, "
-            "and analysis/join makes one dataset of them",
+            "%s: is a folder; if it has parts of a sweep, status counts their runs, analysis/figures "
+            "draws them, and analysis/join makes one dataset of them",
             path);
     if (descriptor < 0)
         return cause == REGULAR_NONE ? layout_refuse(error, path) : layout_error(error, path, cause);
