@@ -19,6 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+/* The caller frees it. */
+static char *parts_folder(const struct start *start)
+{
+    const char *output = start->sweep.output;
+
+    return memory_copy_part(output, (size_t)(strrchr(output, '/') - output));
+}
 
 int start_load(struct start *start, struct error *error)
 {
@@ -35,8 +44,7 @@ int start_load(struct start *start, struct error *error)
         return 0;
     if (sweep_take_part(&start->sweep, arguments->part, error) != 0)
         return -1;
-    const char *output = start->sweep.output;
-    char *folder = memory_copy_part(output, (size_t)(strrchr(output, '/') - output));
+    char *folder = parts_folder(start);
     int parts = survey_parts(folder, error);
     if (parts > 0 && parts != start->sweep.parts)
         parts = error_set(error, ERROR_INPUT,
@@ -53,8 +61,15 @@ int start_load_corpus(struct start *start, struct error *error)
         start->sweep.source.breath = &start->breath;
     }
     int result = sweep_load_corpus(&start->sweep, &start->corpus, error);
-    if (result == 0 && start->sweep.parts)
-        job_divide(&start->sweep, &start->corpus);
+    if (result != 0 || !start->sweep.parts)
+        return result;
+    job_divide(&start->sweep, &start->corpus);
+    /* A dataset that is there says itself what differs. */
+    if (arguments_has(start->arguments, OPTION_FRESH) || access(start->sweep.output, F_OK) == 0)
+        return 0;
+    char *folder = parts_folder(start);
+    result = survey_check_division(folder, start->sweep.part_text, error);
+    free(folder);
     return result;
 }
 

@@ -45,6 +45,39 @@ static char *part_path(const char *path, int number, int parts)
     return memory_format("%s%s%d-of-%d.nc", path, path[length - 1] == '/' ? "" : "/", number, parts);
 }
 
+/* What a text of ATTRIBUTE_PART, "3/8 <digest>", says of all parts alike. */
+static bool same_division(const char *there, const char *here)
+{
+    const char *before = there ? strchr(there, ' ') : NULL, *own = here ? strchr(here, ' ') : NULL;
+
+    return before && own && strcmp(before, own) == 0;
+}
+
+int survey_check_division(const char *path, const char *division, struct error *error)
+{
+    int parts = survey_parts(path, error), cause = 0;
+    bool read = false, same = true;
+
+    for (int number = 1; number <= parts && !read; number++) {
+        char *file = part_path(path, number, parts), *there;
+        struct view view;
+        if (access(file, F_OK) == 0 && view_open(&view, file, error) == 0) {
+            there = view_text(&view, ATTRIBUTE_PART, &cause);
+            read = !cause;
+            same = !read || same_division(there, division);
+            free(there);
+            view_close(&view);
+        }
+        if (!same)
+            error_set(error, ERROR_INPUT,
+                "%s: is a part of another sweep, or its texts were others; give another -o, or move it "
+                "elsewhere",
+                file);
+        free(file);
+    }
+    return parts < 0 || !same ? -1 : 0;
+}
+
 static double sum_of_known(double a, double b)
 {
     return isnan(a) ? b : isnan(b) ? a : a + b;
@@ -99,8 +132,7 @@ static bool is_of(const struct survey *whole, const struct survey *part, int *ca
 {
     char *there = view_text(&whole->view, ATTRIBUTE_PART, cause);
     char *here = view_text(&part->view, ATTRIBUTE_PART, cause);
-    const char *before = there ? strchr(there, ' ') : NULL, *own = here ? strchr(here, ' ') : NULL;
-    bool same = before && own && strcmp(before, own) == 0 && part->view.cells == whole->view.cells;
+    bool same = same_division(there, here) && part->view.cells == whole->view.cells;
 
     free(there);
     free(here);

@@ -62,6 +62,10 @@ int survey_read(
  * it is not a folder with parts. -1: files of different N. */
 int survey_parts(const char *path, struct error *error);
 
+/* Checks that a part which begins in a folder is of the same sweep and division as those that are there: the
+ * first one that can be read. division: as in ATTRIBUTE_PART. 0, or -1 with the error set. */
+int survey_check_division(const char *path, const char *division, struct error *error);
+
 /* Does a process hold the dataset, or one of the parts? As lease_is_held. */
 bool survey_is_held(const char *path, int *unknown);
 

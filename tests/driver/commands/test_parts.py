@@ -149,6 +149,22 @@ def test_parts_of_another_number_are_refused(folder, more):
     assert refused(folder, *more, "sweep.yaml", "--part", "1/3").startswith("sweep.parts: has parts of ")
 
 
+@pytest.mark.parametrize("more", [["run", "-j", "0"], ["run", "--dry-run"], ["plan"]])
+def test_a_part_of_another_sweep_is_refused(folder, more):
+    """Before anything is trained; not if all parts are begun anew."""
+    (folder / "sweep.parts/2-of-3.nc").unlink()
+    before = {path: path.read_bytes() for path in folder.rglob("*.nc")}
+    changed = ["--part", "2/3", "--set", "seed=[1, 2, 3]"]
+    assert refused(folder, *more, "sweep.yaml", *changed) == (
+        "sweep.parts/1-of-3.nc: is a part of another sweep, or its texts were others; give another -o, or move it "
+        "elsewhere")
+    assert {path: path.read_bytes() for path in folder.rglob("*.nc")} == before
+    command(folder, *more, "sweep.yaml", "--part", "2/3")
+    (folder / "sweep.parts/2-of-3.nc").unlink(missing_ok=True)
+    if more[0] == "run":
+        command(folder, *more, "sweep.yaml", "--fresh", *changed)
+
+
 def test_failed_runs_of_a_part_are_repeated(folder):
     path = folder / "sweep.parts/2-of-3.nc"
     with netcdf(path) as file:
