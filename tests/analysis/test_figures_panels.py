@@ -217,3 +217,15 @@ def test_balance_takes_one_over_twice_rate_times_decay(keys, times):
         "The balance takes 1/(2 · rate · decay) steps; the runs last 0.4 to 4 times as long; 1 of 2 last less than 3 "
         "times, which is too short.")
     assert equilibrium.times_note([np.nan]) == "" and "too short" not in equilibrium.times_note([4.0])
+
+
+def test_dots_of_scores_have_room():
+    """Those at 0 and in the hundreds, in different runs of one column: none is cut by the frame."""
+    made = dataset({"learning_rate": [1e-3, 1e-1]}, None, [0, 10], {"layer": [0, 1], "head": [0, 1, 2]},
+                   norm_growth=[0.9, 1.1], **{name: (["step", "layer", "head"], lambda rate, step, layer, head: (
+                       np.where((rate > 1e-2) & (step > 0), 300.0 + 50 * head, 0.1 * head)))
+                       for name in ("max_logit", "attention_entropy", "first_attention")})
+    for axes in panels(drawing(made, "attention-by-layer")):
+        places = np.concatenate([line.get_xydata() for line in axes.lines])
+        high = axes.transAxes.inverted().transform(axes.transData.transform(places))[:, 1]
+        assert (high > 0.02).all() and (high < 0.98).all()

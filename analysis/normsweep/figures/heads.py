@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ..plane import is_linear
-from . import colours, look, runs
+from . import colours, look, runs, scales
 from .drawing import finished, run_panels
 from .states import ends
 
@@ -69,13 +69,16 @@ def of_layers(dataset, name, variables, caption):
                 axes.set_xticks(runs.thinned(range(dataset.sizes["layer"]), 4))
                 look.grid(axes, "y")
             row[0].set_ylabel(title)
-        for axes, variable in zip(panels[0], variables):
+        for axes, column, variable in zip(panels[0], panels.T, variables):
             axes.set_title(look.column_title(look.label(dataset[variable]), len(variables)))
             if variable == "positions_attended":
                 axes.set_ylim(0.9, max(2.2, axes.get_ylim()[1]))
                 axes.set_yscale("log")
             elif variable == "max_logit":
                 axes.set_yscale("asinh", linear_width=1)
+                drawn = np.arcsinh(scales.finite([line.get_ydata() for one in column for line in one.lines]))
+                room = 0.08 * max(np.ptp(drawn), 1)
+                axes.set_ylim(*np.sinh([drawn.min() - room, drawn.max() + room]))
             elif is_linear(dataset[variable]):
                 axes.set_ylim(-0.04, max(1.04, axes.get_ylim()[1]))
         for axes in panels[-1]:
