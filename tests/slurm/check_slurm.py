@@ -180,6 +180,20 @@ def test_node_lost(cluster, sweeps, tmp_path):
     assert_complete(chain, sweeps)
 
 
+def test_a_dead_node_that_slurm_takes_for_alive(cluster, sweeps, tmp_path):
+    """A job gets a node that has just died: it trains on the others, and the chain does not end."""
+    chain = Chain(cluster, sweeps, tmp_path, "--nodes=3", "--ntasks-per-node=1", "--time=30", "--chain=2", "--hold")
+    cluster.lose_node("n2", chain.jobs[0])
+    cluster.run("scontrol", "release", chain.jobs[0])
+    chain.wait_over()
+    cluster.start_node("n2")
+    cluster.wait_idle()
+    log = chain.log(chain.jobs[0])
+    assert "status 3: the program does not start on n2" in log and "once more on the other nodes" in log
+    assert chain.statuses() == [0] and chain.states() == ["COMPLETED", "CANCELLED"], "\n".join(chain.logs())
+    assert_complete(chain, sweeps)
+
+
 def test_srun_is_stopped_and_carried_on(cluster, sweeps, tmp_path):
     def stop(chain):
         cluster.run("scancel", "--batch", "--signal=USR1", chain.jobs[0], check=False)

@@ -677,6 +677,24 @@ def test_a_lease_of_a_dead_node_is_waited_for(slurm):
     assert lines[1].endswith(" status 3: one more attempt in 65 s, when the lease of a dead node has expired")
 
 
+@pytest.mark.parametrize("dead, library, status", [
+    ("n2", "Open MPI v4.1.4, package: Debian", 0), pytest.param("n2", "MPICH Version:\t4.0.2", 134, marks=slow),
+    pytest.param("n*", "Open MPI v4.1.4", 3, marks=slow), ("none", "Open MPI v4.1.4", 3)])
+def test_a_node_that_does_not_answer_is_left_out(slurm, dead, library, status):
+    """Slurm takes it for alive until SlurmdTimeout is over. The chain ends if it is not the node's fault."""
+    slurm.command("scontrol", '[[ $2 != hostnames ]] || printf "%s\\n" ${3//,/ }')
+    slurm.command("srun", f'[[ $* != *--nodelist={dead}\\ * ]]')
+    slurm.command("squeue", "echo 7")
+    path = program(slurm, '[[ $3 == --hosts ]] || exit 3; cat "$4" >on; echo "$4" >list', library)
+    lines = slurm.run(BATCH, "sweep.yaml", status=status, NORMSWEEP=path, NORMSWEEP_LEFT="0",
+                      SLURM_JOB_NODELIST="n1,n2,n3")[0].splitlines()
+    assert any(line.endswith(" status 3: the program does not start on n2") for line in lines) == (status != 3)
+    assert slurm.called("scancel") == ([] if status == 134 else [["7"]])
+    if status == 0:
+        assert (slurm.folder / "on").read_text() == "n1\nn3\n"
+        assert not os.path.exists((slurm.folder / "list").read_text().strip())
+
+
 def test_a_job_without_a_chain_leaves_others_alone(slurm):
     slurm.command("squeue", "echo 7")
     slurm.batch(0, NORMSWEEP=program(slurm, "exit 0"))
