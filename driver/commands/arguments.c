@@ -53,6 +53,8 @@ static int take_value(struct scan *scan, enum option option, const char *name, c
     void *field = (char *)arguments + row->offset;
     struct texts *texts = field;
 
+    if (row->kind != STORE_FLAG && row->kind != STORE_TEXTS && arguments_has(arguments, option))
+        return misuse(scan, "given twice:", name, "");
     arguments->given |= 1u << option;
     if (row->kind == STORE_FLAG)
         return value ? misuse(scan, "unexpected value for", name, "") : 0;

@@ -189,11 +189,10 @@ static int tell(const struct start *start, const struct starter *starter, bool r
  * nothing is either. The caller frees it. */
 static char *place_of(const struct sweep *sweep)
 {
-    char *place = memory_copy(sweep->output), *folder = sweep->parts ? output_folder(place) : NULL;
+    char *place = memory_copy(sweep->output);
 
-    if (folder && access(folder, F_OK) != 0 && errno == ENOENT)
+    if (sweep->parts_folder && access(sweep->parts_folder, F_OK) != 0 && errno == ENOENT)
         *strrchr(place, '/') = '-';
-    free(folder);
     return place;
 }
 

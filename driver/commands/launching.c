@@ -10,10 +10,7 @@
 #include "driver/text/text.h"
 #include "worker/host/host.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { SPARES = 1 };
 
@@ -78,12 +75,12 @@ int launching_check(struct start *start, bool look, struct error *error)
 
     if (mpirun_check_root(error) != 0)
         return -1;
-    if (arguments->hosts && access(arguments->hosts, R_OK) != 0)
-        return error_set(error, ERROR_INPUT, "%s: %s", arguments->hosts, strerror(errno));
     if (!arguments_has(arguments, OPTION_FRESH) && !arguments_has(arguments, OPTION_RETRY_FAILED) &&
         has_ended(sweep))
         return 0;
     if (launching_prepare(start, pending, error) != 0)
+        return -1;
+    if (arguments->hosts && mpirun_check_hosts(&start->mpirun, error) != 0)
         return -1;
     int spares = launching_spares(start), ranks = workers_here(start, pending) + spares + 1;
     if (spares == 0)

@@ -104,8 +104,10 @@ static void print_counts(
         free(folder);
         puts("run the same command again to continue");
     } else {
-        char *program = quote_path(program_invocation_name), *output = quote_path(sweep->output);
-        printf("to see the results: %s show %s\n", program, output);
+        const char *folder = sweep->parts_folder;
+        char *program = quote_path(program_invocation_name);
+        char *output = quote_path(folder ? folder : sweep->output);
+        printf("to see the results: %s %s %s\n", program, folder ? "status" : "show", output);
         free(program);
         free(output);
         if (count[OUTCOME_FAILED] > 0)

@@ -21,14 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The caller frees it. */
-static char *parts_folder(const struct start *start)
-{
-    const char *output = start->sweep.output;
-
-    return memory_copy_part(output, (size_t)(strrchr(output, '/') - output));
-}
-
 int start_load(struct start *start, struct error *error)
 {
     const struct arguments *arguments = start->arguments;
@@ -44,13 +36,11 @@ int start_load(struct start *start, struct error *error)
         return 0;
     if (sweep_take_part(&start->sweep, arguments->part, error) != 0)
         return -1;
-    char *folder = parts_folder(start);
-    int parts = survey_parts(folder, error);
+    int parts = survey_parts(start->sweep.parts_folder, error);
     if (parts > 0 && parts != start->sweep.parts)
-        parts = error_set(error, ERROR_INPUT,
-            "%s: has parts of %d and not of %d; give --part I/%d, or move these parts elsewhere", folder,
-            parts, start->sweep.parts, parts);
-    free(folder);
+        return error_set(error, ERROR_INPUT,
+            "%s: has parts of %d and not of %d; give --part I/%d, or move these parts elsewhere",
+            start->sweep.parts_folder, parts, start->sweep.parts, parts);
     return parts < 0 ? -1 : 0;
 }
 
@@ -67,10 +57,7 @@ int start_load_corpus(struct start *start, struct error *error)
     /* A dataset that is there says itself what differs. */
     if (arguments_has(start->arguments, OPTION_FRESH) || access(start->sweep.output, F_OK) == 0)
         return 0;
-    char *folder = parts_folder(start);
-    result = survey_check_division(folder, start->sweep.part_text, error);
-    free(folder);
-    return result;
+    return survey_check_division(start->sweep.parts_folder, start->sweep.part_text, error);
 }
 
 void start_release(struct start *start)
@@ -188,10 +175,8 @@ int64_t start_open_output(struct start *start, struct error *error)
     const struct sweep *sweep = &start->sweep;
     struct dataset *dataset;
 
-    char *folder = sweep->parts ? output_folder(sweep->output) : NULL;
-    if (folder)
-        mkdir(folder, 0777); /* without it the lease cannot be taken, which says so */
-    free(folder);
+    if (sweep->parts_folder)
+        mkdir(sweep->parts_folder, 0777); /* without it the lease cannot be taken, which says so */
     if (lease_take(&start->lease, sweep->output, error) != 0)
         return -1;
     start->held = true;

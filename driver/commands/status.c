@@ -85,12 +85,21 @@ static enum pause_end pause_for(double seconds)
     return why;
 }
 
+/* Also a link whose target does not exist yet. */
+static bool is_absent(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 /* ---- --watch ---- */
 
-enum { WATCH_SECONDS = 2, LOST_SECONDS = 60 };
+enum { WATCH_SECONDS = 2 };
 
 struct watch {
     const char *path;
+    double limit; /* seconds to wait for the dataset, also if it cannot be read any more */
     bool json; /* a line of JSON for each look */
     struct canvas canvas; /* rows 0: plain lines */
     struct run_naming naming;
@@ -99,16 +108,19 @@ struct watch {
     double lost; /* since when the dataset could not be read; 0: it could */
 };
 
-/* Reads the dataset. Returns 1 if it was readable less than LOST_SECONDS ago, as it may come back; -1:
- * error. */
+/* Reads the dataset. Returns 1 if it is not there yet, or was readable before and may come back; -1: error.
+ */
 static int look_again(struct watch *watch, struct error *error)
 {
     double now = clock_now();
     struct survey survey;
 
     if (survey_read(&survey, watch->path, watch->known ? &watch->survey : NULL, now, error) != 0) {
+        if (watch->lost == 0 && !watch->known && is_absent(watch->path) && watch->limit > 0)
+            lines_print(stderr, 0, "%s: not there yet; waiting for it", watch->path);
         watch->lost = watch->lost > 0 ? watch->lost : now;
-        return watch->known && now - watch->lost < LOST_SECONDS ? 1 : -1;
+        bool may_come = watch->known || is_absent(watch->path);
+        return may_come && now - watch->lost < watch->limit ? 1 : -1;
     }
     if (watch->known)
         survey_release(&watch->survey);
@@ -141,10 +153,11 @@ static int show_watched(struct watch *watch, bool first, struct error *error)
 
 static int follow_dataset(struct watch *watch, struct error *error)
 {
-    for (bool first = true;; first = false) {
+    for (bool first = true;;) {
         int result = look_again(watch, error);
         if (result < 0 || (result == 0 && show_watched(watch, first, error) != 0))
             return -1;
+        first = first && result != 0;
         if (ferror(stdout) || (result == 0 && !survey_is_going(&watch->survey)))
             return STATUS_DONE;
         if (pause_for(WATCH_SECONDS) == PAUSE_INTERRUPTED) {
@@ -157,9 +170,10 @@ static int follow_dataset(struct watch *watch, struct error *error)
 
 /* With `json` as one object a line, else as a picture that is redrawn on a terminal, and elsewhere as blocks
  * of plain lines. Returns the exit status, which is 130 after SIGINT; -1 with a message in error. */
-static int status_watch(const char *path, bool json, struct error *error)
+static int status_watch(const char *path, double limit, bool json, struct error *error)
 {
-    struct watch watch = {.path = path, .json = json, .canvas = {.file = stdout, .whole_screen = true}};
+    struct watch watch = {
+        .path = path, .limit = limit, .json = json, .canvas = {.file = stdout, .whole_screen = true}};
 
     if (!json)
         watch.canvas.terminal = terminal_find(stdout);
@@ -174,7 +188,6 @@ static int status_watch(const char *path, bool json, struct error *error)
 /* ---- --wait ---- */
 
 enum { LOOK_SECONDS = 1 };
-enum { WAIT_LIMIT = 60 }; /* seconds, unless --limit says otherwise */
 enum { WAIT_ON = -2 }; /* neither an exit status nor an error */
 
 struct wait {
@@ -198,14 +211,6 @@ static int is_held(const char *path, struct error *error)
     if (cause && output_is_at_fault(cause))
         return error_set(error, ERROR_INPUT, "%s: its lease: %s", path, strerror(cause));
     return held;
-}
-
-/* Also a link whose target does not exist yet. */
-static bool is_absent(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
 static bool is_changed(struct wait *wait)
@@ -306,21 +311,24 @@ static int status_wait(const char *path, double limit, bool json, struct error *
 
 /* ---- the command ---- */
 
+enum { LIMIT_SECONDS = 60 }; /* unless --limit says otherwise */
+
 int command_status(const struct arguments *arguments, struct error *error)
 {
     bool wait = arguments_has(arguments, OPTION_WAIT), watch = arguments_has(arguments, OPTION_WATCH);
-    bool json = arguments_has(arguments, OPTION_JSON), limit = arguments_has(arguments, OPTION_LIMIT);
+    bool json = arguments_has(arguments, OPTION_JSON), limited = arguments_has(arguments, OPTION_LIMIT);
+    double limit = limited ? arguments->limit : LIMIT_SECONDS;
     const char *path = arguments->operand[0];
     struct survey survey;
 
     if (wait && watch)
         return error_set(error, ERROR_INPUT, "normsweep status: --watch and --wait exclude each other");
-    if (limit && !wait)
-        return error_set(error, ERROR_INPUT, "normsweep status: --limit goes with --wait");
+    if (limited && !wait && !watch)
+        return error_set(error, ERROR_INPUT, "normsweep status: --limit goes with --wait and --watch");
     if (wait)
-        return status_wait(path, limit ? arguments->limit : WAIT_LIMIT, json, error);
+        return status_wait(path, limit, json, error);
     if (watch)
-        return status_watch(path, json, error);
+        return status_watch(path, limit, json, error);
     if (survey_read(&survey, path, NULL, clock_now(), error) != 0)
         return -1;
     int result = print_survey(&survey, json, error);

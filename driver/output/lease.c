@@ -50,7 +50,7 @@ struct lease {
 
 static int in_use(const struct lease *lease, const struct lease_record *holder, struct error *error)
 {
-    static const char way_on[] = "wait for it with status --wait, or give another -o";
+    static const char way_on[] = "wait for it with status --wait; another sweep needs another -o";
 
     if (holder->process.pid <= 0)
         return error_set(error, ERROR_ENVIRONMENT, "%s: in use by another sweep (%s); %s", lease->output,

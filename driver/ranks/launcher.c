@@ -318,18 +318,24 @@ enum { LOST = -2, STATUS_SIGNAL = 128 };
 static int judge_start(const struct launcher *l, struct error *error)
 {
     int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : STATUS_SIGNAL;
-    bool killed = status == 0 || status >= STATUS_SIGNAL;
+    const char *hosts = l->launch->mpirun->hosts, *command = l->launch->mpirun->command;
+    bool killed = status == 0 || status >= STATUS_SIGNAL, told = l->error.last[0] != '\0';
+    bool foreign = hosts && status != ERROR_INPUT && status != ERROR_ENVIRONMENT; /* a line of ssh */
 
     if (l->put_down)
         return LOST;
-    if (l->error.last[0])
+    if (told && !foreign)
         return WIFEXITED(l->ended) && status == ERROR_INPUT ? ERROR_INPUT : ERROR_ENVIRONMENT;
     if (is_hydra(l) && WIFEXITED(l->ended))
         killed = status < STATUS_SIGNAL || l->ranks.most > 0;
-    if (killed)
+    if (killed && !told)
         return LOST;
-    return error_set(
-        error, ERROR_ENVIRONMENT, "%s: ended before the sweep could begin", l->launch->mpirun->command);
+    if (hosts)
+        return error_set(error, ERROR_ENVIRONMENT,
+            "%s: %s could not begin on these hosts; each must let this one in without a password: ssh HOST "
+            "true",
+            hosts, command);
+    return error_set(error, ERROR_ENVIRONMENT, "%s: ended before the sweep could begin", command);
 }
 
 static int judge(struct launcher *l, struct error *error)

@@ -139,6 +139,21 @@ char *mpirun_map(const struct mpirun *mpirun)
     return output_of((char **)argument);
 }
 
+/* Open MPI's mpirun says in pages what is wrong with a file; whether hosts can be reached shows at the start.
+ */
+int mpirun_check_hosts(const struct mpirun *mpirun, struct error *error)
+{
+    if (access(mpirun->hosts, R_OK) != 0)
+        return error_set(error, ERROR_INPUT, "%s: %s", mpirun->hosts, strerror(errno));
+    char *map = mpirun->release > 0 ? mpirun_map(mpirun) : NULL;
+    bool none = map && !strstr(map, "Data for node: ");
+    free(map);
+    if (!none)
+        return 0;
+    return error_set(error, ERROR_INPUT, "%s: %s finds no hosts in it; each line is HOST slots=N",
+        mpirun->hosts, mpirun->command);
+}
+
 /* The lines are "mca:oob:tcp:param:oob_tcp_if_include:source:default". */
 bool mpirun_may_set_network(void)
 {

@@ -100,6 +100,9 @@ int mpirun_check_root(struct error *error);
  * itself would print pages, or hang. */
 int mpirun_check_folder(int ranks, bool look, struct error *error);
 
+/* Checks that mpirun can read its file of hosts. -1 with a message in error. */
+int mpirun_check_hosts(const struct mpirun *mpirun, struct error *error);
+
 /* Finds the command on the PATH that belongs to this program's MPI. -1 with a message in error: there is
  * none, or no PATH. */
 int mpirun_find(struct mpirun *mpirun, struct error *error);

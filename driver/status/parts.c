@@ -127,12 +127,13 @@ static void add_part(struct survey *whole, struct survey *part)
     survey_count(whole);
 }
 
-/* Is the part of the same sweep and of the same division as the whole? */
-static bool is_of(const struct survey *whole, const struct survey *part, int *cause)
+/* Is this part `number` of the same sweep and of the same division as the whole? */
+static bool is_of(const struct survey *whole, const struct survey *part, int number, int *cause)
 {
     char *there = view_text(&whole->view, ATTRIBUTE_PART, cause);
     char *here = view_text(&part->view, ATTRIBUTE_PART, cause);
-    bool same = same_division(there, here) && part->view.cells == whole->view.cells;
+    bool same = same_division(there, here) && strtol(here, NULL, 10) == number &&
+                part->view.cells == whole->view.cells;
 
     free(there);
     free(here);
@@ -140,8 +141,8 @@ static bool is_of(const struct survey *whole, const struct survey *part, int *ca
 }
 
 /* Surveys a part, and makes it the whole if it is the first, or adds it. */
-static int read_part(struct survey *whole, bool first, const char *file, const struct survey *before,
-    double now, struct error *error)
+static int read_part(struct survey *whole, bool first, const char *file, int number,
+    const struct survey *before, double now, struct error *error)
 {
     int cause = 0;
     bool held = lease_is_held(file, &cause);
@@ -149,12 +150,12 @@ static int read_part(struct survey *whole, bool first, const char *file, const s
 
     if (survey_make(&part, file, held, before, now, error) != 0)
         return -1;
-    if (!is_of(first ? &part : whole, &part, &cause)) {
+    if (!is_of(first ? &part : whole, &part, number, &cause)) {
         survey_release(&part);
         return error_set(error, ERROR_INPUT,
-            "%s: is not a part of the sweep, or of the division, that the first file of its folder is "
-            "of; move it elsewhere",
-            file);
+            "%s: is not part %d of the sweep and the division that the first file of its folder is of; "
+            "move it elsewhere",
+            file, number);
     }
     char **reason = first ? memory_zero((size_t)part.view.cells, sizeof(*reason)) : whole->reason;
     for (int64_t cell = -1; (cell = survey_next_failed(&part, cell + 1)) >= 0;)
@@ -205,7 +206,7 @@ static int parts_read(struct survey *survey, const char *path, int parts, const 
     for (int number = 1; result == 0 && number <= parts; number++) {
         char *file = part_path(path, number, parts), *others = missing;
         if (access(file, F_OK) == 0) {
-            result = read_part(survey, found++ == 0, file, before, now, error);
+            result = read_part(survey, found++ == 0, file, number, before, now, error);
         } else {
             missing = memory_format("%s%s%d", others ? others : "", others ? ", " : "", number);
             free(others);

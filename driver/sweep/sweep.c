@@ -267,6 +267,7 @@ int sweep_load(struct sweep *sweep, const char *path, const char *const *setting
 
 int sweep_take_part(struct sweep *sweep, const char *part, struct error *error)
 {
+    const char *tail = strrchr(sweep->output, '.');
     int number = 0, parts = 0, end = 0, stem = (int)strlen(sweep->output);
 
     sscanf(part, "%6d/%6d%n", &number, &parts, &end);
@@ -277,11 +278,11 @@ int sweep_take_part(struct sweep *sweep, const char *part, struct error *error)
         return error_set(error, ERROR_INPUT,
             "%s:1:1: refine: chooses its runs from the results of all others, so --part cannot divide it",
             sweep->path);
-    if (stem > 3 && strcmp(sweep->output + stem - 3, ".nc") == 0)
-        stem -= 3;
-    char *output = memory_format("%.*s.parts/%d-of-%d.nc", stem, sweep->output, number, parts);
+    if (tail && tail > sweep->output && (strcmp(tail, ".nc") == 0 || strcmp(tail, ".parts") == 0))
+        stem = (int)(tail - sweep->output);
+    sweep->parts_folder = memory_format("%.*s.parts", stem, sweep->output);
     free(sweep->output);
-    sweep->output = output;
+    sweep->output = memory_format("%s/%d-of-%d.nc", sweep->parts_folder, number, parts);
     sweep->part = number;
     sweep->parts = parts;
     return 0;
@@ -296,6 +297,7 @@ void sweep_release(struct sweep *sweep)
     free(sweep->spots);
     free(sweep->axis);
     free(sweep->skip);
+    free(sweep->parts_folder);
     free(sweep->part_of);
     free(sweep->part_text);
     for (int i = 0; i < sweep->included_count; i++) {

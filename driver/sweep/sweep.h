@@ -86,6 +86,7 @@ struct sweep {
     uint64_t *skip; /* one bit for each cell, set if the cell is skipped; NULL: none is */
     int64_t skipped; /* number of skipped cells */
     int part, parts; /* of a divided sweep, the part that is trained, from 1 on; parts 0: it is not divided */
+    char *parts_folder; /* OUT.parts; NULL: it is not divided */
     int *part_of; /* [cells] the part of each cell, 0: skipped; NULL: not divided, or not yet: job_divide */
     char *part_text; /* "3/8 <digest of the division>"; NULL likewise */
     struct refine refine; /* which of the others are trained */
@@ -137,7 +138,7 @@ bool sweep_skips(const struct sweep *sweep, int64_t cell);
 bool sweep_trains(const struct sweep *sweep, int64_t cell);
 
 /*
- * Makes the sweep a part, given as "3/8", of a sweep whose output is OUT.nc: the output becomes
+ * Makes the sweep a part, given as "3/8", of a sweep whose output is OUT.nc or OUT.parts: it becomes
  * OUT.parts/3-of-8.nc. Which cells the part has is known after job_divide. -1: ERROR_INPUT.
  */
 int sweep_take_part(struct sweep *sweep, const char *part, struct error *error);

@@ -187,7 +187,10 @@ static const char *guess_cause(const struct parsing *parsing, struct position fa
 static int parser_fault(struct parsing *parsing)
 {
     const yaml_parser_t *parser = &parsing->parser;
-    struct position fault = {(int)parser->problem_mark.line + 1, (int)parser->problem_mark.column + 1, NULL};
+    /* A key without its ':' is noticed in the next line. */
+    bool of_key = parser->context && strstr(parser->context, "a simple key");
+    const yaml_mark_t mark = of_key ? parser->context_mark : parser->problem_mark;
+    struct position fault = {(int)mark.line + 1, (int)mark.column + 1, NULL};
     struct string why = {0};
 
     if (parser->error == YAML_MEMORY_ERROR)

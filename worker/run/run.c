@@ -163,8 +163,8 @@ int run_check(const struct run *run, const struct param **at, struct error *erro
         return -1;
     if ((run->epochs != 0) == (run->steps != 0)) {
         *at = param_find("steps");
-        return error_set(error, ERROR_INPUT,
-            "%s: give either epochs or steps, at least 1, and set the other to 0", (*at)->name);
+        return error_set(error, ERROR_INPUT, "%s: give either steps or epochs, %s", (*at)->name,
+            run->steps ? "and set the other to 0" : "at least 1");
     }
     return check_size(run, at, error);
 }

@@ -223,6 +223,8 @@ USAGE = {
     ("run", "-x", "a.yaml"): "normsweep run: unknown option '-x'; see normsweep run --help",
     ("run", "a.yaml", "-o"): "normsweep run: a value is missing after '-o'",
     ("run", "a.yaml", "--output="): "normsweep run: a value is missing after '--output'",
+    ("run", "--part", "1/3", "a.yaml", "--part=2/3"): "normsweep run: given twice: '--part'",
+    ("plan", "a.yaml", "-j2", "-j3"): "normsweep plan: given twice: '-j'",
     ("run", "a.yaml", "--set"): "normsweep run: a value is missing after '--set'",
     ("run", "a.yaml", "--fresh=yes"): "normsweep run: unexpected value for '--fresh'",
     ("check", "none.yaml"): "none.yaml: No such file or directory",

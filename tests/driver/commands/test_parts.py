@@ -107,7 +107,9 @@ def test_dry_run_and_plan(folder):
     assert "\nskip      4 cells\n" in said and not (folder / "sweep.parts").exists()
     assert "runs        6, 18 cells skipped\n" in command(folder, "plan", "sweep.yaml", "--part", "3/3").stdout
     command(folder, "run", "sweep.yaml", "--part", "2/2", "-o", "there.nc", "-j", "0")
-    assert (folder / "there.parts/2-of-2.nc").exists()
+    said = command(folder, "run", "sweep.yaml", "--part", "1/2", "-o", "there.parts", "-j", "0").stdout
+    assert [path.name for path in sorted(folder.glob("there.parts/*.nc"))] == ["1-of-2.nc", "2-of-2.nc"]
+    assert said.endswith(f"\nto see the results: {NORMSWEEP} status there.parts\n")
 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "1", "1/", "1/3x", "-1/3", "1/3/3", " 1/3"])
@@ -243,14 +245,21 @@ def netcdf(path):
 
 def test_status_of_mixed_parts(folder):
     parts = folder / "sweep.parts"
+    shutil.copytree(parts, folder / "kept.parts")
     shutil.copy(parts / "1-of-3.nc", parts / "1-of-4.nc")
     assert "sweep.parts: has parts of " in refused(folder, "status", "sweep.parts")
     (parts / "1-of-4.nc").unlink()
     shutil.copy(folder / "sweep.nc", parts / "2-of-3.nc")
-    assert refused(folder, "status", "sweep.parts").startswith("sweep.parts/2-of-3.nc: is not a part of the sweep")
+    assert refused(folder, "status", "sweep.parts").startswith("sweep.parts/2-of-3.nc: is not part 2 of the sweep")
+    for number in (1, 2):  # a copy under another name
+        shutil.copy(parts / "3-of-3.nc", parts / f"{number}-of-3.nc")
+        assert refused(folder, "status", "sweep.parts") == (
+            f"sweep.parts/{number}-of-3.nc: is not part {number} of the sweep and the division that the first file of "
+            "its folder is of; move it elsewhere")
+        shutil.copy(folder / "kept.parts" / f"{number}-of-3.nc", parts)
     command(folder, "run", "sweep.yaml", "-o", "other.nc", "--part", "2/3", "-j", "0", "--set", "seed=[1, 2, 3]")
     shutil.copy(folder / "other.parts/2-of-3.nc", parts / "2-of-3.nc")
-    assert refused(folder, "status", "sweep.parts").startswith("sweep.parts/2-of-3.nc: is not a part of the sweep")
+    assert refused(folder, "status", "sweep.parts").startswith("sweep.parts/2-of-3.nc: is not part 2 of the sweep")
     (folder / "empty").mkdir()
     for what in ("status", "show"):
         assert refused(folder, what, "empty").startswith("empty: is a folder; if it has parts of a sweep, status ")

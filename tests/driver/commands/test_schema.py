@@ -65,7 +65,7 @@ OF_A_VALUE = re.compile(
 # What the schema does not say: numbers that editors read otherwise, equal integers that doubles do not tell apart, the
 # memory that a network of so many layers would take, that epochs and steps are both 0.
 BEYOND = re.compile(r"too close to 0|'010' is not|layers: \d+ is above 131071|argument of xarray|control character|"
-                    r"seed: \d+ appears twice|skip: '\w+' is neither|set the other to 0")
+                    r"seed: \d+ appears twice|skip: '\w+' is neither|give either steps")
 
 
 def check(folder, text):

@@ -263,6 +263,16 @@ def test_wait_says_what_it_waited_for(folder):
         assert done.stderr == f"{path}: there was no dataset for 1 s; --limit SECONDS waits longer\n"
 
 
+def test_watch_waits_for_a_dataset(folder):
+    assert run(NORMSWEEP, "status", "new.nc", "--watch", "--limit", "0", cwd=folder, status=2).stderr == (
+        "new.nc: No such file or directory\n")
+    with Background(folder, "status", "new.nc", "--watch") as watch:
+        wait_until(lambda: watch.text["err"], "it says that it waits")
+        run(NORMSWEEP, "run", "a.yaml", "-o", "new.nc", "-j", "0", cwd=folder)
+        shown, said = watch.ended(0)
+    assert said == "new.nc: not there yet; waiting for it\n" and shown.startswith("new.nc: waited ")
+
+
 def test_wait_refuses_what_is_no_dataset(folder):
     for options in (["--wait"], ["--wait", "--json"], ["--json"], ["--json", "--watch"]):
         done = run(NORMSWEEP, "status", "a.yaml", *options, cwd=folder, status=2)
@@ -271,7 +281,7 @@ def test_wait_refuses_what_is_no_dataset(folder):
 
 
 @pytest.mark.parametrize("options, said", [
-    (["--wait", "--watch"], "--watch and --wait exclude each other"), (["--limit", "3"], "--limit goes with --wait"),
+    (["--wait", "--watch"], "--watch and --wait exclude each other"), (["--limit", "3"], "--limit goes with --wait and --watch"),
     (["--wait", "--limit", "-3"], "--limit takes a number of seconds and not '-3'"),
     (["--wait", "--limit", "1.5"], "--limit takes a number of seconds and not '1.5'")])
 def test_options_that_do_not_fit(ended, options, said):

@@ -83,7 +83,8 @@ IN_PLACE(lease_is_taken_once)
     CHECK(lease_take(&second, place->output, &place->error) == -1);
     CHECK(place->error.status == ERROR_ENVIRONMENT);
     CHECK(strstr(place->error.text, "in use by process") != NULL);
-    CHECK(strstr(place->error.text, "; wait for it with status --wait, or give another -o") != NULL);
+    CHECK(strstr(place->error.text, "; wait for it with status --wait; another sweep needs another -o") !=
+          NULL);
     CHECK(lease_renew(first, &place->error) == 0);
     lease_release(first);
     CHECK(!file_exists(place->file));

@@ -23,7 +23,21 @@ def test_all_slots_train_beside_a_coordinator_and_a_spare(tmp_path, how):
         assert len(command.of("coordinator")) == 1
 
 
-def test_a_file_of_hosts_that_is_not_there(tmp_path):
+@pytest.mark.parametrize("text, said", [
+    (None, "No such file or directory"), ("", "mpirun finds no hosts in it; each line is HOST slots=N"),
+    ("a = = b\n", "mpirun finds no hosts in it; each line is HOST slots=N")])
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_a_file_without_hosts(tmp_path, text, said, more):
     (tmp_path / "sweep.yaml").write_text(ENDLESS)
-    refused = run(NORMSWEEP, "run", "sweep.yaml", "--hosts", "none", cwd=tmp_path, status=2)
-    assert refused.stderr == "none: No such file or directory\n" and not list(tmp_path.glob("*.nc*"))
+    if text is not None:
+        (tmp_path / "hosts").write_text(text)
+    refused = run(NORMSWEEP, "run", "sweep.yaml", "--hosts", "hosts", *more, cwd=tmp_path, status=2)
+    assert refused.stderr == f"hosts: {said}\n" and not list(tmp_path.glob("*.nc*"))
+
+
+def test_a_host_that_cannot_be_reached(tmp_path):
+    (tmp_path / "sweep.yaml").write_text(ENDLESS)
+    (tmp_path / "hosts").write_text("nowhere.invalid slots=2\n")
+    refused = run(NORMSWEEP, "run", "sweep.yaml", "--hosts", "hosts", cwd=tmp_path, status=3)
+    assert refused.stderr.splitlines()[-1] == (
+        "hosts: mpirun could not begin on these hosts; each must let this one in without a password: ssh HOST true")
