@@ -38,8 +38,7 @@ _Static_assert((int)NETWORK_SIZE <= VALUE_SIZE, "values of variables");
 #define INIT_SECONDS 100 /* for a coordinator to return from MPI_Init */
 #define INIT_SECONDS_ALLOCATION 300 /* the same in an allocation, which may have thousands of ranks */
 #define HUNG_SECONDS 100 /* without a beat of the coordinator, which beats while it reads texts, too */
-
-enum { STARTS_MOST = 3 }; /* restarts in a row without a new result or checkpoint */
+#define STARTS_MOST 3 /* restarts in a row without a new result or checkpoint */
 
 /* One life of mpirun. */
 struct launcher {
@@ -105,8 +104,9 @@ static void add(struct command_line *line, const char *argument)
  */
 static int compose(struct command_line *line, const struct launch *launch, int ranks, struct error *error)
 {
-    const char *const handed[] = {LEASE_VARIABLE, launch->observer.variable, SPARES_VARIABLE};
-    const char *const given[] = {CHOSEN_VARIABLE, "NORMSWEEP_VECTOR", "OPENBLAS_CORETYPE"}; /* if it is set */
+    enum { HANDED_ALWAYS = 3 }; /* the others if they are set */
+    const char *const handed[] = {LEASE_VARIABLE, launch->observer.variable, SPARES_VARIABLE, CHOSEN_VARIABLE,
+        "NORMSWEEP_VECTOR", "OPENBLAS_CORETYPE"};
     int release = launch->mpirun->release; /* 0: not Open MPI's */
 
     line->program = process_program();
@@ -121,14 +121,10 @@ static int compose(struct command_line *line, const struct launch *launch, int r
         add(line, "--oversubscribe");
         add(line, "--bind-to");
         add(line, "none");
-        for (size_t i = 0; i < sizeof(handed) / sizeof(*handed) && handed[i]; i++) {
-            add(line, "-x");
-            add(line, handed[i]);
-        }
-        for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
-            if (getenv(given[i])) {
+        for (size_t i = 0; i < sizeof(handed) / sizeof(*handed); i++)
+            if (i < HANDED_ALWAYS || getenv(handed[i])) {
                 add(line, "-x");
-                add(line, given[i]);
+                add(line, handed[i]);
             }
     }
     if (launch->mpirun->hosts) {
@@ -411,6 +407,8 @@ static int run_once(struct launcher *l, struct command_line *line, struct error 
 
 static const char *what_was_lost(const struct launcher *l)
 {
+    if (l->news.stage == STAGE_NONE && l->ranks.most == 0 && !l->put_down)
+        return "mpirun ended before the sweep began";
     if (l->news.stage == STAGE_NONE || l->news.status == STATUS_STOPPED)
         return "a rank was lost before the sweep began";
     if (l->news.stage == STAGE_ENDED)
@@ -510,6 +508,8 @@ int launcher_run(const struct launch *launch, struct error *error)
             kill((pid_t)coordinator->pid, SIGKILL);
         starts = launcher.news.kept ? 0 : starts + 1;
         status = judge_loss(&launcher, starts, error);
+        if (status == -1 && launcher.news.stage == STAGE_NONE)
+            pump_tell_noise(&launcher.error); /* mpirun may have said why */
     }
     free((void *)line.argument);
     free(line.program);

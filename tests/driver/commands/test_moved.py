@@ -75,5 +75,5 @@ def test_a_dataset_that_moves_while_ranks_start_is_not_made_again(started, norms
 def test_a_dataset_that_is_gone_when_its_coordinator_is_started_again(started, tmp_path):
     """The first mpirun ends as if it had lost its ranks."""
     told = started("[ -f b.nc ] || { mv a.nc b.nc; kill -9 $$; }", status=3).stderr
-    assert told == "a.nc: a rank was lost before the sweep began; starting again\n" + GONE + "\n"
+    assert told == "a.nc: mpirun ended before the sweep began; starting again\n" + GONE + "\n"
     assert not (tmp_path / "a.nc").exists()

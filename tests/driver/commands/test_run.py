@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 
@@ -239,6 +240,18 @@ def test_without_mpirun(normsweep, sweep, tmp_path):
     refused = normsweep("run", sweep, status=3, env=pathless)
     assert refused.stderr == "mpirun: PATH is not set in the environment; set it, or train without MPI (-j 0)\n"
     assert os.listdir(tmp_path) == ["sweep.yaml"]
+
+
+@thorough
+def test_mpirun_that_never_starts(normsweep, sweep, tmp_path):
+    """What it says of itself is shown once, when it is given up."""
+    dashes = "-" * 60
+    path = stand_in(tmp_path, "\n".join([f'[ "$1" != --version ] || exec {shutil.which("mpirun")} "$@"',
+                                         f"printf '%s\n' {dashes} 'No room here.' {dashes} >&2", "kill -9 $$"]))
+    told = normsweep("run", sweep, status=3, env={**os.environ, **path}).stderr.splitlines()
+    ended = "sweep.nc: mpirun ended before the sweep began"
+    assert told == [f"{ended}; starting again"] * 3 + [dashes, "No room here.", dashes, (
+        f"{ended}, 4 times in a row without progress; all results are kept, run the same command again to continue")]
 
 
 @thorough

@@ -1,12 +1,15 @@
 """A lost process leaves no files behind, and a rank that does not share the output's folder does not begin."""
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 
 import pytest
 
-from conftest import NORMSWEEP, tiny
+from conftest import NORMSWEEP, run, stand_in, tiny
+from fault_sweeps import said
 from preloaded import preload
 from schemas import events
 from watched import Watched, files_in
@@ -81,6 +84,23 @@ def test_a_killed_mpirun_leaves_nothing(sweep, tmp_path):
         assert "the coordinator was lost; starting again" in command.text["err"]
     left = {path for path in tmp_path.rglob("*") if not path.is_dir()}
     assert left == others | {sweep, tmp_path / "sweep.nc"}
+
+
+def test_an_mpirun_that_has_the_number_of_a_killed_one(sweep, tmp_path):
+    """Where that one's files are, Open MPI 5.0 removes them and ends (openpmix 4022), and the next start has another
+    number. Other mpiruns start at once."""
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "t"), **stand_in(tmp_path, f"""\
+        [ "$1" = --version ] || [ -f once ] || {{ mkdir t/ompi.$$ && >t/ompi.$$/pmix.$(uname -n).tool && >once; }}
+        exec {shutil.which("mpirun")} "$@\"""")}
+    (tmp_path / "t").mkdir()
+    begun = subprocess.run([NORMSWEEP, "run", sweep, "-j", "2"], cwd=tmp_path, env=environment,
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert begun.returncode == 0 and "2 runs: 2 done" in begun.stdout, begun
+    if re.search(r"^MPI +Open MPI v?5\.0", run(NORMSWEEP, "--version").stdout, re.M):
+        assert said(begun.stderr) == ["sweep.nc: mpirun ended before the sweep began; starting again"]
+        assert not list(tmp_path.glob("t/*"))
+    else:
+        assert not said(begun.stderr)
 
 
 def test_a_mark_that_a_cleaner_has_removed_is_left_again(sweep, tmp_path):
