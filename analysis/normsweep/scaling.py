@@ -120,7 +120,8 @@ def fitted(x: Array, repeat: Array, y: Array) -> tuple[Array, Array, Array, Arra
     inside = x - means[repeat, :-1], y - means[repeat, -1]
     scale = np.sqrt((inside[0] ** 2).sum(0))
     free = runs - int((times > 0).sum()) - x.shape[1]
-    if free < 0 or not (scale > 0).all() or np.linalg.matrix_rank(inside[0] / scale, 1e-9) < x.shape[1]:
+    rounding = 1e-9 * np.abs(x).max(0, initial=0)  # of means: where all runs have one value, nothing else is left
+    if free < 0 or not (scale > rounding).all() or np.linalg.matrix_rank(inside[0] / scale, 1e-9) < x.shape[1]:
         return nothing, nothing, nothing, nothing, levels, np.nan, np.nan, runs
     exponent = np.linalg.lstsq(inside[0] / scale, inside[1], rcond=None)[0] / scale
     left = ((inside[1] - inside[0] @ exponent) ** 2).sum()

@@ -593,8 +593,7 @@ struct spectra {
     /* [blocks][LAYER_TENSOR_COUNT], NaN for vectors, absent tensors, and what is not finite */
     double *top; /* the largest singular value */
     double *stable_rank; /* |W|^2 / top^2; NaN if W is 0, as the next two */
-    double
-        *over_noise; /* top over rms(W) (sqrt(rows) + sqrt(columns)), which white noise is expected to have */
+    double *over_noise; /* top over rms(W) (sqrt(rows) + sqrt(columns)), about that of white noise */
     double *entropy; /* exp of the entropy of the squares over their sum: as many equal ones have it */
     double *dead; /* 1, or 0; NaN: not known, until spectra_judge */
     double *values; /* [blocks][LAYER_TENSOR_COUNT][length] all, descending, then NaN; NULL unless wanted */
@@ -609,8 +608,8 @@ struct spectra {
     double *first, *second, *half; /* [D][D] */
 };
 
-/* Of the largest singular value, those above count for a rank; of its rms in equilibrium, a tensor below is
- * dead. */
+/* Singular values above this share of the largest count for a rank; a matrix whose rms is below this share of
+ * that in equilibrium is dead. */
 enum { SPECTRA_RANK_PERCENT = 1, SPECTRA_ALIVE_PERCENT = 25 };
 
 /* Has the linked BLAS the routine of LAPACK, dsyev, that all else here needs? */

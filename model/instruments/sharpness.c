@@ -1,10 +1,11 @@
 /*
  * How far a step could go before it raised the loss of its batch (Kalra and others, arXiv 2601.16979). A twin
  * of the optimiser, without decay, takes the step from copies of weights and moments, which gives the update;
- * the caller takes the losses along it: sharpness_begin; while sharpness_next is not NULL: take the loss
- * there, sharpness_take; sharpness_end Exponents of the rate, over the one to begin with, grow or fall by 1,
- * 2, 4, .. until one rate raises the loss and one does not; then the middle of the two is tried, as long as
- * passes are left. Nothing can fail, and the optimiser's own state stays as it is.
+ * the caller takes the losses along it: sharpness_begin; while sharpness_next is not NULL, the loss there and
+ * sharpness_take; then sharpness_end. The exponent of the rate moves by 1, 2, 4, .. up or down until one rate
+ * raises the loss and one does not; then the middle of the two is tried, as long as passes are left. After an
+ * earlier measurement it moves by 1/4, 1/2, 1, .. instead. Nothing can fail, and the optimiser's own state
+ * stays as it is.
  */
 #include "model/instruments/inside.h"
 
@@ -14,8 +15,7 @@
  * count, and a power of 2, so that dividing by it is exact. */
 #define TWIN_RATE 0x1p20
 
-/* Exponents are tried up to this distance; the first one lies so near if there was a measurement before, and
- * if not. */
+/* Exponents of 2: the largest that is tried, and the first move with an earlier measurement and without. */
 #define REACH_MOST 20.0
 #define REACH_WARM 0.25
 #define REACH_COLD 1.0
@@ -61,9 +61,13 @@ void sharpness_begin(struct sharpness *s, const struct optimiser *optimiser, con
 
 const scalar *sharpness_next(struct sharpness *s)
 {
-    if (s->passes == SHARPNESS_PASSES || s->high - s->low <= SHARPNESS_WIDTH || fabs(s->at) >= REACH_MOST)
+    bool between = isfinite(s->low) && isfinite(s->high);
+
+    if (s->passes == SHARPNESS_PASSES || s->high - s->low <= SHARPNESS_WIDTH)
         return NULL;
-    if (isfinite(s->low) && isfinite(s->high)) {
+    if (!between && fabs(s->at) >= REACH_MOST)
+        return NULL;
+    if (between) {
         s->at = (s->low + s->high) / 2;
     } else if (s->passes > 0) {
         s->at = isfinite(s->low) ? fmin(s->at + s->reach, REACH_MOST) : fmax(s->at - s->reach, -REACH_MOST);

@@ -111,7 +111,7 @@ static double sgd_full(
     return options->gradient_clip > 0 ? options->gradient_clip * norm / whole : INFINITY;
 }
 
-/* The decay of its weights is a part of what by_chance() in optimiser.c takes off. */
+/* Without the decay of its weights, whose part holds_decay() in optimiser.c is about. */
 static double sgd_memory(const struct optimiser_options *options, const struct step *step, double steps)
 {
     (void)step;

@@ -95,9 +95,9 @@ void rounding_step(enum weights_kept kept, const struct team *team, scalar *weig
  * What a step theta' = theta - D - eta u adds to |theta|^2 of a tensor, D = d theta its decay:
  *   decay      -2 theta.D + |D|^2, so -(2 d - d^2) |theta|^2 where all weights decay
  *   injection  eta^2 |u|^2
- *   chance     2 (1 - d) eta times what -theta.u is on average if gradients are white noise: what momentum
- * does pull       -2 eta (theta - D).u less chance Their sum is |theta'|^2 - |theta|^2, but for what rounding
- * does to theta'.
+ *   chance     2 (1 - d) eta times the mean of -theta.u if gradients are white noise: the work of momentum
+ *   pull       -2 eta (theta - D).u less chance
+ * They sum to |theta'|^2 - |theta|^2, but for what rounding does to theta'.
  */
 #define FORCES(X)                                                                                            \
     X(DECAY, decay)                                                                                          \

@@ -91,6 +91,9 @@ def test_too_few_runs_have_no_exponents(ds):
     one = ds.sel(seed=[0], learning_rate=[1e-2])
     found = one.sweep.scaling(over=["learning_rate", "width"])
     assert found.exponent.isnull().all() and found.low.isnull().all() and (found.runs == 3).all()
+    many = swept({**AXES, "learning_rate": np.geomspace(1e-3, 1, 10)}).sel(weight_decay=[0.1])
+    found = many.sweep.scaling()  # the mean of ten equal logarithms differs from them in the last bit
+    assert found.exponent.isnull().all() and found.error.isnull().all() and (found.runs == 30).all()
     two = ds.isel(seed=0, width=[0, 2]).sweep.scaling(over=["width"])
     near(two.exponent.sel(tensor="q"), 0.75)
     assert two.error.isnull().all() and two.low.isnull().all() and two.spread.isnull().all()

@@ -31,9 +31,10 @@ def search(loss, start, loss_at, reach):
     """By the definition: the exponents of a bracket, and how often loss_at was asked."""
     low, high, at = -math.inf, math.inf, 0.0
     for passes in range(9):
-        if high - low <= 1 / 16 or abs(at) >= 20:
+        between = math.isfinite(low) and math.isfinite(high)
+        if high - low <= 1 / 16 or not between and abs(at) >= 20:
             return low, high, passes
-        if math.isfinite(low) and math.isfinite(high):
+        if between:
             at = (low + high) / 2
         elif passes:
             at, reach = at + (reach if math.isfinite(low) else -reach), 2 * reach
