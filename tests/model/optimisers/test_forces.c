@@ -29,6 +29,7 @@ static void counted_init(struct counted *c, const struct optimiser_options *opti
     LAY_OUT(&c->arena, counted_layout(c, options, threads));
     draw(c->plain.weights, c->plain.layout.size, 0.1, 1);
     memcpy(c->weights, c->plain.weights, c->plain.bytes);
+    c->optimiser.team.least = 0; /* so little work is shared, too */
     optimiser_begin(&c->plain.optimiser, c->plain.weights);
     optimiser_begin(&c->optimiser, c->weights);
 }
