@@ -11,6 +11,7 @@ import xarray as xr
 from .boundary import crossings
 from .hints import Array
 from .memory import loaded
+from .predicted import key
 
 SUM, OF_STEP, OF_TENSOR, SIZE = "force_sum", "forces", "tensor_forces", "tensor_norm"
 CHANCE, PULL = "chance", "pull"
@@ -82,8 +83,7 @@ def effective_rate(dataset: xr.Dataset, tensors: bool = False) -> xr.DataArray:
     if name in dataset:
         found = np.sqrt(loaded(dataset[[name]], (name,))[name].sel(force="injection", drop=True))
     elif not tensors and constant and {"update_norm", "param_norm"} <= set(dataset.data_vars):
-        rate = dataset["learning_rate"] if "learning_rate" in dataset.coords else dataset.attrs["learning_rate"]
-        found = dataset["update_norm"] * rate / dataset["param_norm"]
+        found = dataset["update_norm"] * key(dataset, "learning_rate") / dataset["param_norm"]
     else:
         raise ValueError(f"{name} was not measured in this sweep: measure: {{metrics: [norms, forces]}}")
     found.attrs = {"long_name": "effective learning rate", "units": "1"}

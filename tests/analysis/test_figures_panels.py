@@ -219,6 +219,16 @@ def test_balance_takes_one_over_twice_rate_times_decay(keys, times):
     assert equilibrium.times_note([np.nan]) == "" and "too short" not in equilibrium.times_note([4.0])
 
 
+def test_critical_sharpness_is_compared_with_the_rate_of_the_next_step():
+    made = dataset({"learning_rate": [0.1, 0.01]}, None, [0, 2, 4], norm_growth=[0.9, 1.1], critical_sharpness=(
+        ["step"], lambda rate, step: np.where(step < 4, 3 / rate, np.nan)))
+    made.attrs |= {"schedule": "linear", "schedule_end": 0.0, "warmup_steps": 2, "steps": 4}
+    for axes, rate in zip(panels(drawing(made, "critical-sharpness")), (0.1, 0.01)):
+        value, limit = axes.lines
+        near(value.get_xydata(), [[0, 3 / rate], [2, 3 / rate]])
+        near(limit.get_xydata(), [[0, 2 / (rate / 2 * 0.75)], [2, 2 / (rate * 0.25)]])
+
+
 def test_dots_of_scores_have_room():
     """Those at 0 and in the hundreds, in different runs of one column: none is cut by the frame."""
     made = dataset({"learning_rate": [1e-3, 1e-1]}, None, [0, 10], {"layer": [0, 1], "head": [0, 1, 2]},

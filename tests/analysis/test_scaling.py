@@ -76,6 +76,8 @@ def test_what_does_not_count_is_left_out(ds):
     near(found.exponent.sel(tensor="q", norm_placement="pre"), TRUE["q"])
     assert found.runs.sel(norm_placement="pre").values.tolist() == [99, 99]
     assert (ds.sweep.scaling(over=over, dead=True).runs == 108).all()
+    later = ds.assign(dead=xr.where(ds.step == 4, 1, ds.dead))  # where the variable was not measured
+    xr.testing.assert_identical(later.sweep.scaling(over=over), found)
     ds.top_singular[wrong] = 0
     assert (ds.sweep.scaling(over=over, dead=True).runs.sel(norm_placement="pre") == 99).all()
 

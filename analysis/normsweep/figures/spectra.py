@@ -1,12 +1,14 @@
 """Largest singular values of matrices over the square root of learning rate over weight decay; ranks over the steps."""
 
 import numpy as np
+import xarray as xr
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 from matplotlib.lines import Line2D
 
 from ..names import PHASE_AXES, REPEAT
 from ..plane import averaged, last
+from ..predicted import key
 from . import colours, look, runs, scales
 from .drawing import finished
 from .equilibrium import balance_times, times_note
@@ -29,16 +31,11 @@ CAPTION = ("Largest singular value of each kind of matrix at the last measured s
            "(arXiv 2510.15262).")
 
 
-def setting(dataset, key):
-    """The values of a key, or the one that all runs have."""
-    return dataset[key] if key in dataset.coords else dataset.attrs[key]
-
-
 def ratio(dataset):
     """√(learning rate / weight decay) of each run, over the grid; NaN without decay."""
-    rate, decay = (setting(dataset, key) for key in PHASE_AXES)
-    alone = setting(dataset, "decay_rule") == "independent"  # of the rate
-    found = dataset.outcome * 0.0 + rate / (decay / rate * alone + decay * (1 - alone))
+    rate, decay = (key(dataset, name) for name in PHASE_AXES)
+    apart = key(dataset, "decay_rule") == "independent"  # of the rate
+    found = dataset.outcome * 0.0 + rate / xr.where(apart, decay / rate, decay)
     return np.sqrt(found.where(np.isfinite(found)))
 
 

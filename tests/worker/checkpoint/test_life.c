@@ -127,6 +127,7 @@ bool life_equal(const struct life *a, const struct life *b)
            left->saturated == right->saturated && left->gradients == right->gradients &&
            left->residuals == right->residuals && left->lyapunovs == right->lyapunovs &&
            left->attended == right->attended && left->sharpened == right->sharpened &&
+           left->hessians == right->hessians && left->spectra == right->spectra &&
            left->dynamics == right->dynamics && left->ended_early == right->ended_early &&
            memcmp(&left->norm_growth, &right->norm_growth, sizeof(double)) == 0 &&
            a->row_count == b->row_count &&
