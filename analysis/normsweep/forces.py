@@ -37,14 +37,15 @@ def forces(dataset: xr.Dataset, by: Iterable[str] | str = ()) -> xr.DataArray:
     >>> shares = ds.sweep.forces()                                  # doctest: +SKIP
     >>> shares.sel(force="chance") / -shares.sel(force="decay")     # doctest: +SKIP
 
-    Raises ValueError if the sweep did not measure the group `forces`, or for another word in `by`.
+    Raises ValueError if the sweep did not measure the groups `norms` and `forces`, or for another word in `by`.
     """
     kept = (by,) if isinstance(by, str) else tuple(by)
     unknown = [name for name in kept if name not in KEPT]
     if unknown:
         raise ValueError(f"{unknown[0]}: by is any of {', '.join(KEPT)}")
-    if SUM not in dataset:
-        raise ValueError(f"{SUM} was not measured in this sweep: measure: {{metrics: [norms, forces]}}")
+    missing = [name for name in (SUM, SIZE) if name not in dataset]
+    if missing:
+        raise ValueError(f"{missing[0]} was not measured in this sweep: measure: {{metrics: [norms, forces]}}")
     part = loaded(dataset[[SUM, SIZE]], (SUM, SIZE))
     parts = [dim for dim in ("stack", "layer", "tensor") if dim in part[SUM].dims]
     start = (part[SIZE] ** 2).isel(step=0, drop=True).sum(parts)
@@ -98,7 +99,7 @@ def forces_at_boundary(dataset: xr.Dataset) -> xr.DataArray:
     the sum differs from 1 by the error of that. NaN where there is no boundary. Chance is NaN where it is not known,
     and pull has both.
 
-    Raises ValueError if the sweep did not measure the group `forces`, or has no axis weight_decay.
+    Raises ValueError if the sweep did not measure the groups `norms` and `forces`, or has no axis weight_decay.
     """
     shares = forces(dataset)
     places = crossings(dataset).each

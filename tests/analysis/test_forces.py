@@ -92,6 +92,10 @@ def test_what_cannot_be_asked():
         made().sweep.forces(by="seed")
     with pytest.raises(ValueError, match="force_sum was not measured"):
         made().drop_vars("force_sum").sweep.forces()
+    with pytest.raises(ValueError, match="tensor_norm was not measured in this sweep: measure: {metrics: .norms, "):
+        made().drop_vars("tensor_norm").sweep.forces_at_boundary()
+    assert figures.why_empty(made().drop_vars("tensor_norm"), "forces") == "it needs the group norms as well"
+    assert not [*figures.draw_all(made().drop_vars("tensor_norm"), ["forces", "forces-by-tensor", "forces-plane"])]
     with pytest.raises(ValueError, match="tensor_forces was not measured"):
         made().sweep.effective_rate(tensors=True)
 

@@ -35,6 +35,8 @@ class Figure:
     fits: Callable = lambda dataset: True
 
 
+NORMS = "the group norms as well"
+
 FIGURES = (
     Figure("phase", phase.phase, ("norm_growth", "phase", "outcome")),
     Figure("boundaries", boundaries.boundaries, ("norm_growth",),
@@ -58,11 +60,11 @@ FIGURES = (
         "alignment", "update_alignment", "update_alignment_null", "gradient_alignment")),
     Figure("equilibrium", equilibrium.by_tensor, (
         "rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")),
-    Figure("forces", forces.over_steps, ("force_sum", "forces", "tensor_forces")),
-    Figure("forces-by-tensor", forces.by_tensor, ("force_sum",)),
+    Figure("forces", forces.over_steps, ("force_sum", "forces", "tensor_forces"), NORMS, forces.has_norms),
+    Figure("forces-by-tensor", forces.by_tensor, ("force_sum",), NORMS, forces.has_norms),
     Figure("forces-boundary", forces.along_boundary, ("force_sum",),
-           "axes learning_rate and weight_decay, on which growth stops"),
-    Figure("forces-plane", forces.largest, ("force_sum",)),
+           f"axes learning_rate and weight_decay, on which growth stops, and {NORMS}", forces.has_norms),
+    Figure("forces-plane", forces.largest, ("force_sum",), NORMS, forces.has_norms),
     Figure("top-singular", spectra.top_singular, (spectra.TOP, spectra.DEAD),
            "runs that have ended with several learning rates or weight decays above 0"),
     Figure("spectra", spectra.ranks, spectra.RANKS),

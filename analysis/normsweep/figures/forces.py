@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ..boundary import GROWTH, crossings, rule
-from ..forces import SUM
+from ..forces import SIZE, SUM
 from ..names import NATURE
 from . import cells, colours, look, runs
 from .drawing import finished
@@ -31,8 +31,12 @@ def colour_of(force):
     return LOOKS[force].get("edgecolor", LOOKS[force]["facecolor"])
 
 
+def has_norms(dataset):
+    return SIZE in dataset
+
+
 def measured(dataset):
-    return runs.is_measured(dataset, SUM, "step", "tensor", "force")
+    return has_norms(dataset) and runs.is_measured(dataset, SUM, "step", "tensor", "force")
 
 
 def panels_of(dataset, draw, x):
