@@ -309,13 +309,14 @@ static void watch_mpirun(struct launcher *l)
 enum { LOST = -2, STATUS_SIGNAL = 128 };
 
 /* mpirun has ended before a coordinator joined the lease. A coordinator that could not join has printed
- * why; one that was killed has not. Was a rank killed? MPICH's mpiexec then ends with the number of the
- * signal, and with 255 if it cannot start ranks. */
+ * why; one that was killed has not, nor those that Open MPI 5 ends with it. Was a rank killed? MPICH's
+ * mpiexec then ends with the number of the signal, and with 255 if it cannot start ranks. */
 static int judge_start(const struct launcher *l, struct error *error)
 {
     int status = WIFEXITED(l->ended) ? WEXITSTATUS(l->ended) : STATUS_SIGNAL;
     const char *hosts = l->launch->mpirun->hosts, *command = l->launch->mpirun->command;
-    bool killed = status == 0 || status >= STATUS_SIGNAL, told = l->error.last[0] != '\0';
+    bool killed = status == 0 || status >= STATUS_SIGNAL || l->ranks.most > 0;
+    bool told = l->error.last[0] != '\0' && l->error.last[0] != '['; /* [HOST:PROCESS]: of MPI */
     bool foreign = hosts && status != ERROR_INPUT && status != ERROR_ENVIRONMENT; /* a line of ssh */
 
     if (l->put_down)

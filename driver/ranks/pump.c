@@ -92,7 +92,8 @@ void pump_move(struct pump *pump)
         if (count < 0)
             return;
         for (ssize_t i = 0; i < count; i++) {
-            pump->line[pump->length++] = bytes[i];
+            if (bytes[i] != '\0') /* Open MPI 5.0 writes the ends of its strings, too */
+                pump->line[pump->length++] = bytes[i];
             if (bytes[i] == '\n' || pump->length == PUMP_LINE - 1)
                 pass_line(pump);
         }
