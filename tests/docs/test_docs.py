@@ -49,7 +49,13 @@ REST = {"corpus": "corpus: markov\n", "steps": "steps: 4\n"}
 SHORT = """\
 #!/bin/sh
 case $1 in
-run | plan | verify) set -- "$@" --set epochs=0 --set steps=4 -j 0 ;;
+run | plan | verify)
+    for word; do  # an option may be given once
+        shift
+        [ "$word" = -j ] || [ "$last" = -j ] || set -- "$@" "$word"
+        last=$word
+    done
+    set -- "$@" --set epochs=0 --set steps=4 -j 0 ;;
 *) exec "{program}" "$@" ;;
 esac
 case $* in *corpus=bytes*) exec "{program}" "$@" ;; esac
