@@ -601,8 +601,9 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "what the step from theta_t adds to |theta|^2, over |theta_t|^2, in four parts that sum to its "     \
         "change: decay -(2 d - d^2), d = learning_rate weight_decay, with decay_rule cautious -2 theta.D "   \
         "+ |D|^2, D the decay of the weights that decay; injection learning_rate^2 |u_t|^2, u_t as in "      \
-        "update_norm; chance 2 (1 - d) S learning_rate^2 |u_t|^2, S as in update_alignment_null, what "      \
-        "momentum does if gradients are white noise; pull -2 learning_rate (theta_t - D).u_t less chance. "  \
+        "update_norm; chance 2 (1 - d) S learning_rate^2 |u_t|^2, S and what sgd's decay takes off as in "   \
+        "update_alignment_null, what momentum does if gradients are white noise; pull -2 learning_rate "     \
+        "(theta_t - D).u_t less chance. "                                                                    \
         "Where chance is not known (muon's matrices, cautious decay with momentum) it is NaN, and pull "     \
         "holds both. NaN with adam and decay, matrices of fixed_norm, bfloat16 weights")                     \
     X(tensor_forces, TENSOR_FORCE, FORCES, MAGNITUDE, "1", "force on the square of a tensor's norm",         \
