@@ -393,6 +393,7 @@ static int run_once(struct launcher *l, struct command_line *line, struct error 
     if (start_mpirun(l, line, error) != 0)
         return -1;
     rank_processes_init(&l->ranks, l->mpirun, is_hydra(l), l->now);
+    l->ranks.release_5 = launch->mpirun->release >= 5;
     watch_mpirun(l);
     end_orphan(l);
     process_walk(getpid(), kill_left, NULL); /* such as an ssh to a host that was lost */

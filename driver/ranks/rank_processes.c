@@ -80,7 +80,8 @@ static void visit(void *context, long pid, long parent)
         look->ranks->session = process_variable(pid, names_of_4.session_variable);
     if (!look->ranks->session) {
         look->ranks->session = process_variable(pid, names_of_5.session_variable);
-        look->ranks->release_5 = look->ranks->session != NULL && !look->ranks->proxied;
+        if (look->ranks->session)
+            look->ranks->release_5 = !look->ranks->proxied;
     }
     if (!look->ranks->job) {
         char *job = process_variable(pid, "OMPI_MCA_ess_base_jobid");
@@ -141,15 +142,18 @@ static void remove_segments(const struct rank_processes *ranks, const struct nam
 }
 
 /*
- * Where the session folder is of an mpirun that was killed before a rank of it was seen; NULL: no memory.
- * mpirun leaves the domain out of the name of its machine, unless it is told not to. The name is compared
- * because machines may share the folder of temporary files, and each may have a process of this number.
+ * Where the session folder is of an mpirun that was killed before a rank of it was seen; NULL: no memory. In
+ * Open MPI 5 only its number names it. mpirun 4 leaves the domain out of the name of its machine, unless it
+ * is told not to. The name is compared because machines may share the folder of temporary files, and each may
+ * have a process of this number.
  */
 static char *find_session(const struct rank_processes *ranks)
 {
     const char *variable, *folder = mpirun_folder(&variable);
     char host[HOST_SIZE], *path;
 
+    if (ranks->release_5)
+        return asprintf(&path, "%s/ompi.%ld", folder, (long)ranks->mpirun) < 0 ? NULL : path;
     environment_host(host, sizeof(host));
     for (size_t length = strlen(host);; length = strcspn(host, ".")) {
         host[length] = '\0';

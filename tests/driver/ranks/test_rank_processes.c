@@ -91,6 +91,20 @@ IN_RESIDENCE(session_of_an_mpirun_that_was_killed_early_is_removed)
     tidy(place); /* nothing is left to be done */
 }
 
+IN_RESIDENCE(session_of_release_5_is_removed)
+{
+    struct rank_processes ranks;
+    char own[PATH], other[PATH];
+
+    snprintf(own, PATH, "%s/ompi.%ld", place->folder, place->dead);
+    snprintf(other, PATH, "%s/ompi.%ld", place->folder, 10 * place->dead);
+    CHECK(mkdir(own, 0700) == 0 && mkdir(other, 0700) == 0);
+    rank_processes_init(&ranks, (pid_t)place->dead, false, 0);
+    ranks.release_5 = true;
+    rank_processes_tidy(&ranks);
+    CHECK(access(own, F_OK) != 0 && access(other, F_OK) == 0);
+}
+
 /* Of another mpirun, with a number that begins alike; of another user; of another machine. */
 IN_RESIDENCE(session_of_another_mpirun_is_left)
 {
