@@ -22,39 +22,27 @@ static void print_row(FILE *file, const char *name, const char *text)
     fprintf(file, "%-10s%.*s\n", name, (int)strcspn(text, "\r\n"), text);
 }
 
-static void print_blas(FILE *file)
+void about(FILE *file)
 {
     char path[FILE_SIZE];
-
-    environment_blas_file(path, sizeof(path));
-    if (!environment_sets_threads()) {
-        fprintf(file, "%-10snot OpenBLAS, may start threads of its own; %s\n", "BLAS", path);
-        return;
-    }
-    fprintf(file, "%-10s%s\n", "BLAS", environment_blas());
-    fprintf(file, "%-10skernel %s, 1 thread; %s\n", "", environment_blas_kernel(), path);
-}
-
-/* The level in use and the levels that are built in. */
-static void print_levels(FILE *file)
-{
     bool runs;
 
+    about_version(file);
+    print_row(file, "compiler", version_compiler);
+    print_row(file, "", version_flags);
     fprintf(file, "%-10s%s in use, of", "vectors", kernels_level_in_use());
     for (int i = 0; kernels_level(i, &runs); i++)
         fprintf(
             file, "%s %s%s", i ? "," : "", kernels_level(i, &runs), runs ? "" : " (not on this processor)");
     fprintf(file, "\n");
-}
-
-void about(FILE *file)
-{
-    about_version(file);
-    print_row(file, "compiler", version_compiler);
-    print_row(file, "", version_flags);
-    print_levels(file);
     print_row(file, "MPI", wire_library());
-    print_blas(file);
+    environment_blas_file(path, sizeof(path));
+    if (environment_sets_threads()) {
+        fprintf(file, "%-10s%s\n", "BLAS", environment_blas());
+        fprintf(file, "%-10skernel %s, 1 thread; %s\n", "", environment_blas_kernel(), path);
+    } else {
+        fprintf(file, "%-10snot OpenBLAS, may start threads of its own; %s\n", "BLAS", path);
+    }
     fprintf(file, "%-10s%.*s\n", "netCDF", (int)strcspn(view_library(), " "), view_library()); /* no date */
     print_row(file, "libyaml", yaml_library());
 }

@@ -10,36 +10,33 @@
 
 /* "sweep.yaml: valid: 20 learning_rate x 20 weight_decay, 400 cells, 3 skipped; 2 % of the validation tokens
  * are <unk>" */
-static void report_valid(const struct sweep *sweep, const struct corpus *corpus)
-{
-    lines_put(stdout, sweep->path);
-    fputs(": valid: ", stdout);
-    for (int64_t i = 0; i < sweep->axis_count; i++)
-        printf("%s%" PRId64 " %s", i ? " x " : "", sweep->axis[i].length, sweep->axis[i].name);
-    printf("%s%" PRId64 " cell%s", sweep->axis_count ? ", " : "", sweep->cells, sweep->cells == 1 ? "" : "s");
-    if (sweep->skipped)
-        printf(", %" PRId64 " skipped", sweep->skipped);
-    sweep_print_unknown(corpus, stdout);
-    putchar('\n');
-}
-
 int command_check(const struct arguments *arguments, struct error *error)
 {
     struct start start = {.arguments = arguments};
+    const struct sweep *sweep = &start.sweep;
     int status = start_load(&start, error);
 
     if (status == 0)
         status = start_load_corpus(&start, error);
     if (status == 0) {
         if (arguments_has(arguments, OPTION_VALUES)) {
-            printf("cells=%" PRId64 "\n", start.sweep.cells);
-            printf("runs=%" PRId64 "\n", start.sweep.cells - start.sweep.skipped);
-            quote_put_output(start.sweep.output);
+            printf("cells=%" PRId64 "\n", sweep->cells);
+            printf("runs=%" PRId64 "\n", sweep->cells - sweep->skipped);
+            quote_put_output(sweep->output);
         } else {
-            report_valid(&start.sweep, &start.corpus);
+            lines_put(stdout, sweep->path);
+            fputs(": valid: ", stdout);
+            for (int64_t i = 0; i < sweep->axis_count; i++)
+                printf("%s%" PRId64 " %s", i ? " x " : "", sweep->axis[i].length, sweep->axis[i].name);
+            printf("%s%" PRId64 " cell%s", sweep->axis_count ? ", " : "", sweep->cells,
+                sweep->cells == 1 ? "" : "s");
+            if (sweep->skipped)
+                printf(", %" PRId64 " skipped", sweep->skipped);
+            sweep_print_unknown(&start.corpus, stdout);
+            putchar('\n');
         }
         fflush(stdout);
-        remarks_print(&start.sweep, stderr);
+        remarks_print(sweep, stderr);
     }
     start_release(&start);
     return status;

@@ -45,17 +45,9 @@ struct sample_of_runs {
     int64_t otherwise; /* runs that were trained with something else than this process has */
 };
 
-static void sample_release(struct sample_of_runs *sample)
-{
-    view_close(&sample->view);
-    free(sample->cell);
-    free(sample->kept_cell);
-    free(sample->difference);
-}
-
 /*
  * Chooses `asked` of the runs that are done or diverged; 0: a part of them. Those that `skip` leaves out now
- * are not the sweep's: the sweep file was not checked for them. For sample_release, whatever it returns.
+ * are not the sweep's: the sweep file was not checked for them. What the sample has is the caller's to free.
  */
 static int choose(struct sample_of_runs *sample, const struct sweep *sweep, const struct corpus *corpus,
     int64_t asked, struct error *error)
@@ -359,7 +351,10 @@ int command_verify(const struct arguments *arguments, struct error *error)
         status = repeat_runs(&start, &sample, error);
     if (status == 0)
         status = report(&sample, &start.sweep, arguments_has(arguments, OPTION_VALUES), error);
-    sample_release(&sample);
+    view_close(&sample.view);
+    free(sample.cell);
+    free(sample.kept_cell);
+    free(sample.difference);
     start_release(&start);
     return status;
 }

@@ -130,18 +130,6 @@ static int take_memory(struct measurement *m, struct arena *arena, struct error 
 
 /* ---- progress ---- */
 
-static void progress_begin(struct measurement *m)
-{
-    const struct terminal terminal = terminal_find(stderr);
-    const struct inspect_text *text = m->text;
-    int64_t blocks = architecture_blocks(&m->architecture);
-    int64_t passes = text->batches * (1 + (text->has_loss && text->is_masked));
-
-    m->progress = (struct progress_line){
-        .begun = clock_now(), .loads = blocks * (1 + passes), .batches = passes, .blocks = blocks};
-    waiting_begin(&m->progress.waiting, stderr, &terminal);
-}
-
 static void progress_say(struct progress_line *p, int64_t layer)
 {
     double spent = clock_now() - p->begun;
@@ -349,7 +337,12 @@ int inspect_network(struct inspected *inspected, struct arena *arena, struct sav
         error_prefix(error, "%s", network->path);
     } else {
         bool flushed = denormals_flush(true); /* as in training */
-        progress_begin(&m);
+        const struct terminal terminal = terminal_find(stderr);
+        int64_t blocks = architecture_blocks(&m.architecture);
+        int64_t passes = text.batches * (1 + (text.has_loss && text.is_masked));
+        m.progress = (struct progress_line){
+            .begun = clock_now(), .loads = blocks * (1 + passes), .batches = passes, .blocks = blocks};
+        waiting_begin(&m.progress.waiting, stderr, &terminal);
         status = measure_norms(&m, error);
         if (status == 0 && text.text.token_count) {
             collapse_begin(&m.collapse);

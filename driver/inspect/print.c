@@ -53,18 +53,6 @@ static void print_head(const struct inspected *inspected)
     printf(", everything %.6g\n", whole(inspected, METRIC_total_norm));
 }
 
-/* "; 3 lines cut", "; the last 5 tokens left out" */
-static void print_dropped(const struct inspected *inspected)
-{
-    if (inspected->lines_cut)
-        printf("; %" PRId64 " line%s cut", inspected->lines_cut, inspected->lines_cut == 1 ? "" : "s");
-    if (inspected->left_out == 1)
-        printf("; the last token left out");
-    else if (inspected->left_out)
-        printf("; the last %" PRId64 " tokens left out", inspected->left_out);
-    putchar('\n');
-}
-
 static void print_text(const struct inspected *inspected)
 {
     if (!inspected->tokens)
@@ -72,7 +60,13 @@ static void print_text(const struct inspected *inspected)
     printf("%-12s%s, %" PRId64 " tokens in %" PRId64 " sequence%s of at most %" PRId64, "text",
         inspected->text, inspected->tokens, inspected->sequences, inspected->sequences == 1 ? "" : "s",
         inspected->window);
-    print_dropped(inspected);
+    if (inspected->lines_cut)
+        printf("; %" PRId64 " line%s cut", inspected->lines_cut, inspected->lines_cut == 1 ? "" : "s");
+    if (inspected->left_out == 1)
+        printf("; the last token left out");
+    else if (inspected->left_out)
+        printf("; the last %" PRId64 " tokens left out", inspected->left_out);
+    putchar('\n');
     if (inspected->has[METRIC_valid_loss])
         printf("%-12s%.5g nats, accuracy %.2f %%, entropy of the predicted words %.4g nats\n", "loss",
             whole(inspected, METRIC_valid_loss), 100 * whole(inspected, METRIC_accuracy),

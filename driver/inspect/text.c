@@ -223,17 +223,6 @@ static void count_batches(struct inspect_text *text)
     }
 }
 
-static void plan_batches(struct inspect_text *text)
-{
-    struct batch_rows all = {0, 0};
-
-    text->sequences = reading_sequences(&text->compared, &text->text);
-    sum_rows(text, &all);
-    text->room =
-        (struct batch_rows){room_of(all.rows, text->largest.rows), room_of(all.source, text->largest.source)};
-    count_batches(text);
-}
-
 /* Are there sentinels for all spans of the longest sequence? */
 static int check_sentinels(const struct inspect_text *text, const char *path, struct error *error)
 {
@@ -250,6 +239,8 @@ static int check_sentinels(const struct inspect_text *text, const char *path, st
 int inspect_text_read(struct inspect_text *text, const struct saved *network,
     const struct inspect_request *request, struct error *error)
 {
+    struct batch_rows all = {0, 0};
+
     *text = (struct inspect_text){0};
     if (check_options(network, request, error) < 0 || choose_window(text, network, request, error) < 0)
         return -1;
@@ -258,7 +249,11 @@ int inspect_text_read(struct inspect_text *text, const struct saved *network,
     if (choose_readings(text, network, request, error) < 0 ||
         read_tokens(text, network, request->tokens, error) < 0)
         return -1;
-    plan_batches(text);
+    text->sequences = reading_sequences(&text->compared, &text->text);
+    sum_rows(text, &all);
+    text->room =
+        (struct batch_rows){room_of(all.rows, text->largest.rows), room_of(all.source, text->largest.source)};
+    count_batches(text);
     if (check_sentinels(text, network->path, error) == 0)
         return 0;
     inspect_text_release(text);

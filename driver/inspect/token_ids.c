@@ -14,11 +14,6 @@ struct bytes {
     size_t size;
 };
 
-static bool is_blank(char byte)
-{
-    return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
-
 /* Parses a word of `length` bytes as a token; -1: it is not a token id. */
 static int read_token(
     const char *word, size_t length, const struct token_ids *how, int32_t *token, struct error *error)
@@ -66,7 +61,7 @@ static int read_tokens(struct text *text, const struct bytes *file, const char *
     text->line = how->lines ? memory_new(lines, sizeof(*text->line)) : NULL;
     for (size_t at = 0; at < file->size;) {
         size_t end = at;
-        while (end < file->size && !is_blank(file->at[end]))
+        while (end < file->size && !memchr(" \t\n\v\f\r", file->at[end], 6))
             end++;
         if (end > at && read_token(file->at + at, end - at, how, &text->tokens[text->token_count], error) < 0)
             return error_prefix(error, "%s:%" PRId64, path, line);

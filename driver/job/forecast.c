@@ -3,7 +3,6 @@
  * chooser.c, from which step that of the keeper (keeper.c); both read the files that a start would read, and
  * fail where these cannot be read.
  */
-#include "driver/dataset/form/form.h"
 #include "driver/job/inside.h"
 #include "driver/output/output.h"
 #include "driver/sweep/sweep.h"

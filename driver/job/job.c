@@ -118,16 +118,6 @@ static bool next_pending(void *context, struct pending_run *pending)
     return true;
 }
 
-static struct coordinator *make_coordinator(struct job *job, int workers)
-{
-    struct coordinator_options options = {.silence = SILENCE_SECONDS,
-        .deaths = DEATHS_MOST,
-        .orders_ahead = workers > 0 ? JOB_ORDERS_AHEAD : 0};
-
-    return coordinator_new(
-        (struct pending_runs){next_pending, job}, job->sweep->cells, workers > 0 ? workers : 1, &options);
-}
-
 static int no_memory(const struct job *job, struct error *error)
 {
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
@@ -204,20 +194,13 @@ static void remove_spent(struct job *job)
 
 /* ---- opening and closing ---- */
 
-/* Takes over the folder: checkpoints, and the logs that workers of an earlier start have left. */
-static int take_over(struct job *job, struct error *error)
-{
-    if (checkpoint_set_init(&job->kept, job->folder, error) != 0)
-        return -1;
-    log_sweep(job->folder);
-    job->had_folder = access(job->folder, F_OK) == 0 || errno != ENOENT;
-    return 0;
-}
-
 int job_open(struct job *job, const struct sweep *sweep, const struct corpus *corpus, struct lease *lease,
     const struct session *session, const struct dataset_options *options, int workers,
     const struct job_observer *observer, struct error *error)
 {
+    const struct coordinator_options how = {.silence = SILENCE_SECONDS,
+        .deaths = DEATHS_MOST,
+        .orders_ahead = workers > 0 ? JOB_ORDERS_AHEAD : 0};
     int trainers = workers > 0 ? workers : 1;
     double now = clock_now();
 
@@ -236,13 +219,17 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     lease_beat(lease);
     job->folder = folder_of(sweep->output);
     job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
-    int status = job->folder && job->saved ? take_over(job, error) : no_memory(job, error);
-    if (status == 0) {
+    if (!job->folder || !job->saved) {
+        no_memory(job, error);
+    } else if (checkpoint_set_init(&job->kept, job->folder, error) == 0) {
+        log_sweep(job->folder);
+        job->had_folder = access(job->folder, F_OK) == 0 || errno != ENOENT;
         for (int64_t cell = 0; cell < sweep->cells; cell++)
             count_ended(&job->tally, (enum outcome)dataset_outcomes(job->dataset)[cell]);
         job->tally.runs = job->tally.done + job->tally.diverged + job->tally.failed;
         job->chooser = chooser_new(sweep, job->dataset);
-        job->coordinator = make_coordinator(job, workers);
+        job->coordinator =
+            coordinator_new((struct pending_runs){next_pending, job}, sweep->cells, trainers, &how);
         if (speed_init(&job->speed, trainers, now) == 0 && job->coordinator) {
             JOB_TELL(job, .kind = JOB_BEGUN, .workers = trainers, .now = now);
             return 0;
@@ -335,27 +322,18 @@ static void look(struct job *job, double now)
         job->moved = dataset_is_moved(job->dataset);
 }
 
-/* The last look. If the dataset has moved, `line` says where its results are; it replaces an earlier
- * error, because without it the user would not find them. An output that belongs to another process is left
- * alone. */
-static void look_last(struct job *job, struct error *line)
-{
-    const struct breath breath = lease_breath(job->lease);
-
-    if (job->dataset && !job->lost)
-        job->moved = job->moved || dataset_is_moved(job->dataset);
-    if (job->moved)
-        dataset_keep(job->dataset, &breath, line);
-}
-
 int job_close(struct job *job, struct error *error)
 {
-    struct error closing, line;
+    const struct breath breath = lease_breath(job->lease);
+    struct error closing, line; /* where the results of a moved dataset are; the user needs it most */
     double now = clock_now();
 
     renew(job, now); /* this process may have been paused */
     commit(job, now);
-    look_last(job, &line);
+    if (job->dataset && !job->lost) /* else the output belongs to another process */
+        job->moved = job->moved || dataset_is_moved(job->dataset);
+    if (job->moved)
+        dataset_keep(job->dataset, &breath, &line);
     if (job->mark[0] && job->folder) {
         mark_remove(job->folder, job->mark);
         rmdir(job->folder); /* succeeds only if it is empty */

@@ -187,15 +187,6 @@ static void train_next(struct local *local)
     job_breathe(job, clock_now());
 }
 
-/* No run is training when this is called. */
-static void stop_local(struct local *local)
-{
-    local->stopping = true;
-    JOB_TELL(local->job, .kind = JOB_STOPS);
-    push_event(local, EVENT_STOP, 0, false);
-    obey(local);
-}
-
 void local_run(struct job *job)
 {
     struct local local = {.job = job,
@@ -209,12 +200,16 @@ void local_run(struct job *job)
     push_event(&local, EVENT_HELLO, 0, false);
     obey(&local);
     while (!local.finished && !job->failed) {
-        if (has_to_stop(&local) && !local.stopping)
-            stop_local(&local);
-        else if (local.holds)
+        if (has_to_stop(&local) && !local.stopping) {
+            local.stopping = true;
+            JOB_TELL(job, .kind = JOB_STOPS);
+            push_event(&local, EVENT_STOP, 0, false);
+            obey(&local);
+        } else if (local.holds) {
             train_next(&local);
-        else
+        } else {
             break;
+        }
     }
     arena_release(&local.arena);
 }

@@ -25,11 +25,6 @@ char *folder_of(const char *output)
     return asprintf(&folder, "%s.d", output) < 0 ? NULL : folder;
 }
 
-static int folder_no_memory(const char *output, struct error *error)
-{
-    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
-}
-
 char *folder_states(const char *output)
 {
     char *states;
@@ -44,7 +39,7 @@ int folder_clear(const char *output, struct error *error)
     if (!folder || !states) {
         free(folder);
         free(states);
-        return folder_no_memory(output, error);
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
     }
     log_sweep(folder);
     mark_sweep(folder);
@@ -83,7 +78,7 @@ int folder_set_aside(const char *output, struct error *error)
 
     if (!folder || asprintf(&old, "%s.old.d", output) < 0) {
         free(folder);
-        return folder_no_memory(output, error);
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
     }
     /* What is of an earlier output goes, unless somebody else has put files there. */
     log_sweep(old);

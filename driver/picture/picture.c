@@ -459,18 +459,6 @@ static void print_notes(const struct drawing *d, FILE *out)
 
 /* ---- the whole ---- */
 
-/* A plane without axes: a single cell. */
-static void print_one(const struct drawing *d, const struct cell *cell, FILE *out)
-{
-    bool number = !isnan(cell->number);
-
-    if (number)
-        fprintf(out, d->diagram ? "norm_growth %.4g, " : "%.6g\n", cell->number);
-    if (!number || d->diagram)
-        fprintf(out, "%s\n",
-            cell->mark >= MARK_FLAG ? d->flags.word[cell->mark - MARK_FLAG] : marks[cell->mark].word);
-}
-
 static void print_panels(struct drawing *d, struct plot *plot)
 {
     for (int i = 0; i < d->plane->panels; i++) {
@@ -479,10 +467,17 @@ static void print_panels(struct drawing *d, struct plot *plot)
         if (title[0])
             lines_print(plot->out, d->terminal.columns, "%s", title);
         free(title);
-        if (d->plane->x.name || d->plane->y.name)
+        if (d->plane->x.name || d->plane->y.name) {
             plot_draw(plot);
-        else
-            print_one(d, d->panel, plot->out);
+            continue;
+        }
+        enum mark mark = d->panel->mark; /* a plane without axes is a single cell */
+        bool number = !isnan(d->panel->number);
+        if (number)
+            fprintf(plot->out, d->diagram ? "norm_growth %.4g, " : "%.6g\n", d->panel->number);
+        if (!number || d->diagram)
+            fprintf(
+                plot->out, "%s\n", mark >= MARK_FLAG ? d->flags.word[mark - MARK_FLAG] : marks[mark].word);
     }
 }
 

@@ -543,17 +543,6 @@ static void stop_all(struct dispatch *d)
     tell(d, (struct event){.kind = EVENT_STOP});
 }
 
-/* Workers whose hello is late are not awaited. */
-static bool all_are_ready(const struct dispatch *d)
-{
-    for (int i = 0; i < d->peers->workers; i++) {
-        const struct peer *peer = peer_of(d, i);
-        if (peer->said_hello && !peer->ready && !peer->dead)
-            return false;
-    }
-    return true;
-}
-
 /* The second half of a round: signals, the stages of the start, and once a second all ranks. `more`: messages
  * may be waiting. */
 static void watch_workers(struct dispatch *d, bool more)
@@ -566,7 +555,10 @@ static void watch_workers(struct dispatch *d, bool more)
         lease_tell(d->job->lease, STAGE_READY, 0);
         d->told_ready = true;
     }
-    if (!d->begun && (d->now > BEGIN_SECONDS || all_are_ready(d))) {
+    bool ready = true; /* workers whose hello is late are not awaited */
+    for (int i = 0; !d->begun && ready && i < d->peers->workers; i++)
+        ready = !peer_of(d, i)->said_hello || peer_of(d, i)->ready || peer_of(d, i)->dead;
+    if (!d->begun && (d->now > BEGIN_SECONDS || ready)) {
         d->begun = true; /* from now on every worker that is ready gets runs */
         for (int i = 0; i < d->peers->workers; i++)
             if (peer_of(d, i)->ready && !peer_of(d, i)->dead)

@@ -7,7 +7,6 @@
 #include "driver/text/text.h"
 #include "worker/wire/wire.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>

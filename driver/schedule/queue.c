@@ -58,16 +58,6 @@ static bool is_longer(const struct queue *queue, int64_t run, int64_t other)
     return compare_lengths(&queue->run[run].run, &queue->run[other].run) < 0;
 }
 
-static void heap_push(struct queue *queue, int run)
-{
-    int64_t at = queue->added++;
-
-    INVARIANT(at < queue->room, "%" PRId64 " of %" PRId64, at, queue->room);
-    for (; at > 0 && is_longer(queue, run, queue->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        queue->heap[at] = queue->heap[(at - 1) / 2];
-    queue->heap[at] = run;
-}
-
 /* Removes the longest run. */
 static void heap_pop(struct queue *queue)
 {
@@ -187,10 +177,14 @@ bool queue_add(struct queue *queue, const struct pending_run *run)
     INVARIANT(run->cell < queue->cells, "cell %d of %" PRId64, run->cell, queue->cells);
     if (queue->of_cell[run->cell] != QUEUE_END)
         return false;
-    int at = queue->of_cell[run->cell] = (int)queue->count++;
-    queue->run[at] = (struct queued_run){.run = *run};
-    heap_push(queue, at);
-    begin_waiting(queue, at);
+    int added = queue->of_cell[run->cell] = (int)queue->count++;
+    queue->run[added] = (struct queued_run){.run = *run};
+    int64_t at = queue->added++; /* its place in the heap */
+    INVARIANT(at < queue->room, "%" PRId64 " of %" PRId64, at, queue->room);
+    for (; at > 0 && is_longer(queue, added, queue->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        queue->heap[at] = queue->heap[(at - 1) / 2];
+    queue->heap[at] = added;
+    begin_waiting(queue, added);
     return true;
 }
 

@@ -42,18 +42,6 @@ struct search {
 
 /* ---- places ---- */
 
-/* The place of each index of an axis in the order of values. */
-static int64_t *rank_axis(const struct axis *axis)
-{
-    int64_t *rank = memory_new((size_t)axis->length, sizeof(*rank));
-    int64_t *sorted = memory_sorted(axis->length, axis_compare, axis);
-
-    for (int64_t i = 0; i < axis->length; i++)
-        rank[sorted[i]] = i;
-    free(sorted);
-    return rank;
-}
-
 /* The region of a cell, and its place in it if no cell is skipped. */
 static int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
 {
@@ -413,7 +401,11 @@ struct search *search_new(const struct sweep *sweep, const struct search_reader 
     }
     for (int i = 0; i < s->refine->axis_count; i++) {
         const struct axis *axis = &sweep->axis[s->refine->axis[i]];
-        s->rank[i] = rank_axis(axis);
+        int64_t *sorted = memory_sorted(axis->length, axis_compare, axis);
+        s->rank[i] = memory_new((size_t)axis->length, sizeof(*s->rank[i]));
+        for (int64_t place = 0; place < axis->length; place++)
+            s->rank[i][sorted[place]] = place;
+        free(sorted);
         s->size *= axis->length;
     }
     s->regions = sweep->cells / s->size;

@@ -191,16 +191,6 @@ void display_begin(struct display *d, FILE *file, const struct terminal *termina
     }
 }
 
-static void end(struct display *d)
-{
-    canvas_clear(&d->canvas);
-    free(d->growth);
-    free(d->map);
-    free(d->line);
-    free(d->worker);
-    *d = (struct display){0};
-}
-
 /* Draws the map anew after changes, but so rarely that this takes less than 1 % of the time, however large
  * the grid is. When its room changes it is drawn at once, because lines made for a larger terminal would push
  * the workers' lines off a smaller one. */
@@ -383,7 +373,12 @@ static void see(void *context, const struct job *job, const struct job_event *ev
         show(d, &job->tally, event->left, event->now);
         break;
     case JOB_CLOSED:
-        end(d);
+        canvas_clear(&d->canvas);
+        free(d->growth);
+        free(d->map);
+        free(d->line);
+        free(d->worker);
+        *d = (struct display){0};
         break;
     default:
         break;

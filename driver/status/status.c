@@ -49,16 +49,6 @@ void survey_print_failures(FILE *out, const struct survey *survey, int64_t most,
         fprintf(out, "and %" PRId64 " more failed\n", left);
 }
 
-static void print_file(const struct view *view)
-{
-    printf("file      %s, %" PRId64 " bytes, format %" PRId64 "\n",
-        view->copy ? "a netCDF-4 copy, to be read only" : "intact", view->bytes, view->format);
-    fputs("grid      ", stdout);
-    for (int64_t i = 0; i < view->axis_count; i++)
-        printf("%s%" PRId64 " %s", i ? " x " : "", view->axis[i].length, view->axis[i].name);
-    printf("%s%" PRId64 " cell%s\n", view->axis_count ? ", " : "", view->cells, view->cells == 1 ? "" : "s");
-}
-
 /* What people have written about the sweep, each line as one of its own. */
 static void print_notes(const char *text)
 {
@@ -167,24 +157,19 @@ static void print_sessions(const struct survey *survey, int *cause)
         print_session(&survey->view, i, cause);
 }
 
-/* The command that makes a compressed copy of a complete dataset, or a dataset from such a copy. */
-static void print_export(const struct survey *survey)
-{
-    bool back = survey->view.copy;
-    char *command = back ? conversion_back(survey->view.name, false) : conversion_to_copy(survey->view.name);
-
-    printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", back ? "continue  " : "export    ", command,
-        back ? "a dataset that run can continue" : "a compressed netCDF-4 copy");
-    free(command);
-}
-
 int survey_print(const struct survey *survey, struct error *error)
 {
-    bool large = survey->view.bytes >= EXPORT_LEAST;
+    const struct view *view = &survey->view;
+    bool large = view->bytes >= EXPORT_LEAST;
     int cause = 0;
 
     survey_print_name(stdout, survey);
-    print_file(&survey->view);
+    printf("file      %s, %" PRId64 " bytes, format %" PRId64 "\n",
+        view->copy ? "a netCDF-4 copy, to be read only" : "intact", view->bytes, view->format);
+    fputs("grid      ", stdout);
+    for (int64_t i = 0; i < view->axis_count; i++)
+        printf("%s%" PRId64 " %s", i ? " x " : "", view->axis[i].length, view->axis[i].name);
+    printf("%s%" PRId64 " cell%s\n", view->axis_count ? ", " : "", view->cells, view->cells == 1 ? "" : "s");
     if (survey->notes && survey->notes[0])
         print_notes(survey->notes);
     if (survey->fault)
@@ -193,9 +178,13 @@ int survey_print(const struct survey *survey, struct error *error)
     print_times(survey);
     print_sessions(survey, &cause);
     survey_print_failures(stdout, survey, FAILURES_MOST, 0, &cause);
-    if (survey->view.copy || (large && !survey->reason && survey->ended == survey->runs))
-        print_export(survey);
+    if (view->copy || (large && !survey->reason && survey->ended == survey->runs)) {
+        char *command = view->copy ? conversion_back(view->name, false) : conversion_to_copy(view->name);
+        printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", view->copy ? "continue  " : "export    ",
+            command, view->copy ? "a dataset that run can continue" : "a compressed netCDF-4 copy");
+        free(command);
+    }
     if (cause == 0)
         return 0;
-    return error_set(error, ERROR_ENVIRONMENT, "%s: %s", survey->view.name, strerror(cause));
+    return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(cause));
 }

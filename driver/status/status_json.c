@@ -58,16 +58,6 @@ void status_json_session(
 
 /* ---- the object ---- */
 
-static void put_grid(struct json_writer *writer, const struct view *view)
-{
-    for (int64_t i = 0; i < view->axis_count; i++) {
-        json_writer_open(writer, NULL, '{');
-        json_writer_text(writer, "name", view->axis[i].name);
-        json_writer_whole(writer, "length", view->axis[i].length);
-        json_writer_close(writer, '}');
-    }
-}
-
 static void put_known(struct json_writer *writer, const char *name, int64_t value)
 {
     if (value < 0)
@@ -117,11 +107,15 @@ static void put_own(
         status_json_session(writer, &survey->view, survey->session, survey->age, cause);
     } else {
         json_writer_open(writer, survey_table[field].name, '[');
-        if (field == FIELD_GRID)
-            put_grid(writer, &survey->view);
-        else if (field == FIELD_RUNS_UNDER_WAY)
+        for (int64_t i = 0; field == FIELD_GRID && i < survey->view.axis_count; i++) {
+            json_writer_open(writer, NULL, '{');
+            json_writer_text(writer, "name", survey->view.axis[i].name);
+            json_writer_whole(writer, "length", survey->view.axis[i].length);
+            json_writer_close(writer, '}');
+        }
+        if (field == FIELD_RUNS_UNDER_WAY)
             put_runs(writer, survey);
-        else
+        else if (field != FIELD_GRID)
             put_failures(writer, survey, cause);
         json_writer_close(writer, ']');
     }

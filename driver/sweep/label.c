@@ -54,13 +54,6 @@ char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_
     return printable(axis->label[index], text, size);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 char *label_number(double value, int digits, char *text, size_t size)
 {
     snprintf(text, size, "%.*g", value == floor(value) ? DIGITS_MOST : digits, value);
@@ -89,7 +82,7 @@ int label_digits(const double *number, int64_t length)
         return DIGITS_WRITTEN;
     double *sorted = memory_new((size_t)length, sizeof(*sorted));
     memcpy(sorted, number, (size_t)length * sizeof(*sorted));
-    qsort(sorted, (size_t)length, sizeof(*sorted), compare_numbers);
+    numbers_sort(sorted, length);
     while (digits < DIGITS_MOST && !all_differ(sorted, length, digits))
         digits++;
     free(sorted);

@@ -72,18 +72,6 @@ static int read_variable(struct reader *reader, const struct node *node)
     return 0;
 }
 
-static int read_coarse(struct reader *reader, const struct node *node)
-{
-    int64_t *coarse = &reader->sweep->refine.coarse;
-
-    if (value_integer(reader, "refine.coarse", node, 1, coarse) < 0)
-        return -1;
-    if (*coarse > REFINE_COARSE_MOST || (*coarse & (*coarse - 1)) != 0)
-        return node_fault(reader, node, "refine.coarse: %" PRId64 " is not a power of 2 up to %d", *coarse,
-            REFINE_COARSE_MOST);
-    return 0;
-}
-
 int refine_read(struct reader *reader, const struct node *node)
 {
     enum { AXIS, AXES, VARIABLE, AT };
@@ -110,7 +98,11 @@ int refine_read(struct reader *reader, const struct node *node)
             status = value_real(reader, "refine.at", value, &refine->at);
             has_value = true;
         } else if (status == 0) {
-            status = read_coarse(reader, value);
+            int64_t *width = &refine->coarse;
+            status = value_integer(reader, "refine.coarse", value, 1, width);
+            if (status == 0 && (*width > REFINE_COARSE_MOST || (*width & (*width - 1)) != 0))
+                status = node_fault(reader, value, "refine.coarse: %" PRId64 " is not a power of 2 up to %d",
+                    *width, REFINE_COARSE_MOST);
             coarse = key;
         }
         if (status < 0)

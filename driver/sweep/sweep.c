@@ -52,18 +52,6 @@ static int read_text(
     return read_path(reader, key, &node->child[1], target);
 }
 
-static int read_checkpoint_minutes(struct reader *reader, const struct node *node)
-{
-    const char *name = key_table[KEY_CHECKPOINT_MINUTES].name;
-    double *minutes = &reader->sweep->checkpoint_minutes;
-
-    if (value_real(reader, name, node, minutes) < 0)
-        return -1;
-    if (!(*minutes > 0))
-        return node_fault(reader, node, "%s: %s is not above 0", name, node->text);
-    return 0;
-}
-
 /* Free text of any number of lines. */
 static int read_notes(struct reader *reader, const struct node *node)
 {
@@ -107,7 +95,11 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
     case KEY_LYAPUNOV_SWEEPS:
         return options_read(reader, key, node);
     case KEY_CHECKPOINT_MINUTES:
-        return read_checkpoint_minutes(reader, node);
+        if (value_real(reader, key_table[key].name, node, &sweep->checkpoint_minutes) < 0)
+            return -1;
+        if (sweep->checkpoint_minutes > 0)
+            return 0;
+        return node_fault(reader, node, "%s: %s is not above 0", key_table[key].name, node->text);
     case KEY_SKIP: /* read_keys reads these after all axes */
     case KEY_REFINE:
     case KEY_INCLUDE: /* include.c has taken it out */

@@ -31,15 +31,9 @@ int canvas_columns(const struct canvas *canvas)
     return canvas->terminal.columns - 1; /* a full line would wrap, or lose its end to ERASE_LINE */
 }
 
-/* Bytes of the line without its '\n'. */
-static size_t line_length(const char *line)
-{
-    return strcspn(line, "\n");
-}
-
 static const char *next_line(const char *line)
 {
-    line += line_length(line);
+    line += strcspn(line, "\n");
     return *line ? line + 1 : line;
 }
 
@@ -86,7 +80,7 @@ void canvas_draw(struct canvas *canvas, const char *lines)
         string_format(&out, UP, lines_count(shown));
     }
     for (const char *line = fit; *line; line = next_line(line)) {
-        size_t length = line_length(line) + 1;
+        size_t length = strcspn(line, "\n") + 1;
         if (line[length - 1] && strncmp(line, shown, length) == 0) /* it is there already */
             string_add(&out, "\n", 1);
         else

@@ -22,18 +22,6 @@ enum { ENOUGH = 5 }; /* with fewer values there are no outliers */
 #define DECADE_OF_KNEE (1 / (1 - 0.1)) /* length of the linear part, in decades */
 #define LOG_MOST 700 /* of factors 0 and infinity */
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-static void ascending_sort(double *number, int64_t count)
-{
-    qsort(number, (size_t)count, sizeof(*number), compare_numbers);
-}
-
 /* Between the two neighbouring values, in proportion. */
 static double quantile(const double *sorted, int64_t count, double part)
 {
@@ -93,7 +81,7 @@ static void take_sizes(double *sorted, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         sorted[i] = fabs(sorted[i]);
-    ascending_sort(sorted, count);
+    numbers_sort(sorted, count);
 }
 
 /* Around 0; the values are both positive and negative. */
@@ -140,7 +128,7 @@ void colour_scale_choose(
     for (int64_t i = 0; i < all; i++)
         if (isfinite(value[i]))
             sorted[count++] = value[i];
-    ascending_sort(sorted, count);
+    numbers_sort(sorted, count);
     if (count > 0 && numbers == NUMBERS_FACTORS && sorted[0] >= 0)
         choose_factors(scale, sorted, count);
     else if (count > 0 && sorted[0] < 0 && sorted[count - 1] > 0)
@@ -152,29 +140,14 @@ void colour_scale_choose(
 
 /* ---- places ---- */
 
-/* Linear up to the knee, logarithmic beyond it. */
-static double bent(const struct colour_scale *scale, double value)
-{
-    double size = fabs(value) / scale->knee;
-
-    if (!scale->diverging || isinf(scale->knee))
-        return value;
-    return copysign(size <= 1 ? size * DECADE_OF_KNEE : DECADE_OF_KNEE + log10(size), value);
-}
-
-static double unbent(const struct colour_scale *scale, double place)
-{
-    double size = fabs(place);
-
-    if (!scale->diverging || isinf(scale->knee))
-        return place;
-    size = size <= DECADE_OF_KNEE ? size / DECADE_OF_KNEE : pow(10, size - DECADE_OF_KNEE);
-    return copysign(size * scale->knee, place);
-}
-
+/* A scale with a knee is linear up to it, and logarithmic beyond. */
 static double on_scale(const struct colour_scale *scale, double value)
 {
-    return bent(scale, scale->logarithmic ? log(value) : value);
+    double plain = scale->logarithmic ? log(value) : value, size = fabs(plain) / scale->knee;
+
+    if (!scale->diverging || isinf(scale->knee))
+        return plain;
+    return copysign(size <= 1 ? size * DECADE_OF_KNEE : DECADE_OF_KNEE + log10(size), plain);
 }
 
 double colour_scale_place(const struct colour_scale *scale, double value)
@@ -190,8 +163,12 @@ double colour_scale_place(const struct colour_scale *scale, double value)
 double colour_scale_value(const struct colour_scale *scale, double place)
 {
     double low = on_scale(scale, scale->low);
-    double value = unbent(scale, low + place * (on_scale(scale, scale->high) - low));
+    double value = low + place * (on_scale(scale, scale->high) - low), size = fabs(value);
 
+    if (scale->diverging && !isinf(scale->knee)) {
+        size = size <= DECADE_OF_KNEE ? size / DECADE_OF_KNEE : pow(10, size - DECADE_OF_KNEE);
+        value = copysign(size * scale->knee, value);
+    }
     return scale->logarithmic ? exp(value) : value;
 }
 

@@ -64,6 +64,18 @@ static int in_order(const void *a, const void *b, void *context)
     return result ? result : (left > right) - (left < right);
 }
 
+static int ascending(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+void numbers_sort(double *number, int64_t count)
+{
+    qsort(number, (size_t)count, sizeof(*number), ascending);
+}
+
 int64_t *memory_sorted(
     int64_t count, int (*compare)(const void *context, int64_t a, int64_t b), const void *context)
 {

@@ -128,6 +128,9 @@ char *memory_vformat(const char *format, va_list arguments) __attribute__((forma
 int64_t *memory_sorted(
     int64_t count, int (*compare)(const void *context, int64_t a, int64_t b), const void *context);
 
+/* Sorts numbers, ascending. */
+void numbers_sort(double *number, int64_t count);
+
 /* A text that grows; all of its functions begin with {0}, or with what was added before. */
 struct string {
     char *bytes; /* with a NUL behind them; NULL: nothing was added yet */

@@ -55,21 +55,16 @@ int write_buffer_close(struct write_buffer *buffer)
     return status;
 }
 
-/* Do bytes at `offset` directly follow the last piece, both in the buffer and in the file? */
-static bool continues(const struct write_buffer *buffer, int64_t offset)
-{
-    if (buffer->pieces == 0)
-        return false;
-    const struct piece *last = &buffer->piece[buffer->pieces - 1];
-    return last->offset + last->size == offset && last->at + last->size == buffer->used;
-}
-
-/* Adds a piece of `size` bytes, or lengthens the last one. */
+/* Adds a piece of `size` bytes, or lengthens the last one if they follow it, in the buffer and in the file.
+ */
 static void append_piece(struct write_buffer *buffer, int64_t offset, const void *bytes, size_t size)
 {
+    size_t pieces = buffer->pieces;
+    struct piece *last = &buffer->piece[pieces > 0 ? pieces - 1 : 0];
+
     memcpy(buffer->bytes + buffer->used, bytes, size);
-    if (continues(buffer, offset))
-        buffer->piece[buffer->pieces - 1].size += (uint32_t)size;
+    if (pieces > 0 && last->offset + last->size == offset && last->at + last->size == buffer->used)
+        last->size += (uint32_t)size;
     else
         buffer->piece[buffer->pieces++] = (struct piece){offset, (uint32_t)buffer->used, (uint32_t)size};
     buffer->used += size;
@@ -128,34 +123,26 @@ static int write_all(int descriptor, const unsigned char *bytes, size_t size, in
     return 0;
 }
 
-/* Writes neighbouring pieces [count], which cover the file from the first one's offset to `end`. */
-static int write_joined(
-    struct write_buffer *buffer, struct piece *piece, size_t count, int64_t end, bool overlap)
-{
-    int64_t begin = piece[0].offset;
-
-    if (overlap)
-        qsort(piece, count, sizeof(*piece), by_age);
-    for (size_t i = 0; i < count; i++)
-        memcpy(buffer->joined + (piece[i].offset - begin), buffer->bytes + piece[i].at, piece[i].size);
-    return write_all(buffer->descriptor, buffer->joined, (size_t)(end - begin), begin);
-}
-
 int write_buffer_flush(struct write_buffer *buffer)
 {
+    struct piece *piece = buffer->piece;
     int status = 0;
 
     if (buffer->pieces > 0) /* else there may be no array, for lack of memory */
-        qsort(buffer->piece, buffer->pieces, sizeof(*buffer->piece), by_offset);
+        qsort(piece, buffer->pieces, sizeof(*piece), by_offset);
     for (size_t first = 0, next; first < buffer->pieces && status == 0; first = next) {
-        int64_t end = buffer->piece[first].offset;
+        int64_t begin = piece[first].offset, end = begin; /* what neighbouring pieces cover */
         bool overlap = false;
-        for (next = first; next < buffer->pieces && buffer->piece[next].offset <= end; next++) {
-            int64_t behind = buffer->piece[next].offset + buffer->piece[next].size;
-            overlap = overlap || buffer->piece[next].offset < end;
+        for (next = first; next < buffer->pieces && piece[next].offset <= end; next++) {
+            int64_t behind = piece[next].offset + piece[next].size;
+            overlap = overlap || piece[next].offset < end;
             end = behind > end ? behind : end;
         }
-        status = write_joined(buffer, &buffer->piece[first], next - first, end, overlap);
+        if (overlap)
+            qsort(&piece[first], next - first, sizeof(*piece), by_age);
+        for (size_t i = first; i < next; i++)
+            memcpy(buffer->joined + (piece[i].offset - begin), buffer->bytes + piece[i].at, piece[i].size);
+        status = write_all(buffer->descriptor, buffer->joined, (size_t)(end - begin), begin);
     }
     if (status == 0)
         write_buffer_forget(buffer);

@@ -254,16 +254,6 @@ char *conversion_back(const char *path, bool carry_on)
     return nccopy("-k cdf5", path, "-cdf5", carry_on ? ", then run with -o " : NULL);
 }
 
-static int refuse_copy(const struct view *view, struct error *error)
-{
-    char *command = conversion_back(view->name, true);
-
-    error_set(error, ERROR_INPUT, "%s: is a netCDF-4 copy, which can only be read; to continue: %s",
-        view->name, command);
-    free(command);
-    return -1;
-}
-
 int verify_content(const struct view *view, struct error *error)
 {
     const struct outline outline = view_outline(view);
@@ -287,13 +277,16 @@ int verify_content(const struct view *view, struct error *error)
 
 int verify_dataset(const struct view *view, struct error *error)
 {
-    size_t used;
-
-    if (view->copy)
-        return refuse_copy(view, error);
+    if (view->copy) {
+        char *command = conversion_back(view->name, true);
+        error_set(error, ERROR_INPUT, "%s: is a netCDF-4 copy, which can only be read; to continue: %s",
+            view->name, command);
+        free(command);
+        return -1;
+    }
     if (verify_content(view, error) == 0)
         return 0;
-    used = strlen(error->text);
+    size_t used = strlen(error->text);
     if (error->status == ERROR_INPUT)
         snprintf(error->text + used, sizeof(error->text) - used, "; use --fresh or another -o");
     return -1;
