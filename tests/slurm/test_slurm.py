@@ -675,6 +675,8 @@ def test_a_lease_of_a_dead_node_is_waited_for(slurm):
     lines = slurm.batch(3, NORMSWEEP=program(slurm, body))
     assert slurm.called("program") == [RUN, [*RUN, "--dry-run", "-j", "0"], RUN] and slurm.called("sleep") == [["65"]]
     assert lines[1].endswith(" status 3: one more attempt in 65 s, when the lease of a dead node has expired")
+    slurm.run(BATCH, "sweep.yaml", "-j4", status=3, NORMSWEEP=program(slurm, body))
+    assert slurm.called("program")[-2:] == [["run", "sweep.yaml", "-j4", "--dry-run"], ["run", "sweep.yaml", "-j4"]]
 
 
 @pytest.mark.parametrize("dead, library, status", [
