@@ -281,7 +281,8 @@ def test_wait_refuses_what_is_no_dataset(folder):
 
 
 @pytest.mark.parametrize("options, said", [
-    (["--wait", "--watch"], "--watch and --wait exclude each other"), (["--limit", "3"], "--limit goes with --wait and --watch"),
+    (["--wait", "--watch"], "--watch and --wait exclude each other"),
+    (["--limit", "3"], "--limit goes with --wait and --watch"),
     (["--wait", "--limit", "-3"], "--limit takes a number of seconds and not '-3'"),
     (["--wait", "--limit", "1.5"], "--limit takes a number of seconds and not '1.5'")])
 def test_options_that_do_not_fit(ended, options, said):
