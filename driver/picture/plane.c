@@ -206,6 +206,7 @@ void plane_choose(struct plane *plane, const struct view *view, int x, int y)
     if (x == PLANE_CHOOSE) {
         x = find_open(plane, "learning_rate");
         y = find_open(plane, "weight_decay");
+        y = y < 0 ? find_open(plane, "timescale") : y;
         x = x < 0 ? next_open(plane, y) : x;
         y = y < 0 ? next_open(plane, x) : y;
         x = x < 0 && y < 0 ? find_open(plane, "seed") : x;

@@ -10,6 +10,7 @@
 #include "model/core/check.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ struct search {
     int64_t *cell; /* [regions][size] by place; the first region.length of each are used */
     signed char *side; /* [regions][size] enum side */
     bool *wanted; /* [regions][size] */
-    int64_t *rank[REFINE_AXES]; /* [length of the axis] place of an index in the order of values */
+    int64_t *rank[REFINE_AXES]; /* [length of the axis] place of an index in the order of values; of
+                                  timescales, of decays */
     int64_t *queue; /* [regions * size] cells to train, a ring */
     int64_t queue_first, queue_used;
     int64_t *ended; /* [regions] regions whose other cells are left out, in the order of their ends */
@@ -41,6 +43,12 @@ struct search {
 };
 
 /* ---- places ---- */
+
+/* Decay grows along the axis, or falls as timescale grows. */
+static bool is_timescale(const struct axis *axis)
+{
+    return axis->param[0]->offset == offsetof(struct run, timescale);
+}
 
 /* The region of a cell, and its place in it if no cell is skipped. */
 static int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
@@ -178,16 +186,15 @@ static void begin_region(struct search *s, int64_t number)
 
 /* ---- guesses ---- */
 
-/* The place of a value between those of the line's runs, by its logarithm where they have one. */
-static double place_of_value(const struct search *s, const int64_t *cell, int64_t length, double wanted)
+/* The place of a decay between those of the line's runs, by its logarithm where they have one. */
+static double place_of_decay(const struct search *s, const int64_t *cell, int64_t length, double wanted)
 {
-    const struct param *param = s->sweep->axis[s->refine->axis[0]].param[0];
     double before = 0;
     struct run run;
 
     for (int64_t i = 0; i < length; i++) {
         sweep_cell(s->sweep, cell[i], &run);
-        double value = param_get(param, &run).real;
+        double value = run.weight_decay;
         if (value >= wanted) {
             double share = before > 0 ? log(wanted / before) / log(value / before) : wanted / value;
             return i > 0 ? (double)(i - 1) + share : 0;
@@ -206,7 +213,7 @@ static bool is_done(const struct search *s, int64_t place)
     return side == SIDE_ABOVE || side == SIDE_BELOW;
 }
 
-/* From the norms of one or two runs along weight_decay. */
+/* From the norms of one or two runs at different decays. */
 static double guess_by_norms(struct search *s, const int64_t *cell, int64_t length, int64_t a, int64_t b)
 {
     struct norm_curve *first = &s->curve[0], *second = &s->curve[1];
@@ -219,7 +226,7 @@ static double guess_by_norms(struct search *s, const int64_t *cell, int64_t leng
     double decay = prediction_boundary(first, two ? second : NULL, s->refine->at * s->refine->at);
     struct run run;
     sweep_cell(s->sweep, cell[length - 1], &run); /* the largest decay: it is above 0 if any is */
-    return isnan(decay) ? NAN : place_of_value(s, cell, length, decay / run_even_decay_factor(&run));
+    return isnan(decay) ? NAN : place_of_decay(s, cell, length, decay / run_even_decay_factor(&run));
 }
 
 /* Where a straight line through the values at both ends of the known range crosses; a growth has logarithms.
@@ -246,10 +253,11 @@ static double on_guess(void *context, int64_t a, int64_t b)
     struct search *s = context;
     const int64_t *cell = s->cell + s->asked * s->size;
     int64_t length = s->region[s->asked].length;
-    const struct param *along = s->sweep->axis[s->refine->axis[0]].param[0];
+    const struct axis *along = &s->sweep->axis[s->refine->axis[0]];
+    bool decay = along->param[0] == param_find("weight_decay") || is_timescale(along);
     double place = NAN;
 
-    if (s->refine->variable == METRIC_norm_growth && along == param_find("weight_decay"))
+    if (s->refine->variable == METRIC_norm_growth && decay)
         place = guess_by_norms(s, cell, length, a, b);
     return isnan(place) ? guess_by_values(s, cell, a, b) : place;
 }
@@ -404,7 +412,7 @@ struct search *search_new(const struct sweep *sweep, const struct search_reader 
         int64_t *sorted = memory_sorted(axis->length, axis_compare, axis);
         s->rank[i] = memory_new((size_t)axis->length, sizeof(*s->rank[i]));
         for (int64_t place = 0; place < axis->length; place++)
-            s->rank[i][sorted[place]] = place;
+            s->rank[i][sorted[place]] = is_timescale(axis) ? axis->length - 1 - place : place;
         free(sorted);
         s->size *= axis->length;
     }

@@ -9,6 +9,7 @@
 #include "driver/tables/tables.h"
 #include "driver/text/text.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,14 @@
 static int claim(struct reader *reader, const struct param *param, struct position position, bool together)
 {
     struct spot *spot = reader_spot(reader->sweep, param);
+    bool decay = param == param_find("weight_decay"), timescale = param == param_find("timescale");
 
+    if ((decay || timescale) && reader_named(reader->sweep, decay ? "timescale" : "weight_decay")->given)
+        return reader_fault(reader, position,
+            "%s: %s is given, too, and one follows from the other; leave one out", param->name,
+            decay ? "timescale" : "weight_decay");
+    if (spot->given && !spot->together && !together)
+        return reader_fault(reader, position, "%s: given as a key and in weight_decay", param->name);
     if (spot->given && spot->together && together)
         return reader_fault(reader, position, "%s: given in two axes of together", param->name);
     if (spot->given)
@@ -50,6 +58,11 @@ int param_read(struct reader *reader, const struct param *param, const struct no
     union param_value value;
     struct list list;
 
+    /* weight_decay: {timescale: ...} is timescale: ... */
+    if (param == param_find("weight_decay") && node->kind == NODE_MAP &&
+        node_find(node, "timescale") < node->count)
+        return node->count == 1 ? param_read(reader, param_find("timescale"), node->child)
+                                : node_fault(reader, node, "weight_decay: takes nothing beside timescale");
     if (claim(reader, param, node->position, false) < 0)
         return -1;
     if (node->kind == NODE_SCALAR) {
@@ -261,6 +274,12 @@ const struct axis *axis_find(int64_t count, const struct axis *axis, const struc
         if (axis_row(&axis[i], param) >= 0)
             return &axis[i];
     return NULL;
+}
+
+bool axis_derives(int64_t count, const struct axis *axis, const struct run *base, const struct param *param)
+{
+    return param->offset == offsetof(struct run, weight_decay) &&
+           (base->timescale > 0 || axis_find(count, axis, param_find("timescale")));
 }
 
 int64_t axis_index(int64_t count, const struct axis *axis, int64_t number, int64_t cell)

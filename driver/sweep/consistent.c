@@ -276,7 +276,7 @@ static int check_cells(struct reader *reader)
     if (status == 0 && !kept && sweep->base.save_weights == SAVE_STATE)
         status = reader_fault(reader, reader_named(sweep, "save_weights")->position,
             "save_weights: state keeps no more than true: %s",
-            lasts ? "no cell has steps, and a rate that at first does not depend on them"
+            lasts ? "no cell has steps, and a rate and a decay that at first do not depend on them"
                   : "every cell has stop_when phase, with which steps cannot grow");
     return status;
 }

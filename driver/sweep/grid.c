@@ -6,8 +6,7 @@
 
 #include <stddef.h>
 
-/* Sets the parameters of an axis to their values at `index`. */
-static void set_axis(const struct axis *axis, int64_t index, struct run *run)
+void axis_set(const struct axis *axis, int64_t index, struct run *run)
 {
     for (int64_t p = 0; p < axis->param_count; p++)
         param_set(axis->param[p], run, axis->value[p * axis->length + index]);
@@ -19,9 +18,10 @@ void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run)
         cell >= 0 && cell < sweep->cells, "cell %lld of %lld", (long long)cell, (long long)sweep->cells);
     *run = sweep->base;
     for (int64_t axis = sweep->axis_count - 1; axis >= 0; axis--) {
-        set_axis(&sweep->axis[axis], cell % sweep->axis[axis].length, run);
+        axis_set(&sweep->axis[axis], cell % sweep->axis[axis].length, run);
         cell /= sweep->axis[axis].length;
     }
+    run_derive(run);
 }
 
 /* A grid of so many values of each axis is fine enough, and all others have one turn, in which runs come by
@@ -80,10 +80,11 @@ static void advance_index(struct walk *walk)
     }
     for (; axis >= 0 && ++walk->index[axis] == sweep->axis[axis].length; axis--) {
         walk->index[axis] = 0;
-        set_axis(&sweep->axis[axis], 0, &walk->run);
+        axis_set(&sweep->axis[axis], 0, &walk->run);
     }
     if (axis >= 0)
-        set_axis(&sweep->axis[axis], walk->index[axis], &walk->run);
+        axis_set(&sweep->axis[axis], walk->index[axis], &walk->run);
+    run_derive(&walk->run);
 }
 
 bool walk_next(struct walk *walk)

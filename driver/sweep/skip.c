@@ -118,8 +118,12 @@ static int match_list(struct entry *entry, const struct param *param, const stru
 
 static int match_param(struct entry *entry, const struct param *param, const struct node *node)
 {
+    const struct sweep *sweep = entry->reader->sweep;
     struct list list;
 
+    if (axis_derives(sweep->axis_count, sweep->axis, &sweep->base, param))
+        return node_fault(
+            entry->reader, node, "skip: %s follows from timescale; choose by that", param->name);
     if (list_read(entry->reader, param, node, VALUES_MOST, &list) < 0)
         return -1;
     list_sort(param, &list);

@@ -149,6 +149,13 @@ int64_t axis_index(int64_t count, const struct axis *axis, int64_t number, int64
 /* The row of a parameter in the values of an axis; -1: the axis does not move it. */
 int64_t axis_row(const struct axis *axis, const struct param *param);
 
+/* Sets the parameters of an axis to their values at `index`. */
+void axis_set(const struct axis *axis, int64_t index, struct run *run);
+
+/* Is a parameter neither fixed nor along an axis, but derived in each cell? weight_decay is, if `base` or an
+ * axis has a timescale. */
+bool axis_derives(int64_t count, const struct axis *axis, const struct run *base, const struct param *param);
+
 /* Orders two indices of a struct axis, `context`, by the values of its parameters, for memory_sorted. */
 int axis_compare(const void *context, int64_t a, int64_t b);
 

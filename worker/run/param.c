@@ -222,6 +222,12 @@ const struct param param_table[] = {
         .unit = "1", .long_name = "learning rate", .help = "peak learning rate, eta in formulas"),
     NUMBER(weight_decay, .axis = true, .min = 0, .max = INFINITY, .initial.real = 1e-2, .unit = "1",
         .long_name = "weight decay", .help = "weight decay, lambda in formulas"),
+    NUMBER(timescale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 0,
+        .unit = "1", .long_name = "timescale 1/(rate x decay x steps)",
+        .help = "share of the run in which decay at the peak rate shrinks a weight by a factor of e: sets "
+                "weight_decay to 1 / (timescale * learning_rate * steps), or to 1 / (timescale * steps) with "
+                "decay_rule independent; also written weight_decay: {timescale: ...}; 0, the default: "
+                "weight_decay is given"),
     WORD(decay, decay_words, DECAY_FUSED, .axis = true, .cost = true, .long_name = "decay arithmetic",
         .help =
             "for adamw: fused rounds step and decay together, once; factor first multiplies by 1 - "

@@ -15,6 +15,16 @@ void run_init(struct run *run)
         param_set(&param_table[i], run, param_table[i].initial);
 }
 
+const char *const run_decay_sources[] = {"timescale", "learning_rate", "steps", "decay_rule", NULL};
+
+void run_derive(struct run *run)
+{
+    double share = run->decay_rule == DECAY_INDEPENDENT ? 1 : run->learning_rate;
+
+    if (run->timescale > 0 && run->steps > 0)
+        run->weight_decay = 1 / (run->timescale * share * (double)run->steps);
+}
+
 /*
  * Refuses sizes whose products exceed any machine, before an integer overflows. The vocabulary is that of the
  * built-in corpora; the vocabulary of a text is limited by the text.
@@ -166,6 +176,11 @@ int run_check(const struct run *run, const struct param **at, struct error *erro
         return error_set(error, ERROR_INPUT, "%s: give either steps or epochs, %s", (*at)->name,
             run->steps ? "and set the other to 0" : "at least 1");
     }
+    *at = param_find("timescale");
+    if (run->timescale > 0 && run->epochs)
+        return error_set(error, ERROR_INPUT, "timescale: is a share of steps; give steps, not epochs");
+    if (!isfinite(run->weight_decay))
+        return error_set(error, ERROR_INPUT, "timescale: %.12g makes weight_decay infinite", run->timescale);
     return check_size(run, at, error);
 }
 
@@ -321,7 +336,8 @@ struct schedule run_schedule(const struct run *run, int64_t last_step)
 int64_t run_kept_step(const struct run *run, int64_t last_step)
 {
     const struct schedule schedule = run_schedule(run, last_step);
-    bool keeps = run->save_weights == SAVE_STATE && run->steps > 0 && run->stop_when == STOP_NEVER;
+    bool keeps = run->save_weights == SAVE_STATE && run->steps > 0 && run->timescale == 0 &&
+                 run->stop_when == STOP_NEVER;
 
     return keeps ? schedule_lasting(&schedule) : 0;
 }

@@ -79,6 +79,7 @@ struct run {
     int64_t epochs, steps; /* exactly one of them is not 0 */
     int64_t optimiser;
     double learning_rate, weight_decay;
+    double timescale; /* 0: weight_decay is given; see run_derive */
     int64_t decay, decay_on, decay_rule, fixed_norm, weights;
     double beta1, beta2, epsilon, momentum;
     int64_t schedule, schedule_start;
@@ -100,6 +101,12 @@ enum save_weights { SAVE_NOTHING, SAVE_WEIGHTS, SAVE_STATE };
 
 /* Every parameter at its default. */
 void run_init(struct run *run);
+
+/* Sets weight_decay of a run that has a timescale, by its rate and steps. */
+void run_derive(struct run *run);
+
+/* The parameters that it follows from; NULL at the end. */
+extern const char *const run_decay_sources[];
 
 /*
  * Checks what involves several parameters: heads and what they share; whether network, objective and corpus
@@ -150,7 +157,8 @@ struct schedule run_schedule(const struct run *run, int64_t last_step);
 /*
  * The step whose state a run of last_step steps keeps for longer runs of the same configuration, which do
  * exactly the same up to there: the last one, or the one before the rate begins to fall. 0: it keeps none, as
- * its rate depends on last_step from the start, it has epochs, or stop_when may end it early.
+ * its rate, or with a timescale its decay, depends on last_step from the start, it has epochs, or stop_when
+ * may end it early.
  */
 int64_t run_kept_step(const struct run *run, int64_t last_step);
 
@@ -167,7 +175,7 @@ struct measure; /* of measure.h, which needs the groups from here */
  * every change of what one of them has, so with every row of the tables of parameters, metrics and tensors; a
  * file of another version is refused. analysis/normsweep/names.py has it, too.
  */
-enum { FORMAT_VERSION = 13 };
+enum { FORMAT_VERSION = 14 };
 
 /*
  * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, length, coordinate,

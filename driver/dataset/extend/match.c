@@ -79,6 +79,8 @@ static const char *why_not_grown(const struct sweep *sweep, int64_t old_steps)
         walk.run.save_weights = SAVE_STATE;
         if (walk.run.stop_when != STOP_NEVER)
             why = "; with stop_when: phase steps cannot grow";
+        else if (walk.run.timescale > 0)
+            why = "; with a timescale steps cannot grow: weight_decay depends on them";
         else if (run_kept_step(&walk.run, old_steps) == 0)
             why = "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, "
                   "wsd, linear and cosine with a schedule_start";
@@ -115,7 +117,9 @@ static void compare_fixed(struct differences *differences)
         const struct param *param = &param_table[i];
         union param_value here = param_get(param, &sweep->base);
         if (axis_find(sweep->axis_count, sweep->axis, param) ||
-            axis_find(view->axis_count, view->axis, param))
+            axis_find(view->axis_count, view->axis, param) ||
+            axis_derives(sweep->axis_count, sweep->axis, &sweep->base, param) ||
+            axis_derives(view->axis_count, view->axis, &view->base, param))
             continue;
         union param_value there = fixed_there(differences, param);
         bool grows = param == param_find("steps") && may_grow(differences, there, here);

@@ -69,10 +69,11 @@ static int put_dimension(struct definition *definition, const char *name, int64_
     return dimension;
 }
 
-/* Is a variable an auxiliary coordinate of the grid: words, or anything along a `together` axis? */
+/* Is a variable an auxiliary coordinate of the grid: words, anything along a `together` axis, derived decays?
+ */
 static bool is_auxiliary(const struct definition *definition, const struct variable *variable)
 {
-    return variable->kind == VARIABLE_LABEL ||
+    return variable->kind == VARIABLE_LABEL || variable->kind == VARIABLE_DECAY ||
            (variable->kind == VARIABLE_PARAM &&
                (variable->type == NC_CHAR || definition->outline.axis[variable->which].label));
 }
@@ -244,7 +245,8 @@ static void put_globals(struct definition *definition, const struct layout *layo
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFINE, refine);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_PART, sweep->part_text ? sweep->part_text : "");
     for (size_t i = 0; i < param_count; i++)
-        if (!axis_find(sweep->axis_count, sweep->axis, &param_table[i]))
+        if (!axis_find(sweep->axis_count, sweep->axis, &param_table[i]) &&
+            !axis_derives(sweep->axis_count, sweep->axis, &sweep->base, &param_table[i]))
             put_param(definition, &param_table[i], &sweep->base);
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_SWEEP, sweep->text ? sweep->text : "");
     free(measure);
@@ -261,7 +263,7 @@ static int put_values(const struct definition *definition, int id)
 {
     const struct outline *outline = &definition->outline;
     const struct variable *row = &definition->row[id];
-    int64_t count = row->of_cells ? definition->sweep->cells : row->length[0];
+    int64_t count = row->of_cells ? definition->sweep->cells : variable_values(row);
     bool small = row->kind == VARIABLE_RUN || row->type == NC_BYTE;
     size_t size = row->type == NC_CHAR ? (size_t)row->width : small ? 1 : sizeof(union param_value);
     signed char *block = calloc((size_t)count, size);

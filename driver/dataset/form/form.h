@@ -56,6 +56,7 @@ struct layout {
 struct outline {
     int64_t axis_count;
     const struct axis *axis;
+    const struct run *base; /* the parameters that are not axes; NULL: there are no runs */
     int64_t step_count, sessions; /* sessions 0: no variables of runs and sessions */
     const int64_t *step; /* [step_count] */
     const struct metric_form *form;
@@ -128,6 +129,7 @@ enum variable_kind {
     VARIABLE_SESSION, /* of session_variable_table */
     VARIABLE_LABEL, /* the labels of a `together` axis */
     VARIABLE_PARAM, /* a parameter along an axis */
+    VARIABLE_DECAY, /* weight_decay of runs that have a timescale, over the axes that it follows from */
     VARIABLE_COORDINATE, /* of metric_dimension_table */
     VARIABLE_STATE, /* of enum state_variable: what `inspect` keeps of a network's states */
 };
@@ -184,6 +186,9 @@ int variable_shape(
 
 /* Bytes of a variable in the file: for each cell, if it is of cells. */
 int64_t variable_bytes(const struct variable *variable);
+
+/* Values of a coordinate: the product of its lengths. */
+int64_t variable_values(const struct variable *row);
 
 /* The type of a parameter's values, along an axis or as an attribute. */
 nc_type variable_param_type(enum param_kind kind);

@@ -134,6 +134,14 @@ union param_value variable_number(const struct outline *outline, const struct va
 {
     const struct axis *axis = &outline->axis[row->which];
 
+    if (row->kind == VARIABLE_DECAY) {
+        struct run run = *outline->base;
+        for (int i = row->rank - 1; i >= 0; index /= row->length[i--])
+            axis_set(&outline->axis[axis_named(outline->axis_count, outline->axis, row->dimension[i])],
+                index % row->length[i], &run);
+        run_derive(&run);
+        return (union param_value){.real = run.weight_decay};
+    }
     if (row->kind == VARIABLE_PARAM)
         return axis->value[row->param * axis->length + index];
     if (row->which == DIMENSION_STEP)
@@ -173,6 +181,22 @@ static void add_axis(struct listing *listing, int index)
         row->param = i;
         over(row, axis->name, axis->length);
         widen(listing, row);
+    }
+}
+
+static void add_decay(struct listing *listing)
+{
+    const struct outline *outline = listing->outline;
+    const struct param *param = param_find("weight_decay");
+    struct variable *row =
+        add(listing, VARIABLE_DECAY, 0, param->name, NC_DOUBLE, param->long_name, param->unit, param->help);
+
+    for (int64_t i = 0; i < outline->axis_count; i++) {
+        bool moves = false;
+        for (const char *const *source = run_decay_sources; *source; source++)
+            moves = moves || axis_row(&outline->axis[i], param_find(*source)) >= 0;
+        if (moves)
+            over(row, outline->axis[i].name, outline->axis[i].length);
     }
 }
 
@@ -220,8 +244,8 @@ static void add_state(struct listing *listing, enum state_variable which)
 
 struct variable *variable_table(const struct outline *outline, int *count)
 {
-    int room =
-        RUN_VARIABLE_COUNT + METRIC_COUNT + SESSION_VARIABLE_COUNT + DIMENSION_COUNT + STATE_VARIABLE_COUNT;
+    int room = 1 + RUN_VARIABLE_COUNT + METRIC_COUNT + SESSION_VARIABLE_COUNT + DIMENSION_COUNT +
+               STATE_VARIABLE_COUNT;
 
     for (int64_t i = 0; i < outline->axis_count; i++)
         room += 1 + (int)outline->axis[i].param_count;
@@ -243,6 +267,9 @@ struct variable *variable_table(const struct outline *outline, int *count)
     }
     for (int i = 0; i < outline->axis_count; i++)
         add_axis(&listing, i);
+    if (outline->base &&
+        axis_derives(outline->axis_count, outline->axis, outline->base, param_find("weight_decay")))
+        add_decay(&listing);
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++)
         if (outline->dimension[i])
             add_coordinate(&listing, i);
@@ -277,6 +304,15 @@ int variable_shape(
     return rank;
 }
 
+int64_t variable_values(const struct variable *row)
+{
+    int64_t values = 1;
+
+    for (int i = 0; i < row->rank; i++)
+        values *= row->length[i];
+    return values;
+}
+
 int64_t variable_bytes(const struct variable *variable)
 {
     bool half = variable->type == NC_INT || variable->type == NC_FLOAT;
@@ -285,9 +321,7 @@ int64_t variable_bytes(const struct variable *variable)
                     : half                      ? 4
                                                 : 8;
 
-    for (int i = 0; i < variable->rank; i++)
-        bytes *= variable->length[i];
-    return bytes;
+    return bytes * variable_values(variable);
 }
 
 struct variable *variable_table_of(
@@ -316,6 +350,7 @@ struct outline layout_outline(const struct layout *layout)
     const struct sweep *sweep = layout->sweep;
     struct outline outline = {.axis_count = sweep->axis_count,
         .axis = sweep->axis,
+        .base = &sweep->base,
         .step_count = layout->step_count,
         .step = layout->step,
         .sessions = layout->sessions,

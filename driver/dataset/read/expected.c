@@ -16,6 +16,7 @@ struct outline view_outline(const struct view *view)
 {
     struct outline outline = {.axis_count = view->axis_count,
         .axis = view->axis,
+        .base = &view->base,
         .step_count = view->step_count,
         .step = view->step,
         .sessions = view->sessions,

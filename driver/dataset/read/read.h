@@ -19,6 +19,7 @@ struct view {
     int64_t format;
     int64_t axis_count;
     struct axis *axis; /* [axis_count] in the order of the grid; `written` is NULL */
+    struct run base; /* the parameters that are attributes */
     int64_t cells;
     int64_t step_count;
     int64_t *step; /* [step_count] */

@@ -111,7 +111,7 @@ static int verify_steps(const struct view *view, struct error *error)
 static int verify_numbers(
     const struct view *view, const struct outline *outline, const struct variable *row, struct error *error)
 {
-    int64_t length = row->length[0];
+    int64_t length = variable_values(row);
     double *value = view_stored(view, row->name, length, error);
     int result = value ? 0 : -1;
 
@@ -154,7 +154,9 @@ static int verify_params(const struct view *view, struct error *error)
         const struct param *param = &param_table[i];
         union param_value value;
         int cause = 0;
-        if (axis_find(view->axis_count, view->axis, param) || view_param(view, param, &value, &cause))
+        if (axis_find(view->axis_count, view->axis, param) ||
+            axis_derives(view->axis_count, view->axis, &view->base, param) ||
+            view_param(view, param, &value, &cause))
             continue;
         if (cause)
             return layout_error(error, view->name, cause);
@@ -217,6 +219,8 @@ static int verify_row(
         return -1;
     if (row->kind == VARIABLE_RUN && (row->type == NC_BYTE || row->type == NC_INT64))
         return verify_bounds(view, (enum run_variable)row->which, error);
+    if (row->kind == VARIABLE_DECAY)
+        return verify_numbers(view, outline, row, error);
     if (row->kind != VARIABLE_COORDINATE)
         return 0;
     if (row->which == DIMENSION_STEP)

@@ -168,6 +168,7 @@ static int read_param(const struct view *view, const struct param *param, const 
 static int read_axis(const struct view *view, struct axis *axis, int dimension, struct error *error)
 {
     char name[NC_MAX_NAME + 1], shown[NC_MAX_NAME + 1];
+    bool derives = view->base.timescale > 0 || lookup_has_variable(view->file, "timescale");
     size_t length;
 
     if (nc_inq_dim(view->file, dimension, name, &length) != NC_NOERR || length < 1 ||
@@ -180,6 +181,8 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
         return layout_error(error, view->name, ENOMEM);
     for (size_t i = 0; i < param_count; i++) {
         int variable, count, dimensions[NC_MAX_VAR_DIMS];
+        if (derives && &param_table[i] == param_find("weight_decay"))
+            continue;
         if (lookup_variable(view->file, param_table[i].name, &variable) == NC_NOERR &&
             nc_inq_var(view->file, variable, NULL, NULL, &count, dimensions, NULL) == NC_NOERR &&
             count >= 1 && dimensions[0] == dimension)
@@ -224,6 +227,12 @@ static int read_axes(struct view *view, struct error *error)
 {
     int count = 0, dimensions[NC_MAX_VAR_DIMS];
 
+    run_init(&view->base);
+    for (size_t i = 0; i < param_count; i++) {
+        union param_value value;
+        if (view_param(view, &param_table[i], &value, NULL))
+            param_set(&param_table[i], &view->base, value);
+    }
     if (find_grid(view, &count, dimensions, error) != 0)
         return -1;
     view->axis = calloc((size_t)count + 1, sizeof(*view->axis));
@@ -356,6 +365,7 @@ void view_close(struct view *view)
     *view = (struct view){.file = -1};
 }
 
+/* A default is valid: that of timescale, 0, may not stand in a sweep file. */
 bool view_param(const struct view *view, const struct param *param, union param_value *value, int *cause)
 {
     struct error ignored;
@@ -371,7 +381,8 @@ bool view_param(const struct view *view, const struct param *param, union param_
     } else {
         found = view_attribute_integer(view, param->name, &value->integer, cause);
     }
-    return found && param_check(param, *value, &ignored) == 0;
+    return found &&
+           (memcmp(value, &param->initial, sizeof(*value)) == 0 || param_check(param, *value, &ignored) == 0);
 }
 
 const char *view_library(void)

@@ -140,14 +140,14 @@ static const struct refused rows[] = {
     {CASE(BASE "bias: yes\n", "3:7: bias: 'yes' is neither true nor false")},
     {CASE(BASE "title: [a]\n", "3:8: title: takes one value, not a list")},
     {CASE("corpus: markov\nepochs: 1\nsave_weights: state\n",
-        "3:15: save_weights: state keeps no more than true: no cell has steps, and a rate that at first does "
-        "not depend on them")},
+        "3:15: save_weights: state keeps no more than true: no cell has steps, and a rate and a decay "
+        "that at first do not depend on them")},
     {CASE(BASE "schedule: linear\nsave_weights: state\n",
-        "4:15: save_weights: state keeps no more than true: no cell has steps, and a rate that at first does "
-        "not depend on them")},
+        "4:15: save_weights: state keeps no more than true: no cell has steps, and a rate and a decay "
+        "that at first do not depend on them")},
     {CASE(BASE "schedule: wsd\nschedule_decay: 1\nsave_weights: state\n",
-        "5:15: save_weights: state keeps no more than true: no cell has steps, and a rate that at first does "
-        "not depend on them")},
+        "5:15: save_weights: state keeps no more than true: no cell has steps, and a rate and a decay "
+        "that at first do not depend on them")},
     {CASE(BASE "stop_when: phase\nsave_weights: state\n",
         "4:15: save_weights: state keeps no more than true: every cell has stop_when phase, with which steps "
         "cannot grow")},
@@ -155,8 +155,8 @@ static const struct refused rows[] = {
                "stop_when: [never, phase]\n"
                "skip: [{schedule: constant, stop_when: never}]\n"
                "save_weights: state\n",
-        "6:15: save_weights: state keeps no more than true: no cell has steps, and a rate that at first does "
-        "not depend on them")},
+        "6:15: save_weights: state keeps no more than true: no cell has steps, and a rate and a decay "
+        "that at first do not depend on them")},
     {CASE(BASE "schedule: [constant, wsd]\nschedule_start: 5\n",
         "4:17: schedule_start: has no effect: no cell has schedule linear, cosine or inverse_sqrt")},
     {CASE(BASE "save_weights: Yes\n", "3:15: save_weights: 'Yes' is not one of false, true, state")},
@@ -218,6 +218,23 @@ static const struct refused rows[] = {
     {CASE(BASE "weight_decay: {log: [0, 1], points: 3}\n",
         "3:22: weight_decay: log: 0 is not above 0; plus: [0] adds it")},
     {CASE(BASE "weight_decay: {log: [0.1, 1], points: 1}\n", "3:39: points: 1 is below 2")},
+    {CASE(BASE "weight_decay: {timescale: [1, 0]}\n", "3:31: timescale: 0 is not above 0")},
+    {CASE(BASE "timescale: 0\n", "3:12: timescale: 0 is not above 0")},
+    {CASE(BASE "weight_decay: {timescale: 1, plus: [0]}\n",
+        "3:15: weight_decay: takes nothing beside timescale")},
+    {CASE(BASE "weight_decay: {timescale: {log: [0.1, 1]}}\n", "3:27: timescale: log needs points")},
+    {CASE(BASE "weight_decay: {timescale: 1e-320}\n",
+        "3:27: timescale: 9.99988867183e-321 makes weight_decay infinite")},
+    {CASE("corpus: markov\nepochs: 1\nweight_decay: {timescale: 1}\n",
+        "3:27: timescale: is a share of steps; give steps, not epochs")},
+    {CASE(BASE "timescale: 1\nweight_decay: {timescale: [1, 2]}\n",
+        "4:27: timescale: given as a key and in weight_decay")},
+    {CASE(BASE "timescale: 1\nweight_decay: 0.1\n",
+        "4:15: weight_decay: timescale is given, too, and one follows from the other; leave one out")},
+    {CASE(BASE "weight_decay: {timescale: 1}\ntogether: {m: {a: {weight_decay: 1}, b: {weight_decay: 2}}}\n",
+        "4:34: weight_decay: timescale is given, too, and one follows from the other; leave one out")},
+    {CASE(BASE "weight_decay: {timescale: [1, 2]}\nskip: [{weight_decay: 0.01}]\n",
+        "4:23: skip: weight_decay follows from timescale; choose by that")},
     {CASE(BASE "norm_placement: {range: [0, 1]}\n",
         "3:17: norm_placement: range and log are for numbers only")},
     {CASE(BASE "layers: {range: [0, 3]}\n", "3:17: layers: 0 is below 1")},
