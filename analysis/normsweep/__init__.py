@@ -17,6 +17,7 @@ from .dataset import Sweep, open_sweep, sweep_of
 from .gradients import gradient_slopes
 from .grokking import grokking
 from .join import DifferentSweeps
+from .optimum import collapse, optimum
 from .predicted import predicted_boundary
 from .scaling import scaling
 from .sensitivity import lr_sensitivity
@@ -24,6 +25,6 @@ from .shared_grid import NothingInCommon
 from .verify import NotASweep
 
 __all__ = [
-    "DifferentSweeps", "NotASweep", "NothingInCommon", "Sweep", "boundary", "compare", "comparison_table",
-    "comparison_text", "gradient_slopes", "grokking", "lr_sensitivity", "open_sweep", "predicted_boundary", "scaling",
-    "sweep_of"]
+    "DifferentSweeps", "NotASweep", "NothingInCommon", "Sweep", "boundary", "collapse", "compare", "comparison_table",
+    "comparison_text", "gradient_slopes", "grokking", "lr_sensitivity", "open_sweep", "optimum", "predicted_boundary",
+    "scaling", "sweep_of"]

@@ -1,6 +1,7 @@
 """The boundary of a sweep: where a variable crosses a value along an axis. It is what `refine` looks for along one
-axis, otherwise the weight decay at which norm_growth falls through 1. If updates are orthogonal to the parameters, the
-latter is proportional to the learning rate (log-log slope 1); if they point along the parameters, it is constant."""
+axis, otherwise the weight decay, or its timescale, at which norm_growth falls through 1. If updates are orthogonal to
+the parameters, that decay is proportional to the learning rate (log-log slope 1); if they point along the parameters,
+it is constant."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from .hints import Array
-from .names import DONE, REPEAT
+from .names import DERIVED, DONE, REPEAT, TIMESCALE, phase_axes
 from .predicted import predicted_boundary
 from .slope import interval, over_repeats, repeats_along, straight_line
 
@@ -34,7 +35,7 @@ class Rule(NamedTuple):
     @property
     def is_of_growth(self) -> bool:
         """Does the norm of the parameters fall through a multiple of its start, as weight decay rises?"""
-        return (self.along, self.variable) == ("weight_decay", "norm_growth") and self.at > 0
+        return (self.along in (DERIVED, TIMESCALE), self.variable) == (True, "norm_growth") and self.at > 0
 
     def __str__(self) -> str:
         return f"{self.variable} at {self.at:g} along {self.along}"
@@ -46,7 +47,7 @@ GROWTH = Rule("weight_decay", "norm_growth", 1.0)
 def rule(dataset: xr.Dataset) -> Rule:
     """The rule of the sweep's boundary."""
     said = REFINE.match(str(dataset.attrs.get("refine", "")))
-    return Rule(said[1], said[2], float(said[3])) if said else GROWTH
+    return Rule(said[1], said[2], float(said[3])) if said else GROWTH._replace(along=phase_axes(dataset)[1])
 
 
 def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
@@ -54,9 +55,10 @@ def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
 
     Each row of runs along the boundary's axis has one. It is interpolated between neighbouring runs on both sides of
     the value: norm_growth in its logarithm, other variables linearly, and in the logarithm of the axis if that is
-    positive. norm_growth along weight_decay crosses only where it falls, others also where they rise; of several such
-    places the last one counts. Only runs that are done count: diverged, failed, pending and skipped runs are left out,
-    and the runs beside them become neighbours. If nothing crosses, the boundary is NaN and the side says why:
+    positive. norm_growth along weight_decay crosses only where it falls, or along timescale, which is taken from its
+    largest value on, others also where they rise; of several such places the last one counts. Only runs that are done
+    count: diverged, failed, pending and skipped runs are left out, and the runs beside them become neighbours. If
+    nothing crosses, the boundary is NaN and the side says why:
 
     above, below  all runs are above the value, or none is: of norm_growth, all grow or all shrink
     zero          it lies between a value of 0, which has no logarithm, and the next
@@ -110,7 +112,7 @@ def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
         "side": xr.apply_ufunc(common_side, lines.each_side, input_core_dims=[along], vectorize=True,
                                output_dtypes=[object])})
     found = found.assign(lines.data_vars)
-    if of.is_of_growth and {"param_norm", "step"} <= set(dataset.variables):
+    if of.is_of_growth and of.along == DERIVED and {"param_norm", "step"} <= set(dataset.variables):
         found["predicted"] = predicted_boundary(dataset, runs=1, over=None, at=of.at).each
     fitted = lines[["each", "before", "after"]].where(lines.before > 0)  # 0 has no logarithm
     found = found.assign(slope_over(fitted, RATE, along))
@@ -132,9 +134,11 @@ def crossings(dataset: xr.Dataset) -> xr.Dataset:
     if of.variable not in dataset or of.along not in dataset[of.variable].dims:
         raise ValueError(f"{of.variable} is not measured along {of.along}, so there is no boundary")
     values = dataset[of.variable].where(dataset.outcome == DONE).compute().sortby(of.along)
+    if of.along == TIMESCALE:  # in the order of decays
+        values = values.isel({TIMESCALE: slice(None, None, -1)})
     cross = functools.partial(
         crossing, at=of.at, ratio=of.variable == GROWTH.variable and of.at > 0, falls=of.is_of_growth,
-        log_axis=of.along == GROWTH.along or bool(values[of.along].min() > 0))
+        log_axis=of.along in (DERIVED, TIMESCALE) or bool(values[of.along].min() > 0))
     return xr.Dataset(dict(zip(("each", "before", "after", "each_side"), xr.apply_ufunc(
         cross, values[of.along], values, input_core_dims=[[of.along]] * 2, output_core_dims=[[]] * 4, vectorize=True,
         output_dtypes=[float, float, float, object]))))
@@ -206,7 +210,9 @@ def rejected(low: float, high: float) -> str:
 def describe(found: xr.Dataset, of: Rule, over: str | None, units: str) -> None:
     """Sets long names and units, for labels and tables."""
     mean = f", over {over}" if over else ""
-    where = "weight decay at which growth stops" if of == GROWTH else f"{of.along} at which {of.variable} is {of.at:g}"
+    stops = of.is_of_growth and of.at == 1
+    where = f"{of.along} at which {of.variable} is {of.at:g}"
+    where = f"{of.along.replace('_', ' ')} at which growth stops" if stops else where
     names = {
         "boundary": f"{where}{mean and ', geometric mean' + mean}",
         "spread": f"standard deviation of log10 of the boundary{mean}",

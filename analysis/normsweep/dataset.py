@@ -20,7 +20,9 @@ from .collapse import collapsed
 from .grokking import LEVEL, grokking
 from .hints import Numbers, Path
 from .join import as_axes, join
-from .names import FORMAT, OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE, TEXTS
+from .names import (
+    DERIVED, FORMAT, OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE, TEXTS, derives, phase_axes)
+from .optimum import LOSS, collapse, optimum
 from .plane import as_words, pivot
 from .scaling import scaling
 from .verify import NotASweep
@@ -268,7 +270,7 @@ class Sweep:
         keys: dict[str, list[str]] = {}
         for name, variable in self._dataset.coords.items():
             axis = variable.dims[0] if len(variable.dims) == 1 else None
-            if axis in self._outcome.dims and name != axis:
+            if axis in self._outcome.dims and name != axis and not (name == DERIVED and derives(self._dataset)):
                 keys.setdefault(str(axis), []).append(str(name))
         return {axis: tuple(names) for axis, names in keys.items()}
 
@@ -288,8 +290,8 @@ class Sweep:
     def plane(self) -> tuple[str, ...]:
         """The axes (x, y) over which the sweep is shown; fewer if fewer axes have several values.
 
-        Learning rate along x and weight decay along y. If one of them has a single value, the first other axis with
-        several values takes its place, as in `normsweep show`.
+        Learning rate along x and weight decay, or its timescale, along y. If one of them has a single value, the first
+        other axis with several values takes its place, as in `normsweep show`.
 
         >>> ds.sweep.plane
         ('learning_rate', 'weight_decay')
@@ -297,8 +299,9 @@ class Sweep:
         ('norm_placement', 'weight_decay')
         """
         several = [name for name in self.axes if self._dataset.sizes[name] > 1]
-        others = iter([name for name in several if name not in PHASE_AXES])
-        sides = (name if name in several else next(others, None) for name in PHASE_AXES)
+        wanted = phase_axes(self._dataset)
+        others = iter([name for name in several if name not in wanted])
+        sides = (name if name in several else next(others, None) for name in wanted)
         return tuple(name for name in sides if name)
 
     @property
@@ -394,6 +397,16 @@ class Sweep:
     def scaling(self, variable: str = "top_singular", over: Sequence[str] = PHASE_AXES, repeats: str | None = REPEAT,
                 where: xr.DataArray | None = None, dead: bool = False) -> xr.Dataset:
         return scaling(self._dataset, variable, over, repeats, where, dead)
+
+    @told_by(optimum)
+    def optimum(self, variable: str = LOSS, over: str = DERIVED, repeats: str | None = REPEAT,
+                where: xr.DataArray | None = None) -> xr.Dataset:
+        return optimum(self._dataset, variable, over, repeats, where)
+
+    @told_by(collapse)
+    def collapse(self, variable: str = LOSS, of: tuple[str, str] = PHASE_AXES[::-1], repeats: str | None = REPEAT,
+                 where: xr.DataArray | None = None) -> xr.Dataset:
+        return collapse(self._dataset, variable, of, repeats, where)
 
     @told_by(grokking)
     def grokking(self, level: float = LEVEL, over: str = REPEAT) -> xr.Dataset:

@@ -35,7 +35,7 @@ FORMS = {  # how a dataset comes: what it takes, (path of the dataset, path of i
 }
 ARGUMENTS = {"words": ("phase",), "pivot": ("norm_growth",), "with_axes": ("seed", "norm_placement")}
 NEEDS = {"grokking": "accuracy", "gradient_slopes": "mean_gradient_norm",  # variables that not every sweep has
-         "scaling": "top_singular"}
+         "scaling": "top_singular", "optimum": "final_valid_loss", "collapse": "final_valid_loss"}
 
 
 @pytest.fixture(scope="module")

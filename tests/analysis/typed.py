@@ -9,7 +9,7 @@ import xarray as xr
 
 from normsweep import (
     DifferentSweeps, NotASweep, NothingInCommon, Sweep, boundary, compare, comparison_table, comparison_text,
-    gradient_slopes, grokking, lr_sensitivity, open_sweep, predicted_boundary, scaling, sweep_of)
+    collapse, gradient_slopes, grokking, lr_sensitivity, open_sweep, optimum, predicted_boundary, scaling, sweep_of)
 
 
 def look(path: pathlib.Path) -> float:
@@ -30,10 +30,11 @@ def look(path: pathlib.Path) -> float:
     frame: pd.DataFrame = sweep.table()
     print(axes, together, frame.columns, sweep.title.upper(), sweep.words("phase"), sweep.pivot("phase", seed=1))
     print(sweep.predicted_boundary(decays=[0.1, 1]), sweep.gradient_slopes("w2"), sweep.grokking(0.9),
-          sweep.lr_sensitivity())
+          sweep.lr_sensitivity(), sweep.optimum("norm_growth", repeats=None), sweep.collapse(where=ds.seed > 1))
     print(sweep.scaling("tensor_norm", over=["learning_rate", "width"], where=ds.learning_rate > 1e-3).exponent)
     for found in (boundary(ds), predicted_boundary(ds, runs=1), gradient_slopes(ds, over=None), grokking(ds),
-                  lr_sensitivity(ds), scaling(ds)):
+                  lr_sensitivity(ds), scaling(ds), optimum(ds, over="learning_rate"),
+                  collapse(ds, of=("timescale", "width"))):
         print(found.attrs)
     return float(done.sum()) + float(bound["slope"].mean())
 

@@ -1,4 +1,4 @@
-"""weight_decay: {timescale: ...}: the decay of each cell, what the dataset says of it, and searches along timescales."""
+"""weight_decay: {timescale: ...}: the decay of each cell, what the dataset says of it, searches along timescales."""
 
 import netCDF4
 import numpy as np
@@ -78,8 +78,8 @@ def test_an_altered_decay_is_told(sweep, tmp_path):
 
 @pytest.mark.parametrize("refine", ["axis: timescale", "axes: [learning_rate, timescale], coarse: 4"])
 def test_a_search_finds_what_the_whole_grid_shows(sweep, tmp_path, refine):
-    grid = sets("weight_decay={timescale: {log: [0.01, 100], points: 33}}", "learning_rate=[0.03, 0.1, 0.3]", "steps=40",
-                "seed=1")
+    grid = sets("weight_decay={timescale: {log: [0.01, 100], points: 33}}", "learning_rate=[0.03, 0.1, 0.3]",
+                "steps=40", "seed=1")
     run(NORMSWEEP, "run", sweep, *grid, "-j", "0", "-o", "whole.nc", cwd=tmp_path)
     said = run(NORMSWEEP, "run", sweep, *grid, *sets(f"refine={{{refine}}}"), "-j", "0", "-o", "x.nc", cwd=tmp_path)
     (whole,), (growth, outcome) = read(tmp_path / "whole.nc", "norm_growth"), read(
