@@ -37,6 +37,11 @@ class Rule(NamedTuple):
         """Does the norm of the parameters fall through a multiple of its start, as weight decay rises?"""
         return (self.along in (DERIVED, TIMESCALE), self.variable) == (True, "norm_growth") and self.at > 0
 
+    @property
+    def stops(self) -> bool:
+        """Is it where growth stops?"""
+        return self.is_of_growth and self.at == 1
+
     def __str__(self) -> str:
         return f"{self.variable} at {self.at:g} along {self.along}"
 
@@ -210,9 +215,8 @@ def rejected(low: float, high: float) -> str:
 def describe(found: xr.Dataset, of: Rule, over: str | None, units: str) -> None:
     """Sets long names and units, for labels and tables."""
     mean = f", over {over}" if over else ""
-    stops = of.is_of_growth and of.at == 1
     where = f"{of.along} at which {of.variable} is {of.at:g}"
-    where = f"{of.along.replace('_', ' ')} at which growth stops" if stops else where
+    where = f"{of.along.replace('_', ' ')} at which growth stops" if of.stops else where
     names = {
         "boundary": f"{where}{mean and ', geometric mean' + mean}",
         "spread": f"standard deviation of log10 of the boundary{mean}",

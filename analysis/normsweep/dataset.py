@@ -138,6 +138,8 @@ def open_file(path: Path, **keywords: Any) -> xr.Dataset:
         dataset.close()
         raise
     forget_layout(dataset)
+    if DERIVED in dataset.coords:  # xarray cannot copy a coordinate that is still in the file
+        dataset.variables[DERIVED].load()
     if store.is_zarr(path):
         store.restore_truths(dataset)
     return without_spare_sessions(dataset)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
 
 from .account import USED
-from .names import DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSION_START, SESSION_TIMES, SESSIONS, TRUTHS
+from .names import (
+    DERIVED, DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSION_START, SESSION_TIMES, SESSIONS, TIMESCALE, TRUTHS,
+    derives)
 from .plane import SAME
+from .predicted import key
 from .words import texts, value_text
 
 # Attributes in which parts may differ: the numbers of runs do not depend on them.
@@ -31,6 +34,8 @@ class DifferentSweeps(ValueError):
 
 def join(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> xr.Dataset:
     """One dataset of the parts [n]; paths [n] are for messages. Raises DifferentSweeps."""
+    timescale, named = derives(parts[0]), parts[0][DERIVED].attrs if DERIVED in parts[0].coords else {}
+    parts = [part.drop_vars(DERIVED, errors="ignore") if derives(part) else part for part in parts]
     check_same(parts, paths)
     axes, originals = all_axes(parts) + new_axis(parts), parts
     keys = all_together(parts)
@@ -52,8 +57,17 @@ def join(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> xr.Dataset:
                                  for name, (axis, known, attributes) in together.items()})
     whole = whole.merge(sessions, combine_attrs="override")
     whole.attrs = attributes_of(originals, axes)
+    if timescale:
+        whole = whole.assign_coords({DERIVED: decays(whole).transpose(*axes, missing_dims="ignore").assign_attrs(named)})
     describe(whole, originals)
     return whole
+
+
+def decays(whole: xr.Dataset) -> xr.DataArray:
+    """weight_decay of a sweep of timescales, as run_derive has it."""
+    independent = key(whole, "decay_rule") == "independent"
+    share = xr.where(independent, 1.0, key(whole, "learning_rate"))
+    return cast(xr.DataArray, 1 / (key(whole, TIMESCALE) * share * key(whole, "steps")))
 
 
 # ---- what has to agree ----

@@ -223,7 +223,7 @@ const struct param param_table[] = {
     NUMBER(weight_decay, .axis = true, .min = 0, .max = INFINITY, .initial.real = 1e-2, .unit = "1",
         .long_name = "weight decay", .help = "weight decay, lambda in formulas"),
     NUMBER(timescale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 0,
-        .unit = "1", .long_name = "timescale 1/(rate x decay x steps)",
+        .unit = "1", .long_name = "timescale of decay",
         .help = "share of the run in which decay at the peak rate shrinks a weight by a factor of e: sets "
                 "weight_decay to 1 / (timescale * learning_rate * steps), or to 1 / (timescale * steps) with "
                 "decay_rule independent; also written weight_decay: {timescale: ...}; 0, the default: "

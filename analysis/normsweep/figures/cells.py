@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from scipy.ndimage import distance_transform_edt
 
+from ..names import TIMESCALE
 from ..plane import averaged, is_geometric, is_linear, last, of_sound_runs, reduced
 from ..words import several
 from . import colours, look, runs, scales
@@ -47,7 +48,7 @@ def scale(coordinate):
     evenly spaced."""
     values = coordinate.values.astype(float)
     positive = values[values > 0]
-    least = 1 if coordinate.name in runs.PHASE_AXES else scales.WIDE_RANGE
+    least = 1 if coordinate.name in (*runs.PHASE_AXES, TIMESCALE) else scales.WIDE_RANGE
     if len(positive) < 2 or values.min() < 0 or positive.max() < least * positive.min():
         centres = np.arange(len(values), dtype=float)
         shown = runs.thinned(range(len(values)), 5)

@@ -7,7 +7,8 @@ from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
-from ..boundary import GROWTH, rule
+from ..boundary import rule
+from ..names import TIMESCALE, phase_axes
 from ..words import fixed
 from . import cells, colours, look, runs, scales
 from .drawing import finished
@@ -63,12 +64,13 @@ class Phase:
     def __init__(self, dataset):
         self.dataset = dataset
         self.plane = cells.plane_of(dataset)
-        self.is_paper = tuple(self.plane) == runs.PHASE_AXES
+        self.is_paper = tuple(self.plane) == phase_axes(dataset)
+        self.is_timescale = TIMESCALE in self.plane
         self.combinations = list(runs.combinations(dataset, runs.others_of(dataset, *self.plane)))
         self.shown = runs.thinned_along(self.combinations, MOST_PANELS)
         self.averaged = [axis for axis in runs.axes_of(dataset) if axis == runs.REPEAT]
         self.legend = {}
-        self.has_one_seed = False
+        self.has_one_seed = self.has_slopes = False
 
     def draw(self):
         parts = [runs.part(self.dataset, at) for at in self.shown]
@@ -99,13 +101,14 @@ class Phase:
     def details(self):
         """Sentences for the caption."""
         if "no growth" in self.legend:
-            yield ("Black: the weight decay at which growth stops, interpolated log-log between the runs on either "
+            decay = "timescale of decay" if self.is_timescale else "weight decay"
+            yield (f"Black: the {decay} at which growth stops, interpolated log-log between the runs on either "
                    "side; the largest one if there are several, none where all runs grow or all shrink.")
         if any(name in self.legend for _, name in PREDICTED.values()):
             yield ("Predicted from one run: if the updates of each learning rate add the same at every weight decay as "
                    "at the smallest. From two runs: if what they add depends on the norm as it does in that run and "
                    "the one of the largest decay below the first prediction.")
-        if any(name in self.legend for _, name in SLOPES.values()):
+        if self.has_slopes:
             yield "The predicted slopes are drawn through the middle of the measured boundary."
 
     def notes(self, slopes):
@@ -113,12 +116,14 @@ class Phase:
                            *(f"{slope[0].upper()}{slope[1:]}." for slope in slopes if slope and len(slopes) == 1)])]
         if self.has_one_seed:
             notes.append("A slope of one seed has no interval: the spread between seeds is unknown.")
-        if self.is_paper and rule(self.dataset) != GROWTH:
+        if self.is_paper and not rule(self.dataset).stops:
             notes.append(f"The line of no growth is left out: the sweep looked for {rule(self.dataset)}, and its "
                          "runs may lie far from where growth stops.")
+        if self.is_timescale:
+            notes.append("Timescale: 1 / (learning rate × weight decay × steps).")
         if self.averaged:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
-        if any(name in self.legend for _, name in SLOPES.values()):
+        if self.has_slopes:
             notes.append("Aligned: if steps point along θ; misaligned: if across it.")
         notes.append(cells.thin_note(self.dataset, self.plane, self.legend))
         notes.append(runs.left_out(self.dataset, self.shown, self.combinations))
@@ -138,7 +143,9 @@ class Phase:
         self.mark_partly_diverged(axes, part, x, y)
         if not self.is_paper:
             return ""
-        slope = self.add_boundary(axes, part, x) if x.is_log and y.is_log and rule(part) == GROWTH else ""
+        slope = self.add_boundary(axes, part, x) if x.is_log and y.is_log and rule(part).stops else ""
+        if self.is_timescale:
+            return slope
         defaults = [np.log10(runs.PYTORCH_DEFAULT[axis]) for axis in self.plane]
         if x.is_log and y.is_log and all(
                 is_inside(places, values[axis], default)
@@ -178,8 +185,12 @@ class Phase:
         if found.slope_points < 2:
             return ""
         anchor = rates[known].mean(), middle[known].mean()
+        self.has_slopes = True
         for predicted, (style, name) in SLOPES.items():
             ends = np.array(axes.get_xlim())
+            if self.is_timescale:  # of 1 / (rate x decay x steps)
+                name = name.replace(f"slope {predicted}", f"slope \N{MINUS SIGN}{1 + predicted}")
+                predicted = -1 - predicted
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
             self.legend.setdefault(name, Line2D([], [], label=name, **style))
         spread = ONE_SEED if found.slope_repeats < 2 else (
@@ -203,12 +214,12 @@ class Phase:
         low, high = (np.log10(found[name].where(found.each.notnull())).mean(others).values
                      for name in ("before", "after"))
         axes.vlines(x.centres, low, high, **BRACKET)
-        if np.nanmax(high - low, initial=0) > LONG * np.ptp(axes.get_ylim()):
+        if np.nanmax(np.abs(high - low), initial=0) > LONG * np.ptp(axes.get_ylim()):
             self.legend.setdefault("bracket", Line2D([], [], label="runs on either side", **BRACKET))
 
     def add_predicted(self, axes, part, x):
         """Draws the boundaries that the norms of one run, and of two, of each column predict."""
-        if not runs.is_measured(part, "param_norm", "weight_decay", "step"):
+        if self.is_timescale or not runs.is_measured(part, "param_norm", "weight_decay", "step"):
             return
         for count, (style, name) in PREDICTED.items():
             each = part.sweep.predicted_boundary(runs=count).each.sortby("learning_rate")

@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 
-from ..names import PHASE_AXES, REPEAT
+from ..names import PHASE_AXES, REPEAT, phase_axes
 from ..plane import of_sound_runs
 from . import look, scales
 
@@ -27,8 +27,9 @@ def numbers_of(dataset):
     """The axes with more than one value whose values are numbers, without the seed: learning rate and weight decay
     first, then by falling length."""
     numbers = [axis for axis in axes_of(dataset) if axis not in dataset.sweep.word_axes and axis != REPEAT]
-    return ([axis for axis in PHASE_AXES if axis in numbers]
-            + sorted((axis for axis in numbers if axis not in PHASE_AXES), key=lambda axis: -dataset.sizes[axis]))
+    first = phase_axes(dataset)
+    return ([axis for axis in first if axis in numbers]
+            + sorted((axis for axis in numbers if axis not in first), key=lambda axis: -dataset.sizes[axis]))
 
 
 def others_of(dataset, *shown):

@@ -3,8 +3,11 @@
 import netCDF4
 import numpy as np
 import pytest
+import xarray as xr
+from normsweep import open_sweep
 
-from conftest import NORMSWEEP, run, sets, tiny, train_sweep
+from conftest import NORMSWEEP, run, script, sets, tiny, train_sweep
+from drawn import drawing, words
 
 KEYS = tiny(feedforward=8, width=None) + "measure: {every: 5}\n"
 SWEEP = KEYS + """\
@@ -66,6 +69,33 @@ def test_a_sweep_grows_by_timescales_but_not_by_steps(sweep, tmp_path):
     assert "with a timescale steps cannot grow: weight_decay depends on them" in refused
     refused = run(*go, *few, *sets("weight_decay=0.5"), cwd=tmp_path, status=2).stderr
     assert "timescale" in refused and "holds another sweep" in refused
+
+
+def test_parts_have_the_decays_of_the_whole(sweep, tmp_path):
+    run(NORMSWEEP, "run", sweep, "-j", "0", "-o", "whole.nc", cwd=tmp_path)
+    for name, setting in (("a", "weight_decay={timescale: [0.5, 8]}"), ("b", "weight_decay={timescale: 2}")):
+        run(NORMSWEEP, "run", sweep, *sets(setting), "-j", "0", "-o", f"{name}.nc", cwd=tmp_path)
+    for part in ("1/2", "2/2"):
+        run(NORMSWEEP, "run", sweep, "--part", part, "-j", "0", "-o", "p.nc", cwd=tmp_path)
+    with open_sweep(tmp_path / "whole.nc") as whole:
+        for paths in ([tmp_path / "a.nc", tmp_path / "b.nc"], [tmp_path / "b.nc", tmp_path / "a.nc"],
+                      tmp_path / "p.parts"):
+            joined = open_sweep(paths)
+            for name in ("weight_decay", "norm_growth"):
+                xr.testing.assert_identical(joined[name].transpose(*whole[name].dims).variable, whole[name].variable)
+        assert whole.sweep.plane == ("learning_rate", "timescale") and whole.sweep.together == {}
+
+
+def test_figures_show_the_timescale(sweep, tmp_path):
+    wide = sets("steps=20", "learning_rate={log: [0.01, 0.3], points: 4}",
+                "weight_decay={timescale: {log: [0.01, 100], points: 9}}")
+    run(NORMSWEEP, "run", sweep, *wide, "-j", "0", "-o", "x.nc", cwd=tmp_path)
+    script("figures", "x.nc", "-o", "drawn", "--only", "phase", cwd=tmp_path)
+    drawn = (tmp_path / "drawn" / "x-phase.svg").read_text()
+    assert "timescale" in drawn
+    with open_sweep(tmp_path / "x.nc") as ds:
+        assert (ds.sweep.boundary().side == "crosses").all() and not drawing(ds, "phase") is None
+        assert "slope −2" in words(drawing(ds, "phase"))
 
 
 def test_an_altered_decay_is_told(sweep, tmp_path):
