@@ -13,7 +13,8 @@ import numpy as np
 import xarray as xr
 
 from .hints import Array
-from .names import DERIVED, DONE, REPEAT, TIMESCALE, phase_axes
+from .names import DERIVED, DONE, REPEAT, TIMESCALE
+from .plane import phase_axes
 from .predicted import predicted_boundary
 from .slope import interval, over_repeats, repeats_along, straight_line
 

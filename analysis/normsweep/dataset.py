@@ -20,10 +20,9 @@ from .collapse import collapsed
 from .grokking import LEVEL, grokking
 from .hints import Numbers, Path
 from .join import as_axes, join
-from .names import (
-    DERIVED, FORMAT, OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE, TEXTS, derives, phase_axes)
+from .names import DERIVED, FORMAT, OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE, TEXTS
 from .optimum import LOSS, collapse, optimum
-from .plane import as_words, pivot
+from .plane import as_words, derives, phase_axes, pivot
 from .scaling import scaling
 from .verify import NotASweep
 from .words import texts

@@ -10,9 +10,8 @@ import xarray as xr
 
 from .account import USED
 from .names import (
-    DERIVED, DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSION_START, SESSION_TIMES, SESSIONS, TIMESCALE, TRUTHS,
-    derives)
-from .plane import SAME
+    DERIVED, DIGEST, FIXED, GENERAL, OUTCOMES, SESSION, SESSION_START, SESSION_TIMES, SESSIONS, TIMESCALE, TRUTHS)
+from .plane import SAME, derives
 from .predicted import key
 from .words import texts, value_text
 

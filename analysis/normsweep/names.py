@@ -1,7 +1,5 @@
 """The names in a dataset that this package has to know, each once; tests compare them with the program's tables."""
 
-import xarray as xr
-
 SOURCE = "normsweep"  # the global attribute `source` of every dataset
 FORMAT = 14  # `format_version` of datasets and weights files; a file of another one is refused
 NETWORK_SOURCE = "normsweep inspect"  # that of a network of others
@@ -38,13 +36,3 @@ TIMES = ("worker", "begin", "end")  # of a run's last attempt
 SESSION_TIMES, SESSION_WORKERS = ("session_begin", "session_end"), "session_workers"
 SESSION_START = "session_start"  # "" in rows of the table that no session has used
 SESSIONS, SESSION = "sessions", "session_"  # the dimension of sessions, and the prefix of their variables
-
-
-def derives(dataset: xr.Dataset) -> bool:
-    """Does weight_decay follow from a timescale, which is an axis or the same in all runs?"""
-    return TIMESCALE in dataset.coords or bool(dataset.attrs.get(TIMESCALE, 0))
-
-
-def phase_axes(dataset: xr.Dataset) -> tuple[str, str]:
-    """PHASE_AXES, or timescale in the place of weight_decay if that is the axis."""
-    return (PHASE_AXES[0], TIMESCALE) if TIMESCALE in dataset.sizes else PHASE_AXES

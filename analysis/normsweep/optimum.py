@@ -45,7 +45,7 @@ def optimum(dataset: xr.Dataset, variable: str = LOSS, over: str = "weight_decay
     reason      "" or why there is no optimum: "low end" or "high end": the least value is the first or the last along
                 the axis; "beside": a run beside it did not end well; "no run": none did
 
-    >>> ds.sweep.optimum("final_train_loss", over="learning_rate").optimum.dims
+    >>> ds.sweep.optimum("norm_growth", over="learning_rate").optimum.dims
     ('weight_decay', 'norm_placement')
 
     Raises ValueError if the variable was not measured, or `over` is not an axis of numbers.

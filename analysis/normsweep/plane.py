@@ -10,13 +10,23 @@ import numpy as np
 import xarray as xr
 
 from .hints import Array
-from .names import NATURE, NATURES, OF_RUNS
+from .names import NATURE, NATURES, OF_RUNS, PHASE_AXES, TIMESCALE
 from .verify import has_words
 from .words import texts, value_text
 
 MANY = 12  # values of an axis that an error lists
 LEAST_DIGITS = 3  # of a rounded value
 SAME = 1e-9  # relative difference below which two real values of an axis are the same; integers are exact
+
+
+def derives(dataset: xr.Dataset) -> bool:
+    """Does weight_decay follow from a timescale, which is an axis or the same in all runs?"""
+    return TIMESCALE in dataset.coords or bool(dataset.attrs.get(TIMESCALE, 0))
+
+
+def phase_axes(dataset: xr.Dataset) -> tuple[str, str]:
+    """PHASE_AXES, or timescale in the place of weight_decay if that is the axis."""
+    return (PHASE_AXES[0], TIMESCALE) if TIMESCALE in dataset.sizes else PHASE_AXES
 
 
 def pivot(dataset: xr.Dataset, variable: str = "norm_growth", **at: Any) -> xr.DataArray:

@@ -8,7 +8,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
 from ..boundary import rule
-from ..names import TIMESCALE, phase_axes
+from ..names import TIMESCALE
+from ..plane import phase_axes
 from ..words import fixed
 from . import cells, colours, look, runs, scales
 from .drawing import finished

@@ -5,8 +5,8 @@ import itertools
 
 import numpy as np
 
-from ..names import PHASE_AXES, REPEAT, phase_axes
-from ..plane import of_sound_runs
+from ..names import PHASE_AXES, REPEAT
+from ..plane import of_sound_runs, phase_axes
 from . import look, scales
 
 PYTORCH_DEFAULT = {"learning_rate": 1e-3, "weight_decay": 1e-2}
