@@ -73,7 +73,7 @@ def forces(config, key, theta, direction, rate, steps):
     here, u, rounded = flat([theta[key]]), flat([direction[key]]), config.get("weights", "float") != "float"
     own, decay = rates_of(config, key, theta[key], rate)
     coupled = kind_of(config, key, theta[key]) == "adam" and decay > 0
-    if rounded or coupled or config.get("fixed_norm") and is_hidden_matrix(key, theta[key]):
+    if rounded or coupled or config.get("norm_rule", "free") != "free" and is_hidden_matrix(key, theta[key]):
         return [math.nan] * 4
     lost = own * decay * here
     if config.get("decay_rule") == "cautious":
@@ -95,7 +95,7 @@ def balance(config, key, tensor, rate):
     """(rotation, root mean square) of a tensor in equilibrium."""
     kind = kind_of(config, key, tensor)
     rate, decay = rates_of(config, key, tensor, rate)
-    fixed = config.get("fixed_norm") and is_hidden_matrix(key, tensor)
+    fixed = config.get("norm_rule", "free") != "free" and is_hidden_matrix(key, tensor)
     rounded = config.get("weights", "float") != "float"
     if rate * decay == 0 or fixed or rounded or config.get("decay_rule") == "cautious":
         return math.nan, math.nan

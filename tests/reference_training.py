@@ -51,6 +51,8 @@ def is_hidden_matrix(key, tensor):
 
 
 def decays(config, key, tensor):
+    if config.get("norm_rule") == "hyperball" and is_hidden_matrix(key, tensor):
+        return False
     return {"all": True, "matrices": tensor.dim() == 2, "hidden": key[1] >= 0}[config.get("decay_on", "all")]
 
 
@@ -107,7 +109,7 @@ class Run:
         self.weights = weights_from(start, config, vocabulary)
         self.optimiser = make_optimiser(config, self.weights)
         self.norms = {key: tensor.norm().item() for key, tensor in self.weights.items()
-                      if config.get("fixed_norm") and is_hidden_matrix(key, tensor)}
+                      if config.get("norm_rule", "free") != "free" and is_hidden_matrix(key, tensor)}
 
     def theta(self):
         return {key: tensor.detach().clone() for key, tensor in self.weights.items()}
@@ -127,7 +129,8 @@ class Run:
             group["lr"] = rate * group["factor"]
             group["weight_decay"] = decay_at(self.config, rate, group["factor"]) if group["decays"] else 0
         cautious = self.config.get("decay_rule") == "cautious"
-        direction = step_without_decay(self.optimiser, self.weights, rate) if observe or cautious else None
+        needed = observe or cautious or self.config.get("norm_rule") == "hyperball"
+        direction = step_without_decay(self.optimiser, self.weights, rate) if needed else None
         before = self.theta()
         self.optimiser.step()
         self.finish_step(before, direction, rate)
@@ -136,7 +139,7 @@ class Run:
 
     @torch.no_grad()
     def finish_step(self, before, direction, rate):
-        """What optimisers do not do by themselves: cautious decay, and norms that stay."""
+        """What optimisers do not do by themselves: cautious decay, and rules on norms."""
         for key, tensor in self.weights.items():
             if self.config.get("decay_rule") == "cautious" and decays(self.config, key, tensor):
                 # Beside a weight, a small update is rounded away; adafactor's has the sign of its gradient.
@@ -144,8 +147,23 @@ class Run:
                 shrinks = update * before[key] >= 0
                 tensor.sub_(rate * rate_factor(self.config, key, tensor) * self.config["weight_decay"] * before[key]
                             * shrinks)
-            if key in self.norms and tensor.norm() > 0:
-                tensor.mul_(self.norms[key] / tensor.norm())
+            if key in self.norms:
+                self.rule_norm(key, tensor, before[key], direction and direction[key], rate)
+
+    def rule_norm(self, key, tensor, before, direction, rate):
+        rule, wanted = self.config["norm_rule"], self.norms[key]
+        if rule == "hyperball":
+            length = direction.norm()
+            own = rate * rate_factor(self.config, key, tensor)
+            tensor.copy_(before - own * wanted * direction / length if length > 0 else before)
+        elif rule == "brake":
+            norm = before.norm()
+            if norm == 0:
+                return
+            outwards = ((tensor - before) * before).sum() / norm
+            wanted = max(norm + outwards * (self.config["brake"] if outwards > 0 else 1), 0)
+        if tensor.norm() > 0:
+            tensor.mul_(wanted / tensor.norm())
 
     @torch.no_grad()
     def round_weights(self, t):

@@ -28,7 +28,7 @@ FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on t
     "format_version", "data_digest", "measure", "validate", "gradient_batches", "hessian", "spectra",
     "lyapunov_exponents", "lyapunov_sweeps", "corpus", "min_count", "vocabulary", "corpus_tokens", "train_share",
     "corpus_seed", PRECISION)
-TRUTHS = ("qk_norm", "gated", "bias", "output_bias", "tied", "zero_query_key", "fixed_norm")  # keys of true or false
+TRUTHS = ("qk_norm", "gated", "bias", "output_bias", "tied", "zero_query_key")  # keys of true or false
 SESSION_NUMBERS = (  # the others are texts
     "session_begin", "session_end", "session_seconds_left", "session_tokens_per_second", "session_workers",
     "session_runs")

@@ -50,7 +50,7 @@ def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | Non
     coarse      the axis has no second value below the first prediction
     unstable    the norms of the two runs part so quickly that errors would decide
     coupled     the optimiser's decay (adam's) is not a factor on the parameters
-    uneven      weights do not lose the same share: decay_on matrices; decay_rule cautious; fixed_norm, which undoes
+    uneven      weights do not lose the same share: decay_on matrices; decay_rule cautious; a norm_rule, which undoes
                 decay; mup at another width than base_width, unless decay_rule is independent; weights bfloat16,
                 whose rounding loses it
     early       stop_when may have ended the runs at different steps
@@ -123,7 +123,7 @@ def hindrance(dataset: xr.Dataset) -> xr.DataArray:
     """Which of REASONS keeps runs from being predicted, whatever their norms are; "": none."""
     optimiser, rule = key(dataset, "optimiser"), key(dataset, "decay_rule")
     narrower = (key(dataset, "parametrization") == "mup") & (key(dataset, "width") != key(dataset, "base_width"))
-    uneven = (key(dataset, "decay_on") == "matrices") | (rule == "cautious") | (key(dataset, "fixed_norm") != 0)
+    uneven = (key(dataset, "decay_on") == "matrices") | (rule == "cautious") | (key(dataset, "norm_rule") != "free")
     uneven = uneven | narrower & (rule != "independent") | (key(dataset, "weights") == "bfloat16")
     early = (key(dataset, "stop_when") == "phase") & has_bounded_steps(dataset)
     found = xr.where(early, EARLY, "")

@@ -164,7 +164,7 @@ static struct position fault_position(const struct walk *walk, const struct para
         "steps with a bound: sgd needs gradient_clip; adam, adamw and muon need beta1 * beta1 < beta2",      \
         run_has_bounded_steps(run))                                                                          \
     X(stop_when,                                                                                             \
-        "a decay that is the same share of every weight; that of adam, fixed_norm, decay_rule cautious, "    \
+        "a decay that is the same share of every weight; that of adam, decay_rule cautious, a norm_rule, "   \
         "decay_on matrices and weights bfloat16 is not",                                                     \
         run_decays_by_share(run))                                                                            \
     X(stop_when, "both steps with a bound and a decay that is the same share of every weight",               \

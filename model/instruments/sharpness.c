@@ -28,7 +28,7 @@ void sharpness_layout(struct sharpness *s, const struct optimiser_options *optio
 
     *s = (struct sharpness){.size = layout->size};
     plain.weight_decay = 0;
-    plain.fixed_norm = false;
+    plain.norm_rule = NORM_FREE;
     plain.weights = WEIGHTS_FLOAT;
     optimiser_layout(&s->twin, &plain, layout, threads, false, arena);
     s->update = arena_take(arena, size, sizeof(scalar));

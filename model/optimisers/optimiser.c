@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/core/check.h"
 
@@ -85,7 +86,7 @@ static struct portion portion_of(const struct optimiser *o, const struct tensor 
     return (struct portion){
         .row = options->kind == OPTIMISER_MUON && !hidden_matrix ? &adam_row : table[options->kind].row,
         .tensor = *tensor,
-        .decays = decays[options->decay_on],
+        .decays = decays[options->decay_on] && !(hidden_matrix && options->norm_rule == NORM_HYPERBALL),
         .rate = hidden_matrix && options->hidden_rate != 0 ? options->hidden_rate : 1};
 }
 
@@ -99,8 +100,8 @@ static void place_portions(struct optimiser *o)
         if (portion.tensor.size == 0)
             continue;
         /* Neighbours that move in one way move together, unless each is looked at. */
-        if (!o->options.fixed_norm && !o->moved && last && last->row == portion.row && !last->row->whole &&
-            last->decays == portion.decays && last->rate == portion.rate &&
+        if (o->options.norm_rule == NORM_FREE && !o->moved && last && last->row == portion.row &&
+            !last->row->whole && last->decays == portion.decays && last->rate == portion.rate &&
             last->tensor.offset + last->tensor.size == portion.tensor.offset) {
             last->tensor.size += portion.tensor.size;
             last->tensor.rows = 1;
@@ -122,7 +123,10 @@ void optimiser_layout(struct optimiser *optimiser, const struct optimiser_option
     *optimiser = (struct optimiser){.options = *options, .layout = layout};
     team_layout(&optimiser->team, PRECISION_FLOAT, threads, own, arena);
     optimiser->portion = arena_take(arena, tensors, sizeof(*optimiser->portion));
-    optimiser->norm = options->fixed_norm ? arena_take(arena, tensors, sizeof(double)) : NULL;
+    if (options->norm_rule == NORM_FIXED || options->norm_rule == NORM_HYPERBALL)
+        optimiser->norm = arena_take(arena, tensors, sizeof(double));
+    if (options->norm_rule == NORM_HYPERBALL || options->norm_rule == NORM_BRAKE)
+        optimiser->aside = arena_take(arena, size, sizeof(scalar));
     optimiser->sums = own > 0 ? arena_take(arena, tensors, sizeof(*optimiser->sums)) : NULL;
     if (counts) {
         optimiser->moved = arena_take(arena, tensors, sizeof(*optimiser->moved));
@@ -154,36 +158,78 @@ int64_t optimiser_second_size(const struct optimiser *optimiser, const struct te
     return row->second_size ? row->second_size(tensor) : tensor->size;
 }
 
-/* ---- norms that stay ---- */
+/* ---- rules on norms ---- */
 
-static bool keeps_norm(const struct portion *portion)
+static bool is_ruled(const struct optimiser *o, const struct portion *portion)
 {
-    return is_hidden(&portion->tensor) && is_matrix(&portion->tensor);
+    return o->options.norm_rule != NORM_FREE && is_hidden(&portion->tensor) && is_matrix(&portion->tensor);
 }
 
-static double norm_of(const struct optimiser *o, const struct portion *portion, const scalar *weights)
+static double norm_of(const struct optimiser *o, const scalar *at, int64_t size)
 {
-    const scalar *at = weights + portion->tensor.offset;
-
-    return sqrt(o->team.kernels->dot(at, at, portion->tensor.size));
+    return sqrt(o->team.kernels->dot(at, at, size));
 }
 
-void optimiser_begin(struct optimiser *optimiser, scalar *initial)
+void optimiser_begin(struct optimiser *o, scalar *initial)
 {
-    rounding_begin(optimiser->options.weights, &optimiser->team, initial, optimiser->layout->size);
-    for (int64_t i = 0; optimiser->norm && i < optimiser->portions; i++)
-        optimiser->norm[i] = norm_of(optimiser, &optimiser->portion[i], initial);
+    double target = o->options.norm_target;
+
+    for (int64_t i = 0; target != 0 && o->norm && i < o->portions; i++) {
+        scalar *at = initial + o->portion[i].tensor.offset;
+        if (is_ruled(o, &o->portion[i]))
+            weights_scale(at, at, o->portion[i].tensor.size, target);
+    }
+    rounding_begin(o->options.weights, &o->team, initial, o->layout->size);
+    for (int64_t i = 0; o->norm && i < o->portions; i++)
+        o->norm[i] = norm_of(o, initial + o->portion[i].tensor.offset, o->portion[i].tensor.size);
 }
 
-/* Scales the matrices of the layers back to the norms that they started with. */
-static void restore_norms(const struct optimiser *o, scalar *weights)
+/* hyperball steps from 0: the step leaves -eta u, which is not rounded as theta - eta u would be. */
+static void set_aside(const struct optimiser *o, scalar *weights)
 {
-    for (int64_t i = 0; o->norm && i < o->portions; i++) {
+    for (int64_t i = 0; o->aside && i < o->portions; i++) {
+        const struct tensor *tensor = &o->portion[i].tensor;
+        size_t bytes = (size_t)tensor->size * sizeof(*weights);
+        if (!is_ruled(o, &o->portion[i]))
+            continue;
+        memcpy(o->aside + tensor->offset, weights + tensor->offset, bytes);
+        if (o->options.norm_rule == NORM_HYPERBALL)
+            memset(weights + tensor->offset, 0, bytes);
+    }
+}
+
+/* The norm that a braked matrix has after a step from `before` to `at`. */
+static double braked_norm(const struct optimiser *o, const scalar *before, const scalar *at, int64_t size)
+{
+    double norm = norm_of(o, before, size);
+    double outwards = norm > 0 ? (o->team.kernels->dot(before, at, size) - norm * norm) / norm : 0;
+
+    if (norm == 0) /* no direction is outwards */
+        return norm_of(o, at, size);
+    return fmax(norm + (outwards > 0 ? o->options.brake * outwards : outwards), 0);
+}
+
+/* After a step. */
+static void rule_norms(const struct optimiser *o, scalar *weights, double rate)
+{
+    for (int64_t i = 0; i < o->portions; i++) {
         const struct portion *portion = &o->portion[i];
+        int64_t size = portion->tensor.size;
         scalar *at = weights + portion->tensor.offset;
-        double norm = norm_of(o, portion, weights);
-        if (keeps_norm(portion) && norm > 0)
-            weights_scale(at, at, portion->tensor.size, o->norm[i] / norm);
+        const scalar *before = o->aside ? o->aside + portion->tensor.offset : NULL;
+        if (!is_ruled(o, portion))
+            continue;
+        double norm = norm_of(o, at, size), wanted = o->norm ? o->norm[i] : 0;
+        if (o->options.norm_rule == NORM_HYPERBALL) {
+            double factor = norm > 0 ? rate * portion->rate * wanted / norm : 0;
+            for (int64_t k = 0; k < size; k++)
+                at[k] = (scalar)((double)before[k] + factor * (double)at[k]);
+            norm = norm_of(o, at, size);
+        } else if (o->options.norm_rule == NORM_BRAKE) {
+            wanted = braked_norm(o, before, at, size);
+        }
+        if (norm > 0)
+            weights_scale(at, at, size, wanted / norm);
     }
 }
 
@@ -339,6 +385,7 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
         .number = number,
         .end = optimiser->layout->size};
 
+    set_aside(optimiser, weights);
     run_whole(&whole);
     for (int64_t i = 0; i < optimiser->portions; i++) {
         const struct portion *portion = &optimiser->portion[i];
@@ -354,7 +401,7 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
         else
             step_by_ranges(&shared, moved);
     }
-    restore_norms(optimiser, weights);
+    rule_norms(optimiser, weights, rate);
     rounding_step(optimiser->options.weights, &optimiser->team, weights, optimiser->layout->size,
         optimiser->options.seed, number);
 }
@@ -446,7 +493,7 @@ static bool has_forces(const struct optimiser *o, const struct portion *portion,
 {
     bool coupled = o->options.kind == OPTIMISER_ADAM && step->decay != 0;
 
-    return !coupled && o->options.weights == WEIGHTS_FLOAT && !(o->norm && keeps_norm(portion));
+    return !coupled && o->options.weights == WEIGHTS_FLOAT && !is_ruled(o, portion);
 }
 
 void optimiser_forces(
@@ -504,7 +551,7 @@ struct equilibrium optimiser_equilibrium(
 
     if (!portion.row->balance || optimiser->options.weights != WEIGHTS_FLOAT)
         return equilibrium_unknown();
-    if (step.rate * step.decay == 0 || step.cautious || (optimiser->norm && keeps_norm(&portion)))
+    if (step.rate * step.decay == 0 || step.cautious || is_ruled(optimiser, &portion))
         return equilibrium_unknown();
     return portion.row->balance(&optimiser->options, tensor, &step);
 }

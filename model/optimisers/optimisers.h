@@ -160,6 +160,15 @@ enum decay_on { DECAY_ON_ALL, DECAY_ON_MATRICES, DECAY_ON_HIDDEN };
  * eta are the tensor's own: hidden_rate is in both. */
 enum decay_rule { DECAY_SCALED, DECAY_INDEPENDENT, DECAY_CORRECTED, DECAY_CAUTIOUS };
 
+/*
+ * What becomes of the norm of each matrix W of the layers in a step to W':
+ *   free       nothing is done
+ *   fixed      W' is scaled to R, the norm that W had at the start times norm_target
+ *   hyperball  W' is W - eta R u / |u|, scaled to R; without decay (arXiv 2606.16899, 2026)
+ *   brake      W' is scaled to |W| + r, where r is (W' - W).W / |W|, times `brake` if it is above 0
+ */
+enum norm_rule { NORM_FREE, NORM_FIXED, NORM_HYPERBALL, NORM_BRAKE };
+
 struct optimiser_options {
     enum optimiser_kind kind;
     enum decay decay; /* adamw: how the decay is rounded */
@@ -169,7 +178,9 @@ struct optimiser_options {
     double weight_decay, beta1, beta2, epsilon, momentum;
     double gradient_clip; /* largest norm of the gradient; 0: no clipping */
     double hidden_rate; /* times the learning rate of the matrices of the layers; 0: 1 */
-    bool fixed_norm; /* the matrices of the layers keep the norm that they start with */
+    enum norm_rule norm_rule;
+    double norm_target; /* fixed, hyperball: what is held, times the initial norm; 0: 1 */
+    double brake; /* brake: what is left of a step outwards */
     enum weights_kept weights;
     uint64_t seed; /* of what is rounded by chance */
 };
@@ -191,7 +202,8 @@ struct optimiser {
     struct team team;
     int64_t portions;
     struct portion *portion; /* [portions] */
-    double *norm; /* [portions] fixed_norm: of the matrices of the layers at the start; else NULL */
+    double *norm; /* [portions] norm_rule fixed and hyperball: what is held, of matrices of the layers */
+    scalar *aside; /* [layout->size] norm_rule hyperball and brake: the weights before the step */
     struct sums *sums; /* [portions] of the update, where threads share whole tensors out; else NULL */
     struct moved *moved; /* [portions] by the last step; NULL: not counted */
     struct moved *range_moved; /* [ranges of the largest tensor] on the way to it */
@@ -205,8 +217,8 @@ struct optimiser {
 void optimiser_layout(struct optimiser *optimiser, const struct optimiser_options *options,
     const struct weight_layout *layout, int64_t threads, bool counts, struct arena *arena);
 
-/* Rounds the initial weights as options.weights says, and keeps what it needs of them. Call it before the
- * first step, also of a run that is resumed. */
+/* Scales the initial weights as options.norm_target says, rounds them as options.weights says, and keeps what
+ * it needs of them. Call it before the first step, also of a run that is resumed. */
 void optimiser_begin(struct optimiser *optimiser, scalar *initial);
 
 /* The number of scalars that plane `second` holds of a tensor, from the tensor's offset on. */

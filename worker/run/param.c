@@ -47,6 +47,11 @@ static const char *const decay_rule_words[] = {[DECAY_SCALED] = "scaled",
     [DECAY_CORRECTED] = "corrected",
     [DECAY_CAUTIOUS] = "cautious",
     NULL};
+static const char *const norm_rule_words[] = {[NORM_FREE] = "free",
+    [NORM_FIXED] = "fixed",
+    [NORM_HYPERBALL] = "hyperball",
+    [NORM_BRAKE] = "brake",
+    NULL};
 static const char *const weights_words[] = {[WEIGHTS_FLOAT] = "float",
     [WEIGHTS_BFLOAT16] = "bfloat16",
     [WEIGHTS_BFLOAT16_STOCHASTIC] = "bfloat16_stochastic",
@@ -243,8 +248,19 @@ const struct param param_table[] = {
             "about learning_rate times the usual weight_decay; corrected: eta_t^2 / eta lambda; cautious: "
             "eta_t lambda, where the update shrinks the weight, too; adam, whose decay passes through its "
             "moments, has scaled alone"),
-    BOOLEAN(fixed_norm, false, .axis = true, .cost = true, .long_name = "fixed norms",
-        .help = "after each step every matrix of the layers is scaled back to the norm that it started with"),
+    WORD(norm_rule, norm_rule_words, NORM_FREE, .axis = true, .cost = true, .long_name = "rule on norms",
+        .help =
+            "what is done with the norm of every matrix W of the layers after each step to W'. fixed: W' is "
+            "scaled to R, norm_target times the initial norm; hyperball: W' is W - eta R u / |u|, scaled to "
+            "R, whatever the update u, and without decay; brake: of the step, the part along W counts "
+            "brake times if it leads outwards, and W' is scaled to the norm that this gives; update_norm "
+            "and update_alignment are of the step before that"),
+    NUMBER(norm_target, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
+        .unit = "1", .long_name = "held norm",
+        .help = "norm of the matrices that norm_rule fixed and hyperball hold, from the start on, over their "
+                "initial norm"),
+    NUMBER(brake, .axis = true, .min = 0, .max = 1, .initial.real = 0.5, .unit = "1", .long_name = "brake",
+        .help = "of norm_rule brake: 0: no matrix grows; 1: as without, to second order of the step"),
     WORD(weights, weights_words, WEIGHTS_FLOAT, .axis = true, .long_name = "kept weights",
         .help =
             "what weights are rounded to after each step, and at the start: bfloat16 to the nearest, so that "

@@ -155,21 +155,22 @@ static int check_decay(const struct run *run, const struct param **at, struct er
     return 0;
 }
 
-static int check_fixed_norm(const struct run *run, const struct param **at, struct error *error)
+static int check_norm_rule(const struct run *run, const struct param **at, struct error *error)
 {
-    *at = param_find("fixed_norm");
-    if (!run->fixed_norm || !run->zero_query_key)
+    *at = param_find("norm_rule");
+    if (!run->zero_query_key || run->norm_rule == NORM_FREE || run->norm_rule == NORM_BRAKE)
         return 0;
     return error_set(error, ERROR_INPUT,
-        "fixed_norm: with zero_query_key, queries and keys start with norm 0, and would keep it; leave one "
-        "of the two out");
+        "norm_rule: with zero_query_key, queries and keys start with norm 0, and %s would keep it; leave one "
+        "of the two out",
+        (*at)->words[run->norm_rule]);
 }
 
 int run_check(const struct run *run, const struct param **at, struct error *error)
 {
     if (check_heads(run, at, error) < 0 || check_objective(run, at, error) < 0 ||
         run_check_reading(run, at, error) < 0 || check_decay(run, at, error) < 0 ||
-        check_fixed_norm(run, at, error) < 0 || check_parametrization(run, at, error) < 0)
+        check_norm_rule(run, at, error) < 0 || check_parametrization(run, at, error) < 0)
         return -1;
     if ((run->epochs != 0) == (run->steps != 0)) {
         *at = param_find("steps");
@@ -240,7 +241,9 @@ struct optimiser_options run_optimiser(const struct run *run)
         .decay_on = (enum decay_on)run->decay_on,
         .decay_rule = (enum decay_rule)run->decay_rule,
         .peak_rate = run->learning_rate,
-        .fixed_norm = run->fixed_norm,
+        .norm_rule = (enum norm_rule)run->norm_rule,
+        .norm_target = run->norm_target,
+        .brake = run->brake,
         .weight_decay = run->weight_decay,
         .beta1 = run->beta1,
         .beta2 = run->beta2,
@@ -257,8 +260,8 @@ struct optimiser_options run_optimiser(const struct run *run)
  * so on average. */
 static bool decays_evenly(const struct run *run)
 {
-    if (run->optimiser == OPTIMISER_ADAM || run->decay_rule == DECAY_CAUTIOUS || run->fixed_norm ||
-        run->weights == WEIGHTS_BFLOAT16)
+    if (run->optimiser == OPTIMISER_ADAM || run->decay_rule == DECAY_CAUTIOUS ||
+        run->norm_rule != NORM_FREE || run->weights == WEIGHTS_BFLOAT16)
         return false;
     return run->decay_on != DECAY_ON_MATRICES &&
            (narrowing(run) == 1 || run->decay_rule == DECAY_INDEPENDENT);
@@ -312,7 +315,7 @@ bool run_decays_by_share(const struct run *run)
 {
     bool decays = decays_in_proportion(run) && run_even_decay_factor(run) > 0;
 
-    return !run->fixed_norm && (decays || run->weight_decay == 0);
+    return run->norm_rule == NORM_FREE && (decays || run->weight_decay == 0);
 }
 
 bool run_may_end_early(const struct run *run)

@@ -80,8 +80,8 @@ struct run {
     int64_t optimiser;
     double learning_rate, weight_decay;
     double timescale; /* 0: weight_decay is given; see run_derive */
-    int64_t decay, decay_on, decay_rule, fixed_norm, weights;
-    double beta1, beta2, epsilon, momentum;
+    int64_t decay, decay_on, decay_rule, norm_rule, weights;
+    double norm_target, brake, beta1, beta2, epsilon, momentum;
     int64_t schedule, schedule_start;
     double schedule_end, schedule_decay;
     int64_t warmup_steps;
@@ -126,7 +126,7 @@ struct optimiser_options run_optimiser(const struct run *run);
  * times in total. The decay of adam passes through the second moment, which a recursion of the norm alone
  * cannot follow: it counts as part of the update, and lambda is 0. So does a decay of some weights alone
  * (decay_on: matrices, cautious), or, with mup at another width than its base, one that is slower for
- * matrices than for vectors; so does any decay where fixed_norm undoes it, or rounding to the nearest
+ * matrices than for vectors; so does any decay where norm_rule acts, or rounding to the nearest
  * bfloat16 loses it.
  */
 double run_even_decay(const struct run *run);
@@ -597,7 +597,8 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "tensor's own learning rate and decay of step t + 1 (at the last step, of that one), d their "       \
         "product: with adamw, lion and normalized_sgd sqrt((2 d - d^2) / (1 + 2 (1 - d) S)), S as in "       \
         "update_alignment_null; with sgd sqrt(2 d / (1 + momentum)); NaN with others, for tensors without "  \
-        "decay, with decay_rule cautious, for matrices of fixed_norm, bfloat16 weights, where d is 2 or "    \
+        "decay, with decay_rule cautious, for matrices under a norm_rule, bfloat16 weights, where d is 2 "   \
+        "or "                                                                                                \
         "more (with sgd 2 (1 + momentum))")                                                                  \
     X(tensor_rms, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor",                       \
         "root mean square of the elements of one kind of tensor of one layer")                               \
@@ -613,7 +614,7 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "update_alignment_null, what momentum does if gradients are white noise; pull -2 learning_rate "     \
         "(theta_t - D).u_t less chance. "                                                                    \
         "Where chance is not known (muon's matrices, cautious decay with momentum) it is NaN, and pull "     \
-        "holds both. NaN with adam and decay, matrices of fixed_norm, bfloat16 weights")                     \
+        "holds both. NaN with adam and decay, matrices under a norm_rule, bfloat16 weights")                 \
     X(tensor_forces, TENSOR_FORCE, FORCES, MAGNITUDE, "1", "force on the square of a tensor's norm",         \
         "as forces, of one kind of tensor of one layer, over its own square; NaN where that is 0")           \
     X(force_sum, TENSOR_FORCE, FORCES, MAGNITUDE, "1", "sum of forces over steps",                           \

@@ -160,7 +160,7 @@ static void begin_weights(struct trainer *t)
 /* Shows the optimiser the initial weights, also in a run that is then resumed. Leaves the plane all zeros. */
 static void show_initial(struct trainer *t)
 {
-    if (!t->optimiser.options.fixed_norm)
+    if (t->optimiser.options.norm_rule == NORM_FREE)
         return;
     begin_weights(t);
     memset(t->weights, 0, (size_t)t->model.layout.size * sizeof(*t->weights));

@@ -44,7 +44,7 @@ NONE = {
     "adam": (["optimiser=adam"], "coupled"),
     "matrices": (["decay_on=matrices"], "uneven"),
     "cautious": (["decay_rule=cautious"], "uneven"),
-    "fixed_norm": (["fixed_norm=true"], "uneven"),
+    "norm_rule": (["norm_rule=fixed"], "uneven"),
     "bfloat16": (["weights=bfloat16"], "uneven"),
     "mup": (["parametrization=mup", "base_width=2"], "uneven"),
     "mup, corrected": (["parametrization=mup", "base_width=16", "decay_rule=corrected"], "uneven"),

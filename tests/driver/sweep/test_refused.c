@@ -192,12 +192,12 @@ static const struct refused rows[] = {
         "to the gradient")},
     {CASE(BASE "decay: factor\ndecay_rule: cautious\n",
         "4:13: decay_rule: cautious chooses weight by weight; decay factor multiplies all of them")},
-    {CASE(BASE "zero_query_key: [false, true]\nfixed_norm: true\n",
-        "4:13: fixed_norm: with zero_query_key, queries and keys start with norm 0, and would keep it; leave "
-        "one of the two out")},
-    {CASE(BASE "zero_query_key: true\nfixed_norm: [false, true]\n",
-        "4:21: fixed_norm: with zero_query_key, queries and keys start with norm 0, and would keep it; leave "
-        "one of the two out")},
+    {CASE(BASE "zero_query_key: [false, true]\nnorm_rule: fixed\n",
+        "4:12: norm_rule: with zero_query_key, queries and keys start with norm 0, and fixed would keep it; "
+        "leave one of the two out")},
+    {CASE(BASE "zero_query_key: true\nnorm_rule: [free, hyperball]\n",
+        "4:19: norm_rule: with zero_query_key, queries and keys start with norm 0, and hyperball would keep "
+        "it; leave one of the two out")},
     /* ---- axes, together, skip, refine ---- */
     {CASE(BASE "learning_rate: [1e-3, 1e-2, 0.001]\n", "3:29: learning_rate: 0.001 appears twice")},
     {CASE(BASE "norm_placement: [pre, out, pre]\n", "3:28: norm_placement: pre appears twice")},

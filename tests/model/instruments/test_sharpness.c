@@ -111,7 +111,7 @@ TEST(sharpness_follows_the_update)
                 .epsilon = 1e-8,
                 .momentum = 0.8,
                 .hidden_rate = 0.25,
-                .fixed_norm = odd,
+                .norm_rule = odd ? NORM_HYPERBALL : NORM_FREE,
                 .weights = odd ? WEIGHTS_BFLOAT16_STOCHASTIC : WEIGHTS_FLOAT};
             struct quadratic q;
             quadratic_begin(&q, options);

@@ -173,7 +173,7 @@ TEST(equilibrium_is_unknown_without_a_formula)
         struct optimiser_options options;
         bool by_chance, balance; /* of one step: is it known? */
     } cases[] = {{{.weight_decay = 0.1, .beta1 = 0.9}, true, true},
-        {{.weight_decay = 0.1, .beta1 = 0.9, .fixed_norm = true}, true, false},
+        {{.weight_decay = 0.1, .beta1 = 0.9, .norm_rule = NORM_FIXED}, true, false},
         {{.weight_decay = 0.1, .beta1 = 0.9, .decay_rule = DECAY_CAUTIOUS}, false, false},
         {{.weight_decay = 0, .beta1 = 0.9, .decay_rule = DECAY_CAUTIOUS}, true, false},
         {{.weight_decay = 0.1, .beta1 = 0.9, .kind = OPTIMISER_ADAM}, false, false},

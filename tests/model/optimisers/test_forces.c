@@ -152,7 +152,7 @@ TEST(forces_of_fixed_norms_are_unknown)
     struct counted c;
     struct optimiser_options options = options_of(OPTIMISER_ADAMW, DECAY_SCALED, 0.1);
 
-    options.fixed_norm = true;
+    options.norm_rule = NORM_FIXED;
     counted_init(&c, &options, 1);
     counted_step(&c, 1);
     for (int k = 0; k < FORCE_COUNT; k++) {

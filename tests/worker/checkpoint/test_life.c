@@ -253,7 +253,8 @@ LIFE(stochastic_rounding)
 LIFE(fixed_norms_in_bfloat16)
 {
     life->run.weights = WEIGHTS_BFLOAT16;
-    life->run.fixed_norm = true;
+    life->run.norm_rule = NORM_FIXED;
+    life->run.norm_target = 0.5;
 }
 
 LIFE(sgd_without_bias)

@@ -284,7 +284,7 @@ TEST(uneven_decay_has_no_factor)
     run.decay_rule = DECAY_CAUTIOUS;
     CHECK(run_even_decay_factor(&run) == 0);
     run = plain;
-    run.fixed_norm = true;
+    run.norm_rule = NORM_BRAKE;
     CHECK(run_even_decay_factor(&run) == 0);
     run = plain;
     run.weights = WEIGHTS_BFLOAT16_STOCHASTIC;

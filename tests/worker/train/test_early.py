@@ -149,7 +149,7 @@ UNBOUNDED, UNEVEN = "steps with a bound: sgd needs gradient_clip", "a decay that
 @pytest.mark.parametrize("settings, needs", [
     (["optimiser=sgd"], UNBOUNDED), (["beta1=0.999", "beta2=0.9"], UNBOUNDED),
     (["optimiser=adam", "weight_decay=0.1"], UNEVEN), (["decay_rule=cautious", "weight_decay=0.1"], UNEVEN),
-    (["fixed_norm=true"], UNEVEN), (["decay_on=matrices", "weight_decay=0.1"], UNEVEN),
+    (["norm_rule=fixed"], UNEVEN), (["decay_on=matrices", "weight_decay=0.1"], UNEVEN),
     (["weights=bfloat16", "weight_decay=0.1"], UNEVEN),
     (["together={arm: {a: {optimiser: sgd, decay_rule: scaled}, b: {optimiser: adamw, decay_rule: cautious}}}",
       "weight_decay=0.1"], "both steps with a bound and a decay"),
