@@ -27,7 +27,7 @@ DYNAMICS = flags("none aligned misaligned relative adam_like")
 SETTINGS = {
     "optimiser": "adamw", "momentum": 0.0, "beta1": 0.9, "beta2": 0.999, "gradient_clip": 0.0, "schedule": "constant",
     "schedule_start": 0, "schedule_end": 0.1, "schedule_decay": 0.2, "warmup_steps": 0, "decay_on": "all",
-    "decay_rule": "scaled", "norm_rule": "free", "norm_target": 1.0, "brake": 0.5, "parametrization": "standard", "base_width": 0, "width": 8,
+    "decay_rule": "scaled", "norm_rule": "free", "parametrization": "standard", "base_width": 0, "width": 8,
     "stop_when": "never", "weights": "float"}
 
 

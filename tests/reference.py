@@ -19,7 +19,7 @@ torch.set_num_threads(1)
 NO_TARGET = -1
 
 # Keys that a configuration may lack.
-DEFAULTS = {"network": "decoder", "decoder_layers": 0, "kv_heads": 0, "norm": "layernorm", "qk_norm": False,
+DEFAULTS = {"network": "decoder", "decoder_layers": 0, "kv_heads": 0, "norm": "layernorm", "output_scale": 1, "qk_norm": False,
             "precision": "float", "positions": "learned", "score_scale": "sqrt", "gated": False, "residual_scale": 1,
             "output_bias": True, "parametrization": "standard", "base_width": 0, "z_loss": 0}
 
@@ -79,8 +79,8 @@ v K C
 o C C
 w1 F C
 w2 C F
-ln1 C
-ln2 C
+ln1 C normed
+ln2 C normed
 q_bias C bias
 k_bias K bias
 v_bias K bias
@@ -99,7 +99,7 @@ cross_q C C cross
 cross_k K C cross
 cross_v K C cross
 cross_o C C cross
-cross_ln C cross
+cross_ln C cross normed
 cross_q_bias C cross bias
 cross_k_bias K cross bias
 cross_v_bias K cross bias
@@ -146,7 +146,8 @@ def has(config):
         "shift": config["bias"] and setting(config, "norm") == "layernorm",
         "gated": setting(config, "gated"),
         "qk_norm": setting(config, "qk_norm"),
-        "pre": config["norm_placement"] == "pre",
+        "normed": setting(config, "norm") != "none",
+        "pre": config["norm_placement"] == "pre" and setting(config, "norm") != "none",
         "untied": not config["tied"],
         "output_biased": setting(config, "output_bias"),
     }
@@ -195,6 +196,8 @@ def norm(*arrays):
 
 
 def normalise(config, x, gain, bias):
+    if setting(config, "norm") == "none":
+        return x
     if setting(config, "norm") == "rmsnorm":
         return x / torch.sqrt((x**2).mean(-1, keepdim=True) + 1e-5) * gain
     y = (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + 1e-5) * gain
@@ -375,7 +378,7 @@ def embed(config, weights, stack, tokens):
 
 
 def final_norm(config, weights, stack, x):
-    if config["norm_placement"] != "pre":
+    if config["norm_placement"] != "pre" or setting(config, "norm") == "none":
         return x
     return normalise(config, x, weights[stack.prefix + "final", -1], weights.get((stack.prefix + "final_bias", -1)))
 
@@ -401,7 +404,7 @@ def forward(config, weights, inputs, hard=False):
 def output_layer(config, weights, x):
     """[B, T, C] -> [B, T, V]."""
     head = weights["token", -1] if config["tied"] else weights["output", -1]
-    return linear(config, x * narrowing(config), head, weights.get(("output_bias", -1)))
+    return linear(config, x * narrowing(config) * setting(config, "output_scale"), head, weights.get(("output_bias", -1)))
 
 
 def logits(config, weights, inputs):

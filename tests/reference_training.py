@@ -50,10 +50,20 @@ def is_hidden_matrix(key, tensor):
     return key[1] >= 0 and tensor.dim() == 2
 
 
+def words_of(key, tensor):
+    """The words of decay_on that name a tensor."""
+    name, hidden = key[0], key[1] >= 0
+    embedding = name in ("token", "position", "relative", "encoder_position", "encoder_relative")
+    kind = ("embeddings" if embedding else "gains" if tensor.dim() == 1 and not name.endswith("bias") else
+            "biases" if tensor.dim() == 1 else "output" if not hidden else
+            "feedforward" if name in ("w1", "w2", "w3") else "attention")
+    return {"all", kind, *(["matrices"] if tensor.dim() == 2 else []), *(["hidden"] if hidden else [])}
+
+
 def decays(config, key, tensor):
     if config.get("norm_rule") == "hyperball" and is_hidden_matrix(key, tensor):
         return False
-    return {"all": True, "matrices": tensor.dim() == 2, "hidden": key[1] >= 0}[config.get("decay_on", "all")]
+    return any(word in words_of(key, tensor) for word in config.get("decay_on", "all").split("+"))
 
 
 def rate_factor(config, key, tensor):

@@ -129,10 +129,8 @@ static union param_value parse_value(const struct param *param, const char *text
     union param_value value = {.integer = 0};
     char *end;
 
-    if (param->kind == PARAM_WORD) {
-        while (param->words[value.integer] && strcmp(param->words[value.integer], text) != 0)
-            value.integer++;
-        if (!param->words[value.integer])
+    if (param->words) {
+        if (!param_find_word(param, text, &value.integer))
             fail("%s: no word '%s'", param->name, text);
     } else if (param->kind == PARAM_REAL) {
         value.real = strtod(text, &end);

@@ -28,7 +28,7 @@ ARCHITECTURE: dict[str, Any] = {
 
 # The words that some of them may be.
 CHOICES = {"network": ("decoder", "encoder", "encoder_decoder"), "norm_placement": ("post", "pre", "out"),
-           "norm": ("layernorm", "rmsnorm"), "qk_norm": ("none", "head", "together"),
+           "norm": ("layernorm", "rmsnorm", "none"), "qk_norm": ("none", "head", "together"),
            "positions": ("learned", "sinusoidal", "rotary", "relative", "none", "distance"),
            "score_scale": ("sqrt", "none", "depth"), "attention_mask": ("causal", "multiplicative"),
            "activation": ("relu", "gelu", "gelu_tanh", "silu"), "precision": ("float", "bfloat16")}
@@ -49,8 +49,8 @@ v                     layer      keys,width
 o                     layer      width,queries
 w1                    layer      feedforward,width
 w2                    layer      width,feedforward
-ln1                   layer      width
-ln2                   layer      width
+ln1                   layer      width                normed
+ln2                   layer      width                normed
 q_bias                layer      queries              qkv_bias
 k_bias                layer      keys                 qkv_bias
 v_bias                layer      keys                 qkv_bias
@@ -67,7 +67,7 @@ cross_q               layer      queries,width        cross
 cross_k               layer      keys,width           cross
 cross_v               layer      keys,width           cross
 cross_o               layer      width,queries        cross
-cross_ln              layer      width                cross
+cross_ln              layer      width                normed cross
 distance              layer      queries,width        distance
 content_bias          layer      queries              distance
 distance_bias         layer      queries              distance
@@ -103,7 +103,8 @@ def tensors_of(a: dict[str, Any]) -> list[tuple[str, int]]:
     has |= {name for name, there in {
         "typed": a["token_types"] > 0, "shifted": a["norm_bias"] and a["norm"] == "layernorm",
         "qk_norm": a["qk_norm"] != "none", "untied": not a["tied"], "two_stacks": len(stacks(a)) > 1,
-        "final_norm": a["norm_placement"] == "pre" or a["final_norm"]}.items() if there}
+        "normed": a["norm"] != "none",
+        "final_norm": a["norm"] != "none" and (a["norm_placement"] == "pre" or a["final_norm"])}.items() if there}
     first = stacks(a)[0]
 
     def of(part: str, block: int) -> list[tuple[str, int]]:

@@ -50,7 +50,7 @@ def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | Non
     coarse      the axis has no second value below the first prediction
     unstable    the norms of the two runs part so quickly that errors would decide
     coupled     the optimiser's decay (adam's) is not a factor on the parameters
-    uneven      weights do not lose the same share: decay_on matrices; decay_rule cautious; a norm_rule, which undoes
+    uneven      weights do not lose the same share: decay_on leaves tensors of the layers out; decay_rule cautious; a norm_rule, which undoes
                 decay; mup at another width than base_width, unless decay_rule is independent; weights bfloat16,
                 whose rounding loses it
     early       stop_when may have ended the runs at different steps
@@ -111,6 +111,15 @@ def key(dataset: xr.Dataset, name: str) -> xr.DataArray:
     return dataset[name] if name in dataset.coords else xr.DataArray(dataset.attrs[name])
 
 
+def decays_whole(dataset: xr.Dataset) -> xr.DataArray:
+    """Do all tensors of the layers decay?"""
+    layers = {"attention", "feedforward", "gains", "biases"}
+    words = key(dataset, "decay_on")
+    found = [not {"all", "hidden"}.isdisjoint(text.split("+")) or layers <= {*text.split("+")}
+             for text in words.values.astype(str).ravel()]
+    return words.copy(data=np.reshape(found, words.shape))
+
+
 def decay_factor(dataset: xr.Dataset) -> xr.DataArray:
     """lambda / weight_decay, where a step of time h without an update leaves 1 - h lambda of the parameters: h is its
     rate, or what decay_times makes of it. A momentum repeats each step's decay, 1 / (1 - momentum) times in total."""
@@ -123,7 +132,7 @@ def hindrance(dataset: xr.Dataset) -> xr.DataArray:
     """Which of REASONS keeps runs from being predicted, whatever their norms are; "": none."""
     optimiser, rule = key(dataset, "optimiser"), key(dataset, "decay_rule")
     narrower = (key(dataset, "parametrization") == "mup") & (key(dataset, "width") != key(dataset, "base_width"))
-    uneven = (key(dataset, "decay_on") == "matrices") | (rule == "cautious") | (key(dataset, "norm_rule") != "free")
+    uneven = ~decays_whole(dataset) | (rule == "cautious") | (key(dataset, "norm_rule") != "free")
     uneven = uneven | narrower & (rule != "independent") | (key(dataset, "weights") == "bfloat16")
     early = (key(dataset, "stop_when") == "phase") & has_bounded_steps(dataset)
     found = xr.where(early, EARLY, "")

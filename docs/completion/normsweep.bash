@@ -17,9 +17,9 @@ _normsweep_names() {
             precision init_scale residual_scale parametrization base_width corpus objective sequences min_count \
             vocabulary corpus_tokens train_share corpus_seed context batch epochs steps optimiser learning_rate \
             weight_decay decay decay_on decay_rule norm_rule norm_target brake weights beta1 beta2 epsilon momentum \
-            schedule schedule_start schedule_end schedule_decay warmup_steps gradient_clip stop_when z_loss seed \
-            threads save_weights include title notes output train_text valid_text together skip refine measure \
-            validate gradient_batches hessian spectra lyapunov_exponents lyapunov_sweeps checkpoint_minutes
+            schedule schedule_start schedule_end schedule_decay warmup_steps gradient_clip stop_when output_scale \
+            z_loss seed threads save_weights include title notes output train_text valid_text together skip refine \
+            measure validate gradient_batches hessian spectra lyapunov_exponents lyapunov_sweeps checkpoint_minutes
         ;;
     VARIABLE)
         set -- train_loss valid_loss predicted_entropy accuracy rate_sum param_norm embedding_norm output_norm \
@@ -51,8 +51,8 @@ _normsweep_names() {
             precision init_scale residual_scale parametrization base_width objective sequences context batch epochs \
             steps optimiser learning_rate weight_decay decay decay_on decay_rule norm_rule norm_target brake weights \
             beta1 beta2 epsilon momentum schedule schedule_start schedule_end schedule_decay warmup_steps \
-            gradient_clip stop_when z_loss seed threads step stack layer tensor head attended scale probe lanczos \
-            depth exponent force singular
+            gradient_clip stop_when output_scale z_loss seed threads step stack layer tensor head attended scale \
+            probe lanczos depth exponent force singular
         ;;
     NAME)
         set -- always norms alignment saturation heads attention homogeneity gradients hessian hessian_layers \
@@ -127,7 +127,7 @@ _normsweep_names() {
         set -- post pre out
         ;;
     norm)
-        set -- layernorm rmsnorm
+        set -- layernorm rmsnorm none
         ;;
     qk_norm | gated | bias | output_bias | tied | zero_query_key)
         set -- true false
@@ -169,7 +169,7 @@ _normsweep_names() {
         set -- fused factor
         ;;
     decay_on)
-        set -- all matrices hidden
+        set -- all matrices hidden attention feedforward gains biases embeddings output
         ;;
     decay_rule)
         set -- scaled independent corrected cautious

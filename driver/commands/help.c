@@ -62,9 +62,10 @@ static void print_form(const struct param *param)
 {
     if (param->kind == PARAM_BOOLEAN) {
         printf("true | false");
-    } else if (param->kind == PARAM_WORD) {
+    } else if (param->words) {
         for (int i = 0; param->words[i]; i++)
             printf("%s%s", i ? " | " : "", param->words[i]);
+        printf("%s", param->kind == PARAM_WORDS ? ", or some joined by +" : "");
     } else {
         printf(param->kind == PARAM_REAL ? "number" : "integer");
         if (isfinite(param->min))
@@ -76,7 +77,7 @@ static void print_form(const struct param *param)
 
 static void print_param(const struct param *param)
 {
-    char initial[64];
+    char initial[PARAM_TEXT];
 
     printf("%s: ", param->name);
     print_form(param);
@@ -114,10 +115,8 @@ static bool is_value(const struct param *param, const char *word)
 {
     if (param->kind == PARAM_BOOLEAN)
         return strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
-    for (int i = 0; param->kind == PARAM_WORD && param->words[i]; i++)
-        if (strcmp(param->words[i], word) == 0)
-            return true;
-    return false;
+    int64_t value;
+    return param->words && param_find_word(param, word, &value);
 }
 
 /* Explains the parameters of which the topic is a value. False: there is none. */

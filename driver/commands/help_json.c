@@ -106,7 +106,9 @@ static void put_param(struct json_writer *writer, const struct param *param)
     static const char *const kinds[] = {[PARAM_INTEGER] = "integer",
         [PARAM_REAL] = "number",
         [PARAM_BOOLEAN] = "boolean",
-        [PARAM_WORD] = "word"};
+        [PARAM_WORD] = "word",
+        [PARAM_WORDS] = "words"};
+    char text[PARAM_TEXT];
     int words = 0;
 
     OPEN_ROW(writer, "name", param->name, "kind", kinds[param->kind], "unit", param->unit, "long_name",
@@ -116,11 +118,11 @@ static void put_param(struct json_writer *writer, const struct param *param)
         put_number(writer, param->min_open ? "above" : "minimum", param->min);
     if (isfinite(param->max))
         put_number(writer, param->max_open ? "below" : "maximum", param->max);
-    if (param->kind == PARAM_WORD) {
+    if (param->words) {
         while (param->words[words])
             words++;
         put_words(writer, "words", param->words, words);
-        json_writer_text(writer, "default", param->words[param->initial.integer]);
+        json_writer_text(writer, "default", param_format(param, param->initial, text, sizeof(text)));
     } else if (param->kind == PARAM_BOOLEAN) {
         json_writer_truth(writer, "default", param->initial.integer);
     } else if (param->kind == PARAM_REAL) {

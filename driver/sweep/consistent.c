@@ -165,7 +165,7 @@ static struct position fault_position(const struct walk *walk, const struct para
         run_has_bounded_steps(run))                                                                          \
     X(stop_when,                                                                                             \
         "a decay that is the same share of every weight; that of adam, decay_rule cautious, a norm_rule, "   \
-        "decay_on matrices and weights bfloat16 is not",                                                     \
+        "a decay_on that leaves out tensors of the layers and weights bfloat16 is not",                      \
         run_decays_by_share(run))                                                                            \
     X(stop_when, "both steps with a bound and a decay that is the same share of every weight",               \
         run_may_end_early(run))                                                                              \

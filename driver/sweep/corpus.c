@@ -196,7 +196,7 @@ void sweep_trunk_digest(
 
 void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct digest *digest)
 {
-    char text[64];
+    char text[PARAM_TEXT];
 
     digest_init(digest);
     for (size_t i = 0; i < param_count; i++) {

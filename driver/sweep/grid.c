@@ -37,7 +37,7 @@ int sweep_turn(const struct sweep *sweep, int64_t cell)
         const struct param *param = axis->label ? NULL : axis->param[0];
         int index = (int)(cell % axis->length), here = 0, size = 1;
         cell /= axis->length;
-        if (!param || param->kind == PARAM_WORD || param->kind == PARAM_BOOLEAN)
+        if (!param || !param_is_number(param))
             continue;
         if (param->offset == offsetof(struct run, seed)) {
             seed = index;

@@ -138,6 +138,8 @@ char *label_fit(int64_t axis_count, const struct axis *axis, int64_t cell, int c
 
 void cell_json(struct json_writer *writer, int64_t axis_count, const struct axis *axis, int64_t cell)
 {
+    char text[PARAM_TEXT];
+
     json_writer_whole(writer, "cell", cell);
     json_writer_open(writer, "axes", '{');
     for (int64_t i = 0; i < axis_count; i++) {
@@ -155,7 +157,7 @@ void cell_json(struct json_writer *writer, int64_t axis_count, const struct axis
         else if (param->kind == PARAM_BOOLEAN)
             json_writer_truth(writer, axis[i].name, value.integer != 0);
         else
-            json_writer_text(writer, axis[i].name, param->words[value.integer]);
+            json_writer_text(writer, axis[i].name, param_format(param, value, text, sizeof(text)));
     }
     json_writer_close(writer, '}');
 }

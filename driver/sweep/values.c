@@ -266,6 +266,10 @@ int value_param(
             status = node_fault(
                 reader, node, "%s: '%s' is neither true nor false", name, text_excerpt(node->text, excerpt));
         break;
+    case PARAM_WORDS:
+        if (node->kind != NODE_SCALAR || !param_find_word(param, node->text, &value->integer))
+            status = value_word(reader, name, node, param->words, &value->integer);
+        break;
     case PARAM_WORD: /* where true or false is one, in all spellings of a boolean */
         if (boolean < 0 || !find_text(param->words, boolean ? "true" : "false", &value->integer))
             status = value_word(reader, name, node, param->words, &value->integer);
@@ -528,7 +532,7 @@ static int put_in_order(const struct filling *filling, const struct node *node, 
 {
     const struct param *param = filling->param;
     struct list *list = filling->list, unordered = *list;
-    char text[64];
+    char text[PARAM_TEXT];
     int status = 0;
 
     if (direction_of(param, list) != 0)
@@ -539,7 +543,7 @@ static int put_in_order(const struct filling *filling, const struct node *node, 
             status = reader_fault(filling->reader, list->written ? list->written[sorted[i]] : node->position,
                 "%s: %s appears twice", param->name,
                 param_format(param, list->value[sorted[i]], text, sizeof(text)));
-    if (status == 0 && param->kind != PARAM_WORD) {
+    if (status == 0 && !param->words) {
         list->value = memory_new((size_t)list->count, sizeof(*list->value));
         if (list->written)
             list->written = memory_new((size_t)list->count, sizeof(*list->written));

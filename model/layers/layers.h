@@ -69,11 +69,13 @@ void linear_input_gradient(
 /*
  * The norms: X(KIND, word, centred, shift). `word` is the one of the sweep file; `centred`: it takes off the
  * mean of each row; `shift`: it has a bias as well as a gain. A new norm is one row here, and what tells it
- * apart in struct norm_rows and the kernels that read it.
+ * apart in struct norm_rows and the kernels that read it. With NO_NORM rows pass as they are, and there is no
+ * gain.
  */
 #define NORMS(X)                                                                                             \
     X(LAYERNORM, layernorm, true, true)                                                                      \
-    X(RMSNORM, rmsnorm, false, false)
+    X(RMSNORM, rmsnorm, false, false)                                                                        \
+    X(NO_NORM, none, false, false)
 
 enum norm_kind {
 #define X(KIND, ...) KIND,

@@ -93,10 +93,20 @@ static struct items items_of(const struct norm *norm, int64_t rows, double passe
     return (struct items){rows, 1, passes * ELEMENT_NANOSECONDS * (double)norm->width};
 }
 
+/* out = in, and more where it is not NULL. */
+static void pass_on(const struct norm *norm, scalar *out, const scalar *in, const scalar *more, int64_t rows)
+{
+    norm->team->kernels->spread(out, more, in, 1, rows * norm->width);
+}
+
 void norm_forward(const struct norm *norm, scalar *out, struct dual in, const scalar *residual, int64_t rows)
 {
     const struct norm_work work = {.norm = norm, .out = out, .in = in, .residual = residual};
 
+    if (norm->kind == NO_NORM) {
+        pass_on(norm, out, in.tangent ? in.tangent : in.at, residual, rows);
+        return;
+    }
     team_run(norm->team, items_of(norm, rows, in.tangent ? 3 : 2), forward_share, &work);
 }
 
@@ -137,6 +147,10 @@ void norm_gradient(
         .add = add,
         .alone = shares == 1};
 
+    if (norm->kind == NO_NORM) {
+        pass_on(norm, din, dout.tangent ? dout.tangent : dout.at, add ? din : NULL, rows);
+        return;
+    }
     team_run(team, items, gradient_share, &work);
     for (int64_t i = 0; work.dgain && shares > 1 && i < shares; i++) {
         const scalar *part = team->scratch + i * team->scratch_size;

@@ -75,18 +75,34 @@ static bool is_hidden(const struct tensor *tensor)
     return tensor_table[tensor->kind].part == PART_LAYER;
 }
 
+/* The words of decay_on under which a tensor decays. */
+static unsigned decays_on(const struct tensor *tensor)
+{
+    bool feedforward = tensor->kind == TENSOR_W1 || tensor->kind == TENSOR_W2 || tensor->kind == TENSOR_W3;
+    unsigned matrix = !is_hidden(tensor) ? DECAY_ON_OUTPUT
+                      : feedforward      ? DECAY_ON_FEEDFORWARD
+                                         : DECAY_ON_ATTENTION;
+    const unsigned kind[] = {[ROLE_EMBEDDING] = DECAY_ON_EMBEDDINGS,
+        [ROLE_MATRIX] = matrix,
+        [ROLE_WRITER] = matrix,
+        [ROLE_BIAS] = DECAY_ON_BIASES,
+        [ROLE_GAIN] = DECAY_ON_GAINS,
+        [ROLE_SHIFT] = DECAY_ON_BIASES};
+
+    return DECAY_ON_ALL | (is_matrix(tensor) ? DECAY_ON_MATRICES : 0u) |
+           (is_hidden(tensor) ? DECAY_ON_HIDDEN : 0u) | kind[tensor_table[tensor->kind].role];
+}
+
 static struct portion portion_of(const struct optimiser *o, const struct tensor *tensor)
 {
     const struct optimiser_options *options = &o->options;
     bool hidden_matrix = is_hidden(tensor) && is_matrix(tensor);
-    bool decays[] = {[DECAY_ON_ALL] = true,
-        [DECAY_ON_MATRICES] = is_matrix(tensor),
-        [DECAY_ON_HIDDEN] = is_hidden(tensor)};
 
     return (struct portion){
         .row = options->kind == OPTIMISER_MUON && !hidden_matrix ? &adam_row : table[options->kind].row,
         .tensor = *tensor,
-        .decays = decays[options->decay_on] && !(hidden_matrix && options->norm_rule == NORM_HYPERBALL),
+        .decays = (options->decay_on & decays_on(tensor)) &&
+                  !(hidden_matrix && options->norm_rule == NORM_HYPERBALL),
         .rate = hidden_matrix && options->hidden_rate != 0 ? options->hidden_rate : 1};
 }
 

@@ -152,8 +152,20 @@ struct optimiser_list optimiser_list(enum optimiser_trait trait, const char *las
 
 enum decay { DECAY_FUSED, DECAY_FACTOR };
 
-/* Which tensors decay: all, matrices and embeddings, or those of the layers. */
-enum decay_on { DECAY_ON_ALL, DECAY_ON_MATRICES, DECAY_ON_HIDDEN };
+/* Which tensors decay, a bit for each word: all; matrices and embeddings; those of the layers; or kinds, of
+ * which every tensor has one: matrices of attention, of feed-forward layers, gains of norms, biases, those of
+ * norms too, embeddings, matrices of the output. */
+enum decay_on {
+    DECAY_ON_ALL = 1,
+    DECAY_ON_MATRICES = 2,
+    DECAY_ON_HIDDEN = 4,
+    DECAY_ON_ATTENTION = 8,
+    DECAY_ON_FEEDFORWARD = 16,
+    DECAY_ON_GAINS = 32,
+    DECAY_ON_BIASES = 64,
+    DECAY_ON_EMBEDDINGS = 128,
+    DECAY_ON_OUTPUT = 256,
+};
 
 /* How fast: eta_t lambda; lambda eta_t / eta, not scaled by the peak eta; lambda eta_t^2 / eta (Defazio
  * 2025); or eta_t lambda where the update also shrinks the weight, u theta >= 0 (Chen et al. 2025). eta_t and
@@ -172,7 +184,7 @@ enum norm_rule { NORM_FREE, NORM_FIXED, NORM_HYPERBALL, NORM_BRAKE };
 struct optimiser_options {
     enum optimiser_kind kind;
     enum decay decay; /* adamw: how the decay is rounded */
-    enum decay_on decay_on;
+    unsigned decay_on; /* of enum decay_on */
     enum decay_rule decay_rule;
     double peak_rate; /* eta; for the rules that need it */
     double weight_decay, beta1, beta2, epsilon, momentum;

@@ -40,8 +40,8 @@ static const char *const optimiser_words[] = {
 #undef X
         NULL};
 static const char *const decay_words[] = {[DECAY_FUSED] = "fused", [DECAY_FACTOR] = "factor", NULL};
-static const char *const decay_on_words[] = {
-    [DECAY_ON_ALL] = "all", [DECAY_ON_MATRICES] = "matrices", [DECAY_ON_HIDDEN] = "hidden", NULL};
+static const char *const decay_on_words[] = {"all", "matrices", "hidden", "attention", "feedforward", "gains",
+    "biases", "embeddings", "output", NULL}; /* as enum decay_on has them */
 static const char *const decay_rule_words[] = {[DECAY_SCALED] = "scaled",
     [DECAY_INDEPENDENT] = "independent",
     [DECAY_CORRECTED] = "corrected",
@@ -90,6 +90,12 @@ static const char *const save_weights_words[] = {
         .min = 0, .max = (double)(sizeof(list) / sizeof(*(list))) - 2, .initial.integer = (first),           \
         .unit = "1", __VA_ARGS__                                                                             \
     }
+#define WORDS(field, list, first, ...)                                                                       \
+    {                                                                                                        \
+        .name = #field, .offset = offsetof(struct run, field), .kind = PARAM_WORDS, .words = (list),         \
+        .min = 1, .max = (double)(1 << (sizeof(list) / sizeof(*(list)) - 1)) - 1,                            \
+        .initial.integer = (first), .unit = "1", __VA_ARGS__                                                 \
+    }
 #define SIZE(field, first, ...)                                                                              \
     NUMBER(field, .axis = true, .min = 1, .max = INT32_MAX, .initial.integer = (first), .unit = "1",         \
         __VA_ARGS__)
@@ -117,7 +123,9 @@ const struct param param_table[] = {
         .help = "norm after the sum (post), before each sub-layer and at the end (pre), or on each "
                 "sub-layer's output (out: what Merrill et al. 2021 call pre-norm)"),
     WORD(norm, norm_words, LAYERNORM, .axis = true, .cost = true, .long_name = "norm",
-        .help = "layernorm, or rmsnorm: divided by the root mean square, without a mean and a bias"),
+        .help = "layernorm; rmsnorm: divided by the root mean square, without a mean and a bias; or none, "
+                "whatever "
+                "the placement"),
     BOOLEAN(qk_norm, false, .axis = true, .cost = true, .long_name = "norm of queries and keys",
         .help = "each head's queries and keys pass a norm of their own, of the kind of norm, before scores"),
     WORD(positions, positions_words, POSITIONS_LEARNED, .axis = true, .cost = true, .long_name = "positions",
@@ -238,9 +246,11 @@ const struct param param_table[] = {
             "for adamw: fused rounds step and decay together, once; factor first multiplies by 1 - "
             "learning rate * weight_decay in the precision of the weights, as published code does: the decay "
             "is off by up to a factor of 2 where that product is below 2e-7, and 0 below 3e-8"),
-    WORD(decay_on, decay_on_words, DECAY_ON_ALL, .axis = true, .long_name = "what decays",
+    WORDS(decay_on, decay_on_words, DECAY_ON_ALL, .axis = true, .long_name = "what decays",
         .help = "all: every parameter; matrices: matrices and embeddings, not biases and norms; hidden: the "
-                "tensors of the layers"),
+                "tensors of the layers; or kinds: the matrices of attention and of feedforward, the gains of "
+                "norms, biases, those of norms too, embeddings, the output's matrix; several joined by +, as "
+                "attention+feedforward"),
     WORD(decay_rule, decay_rule_words, DECAY_SCALED, .axis = true, .long_name = "rule of decay",
         .help =
             "by how much of itself a weight decays at step t, with eta_t the rate of the schedule and "
@@ -311,6 +321,11 @@ const struct param param_table[] = {
             "come; not while its steps are below a tenth of full ones, as on a plateau; this was right in "
             "all of 6,000 runs that were tried (docs/sweeping.md), but is not proven; final values are those "
             "of that step"),
+    NUMBER(output_scale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
+        .unit = "1", .long_name = "output scale",
+        .help =
+            "factor on the input of the output's matrix, so on all logits but for the output's bias; with "
+            "mup one more factor"),
     NUMBER(z_loss, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1",
         .long_name = "z-loss",
         .help = "what is trained is the loss plus z_loss times the mean of the square of "
@@ -381,14 +396,40 @@ char *param_format(const struct param *param, union param_value value, char *tex
     case PARAM_WORD:
         snprintf(text, size, "%s", param->words[value.integer]);
         break;
+    case PARAM_WORDS:
+        text[0] = '\0';
+        for (size_t i = 0, at = 0; param->words[i] && at < size; i++)
+            if (value.integer >> i & 1)
+                at += (size_t)snprintf(text + at, size - at, "%s%s", at ? "+" : "", param->words[i]);
+        break;
     }
     return text;
+}
+
+bool param_find_word(const struct param *param, const char *text, int64_t *value)
+{
+    bool several = param->kind == PARAM_WORDS;
+
+    *value = 0;
+    for (const char *word = text;; word++) {
+        size_t length = several ? strcspn(word, "+") : strlen(word);
+        int64_t i = 0;
+        while (param->words[i] &&
+               (strlen(param->words[i]) != length || memcmp(param->words[i], word, length) != 0))
+            i++;
+        if (!param->words[i])
+            return false;
+        *value |= several ? (int64_t)1 << i : i;
+        word += length;
+        if (!*word)
+            return true;
+    }
 }
 
 int param_check(const struct param *param, union param_value value, struct error *error)
 {
     double number = param->kind == PARAM_REAL ? value.real : (double)value.integer;
-    char text[64];
+    char text[PARAM_TEXT];
     const char *fault = NULL;
     double bound = 0;
 

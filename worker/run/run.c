@@ -69,6 +69,9 @@ static int check_heads(const struct run *run, const struct param **at, struct er
     if (run->qk_norm && norm_table[run->norm].shift && width == heads)
         return error_set(error, ERROR_INPUT,
             "qk_norm: layernorm of a head of one element is always 0: width / heads must be above 1");
+    if (run->qk_norm && run->norm == NO_NORM)
+        return error_set(error, ERROR_INPUT,
+            "qk_norm: with norm none there is no norm for queries and keys; leave one of the two out");
     *at = param_find("positions");
     if (run->positions == POSITIONS_ROTARY && width / heads % 2 != 0)
         return error_set(error, ERROR_INPUT,
@@ -200,6 +203,7 @@ static double init_scale(const struct run *run)
 struct architecture run_architecture(const struct run *run, int64_t vocabulary)
 {
     bool mup = run->parametrization == PARAMETRIZATION_MUP;
+    double scale = run->output_scale * narrowing(run);
 
     return (struct architecture){
         .network = (enum network)run->network,
@@ -227,7 +231,7 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary)
         .zero_query_key = run->zero_query_key,
         .init_scale = init_scale(run),
         .residual_scale = run->residual_scale,
-        .output_scale = mup ? narrowing(run) : 0,
+        .output_scale = scale != 1 ? scale : 0,
         .output_inputs = mup ? run->base_width : 0,
         .z_loss = run->z_loss,
     };
@@ -238,7 +242,7 @@ struct optimiser_options run_optimiser(const struct run *run)
     return (struct optimiser_options){
         .kind = (enum optimiser_kind)run->optimiser,
         .decay = (enum decay)run->decay,
-        .decay_on = (enum decay_on)run->decay_on,
+        .decay_on = (unsigned)run->decay_on,
         .decay_rule = (enum decay_rule)run->decay_rule,
         .peak_rate = run->learning_rate,
         .norm_rule = (enum norm_rule)run->norm_rule,
@@ -263,8 +267,9 @@ static bool decays_evenly(const struct run *run)
     if (run->optimiser == OPTIMISER_ADAM || run->decay_rule == DECAY_CAUTIOUS ||
         run->norm_rule != NORM_FREE || run->weights == WEIGHTS_BFLOAT16)
         return false;
-    return run->decay_on != DECAY_ON_MATRICES &&
-           (narrowing(run) == 1 || run->decay_rule == DECAY_INDEPENDENT);
+    const int64_t layers = DECAY_ON_ATTENTION | DECAY_ON_FEEDFORWARD | DECAY_ON_GAINS | DECAY_ON_BIASES;
+    bool whole = run->decay_on & (DECAY_ON_ALL | DECAY_ON_HIDDEN) || (run->decay_on & layers) == layers;
+    return whole && (narrowing(run) == 1 || run->decay_rule == DECAY_INDEPENDENT);
 }
 
 /* Is that share in proportion to the rate? */
@@ -355,11 +360,13 @@ int64_t run_last_step(const struct run *run, const struct corpus *corpus)
 
 void run_digest(const struct run *run, struct digest *digest)
 {
+    char text[PARAM_TEXT];
+
     for (size_t i = 0; i < param_count; i++) {
         union param_value value = param_get(&param_table[i], run);
         digest_add_string(digest, param_table[i].name);
-        if (param_table[i].kind == PARAM_WORD)
-            digest_add_string(digest, param_table[i].words[value.integer]);
+        if (param_table[i].words)
+            digest_add_string(digest, param_format(&param_table[i], value, text, sizeof(text)));
         else
             digest_add(digest, &value, sizeof(value));
     }

@@ -12,9 +12,10 @@
 
 struct run;
 
-enum param_kind { PARAM_INTEGER, PARAM_REAL, PARAM_BOOLEAN, PARAM_WORD };
+enum param_kind { PARAM_INTEGER, PARAM_REAL, PARAM_BOOLEAN, PARAM_WORD, PARAM_WORDS };
 
-/* A value of any parameter: integer also holds booleans (0, 1) and the index of a word. */
+/* A value of any parameter: integer also holds booleans (0, 1), the index of a word, and of several words a
+ * bit for each. */
 union param_value {
     int64_t integer;
     double real;
@@ -29,7 +30,7 @@ struct param {
     bool min_open; /* the value must be above min */
     bool max_open; /* the value must be below max */
     double min, max; /* -INFINITY, INFINITY: no bound */
-    const char *const *words; /* of a PARAM_WORD, in the order of its enum, NULL at the end */
+    const char *const *words; /* of a PARAM_WORD or PARAM_WORDS, in the order of its enum, NULL at the end */
     union param_value initial;
     const char *unit; /* "1" if none */
     const char *long_name; /* for axes and legends */
@@ -46,9 +47,15 @@ const struct param *param_find(const char *name);
 union param_value param_get(const struct param *param, const struct run *run);
 void param_set(const struct param *param, struct run *run, union param_value value);
 
-/* Writes a value as in a sweep file ("0.001", "true", "pre"), in the shortest form that reads back the same.
- * Returns text. */
+/* As many bytes as the text of any value takes. */
+enum { PARAM_TEXT = 96 };
+
+/* Writes a value as in a sweep file ("0.001", "true", "pre", "gains+biases"), in the shortest form that reads
+ * back the same. Returns text. */
 char *param_format(const struct param *param, union param_value value, char *text, size_t size);
+
+/* The value that a word stands for, or several words joined by "+". False: there is none. */
+bool param_find_word(const struct param *param, const char *text, int64_t *value);
 
 /* Checks a value against the bounds of its row: 0, or -1 with "weight_decay: -0.1 is below 0" in error. */
 int param_check(const struct param *param, union param_value value, struct error *error);
@@ -87,7 +94,7 @@ struct run {
     int64_t warmup_steps;
     double gradient_clip;
     int64_t stop_when;
-    double z_loss;
+    double output_scale, z_loss;
     int64_t seed, threads, save_weights;
 };
 

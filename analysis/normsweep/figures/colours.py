@@ -47,7 +47,7 @@ PLACES = {
     "law": ("sqrt", "fourth_root", "linear", "exponential"),
     "optimiser": ("adamw", "adam", "sgd", "normalized_sgd", "adafactor", "lion", "muon"),
     "norm_placement": ("post", "pre", "out"),
-    "norm": ("layernorm", "rmsnorm"),
+    "norm": ("layernorm", "rmsnorm", "none"),
     "attention_mask": ("causal", "multiplicative"),
     "schedule": ("constant", "linear", "inverse_sqrt", "cosine", "wsd"),
 }

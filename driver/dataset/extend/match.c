@@ -50,7 +50,7 @@ static void differ(struct differences *differences, const char *what, const char
 static void differ_values(struct differences *differences, const char *what, const struct param *param,
     union param_value there, union param_value here)
 {
-    char old[64], new[64];
+    char old[PARAM_TEXT], new[PARAM_TEXT];
 
     differ(differences, what, param_format(param, there, old, sizeof(old)),
         param_format(param, here, new, sizeof(new)));

@@ -181,13 +181,15 @@ void definition_variables(struct definition *definition)
 static void put_param(struct definition *definition, const struct param *param, const struct run *base)
 {
     union param_value value = param_get(param, base);
+    char text[PARAM_TEXT];
 
     switch (param->kind) {
     case PARAM_REAL:
         put_real(definition, NC_GLOBAL, param->name, NC_DOUBLE, value.real);
         break;
     case PARAM_WORD:
-        definition_text(definition, NC_GLOBAL, param->name, param->words[value.integer]);
+    case PARAM_WORDS:
+        definition_text(definition, NC_GLOBAL, param->name, param_format(param, value, text, sizeof(text)));
         break;
     case PARAM_INTEGER:
     case PARAM_BOOLEAN:
@@ -276,7 +278,8 @@ static int put_values(const struct definition *definition, int id)
             if (row->which == RUN_VARIABLE_outcome)
                 *to = sweep_skips(definition->sweep, i) ? OUTCOME_SKIPPED : OUTCOME_PENDING;
         } else if (row->type == NC_CHAR) {
-            const char *word = variable_word(outline, row, i);
+            char text[PARAM_TEXT];
+            const char *word = variable_word(outline, row, i, text);
             INVARIANT(word && strlen(word) <= size, "%s: no word %lld", row->name, (long long)i);
             memcpy(to, word, strlen(word));
         } else {

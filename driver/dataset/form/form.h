@@ -170,8 +170,9 @@ const struct variable *variable_find(
     const struct variable *row, int count, enum variable_kind kind, int which);
 
 /* Value `index` of a coordinate, from what the outline says: of a text the word, NULL if the program knows
- * none for this place; else the number. */
-const char *variable_word(const struct outline *outline, const struct variable *row, int64_t index);
+ * none for this place, perhaps in `text`; else the number. */
+const char *variable_word(
+    const struct outline *outline, const struct variable *row, int64_t index, char text[static PARAM_TEXT]);
 union param_value variable_number(const struct outline *outline, const struct variable *row, int64_t index);
 
 struct file_dimension {

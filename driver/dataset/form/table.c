@@ -111,12 +111,14 @@ nc_type variable_param_type(enum param_kind kind)
     static const nc_type types[] = {[PARAM_INTEGER] = NC_INT64,
         [PARAM_REAL] = NC_DOUBLE,
         [PARAM_BOOLEAN] = NC_BYTE,
-        [PARAM_WORD] = NC_CHAR};
+        [PARAM_WORD] = NC_CHAR,
+        [PARAM_WORDS] = NC_CHAR};
 
     return types[kind];
 }
 
-const char *variable_word(const struct outline *outline, const struct variable *row, int64_t index)
+const char *variable_word(
+    const struct outline *outline, const struct variable *row, int64_t index, char text[static PARAM_TEXT])
 {
     const struct axis *axis = &outline->axis[row->which];
 
@@ -124,7 +126,8 @@ const char *variable_word(const struct outline *outline, const struct variable *
     case VARIABLE_LABEL:
         return axis->label[index];
     case VARIABLE_PARAM:
-        return axis->param[row->param]->words[axis->value[row->param * axis->length + index].integer];
+        return param_format(
+            axis->param[row->param], axis->value[row->param * axis->length + index], text, PARAM_TEXT);
     default:
         return metric_dimension_table[row->which].word(index);
     }
@@ -157,7 +160,8 @@ static void widen(const struct listing *listing, struct variable *row)
 {
     row->width = row->type == NC_CHAR;
     for (int64_t i = 0; row->type == NC_CHAR && i < row->length[0]; i++) {
-        const char *word = variable_word(listing->outline, row, i);
+        char text[PARAM_TEXT];
+        const char *word = variable_word(listing->outline, row, i, text);
         if (!word) /* a file with more of them than the program has words for */
             break;
         int64_t length = (int64_t)strlen(word);

@@ -133,7 +133,8 @@ static int verify_words(
     int result = 0, cause = 0;
 
     for (int64_t i = 0; result == 0 && i < row->length[0]; i++) {
-        const char *expected = variable_word(outline, row, i);
+        char word[PARAM_TEXT];
+        const char *expected = variable_word(outline, row, i, word);
         char *text = view_string(view, row->name, i, &cause);
         if (cause)
             return layout_error(error, view->name, cause);

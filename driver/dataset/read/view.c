@@ -121,14 +121,6 @@ static char **read_texts(
     return NULL;
 }
 
-static int64_t word_index(const struct param *param, const char *word)
-{
-    for (int64_t i = 0; param->words[i]; i++)
-        if (strcmp(param->words[i], word) == 0)
-            return i;
-    return -1;
-}
-
 /* One parameter along an axis: value[axis->length]. A sweep file could have these values: the memory of a run
  * is computed from them. */
 static int read_param(const struct view *view, const struct param *param, const struct axis *axis,
@@ -139,12 +131,11 @@ static int read_param(const struct view *view, const struct param *param, const 
 
     _Static_assert(sizeof(*value) == sizeof(double) && sizeof(*value) == sizeof(long long),
         "a value is read as what it is");
-    if (param->kind == PARAM_WORD) {
+    if (param->words) {
         char **text = read_texts(view, param->name, axis->name, axis->length, error);
         result = text ? 0 : -1;
         for (int64_t i = 0; result == 0 && i < axis->length; i++) {
-            value[i].integer = word_index(param, text[i]);
-            if (value[i].integer < 0)
+            if (!param_find_word(param, text[i], &value[i].integer))
                 result = verify_fault(error, view, "%s '%s' is unknown", param->name, text[i]);
         }
         free_texts(text, axis->length);
@@ -371,10 +362,9 @@ bool view_param(const struct view *view, const struct param *param, union param_
     struct error ignored;
     bool found;
 
-    if (param->kind == PARAM_WORD) {
+    if (param->words) {
         char *word = view_text(view, param->name, cause);
-        value->integer = word ? word_index(param, word) : -1;
-        found = value->integer >= 0;
+        found = word && param_find_word(param, word, &value->integer);
         free(word);
     } else if (param->kind == PARAM_REAL) {
         found = view_attribute_number(view, NC_GLOBAL, param->name, &value->real, cause);

@@ -280,6 +280,10 @@ TEST(uneven_decay_has_no_factor)
     CHECK(run_even_decay_factor(&run) == 1);
     run.decay_on = DECAY_ON_MATRICES;
     CHECK(run_even_decay_factor(&run) == 0);
+    run.decay_on = DECAY_ON_ATTENTION | DECAY_ON_FEEDFORWARD | DECAY_ON_GAINS | DECAY_ON_BIASES;
+    CHECK(run_even_decay_factor(&run) == 1);
+    run.decay_on &= ~DECAY_ON_GAINS;
+    CHECK(run_even_decay_factor(&run) == 0);
     run = plain;
     run.decay_rule = DECAY_CAUTIOUS;
     CHECK(run_even_decay_factor(&run) == 0);
