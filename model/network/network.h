@@ -174,7 +174,7 @@ enum tensor_needs {
     EMBEDDING_NORMED = 1 << 14,
     DISTANCE = 1 << 15,
     TRANSFORMED = 1 << 16,
-    NORMED = 1 << 17 /* blocks have norms */
+    WITH_NORMS = 1 << 17 /* blocks have norms */
 };
 
 /*
@@ -209,8 +209,8 @@ enum tensor_needs {
     X(O, o, LAYER, WRITER, WIDTH, QUERIES, QUERIES, ALWAYS, 5) \
     X(W1, w1, LAYER, MATRIX, FEEDFORWARD, WIDTH, WIDTH, ALWAYS, 6) \
     X(W2, w2, LAYER, WRITER, WIDTH, FEEDFORWARD, FEEDFORWARD, ALWAYS, 7) \
-    X(LN1, ln1, LAYER, GAIN, ONE, WIDTH, ONE, NORMED, 8) \
-    X(LN2, ln2, LAYER, GAIN, ONE, WIDTH, ONE, NORMED, 9) \
+    X(LN1, ln1, LAYER, GAIN, ONE, WIDTH, ONE, WITH_NORMS, 8) \
+    X(LN2, ln2, LAYER, GAIN, ONE, WIDTH, ONE, WITH_NORMS, 9) \
     X(Q_BIAS, q_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, QKV_BIASED, 10) \
     X(K_BIAS, k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, QKV_BIASED, 11) \
     X(V_BIAS, v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, QKV_BIASED, 12) \
@@ -229,7 +229,7 @@ enum tensor_needs {
     X(CROSS_K, cross_k, LAYER, MATRIX, KEYS, WIDTH, WIDTH, CROSS, 32) \
     X(CROSS_V, cross_v, LAYER, MATRIX, KEYS, WIDTH, WIDTH, CROSS, 33) \
     X(CROSS_O, cross_o, LAYER, WRITER, WIDTH, QUERIES, QUERIES, CROSS, 34) \
-    X(CROSS_LN, cross_ln, LAYER, GAIN, ONE, WIDTH, ONE, CROSS | NORMED, 35) \
+    X(CROSS_LN, cross_ln, LAYER, GAIN, ONE, WIDTH, ONE, CROSS | WITH_NORMS, 35) \
     X(CROSS_Q_BIAS, cross_q_bias, LAYER, BIAS, ONE, QUERIES, WIDTH, CROSS | QKV_BIASED, 36) \
     X(CROSS_K_BIAS, cross_k_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | QKV_BIASED, 37) \
     X(CROSS_V_BIAS, cross_v_bias, LAYER, BIAS, ONE, KEYS, WIDTH, CROSS | QKV_BIASED, 38) \

@@ -46,7 +46,7 @@ static unsigned present_in(const struct architecture *a, int64_t layer)
            (a->biases & BIAS_FEEDFORWARD ? FEEDFORWARD_BIASED : 0u) |
            (a->biases & BIAS_OUTPUT ? OUTPUT_BIASED : 0u) |
            (a->biases & BIAS_NORM && norm_table[a->norm].shift ? SHIFTED : 0u) |
-           (a->norm != NO_NORM ? NORMED : 0u) |
+           (a->norm != NO_NORM ? WITH_NORMS : 0u) |
            (a->norm != NO_NORM && (a->norm_placement == NORM_PRE || a->final_norm) ? FINAL_NORM : 0u) |
            (a->gated ? GATED : 0u) | (a->tied ? 0u : UNTIED) | (a->qk_norm ? QK_NORM : 0u) |
            (cross ? CROSS : 0u) | (architecture_stacks(a) > 1 ? TWO_STACKS : 0u) |
