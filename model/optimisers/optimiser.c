@@ -101,7 +101,7 @@ static struct portion portion_of(const struct optimiser *o, const struct tensor 
     return (struct portion){
         .row = options->kind == OPTIMISER_MUON && !hidden_matrix ? &adam_row : table[options->kind].row,
         .tensor = *tensor,
-        .decays = (options->decay_on & decays_on(tensor)) &&
+        .decays = (!options->decay_on || options->decay_on & decays_on(tensor)) &&
                   !(hidden_matrix && options->norm_rule == NORM_HYPERBALL),
         .rate = hidden_matrix && options->hidden_rate != 0 ? options->hidden_rate : 1};
 }

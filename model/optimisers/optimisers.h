@@ -184,7 +184,7 @@ enum norm_rule { NORM_FREE, NORM_FIXED, NORM_HYPERBALL, NORM_BRAKE };
 struct optimiser_options {
     enum optimiser_kind kind;
     enum decay decay; /* adamw: how the decay is rounded */
-    unsigned decay_on; /* of enum decay_on */
+    unsigned decay_on; /* of enum decay_on; 0: all */
     enum decay_rule decay_rule;
     double peak_rate; /* eta; for the rules that need it */
     double weight_decay, beta1, beta2, epsilon, momentum;

@@ -57,7 +57,7 @@ EACH_LEVEL(norm_of_wide_rows)
         gain[c] += 1;
     large[BROKEN * WIDTH + 3] = (scalar)NAN;
     large[ENDLESS * WIDTH + 3] = (scalar)INFINITY;
-    for (enum norm_kind kind = 0; kind < NORM_KIND_COUNT; kind++)
+    for (enum norm_kind kind = 0; kind < NO_NORM; kind++)
         check_kind(&team, kind);
 }
 
@@ -108,7 +108,7 @@ EACH_LEVEL(norm_of_narrow_rows)
     for (int i = 0; i < NARROW_MOST; i++)
         ones[i] = 1;
     for (int64_t width = 4; width <= NARROW_MOST; width *= 2)
-        for (enum norm_kind kind = 0; kind < NORM_KIND_COUNT; kind++) {
+        for (enum norm_kind kind = 0; kind < NO_NORM; kind++) {
             const struct team team = {kernels, 1 + (int)(width / 4 + kind) % 3, 2 * width, scratch, 0};
             check_sums(&(struct norm){.team = &team,
                            .kind = kind,
