@@ -75,6 +75,8 @@ static inline struct architecture drawn_arrangement(int bits)
         .residual_scale = drawn_below(bits, 15, 3) ? 1 : 0.7,
         .final_norm = drawn_below(bits, 19, 2)};
 
+    if (a.norm == NO_NORM) /* has none for them */
+        a.qk_norm = QK_NORM_NONE;
     a.width = a.heads * (a.positions == POSITIONS_ROTARY ? 4 + 2 * drawn_below(bits, 16, 2)
                                                          : 4 + drawn_below(bits, 16, 4));
     a.kv_heads = 1 + drawn_below(bits, 17, (int)a.heads);
