@@ -231,7 +231,7 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary)
         .zero_query_key = run->zero_query_key,
         .init_scale = init_scale(run),
         .residual_scale = run->residual_scale,
-        .output_scale = scale != 1 ? scale : 0,
+        .output_scale = mup || scale != 1 ? scale : 0,
         .output_inputs = mup ? run->base_width : 0,
         .z_loss = run->z_loss,
     };

@@ -193,12 +193,12 @@ static const struct refused rows[] = {
     {CASE(BASE "decay: factor\ndecay_rule: cautious\n",
         "4:13: decay_rule: cautious chooses weight by weight; decay factor multiplies all of them")},
     {CASE(BASE "norm: [rmsnorm, none]\nqk_norm: true\n",
-        "5:10: qk_norm: with norm none there is no norm for queries and keys; leave one of the two out")},
+        "4:10: qk_norm: with norm none there is no norm for queries and keys; leave one of the two out")},
     {CASE(BASE "decay_on: gains+bias\n",
-        "4:11: decay_on: 'gains+bias' is not one of all, matrices, hidden, attention, feedforward, gains, "
+        "3:11: decay_on: 'gains+bias' is not one of all, matrices, hidden, attention, feedforward, gains, "
         "biases, embeddings, output")},
     {CASE(
-        BASE "decay_on: [gains+biases, all, biases+gains]\n", "4:30: decay_on: gains+biases appears twice")},
+        BASE "decay_on: [gains+biases, all, biases+gains]\n", "3:31: decay_on: gains+biases appears twice")},
     {CASE(BASE "zero_query_key: [false, true]\nnorm_rule: fixed\n",
         "4:12: norm_rule: with zero_query_key, queries and keys start with norm 0, and fixed would keep it; "
         "leave one of the two out")},

@@ -168,7 +168,8 @@ static struct product_errors product_errors(const struct architecture *architect
     errors.loss = fabs(loss / expected - 1);
     errors.slope = fabs(slope - along) / (size_of(g, k.size) * size_of(v, k.size));
     errors.symmetry =
-        fabs(dot(u, hv, k.size) - dot(v, hu, k.size)) / (size_of(u, k.size) * size_of(hv, k.size));
+        fabs(dot(u, hv, k.size) - dot(v, hu, k.size)) /
+        fmax(size_of(u, k.size) * size_of(hv, k.size), size_of(v, k.size) * size_of(hu, k.size));
     errors.differences = difference_error(&k, v, hv);
     end_case(&k);
     return errors;
