@@ -311,7 +311,7 @@ def spectral_measures(config, theta):
 
 
 SPECTRAL_MEASURES = ("top_singular", "stable_rank", "top_over_noise", "spectral_entropy")
-HEAD_MEASURES = ("qk_rank", "qk_balance", "ov_rank", "ov_balance")
+HEAD_MEASURES = ("qk_rank", "qk_imbalance", "ov_rank", "ov_imbalance")
 STEP_MEASURES = ("grad_norm", "step_size", "alignment", "gradient_alignment", "update_norm", "update_alignment",
                  "update_alignment_null")
 EQUILIBRIUM_MEASURES = ("rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")
@@ -466,7 +466,7 @@ def median_ratios(states, real):
 @torch.no_grad()
 def attention_measures(config, weights, sequences):
     """What the heads of self-attention attend to, by the definitions, and how large the residual stream is."""
-    (inputs, _), heads, depths = batch_of(sequences), [], []
+    (inputs, _), heads, sinks, depths = batch_of(sequences), [], [], []
     for stack, passed, (_, real) in zip(stacks(config), forward(config, weights, inputs), inputs):
         hidden = torch.ones(real.shape[1], real.shape[1]).triu(1).bool() & (stack.mask != "none")
         there, behind = real[:, :, None] & real[:, None] & ~hidden, real.clone()
@@ -475,9 +475,10 @@ def attention_measures(config, weights, sequences):
             entropy = -torch.special.xlogy(p, p).sum(-1)
             heads.append([(scores[:, h][there].max().item(), entropy[:, h][behind].mean().item(),
                            p[:, h, :, 0][behind].mean().item()) for h in range(config["heads"])])
+        first = np.array(heads[-len(passed.weights):])[..., 2]
+        sinks.append(math.nan if np.isnan(first).any() else (first > 0.3).mean())
         depths.append([(x[real].square().mean().sqrt().item(), median_ratios(x, real).mean()) for x in passed.states])
     heads, depths = np.array(heads), [np.array(own) for own in depths]
-    sinks = math.nan if np.isnan(heads[..., 2]).any() else (heads[..., 2] > 0.3).mean()
     found = {name: by_stack(config, heads[..., i]) for i, name in enumerate(("max_logit", "attention_entropy",
                                                                              "first_attention"))}
     return found | {"sink_share": sinks, "activation_rms": together([own[:, 0] for own in depths]),

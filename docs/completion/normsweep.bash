@@ -42,7 +42,7 @@ _normsweep_names() {
             residual_growth_error gradient_growth angle_exponent gradient_exponent lyapunov lyapunov_angular \
             rotation rotation_equilibrium tensor_rms rms_equilibrium forces tensor_forces force_sum force_error \
             critical_sharpness top_singular stable_rank top_over_noise spectral_entropy dead qk_rank ov_rank \
-            qk_balance ov_balance singular_values unigram_loss final_train_loss final_valid_loss outcome phase \
+            qk_imbalance ov_imbalance singular_values unigram_loss final_train_loss final_valid_loss outcome phase \
             dynamics last_step diverged_step ended_early seconds tokens_per_second attempts deaths session worker \
             begin end
         ;;
@@ -76,15 +76,15 @@ _normsweep_names() {
             residual_growth residual_growth_error gradient_growth angle_exponent gradient_exponent lyapunov_angular \
             rotation rotation_equilibrium tensor_rms rms_equilibrium tensor_forces force_sum force_error \
             critical_sharpness top_singular stable_rank top_over_noise spectral_entropy dead qk_rank ov_rank \
-            qk_balance ov_balance singular_values unigram_loss final_train_loss final_valid_loss step stack layer \
-            tensor head attended scale probe lanczos depth exponent force singular record fresh magnitude ratio \
-            share r_squared outcome phase dynamics last_step diverged_step ended_early seconds tokens_per_second \
-            attempts deaths host session worker begin end reason session_version session_commit session_compiler \
-            session_blas session_blas_kernel session_vector_level session_mpi session_host session_bad_hosts \
-            session_start session_begin session_end session_seconds_left session_tokens_per_second session_workers \
-            session_runs Conventions title sweep_title sweep_notes source history references format_version \
-            configuration_digest data_digest training_precision measure validate refine part gradient_batches \
-            lyapunov_exponents lyapunov_sweeps sweep
+            qk_imbalance ov_imbalance singular_values unigram_loss final_train_loss final_valid_loss step stack \
+            layer tensor head attended scale probe lanczos depth exponent force singular record fresh magnitude \
+            ratio share r_squared outcome phase dynamics last_step diverged_step ended_early seconds \
+            tokens_per_second attempts deaths host session worker begin end reason session_version session_commit \
+            session_compiler session_blas session_blas_kernel session_vector_level session_mpi session_host \
+            session_bad_hosts session_start session_begin session_end session_seconds_left session_tokens_per_second \
+            session_workers session_runs Conventions title sweep_title sweep_notes source history references \
+            format_version configuration_digest data_digest training_precision measure validate refine part \
+            gradient_batches lyapunov_exponents lyapunov_sweeps sweep
         ;;
     run)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --spares:N --hosts:FILE --set:KEY=VALUE --fresh --dry-run \

@@ -49,6 +49,24 @@ static int read_steps(struct reader *reader, const struct node *node)
     return 0;
 }
 
+/* Says more of a word that is not a group: it is a metric, or like a group's name. Always -1. */
+static int refuse_group(struct reader *reader, const struct node *node)
+{
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
+    struct nearest nearest;
+
+    nearest_init(&nearest, node->text);
+    for (int group = GROUP_ALWAYS + 1; group < GROUP_COUNT; group++)
+        nearest_offer(&nearest, metric_group_names[group]);
+    for (int metric = 0; metric < METRIC_COUNT; metric++)
+        if (strcmp(metric_table[metric].name, node->text) == 0)
+            return node_fault(reader, node, "measure.metrics: %s is measured with %s", node->text,
+                metric_group_names[metric_table[metric].group]);
+    return !nearest.best ? -1
+                         : node_fault(reader, node, "measure.metrics: '%s' is not a group of metrics%s",
+                               text_excerpt(node->text, excerpt), nearest_hint(&nearest, hint));
+}
+
 static int read_groups(struct reader *reader, const struct node *node)
 {
     enum { FIRST = GROUP_ALWAYS + 1 };
@@ -65,7 +83,7 @@ static int read_groups(struct reader *reader, const struct node *node)
     for (int64_t i = 0; i < node->count; i++) {
         const struct node *child = &node->child[i];
         if (value_word(reader, "measure.metrics", child, words, &word) < 0)
-            return -1;
+            return child->kind == NODE_SCALAR ? refuse_group(reader, child) : -1;
         if (group[FIRST + word])
             return node_fault(reader, child, "measure.metrics: %s appears twice", words[word]);
         group[FIRST + word] = true;

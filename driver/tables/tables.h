@@ -241,11 +241,11 @@ bool dataset_reserves(const char *name);
     X(HESSIAN, hessian, "{probes: N, steps: N, batches: N, every: ends | start | N}",                        \
         "{probes: 10, steps: 80, batches: 1, every: ends}",                                                  \
         "how the group hessian measures: random start vectors, Lanczos steps of each, batches whose loss "   \
-        "is averaged, and when: at both ends, at step 0, or at the measured steps that are multiples of N")  \
+        "is averaged, and when: at step 0 and the last (ends), at step 0, or at both and the multiples of "  \
+        "N, which is a multiple of measure.every")                                                           \
     X(SPECTRA, spectra, "{every: auto | ends | start | N}", "{every: auto}",                                 \
-        "when the group spectra measures: at both ends, at step 0, at the measured steps that are "          \
-        "multiples "                                                                                         \
-        "of N, or (auto) at each measured step up to width 256, beyond that at both ends")                   \
+        "when the group spectra measures: as of hessian, or (auto) at each measured step up to width 256, "  \
+        "beyond that at both ends")                                                                          \
     X(LYAPUNOV_EXPONENTS, lyapunov_exponents, "1 to 10000", "8",                                             \
         "number of exponents that the group lyapunov measures")                                              \
     X(LYAPUNOV_SWEEPS, lyapunov_sweeps, "0 to 10000", "10",                                                  \

@@ -150,11 +150,9 @@ void attending_add(struct attending *a, struct transformer *model, const struct 
 
 void attending_end(struct attending *a, const struct architecture *architecture)
 {
-    double sinks = 0;
-
     for (int64_t stack = 0; stack < a->stacks; stack++) {
         const struct stack_form form = architecture_stack(architecture, stack);
-        double rows = (double)a->rows[stack], behind = (double)(a->rows[stack] - a->sequences);
+        double sinks = 0, rows = (double)a->rows[stack], behind = (double)(a->rows[stack] - a->sequences);
         for (int64_t head = form.begin * a->heads; head < form.end * a->heads; head++) {
             if (rows == 0)
                 a->max_logit[head] = NAN;
@@ -166,6 +164,6 @@ void attending_end(struct attending *a, const struct architecture *architecture)
             a->rms[depth] = sqrt(a->rms[depth] / (rows * (double)architecture->width));
             a->largest[depth] /= (double)a->sequences;
         }
+        a->sink_share[stack] = sinks / (double)((form.end - form.begin) * a->heads);
     }
-    a->sink_share = sinks / (double)(a->blocks * a->heads);
 }

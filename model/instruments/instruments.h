@@ -393,7 +393,7 @@ struct attending {
      * first key. NaN for a head with NaN among its weights.
      */
     double *max_logit, *entropy, *first;
-    double sink_share; /* of all heads: those with `first` above ATTENDING_SINK; NaN if one is NaN */
+    double sink_share[STACKS_MOST]; /* of a stack's heads: with `first` above ATTENDING_SINK; NaN if one is */
     /*
      * [blocks + stacks] of each stack's residual stream x_0 .. x_L: the root mean square of its elements; and
      * the largest |x| of a sequence's elements over their median, mean over the sequences.
@@ -599,7 +599,7 @@ struct spectra {
     double *values; /* [blocks][LAYER_TENSOR_COUNT][length] all, descending, then NaN; NULL unless wanted */
     /* [blocks][heads], with A = W_Q and B = W_K of a head; with A = W_V and B = W_O */
     double *qk_rank, *ov_rank; /* singular values of W_Q^T W_K, W_O W_V above a share of the largest */
-    double *qk_balance, *ov_balance; /* |A A^T - B B^T| / (|A|^2 + |B|^2), for W_O of B^T B */
+    double *qk_imbalance, *ov_imbalance; /* |A A^T - B B^T| / (|A|^2 + |B|^2), for W_O of B^T B */
 
     const struct architecture *architecture; /* borrowed */
     const struct weight_layout *layout; /* borrowed */

@@ -62,8 +62,8 @@ void spectra_layout(struct spectra *s, const struct weight_layout *layout, const
         .values = values ? arena_take(arena, tensors * (size_t)length, sizeof(double)) : NULL,
         .qk_rank = arena_take(arena, heads, sizeof(double)),
         .ov_rank = arena_take(arena, heads, sizeof(double)),
-        .qk_balance = arena_take(arena, heads, sizeof(double)),
-        .ov_balance = arena_take(arena, heads, sizeof(double)),
+        .qk_imbalance = arena_take(arena, heads, sizeof(double)),
+        .ov_imbalance = arena_take(arena, heads, sizeof(double)),
         .architecture = a,
         .layout = layout,
         .blocks = (int64_t)blocks,
@@ -215,11 +215,11 @@ static void measure_heads(struct spectra *s, const scalar *weights, int64_t bloc
         const struct slice out = {weights + o->offset + head * depth, width, depth, o->columns};
         take_gram(s, queries, true, s->first);
         take_gram(s, keys, true, s->second);
-        s->qk_balance[at] = balance(s->first, s->second, depth);
+        s->qk_imbalance[at] = balance(s->first, s->second, depth);
         s->qk_rank[at] = rank(s, s->first, s->second, depth);
         take_gram(s, values, true, s->first);
         take_gram(s, out, false, s->second);
-        s->ov_balance[at] = balance(s->first, s->second, depth);
+        s->ov_imbalance[at] = balance(s->first, s->second, depth);
         s->ov_rank[at] = rank(s, s->first, s->second, depth);
     }
 }

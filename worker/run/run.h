@@ -432,8 +432,8 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "cross-attention is not measured")                                                                   \
     X(first_attention, HEAD, ATTENTION, SHARE, "1", "attention to the first position",                       \
         "weight of the sequence's first position; mean over the tokens of attention_entropy")                \
-    X(sink_share, STEP, ATTENTION, SHARE, "1", "share of heads with a sink",                                 \
-        "share of the heads, over all layers, whose first_attention is above 0.3")                           \
+    X(sink_share, STACK, ATTENTION, SHARE, "1", "share of heads with a sink",                                \
+        "share of the heads, over all layers of one stack, whose first_attention is above 0.3")              \
     X(activation_rms, DEPTH, ATTENTION, MAGNITUDE, "1", "root mean square of the residual stream",           \
         "root mean square of the elements of x_l over all validated tokens, where x_l is the residual"       \
         " stream after l blocks")                                                                            \
@@ -659,11 +659,11 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "(with kv_heads, of the keys that it shares): the matrices alone, without biases, gains of qk_norm " \
         "and rotations by positions; 0 if the product is 0")                                                 \
     X(ov_rank, HEAD, SPECTRA, MAGNITUDE, "1", "rank of what a head writes", "as qk_rank, of W_O W_V")        \
-    X(qk_balance, HEAD, SPECTRA, SHARE, "1", "imbalance of a head's queries and keys",                       \
+    X(qk_imbalance, HEAD, SPECTRA, SHARE, "1", "imbalance of a head's queries and keys",                     \
         "|A - B| / (trace A + trace B), where A = W_Q W_Q^T and B = W_K W_K^T of the head: 0 if both are "   \
         "equal, which a gradient flow keeps, at most 1; NaN if both are 0")                                  \
-    X(ov_balance, HEAD, SPECTRA, SHARE, "1", "imbalance of a head's values and output",                      \
-        "as qk_balance, with A = W_V W_V^T and B = W_O^T W_O")                                               \
+    X(ov_imbalance, HEAD, SPECTRA, SHARE, "1", "imbalance of a head's values and output",                    \
+        "as qk_imbalance, with A = W_V W_V^T and B = W_O^T W_O")                                             \
     X(singular_values, TENSOR_SINGULAR, SPECTRA_VALUES, MAGNITUDE, "1", "singular values of a tensor",       \
         "all singular values of a matrix of a layer, descending, then NaN; those below 1e-8 of the largest " \
         "are lost, and stand as about so much or 0")                                                         \

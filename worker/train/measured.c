@@ -102,7 +102,7 @@ void measured_put_attention(const struct measured *measured, const struct attend
     measured_put_blocks(measured, METRIC_max_logit, a->max_logit, heads);
     measured_put_blocks(measured, METRIC_attention_entropy, a->entropy, heads);
     measured_put_blocks(measured, METRIC_first_attention, a->first, heads);
-    measured_put(measured, METRIC_sink_share, &a->sink_share);
+    measured_put(measured, METRIC_sink_share, a->sink_share);
     measured_put_blocks(measured, METRIC_activation_rms, a->rms, 1);
     measured_put_blocks(measured, METRIC_activation_max, a->largest, 1);
 }

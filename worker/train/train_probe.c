@@ -267,8 +267,8 @@ static void put_spectra(struct trainer *t)
     measured_put_blocks(&t->row, METRIC_dead, s->dead, LAYER_TENSOR_COUNT);
     measured_put_blocks(&t->row, METRIC_qk_rank, s->qk_rank, (size_t)t->run->heads);
     measured_put_blocks(&t->row, METRIC_ov_rank, s->ov_rank, (size_t)t->run->heads);
-    measured_put_blocks(&t->row, METRIC_qk_balance, s->qk_balance, (size_t)t->run->heads);
-    measured_put_blocks(&t->row, METRIC_ov_balance, s->ov_balance, (size_t)t->run->heads);
+    measured_put_blocks(&t->row, METRIC_qk_imbalance, s->qk_imbalance, (size_t)t->run->heads);
+    measured_put_blocks(&t->row, METRIC_ov_imbalance, s->ov_imbalance, (size_t)t->run->heads);
     if (s->values)
         measured_put_blocks(
             &t->row, METRIC_singular_values, s->values, LAYER_TENSOR_COUNT * (size_t)s->length);

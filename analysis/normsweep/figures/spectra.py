@@ -19,7 +19,7 @@ RATE = PHASE_AXES[0]
 LABELS = {name: look.with_unit(words) for name, words in {
     "stable_rank": "stable rank", "spectral_entropy": "singular values\nin effect",
     "top_over_noise": "largest over\nthat of noise", "qk_rank": "QK rank", "ov_rank": "OV rank",
-    "qk_balance": "QK balance", "ov_balance": "OV balance"}.items()}
+    "qk_imbalance": "QK balance", "ov_imbalance": "OV balance"}.items()}
 RANKS, HEADS = tuple(LABELS)[:3], tuple(LABELS)[3:]
 MOST = 6  # combinations of the axes beside the rate and the decay
 MARK = {"linestyle": "none", "markersize": 4, "markeredgewidth": 0.8}

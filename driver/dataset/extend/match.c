@@ -41,10 +41,19 @@ static FILE *another(struct differences *differences)
     return differences->out;
 }
 
+/* Where the sweep's value of a key stands. */
+static const char *place_of(const struct differences *differences, const char *key)
+{
+    char setting[640];
+
+    snprintf(setting, sizeof(setting), "\n# --set %s=", key);
+    return strstr(differences->layout->sweep->text, setting) ? "--set" : differences->layout->sweep->path;
+}
+
 static void differ(struct differences *differences, const char *what, const char *there, const char *here)
 {
     fprintf(another(differences), "%s is %s in %s and %s in %s", what, there, differences->view->name, here,
-        differences->layout->sweep->path);
+        place_of(differences, what));
 }
 
 static void differ_values(struct differences *differences, const char *what, const struct param *param,
@@ -228,7 +237,7 @@ static void map_axis(
         }
         if (missing++ == 0)
             fprintf(
-                another(differences), "%s no longer has %s ", differences->layout->sweep->path, here->name);
+                another(differences), "%s no longer has %s ", place_of(differences, here->name), here->name);
         if (missing > NAMED_MAX)
             fputs(" and more", differences->out);
         else

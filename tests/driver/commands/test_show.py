@@ -196,9 +196,11 @@ REFUSED = [
     (["param_norm", "--over", "step,seed,model"], "param_norm: --over takes one or two names"),
     (["param_norm", "--over", "seed", "--at", "seed=1"], "param_norm: seed is both in --at and in --over"),
     (["saturation"],
-     "saturation was not measured; to measure it, add 'saturation' to the metrics of measure in the sweep file"),
+     "saturation was not measured; to measure it, add 'saturation' to the metrics of measure in the sweep file"
+     " and train anew, into another -o"),
     (["positions_attended"],
-     "positions_attended was not measured; to measure it, add 'heads' to the metrics of measure in the sweep file"),
+     "positions_attended was not measured; to measure it, add 'heads' to the metrics of measure in the sweep file"
+     " and train anew, into another -o"),
     (["param_norm", "--at", "seed=\033[31m"], "param_norm: no seed '\\x1b[31m'; it is one of 0, 1, 2"),
 ]
 

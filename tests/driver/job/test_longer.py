@@ -225,21 +225,21 @@ def test_fresh_sets_states_aside(place):
     assert (place / "sweep.nc.old.d" / "states").is_dir()
 
 
-STEPS = "steps is 45 in sweep.nc and 100 in sweep.yaml"
+STEPS = "steps is 45 in sweep.nc and 100 in --set"
 TRUE, EARLY = ["save_weights=true"], ["stop_when=[never, phase]"]
 LINEAR = ["schedule=[constant, linear]", "schedule_start=0"]
 
 
 @pytest.mark.parametrize("first, then, why, hint", [
     (TRUE, [MORE, *TRUE], STEPS, ", or begin anew with save_weights: state, which lets steps grow later"),
-    ([], [MORE, *TRUE], f"{STEPS}, save_weights is state in sweep.nc and true in sweep.yaml",
+    ([], [MORE, *TRUE], f"{STEPS}, save_weights is state in sweep.nc and true in --set",
      "; with save_weights: state, which the dataset has, steps can grow"),
-    ([], [MORE, "save_weights=null"], f"{STEPS}, save_weights is state in sweep.nc and false in sweep.yaml",
+    ([], [MORE, "save_weights=null"], f"{STEPS}, save_weights is state in sweep.nc and false in --set",
      "; with save_weights: state, which the dataset has, steps can grow"),
-    (EARLY, [MORE, *EARLY, *TRUE], f"{STEPS}, save_weights is state in sweep.nc and true in sweep.yaml",
+    (EARLY, [MORE, *EARLY, *TRUE], f"{STEPS}, save_weights is state in sweep.nc and true in --set",
      "; with stop_when: phase steps cannot grow"),
     (TRUE, [MORE], "save_weights is true in sweep.nc and state in sweep.yaml", ""),
-    ([], ["steps=40"], "steps is 45 in sweep.nc and 40 in sweep.yaml", ""),
+    ([], ["steps=40"], "steps is 45 in sweep.nc and 40 in --set", ""),
     (LINEAR + TRUE, [MORE, *LINEAR, *TRUE], STEPS,
      "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd, linear and cosine "
      "with a schedule_start"),
@@ -247,7 +247,7 @@ LINEAR = ["schedule=[constant, linear]", "schedule_start=0"]
      "; steps can grow only while the rate does not depend on them: constant, inverse_sqrt, wsd, linear and cosine "
      "with a schedule_start"),
     (EARLY, [MORE, *EARLY], STEPS, "; with stop_when: phase steps cannot grow"),
-    ([], [MORE, "width=16"], "width is 8 in sweep.nc and 16 in sweep.yaml", ""),
+    ([], [MORE, "width=16"], "width is 8 in sweep.nc and 16 in --set", ""),
 ], ids=["no states", "states no longer", "states by default", "states no longer and stop_when", "states too late",
         "fewer steps", "a falling rate without states", "a falling rate", "stop_when", "another model"])
 def test_refused(tmp_path, first, then, why, hint):

@@ -160,6 +160,8 @@ def test_a_base_that_changes(folder, normsweep):
     refused = normsweep("run", "a.yaml", "-j", "0", status=2).stderr
     assert refused.startswith("a.nc: holds another sweep: batch is 16 in a.nc and 3 in a.yaml; use --fresh")
     assert refused in normsweep("plan", "a.yaml").stderr
+    set_here = normsweep("run", "a.yaml", "-j", "0", "--set", "batch=4", status=2).stderr
+    assert set_here.startswith("a.nc: holds another sweep: batch is 16 in a.nc and 4 in --set; use --fresh")
     assert normsweep("verify", "a.yaml", status=2).stderr.startswith("a.nc: holds another sweep: batch is 16 in a.nc")
     assert (folder / "a.nc").read_bytes() == before
     base.write_text(base.read_text().replace("batch: 3\n", "width: [8, 16]\n").replace("width: 8\n", ""))

@@ -452,7 +452,13 @@ static const struct refused rows[] = {
     {CASE(BASE "measure: {~: 5}\n", "3:11: measure: '~' is not one of every, steps, metrics")},
     {CASE(BASE "validate: {null: 5}\n", "3:12: validate: 'null' is not one of every, tokens")},
     {CASE(BASE "measure: {metrics: [nroms]}\n",
-        "3:21: measure.metrics: 'nroms' is not one of norms, alignment, saturation, heads, attention, "
+        "3:21: measure.metrics: 'nroms' is not a group of metrics; did you mean 'norms'?")},
+    {CASE(BASE "measure: {metrics: [norms, force]}\n",
+        "3:28: measure.metrics: 'force' is not a group of metrics; did you mean 'forces'?")},
+    {CASE(BASE "measure: {metrics: [sink_share]}\n",
+        "3:21: measure.metrics: sink_share is measured with attention")},
+    {CASE(BASE "measure: {metrics: [everything]}\n",
+        "3:21: measure.metrics: 'everything' is not one of norms, alignment, saturation, heads, attention, "
         "homogeneity, gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces, "
         "sharpness, spectra, spectra_values")},
     {CASE(BASE "measure: {metrics: [norms, norms]}\n", "3:28: measure.metrics: norms appears twice")},

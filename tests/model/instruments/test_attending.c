@@ -61,7 +61,7 @@ static void measure(struct bench *b, int times)
 static void check_zero(struct architecture a, int times)
 {
     struct bench b;
-    double sinks = 0;
+    double sinks[STACKS_MOST] = {0};
 
     a.zero_query_key = true;
     bench_begin(&b, &a);
@@ -80,9 +80,12 @@ static void check_zero(struct architecture a, int times)
         CHECK(b.attending.max_logit[head] == 0);
         CHECK_CLOSE(b.attending.entropy[head], entropy, 1e-14);
         CHECK_CLOSE(b.attending.first[head], first, 1e-14);
-        sinks += first > 0.3;
+        sinks[stack] += first > 0.3;
     }
-    CHECK(b.attending.sink_share == sinks / (double)(b.attending.blocks * HEADS));
+    for (int64_t stack = 0; stack < b.attending.stacks; stack++) {
+        const struct stack_form form = architecture_stack(&a, stack);
+        CHECK(b.attending.sink_share[stack] == sinks[stack] / (double)((form.end - form.begin) * HEADS));
+    }
     bench_end(&b);
 }
 
@@ -139,7 +142,7 @@ TEST(attending_of_made_scores)
     CHECK(b.attending.max_logit[2] == 0 && b.attending.first[2] == 1);
     CHECK_CLOSE(b.attending.entropy[2], 0, 1e-15);
     CHECK(b.attending.max_logit[3] == 0);
-    CHECK_CLOSE(b.attending.sink_share, (1 + (b.attending.first[3] > 0.3)) / 4.0, 1e-15);
+    CHECK_CLOSE(b.attending.sink_share[0], (1 + (b.attending.first[3] > 0.3)) / 4.0, 1e-15);
     bench_end(&b);
 }
 
@@ -215,7 +218,7 @@ TEST(attending_of_nothing)
     bench_begin(&b, &a);
     measure(&b, 0);
     CHECK(isnan(b.attending.max_logit[0]) && isnan(b.attending.entropy[0]) && isnan(b.attending.first[0]));
-    CHECK(isnan(b.attending.sink_share) && isnan(b.attending.rms[0]) && isnan(b.attending.largest[0]));
+    CHECK(isnan(b.attending.sink_share[0]) && isnan(b.attending.rms[0]) && isnan(b.attending.largest[0]));
     model_case_tensor(&b.base, TENSOR_Q, 1)[0] = (scalar)NAN;
     measure(&b, 1);
     for (int64_t head = 0; head < LAYERS * HEADS; head++) {
@@ -223,7 +226,7 @@ TEST(attending_of_nothing)
         CHECK(isnan(b.attending.max_logit[head]) == is && isnan(b.attending.entropy[head]) == is &&
               isnan(b.attending.first[head]) == is);
     }
-    CHECK(isnan(b.attending.sink_share) && isnan(b.attending.rms[2]) && isnan(b.attending.largest[2]));
+    CHECK(isnan(b.attending.sink_share[0]) && isnan(b.attending.rms[2]) && isnan(b.attending.largest[2]));
     CHECK(isfinite(b.attending.rms[1]) && isfinite(b.attending.largest[1]));
     bench_end(&b);
 }

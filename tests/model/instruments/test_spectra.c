@@ -161,12 +161,12 @@ IN_BENCH(spectra_of_heads, &small)
         v[i] *= i / WIDTH == DEPTH || i / WIDTH == DEPTH + 1;
     }
     spectra_measure(&b->spectra, b->weights, 1);
-    CHECK_CLOSE(b->spectra.qk_balance[HEADS], 0, 1e-15);
-    CHECK_CLOSE(b->spectra.ov_balance[HEADS], 0, 1e-15);
+    CHECK_CLOSE(b->spectra.qk_imbalance[HEADS], 0, 1e-15);
+    CHECK_CLOSE(b->spectra.ov_imbalance[HEADS], 0, 1e-15);
     CHECK(b->spectra.qk_rank[HEADS] <= DEPTH && b->spectra.qk_rank[HEADS] >= DEPTH - 2);
     CHECK(b->spectra.ov_rank[HEADS] <= DEPTH && b->spectra.ov_rank[HEADS] >= DEPTH - 2);
     CHECK(b->spectra.qk_rank[HEADS + 1] == 0 && b->spectra.ov_rank[HEADS + 1] == 2);
-    CHECK(b->spectra.qk_balance[HEADS + 1] > 0.3 && b->spectra.qk_balance[HEADS + 1] < 1);
+    CHECK(b->spectra.qk_imbalance[HEADS + 1] > 0.3 && b->spectra.qk_imbalance[HEADS + 1] < 1);
 }
 
 IN_BENCH(spectra_without_a_direction, &small)
@@ -184,9 +184,9 @@ IN_BENCH(spectra_without_a_direction, &small)
         isnan(b->spectra.stable_rank[q]) && isnan(b->spectra.over_noise[q]) && isnan(b->spectra.entropy[q]));
     CHECK(b->spectra.qk_rank[0] == 0 && b->spectra.qk_rank[HEADS] == 0);
     CHECK(
-        b->spectra.qk_balance[0] > 0 && b->spectra.qk_balance[0] <= 1 && isnan(b->spectra.qk_balance[HEADS]));
-    CHECK(isnan(b->spectra.ov_rank[HEADS]) && isnan(b->spectra.ov_balance[HEADS]));
-    CHECK(b->spectra.ov_rank[HEADS + 1] > 0 && b->spectra.ov_balance[HEADS + 1] < 1);
+        b->spectra.qk_imbalance[0] > 0 && b->spectra.qk_imbalance[0] <= 1 && isnan(b->spectra.qk_imbalance[HEADS]));
+    CHECK(isnan(b->spectra.ov_rank[HEADS]) && isnan(b->spectra.ov_imbalance[HEADS]));
+    CHECK(b->spectra.ov_rank[HEADS + 1] > 0 && b->spectra.ov_imbalance[HEADS + 1] < 1);
     CHECK(isnan(b->spectra.top[place(TENSOR_V, 1)]) && isnan(b->spectra.top[place(TENSOR_W1, 1)]));
     CHECK(isnan(value(b, TENSOR_V, 0)) && b->spectra.top[place(TENSOR_W2, 1)] > 0);
 }

@@ -88,8 +88,8 @@ def test_measured_steps_have_values_and_no_others(ds):
                         "top_singular": measured & layer & matrix, "stable_rank": measured & layer & matrix,
                         "top_over_noise": measured & layer & matrix, "dead": measured & layer & matrix,
                         "spectral_entropy": measured & layer & matrix, "qk_rank": measured & layer & head,
-                        "ov_rank": measured & layer & head, "qk_balance": measured & layer & head,
-                        "ov_balance": measured & layer & head, "singular_values": measured & layer & matrix,
+                        "ov_rank": measured & layer & head, "qk_imbalance": measured & layer & head,
+                        "ov_imbalance": measured & layer & head, "singular_values": measured & layer & matrix,
                         "hessian_trace_error": probed, "hessian_stability": probed & (ds.step > 0),
                         "update_alignment_null": measured & (ds.step < 300)}.items():
         there = there.broadcast_like(ds[name]).transpose(*ds[name].dims)
