@@ -49,8 +49,8 @@ v                     layer      keys,width
 o                     layer      width,queries
 w1                    layer      feedforward,width
 w2                    layer      width,feedforward
-ln1                   layer      width                normed
-ln2                   layer      width                normed
+ln1                   layer      width                with_norms
+ln2                   layer      width                with_norms
 q_bias                layer      queries              qkv_bias
 k_bias                layer      keys                 qkv_bias
 v_bias                layer      keys                 qkv_bias
@@ -67,7 +67,7 @@ cross_q               layer      queries,width        cross
 cross_k               layer      keys,width           cross
 cross_v               layer      keys,width           cross
 cross_o               layer      width,queries        cross
-cross_ln              layer      width                normed cross
+cross_ln              layer      width                with_norms cross
 distance              layer      queries,width        distance
 content_bias          layer      queries              distance
 distance_bias         layer      queries              distance
@@ -103,7 +103,7 @@ def tensors_of(a: dict[str, Any]) -> list[tuple[str, int]]:
     has |= {name for name, there in {
         "typed": a["token_types"] > 0, "shifted": a["norm_bias"] and a["norm"] == "layernorm",
         "qk_norm": a["qk_norm"] != "none", "untied": not a["tied"], "two_stacks": len(stacks(a)) > 1,
-        "normed": a["norm"] != "none",
+        "with_norms": a["norm"] != "none",
         "final_norm": a["norm"] != "none" and (a["norm_placement"] == "pre" or a["final_norm"])}.items() if there}
     first = stacks(a)[0]
 

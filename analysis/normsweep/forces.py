@@ -8,13 +8,15 @@ from typing import cast
 import numpy as np
 import xarray as xr
 
-from .boundary import crossings
 from .hints import Array
 from .memory import loaded
+from .names import DONE
 from .predicted import key
 
 SUM, OF_STEP, OF_TENSOR, SIZE = "force_sum", "forces", "tensor_forces", "tensor_norm"
-CHANCE, PULL = "chance", "pull"
+FORCES = "decay", "injection", "chance", "pull"
+CHANCE, PULL = FORCES[2:]
+DECAY_AXIS = "weight_decay"
 KEPT = ("step", "stack", "layer", "tensor")
 
 
@@ -76,44 +78,58 @@ def effective_rate(dataset: xr.Dataset, tensors: bool = False) -> xr.DataArray:
     theta turns in a step across it, in radians, if it is small. u_t is the optimiser's step without decay, over the
     learning rate. With `tensors`, that of each kind of tensor of each layer.
 
-    Raises ValueError if the sweep did not measure the group `forces`, unless it has update_norm, the whole is asked for
-    and the rate is constant.
+    From the group `forces`; where it knows nothing, as with adam and decay, and for the whole at a constant rate, from
+    update_norm of the group `alignment`.
+
+    Raises ValueError if the sweep measured neither.
     """
     name = OF_TENSOR if tensors else OF_STEP
     constant = dataset.attrs.get("schedule") == "constant" and str(dataset.attrs.get("warmup_steps")) == "0"
+    found = []
     if name in dataset:
-        found = np.sqrt(loaded(dataset[[name]], (name,))[name].sel(force="injection", drop=True))
-    elif not tensors and constant and {"update_norm", "param_norm"} <= set(dataset.data_vars):
-        found = dataset["update_norm"] * key(dataset, "learning_rate") / dataset["param_norm"]
-    else:
+        found.append(np.sqrt(loaded(dataset[[name]], (name,))[name].sel(force="injection", drop=True)))
+    if not tensors and constant and {"update_norm", "param_norm"} <= set(dataset.data_vars):
+        found.append(dataset["update_norm"] * key(dataset, "learning_rate") / dataset["param_norm"])
+    if not found:
         raise ValueError(f"{name} was not measured in this sweep: measure: {{metrics: [norms, forces]}}")
-    found.attrs = {"long_name": "effective learning rate", "units": "1"}
-    return cast(xr.DataArray, found.rename("effective_rate"))
+    rates = found[0].fillna(found[-1])
+    rates.attrs = {"long_name": "effective learning rate", "units": "1"}
+    return cast(xr.DataArray, rates.rename("effective_rate"))
 
 
 def forces_at_boundary(dataset: xr.Dataset) -> xr.DataArray:
     """The forces that add to |theta|^2 as shares of what decay takes away, at the weight decay at which growth stops:
-    injection, chance and pull, which sum to 1 there. Along the axes without weight_decay, and `force`.
+    injection, chance and pull, which sum to 1. Along the axes without weight_decay, and `force`.
 
-    Linear in the logarithm of weight decay between the two runs beside the boundary (`ds.sweep.boundary()`), so that
-    the sum differs from 1 by the error of that. NaN where there is no boundary. Chance is NaN where it is not known,
-    and pull has both.
+    The forces of the last run that grows and of the next one are interpolated linearly, to where their sum is 0. So the
+    shares sum to 1 on any grid; how coarse it is, `before` and `after` of `ds.sweep.boundary()` say: the shares lie
+    between those of runs that grow and that shrink. NaN where no two done runs are on both sides. Chance is NaN where
+    it is not known of one of the two, and pull has both.
 
     Raises ValueError if the sweep did not measure the groups `norms` and `forces`, or has no axis weight_decay.
     """
-    shares = forces(dataset)
-    places = crossings(dataset).each
-    shares = shares / -shares.sel(force="decay", drop=True)
-
-    def at(decay: Array, value: Array, place: float) -> float:
-        known = (decay > 0) & np.isfinite(value)
-        order = np.argsort(decay[known])
-        if not np.isfinite(place) or known.sum() < 2:
-            return np.nan
-        return float(np.interp(np.log(place), np.log(decay[known][order]), value[known][order]))
-
-    found = xr.apply_ufunc(at, dataset["weight_decay"], shares, places, vectorize=True,
-                           input_core_dims=[["weight_decay"], ["weight_decay"], []])
-    found = found.sel(force=["injection", CHANCE, PULL]).transpose(..., "force")
+    added = forces(dataset)
+    if DECAY_AXIS not in added.dims:
+        raise ValueError(f"{DECAY_AXIS} is not an axis of this sweep, so there is no boundary")
+    added = added.where(dataset.outcome == DONE).sortby(DECAY_AXIS).sel(force=list(FORCES))
+    found = xr.apply_ufunc(at_boundary, added[DECAY_AXIS], added, vectorize=True, output_core_dims=[["force"]],
+                           input_core_dims=[[DECAY_AXIS], [DECAY_AXIS, "force"]])
+    found = (found / -found.sel(force="decay", drop=True)).sel(force=list(FORCES[1:]))
     found.attrs = {"long_name": "share of what decay takes away, at the boundary of growth", "units": "1"}
     return cast(xr.DataArray, found.rename("forces_at_boundary"))
+
+
+def at_boundary(decay: Array, added: Array) -> Array:
+    """The FORCES of one row of runs where they sum to 0. decay [n] ascends; added [n, force]."""
+    known = np.isfinite(added[:, 0])
+    decay, added = decay[known], added[known]
+    change = np.nansum(added, 1)
+    falls = np.flatnonzero((change[:-1] > 0) & (change[1:] <= 0))
+    if not len(falls) or decay[falls[-1]] <= 0:  # a boundary beside 0 has no place on the axis
+        return np.full(len(FORCES), np.nan)
+    beside = slice(falls[-1], falls[-1] + 2)
+    share = change[beside][0] / -np.diff(change[beside])
+    two = added[beside]
+    if np.isnan(two[:, 2]).any():
+        two = np.stack([two[:, 0], two[:, 1], [np.nan] * 2, np.nansum(two[:, 2:], 1)], 1)
+    return np.asarray((1 - share) * two[0] + share * two[1])

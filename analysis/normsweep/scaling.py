@@ -42,11 +42,19 @@ def scaling(dataset: xr.Dataset, variable: str = "top_singular", over: Sequence[
     straight the line is: compare `spread` with that of seeds alone, or fit parts of the plane (`where`). All are NaN
     where there are too few runs to tell the coordinates apart.
 
+    Nor do they know of runs that have not come into balance, whose exponents are those of their start: intervals are
+    tight around exponents near 0. Decay forgets the start after 1 / (2 learning_rate weight_decay) steps; three times
+    as many leave a twentieth of it:
+
+    >>> steady = 2 * ds.learning_rate * ds.weight_decay * 1000 >= 3  # of 1000 steps
+    >>> ds.sweep.scaling("norm_growth", over=["weight_decay"], where=steady).sizes["over"]
+    1
+
     >>> ds.sweep.scaling("norm_growth", over=["learning_rate"]).exponent.dims
     ('over', 'weight_decay', 'norm_placement')
 
     Raises ValueError if the variable was not measured, or for a name in `over` that is not a coordinate of numbers
-    along the axes.
+    along the axes, or changes along `repeats` alone.
     """
     if variable not in dataset.data_vars or dataset[variable].dtype.kind not in "iuf":
         raise ValueError(f"{variable}: not a variable of numbers that was measured in this sweep")
@@ -55,6 +63,10 @@ def scaling(dataset: xr.Dataset, variable: str = "top_singular", over: Sequence[
     axes = dataset.sweep.axes
     data = loaded(dataset, (variable, DEAD, "outcome"))
     logs = [logarithm(data, name) for name in over]
+    lost = [name for name, log in zip(over, logs) if log.dims == (repeats,)]
+    if lost:
+        raise ValueError(f"{lost[0]}: each value of {repeats} has a level of its own, so nothing scales with it; "
+                         "repeats=None or another axis of repeats changes that")
     used = [axis for axis in axes if axis == repeats or any(axis in log.dims for log in logs)]
     values = data[variable].astype(float)
     alive = data[DEAD] != 1 if DEAD in data and "tensor" in values.dims and not dead else None

@@ -13,13 +13,16 @@ from .hints import Array, Path
 from .plane import as_words, last
 from .verify import has_words
 
+PARTS = ("stack", "force")  # dimensions of words, each of which has a column
+
 
 def run_table(dataset: xr.Dataset) -> pd.DataFrame:
     """A DataFrame with one row per run, in the order of the grid; skipped cells have no row.
 
     Columns, in this order: the axes, each `together` axis followed by its keys; outcome; every other variable with one
     value per run, in the order of the dataset, flags as words; and NAME_last, the last measured value, for each metric
-    NAME over the steps, or NAME_encoder_last and NAME_decoder_last for one that each stack of an encoder-decoder has.
+    NAME over the steps, or NAME_encoder_last and NAME_decoder_last for one that each stack of an encoder-decoder has, and
+    forces_decay_last, forces_injection_last, ... of the last measured step's forces.
     Metrics by layer, tensor or head are left out. Integers are Int64, with NA for a missing value;
     a missing real is NaN, a missing text "".
 
@@ -47,13 +50,14 @@ def run_table(dataset: xr.Dataset) -> pd.DataFrame:
 
 
 def step_variables(dataset: xr.Dataset) -> Iterator[tuple[str, xr.DataArray]]:
-    """(name, values) of each variable with one value per run and step, or with one for each stack."""
+    """(name, values) of each variable with one value per run and step, or with one for each stack or force."""
     for name, variable in dataset.data_vars.items():
-        if "step" not in variable.dims or not set(variable.dims) <= {*dataset.sweep.axes, "step", "stack"}:
+        if "step" not in variable.dims or not set(variable.dims) <= {*dataset.sweep.axes, "step", *PARTS}:
             continue
-        words = map(str, variable["stack"].values) if "stack" in variable.dims else ()
-        yield from ((f"{name}_{word}", variable.sel(stack=word)) for word in words)
-        if "stack" not in variable.dims:
+        part = next((dim for dim in PARTS if dim in variable.dims), None)
+        words = map(str, variable[part].values) if part else ()
+        yield from ((f"{name}_{word}", variable.sel({part: word})) for word in words)
+        if part is None:
             yield str(name), variable
 
 

@@ -252,6 +252,14 @@ static int check_cell(struct reader *reader, const struct walk *walk)
     return 0;
 }
 
+/* Are the forces of all its tensors known, which make up the change of |theta|^2? */
+static bool has_forces(const struct run *run)
+{
+    bool coupled = run->optimiser == OPTIMISER_ADAM && run->weight_decay > 0;
+
+    return run->weights == WEIGHTS_FLOAT && run->norm_rule == NORM_FREE && !coupled;
+}
+
 /* Checks the run of every cell that is not skipped. */
 static int check_cells(struct reader *reader)
 {
@@ -259,12 +267,14 @@ static int check_cells(struct reader *reader)
     struct effect effect[CONDITIONAL] = {0};
     bool kept = false; /* has some run a state from which a longer run could carry on? */
     bool lasts = false; /* does some run take all its steps? */
+    bool forces = !sweep->measure.group[GROUP_FORCES]; /* are those of some run known? */
     struct walk walk;
     int status = 0;
 
     walk_init(&walk, sweep);
     while (status == 0 && walk_next(&walk)) {
         take_effects(effect, &walk.run);
+        forces = forces || has_forces(&walk.run);
         lasts = lasts || walk.run.stop_when == STOP_NEVER;
         kept = kept || run_kept_step(&walk.run, walk.run.steps) > 0;
         status = check_cell(reader, &walk);
@@ -273,6 +283,10 @@ static int check_cells(struct reader *reader)
         if (effect[i].set && !effect[i].used)
             status = reader_fault(reader, reader_named(sweep, conditional[i].name)->position,
                 "%s: has no effect: no cell has %s", conditional[i].name, conditional[i].needs);
+    if (status == 0 && !forces)
+        status = reader_fault(reader, sweep->spots->key[KEY_MEASURE].position,
+            "measure.metrics: forces are not known of any cell: they need weights float, norm_rule free, "
+            "and with adam a weight_decay of 0");
     if (status == 0 && !kept && sweep->base.save_weights == SAVE_STATE)
         status = reader_fault(reader, reader_named(sweep, "save_weights")->position,
             "save_weights: state keeps no more than true: %s",

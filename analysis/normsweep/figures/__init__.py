@@ -33,6 +33,7 @@ class Figure:
     variables: tuple
     needs: str = "more runs that have ended, or more measured steps"
     fits: Callable = lambda dataset: True
+    why_none: Callable = lambda dataset: ""  # why what it shows was measured, but has no value
 
 
 NORMS = "the group norms as well"
@@ -60,15 +61,18 @@ FIGURES = (
         "alignment", "update_alignment", "update_alignment_null", "gradient_alignment")),
     Figure("equilibrium", equilibrium.by_tensor, (
         "rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")),
-    Figure("forces", forces.over_steps, ("force_sum", "forces", "tensor_forces"), NORMS, forces.has_norms),
-    Figure("forces-by-tensor", forces.by_tensor, ("force_sum",), NORMS, forces.has_norms),
+    Figure("forces", forces.over_steps, ("force_sum", "forces", "tensor_forces"), NORMS, forces.has_norms,
+           forces.why_none),
+    Figure("forces-by-tensor", forces.by_tensor, ("force_sum",), NORMS, forces.has_norms, forces.why_none),
     Figure("forces-boundary", forces.along_boundary, ("force_sum",),
-           f"axes learning_rate and weight_decay, on which growth stops, and {NORMS}", forces.has_norms),
-    Figure("forces-plane", forces.largest, ("force_sum",), NORMS, forces.has_norms),
+           f"axes learning_rate and weight_decay, on which growth stops, and {NORMS}", forces.has_norms,
+           forces.why_none),
+    Figure("forces-plane", forces.largest, ("force_sum",), NORMS, forces.has_norms, forces.why_none),
     Figure("top-singular", spectra.top_singular, (spectra.TOP, spectra.DEAD),
            "runs that have ended with several learning rates or weight decays above 0"),
     Figure("spectra", spectra.ranks, spectra.RANKS),
     Figure("spectra-heads", spectra.heads, spectra.HEADS),
+    Figure(spectra.VALUES, spectra.values, (spectra.VALUES,)),
     Figure("steps", curves.sizes, ("step_size", "update_norm", "grad_norm")),
     Figure("steps-by-layer", depth.steps, ("layer_step_size", "layer_alignment", "layer_gradient_alignment")),
     Figure("saturation", states.saturation, ("saturation", "hard_saturation")),
@@ -121,17 +125,17 @@ BOOKKEEPING = frozenset((
     "fit_aligned_aic", "fit_misaligned_aic", "fit_adam_like_aic", "homogeneity_degree_r2",
     "output_homogeneity_degree_r2", "gradient_depth_slope_error", "gradient_depth_slope_theory",
     "batch_gradient_norm", "residual_growth_error", "hessian_trace_error", "hessian_bound", "layer_hessian_trace",
-    "layer_hessian_trace_error", "layer_hessian_bound", "singular_values"))
+    "layer_hessian_trace_error", "layer_hessian_bound"))
 
 
 def why_empty(dataset, name):
     """Why a figure that a dataset may have was not drawn, in words."""
-    shown = [variable for figure in table(dataset, [name]) if figure.name == name for variable in figure.variables]
-    if not any(runs.is_measured(dataset, variable) for variable in shown):
-        return "nothing was measured yet"
+    row = next(figure for figure in table(dataset, [name]) if figure.name == name)
+    if not any(runs.is_measured(dataset, variable) for variable in row.variables):
+        return row.why_none(dataset) or "nothing was measured yet"
     if not runs.axes_of(dataset):
         return "a single run is not enough for this figure"
-    return "it needs " + next(figure.needs for figure in table(dataset, [name]) if figure.name == name)
+    return f"it needs {row.needs}"
 
 
 class NotDrawn(Exception):

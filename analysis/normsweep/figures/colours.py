@@ -43,7 +43,7 @@ PHASES = {  # cells and lines on either side of the boundary; pale where the sid
 PLACES = {
     "tensor": ("q", "k", "v", "o", "w1", "w2", "ln1", "ln2", "w3", "q_norm", "k_norm"),
     "dynamics": ("aligned", "misaligned", "adam_like", "relative"),  # also laws of growth, and slopes of the boundary
-    "largest_force": ("injection", "pull", "chance", "decay"),
+    "largest_force": ("injection", "pull", "chance"),
     "law": ("sqrt", "fourth_root", "linear", "exponential"),
     "optimiser": ("adamw", "adam", "sgd", "normalized_sgd", "adafactor", "lion", "muon"),
     "norm_placement": ("post", "pre", "out"),

@@ -9,6 +9,7 @@ from .cells import over_plane
 from .colours import LEVEL
 from .lines import has_steps, over_steps
 
+FORCE = "force"
 PARTS = {"total_norm": "all parameters", "embedding_norm": "embeddings", "output_norm": "output layer"}
 BEFORE = "with θ at the measured step before"
 RELATIVE = "$|\\theta_t| / |\\theta_0|$"
@@ -173,6 +174,8 @@ def plain_plot(dataset, name):
     """Lines over the steps, or a map over the plane. Layers, heads and other dimensions are averaged, as the caption
     says."""
     variable = dataset[name]
+    if FORCE in variable.dims:
+        return of_forces(dataset, name)
     known = {*dataset.sweep.axes, "step"}
     others = [dim for dim in variable.dims if dim not in known]
     caption = str(variable.attrs.get("comment", "")) or look.label(variable)
@@ -191,3 +194,18 @@ def plain_plot(dataset, name):
     if has_steps(dataset, name):
         return over_steps(dataset, name, [name], caption, labels=labels)
     return over_plane(dataset, name, [name], caption, labels) if runs.axes_of(dataset) else None
+
+
+def of_forces(dataset, name):
+    """A panel for each force, which together would be the change of a norm, and no mean of them is anything."""
+    variable = dataset[name]
+    others = [dim for dim in variable.dims if dim not in {*dataset.sweep.axes, "step", FORCE}]
+    words, unit = look.name(variable)
+    each = {f"{name}_{word}": variable.sel({FORCE: word}, drop=True).mean(others, keep_attrs=True)
+            for word in map(str, variable[FORCE].values)}
+    caption = f"{words[0].upper()}{words[1:]}, each force by itself."
+    if others:
+        caption += f" Mean over {runs.plurals(others)}."
+        words = f"mean over {runs.plurals(others)}"
+    labels = {part: part.removeprefix(f"{name}_") for part in each}
+    return over_steps(dataset.assign(each), name, list(each), caption, labels=labels, whole=look.with_unit(words, unit))

@@ -3,9 +3,13 @@ sweep file."""
 
 import re
 
+import numpy as np
+
 from .. import account
 from ..boundary import GROWTH, rule
 from ..boundary_text import columns_of, lines_of, slope_sentence, steps_slopes
+from ..forces import SUM
+from ..names import REPEAT
 from ..words import duration, fixed, number, several, value_text
 from .cells import class_text
 from .drawing import reason
@@ -17,6 +21,7 @@ MOST_RUNS = 20  # rows in a table of runs
 MOST_VALUES = 30  # of an axis
 MOST_SESSIONS = 20
 MOST_BOUNDARIES = 24  # tables of them
+MOST_FORCES = 60  # rows of shares
 MOST_HEADLINES = 6  # boundaries in words at the top
 FIRST = "phase"  # the figure at the top
 SLOWEST = 5
@@ -199,7 +204,7 @@ def course(dataset):
 
 
 def results(dataset):
-    return join([told(part, dataset) for part in (early_part, boundary_part, exponent_part, loss_part)])
+    return join([told(part, dataset) for part in (early_part, boundary_part, force_part, exponent_part, loss_part)])
 
 
 def early_part(dataset):
@@ -236,6 +241,23 @@ def boundary_part(dataset):
         parts.append(table(["where"] * named + ["slope over steps", "95 % from", "to"],
                            [row[not named:] for row in slopes], most=MOST_BOUNDARIES))
     return join(parts)
+
+
+def force_part(dataset):
+    """What feeds the norm where growth stops."""
+    if SUM not in dataset or rule(dataset) != GROWTH or "weight_decay" not in dataset[SUM].dims:
+        return None
+    shares = dataset.sweep.forces_at_boundary()
+    shares = shares.mean([REPEAT] if REPEAT in shares.dims else [])
+    axes = [dim for dim in shares.dims if dim != "force" and shares.sizes[dim] > 1]
+    rows = [[*(value_text(account.plain(dataset[axis].values[place])) for axis, place in zip(shares.dims, at)
+               if axis in axes), *("" if value != value else fixed(value) for value in shares.values[at])]
+            for at in np.ndindex(*shares.shape[:-1]) if np.isfinite(shares.values[at]).any()]
+    if not rows:
+        return None
+    return join([element("h3", "What feeds the norm where growth stops"), table(
+        [*axes, *shares.force.values], rows, "Shares of what decay takes away in the whole run, which sum to 1; means "
+        "over seeds. No chance: pull has it, too.", most=MOST_FORCES)])
 
 
 def exponent_part(dataset):

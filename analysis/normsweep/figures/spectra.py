@@ -10,11 +10,11 @@ from ..names import PHASE_AXES, REPEAT
 from ..plane import averaged, last
 from ..predicted import key
 from . import colours, look, runs, scales
-from .drawing import finished
+from .drawing import finished, run_panels
 from .equilibrium import balance_times, times_note
 from .lines import over_steps
 
-TOP, DEAD = "top_singular", "dead"
+TOP, DEAD, VALUES = "top_singular", "dead", "singular_values"
 RATE = PHASE_AXES[0]
 LABELS = {name: look.with_unit(words) for name, words in {
     "stable_rank": "stable rank", "spectral_entropy": "singular values\nin effect",
@@ -169,3 +169,31 @@ def averages(dataset, names):
     """The dataset with these variables averaged over layers, matrices and heads."""
     return dataset.assign({name: averaged(dataset[name], [
         dim for dim in dataset[name].dims if dim in ("layer", "tensor", "head")]) for name in names if name in dataset})
+
+
+def values(dataset):
+    """One panel for each representative run: the singular values of each kind of matrix at the last measured step, from
+    the largest on."""
+    if not runs.is_measured(dataset, VALUES, "step", "tensor", "singular"):
+        return None
+    found = dataset[VALUES]
+    found = found.where(np.isfinite(found) & (found > 0))
+    found = last(found).mean("layer")
+    kinds = np.flatnonzero(found.notnull().any([dim for dim in found.dims if dim != "tensor"]).values)
+    order = 1 + found.singular.values
+
+    def draw_run(axes, run):
+        for place, kind in enumerate(kinds):
+            axes.plot(order, found.isel(run).isel(tensor=kind).transpose("singular"),
+                      **colours.line_of("tensor", str(found.tensor.values[kind]), place))
+        axes.set_yscale("log")
+        look.grid(axes)
+
+    with look.style():
+        figure, _, note = run_panels(dataset, VALUES, draw_run, "singular value, from the largest on (–)",
+                                     look.with_unit("singular value"))
+        handles = [Line2D([], [], label=str(found.tensor.values[kind]),
+                          **colours.line_of("tensor", str(found.tensor.values[kind]), place))
+                   for place, kind in enumerate(kinds)]
+        return finished(VALUES, "The singular values of each kind of matrix at the last measured step, in order; each "
+                        "is the mean over layers.", figure, dataset, handles, [note])

@@ -461,6 +461,15 @@ static const struct refused rows[] = {
         "3:21: measure.metrics: 'everything' is not one of norms, alignment, saturation, heads, attention, "
         "homogeneity, gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, forces, "
         "sharpness, spectra, spectra_values")},
+    {CASE(BASE "optimiser: adam\nweight_decay: [0.1, 1]\nmeasure: {metrics: [norms, forces]}\n",
+        "5:10: measure.metrics: forces are not known of any cell: they need weights float, norm_rule free, "
+        "and with adam a weight_decay of 0")},
+    {CASE(BASE "weights: bfloat16\nmeasure: {metrics: [forces]}\n",
+        "4:10: measure.metrics: forces are not known of any cell: they need weights float, norm_rule free, "
+        "and with adam a weight_decay of 0")},
+    {CASE(BASE "norm_rule: brake\nmeasure: {metrics: [forces]}\n",
+        "4:10: measure.metrics: forces are not known of any cell: they need weights float, norm_rule free, "
+        "and with adam a weight_decay of 0")},
     {CASE(BASE "measure: {metrics: [norms, norms]}\n", "3:28: measure.metrics: norms appears twice")},
     {CASE(BASE "measure: {metrics: norms}\n", "3:20: measure.metrics: takes a list")},
     {CASE(BASE "measure: {steps: 3}\n", "3:18: measure.steps: takes a list")},
