@@ -19,9 +19,9 @@ torch.set_num_threads(1)
 NO_TARGET = -1
 
 # Keys that a configuration may lack.
-DEFAULTS = {"network": "decoder", "decoder_layers": 0, "kv_heads": 0, "norm": "layernorm", "output_scale": 1, "qk_norm": False,
-            "precision": "float", "positions": "learned", "score_scale": "sqrt", "gated": False, "residual_scale": 1,
-            "output_bias": True, "parametrization": "standard", "base_width": 0, "z_loss": 0}
+DEFAULTS = {"network": "decoder", "decoder_layers": 0, "kv_heads": 0, "norm": "layernorm", "qk_norm": False,
+            "output_scale": 1, "precision": "float", "positions": "learned", "score_scale": "sqrt", "gated": False,
+            "residual_scale": 1, "output_bias": True, "parametrization": "standard", "base_width": 0, "z_loss": 0}
 
 
 def setting(config, key):
@@ -404,7 +404,8 @@ def forward(config, weights, inputs, hard=False):
 def output_layer(config, weights, x):
     """[B, T, C] -> [B, T, V]."""
     head = weights["token", -1] if config["tied"] else weights["output", -1]
-    return linear(config, x * narrowing(config) * setting(config, "output_scale"), head, weights.get(("output_bias", -1)))
+    scale = narrowing(config) * setting(config, "output_scale")
+    return linear(config, x * scale, head, weights.get(("output_bias", -1)))
 
 
 def logits(config, weights, inputs):

@@ -57,7 +57,8 @@ def join(parts: Sequence[xr.Dataset], paths: Sequence[str]) -> xr.Dataset:
     whole = whole.merge(sessions, combine_attrs="override")
     whole.attrs = attributes_of(originals, axes)
     if timescale:
-        whole = whole.assign_coords({DERIVED: decays(whole).transpose(*axes, missing_dims="ignore").assign_attrs(named)})
+        derived = decays(whole).transpose(*axes, missing_dims="ignore")
+        whole = whole.assign_coords({DERIVED: derived.assign_attrs(named)})
     describe(whole, originals)
     return whole
 

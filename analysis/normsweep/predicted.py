@@ -50,9 +50,9 @@ def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | Non
     coarse      the axis has no second value below the first prediction
     unstable    the norms of the two runs part so quickly that errors would decide
     coupled     the optimiser's decay (adam's) is not a factor on the parameters
-    uneven      weights do not lose the same share: decay_on leaves tensors of the layers out; decay_rule cautious; a norm_rule, which undoes
-                decay; mup at another width than base_width, unless decay_rule is independent; weights bfloat16,
-                whose rounding loses it
+    uneven      weights do not lose the same share: decay_on leaves tensors of the layers out; decay_rule cautious; a
+                norm_rule, which undoes decay; mup at another width than base_width, unless decay_rule is independent;
+                weights bfloat16, whose rounding loses it
     early       stop_when may have ended the runs at different steps
 
     `over` names the axis of repeats; None if there is none. Variables, each over learning_rate and the other axes:

@@ -21,10 +21,9 @@ def run_table(dataset: xr.Dataset) -> pd.DataFrame:
 
     Columns, in this order: the axes, each `together` axis followed by its keys; outcome; every other variable with one
     value per run, in the order of the dataset, flags as words; and NAME_last, the last measured value, for each metric
-    NAME over the steps, or NAME_encoder_last and NAME_decoder_last for one that each stack of an encoder-decoder has, and
-    forces_decay_last, forces_injection_last, ... of the last measured step's forces.
-    Metrics by layer, tensor or head are left out. Integers are Int64, with NA for a missing value;
-    a missing real is NaN, a missing text "".
+    NAME over the steps, or NAME_encoder_last and NAME_decoder_last for one that each stack of an encoder-decoder has,
+    and forces_decay_last, forces_injection_last, ... of the last measured step's forces. Metrics by layer, tensor or
+    head are left out. Integers are Int64, with NA for a missing value; a missing real is NaN, a missing text "".
 
     >>> frame = ds.sweep.table()
     >>> len(frame), list(frame.columns[:5])

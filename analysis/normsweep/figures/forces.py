@@ -250,8 +250,8 @@ def largest(dataset):
 
 
 def draw_largest(axes, part, plane):
-    """Draws one plane, and the boundary of growth. A cell that was not trained, as a search leaves out most, is pale, in
-    the colour of the nearest run of its column. Returns handles for a legend."""
+    """Draws one plane, and the boundary of growth. A cell that was not trained, as a search leaves out most, is pale,
+    in the colour of the nearest run of its column. Returns handles for a legend."""
     values = cells.map_of(part, LARGEST, plane)
     normaliser, palette, _, _ = cells.colouring(part[LARGEST], [values])
     is_blank = values.isnull() & cells.stands(part, plane)["skipped"]

@@ -183,8 +183,8 @@ IN_BENCH(spectra_without_a_direction, &small)
     CHECK(
         isnan(b->spectra.stable_rank[q]) && isnan(b->spectra.over_noise[q]) && isnan(b->spectra.entropy[q]));
     CHECK(b->spectra.qk_rank[0] == 0 && b->spectra.qk_rank[HEADS] == 0);
-    CHECK(
-        b->spectra.qk_imbalance[0] > 0 && b->spectra.qk_imbalance[0] <= 1 && isnan(b->spectra.qk_imbalance[HEADS]));
+    CHECK(b->spectra.qk_imbalance[0] > 0 && b->spectra.qk_imbalance[0] <= 1 &&
+          isnan(b->spectra.qk_imbalance[HEADS]));
     CHECK(isnan(b->spectra.ov_rank[HEADS]) && isnan(b->spectra.ov_imbalance[HEADS]));
     CHECK(b->spectra.ov_rank[HEADS + 1] > 0 && b->spectra.ov_imbalance[HEADS + 1] < 1);
     CHECK(isnan(b->spectra.top[place(TENSOR_V, 1)]) && isnan(b->spectra.top[place(TENSOR_W1, 1)]));
