@@ -13,7 +13,7 @@ from reference_optimisers import OPTIMISERS
 FEATURES = {
     "network": ("decoder", "encoder", "encoder_decoder"),
     "norm_placement": ("post", "pre", "out"),
-    "norm": ("layernorm", "rmsnorm", "none"),
+    "norm": ("layernorm", "rmsnorm"),  # the saturated networks without norms overflow
     "qk_norm": (False, True),
     "positions": ("learned", "sinusoidal", "rotary", "relative", "none"),
     "score_scale": ("sqrt", "none"),
@@ -87,7 +87,6 @@ def conflicts():
         against("decay", "factor", "decay_rule", "cautious"),
         only("optimiser", "adam", "decay_rule", "scaled"),
         against("decay_rule", "cautious", "optimiser", "sgd"),
-        against("norm", "none", "qk_norm", True),
         against("norm_rule", "fixed", "zero_query_key", True),
         against("norm_rule", "hyperball", "zero_query_key", True),
         only("corpus", "tokens", "sequences", "stream"),

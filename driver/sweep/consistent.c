@@ -245,6 +245,10 @@ static int check_cell(struct reader *reader, const struct walk *walk)
         return reader_fault(reader,
             measure->given ? measure->position : cell_position(sweep, walk->index, param_find("steps")),
             "measure: %.8g measured steps in %lld; the limit is %d", rows, (long long)run->steps, ROWS_MOST);
+    if (run->norm == NO_NORM && (sweep->measure.group[GROUP_SATURATION] || sweep->measure.group[GROUP_HEADS]))
+        return reader_fault(reader, measure->position,
+            "measure.metrics: saturation and heads are of 1000 times the weights, which overflow with norm "
+            "none; leave them out");
     /* A search interpolates between ends of runs, and predicts from norms over all their steps. */
     if (sweep->refine.kind != REFINE_NONE && run->stop_when != STOP_NEVER)
         return reader_fault(reader, reader_named(sweep, "stop_when")->position,

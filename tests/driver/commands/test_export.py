@@ -120,6 +120,9 @@ REFUSED = {
     "rmsnorm with learned positions": (
         {"norm": "rmsnorm"},
         "gpt2 needs norm: layernorm, not rmsnorm; llama needs positions: rotary, not learned"),
+    "no norm": (
+        {"norm": "none"},
+        "norm: none fits neither gpt2, which needs layernorm, nor llama, which needs rmsnorm"),
     "rmsnorm without gates": (
         {"norm": "rmsnorm", "positions": "rotary"},
         "gpt2 needs positions: learned or sinusoidal or none, not rotary; llama needs gated: true, not false"),

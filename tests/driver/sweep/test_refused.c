@@ -192,6 +192,9 @@ static const struct refused rows[] = {
         "to the gradient")},
     {CASE(BASE "decay: factor\ndecay_rule: cautious\n",
         "4:13: decay_rule: cautious chooses weight by weight; decay factor multiplies all of them")},
+    {CASE(BASE "norm: [rmsnorm, none]\nmeasure: {metrics: [norms, heads]}\n",
+        "4:10: measure.metrics: saturation and heads are of 1000 times the weights, which overflow with norm "
+        "none; leave them out")},
     {CASE(BASE "norm: [rmsnorm, none]\nqk_norm: true\n",
         "4:10: qk_norm: with norm none there is no norm for queries and keys; leave one of the two out")},
     {CASE(BASE "decay_on: gains+bias\n",
