@@ -12,7 +12,7 @@ from replay import word
 
 pytestmark = pytest.mark.thorough("draws combinations of every two words")
 
-SEED, COUNT, FLOATS = 3, 100, 24
+SEED, COUNT, FLOATS = 2, 100, 24
 TOLERANCE = {"double": 1e-10, "float": 1e-4}
 BOOLEANS = {"true": "1", "false": "0"}  # as replay takes them
 CASES = [("double", i) for i in range(COUNT)] + [("float", i) for i in range(FLOATS)]
