@@ -237,6 +237,7 @@ static void rule_norms(const struct optimiser *o, scalar *weights, double rate)
             continue;
         double norm = norm_of(o, at, size), wanted = o->norm ? o->norm[i] : 0;
         if (o->options.norm_rule == NORM_HYPERBALL) {
+            INVARIANT(before, "no room for the weights before the step");
             double factor = norm > 0 ? rate * portion->rate * wanted / norm : 0;
             for (int64_t k = 0; k < size; k++)
                 at[k] = (scalar)((double)before[k] + factor * (double)at[k]);

@@ -32,7 +32,8 @@ def scripts():
     """{name: its blocks of Python} of the pages that open a dataset of a sweep; of the manual; of the ten lines."""
     found = {page.name: documents.blocks(page) for page in documents.PAGES}
     found = {name: [block.text for block in blocks if block.language == "python"
-                    and not reason(NOT_EXECUTED, block.text) and OF_TIMESCALES not in block.text] for name, blocks in found.items()}
+                    and not reason(NOT_EXECUTED, block.text) and OF_TIMESCALES not in block.text]
+             for name, blocks in found.items()}
     found["normsweep.1"] = [block.text for block in documents.manual_blocks() if block.language == "python"]
     found["oneliners.py"] = [(documents.DOCS / "oneliners.py").read_text()]
     return {name: blocks for name, blocks in found.items() if OPENED.search("".join(blocks))}

@@ -167,6 +167,7 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
         return layout_refuse(error, view->name);
     axis->name = strdup(name);
     axis->length = (int64_t)length;
+    INVARIANT(param_count > 0, "no parameters");
     axis->param = calloc(param_count, sizeof(const struct param *));
     if (!axis->name || !axis->param)
         return layout_error(error, view->name, ENOMEM);
