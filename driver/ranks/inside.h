@@ -50,6 +50,9 @@ char *mpirun_map(const struct mpirun *mpirun);
  * chosen one, another choice beside it could be an error. Takes a third of a second. */
 bool mpirun_may_set_network(void);
 
+/* Tells Open MPI 4 where its session folders are to be. */
+#define SESSION_VARIABLE "OMPI_MCA_orte_tmpdir_base"
+
 /* The folder in which Open MPI creates its session folders. Sets *variable to the name of the environment
  * variable that chooses it, "" if none does. Borrowed. */
 const char *mpirun_folder(const char **variable);

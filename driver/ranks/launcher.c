@@ -437,6 +437,32 @@ static int judge_loss(const struct launcher *l, int starts, struct error *error)
 }
 
 /*
+ * Gives mpirun 4 a session folder that no other one shares: they have a parent that each removes when it ends,
+ * and one that begins at that moment fails ("A call to mkdir was unable to create the desired directory").
+ * Returns its path, for remove_folder; NULL: mpirun makes do with the shared one. It is set here as well, where
+ * rank_processes_tidy looks for what a killed mpirun has left.
+ */
+static char *own_folder(const struct mpirun *mpirun, const struct hosts *hosts)
+{
+    const char *variable, *folder = mpirun_folder(&variable);
+    char *path;
+
+    if (mpirun->release != 4 || hosts->count != 1 || asprintf(&path, "%s/normsweep-XXXXXX", folder) < 0)
+        return NULL;
+    if (mkdtemp(path) && setenv(SESSION_VARIABLE, path, 1) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+static void remove_folder(char *path)
+{
+    if (path)
+        rmdir(path); /* fails if mpirun has left anything in it */
+    free(path);
+}
+
+/*
  * Finds the hosts, and sets the variables for them. Returns the number of ranks to start; 0: as many as the
  * allocation has slots.
  *
@@ -448,7 +474,8 @@ static int judge_loss(const struct launcher *l, int starts, struct error *error)
  * Without a number of workers each slot trains, and the coordinator, which sleeps, is one rank more. With
  * Slurm it is one of the tasks that the user has counted.
  */
-static int prepare_hosts(struct command_line *line, const struct launch *launch, bool allocation)
+static int prepare_hosts(
+    struct command_line *line, const struct launch *launch, bool allocation, char **folder)
 {
     int workers = launch->workers, ranks = workers > 0 ? workers + 1 : 0, release = launch->mpirun->release;
     bool chosen = getenv("OMPI_MCA_btl") || getenv("OMPI_MCA_pml");
@@ -476,6 +503,7 @@ static int prepare_hosts(struct command_line *line, const struct launch *launch,
         set_variable(line, "OMPI_MCA_oob_tcp_keepalive_intvl", "10");
         set_variable(line, "OMPI_MCA_oob_tcp_keepalive_probes", "4");
     }
+    *folder = own_folder(launch->mpirun, &hosts);
     snprintf(spares, sizeof(spares), "%d", hosts.count > 0 ? launch->spares : 0);
     set_variable(line, SPARES_VARIABLE, spares);
     hosts_release(&hosts);
@@ -488,7 +516,8 @@ int launcher_run(const struct launch *launch, struct error *error)
 {
     struct command_line line = {.count = 0};
     bool allocation = mpirun_has_allocation(launch->mpirun), elsewhere = launch->workers == 0 || allocation;
-    int ranks = prepare_hosts(&line, launch, allocation), starts = 0;
+    char *folder;
+    int ranks = prepare_hosts(&line, launch, allocation, &folder), starts = 0;
     int status = compose(&line, launch, ranks, error);
 
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what mpirun leaves can be found */
@@ -513,6 +542,7 @@ int launcher_run(const struct launch *launch, struct error *error)
         if (status == -1 && launcher.news.stage == STAGE_NONE)
             pump_tell_noise(&launcher.error); /* mpirun may have said why */
     }
+    remove_folder(folder);
     free((void *)line.argument);
     free(line.program);
     return status;

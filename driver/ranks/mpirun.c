@@ -212,7 +212,7 @@ int mpirun_find(struct mpirun *mpirun, struct error *error)
 
 const char *mpirun_folder(const char **variable)
 {
-    static const char *const variables[] = {"OMPI_MCA_orte_tmpdir_base", "TMPDIR", "TEMP", "TMP"};
+    static const char *const variables[] = {SESSION_VARIABLE, "TMPDIR", "TEMP", "TMP"};
 
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         if (getenv(variables[i])) {

@@ -84,6 +84,7 @@ def test_a_killed_mpirun_leaves_nothing(sweep, tmp_path):
         assert "the coordinator was lost; starting again" in command.text["err"]
     left = {path for path in tmp_path.rglob("*") if not path.is_dir()}
     assert left == others | {sweep, tmp_path / "sweep.nc"}
+    assert not list(temporary.glob("normsweep-*"))
 
 
 def test_an_mpirun_that_has_the_number_of_a_killed_one(sweep, tmp_path):
