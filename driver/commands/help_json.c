@@ -175,6 +175,7 @@ static void put_sweep(struct json_writer *writer)
     json_writer_whole(writer, "notes_bytes", NOTES_LONGEST);
     json_writer_whole(writer, "refine_axes", REFINE_AXES);
     json_writer_whole(writer, "refine_coarse", REFINE_COARSE_MOST);
+    json_writer_whole(writer, "refine_at_once", REFINE_AT_ONCE_MOST);
     json_writer_close(writer, '}');
 }
 

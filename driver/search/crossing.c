@@ -6,6 +6,11 @@
  * outside of it, as where runs diverge before growth ends. So with a useless guess a search takes up to
  * log2(length) runs outward, and three for each halving afterwards.
  *
+ * With at_once, a round is several runs, and what was found is looked at when all of them have ended. The
+ * first round has the smallest value and others at equal distances; one that has a guess has the runs on both
+ * sides of it, and others further and further away, at distances that grow by the same factor up to the ends
+ * of the range; one that takes the middle divides the range evenly.
+ *
  * Where it finds neighbours, one of which diverged, the search goes on from the higher one in the same
  * way. If runs beyond it are known to be on different sides, it takes up their last change of side, so that
  * the crossing that is found is the last one between runs that were trained.
@@ -18,11 +23,24 @@
 
 enum { SLOW_MOST = 2 };
 
-void crossing_begin(struct crossing *crossing, int64_t length, const signed char *side)
+static void forget(struct crossing *crossing)
 {
-    INVARIANT(length > 0, "a line of %lld runs", (long long)length);
-    *crossing = (struct crossing){
-        .length = length, .side = side, .before = -1, .high = length, .divergence = -1, .stride = 1};
+    crossing->before = crossing->divergence = -1;
+    crossing->low = 0;
+    crossing->high = crossing->length;
+    crossing->stride = 1;
+    crossing->slow = 0;
+}
+
+void crossing_begin(struct crossing *crossing)
+{
+    int64_t length = crossing->length, count = length < crossing->at_once ? length : crossing->at_once;
+
+    INVARIANT(length > 0 && count > 0, "a line of %lld runs, %lld", (long long)length, (long long)count);
+    crossing->end = CROSSING_SEARCHES;
+    forget(crossing);
+    for (int64_t i = 0; i < count; i++)
+        crossing->want(crossing->context, i * length / count);
 }
 
 static int64_t within(double place, int64_t least, int64_t most)
@@ -30,43 +48,97 @@ static int64_t within(double place, int64_t least, int64_t most)
     return !(place > (double)least) ? least : place < (double)most ? (int64_t)lround(place) : most;
 }
 
-/* No run on another side is known: the guess, but at least a step that doubles each time. */
-static int64_t choose_outward(struct crossing *crossing, double guess)
+/* Wants `count` runs from `from` on, in steps of `step`, at distances 0, then up to `most` by equal factors.
+ */
+static void want_away(
+    const struct crossing *crossing, int64_t from, int64_t step, int64_t most, int64_t count)
 {
-    int64_t last = crossing->length - 1;
+    int64_t next = 0;
 
-    if (isnan(guess))
-        return last;
-    int64_t least = crossing->low + crossing->stride < last ? crossing->low + crossing->stride : last;
+    for (int64_t i = 0; i < count && next <= most; i++, next++) {
+        int64_t far = i > 0 ? (int64_t)lround(pow((double)most + 1, (double)i / (double)count)) - 1 : 0;
+        next = far > next && far <= most ? far : next;
+        crossing->want(crossing->context, from + step * next);
+    }
+}
+
+/* Wants runs from `least` to `most` around the guess: alone, the nearest one, but none below `outward`. */
+static void want_around(
+    const struct crossing *crossing, double guess, int64_t least, int64_t most, int64_t outward)
+{
+    int64_t nearest = within(guess, outward, most), count = crossing->at_once;
+    int64_t above = guess > (double)nearest && nearest < most ? nearest + 1 : nearest;
+    int64_t below = above - least, room = most - above + 1; /* runs on both sides */
+    int64_t up = (count + 1) / 2 < room ? (count + 1) / 2 : room;
+    int64_t down = count - up < below ? count - up : below;
+
+    if (count == 1) {
+        crossing->want(crossing->context, nearest);
+        return;
+    }
+    up = count - down < room ? count - down : room;
+    want_away(crossing, above, 1, most - above, up);
+    want_away(crossing, above - 1, -1, below - 1, down);
+}
+
+/* Wants runs that divide the range between two others evenly. */
+static void want_evenly(const struct crossing *crossing, int64_t low, int64_t high)
+{
+    int64_t room = high - low - 1, count = crossing->at_once < room ? crossing->at_once : room;
+
+    for (int64_t i = 1; i <= count; i++)
+        crossing->want(crossing->context, low + i * (high - low) / (count + 1));
+}
+
+/* No run on another side is known: the guess, but at least a step that doubles each time. */
+static void choose_outward(struct crossing *crossing, double guess)
+{
+    int64_t last = crossing->length - 1, low = crossing->low;
+
+    if (isnan(guess)) {
+        int64_t count = crossing->at_once < last - low ? crossing->at_once : last - low;
+        for (int64_t i = 1; i <= count; i++)
+            crossing->want(crossing->context, low + i * (last - low) / count);
+        return;
+    }
+    int64_t outward = low + crossing->stride < last ? low + crossing->stride : last;
     if (crossing->before >= 0) /* the first guess may well be right to the nearest run */
         crossing->stride *= 2;
-    return within(guess, least, last);
+    want_around(crossing, guess, low + 1, last, outward);
 }
 
-static int64_t choose_inside(struct crossing *crossing, double guess)
+static void choose_inside(struct crossing *crossing, double guess)
 {
-    bool likely = guess > (double)(crossing->low - 1) && guess < (double)(crossing->high + 1);
+    int64_t low = crossing->low, high = crossing->high;
 
-    if (likely && crossing->slow < SLOW_MOST)
-        return within(guess, crossing->low + 1, crossing->high - 1);
+    if (guess > (double)(low - 1) && guess < (double)(high + 1) && crossing->slow < SLOW_MOST) {
+        want_around(crossing, guess, low + 1, high - 1, low + 1);
+        return;
+    }
     crossing->slow = 0;
-    return crossing->low + (crossing->high - crossing->low) / 2;
+    want_evenly(crossing, low, high);
 }
 
-/* The wanted run is the new end of the range, on its side. */
+/* The new range is where the runs of the round, which are inside of the old one, last change their side. */
 static void narrow(struct crossing *crossing)
 {
-    int64_t run = crossing->wanted, range = crossing->high - crossing->low;
+    int64_t range = crossing->high - crossing->low, high = crossing->high;
+    bool open = high == crossing->length;
 
-    if (run > 0 && crossing->side[run] == crossing->side[crossing->low]) {
-        crossing->before = crossing->low;
-        crossing->low = run;
-    } else if (run > 0) {
-        if (crossing->high == crossing->length)
-            range = 2 * (run - crossing->low); /* the first end of the range: not slow */
-        crossing->high = run;
+    for (int64_t run = crossing->low + 1; run < high; run++) {
+        if (crossing->side[run] == SIDE_OPEN)
+            continue;
+        if (crossing->side[run] == crossing->side[crossing->low]) {
+            crossing->before = crossing->low;
+            crossing->low = run;
+            crossing->high = high;
+        } else if (crossing->high == high) {
+            crossing->high = run;
+        }
     }
-    if (crossing->high < crossing->length)
+    if (open) /* the first end of the range: not slow */
+        crossing->slow = 0;
+    else
         crossing->slow = 2 * (crossing->high - crossing->low) > range ? crossing->slow + 1 : 0;
 }
 
@@ -83,9 +155,9 @@ static bool is_diverged(const struct crossing *crossing, int64_t run)
 /* Begins a new search at `high`, where the runs that are known from there on last change their side. */
 static void go_on(struct crossing *crossing)
 {
-    int64_t known = crossing->high, divergence = crossing->low, length = crossing->length;
+    int64_t first = crossing->high, known = first, divergence = crossing->low, length = crossing->length;
 
-    crossing_begin(crossing, length, crossing->side);
+    forget(crossing);
     crossing->low = known;
     crossing->divergence = divergence;
     for (int64_t i = known + 1; i < length; i++) {
@@ -98,6 +170,12 @@ static void go_on(struct crossing *crossing)
             crossing->low = i;
         }
         known = i;
+    }
+    /* If several runs at once have crossed and come back, the line goes on behind the last of them. */
+    bool back = crossing->side[known] == crossing->side[first] && !is_diverged(crossing, first);
+    if (crossing->at_once > 1 && back && known < length - 1) {
+        crossing->low = known;
+        crossing->high = length;
     }
 }
 
@@ -116,18 +194,16 @@ static void take_divergence(struct crossing *crossing)
         crossing->low = before;
 }
 
-void crossing_take(struct crossing *crossing, crossing_guess *guess, void *context)
+void crossing_take(struct crossing *crossing, crossing_guess *guess)
 {
-    enum side side = (enum side)crossing->side[crossing->wanted];
-
-    INVARIANT(
-        crossing->end == CROSSING_SEARCHES && side != SIDE_OPEN, "side %d, end %d", side, crossing->end);
-    if (side == SIDE_NONE) {
-        crossing->lacking = crossing->wanted;
-        crossing->wanted = -1;
-        crossing->end = CROSSING_LACKS;
-        return;
-    }
+    INVARIANT(crossing->end == CROSSING_SEARCHES && crossing->side[0] != SIDE_OPEN, "side %d, end %d",
+        crossing->side[0], crossing->end);
+    for (int64_t run = 0; run < crossing->length; run++)
+        if (crossing->side[run] == SIDE_NONE) {
+            crossing->lacking = run;
+            crossing->end = CROSSING_LACKS;
+            return;
+        }
     narrow(crossing);
     while (
         is_found(crossing) && (is_diverged(crossing, crossing->low) || is_diverged(crossing, crossing->high)))
@@ -135,19 +211,19 @@ void crossing_take(struct crossing *crossing, crossing_guess *guess, void *conte
     bool at_end = crossing->low == crossing->length - 1;
     if (is_found(crossing) || at_end) {
         crossing->end = at_end && crossing->divergence < 0 ? CROSSING_SAME : CROSSING_FOUND;
-        crossing->wanted = -1;
         if (at_end && crossing->divergence >= 0)
             take_divergence(crossing);
     } else if (crossing->high == crossing->length) {
-        crossing->wanted = choose_outward(crossing, guess(context, crossing->low, crossing->before));
+        choose_outward(crossing, guess(crossing->context, crossing->low, crossing->before));
     } else {
-        crossing->wanted = choose_inside(crossing, guess(context, crossing->low, crossing->high));
+        choose_inside(crossing, guess(crossing->context, crossing->low, crossing->high));
     }
 }
 
-double crossing_expected(int64_t length)
+double crossing_expected(int64_t length, int64_t at_once)
 {
-    double runs = 4.1 + 0.75 * log2((double)length / 64);
+    double more = 3.1 + 0.75 * log2((double)length / 64); /* rounds of one run after the first */
+    double rounds = 1 + fmax(more, 1) / (1 + log2((double)at_once));
 
-    return fmin((double)length, fmax(runs, 2));
+    return fmin((double)length, rounds * (double)at_once);
 }

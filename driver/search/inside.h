@@ -16,8 +16,10 @@ enum crossing_end {
 
 struct crossing {
     int64_t length; /* runs, numbered from the smallest value of the axis */
+    int64_t at_once; /* runs of a round, at most */
     const signed char *side; /* [length] enum side. Borrowed */
-    int64_t wanted; /* the run to train next; -1: the search has ended */
+    void (*want)(void *context, int64_t run); /* called for each run of the next round */
+    void *context; /* of want, and of guesses */
     enum crossing_end end;
     int64_t low; /* the last run known to be on the side from which the search goes */
     int64_t before; /* the one known before it; -1: none */
@@ -25,7 +27,7 @@ struct crossing {
     int64_t divergence; /* divergence begins or ends behind this run, as was found last; -1: nowhere */
     int64_t stride; /* of the next step outward, while no `high` is known */
     int64_t lacking; /* CROSSING_LACKS: that run */
-    int slow; /* choices in a row that have not halved the range between low and high */
+    int slow; /* rounds in a row that have not halved the range between low and high */
 };
 
 /*
@@ -34,14 +36,14 @@ struct crossing {
  */
 typedef double crossing_guess(void *context, int64_t a, int64_t b);
 
-/* `side` is SIDE_OPEN for all runs. */
-void crossing_begin(struct crossing *crossing, int64_t length, const signed char *side);
+/* Wants the first round of the fields above `end`, which are set; `side` is SIDE_OPEN for all runs. */
+void crossing_begin(struct crossing *crossing);
 
-/* The wanted run has ended, on the side that `side` now says; chooses the next one. */
-void crossing_take(struct crossing *crossing, crossing_guess *guess, void *context);
+/* All runs of a round have ended, on the sides that `side` now says; wants the next round, or sets `end`. */
+void crossing_take(struct crossing *crossing, crossing_guess *guess);
 
 /* Roughly how many runs a search along such a line takes. */
-double crossing_expected(int64_t length);
+double crossing_expected(int64_t length, int64_t at_once);
 
 /*
  * A search in a rectangle of runs for all neighbours on different sides. A coarse pass trains every N-th run

@@ -129,7 +129,7 @@ static struct halving halving_of(struct search *s, int64_t region)
 static double region_expected(const struct refine *refine, const int64_t length[2], int64_t runs)
 {
     if (refine->kind == REFINE_LINES)
-        return runs > 0 ? crossing_expected(runs) : 0;
+        return runs > 0 ? crossing_expected(runs, refine->at_once) : 0;
     return halving_expected(length, refine->coarse);
 }
 
@@ -176,8 +176,12 @@ static void begin_region(struct search *s, int64_t number)
         const struct halving halving = halving_of(s, number);
         halving_begin(&halving);
     } else if (region->length > 0) {
-        crossing_begin(&region->crossing, region->length, s->side + number * s->size);
-        choose(s, region->crossing.wanted);
+        region->crossing = (struct crossing){.length = region->length,
+            .at_once = s->refine->at_once,
+            .side = s->side + number * s->size,
+            .want = choose,
+            .context = s};
+        crossing_begin(&region->crossing);
     }
     if (region->open == 0)
         end_region(s, number);
@@ -280,22 +284,20 @@ void search_take(struct search *s, int64_t cell, enum outcome outcome)
     struct region *region = &s->region[number];
     bool lines = s->refine->kind == REFINE_LINES;
 
-    if (lines && (region->open == 0 || s->cell[first + region->crossing.wanted] != cell))
-        return;
-    if (lines)
-        place = region->crossing.wanted;
-    if (!s->wanted[first + place] || s->side[first + place] != SIDE_OPEN)
+    if (lines) /* without skipped cells the place is at most the one in the grid */
+        for (place = place < region->length ? place : region->length - 1;
+             place >= 0 && s->cell[first + place] != cell; place--)
+            ;
+    if (place < 0 || !s->wanted[first + place] || s->side[first + place] != SIDE_OPEN)
         return;
     enum side side = side_of(s, cell, outcome);
     double left = region_left(s, region);
     s->side[first + place] = (signed char)side;
     s->asked = number;
     region->open--;
-    if (lines) {
-        crossing_take(&region->crossing, on_guess, s);
-        if (region->crossing.wanted >= 0)
-            choose(s, region->crossing.wanted);
-    } else {
+    if (lines && region->open == 0) {
+        crossing_take(&region->crossing, on_guess);
+    } else if (!lines) {
         const struct halving halving = halving_of(s, number);
         halving_take(&halving, place);
     }

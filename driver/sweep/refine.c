@@ -74,15 +74,15 @@ static int read_variable(struct reader *reader, const struct node *node)
 
 int refine_read(struct reader *reader, const struct node *node)
 {
-    enum { AXIS, AXES, VARIABLE, AT };
-    static const char *const words[] = {"axis", "axes", "variable", "at", "coarse", NULL};
+    enum { AXIS, AXES, VARIABLE, AT, COARSE };
+    static const char *const words[] = {"axis", "axes", "variable", "at", "coarse", "at_once", NULL};
     struct refine *refine = &reader->sweep->refine;
-    const struct node *coarse = NULL;
+    const struct node *coarse = NULL, *at_once = NULL;
     bool has_value = false;
 
     if (node->kind != NODE_MAP)
         return node_fault(reader, node, "refine: takes %s", key_table[KEY_REFINE].form);
-    *refine = (struct refine){.variable = METRIC_norm_growth, .at = 1, .coarse = REFINE_COARSE};
+    *refine = (struct refine){.variable = METRIC_norm_growth, .at = 1, .coarse = REFINE_COARSE, .at_once = 1};
     for (int64_t i = 0; i < node->count; i++) {
         const struct node *key = &node->key[i], *value = &node->child[i];
         int64_t word;
@@ -97,13 +97,19 @@ int refine_read(struct reader *reader, const struct node *node)
         } else if (status == 0 && word == AT) {
             status = value_real(reader, "refine.at", value, &refine->at);
             has_value = true;
-        } else if (status == 0) {
+        } else if (status == 0 && word == COARSE) {
             int64_t *width = &refine->coarse;
             status = value_integer(reader, "refine.coarse", value, 1, width);
             if (status == 0 && (*width > REFINE_COARSE_MOST || (*width & (*width - 1)) != 0))
                 status = node_fault(reader, value, "refine.coarse: %" PRId64 " is not a power of 2 up to %d",
                     *width, REFINE_COARSE_MOST);
             coarse = key;
+        } else if (status == 0) {
+            status = value_integer(reader, "refine.at_once", value, 1, &refine->at_once);
+            if (status == 0 && refine->at_once > REFINE_AT_ONCE_MOST)
+                status = node_fault(reader, value, "refine.at_once: %" PRId64 " is above %d", refine->at_once,
+                    REFINE_AT_ONCE_MOST);
+            at_once = key;
         }
         if (status < 0)
             return -1;
@@ -115,5 +121,7 @@ int refine_read(struct reader *reader, const struct node *node)
             reader, node, "refine: lacks at, the value that %s crosses", metric_table[refine->variable].name);
     if (coarse && refine->kind == REFINE_LINES)
         return node_fault(reader, coarse, "refine.coarse: without effect; it goes with axes");
+    if (at_once && refine->kind == REFINE_CELLS)
+        return node_fault(reader, at_once, "refine.at_once: without effect; it goes with axis");
     return 0;
 }

@@ -24,7 +24,7 @@ enum refine_kind {
                      first, then halved steps wherever neighbours differ */
 };
 
-enum { REFINE_AXES = 2, REFINE_COARSE = 8, REFINE_COARSE_MOST = 1 << 10 };
+enum { REFINE_AXES = 2, REFINE_COARSE = 8, REFINE_COARSE_MOST = 1 << 10, REFINE_AT_ONCE_MOST = 64 };
 
 /* How a sweep looks for a boundary, in place of training its whole grid. */
 struct refine {
@@ -34,6 +34,7 @@ struct refine {
     enum metric variable; /* one value of the whole run */
     double at; /* the value that the variable crosses */
     int64_t coarse; /* REFINE_CELLS: the first pass takes every value at this distance; a power of 2 */
+    int64_t at_once; /* REFINE_LINES: runs of a line that are trained beside each other */
 };
 
 /* A position in the sweep file; line and column count from 1. Line 0 is outside the file: see below. */

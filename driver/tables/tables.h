@@ -225,10 +225,12 @@ bool dataset_reserves(const char *name);
         "axes along which several keys change together; every label of an axis sets the same keys")          \
     X(SKIP, skip, "[{key: value}]", "none",                                                                  \
         "runs to leave out: those that match every key of an entry; a value may be a list")                  \
-    X(REFINE, refine, "{axis: key | axes: [key, key], variable: metric, at: number, coarse: N}", "none",     \
+    X(REFINE, refine,                                                                                        \
+        "{axis: key | axes: [key, key], variable: metric, at: number, coarse: N, at_once: N}", "none",       \
         "trains only what it takes to find the neighbours along the axis between which the variable "        \
-        "(norm_growth) crosses at (1); with axes: all of them in the plane, by a coarse pass of every N-th " \
-        "value (8) and halved steps where neighbours differ")                                                \
+        "(norm_growth) crosses at (1), at_once runs of a line beside each other (1); with axes: all of "     \
+        "them in the plane, by a coarse pass of every N-th value (8) and halved steps where neighbours "     \
+        "differ")                                                                                            \
     X(MEASURE, measure, "{every: N | steps: [N], metrics: [word]}",                                          \
         "{every: 100, metrics: [norms, alignment]}",                                                         \
         "what is measured and when; losses, step 0 and the last step always are; saturation, heads and "     \

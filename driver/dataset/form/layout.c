@@ -163,17 +163,19 @@ char *layout_measure_text(const struct measure *measure)
 char *layout_refine_text(const struct sweep *sweep)
 {
     const struct refine *refine = &sweep->refine;
-    char at[LABEL_SIZE], coarse[32] = "", *text;
+    char at[LABEL_SIZE], more[48] = "", *text;
 
     if (refine->kind == REFINE_NONE)
         return strdup("");
     const char *first = sweep->axis[refine->axis[0]].name;
     bool lines = refine->kind == REFINE_LINES, both = refine->axis_count == 2;
     if (!lines)
-        snprintf(coarse, sizeof(coarse), ", coarse: %lld", (long long)refine->coarse);
+        snprintf(more, sizeof(more), ", coarse: %lld", (long long)refine->coarse);
+    else if (refine->at_once > 1)
+        snprintf(more, sizeof(more), ", at_once: %lld", (long long)refine->at_once);
     if (asprintf(&text, "{%s%s%s%s%s, variable: %s, at: %s%s}", lines ? "axis: " : "axes: [", first,
             both ? ", " : "", both ? sweep->axis[refine->axis[1]].name : "", lines ? "" : "]",
-            metric_table[refine->variable].name, label_real(refine->at, at, sizeof(at)), coarse) < 0)
+            metric_table[refine->variable].name, label_real(refine->at, at, sizeof(at)), more) < 0)
         return NULL;
     return text;
 }

@@ -24,7 +24,9 @@ measure: {every: 5}
 """
 AXES = ["learning_rate", "weight_decay", "seed"]
 ALONG = sets("refine={axis: weight_decay}")
+AT_ONCE = sets("refine={axis: weight_decay, at_once: 2}")
 CELLS = sets("refine={axes: [learning_rate, weight_decay], coarse: 4}")
+REFINED = {"lines": ALONG, "pairs": AT_ONCE, "cells": CELLS}
 SAID = {"outcome", "reason", "phase"}  # of cells that are left, too
 GROWS, SHRINKS, DIVERGES = "+", "-", "d"
 BETWEEN = re.compile(r"not needed: (?:norm_growth crosses 1|divergence begins) between weight_decay (\S+) and (\S+)")
@@ -32,10 +34,10 @@ BETWEEN = re.compile(r"not needed: (?:norm_growth crosses 1|divergence begins) b
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """sweep.yaml; full.nc, its whole grid; lines.nc and cells.nc, refined."""
+    """sweep.yaml; full.nc, its whole grid; lines.nc, pairs.nc and cells.nc, refined."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "sweep.yaml").write_text(SWEEP)
-    for name, options in (("full", []), ("lines", ALONG), ("cells", CELLS)):
+    for name, options in (("full", []), ("lines", ALONG), ("pairs", AT_ONCE), ("cells", CELLS)):
         run(NORMSWEEP, "run", "sweep.yaml", *options, "-j", "0", "-o", f"{name}.nc", cwd=folder)
     return folder
 
@@ -121,6 +123,29 @@ def test_the_pair_on_every_line_is_that_of_the_whole_grid(folder):
             assert values.empty[~found.trained].all(), name
 
 
+def test_two_at_once_find_the_same_pairs(folder):
+    whole, found, single = (Found(folder / f"{name}.nc") for name in ("full", "pairs", "lines"))
+    assert check_lines(found, whole)
+    assert all(change_on(found, *line) == change_on(single, *line) for line in lines(found))
+    assert single.trained.sum() < found.trained.sum() < 2 * single.trained.sum()
+    with netCDF4.Dataset(folder / "pairs.nc") as file:
+        assert file.refine == "{axis: weight_decay, variable: norm_growth, at: 1, at_once: 2}"
+
+
+def test_two_at_once_keep_two_workers_busy(place):
+    """Of one column; two runs are under way at a time if one began before the other ended."""
+    column, together = sets("learning_rate=[0.03]", "seed=[1]", "steps=1500"), {}
+    for name, options in (("lines", ALONG), ("pairs", AT_ONCE)):
+        go(place, *column, *options, "-j", "2", "-o", f"column-{name}.nc")
+        with netCDF4.Dataset(place / f"column-{name}.nc") as file:
+            done = file["outcome"][:] == same.DONE
+            begin, end = file["begin"][:][done], file["end"][:][done]
+        together[name] = sum((begin < end[i]).sum() - (end <= begin[i]).sum() - 1 for i in range(len(end))) // 2
+        found = Found(place / f"column-{name}.nc")
+        assert change_on(found, *lines(found)[0])
+    assert together["lines"] == 0 and together["pairs"] >= 1
+
+
 def test_planes_have_all_neighbours_of_the_whole_grid(folder):
     whole, found = Found(folder / "full.nc"), Found(folder / "cells.nc")
     assert set(np.unique(found.outcome)) <= {same.DONE, same.DIVERGED, same.SKIPPED}
@@ -157,7 +182,7 @@ def test_another_variable_crosses_another_value(place, at):
 
 # ---- workers, stops, kills ----
 
-@pytest.mark.parametrize("options, name", [(ALONG, "lines.nc"), (CELLS, "cells.nc")])
+@pytest.mark.parametrize("options, name", [(ALONG, "lines.nc"), (AT_ONCE, "pairs.nc"), (CELLS, "cells.nc")])
 @pytest.mark.parametrize("jobs", ["0", "1", "2", "3"])
 def test_any_number_of_workers_trains_the_same(place, jobs, options, name):
     go(place, *options, "-j", jobs, "-o", "again.nc")
@@ -176,9 +201,10 @@ def ended(path):
 
 @pytest.fixture(scope="module")
 def slow(folder):
-    """The options of sweeps with runs of some tenths of a second; slow-lines.nc and slow-cells.nc are undisturbed."""
+    """The options of sweeps with runs of some tenths of a second; slow-lines.nc, slow-pairs.nc and slow-cells.nc are
+    undisturbed."""
     slow = sets("learning_rate=[0.03, 1]", "seed=[1]", "steps=1500")
-    for name, options in (("lines", ALONG), ("cells", CELLS)):
+    for name, options in REFINED.items():
         run(NORMSWEEP, "run", "sweep.yaml", *options, *slow, "-j", "2", "-o", f"slow-{name}.nc", cwd=folder)
     return slow
 
@@ -186,10 +212,10 @@ def slow(folder):
 # Every two of the three choices meet.
 @pytest.mark.parametrize("number, jobs, name", [
     (signal.SIGTERM, "0", "lines"), (signal.SIGTERM, "2", "cells"), (signal.SIGKILL, "0", "cells"),
-    (signal.SIGKILL, "2", "lines")])
+    (signal.SIGKILL, "2", "lines"), (signal.SIGKILL, "2", "pairs")])
 def test_a_sweep_that_is_stopped_or_killed_goes_on(slow, place, number, jobs, name):
     status = 75 if number == signal.SIGTERM else -number
-    options = ALONG if name == "lines" else CELLS
+    options = REFINED[name]
     command = [NORMSWEEP, "run", "sweep.yaml", *options, *slow, "-j", jobs, "-o", "again.nc"]
     stopped, deadline = 0, time.monotonic() + 120
     for more in 1, 2, 3:

@@ -395,6 +395,16 @@ TEST(search_finds_the_boundary_on_lines)
         {"weight_decay: [0.01, 0.3]\nseed: [9, 8, 7, 1, 2, 3]\nrefine: {axis: seed}\n", 5},
         {"weight_decay: [0.1]\nlearning_rate: [0.1, 0.03]\nrefine: {axis: weight_decay}\n", 1},
         {"weight_decay: [0.1]\nrefine: {axis: weight_decay}\n", 1},
+        /* Several runs at once; a line that is shorter. */
+        {"seed: [1, 2, 3]\n" DECAYS20 "learning_rate: [0.1, 0.03, 0.2]\n"
+         "refine: {axis: weight_decay, at_once: 2}\n",
+            6},
+        {"weight_decay: " SHUFFLED "\nlearning_rate: [0.1, 0.03]\nseed: [2, 1]\n"
+         "refine: {axis: weight_decay, at: 1.25, at_once: 10}\n",
+            6},
+        {DECAYS20
+            "seed: [1, 2]\nrefine: {axis: weight_decay, variable: final_train_loss, at: 1.1, at_once: 3}\n",
+            9},
     };
 
     for (size_t i = 0; i < sizeof(sweeps) / sizeof(*sweeps); i++)
@@ -408,13 +418,13 @@ TEST(search_passes_over_skipped_cells)
         "{weight_decay: [0.3, 1, 3]}", "{weight_decay: [0.01, 0.03, 3], seed: 1}",
         "{weight_decay: [0.01, 0.1, 1]}", "{seed: 2}", "{weight_decay: [0.01, 0.03, 0.1, 0.3, 1], seed: 1}"};
 
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 14; i++) {
         char text[1000];
         snprintf(text, sizeof(text),
             "seed: [1, 2]\nweight_decay: " SHUFFLED "\nlearning_rate: [0.1, 0.03]\nskip: [%s]\n"
-            "refine: {axis: weight_decay}\n",
-            skips[i]);
-        check_sweep_of_lines(text, 4);
+            "refine: {axis: weight_decay, at_once: %d}\n",
+            skips[i / 2], i % 2 + 1);
+        check_sweep_of_lines(text, 4 + i % 2);
     }
 }
 
