@@ -69,6 +69,19 @@ def test_script_draws_what_is_asked_for(tmp_path):
     assert "'gif' is not one of png, svg, pdf" in error
 
 
+def test_script_lists_all_figures():
+    rows = [line.split(maxsplit=1) for line in script("figures", "--list").stdout.splitlines()]
+    assert rows == [[figure.name, figure.about] for figure in figures.FIGURES]
+
+
+def test_script_draws_the_figures_of_both_stacks(tmp_path):
+    stacks = {"stack": ["encoder", "decoder"]}
+    dataset({"learning_rate": RATES}, other=stacks, stack_norm=(
+        ["step", "stack"], lambda rate, step, stack: 1 + step)).to_netcdf(tmp_path / "a.nc")
+    drawn = script("figures", tmp_path / "a.nc", "-o", tmp_path, "--format", "svg", "--only", "norms-stack").stdout
+    assert drawn.splitlines() == [f"{tmp_path}/a-norms-stack-{word}.svg" for word in stacks["stack"]]
+
+
 def test_script_where_nothing_can_be_written(tmp_path):
     made_up().to_netcdf(tmp_path / "a.nc")
     for folder in ("a.nc", "a.nc/b/c"):

@@ -124,6 +124,9 @@ def test_edge_of_stability_is_a_line_at_1():
     assert [list(line.get_ydata()) for line in axes.lines].count([1, 1]) == 1
     (far,) = panels(drawing(at_the_edge(30), "hessian-edge"))
     assert far.get_ylim()[1] > 29
+    made = at_the_edge(1)
+    made["hessian_preconditioned"] = 1 + made.hessian_stability
+    assert [axes.get_yscale() for axes in panels(drawing(made, "hessian-edge"))] == ["linear", "log"]
     found = drawing(at_the_edge(1), "hessian-steps")
     assert "largest eigenvalue\nof H" in words(found)
     assert not any(list(line.get_ydata()) == [1, 1] for line in panels(found)[0].lines)

@@ -308,6 +308,13 @@ def test_figures_over_steps_have_more_than_two_ticks():
         assert labels and all(len(one) > 2 for one in labels)
 
 
+def test_few_powers_of_ten_are_spread_over_the_axis():
+    near(scales.logarithmic_ticks(0.005, 2e5, 3), [0.01, 10, 1e4])  # 1 and 1000 would be two
+    assert near(scales.linear_ticks(0.1, 2.6, 3, fewest=2), [1, 2])
+    normaliser, *_ = scales.colour_scale([np.zeros(3)])
+    assert (normaliser.vmin, normaliser.vmax) == (0, 1)
+
+
 def test_labels_of_ticks():
     assert scales.logarithmic_words([0.01, 1, 5]) == ["0.01", "1", "5"]
     assert scales.logarithmic_words([1e-5, 3e-4, 1, 10]) == ["10⁻⁵", "3·10⁻⁴", "1", "10"]

@@ -227,6 +227,7 @@ def test_critical_sharpness_is_compared_with_the_rate_of_the_next_step():
         value, limit = axes.lines
         near(value.get_xydata(), [[0, 3 / rate], [2, 3 / rate]])
         near(limit.get_xydata(), [[0, 2 / (rate / 2 * 0.75)], [2, 2 / (rate * 0.25)]])
+    assert "Critical sharpness is 2/c" in words(drawing(made, "critical-sharpness"))
 
 
 def test_dots_of_scores_have_room():
@@ -239,3 +240,21 @@ def test_dots_of_scores_have_room():
         places = np.concatenate([line.get_xydata() for line in axes.lines])
         high = axes.transAxes.inverted().transform(axes.transData.transform(places))[:, 1]
         assert (high > 0.02).all() and (high < 0.98).all()
+
+
+@pytest.mark.parametrize("least", [0.001, 0.1])
+def test_figures_of_attention_say_what_they_mean(least):
+    made = dataset({"learning_rate": [1e-3, 1e-1], "weight_decay": [0.1, 1]}, None, [0, 10],
+                   {"layer": [0, 1], "head": [0, 1, 2]}, norm_growth=np.full((2, 2), 0.9),
+                   sink_share=(["step"], lambda rate, decay, step: rate),
+                   **{name: (["step", "layer", "head"], lambda rate, decay, step, layer, head: least + rate)
+                      for name in ("max_logit", "attention_entropy", "first_attention")})
+    sink, scores = "A head has a sink if its mean weight on the first position is above 0.3.", "Scores below 0.01"
+    for name in ("attention", "attention-steps"):
+        found = drawing(made, name)
+        assert sink in words(found) and (scores in words(found)) == (least < 0.01)
+        assert found.caption.count(sink) == 1
+    found = drawing(made, "attention-by-layer")
+    assert legend(found)[-1] == "0.3: above it a head has a sink" and (scores in words(found)) == (least < 0.01)
+    assert "From left to right within a layer: heads 0 to 2." in words(found)
+    assert all(list(axes.lines[-1].get_ydata()) == [0.3, 0.3] for axes in panels(found)[2::3])

@@ -9,7 +9,7 @@ KINDS = ["q", "w1", "ln1"]
 AXES = {"learning_rate": RATES, "weight_decay": DECAYS, "seed": SEEDS}
 
 
-def made(axes=None, outcome=None, tiny=1e-3, **attributes):
+def made(axes=None, outcome=None, tiny=0.1, **attributes):
     """In proportion to the ratio, three times as much in w1; twice or half of it by layer, and by seed; ln1 has none.
     q is dead at the largest rate and decay, and tiny there; w1 at the least of both in layer 0."""
     axes = axes or AXES
@@ -48,18 +48,19 @@ def test_marks_are_means_over_layers_and_seeds():
     near(full, [(x, 9 * x) for x in ratios], rtol=1e-9)  # three times, at step 2 three times that before
     near(half, [(0.1, 1.8)], rtol=1e-9)  # of layer 1 alone
     assert not empty and len(marks(q)[0]) == 5 and not marks(q)[1]
-    near(marks(q)[2], [(0.1 ** 0.5, 3e-3)], rtol=1e-9)
+    near(marks(q)[2], [(0.1 ** 0.5, 0.3)], rtol=1e-9)
     ranges = [line.get_ydata() for line in w1.lines if line.get_marker() == "None" and line.get_linewidth() == 0.6]
     assert sorted(round(high / low, 9) for low, high in ranges) == [4, 16, 16, 16, 16, 16]
     line, = (line for line in w1.lines if line.get_linestyle() == "--")
     near(line.get_ydata() / line.get_xdata(), [9, 9], rtol=1e-9)
     assert legend(found) == ["in proportion to √(rate / decay)", "some are dead", "dead"]
     assert "Dead: below a quarter" in words(found) and "over layers and seeds" in found.caption
-    assert "not shown" not in words(found) and w1.get_ylim()[0] == pytest.approx(2e-3)
+    assert "lower edge" not in words(found)
     found = drawing(made(tiny=1e-20), "top-singular")
     least = 3 * (1e-3 / 1) ** 0.5 / 4 / 1.5  # of q
-    assert "Marks of 1 dead below the panels are not shown." in words(found)
-    assert panels(found)[0].get_ylim()[0] == pytest.approx(least / 30)
+    assert "1 of the marks of what is dead lie below the panels and are drawn on the lower edge." in words(found)
+    assert panels(found)[0].get_ylim()[0] == panels(found)[1].get_ylim()[0] == pytest.approx(least)
+    near(marks(panels(found)[0])[2], [(0.1 ** 0.5, least)], rtol=1e-9)
 
 
 def test_other_axes_have_marks_of_their_own_and_a_decay_apart_from_the_rate_its_own_ratio():

@@ -31,6 +31,9 @@ def test_one_figure_for_each_stack():
     assert names[:5] == ["norms", "norms-stack-encoder", "norms-stack-decoder", "norms-by-layer-encoder",
                          "norms-by-layer-decoder"]
     assert set(names) <= set(figures.names(found)) and "norms-stack" not in figures.names(found)
+    both = [one.name for one in figures.draw_all(found, ["norms-stack"])]
+    assert both == figures.of_stacks(found, ["norms-stack"]) == ["norms-stack-encoder", "norms-stack-decoder"]
+    assert figures.of_stacks(found, ["norms", "norms-stack-encoder"]) == ["norms", "norms-stack-encoder"]
     for word, slope in (("encoder", 1), ("decoder", 2)):
         shown = drawing(found, f"norms-stack-{word}")
         assert f"Made up: {word}" in words(shown) and f"Of the {word}" in shown.caption

@@ -20,96 +20,151 @@ from . import (
     homogeneity, look, phase, runs, sharpness, spectra, stacks, states, warmup, workers)
 from .drawing import Drawing
 
-__all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_all", "names", "undrawn"]
+__all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_all", "names", "of_stacks", "undrawn"]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A row: the name of the drawing, the function that makes it, the variables that it shows; what else it needs, for
-    those who ask for it in vain; and whether a dataset has that."""
+    """A row: the name of the drawing, what it shows in a line, the function that makes it, the variables that it shows;
+    what else it needs, for those who ask for it in vain; and whether a dataset has that."""
 
     name: str
+    about: str
     draw: Callable
     variables: tuple
     needs: str = "more runs that have ended, or more measured steps"
     fits: Callable = lambda dataset: True
     why_none: Callable = lambda dataset: ""  # why what it shows was measured, but has no value
+    whole: str = ""  # the name of the row, where this is the part of one stack
 
 
 NORMS = "the group norms as well"
 
 FIGURES = (
-    Figure("phase", phase.phase, ("norm_growth", "phase", "outcome")),
-    Figure("boundaries", boundaries.boundaries, ("norm_growth",),
+    Figure("phase", "growth or shrinkage of the norm over learning rate and weight decay, with the boundary",
+           phase.phase, ("norm_growth", "phase", "outcome")),
+    Figure("boundaries", "the boundaries of growth of all kinds of runs in one panel",
+           boundaries.boundaries, ("norm_growth",),
            "axes learning_rate and weight_decay and a third one, on which growth stops at two values",
            boundaries.has_lines),
-    Figure("norms", curves.norms, ("param_norm",)),
-    Figure("norms-parts", curves.parts, ("total_norm", "embedding_norm", "output_norm")),
-    Figure("norms-stack", curves.stack, ("stack_norm",)),
-    Figure("norms-by-layer", depth.norms, ("layer_norm",)),
-    Figure("norms-by-tensor", depth.tensors, ("tensor_norm",)),
-    Figure("norms-fits", fits.laws, (
-        "param_norm", "fit_aligned_norm", "fit_misaligned_norm", "fit_adam_like_norm")),
-    Figure("fits", fits.quality, (
-        "fit_sqrt_r2", "fit_linear_r2", "fit_fourth_root_r2", "fit_exponential_r2", "fit_aligned_r2",
-        "fit_misaligned_r2", "fit_adam_like_r2", "growth_exponent_r2")),
-    Figure("dynamics", curves.dynamics, ("growth_exponent", "dynamics")),
-    Figure("direction", curves.direction, ("direction_cosine",)),
-    Figure("direction-stack", curves.stack_direction, ("stack_direction_cosine",)),
-    Figure("direction-by-layer", depth.directions, ("layer_direction_cosine",)),
-    Figure("alignment", curves.alignment, (
-        "alignment", "update_alignment", "update_alignment_null", "gradient_alignment")),
-    Figure("equilibrium", equilibrium.by_tensor, (
-        "rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")),
-    Figure("forces", forces.over_steps, ("force_sum", "forces", "tensor_forces"), NORMS, forces.has_norms,
+    Figure("norms", "norm of the parameters of the layers over the steps, relative to its start",
+           curves.norms, ("param_norm",)),
+    Figure("norms-parts", "norms of all parameters, of the embeddings and of the output",
+           curves.parts, ("total_norm", "embedding_norm", "output_norm")),
+    Figure("norms-stack", "norm of each stack of an encoder-decoder",
+           curves.stack, ("stack_norm",)),
+    Figure("norms-by-layer", "norm of each layer over the steps",
+           depth.norms, ("layer_norm",)),
+    Figure("norms-by-tensor", "norm of each kind of tensor over the steps",
+           depth.tensors, ("tensor_norm",)),
+    Figure("norms-fits", "the norm beside the laws of growth that are fitted to it",
+           fits.laws, ("param_norm", "fit_aligned_norm", "fit_misaligned_norm", "fit_adam_like_norm")),
+    Figure("fits", "how well the laws of growth fit",
+           fits.quality, ("fit_sqrt_r2", "fit_linear_r2", "fit_fourth_root_r2", "fit_exponential_r2",
+                         "fit_aligned_r2", "fit_misaligned_r2", "fit_adam_like_r2",
+                         "growth_exponent_r2")),
+    Figure("dynamics", "exponent of the growth of the norm, and the law that fits best",
+           curves.dynamics, ("growth_exponent", "dynamics")),
+    Figure("direction", "cosine between the parameters at successive measured steps",
+           curves.direction, ("direction_cosine",)),
+    Figure("direction-stack", "the same of each stack of an encoder-decoder",
+           curves.stack_direction, ("stack_direction_cosine",)),
+    Figure("direction-by-layer", "the same of each layer",
+           depth.directions, ("layer_direction_cosine",)),
+    Figure("alignment", "cosine of steps, updates and gradients with the parameters, and that of momentum alone",
+           curves.alignment, ("alignment", "update_alignment", "update_alignment_null", "gradient_alignment")),
+    Figure("equilibrium", "rotation and size of each kind of tensor over those of the balance of decay and steps",
+           equilibrium.by_tensor, ("rotation", "rotation_equilibrium", "tensor_rms", "rms_equilibrium")),
+    Figure("forces", "decay, injection, chance and pull: what each has added to the square of the norm, over the steps",
+           forces.over_steps, ("force_sum", "forces", "tensor_forces"), NORMS, forces.has_norms,
            forces.why_none),
-    Figure("forces-by-tensor", forces.by_tensor, ("force_sum",), NORMS, forces.has_norms, forces.why_none),
-    Figure("forces-boundary", forces.along_boundary, ("force_sum",),
+    Figure("forces-by-tensor", "the same of each kind of tensor, over the whole run",
+           forces.by_tensor, ("force_sum",), NORMS, forces.has_norms, forces.why_none),
+    Figure("forces-boundary", "the same as shares of decay, along the boundary of growth",
+           forces.along_boundary, ("force_sum",),
            f"axes learning_rate and weight_decay, on which growth stops, and {NORMS}", forces.has_norms,
            forces.why_none),
-    Figure("forces-plane", forces.largest, ("force_sum",), NORMS, forces.has_norms, forces.why_none),
-    Figure("top-singular", spectra.top_singular, (spectra.TOP, spectra.DEAD),
+    Figure("forces-plane", "the force that has added most, over the axes of the grid",
+           forces.largest, ("force_sum",), NORMS, forces.has_norms, forces.why_none),
+    Figure("top-singular", "largest singular value of each kind of matrix over sqrt(learning rate / weight decay)",
+           spectra.top_singular, (spectra.TOP, spectra.DEAD),
            "runs that have ended with several learning rates or weight decays above 0"),
-    Figure("spectra", spectra.ranks, spectra.RANKS),
-    Figure("spectra-heads", spectra.heads, spectra.HEADS),
-    Figure(spectra.VALUES, spectra.values, (spectra.VALUES,)),
-    Figure("steps", curves.sizes, ("step_size", "update_norm", "grad_norm")),
-    Figure("steps-by-layer", depth.steps, ("layer_step_size", "layer_alignment", "layer_gradient_alignment")),
-    Figure("saturation", states.saturation, ("saturation", "hard_saturation")),
-    Figure("saturation-by-layer", states.saturation_over_time, ("saturation",)),
-    Figure("saturation-final", states.saturation_final, ("saturation_final", "hard_saturation_final")),
-    Figure("homogeneity", homogeneity.homogeneity, (
-        "homogeneity", "homogeneity_degree", "output_homogeneity_degree")),
-    Figure("heads", heads.histogram, ("heads_histogram",)),
-    Figure("heads-by-layer", heads.by_layer, ("positions_attended", "fraction_attended", "share_above_one")),
-    Figure("heads-by-token", heads.tokens, ("attended_histogram",)),
-    Figure("attention", attention.plane, attention.WHOLE, "several runs that have ended"),
-    Figure("attention-steps", attention.steps, attention.WHOLE),
-    Figure("attention-by-layer", attention.by_layer, ("max_logit", "attention_entropy", "first_attention")),
-    Figure("activations", attention.activations, ("activation_rms",)),
-    Figure("activations-largest", attention.largest, ("activation_max",)),
-    Figure("gradients", gradients.by_layer, ("mean_gradient_norm", "gradient_depth_slope")),
-    Figure("gradients-last", gradients.last, ("mean_gradient_norm",)),
-    Figure("hessian", hessian.density, ("hessian_ritz", "hessian_weight")),
-    Figure("hessian-edge", hessian.edge, hessian.EDGE),
-    Figure("hessian-steps", hessian.steps, hessian.BY_STEP),
-    Figure("hessian-layers", hessian.layers, ("layer_hessian_ritz", "layer_hessian_weight")),
-    Figure("hessian-ends", hessian.layer_ends, tuple(hessian.ENDS)),
-    Figure("critical-sharpness", sharpness.sharpness, ("critical_sharpness",)),
-    Figure("residual", states.norms, ("residual_norm",)),
-    Figure("residual-cosine", states.cosines, ("residual_cosine",)),
-    Figure("residual-growth", states.growth, tuple(states.GROWTH)),
-    Figure("lyapunov", exponents.spectra, exponents.KINDS),
-    Figure("lyapunov-plane", exponents.at_the_end, ("lyapunov",)),
-    Figure("trainability", exponents.trainability, ("angle_exponent", "gradient_exponent")),
-    Figure("losses", curves.losses, ("train_loss", "valid_loss", "unigram_loss")),
-    Figure("final-losses", curves.final_losses, ("final_train_loss", "final_valid_loss")),
-    Figure("warmup", warmup.warmup, ("final_valid_loss", "final_train_loss"), "an axis warmup_steps", warmup.has_axis),
-    Figure("predictions", curves.predictions, ("accuracy", "predicted_entropy")),
-    Figure("grokking", grokking.grokking, ("accuracy",),
+    Figure("spectra", "stable rank, singular values in effect, the largest over that of noise, over the steps",
+           spectra.ranks, spectra.RANKS),
+    Figure("spectra-heads", "rank and imbalance of the products of each head's matrices, over the steps",
+           spectra.heads, spectra.HEADS),
+    Figure(spectra.VALUES, "all singular values of each kind of matrix at the last measured step",
+           spectra.values, (spectra.VALUES,)),
+    Figure("steps", "norms of steps, updates and gradients over the steps",
+           curves.sizes, ("step_size", "update_norm", "grad_norm")),
+    Figure("steps-by-layer", "norm of the step in each layer, and its cosine with the layer's parameters",
+           depth.steps, ("layer_step_size", "layer_alignment", "layer_gradient_alignment")),
+    Figure("saturation", "cosine of the states with those of the saturated network, after each layer",
+           states.saturation, ("saturation", "hard_saturation")),
+    Figure("saturation-by-layer", "the same over the steps",
+           states.saturation_over_time, ("saturation",)),
+    Figure("saturation-final", "the same of the output layer's input, over the steps",
+           states.saturation_final, ("saturation_final", "hard_saturation_final")),
+    Figure("homogeneity", "how close the network is to a homogeneous function of its parameters",
+           homogeneity.homogeneity, ("homogeneity", "homogeneity_degree", "output_homogeneity_degree")),
+    Figure("heads", "heads of the saturated network by the number of positions that they attend to",
+           heads.histogram, ("heads_histogram",)),
+    Figure("heads-by-layer", "the same for each head of each layer",
+           heads.by_layer, ("positions_attended", "fraction_attended", "share_above_one")),
+    Figure("heads-by-token", "the same for each head, over the tokens",
+           heads.tokens, ("attended_histogram",)),
+    Figure("attention", "share of heads with a sink, largest score, mean entropy, over the axes of the grid",
+           attention.plane, attention.WHOLE, "several runs that have ended"),
+    Figure("attention-steps", "the same over the steps",
+           attention.steps, attention.WHOLE),
+    Figure("attention-by-layer", "largest score, entropy and attention to the first position of each head",
+           attention.by_layer, ("max_logit", "attention_entropy", "first_attention")),
+    Figure("activations", "root mean square of the residual stream after each block",
+           attention.activations, ("activation_rms",)),
+    Figure("activations-largest", "largest element of the residual stream over the median, after each block",
+           attention.largest, ("activation_max",)),
+    Figure("gradients", "gradients of untrained networks along the layers",
+           gradients.by_layer, ("mean_gradient_norm", "gradient_depth_slope")),
+    Figure("gradients-last", "gradients of the last layer of untrained networks, over the number of layers",
+           gradients.last, ("mean_gradient_norm",)),
+    Figure("hessian", "spectral density of the loss's Hessian at the first and the last measured step",
+           hessian.density, ("hessian_ritz", "hessian_weight")),
+    Figure("hessian-edge", "largest eigenvalue over its bound at the edge of stability, over the steps",
+           hessian.edge, hessian.EDGE),
+    Figure("hessian-steps", "largest and smallest eigenvalue of the Hessian, and its trace, over the steps",
+           hessian.steps, hessian.BY_STEP),
+    Figure("hessian-layers", "spectral density of each layer's block of the Hessian",
+           hessian.layers, ("layer_hessian_ritz", "layer_hessian_weight")),
+    Figure("hessian-ends", "largest and smallest eigenvalue of each layer's block",
+           hessian.layer_ends, tuple(hessian.ENDS)),
+    Figure("critical-sharpness", "critical sharpness beside the largest eigenvalue and the rate of the steps",
+           sharpness.sharpness, ("critical_sharpness",)),
+    Figure("residual", "norm of the residual stream after each block",
+           states.norms, ("residual_norm",)),
+    Figure("residual-cosine", "cosine of the residual stream before and after each block",
+           states.cosines, ("residual_cosine",)),
+    Figure("residual-growth", "growth per block of the stream, of gradients and of angles between tokens",
+           states.growth, tuple(states.GROWTH)),
+    Figure("lyapunov", "Lyapunov exponents at the first and the last measured step",
+           exponents.spectra, exponents.KINDS),
+    Figure("lyapunov-plane", "the largest Lyapunov exponent over the axes of the grid",
+           exponents.at_the_end, ("lyapunov",)),
+    Figure("trainability", "loss at the end, and where the exponents of the untrained network are 0",
+           exponents.trainability, ("angle_exponent", "gradient_exponent")),
+    Figure("losses", "training and validation loss over the steps",
+           curves.losses, ("train_loss", "valid_loss", "unigram_loss")),
+    Figure("final-losses", "losses at the end over the axes of the grid",
+           curves.final_losses, ("final_train_loss", "final_valid_loss")),
+    Figure("warmup", "loss at the end over the steps of warmup",
+           warmup.warmup, ("final_valid_loss", "final_train_loss"), "an axis warmup_steps", warmup.has_axis),
+    Figure("predictions", "accuracy and entropy of the predictions over the steps",
+           curves.predictions, ("accuracy", "predicted_entropy")),
+    Figure("grokking", "accuracy over the steps, and the steps from memory to generalisation",
+           grokking.grokking, ("accuracy",),
            "accuracy over the steps of several weight decays, and a run that gets to 0.99",
            grokking.has_grokked),
-    Figure("workers", workers.workers, TIMES, "a run that was begun"),
+    Figure("workers", "what each worker did, and how busy they were",
+           workers.workers, TIMES, "a run that was begun"),
 )
 
 # Figures of several sweeps: from {name: dataset} to a Drawing or None.
@@ -155,11 +210,12 @@ def table(dataset, wanted=()):
     named = {figure.name for figure in rows}
     plain = [name for name in wanted if name in dataset.data_vars and name not in named
              and curves.is_drawable(dataset, name)]
-    rows += [Figure(name, lambda dataset, name=name: curves.plain_plot(dataset, name), (name,))
+    rows += [Figure(name, "", lambda dataset, name=name: curves.plain_plot(dataset, name), (name,))
              for name in dict.fromkeys([*undrawn(dataset), *plain])]
     found = []
     for figure in rows:
-        found += [replace(figure, name=f"{figure.name}-{word}", draw=stacks.drawer(figure.draw, word))
+        found += [replace(figure, name=f"{figure.name}-{word}", draw=stacks.drawer(figure.draw, word),
+                          whole=figure.name)
                   for word in stacks.of_figure(dataset, figure.variables)] or [figure]
     return found
 
@@ -170,9 +226,16 @@ def names(dataset, wanted=(), sure=False):
     return [figure.name for figure in table(dataset, wanted) if not sure or figure.fits(dataset)]
 
 
+def of_stacks(dataset, wanted):
+    """The names in `wanted`, where a figure that has one for each stack is these: forces-encoder, forces-decoder."""
+    rows = table(dataset, wanted)
+    found = [[figure.name for figure in rows if figure.whole == name] or [name] for name in wanted]
+    return [name for names in found for name in names]
+
+
 def draw_all(dataset, only=None, failed=None, captioned=False):
     """Yields a Drawing for each figure that the dataset has data for, or for those whose names are in `only`; the name
-    of a variable stands for a plain plot of it.
+    of a variable stands for a plain plot of it, that of a figure with one for each stack for all of these.
     captioned: its notes stand in the caption alone, otherwise in the image, too.
 
     A figure that fails does not stop the others: failed(name, exception) is called; without `failed`, NotDrawn is
@@ -181,7 +244,7 @@ def draw_all(dataset, only=None, failed=None, captioned=False):
     lost = []
     dataset = loaded(dataset, of_runs(dataset))
     for figure in table(dataset, only or ()):
-        if only is not None and figure.name not in only:
+        if only is not None and not {figure.name, figure.whole} & set(only):
             continue
         try:
             with look.captioned(captioned):

@@ -9,7 +9,12 @@ LABELS = {"sink_share": look.with_unit("share of heads\nwith a sink"),
           "max_logit": look.with_unit("largest score\nof all heads"),
           "attention_entropy": "mean entropy\nof the heads (nats)"}
 LEAST = 0.01  # scores below it are drawn as if they were it: no softmax tells them from 0
-SINK = f"A head has a sink if its mean weight on the first position is above 0.3. Scores are drawn from {LEAST} on."
+THRESHOLD = 0.3  # of first_attention, from which on a head has a sink
+SINK = f"A head has a sink if its mean weight on the first position is above {THRESHOLD}."
+
+
+def scores_note(dataset):
+    return f"Scores below {LEAST} are drawn there." * bool("max_logit" in dataset and (dataset.max_logit < LEAST).any())
 
 
 def whole(dataset):
@@ -31,17 +36,23 @@ def whole(dataset):
 def plane(dataset):
     """The state at the end over the axes of the grid: the phases of attention."""
     return cells.over_plane(whole(dataset), "attention", WHOLE, "What the heads attend to at the last measured step: "
-                            f"the share of them with a sink, the largest score, the mean entropy. {SINK}", LABELS)
+                            "the share of them with a sink, the largest score, the mean entropy.", LABELS,
+                            note=f"{SINK} {scores_note(dataset)}".strip())
 
 
 def steps(dataset):
     return over_steps(whole(dataset), "attention-steps", WHOLE, "What the heads attend to, over the steps: the share "
-                      f"of them with a sink, the largest score, the mean entropy. {SINK}", labels=LABELS)
+                      "of them with a sink, the largest score, the mean entropy.", labels=LABELS,
+                      notes=(SINK, scores_note(dataset)))
 
 
 def by_layer(dataset):
+    note = scores_note(dataset)
+    if "max_logit" in dataset:
+        dataset = dataset.assign(max_logit=dataset.max_logit.clip(min=LEAST, keep_attrs=True))
     return heads.of_layers(dataset, "attention-by-layer", ("max_logit", "attention_entropy", "first_attention"),
-                           "The attention of each head, by layer.")
+                           "The attention of each head, by layer.", {"max_logit"}, {"first_attention": (
+                               THRESHOLD, f"{THRESHOLD}: above it a head has a sink")}, [note])
 
 
 def activations(dataset):

@@ -56,7 +56,7 @@ def times_note(times):
     known = scales.finite([times])
     if not len(known):
         return ""
-    low, high = (f"{value:.2g}" for value in (known.min(), known.max()))
+    low, high = (scales.number(float(f"{value:.2g}")) for value in (known.min(), known.max()))
     lasts = f"{low} times as long" if low == high else f"{low} to {high} times as long"
     short = int((known < LEAST_TIMES).sum())
     few = f"; {short} of {len(known)} last less than {LEAST_TIMES} times, which is too short" if short else ""

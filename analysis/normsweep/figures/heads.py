@@ -53,8 +53,8 @@ def by_layer(dataset):
                      "The attention of each head of the saturated network, by layer.")
 
 
-def of_layers(dataset, name, variables, caption):
-    """Every head of every layer, at the first and the last measured step."""
+def of_layers(dataset, name, variables, caption, logarithmic=frozenset({"positions_attended"}), lines=None, notes=()):
+    """Every head of every layer, at the first and the last measured step. lines: {variable: (y, words)}."""
     variables = [name for name in variables if runs.is_measured(dataset, name, "step", "layer", "head")]
     if not variables:
         return None
@@ -66,26 +66,30 @@ def of_layers(dataset, name, variables, caption):
         for row, run, title in zip(panels, chosen, look.side_titles(titles, 1.3)):
             for axes, variable in zip(row, variables):
                 draw_heads(axes, dataset[variable].isel(run))
+                if variable in (lines or {}):
+                    look.reference_line(axes, lines[variable][0])
                 axes.set_xticks(runs.thinned(range(dataset.sizes["layer"]), 4))
                 look.grid(axes, "y")
             row[0].set_ylabel(title)
         for axes, column, variable in zip(panels[0], panels.T, variables):
             axes.set_title(look.column_title(look.label(dataset[variable]), len(variables)))
-            if variable == "positions_attended":
-                axes.set_ylim(0.9, max(2.2, axes.get_ylim()[1]))
+            drawn = scales.finite([line.get_ydata() for one in column for line in one.lines])
+            if variable in logarithmic and (drawn > 0).any():
                 axes.set_yscale("log")
-            elif variable == "max_logit":
-                axes.set_yscale("asinh", linear_width=1)
-                drawn = np.arcsinh(scales.finite([line.get_ydata() for one in column for line in one.lines]))
+                drawn = np.log(drawn[drawn > 0])
                 room = 0.08 * max(np.ptp(drawn), 1)
-                axes.set_ylim(*np.sinh([drawn.min() - room, drawn.max() + room]))
+                axes.set_ylim(np.exp(drawn.min() - room), np.exp(max(drawn.max() + room, drawn.min() + 0.8)))
             elif is_linear(dataset[variable]):
                 axes.set_ylim(-0.04, max(1.04, axes.get_ylim()[1]))
         for axes in panels[-1]:
             axes.set_xlabel(look.label(dataset.layer))
         handles = [Line2D([], [], label=f"a head at the {'last' if is_last else 'first'} step", **style)
                    for is_last, style in DOTS.items()]
-        return finished(name, caption, figure, dataset, handles, [note, common])
+        handles += [Line2D([], [], label=words, **look.REFERENCE) for variable, (_, words) in (lines or {}).items()
+                    if variable in variables]
+        count = dataset.sizes["head"]
+        order = f"From left to right within a layer: heads 0 to {count - 1}." if count > 1 else ""
+        return finished(name, caption, figure, dataset, handles, [note, common, order, *notes])
 
 
 def draw_heads(axes, values):

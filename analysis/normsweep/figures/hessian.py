@@ -189,6 +189,8 @@ class Edge:
 
     def __call__(self, axes, variable, _runs):
         if variable != "hessian_stability":
+            if (scales.finite([line.get_ydata() for line in axes.lines]) > 0).all():
+                axes.set_yscale("log")
             return
         if self.is_cut:
             self.beyond += sum(bool((line.get_ydata() > BEYOND).any()) for line in axes.lines)

@@ -178,9 +178,12 @@ def grid(axes, which="both"):
     axes.set_axisbelow(True)
 
 
+REFERENCE = {"color": "black", "linewidth": 0.8, "linestyle": ":"}
+
+
 def reference_line(axes, y):
     """A dotted line at y, which separates growth from shrinkage or one direction from the other."""
-    axes.axhline(y, color="black", linewidth=0.8, linestyle=":")
+    axes.axhline(y, **REFERENCE)
 
 
 def save(figure, path):
@@ -196,6 +199,7 @@ def lay_out(figure):
     """Places the panels, once for all formats. The solver's last digits depend on where objects lie in memory."""
     if figure.get_layout_engine() is None:
         return
+    figure.set_dpi(DPI)  # lines of text are spaced in whole pixels
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:

@@ -60,10 +60,13 @@ def logarithmic_ticks(low, high, most):
     too few of these."""
     first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
     decades = range(first, last + 1)
-    choices = [[digit * 10.0 ** decade for decade in decades for digit in digits]
-               for digits in (BETWEEN[1:] if high > 10 * low else BETWEEN)] + [
-        [10.0 ** decade for decade in decades if decade % each == 0] for each in range(1, last - first + 2)]
-    found = next((ticks for ticks in (within(choice, low, high) for choice in choices) if len(ticks) <= most), [])
+    choices = [within([digit * 10.0 ** decade for decade in decades for digit in digits], low, high)
+               for digits in (BETWEEN[1:] if high > 10 * low else BETWEEN)]
+    for each in range(1, last - first + 2):  # of the powers of ten so far apart, the most that have room
+        found = [within([10.0 ** decade for decade in decades if decade % each == phase], low, high)
+                 for phase in range(each)]
+        choices.append(max(found, key=lambda ticks: len(ticks) if len(ticks) <= most else -1))
+    found = next((ticks for ticks in choices if len(ticks) <= most), [])
     if len(found) >= LEAST_TICKS or len(found) > 1 and high > 10 * low:
         return found
     even = [tick for tick in linear_ticks(low, high, most) if tick > 0]
@@ -87,9 +90,9 @@ def signed_ticks(low, high, near, most):
     return found if len(found) > 1 else within(MaxNLocator(most, steps=ROUND).tick_values(low, high), low, high)
 
 
-def linear_ticks(low, high, most, whole=False):
+def linear_ticks(low, high, most, whole=False, fewest=LEAST_TICKS):
     """About so many ticks between low and high, at multiples of a round number. whole: integers only."""
-    least = min(LEAST_TICKS, most)
+    least = min(fewest, most)
     for steps in (ROUND, LESS_ROUND) if whole else (ROUND,):
         locator = MaxNLocator(most, steps=steps, integer=whole, min_n_ticks=1 if whole else least)
         found = within(locator.tick_values(low, high), low, high)
@@ -160,8 +163,10 @@ def tick(axis):
         axis.set_minor_locator(NullLocator())
     elif scale == "linear":
         whole = axis.axis_name == "x" and is_whole(axis.axes)
-        if axis.axes.get_label() != "<colorbar>" or isinstance(axis.get_major_locator(), AutoLocator):
-            axis.set_major_locator(Ticks(lambda low, high, most: linear_ticks(low, high, most, whole)))
+        is_bar = axis.axes.get_label() == "<colorbar>"
+        fewest = 2 if is_bar and axis.axis_name == "x" else LEAST_TICKS  # there is little room below a panel
+        if not is_bar or isinstance(axis.get_major_locator(), AutoLocator):
+            axis.set_major_locator(Ticks(lambda low, high, most: linear_ticks(low, high, most, whole, fewest)))
     axis.set_major_formatter(Words(linear_words if scale == "linear" else logarithmic_words))
 
 
@@ -187,7 +192,7 @@ def bounds(values):
     inner = np.quantile(values, [0.05, 0.95])
     if inner[1] > inner[0] and high - low > 3 * (inner[1] - inner[0]):
         low, high = inner
-    return (low, high) if low < high else (low - 0.05 * abs(low) - 1e-12, high + 0.05 * abs(high) + 1e-12)
+    return (low, high) if low < high else (low - 0.05 * abs(low), high + 0.05 * abs(high)) if low else (0.0, 1.0)
 
 
 def colour_scale(arrays, linear=False):

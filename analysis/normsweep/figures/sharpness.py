@@ -18,6 +18,9 @@ LIMITS = {
     "hessian_preconditioned": ({"color": colours.COLOURS[1], "linestyle": ":", "linewidth": 1.1},
                                "bound at the edge of stability"),
 }
+MEANING = ("Critical sharpness is 2/c, where c is the rate at which a step along the update begins to raise the loss of "
+           "its batch: above 2 / learning rate the step raised it.")
+P = "P: what the optimiser divides gradients by; of adam and adamw (1 − β₁ᵗ)(√v̂ + ε), of sgd 1."
 
 MOST_STEPS = 10**8  # whose rates are computed
 
@@ -57,6 +60,5 @@ def sharpness(dataset):
                                      look.with_unit("sharpness"), height=1.8)
         handles = [Line2D([], [], label=words, **style)
                    for name in names for style, words in (VALUES[name], LIMITS[name])]
-        return finished("critical-sharpness", "Critical sharpness 2/c, where c is the rate at which a step along the "
-                        "update begins to raise the loss of its batch; above 2 / learning rate the step raised it.",
-                        figure, dataset, handles, [note])
+        return finished("critical-sharpness", "Critical sharpness beside the largest eigenvalue, over the steps.",
+                        figure, dataset, handles, [note, MEANING, P * ("hessian_preconditioned" in names)])

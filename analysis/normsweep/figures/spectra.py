@@ -19,13 +19,12 @@ RATE = PHASE_AXES[0]
 LABELS = {name: look.with_unit(words) for name, words in {
     "stable_rank": "stable rank", "spectral_entropy": "singular values\nin effect",
     "top_over_noise": "largest over\nthat of noise", "qk_rank": "QK rank", "ov_rank": "OV rank",
-    "qk_imbalance": "QK balance", "ov_imbalance": "OV balance"}.items()}
+    "qk_imbalance": "QK imbalance", "ov_imbalance": "OV imbalance"}.items()}
 RANKS, HEADS = tuple(LABELS)[:3], tuple(LABELS)[3:]
 MOST = 6  # combinations of the axes beside the rate and the decay
 MARK = {"linestyle": "none", "markersize": 4, "markeredgewidth": 0.8}
 X = "√(rate / decay)"
 LINE = {**colours.THEORY, "label": f"in proportion to {X}"}
-ROOM = 30  # the smallest size of what is dead that is shown: so much below what is alive
 CAPTION = ("Largest singular value of each kind of matrix at the last measured step, over the root of "
            "learning rate over weight decay: where decay balances updates, it is said to be in proportion to that "
            "(arXiv 2510.15262).")
@@ -89,7 +88,8 @@ def top_singular(dataset):
                  f"A mark is the geometric mean over layers{' and seeds' * (REPEAT in over)}, "
                  "its line from the least to the greatest; of those that are not dead, if any.",
                  "Dead: below a quarter of the size at which decay balances noise." * bool(drawn - {"full"}),
-                 f"Marks of {below} dead below the panels are not shown." * (below > 0),
+                 f"{below} of the marks of what is dead lie below the panels and are drawn on the lower edge."
+                 * (below > 0),
                  times_note(times), runs.left_out(dataset, shown, everything)]
         return finished("top-singular", CAPTION, figure, dataset, legend(dataset, shown, drawn), notes)
 
@@ -120,17 +120,18 @@ def draw(axes, dataset, places, marks, at, marker, scale, drawn):
 
 
 def limit(panels, marks):
-    """Limits of y around what is alive, with some room for what is dead; returns how many marks lie below."""
+    """Limits of y around what is alive; the marks below are moved to the lower edge. Returns how many."""
     ends = scales.finite([marks["low"].values, marks["high"].values])
     if not len(ends):
         return 0
-    least = ends.min() / 1.5
-    dead = scales.finite([marks["middle"].where(marks["dead"] == 1).values])
-    if len(dead) and dead.min() < least:
-        least = max(dead.min() / 1.5, least / ROOM)
+    least, moved = ends.min() / 1.5, 0
     for axes in panels:
         axes.set_ylim(least, ends.max() * 1.5)
-    return int((dead < least).sum())
+        for line in axes.lines:
+            if line.get_marker() != "None" and line.get_ydata()[0] < least:
+                line.set(ydata=[least], clip_on=False, zorder=3)
+                moved += 1
+    return moved
 
 
 def draw_line(axes, places, marks):
@@ -154,15 +155,16 @@ def legend(dataset, shown, drawn):
 def ranks(dataset):
     """How many singular values matrices have in effect, and their largest over that of noise, over the steps."""
     return over_steps(averages(dataset, RANKS), "spectra", RANKS, "Stable rank, number of singular values in effect "
-                      "(exp of their entropy), and the largest over that of white noise of the same size. Means over "
-                      "layers and matrices.", labels=LABELS)
+                      "(exp of their entropy), and the largest over that of white noise of the same size.", labels=LABELS,
+                      notes=("Means over layers and matrices.",))
 
 
 def heads(dataset):
     """Ranks and balances of heads over the steps."""
     return over_steps(averages(dataset, HEADS), "spectra-heads", HEADS, "Ranks of the products of each head's "
-                      "matrices, of queries and keys and of output and values; balance: how far the two are from being "
-                      "equal, 0 if they are. Means over layers and heads.", labels=LABELS)
+                      "matrices, of queries and keys (QK) and of output and values (OV), and their imbalance.", labels=LABELS,
+                      notes=("Imbalance: how far the two are from being equal, 0 if they are.",
+                             "Means over layers and heads."))
 
 
 def averages(dataset, names):

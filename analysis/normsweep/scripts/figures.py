@@ -3,7 +3,7 @@
 Several files of `normsweep inspect -o`, or one, are drawn together: saturation by layer, and what heads attend to.
 Several sweeps are drawn together, too: grokking. Each figure is written to FOLDER/DATASET-NAME.png and .svg, that of a
 part to FOLDER/DATASET-AXIS=VALUE-NAME.png, that of several files to FOLDER/ONE+OTHER-NAME.png, and its path is printed.
-A sweep that still runs can be drawn at any moment; runs that have not ended are blank. A variable without a figure of
+Where each stack has a figure, its name without -encoder or -decoder stands for both. A sweep that still runs can be drawn at any moment; runs that have not ended are blank. A variable without a figure of
 its own gets a plain plot under its own name, and so does any other that --only names.
 """
 
@@ -12,10 +12,11 @@ import difflib
 import multiprocessing
 import os
 import re
+import sys
 
 from ..command import add_datasets, fail, grouped, make_folder, open_or_fail, select_or_fail, warn
 from ..dataset import open_sweep
-from ..figures import FIGURES, TOGETHER, draw_all, look, names, networks, why_empty
+from ..figures import FIGURES, TOGETHER, draw_all, look, names, networks, of_stacks, why_empty
 from ..figures.drawing import reason
 from ..networks import has_text, is_network, open_network
 from ..plane import part_at
@@ -36,8 +37,8 @@ def main():
         return draw_sweeps(arguments)
     with open_or_fail(path) as dataset:
         part = select_or_fail(dataset, arguments.at, path)
-        wanted = check_names(arguments.only, names(part, arguments.only), lambda: names(part, sure=True), FIGURES,
-                             [*map(str, dataset.data_vars)])
+        wanted = check_names(of_stacks(part, arguments.only), names(part, arguments.only),
+                             lambda: names(part, sure=True), FIGURES, [*map(str, dataset.data_vars)])
     make_folder(arguments.output)
     return draw([(path, name, stem_of(arguments, path), arguments.format, arguments.at, bool(arguments.only))
                  for name in wanted])
@@ -88,6 +89,15 @@ def draw_networks(arguments):
                                  arguments.format, bool(arguments.only)) for name in wanted)
 
 
+class List(argparse.Action):
+    """Prints the figures and ends."""
+
+    def __call__(self, *_):
+        width = max(len(figure.name) for figure in FIGURES)
+        print("\n".join(f"{figure.name:{width}}  {figure.about}" for figure in FIGURES))
+        sys.exit()
+
+
 def parse():
     what, how = __doc__.split("\n\n", 1)
     parser = argparse.ArgumentParser(description=what, epilog=how)
@@ -95,6 +105,7 @@ def parse():
     parser.add_argument("-o", "--output", metavar="FOLDER", default=".", help="folder for the files (default: .)")
     parser.add_argument("--only", metavar="NAME", nargs="+", default=[], type=lambda text: text.split(","),
                         help="draw only these figures or variables, separated by commas or blanks: phase,train_loss")
+    parser.add_argument("--list", action=List, nargs=0, help="list all figures, and end")
     parser.add_argument("--at", metavar="NAME=VALUE", action="append", default=[],
                         type=lambda text: re.split(r",(?=\w+=)", text),
                         help="draw only the part of the sweep at one value of an axis, at several (NAME=VALUE,VALUE), "

@@ -26,6 +26,7 @@ def test_written_files_are_up_to_date(tmp_path):
     assert run(ROOT / ".ci" / "tables", "--check").stdout == ""
     assert normsweep("help", "--schema").stdout == (ROOT / "docs" / "sweep.schema.json").read_text()
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    (tmp_path / "analysis").symlink_to(ROOT / "analysis")
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "tables", tmp_path / ".ci")
     environment = {**os.environ, "NORMSWEEP_BUILD": str(PROGRAM.parent)}
@@ -40,7 +41,7 @@ def test_written_files_are_up_to_date(tmp_path):
 
 TABLES = {"Exit statuses": 3, "Parameters": 5, "Keys about the sweep itself": 4, "Dimensions of a dataset": 2,
           "Groups of metrics": 3, "Natures of variables": 2, "Metrics": 6, "Other variables of each run": 3,
-          "Sessions": 2, "Global attributes": 2}  # and their columns
+          "Sessions": 2, "Global attributes": 2, "Figures": 2}  # and their columns
 
 
 def sections(level):
