@@ -1,7 +1,7 @@
 """The names in a dataset that this package has to know, each once; tests compare them with the program's tables."""
 
 SOURCE = "normsweep"  # the global attribute `source` of every dataset
-FORMAT = 14  # `format_version` of datasets and weights files; a file of another one is refused
+FORMAT = 15  # `format_version` of datasets and weights files; a file of another one is refused
 NETWORK_SOURCE = "normsweep inspect"  # that of a network of others
 OUTCOMES = ("pending", "running", "done", "diverged", "failed", "skipped")
 DONE = OUTCOMES.index("done")

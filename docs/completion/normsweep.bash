@@ -14,13 +14,13 @@ _normsweep_names() {
     KEY)
         set -- network layers decoder_layers width heads kv_heads feedforward norm_placement norm qk_norm positions \
             score_scale activation gated bias output_bias tied init init_deviation attention_mask zero_query_key \
-            precision init_scale residual_scale parametrization base_width corpus objective sequences min_count \
-            vocabulary corpus_tokens train_share corpus_seed context batch epochs steps optimiser learning_rate \
-            weight_decay timescale decay decay_on decay_rule norm_rule norm_target brake weights beta1 beta2 epsilon \
-            momentum schedule schedule_start schedule_end schedule_decay warmup_steps gradient_clip stop_when \
-            output_scale z_loss seed threads save_weights include title notes output train_text valid_text together \
-            skip refine measure validate gradient_batches hessian spectra lyapunov_exponents lyapunov_sweeps \
-            checkpoint_minutes
+            precision init_scale residual_scale parametrization base_width initial_weights corpus objective \
+            sequences min_count vocabulary corpus_tokens train_share corpus_seed context batch epochs steps \
+            optimiser learning_rate weight_decay timescale decay decay_on decay_rule norm_rule norm_target brake \
+            weights beta1 beta2 epsilon momentum schedule schedule_start schedule_end schedule_decay warmup_steps \
+            gradient_clip stop_when output_scale z_loss seed threads save_weights include title notes output \
+            train_text valid_text together skip refine measure validate gradient_batches hessian spectra \
+            lyapunov_exponents lyapunov_sweeps checkpoint_minutes
         ;;
     VARIABLE)
         set -- train_loss valid_loss predicted_entropy accuracy rate_sum param_norm embedding_norm output_norm \
@@ -49,11 +49,11 @@ _normsweep_names() {
     AXIS)
         set -- network layers decoder_layers width heads kv_heads feedforward norm_placement norm qk_norm positions \
             score_scale activation gated bias output_bias tied init init_deviation attention_mask zero_query_key \
-            precision init_scale residual_scale parametrization base_width objective sequences context batch epochs \
-            steps optimiser learning_rate weight_decay timescale decay decay_on decay_rule norm_rule norm_target \
-            brake weights beta1 beta2 epsilon momentum schedule schedule_start schedule_end schedule_decay \
-            warmup_steps gradient_clip stop_when output_scale z_loss seed threads step stack layer tensor head \
-            attended scale probe lanczos depth exponent force singular
+            precision init_scale residual_scale parametrization base_width initial_weights objective sequences \
+            context batch epochs steps optimiser learning_rate weight_decay timescale decay decay_on decay_rule \
+            norm_rule norm_target brake weights beta1 beta2 epsilon momentum schedule schedule_start schedule_end \
+            schedule_decay warmup_steps gradient_clip stop_when output_scale z_loss seed threads step stack layer \
+            tensor head attended scale probe lanczos depth exponent force singular
         ;;
     NAME)
         set -- always norms alignment saturation heads attention homogeneity gradients hessian hessian_layers \
@@ -153,6 +153,9 @@ _normsweep_names() {
         ;;
     parametrization)
         set -- standard mup
+        ;;
+    initial_weights)
+        set -- none
         ;;
     corpus)
         set -- text bytes markov dyck counter tokens pairs modular

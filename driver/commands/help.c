@@ -63,6 +63,7 @@ static void print_form(const struct param *param)
     if (param->kind == PARAM_BOOLEAN) {
         printf("true | false");
     } else if (param->words) {
+        fputs(param->kind == PARAM_WEIGHTS ? "path | " : "", stdout);
         for (int i = 0; param->words[i]; i++)
             printf("%s%s", i ? " | " : "", param->words[i]);
         printf("%s", param->kind == PARAM_WORDS ? ", or some joined by +" : "");

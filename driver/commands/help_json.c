@@ -107,7 +107,8 @@ static void put_param(struct json_writer *writer, const struct param *param)
         [PARAM_REAL] = "number",
         [PARAM_BOOLEAN] = "boolean",
         [PARAM_WORD] = "word",
-        [PARAM_WORDS] = "words"};
+        [PARAM_WORDS] = "words",
+        [PARAM_WEIGHTS] = "path"};
     char text[PARAM_TEXT];
     int words = 0;
 

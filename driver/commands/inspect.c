@@ -106,7 +106,7 @@ int command_inspect(const struct arguments *arguments, struct error *error)
     struct saved network;
 
     if (check_options(arguments, error) < 0 || refuse_foreign(path, error) < 0 ||
-        saved_open(&network, path, error) < 0)
+        saved_open(&network, path, NULL, error) < 0)
         return -1;
     int status = inspect(&network, arguments, error);
     saved_close(&network);

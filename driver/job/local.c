@@ -115,6 +115,14 @@ static bool on_resume(void *context, struct snapshot *snapshot)
     return resumed;
 }
 
+static int on_begin(
+    void *context, int64_t name, const struct weight_layout *layout, scalar *weights, struct error *error)
+{
+    const struct local *local = context;
+
+    return starts_load(&local->job->sweep->starts, name, layout, weights, NULL, error);
+}
+
 static void on_save(void *context, const struct snapshot *snapshot)
 {
     struct local *local = context;
@@ -160,6 +168,7 @@ static void train_next(struct local *local)
         .row = on_row,
         .carry_on = on_step,
         .combine = on_gradient,
+        .begin = on_begin,
         .save = on_save,
         .keep = on_keep,
         .finish = on_finish,

@@ -601,6 +601,7 @@ static int prepare_dispatch(struct dispatch *d)
         .source = job->sweep->source,
         .corpus = job->corpus->digest,
         .measure = job->sweep->measure,
+        .starts = job->sweep->starts,
         .threads = threads.least == threads.most ? threads.least : 0,
         .folder = job->folder,
         .session = job_session(job),

@@ -128,10 +128,7 @@ static int check_chosen(struct reader *reader)
 
 /* ---- cells ---- */
 
-/* The position of a parameter's value in a cell if the file spells the value out, else the position of its
- * key. */
-static struct position cell_position(
-    const struct sweep *sweep, const int64_t *index, const struct param *param)
+struct position cell_position(const struct sweep *sweep, const int64_t *index, const struct param *param)
 {
     const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param);
 
@@ -240,6 +237,10 @@ static int check_cell(struct reader *reader, const struct walk *walk)
 
     if (run_check(run, &at, reader->error) < 0)
         return position_prefix(reader->error, sweep->path, fault_position(walk, at));
+    if (!run->steps && !run->epochs && !reader_named(sweep, "steps")->given &&
+        !reader_named(sweep, "epochs")->given)
+        return reader_fault(reader, fault_position(walk, param_find("steps")),
+            "steps: give either steps or epochs; steps: 0 measures the initial weights alone");
     double rows = measure_rows_bound(&sweep->measure, run->steps);
     if (rows > ROWS_MOST)
         return reader_fault(reader,

@@ -6,6 +6,7 @@
 #include "driver/text/text.h"
 #include "model/core/check.h"
 #include "model/corpora/corpora.h"
+#include "worker/checkpoint/checkpoint.h"
 #include "worker/host/host.h"
 #include "worker/run/run.h"
 
@@ -84,13 +85,38 @@ static int check_steps(const struct sweep *sweep, const struct run *run, int64_t
     return 0;
 }
 
+/* Is the network of a cell that of its initial weights? */
+static int check_start(const struct walk *walk, const struct corpus *corpus, struct error *error)
+{
+    const struct sweep *sweep = walk->sweep;
+    const struct param *param = param_find("initial_weights");
+    const struct position position = cell_position(sweep, walk->index, param);
+    const struct architecture architecture = run_architecture(&walk->run, corpus->vocabulary);
+    const struct start_weights *start = sweep->starts.file;
+    char value[2][START_TEXT];
+
+    while (start->name != walk->run.initial_weights)
+        start++;
+    if (!start->has_output)
+        return position_error(error, sweep->path, position,
+            "%s: %s: has no output layer, and thus nothing to train on", param->name, start->path);
+    const char *name = start_differs(start, &architecture, value);
+    if (!name)
+        return 0;
+    return position_error(error, sweep->path, position, "%s: %s: another network: %s is %s there and %s here",
+        param->name, start->path, name, value[0], value[1]);
+}
+
 /* Checks one cell against the corpus. */
 static int check_cell(
-    const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct error *error)
+    const struct sweep *sweep, const struct corpus *corpus, const struct walk *walk, struct error *error)
 {
+    const struct run *run = &walk->run;
     struct reading reading = run_reading(run, corpus);
     int64_t count = reading_sequences(&reading, &corpus->train);
 
+    if (run->initial_weights && check_start(walk, corpus, error) < 0)
+        return -1;
     if (count < run->batch)
         return refuse_few(sweep, run, reading.task, count, false, error);
     if (corpus->valid.token_count > 0 && reading_sequences(&reading, &corpus->valid) == 0)
@@ -108,7 +134,7 @@ int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct e
     int status = 0;
     walk_init(&walk, sweep);
     while (status == 0 && walk_next(&walk))
-        status = check_cell(sweep, corpus, &walk.run, error);
+        status = check_cell(sweep, corpus, &walk, error);
     if (status < 0)
         corpus_release(corpus);
     return status;

@@ -233,4 +233,8 @@ int skip_read(struct reader *reader, const struct node *node);
  * skipped is a valid run. */
 int consistent_check(struct reader *reader);
 
+/* The position of a parameter's value in a cell if the file spells the value out, else the position of its
+ * key. */
+struct position cell_position(const struct sweep *sweep, const int64_t *index, const struct param *param);
+
 #endif

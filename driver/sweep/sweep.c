@@ -7,6 +7,7 @@
 #include "driver/tables/tables.h"
 #include "driver/text/text.h"
 #include "model/corpora/corpora.h"
+#include "worker/checkpoint/checkpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,6 +308,7 @@ void sweep_release(struct sweep *sweep)
     free(sweep->valid_path);
     free(sweep->train_source_path);
     free(sweep->valid_source_path);
+    starts_release(&sweep->starts);
     measure_release(&sweep->measure);
     *sweep = (struct sweep){0};
 }

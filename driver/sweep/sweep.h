@@ -79,6 +79,7 @@ struct sweep {
     struct corpus_source source; /* paths resolved against the file's folder; owned by the sweep */
     char *train_path, *valid_path; /* of pairs, the targets */
     char *train_source_path, *valid_source_path; /* of pairs; NULL otherwise */
+    struct starts starts; /* the files of initial_weights */
     struct measure measure;
     double checkpoint_minutes;
     int64_t axis_count;

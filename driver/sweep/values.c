@@ -10,6 +10,7 @@
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
 #include "model/core/check.h"
+#include "worker/checkpoint/checkpoint.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -245,6 +246,37 @@ static int check_bounds(
     return position_prefix(reader->error, reader->sweep->path, node->position);
 }
 
+/* The name of the weights of a file, which is read once, or 0 for `none`. */
+static int read_weights(
+    struct reader *reader, const struct param *param, const struct node *node, int64_t *name)
+{
+    struct starts *starts = &reader->sweep->starts;
+    struct start_weights start = {0};
+    const char *text;
+
+    if (value_text(reader, param->name, node, &text) < 0)
+        return -1;
+    if (!text[0])
+        return node_fault(reader, node, "%s: an empty path", param->name);
+    *name = !node->quoted && strcmp(text, param->words[0]) == 0 ? 0 : -1;
+    char *path = reader_path(reader, node, text);
+    for (int64_t i = 0; *name < 0 && i < starts->count; i++)
+        if (strcmp(starts->file[i].path, path) == 0)
+            *name = starts->file[i].name;
+    int status = *name < 0 ? start_read(&start, path, reader->error) : 0;
+    free(path);
+    if (status < 0) {
+        error_prefix(reader->error, "%s", param->name);
+        return position_prefix(reader->error, reader->sweep->path, node->position);
+    }
+    if (*name >= 0)
+        return 0;
+    starts->file = memory_grow(starts->file, (size_t)starts->count + 1, sizeof(*starts->file));
+    starts->file[starts->count++] = start;
+    *name = start.name;
+    return 0;
+}
+
 int value_param(
     struct reader *reader, const struct param *param, const struct node *node, union param_value *value)
 {
@@ -273,6 +305,9 @@ int value_param(
     case PARAM_WORD: /* where true or false is one, in all spellings of a boolean */
         if (boolean < 0 || !find_text(param->words, boolean ? "true" : "false", &value->integer))
             status = value_word(reader, name, node, param->words, &value->integer);
+        break;
+    case PARAM_WEIGHTS:
+        status = read_weights(reader, param, node, &value->integer);
         break;
     }
     return status < 0 ? -1 : check_bounds(reader, param, node, value);

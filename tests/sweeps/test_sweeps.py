@@ -1,4 +1,5 @@
 """The ready-made sweeps: valid, and as their headers say. The commands of the headers are run as they stand there."""
+import os
 import re
 import shlex
 import shutil
@@ -6,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import PROJECT
+from conftest import NORMSWEEP, PROJECT, run
 
 pytestmark = pytest.mark.thorough("trains a small variant of every sweep")
 
@@ -31,7 +32,8 @@ def header(path):
 
 def small_command(path):
     """The words of the header's command line."""
-    return shlex.split(re.search(r"^ +(normsweep run (?:.*\\\n)*.*)$", header(path), re.M)[1].replace("\\\n", " "))
+    small = header(path).partition("\nSmall")[2]
+    return shlex.split(re.search(r"^ +(normsweep run (?:.*\\\n)*.*)$", small, re.M)[1].replace("\\\n", " "))
 
 
 def reads_text(path):
@@ -42,16 +44,34 @@ def reads_pairs(path):
     return "\ncorpus: pairs\n" in path.read_text()
 
 
+def starts(path):
+    """The files of weights from which runs start, as the list stands there."""
+    found = re.search(r"^initial_weights: (.*)$", path.read_text(), re.M)
+    return found and found[1]
+
+
+def train_starts(path, folder):
+    """Runs the commands that the header has for them."""
+    needs = re.search(r"^Needs(?:.*\n)*?(?=\w)", header(path), re.M)[0]
+    commands = "".join(re.findall(r"^ {13}\S(?:.*\\\n)*.*\n", needs, re.M))
+    shutil.copy(path, folder)
+    run("sh", "-ec", commands, cwd=folder, env={**os.environ, "PATH": f"{NORMSWEEP.parent}:{os.environ['PATH']}"})
+
+
 @pytest.fixture
-def folder(tmp_path):
+def folder(request, tmp_path):
     for name in TEXTS + PAIRS:
         (tmp_path / name).write_text(TEXT)
+    path = getattr(request.node, "callspec", None) and request.node.callspec.params["path"]
+    if path and starts(path):
+        train_starts(path, tmp_path)
     return tmp_path
 
 
 def cells(normsweep, path, *options):
     settings = ["--set", f"train_text={TEXTS[0]}", "--set", f"valid_text={TEXTS[1]}"] if reads_text(path) else []
     settings += ["--set", f"train_text=[{', '.join(PAIRS)}]"] if reads_pairs(path) else []
+    settings += ["--set", f"initial_weights={starts(path)}"] if starts(path) else []
     return int(re.search(r": valid: .*, (\d+) cells[;\n]", normsweep("check", path, *settings, *options).stdout)[1])
 
 

@@ -228,10 +228,10 @@ struct saved {
 };
 
 /*
- * Opens a file. Its checksum, its architecture and the types and shapes of all weights are checked. -1 with
- * "<path>: why" in error, nothing to release.
+ * Opens a file. Its checksum, its architecture and the types and shapes of all weights are checked. `breath`
+ * may be NULL. -1 with "<path>: why" in error, nothing to release.
  */
-int saved_open(struct saved *saved, const char *path, struct error *error);
+int saved_open(struct saved *saved, const char *path, const struct breath *breath, struct error *error);
 void saved_close(struct saved *saved);
 
 /*
@@ -241,6 +241,21 @@ void saved_close(struct saved *saved);
  */
 struct weight_source saved_source(struct saved *saved);
 int saved_check(const struct saved *saved, struct error *error);
+
+/* Reads a file and finds what names its weights. -1 with "<path>: why", and nothing is held. */
+int start_read(struct start_weights *start, const char *path, struct error *error);
+
+/* Does a run have another network than the file, in more than the length of texts and the precision? Then the
+ * name of what differs, as in the file, and both values in `text`; else NULL. */
+enum { START_TEXT = 32 };
+const char *start_differs(
+    const struct start_weights *start, const struct architecture *run, char text[2][START_TEXT]);
+
+/* Puts the weights of this name into a plane, as an observer's `begin`. */
+int starts_load(const struct starts *starts, int64_t name, const struct weight_layout *layout,
+    scalar *weights, const struct breath *breath, struct error *error);
+
+void starts_release(struct starts *starts);
 
 /* The runs that have checkpoints in a folder, and their latest session; read once, when a sweep starts. */
 struct checkpoint_set {

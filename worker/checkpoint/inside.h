@@ -175,6 +175,9 @@ void network_visit(struct form *form, const struct architecture *architecture);
 /* Reads the attributes, of which nothing is trusted. -1 with a message in error, without path. */
 int network_read(int file, struct architecture *architecture, struct error *error);
 
+/* Adds what the weights are used for, all attributes, to a digest. */
+void network_digest(const struct architecture *architecture, struct digest *digest);
+
 #define SEAL_NAME "checksum" /* the global attribute, the file's first */
 #define SEAL_BLANK "----------------" /* its text before sealing, as long as the seal */
 

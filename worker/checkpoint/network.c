@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define VARIABLE "architecture"
@@ -137,6 +138,50 @@ static struct architecture resolved(const struct architecture *architecture)
     if (a.network == NETWORK_ENCODER_DECODER && !a.decoder_layers)
         a.decoder_layers = a.layers;
     return a;
+}
+
+/* ---- networks compared ---- */
+
+static void format_field(const struct described *field, const void *at, char text[START_TEXT])
+{
+    const int64_t *whole = at;
+    const double *real = at;
+
+    if (field->kind == FIELD_WHOLE)
+        snprintf(text, START_TEXT, "%" PRId64, *whole);
+    else if (field->kind == FIELD_REAL)
+        snprintf(text, START_TEXT, "%.12g", *real);
+    else
+        snprintf(text, START_TEXT, "%s", field->words[word_of(field, at)]);
+}
+
+void network_digest(const struct architecture *architecture, struct digest *digest)
+{
+    const struct architecture a = resolved(architecture);
+    char text[START_TEXT];
+
+    for (int i = 0; i < FIELDS; i++) {
+        format_field(&fields[i], (const char *)&a + fields[i].offset, text);
+        digest_add_string(digest, text);
+    }
+}
+
+const char *start_differs(
+    const struct start_weights *start, const struct architecture *run, char text[2][START_TEXT])
+{
+    const struct architecture there = resolved(&start->architecture);
+    struct architecture here = resolved(run);
+
+    here.precision = there.precision;
+    if (here.positions != POSITIONS_LEARNED)
+        here.context = there.context;
+    for (int i = 0; i < FIELDS; i++) {
+        format_field(&fields[i], (const char *)&there + fields[i].offset, text[0]);
+        format_field(&fields[i], (const char *)&here + fields[i].offset, text[1]);
+        if (strcmp(text[0], text[1]) != 0)
+            return fields[i].name;
+    }
+    return NULL;
 }
 
 /* ---- writing ---- */

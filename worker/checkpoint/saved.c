@@ -198,23 +198,23 @@ static int lay_out(struct saved *saved, struct error *error)
 /* ---- the whole ---- */
 
 /* The netCDF library opens only files whose checksum is good. */
-static int check_seal(const struct saved *saved, struct error *error)
+static int check_seal(const struct saved *saved, const struct breath *breath, struct error *error)
 {
     int status = seal_look(saved->path);
 
     if (status == SEAL_BROKEN)
         return refuse_other(saved, error);
     if (status == 0)
-        status = seal_check(saved->path, NULL);
+        status = seal_check(saved->path, breath);
     if (status == SEAL_BROKEN)
         return refuse(saved, "damaged (checksum); copy it again, or train or import it anew", error);
     return status == 0 ? 0 : refuse_status(saved, status, error);
 }
 
-int saved_open(struct saved *saved, const char *path, struct error *error)
+int saved_open(struct saved *saved, const char *path, const struct breath *breath, struct error *error)
 {
     *saved = (struct saved){.path = path};
-    if (check_seal(saved, error) < 0)
+    if (check_seal(saved, breath, error) < 0)
         return -1;
     int status = stat(path, &saved->opened) == 0 ? nc_open(path, NC_NOWRITE, &saved->file) : errno;
     if (status != NC_NOERR)

@@ -70,6 +70,8 @@ static const char *const stop_when_words[] = {[STOP_NEVER] = "never", [STOP_PHAS
 static const char *const save_weights_words[] = {
     [SAVE_NOTHING] = "false", [SAVE_WEIGHTS] = "true", [SAVE_STATE] = "state", NULL};
 
+static const char *const weights_file_words[] = {"none", NULL};
+
 /* A row's name, offset and, for numbers, its kind come from the field. */
 #define NUMBER(field, ...)                                                                                   \
     {                                                                                                        \
@@ -185,6 +187,18 @@ const struct param param_table[] = {
         .long_name = "base width",
         .help = "width at which parametrization mup changes no learning rate, no initial value and no logit; "
                 "required with mup"),
+    {.name = "initial_weights",
+        .offset = offsetof(struct run, initial_weights),
+        .kind = PARAM_WEIGHTS,
+        .axis = true,
+        .max = INFINITY,
+        .words = weights_file_words,
+        .unit = "1",
+        .long_name = "initial weights",
+        .help = "a weights file from whose weights runs start, kept by save_weights or written by "
+                "analysis/weights import, its path relative to the sweep file; its network has to be that of "
+                "the run; init and the other keys of initial values then have no effect. In datasets: 16 "
+                "digits that name network and weights. With steps: 0 a run measures them and ends"},
 
     WORD(corpus, corpus_words, CORPUS_TEXT, .long_name = "corpus",
         .help =
@@ -393,6 +407,12 @@ char *param_format(const struct param *param, union param_value value, char *tex
     case PARAM_BOOLEAN:
         snprintf(text, size, "%s", value.integer ? "true" : "false");
         break;
+    case PARAM_WEIGHTS:
+        if (value.integer) {
+            snprintf(text, size, "%016llx", (long long)value.integer);
+            break;
+        }
+        /* fallthrough */
     case PARAM_WORD:
         snprintf(text, size, "%s", param->words[value.integer]);
         break;
@@ -411,6 +431,11 @@ bool param_find_word(const struct param *param, const char *text, int64_t *value
     bool several = param->kind == PARAM_WORDS;
 
     *value = 0;
+    if (param->kind == PARAM_WEIGHTS && strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16 &&
+        text[0] < '8') { /* not negative */
+        *value = strtoll(text, NULL, 16);
+        return true;
+    }
     for (const char *word = text;; word++) {
         size_t length = several ? strcspn(word, "+") : strlen(word);
         int64_t i = 0;

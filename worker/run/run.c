@@ -175,7 +175,8 @@ int run_check(const struct run *run, const struct param **at, struct error *erro
         run_check_reading(run, at, error) < 0 || check_decay(run, at, error) < 0 ||
         check_norm_rule(run, at, error) < 0 || check_parametrization(run, at, error) < 0)
         return -1;
-    if ((run->epochs != 0) == (run->steps != 0)) {
+    bool measures = run->initial_weights && !run->epochs && !run->steps;
+    if (!measures && (run->epochs != 0) == (run->steps != 0)) {
         *at = param_find("steps");
         return error_set(error, ERROR_INPUT, "%s: give either steps or epochs, %s", (*at)->name,
             run->steps ? "and set the other to 0" : "at least 1");

@@ -12,10 +12,12 @@
 
 struct run;
 
-enum param_kind { PARAM_INTEGER, PARAM_REAL, PARAM_BOOLEAN, PARAM_WORD, PARAM_WORDS };
+/* PARAM_WEIGHTS: a file of weights, by what names their values (start_read in worker/checkpoint), not by its
+ * path. */
+enum param_kind { PARAM_INTEGER, PARAM_REAL, PARAM_BOOLEAN, PARAM_WORD, PARAM_WORDS, PARAM_WEIGHTS };
 
-/* A value of any parameter: integer also holds booleans (0, 1), the index of a word, and of several words a
- * bit for each. */
+/* A value of any parameter: integer also holds booleans (0, 1), the index of a word, of several words a bit
+ * for each, and the name of weights (0: none; never negative). */
 union param_value {
     int64_t integer;
     double real;
@@ -30,7 +32,7 @@ struct param {
     bool min_open; /* the value must be above min */
     bool max_open; /* the value must be below max */
     double min, max; /* -INFINITY, INFINITY: no bound */
-    const char *const *words; /* of a PARAM_WORD or PARAM_WORDS, in the order of its enum, NULL at the end */
+    const char *const *words; /* in the order of its enum, NULL at the end; NULL: it has none */
     union param_value initial;
     const char *unit; /* "1" if none */
     const char *long_name; /* for axes and legends */
@@ -54,7 +56,8 @@ enum { PARAM_TEXT = 96 };
  * back the same. Returns text. */
 char *param_format(const struct param *param, union param_value value, char *text, size_t size);
 
-/* The value that a word stands for, or several words joined by "+". False: there is none. */
+/* The value that a word stands for, or several words joined by "+", or the name of weights. False: there is
+ * none. */
 bool param_find_word(const struct param *param, const char *text, int64_t *value);
 
 /* Checks a value against the bounds of its row: 0, or -1 with "weight_decay: -0.1 is below 0" in error. */
@@ -78,12 +81,13 @@ struct run {
     int64_t attention_mask, zero_query_key, precision;
     double init_scale, residual_scale;
     int64_t parametrization, base_width; /* base_width 0: not given */
+    int64_t initial_weights; /* 0: by init; else what names them */
     /* data */
     int64_t corpus, objective, sequences, min_count, vocabulary, corpus_tokens;
     double train_share;
     int64_t corpus_seed, context, batch;
     /* training */
-    int64_t epochs, steps; /* exactly one of them is not 0 */
+    int64_t epochs, steps; /* exactly one of them is not 0; both may be with initial_weights */
     int64_t optimiser;
     double learning_rate, weight_decay;
     double timescale; /* 0: weight_decay is given; see run_derive */
@@ -96,6 +100,22 @@ struct run {
     int64_t stop_when;
     double output_scale, z_loss;
     int64_t seed, threads, save_weights;
+};
+
+/*
+ * Weights from which runs start. The name is made of the network and its weights: files of the same ones have
+ * the same name, whenever and by whom they were written.
+ */
+struct start_weights {
+    int64_t name; /* above 0 */
+    char *path; /* owned */
+    struct architecture architecture;
+    bool has_output;
+};
+
+struct starts {
+    int64_t count;
+    struct start_weights *file; /* [count], owned */
 };
 
 /* When a run ends: at its last step, or as soon as its phase is forecast (struct outlook in
@@ -182,7 +202,7 @@ struct measure; /* of measure.h, which needs the groups from here */
  * every change of what one of them has, so with every row of the tables of parameters, metrics and tensors; a
  * file of another version is refused. analysis/normsweep/names.py has it, too.
  */
-enum { FORMAT_VERSION = 14 };
+enum { FORMAT_VERSION = 15 };
 
 /*
  * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, length, coordinate,

@@ -151,23 +151,36 @@ static void result_init(struct result *result)
     *result = (struct result){.outcome = OUTCOME_RUNNING, .diverged_step = -1, .norm_growth = NAN};
 }
 
-static void begin_weights(struct trainer *t)
+/* -1 and a reason if they are those of a file that cannot be read. */
+static int begin_weights(struct trainer *t)
 {
-    weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
+    const struct observer *observer = t->observer;
+    struct error error;
+
+    if (!t->run->initial_weights || !observer || !observer->begin) {
+        weights_init(t->weights, &t->model.layout, &t->model.architecture, t->run->seed);
+    } else if (observer->begin(
+                   observer->context, t->run->initial_weights, &t->model.layout, t->weights, &error) < 0) {
+        snprintf(t->result->reason, sizeof(t->result->reason), "%.*s", REASON_SIZE - 1, error.text);
+        t->result->outcome = OUTCOME_FAILED;
+        return -1;
+    }
     optimiser_begin(&t->optimiser, t->weights);
+    return 0;
 }
 
 /* Shows the optimiser the initial weights, also in a run that is then resumed. Leaves the plane all zeros. */
-static void show_initial(struct trainer *t)
+static int show_initial(struct trainer *t)
 {
     if (t->optimiser.options.norm_rule == NORM_FREE)
-        return;
-    begin_weights(t);
+        return 0;
+    int status = begin_weights(t);
     memset(t->weights, 0, (size_t)t->model.layout.size * sizeof(*t->weights));
+    return status;
 }
 
 /* Takes all memory of the run, zeroed but for scratch, and lays it out. -1 and a reason if there is too
- * little. */
+ * little, or the initial weights cannot be read. */
 static int lay_out_trainer(struct trainer *t, struct arena *arena)
 {
     const struct arena counted = count_trainer(t->run, t->corpus, t->measure);
@@ -184,8 +197,7 @@ static int lay_out_trainer(struct trainer *t, struct arena *arena)
     }
     trainer_layout(t, arena);
     INVARIANT(arena->used == memory, "%zu bytes laid out, %zu counted", arena->used, memory);
-    show_initial(t);
-    return 0;
+    return show_initial(t);
 }
 
 /* -1 and a reason if the run cannot be trained. */
@@ -203,7 +215,8 @@ static int prepare_run(struct trainer *t, struct arena *arena)
         result->outcome = OUTCOME_FAILED;
         return -1;
     }
-    if (reading_sequences(&t->reading, &t->corpus->train) < run->batch || t->last_step < 1) {
+    if (reading_sequences(&t->reading, &t->corpus->train) < run->batch ||
+        t->last_step < (run->initial_weights ? 0 : 1)) {
         snprintf(
             result->reason, sizeof(result->reason), "the training text has fewer sequences than one batch");
         result->outcome = OUTCOME_FAILED;
@@ -228,7 +241,7 @@ static int64_t resume(struct trainer *t)
     return snapshot.step;
 }
 
-/* Prepares weights and moments; returns the step to begin with, or -1: not enough memory. */
+/* Prepares weights and moments; returns the step to begin with, or -1 and a reason. */
 static int64_t first_step(struct trainer *t, struct arena *arena)
 {
     if (t->observer && t->observer->resume) {
@@ -239,8 +252,7 @@ static int64_t first_step(struct trainer *t, struct arena *arena)
         if (lay_out_trainer(t, arena) != 0)
             return -1;
     }
-    begin_weights(t);
-    return 0;
+    return begin_weights(t);
 }
 
 /* Measures theta_t and takes the next step, with a word to the observer before. */

@@ -134,6 +134,10 @@ struct observer {
     /* Before anything else: may fill the snapshot with an earlier one of the same run. False: there is none,
      * and the run starts from its beginning, whatever the snapshot was filled with. */
     bool (*resume)(void *context, struct snapshot *snapshot);
+    /* Puts the weights that run->initial_weights names into a plane; -1 with the reason: the run fails.
+     * Without this function runs start as they do without such weights. */
+    int (*begin)(void *context, int64_t name, const struct weight_layout *layout, scalar *weights,
+        struct error *error);
     /* Saves the run, after a verdict to save. */
     void (*save)(void *context, const struct snapshot *snapshot);
     /* Once, before anything of the step is done that run_kept_step says; again in a run that was resumed

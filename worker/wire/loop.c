@@ -471,6 +471,17 @@ static bool on_resume(void *context, struct snapshot *snapshot)
     return resumed;
 }
 
+static int on_begin(
+    void *context, int64_t name, const struct weight_layout *layout, scalar *weights, struct error *error)
+{
+    struct loop *loop = context;
+
+    begin_file(loop);
+    int status = starts_load(&loop->setup.starts, name, layout, weights, &loop->breath, error);
+    end_file(loop);
+    return status;
+}
+
 static void on_save(void *context, const struct snapshot *snapshot)
 {
     struct loop *loop = context;
@@ -542,8 +553,12 @@ static void end_run(struct loop *loop, const struct train_order *order, struct r
 static void train_first(struct loop *loop)
 {
     const struct train_order order = loop->held[0];
-    struct observer observer = {
-        .context = loop, .row = on_row, .carry_on = on_step, .save = on_save, .unigram = &loop->unigram};
+    struct observer observer = {.context = loop,
+        .row = on_row,
+        .carry_on = on_step,
+        .begin = on_begin,
+        .save = on_save,
+        .unigram = &loop->unigram};
     struct result result;
 
     begin_run(loop, &order);

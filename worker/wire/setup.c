@@ -1,6 +1,6 @@
 /*
  * A setup as bytes: the struct itself, as both ends run the same program, then what its pointers point to, in
- * the order of put_setup: texts with their terminators, and the measured steps.
+ * the order of put_setup: texts with their terminators, the measured steps, and the files of starts.
  */
 #include "worker/wire/inside.h"
 
@@ -37,6 +37,9 @@ static void put_setup(struct trail *trail, const struct setup *setup)
     put_text(trail, setup->source.valid_source_path);
     put_text(trail, setup->folder);
     put_bytes(trail, setup->measure.steps, (size_t)setup->measure.step_count * sizeof(*setup->measure.steps));
+    put_bytes(trail, setup->starts.file, (size_t)setup->starts.count * sizeof(*setup->starts.file));
+    for (int64_t i = 0; i < setup->starts.count; i++)
+        put_text(trail, setup->starts.file[i].path);
 }
 
 unsigned char *setup_encode(const struct setup *setup, size_t *size)
@@ -90,13 +93,19 @@ int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size)
     setup->source.breath = NULL;
     setup->host[HOST_SIZE - 1] = setup->mark[MARK_SIZE - 1] = '\0';
     trail.failed = setup->measure.step_count < 0 ||
-                   (uint64_t)setup->measure.step_count > size / sizeof(*setup->measure.steps);
+                   (uint64_t)setup->measure.step_count > size / sizeof(*setup->measure.steps) ||
+                   setup->starts.count < 0 ||
+                   (uint64_t)setup->starts.count > size / sizeof(*setup->starts.file);
     setup->source.train_path = get_text(&trail, setup->source.train_path);
     setup->source.valid_path = get_text(&trail, setup->source.valid_path);
     setup->source.train_source_path = get_text(&trail, setup->source.train_source_path);
     setup->source.valid_source_path = get_text(&trail, setup->source.valid_source_path);
     setup->folder = get_text(&trail, setup->folder);
     setup->measure.steps = get(&trail, (size_t)setup->measure.step_count * sizeof(*setup->measure.steps));
+    setup->starts.file = get(&trail, (size_t)setup->starts.count * sizeof(*setup->starts.file));
+    setup->starts.count = setup->starts.file ? setup->starts.count : 0;
+    for (int64_t i = 0; i < setup->starts.count; i++)
+        setup->starts.file[i].path = get_text(&trail, setup->starts.file[i].path);
     free(copy);
     if (!trail.failed && trail.at == size)
         return 0;
@@ -112,5 +121,6 @@ void setup_release(struct setup *setup)
     free((char *)setup->source.valid_source_path);
     free(setup->folder);
     free(setup->measure.steps);
+    starts_release(&setup->starts);
     *setup = (struct setup){0};
 }

@@ -19,6 +19,7 @@ struct setup {
     struct corpus_source source;
     struct digest corpus; /* what the worker loads must be what the coordinator has loaded */
     struct measure measure;
+    struct starts starts;
     int64_t threads; /* of every run; 0: they differ */
     char *folder; /* of checkpoints, final weights and logs */
     int64_t session; /* of the dataset */

@@ -189,6 +189,7 @@ static void put_param(struct definition *definition, const struct param *param, 
         break;
     case PARAM_WORD:
     case PARAM_WORDS:
+    case PARAM_WEIGHTS:
         definition_text(definition, NC_GLOBAL, param->name, param_format(param, value, text, sizeof(text)));
         break;
     case PARAM_INTEGER:

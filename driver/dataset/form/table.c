@@ -112,7 +112,8 @@ nc_type variable_param_type(enum param_kind kind)
         [PARAM_REAL] = NC_DOUBLE,
         [PARAM_BOOLEAN] = NC_BYTE,
         [PARAM_WORD] = NC_CHAR,
-        [PARAM_WORDS] = NC_CHAR};
+        [PARAM_WORDS] = NC_CHAR,
+        [PARAM_WEIGHTS] = NC_CHAR};
 
     return types[kind];
 }

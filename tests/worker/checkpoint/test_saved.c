@@ -134,7 +134,7 @@ static void check_run(struct run run)
     struct bench bench;
 
     bench_init(&bench, run);
-    if (saved_open(&saved, bench.path, &bench.error) == 0) {
+    if (saved_open(&saved, bench.path, NULL, &bench.error) == 0) {
         CHECK(saved.of_run && saved.has_output && strcmp(saved.family, "normsweep") == 0);
         CHECK(saved.is_double == (sizeof(scalar) == sizeof(double)));
         check_architecture(&saved.architecture, &bench.model.architecture);
@@ -194,7 +194,7 @@ TEST(saved_knows_the_end_of_a_line)
         struct bench bench;
         run.corpus = cases[i].corpus;
         bench_init(&bench, run);
-        CHECK(saved_open(&saved, bench.path, &bench.error) == 0);
+        CHECK(saved_open(&saved, bench.path, NULL, &bench.error) == 0);
         CHECK(saved.special.start == cases[i].token && saved.special.end == cases[i].token);
         CHECK(saved.special.padding == -1);
         saved_close(&saved);
@@ -267,7 +267,7 @@ TEST(saved_refuses_other_contents)
 
         bench_init(&bench, saved_run());
         edit_file(bench.path, cases[i].edits);
-        int status = saved_open(&saved, bench.path, &bench.error);
+        int status = saved_open(&saved, bench.path, NULL, &bench.error);
         snprintf(line, sizeof(line), "%s: %s", bench.path, cases[i].why);
         if (status == 0)
             saved_close(&saved);
@@ -289,7 +289,7 @@ IN_BENCH(saved_survives_failing_calls)
         struct saved saved;
         bench->error.text[0] = '\0';
         failing_anew(kind->calls, kind->cause);
-        int status = saved_open(&saved, bench->path, &bench->error);
+        int status = saved_open(&saved, bench->path, NULL, &bench->error);
         bool more = failing_end();
         failed += more;
         CHECK(more ? status == 0 || strstr(bench->error.text, bench->path) : status == 0);
@@ -299,11 +299,47 @@ IN_BENCH(saved_survives_failing_calls)
     CHECK(failed > 10);
 }
 
+/* The same of a start: its name is found again, or a line says why not, and nothing is held. */
+IN_BENCH(starts_survive_failing_calls)
+{
+    struct start_weights start;
+    int failed = 0;
+
+    CHECK(start_read(&start, bench->path, &bench->error) == 0 && start.name > 0 && start.has_output);
+    const struct starts starts = {1, &start};
+    scalar *got = calloc((size_t)bench->model.layout.size, sizeof(*got));
+    for (const struct failing_kind *kind = NULL; failing_goes_on(&kind);) {
+        struct start_weights again = {0};
+        bench->error.text[0] = '\0';
+        failing_anew(kind->calls, kind->cause);
+        int status = start_read(&again, bench->path, &bench->error);
+        if (status == 0)
+            status = starts_load(&starts, start.name, &bench->model.layout, got, NULL, &bench->error);
+        bool more = failing_end();
+        failed += more;
+        CHECK(more ? status == 0 || strstr(bench->error.text, bench->path) : status == 0);
+        CHECK(status < 0 || again.name == start.name);
+        free(again.path);
+    }
+    CHECK(failed > 10);
+    for (int64_t i = 0; i < bench->model.layout.tensor_count; i++) {
+        const struct tensor *tensor = &bench->model.layout.tensor[i];
+        CHECK(memcmp(got + tensor->offset, bench->weights + tensor->offset,
+                  (size_t)tensor->size * sizeof(*got)) == 0);
+    }
+    bench->weights[bench->model.layout.size / 2] += 1;
+    write_file(bench, true);
+    CHECK(starts_load(&starts, start.name, &bench->model.layout, got, NULL, &bench->error) == -1);
+    CHECK(strstr(bench->error.text, ": has changed since the sweep began"));
+    free(got);
+    free(start.path);
+}
+
 IN_BENCH(saved_says_that_a_load_failed)
 {
     struct saved saved;
 
-    CHECK(saved_open(&saved, bench->path, &bench->error) == 0);
+    CHECK(saved_open(&saved, bench->path, NULL, &bench->error) == 0);
     const struct weight_source source = saved_source(&saved);
     failing_next("nc_get_vara_*", EIO);
     source.load(source.context, &saved.layout, 0, bench->weights);
@@ -320,7 +356,8 @@ IN_BENCH(saved_says_that_a_file_was_changed)
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
     struct saved saved;
 
-    CHECK(saved_open(&saved, bench->path, &bench->error) == 0 && saved_check(&saved, &bench->error) == 0);
+    CHECK(
+        saved_open(&saved, bench->path, NULL, &bench->error) == 0 && saved_check(&saved, &bench->error) == 0);
     CHECK(utimensat(AT_FDCWD, bench->path, times, 0) == 0);
     CHECK(saved_check(&saved, &bench->error) == -1 && bench->error.status == ERROR_ENVIRONMENT);
     CHECK(strstr(bench->error.text, ": changed while it was read"));

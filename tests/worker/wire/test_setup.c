@@ -4,7 +4,8 @@
 static struct setup example(void)
 {
     static int64_t steps[] = {0, 10, 1000};
-    static char folder[] = "out.nc.d";
+    static char folder[] = "out.nc.d", first[] = "a.nc", second[] = "b.nc";
+    static struct start_weights files[] = {{.name = 5, .path = first}, {.name = 6, .path = second}};
     struct setup setup = {
         .source = {.kind = CORPUS_TEXT,
             .vocabulary = 7,
@@ -13,6 +14,7 @@ static struct setup example(void)
             .valid_source_path = "b",
             .share = 0.25},
         .corpus = {1, 2},
+        .starts = {2, files},
         .threads = 2,
         .folder = folder,
         .host = "n1",
@@ -42,6 +44,8 @@ TEST(setup_arrives_as_it_was_sent)
     CHECK_TEXT(got.source.valid_source_path, "b");
     CHECK_TEXT(got.folder, "out.nc.d");
     CHECK_TEXT(got.host, "n1");
+    CHECK(got.starts.count == 2 && got.starts.file[0].name == 5 && got.starts.file[1].name == 6);
+    CHECK_TEXT(got.starts.file[1].path, "b.nc");
     CHECK(got.threads == 2 && memcmp(&got.corpus, &sent.corpus, sizeof(got.corpus)) == 0);
     CHECK(got.measure.step_count == 3 && got.measure.steps[2] == 1000);
     setup_release(&got);
