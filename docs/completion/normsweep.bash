@@ -88,10 +88,11 @@ _normsweep_names() {
         ;;
     run)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --spares:N --hosts:FILE --set:KEY=VALUE --fresh --dry-run \
-            --retry-failed --budget:TIME --part:I/N --log:FILE -h --help 1:SWEEP.yaml
+            --retry-failed --budget:TIME --part:I/N --only:NAME=VALUE --log:FILE -h --help 1:SWEEP.yaml
         ;;
     plan)
-        set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --set:KEY=VALUE --part:I/N --values -h --help 1:SWEEP.yaml
+        set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --set:KEY=VALUE --part:I/N --only:NAME=VALUE --values -h \
+            --help 1:SWEEP.yaml
         ;;
     verify)
         set -- -o:OUT.nc --output:OUT.nc -j:N --jobs:N --set:KEY=VALUE -n:N --runs:N --values -h --help 1:SWEEP.yaml
@@ -106,8 +107,8 @@ _normsweep_names() {
         set -- --at:NAME=VALUE '--over:X[,Y]' -h --help 1:OUT.nc 2:VARIABLE
         ;;
     inspect)
-        set -- -o:OUT.nc --output:OUT.nc --tokens:IDS --context:T --threads:N --lines --mask:ID --sentinel:ID \
-            --states --json -h --help 1:NET.weights.nc
+        set -- -o:OUT.nc --output:OUT.nc --at:NAME=VALUE --tokens:IDS --context:T --threads:N --lines --mask:ID \
+            --sentinel:ID --states --json -h --help 1:NET.weights.nc
         ;;
     help)
         set -- --json --schema -h --help '1:params|metrics|KEY|NAME|COMMAND'

@@ -141,5 +141,6 @@ void arguments_release(struct arguments *arguments)
 {
     free((void *)arguments->setting.text);
     free((void *)arguments->at.text);
+    free((void *)arguments->only.text);
     *arguments = (struct arguments){.jobs = -1, .spares = -1};
 }

@@ -11,9 +11,11 @@ void about(FILE *file);
     X(run,                                                                                                   \
         OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SPARES) | OPTION_BIT(HOSTS) | OPTION_BIT(SET) |   \
             OPTION_BIT(FRESH) | OPTION_BIT(RETRY_FAILED) | OPTION_BIT(DRY_RUN) | OPTION_BIT(BUDGET) |        \
-            OPTION_BIT(PART) | OPTION_BIT(LOG),                                                              \
+            OPTION_BIT(PART) | OPTION_BIT(ONLY) | OPTION_BIT(LOG),                                           \
         "SWEEP.yaml", 1, 1, "train every run of a sweep, or continue where it stopped", NULL)                \
-    X(plan, OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(PART) | OPTION_BIT(VALUES), \
+    X(plan,                                                                                                  \
+        OPTION_BIT(OUTPUT) | OPTION_BIT(JOBS) | OPTION_BIT(SET) | OPTION_BIT(PART) | OPTION_BIT(ONLY) |      \
+            OPTION_BIT(VALUES),                                                                              \
         "SWEEP.yaml", 1, 1,                                                                                  \
         "estimate what a sweep takes: runs, memory, disk, hours; trains a few steps for it", NULL)           \
     X(verify,                                                                                                \
@@ -27,13 +29,13 @@ void about(FILE *file);
     X(show, OPTION_BIT(AT) | OPTION_BIT(OVER), "OUT.nc [VARIABLE]", 1, 2,                                    \
         "draw the phase diagram, or a variable over two axes, in the terminal", NULL)                        \
     X(inspect,                                                                                               \
-        OPTION_BIT(TOKENS) | OPTION_BIT(LINES) | OPTION_BIT(CONTEXT) | OPTION_BIT(MASK) |                    \
+        OPTION_BIT(AT) | OPTION_BIT(TOKENS) | OPTION_BIT(LINES) | OPTION_BIT(CONTEXT) | OPTION_BIT(MASK) |   \
             OPTION_BIT(SENTINEL) | OPTION_BIT(OUTPUT) | OPTION_BIT(STATES) | OPTION_BIT(JSON) |              \
             OPTION_BIT(THREADS),                                                                             \
         "NET.weights.nc", 1, 1,                                                                              \
         "measure the norms of a trained network; with a text also its loss, saturation and attention",       \
         "a run's final weights, which save_weights: true keeps as OUT.nc.d/<digest>.weights.nc, or those "   \
-        "of others, which analysis/weights import writes")                                                   \
+        "of others, which analysis/weights import writes; or with --at a dataset, of which it names a run")  \
     X(help, OPTION_BIT(JSON) | OPTION_BIT(SCHEMA), "[params|metrics|KEY|NAME|COMMAND]", 0, 1,                \
         "explain keys of the sweep file, metrics, other names of a dataset, and commands", NULL)             \
     X(completion, 0, "bash|zsh", 1, 1,                                                                       \

@@ -122,6 +122,8 @@ static void print_forecast(const struct sweep *sweep, const struct forecast *for
         puts(", from the first step: failed before");
     if (begin_line("train", forecast->begun))
         puts(", from the first step");
+    if (begin_line("wait", forecast->waiting))
+        puts(", which --only leaves for a start without it");
     if (forecast_pending(forecast) > 1)
         puts("order     long runs first; among runs of similar length by seed, then coarse grids before fine "
              "ones");

@@ -44,6 +44,9 @@ void about_version(FILE *file);
         "save all runs and end after TIME, as after a signal: 5400 or 5400s, 90m, 1h30m, 2d")                \
     X(PART, 0, "part", "I/N", TEXT(part),                                                                    \
         "only every N-th run from the I-th on, into OUT.parts/I-of-N.nc; together they are the sweep")       \
+    X(ONLY, 0, "only", "NAME=VALUE", TEXTS(only),                                                            \
+        "train only the runs with this value of an axis, the others later; separate several by commas; "     \
+        "repeat it for more runs")                                                                           \
     X(LOG, 0, "log", "FILE", TEXT(log), "append what happens to FILE: one JSON object a line")               \
     X(WATCH, 0, "watch", NULL, FLAG, "keep showing the status until the sweep has ended")                    \
     X(WAIT, 0, "wait", NULL, FLAG, "wait until the sweep has ended; the exit status says how")               \
@@ -51,7 +54,7 @@ void about_version(FILE *file);
         "how long to wait for a dataset that is not there, or that no process trains (default: 60)")         \
     X(VALUES, 0, "values", NULL, FLAG, "print values for scripts: key=value, times in seconds")              \
     X(AT, 0, "at", "NAME=VALUE", TEXTS(at),                                                                  \
-        "draw one value of an axis, or of step, layer, head...; separate several by commas")                 \
+        "only this value of an axis, or with show of step, layer, head...; separate several by commas")      \
     X(OVER, 0, "over", "X[,Y]", TEXT(over), "the axes to draw")                                              \
     X(TOKENS, 0, "tokens", "IDS", TEXT(tokens), "file of token ids; also measure what needs a text")         \
     X(CONTEXT, 0, "context", "T", NUMBER(context, "a number of tokens", 1, 1 << 20),                         \
@@ -101,7 +104,7 @@ struct arguments {
     int jobs, spares; /* -1: not given */
     int runs, context, threads, budget; /* 0: not given; budget: seconds */
     int mask, sentinel, limit; /* valid if given */
-    struct texts setting, at;
+    struct texts setting, at, only;
 };
 
 /* What an option's value is stored as. */

@@ -6,7 +6,11 @@
  */
 #include "driver/inspect/inspect.h"
 #include "driver/commands/inside.h"
+#include "driver/dataset/read/read.h"
+#include "driver/output/output.h"
+#include "driver/picture/picture.h"
 #include "driver/text/text.h"
+#include "worker/checkpoint/checkpoint.h"
 #include "worker/host/host.h"
 
 #include <stdlib.h>
@@ -42,9 +46,10 @@ static int check_options(const struct arguments *arguments, struct error *error)
 }
 
 /* Writes the file first: what is printed then says that all is done. */
-static int tell(struct inspected *inspected, const struct arguments *arguments, struct error *error)
+static int tell(
+    struct inspected *inspected, const char *path, const struct arguments *arguments, struct error *error)
 {
-    char *file = name_of(arguments->operand[0]);
+    char *file = name_of(path);
     char *text = arguments->tokens ? name_of(arguments->tokens) : NULL;
     int status = 0;
 
@@ -77,7 +82,7 @@ static int inspect(struct saved *network, const struct arguments *arguments, str
 
     if (inspect_network(&inspected, &arena, network, &request, error) < 0)
         return -1;
-    int status = tell(&inspected, arguments, error);
+    int status = tell(&inspected, network->path, arguments, error);
     inspected_release(&inspected);
     arena_release(&arena);
     return status;
@@ -100,15 +105,90 @@ static int refuse_foreign(const char *path, struct error *error)
         "%s: not a weights file; convert it: analysis/weights import '%s' -o NET.weights.nc", path, path);
 }
 
+/* The one cell of a dataset that --at names. -1 with the error set; it says which axes are left open. */
+static int64_t cell_at(const struct view *view, const struct arguments *arguments, struct error *error)
+{
+    const struct choice_of_cells choice = {.name = view->name,
+        .option = "--at",
+        .axis_count = view->axis_count,
+        .axis = view->axis,
+        .view = view,
+        .text = arguments->at.text,
+        .count = arguments->at.count,
+        .all = true};
+    int64_t count = 0, first = -1;
+    struct string open = {0};
+    bool *chosen;
+
+    if (selection_cells(&choice, &chosen, error) < 0)
+        return -1;
+    for (int64_t cell = 0; cell < view->cells; cell++) {
+        count += chosen[cell];
+        first = chosen[cell] && first < 0 ? cell : first;
+    }
+    for (int64_t axis = 0; axis < view->axis_count; axis++) {
+        bool differs = false;
+        for (int64_t cell = 0; cell < view->cells && !differs; cell++)
+            differs = chosen[cell] && axis_index(view->axis_count, view->axis, axis, cell) !=
+                                          axis_index(view->axis_count, view->axis, axis, first);
+        if (differs)
+            string_format(&open, "%s%s", open.length ? ", " : "", view->axis[axis].name);
+    }
+    free(chosen);
+    if (count != 1)
+        error_set(error, ERROR_INPUT, "%s: --at names %lld runs, and inspect takes one%s%s", view->name,
+            (long long)count, count ? "; add a value of " : "", string_text(&open));
+    string_release(&open);
+    return count == 1 ? first : -1;
+}
+
+/* The weights of the run of a dataset that --at names. The caller frees the path; NULL with the error set. */
+static char *weights_at(const struct arguments *arguments, struct error *error)
+{
+    char label[LABEL_SIZE], *path = NULL;
+    struct view view;
+
+    if (view_open(&view, arguments->operand[0], error) != 0)
+        return NULL;
+    int64_t cell = cell_at(&view, arguments, error);
+    char *folder = folder_of(view.name);
+    if (cell >= 0 && folder) {
+        struct run run = view.base;
+        for (int64_t i = 0; i < view.axis_count; i++)
+            axis_set(&view.axis[i], axis_index(view.axis_count, view.axis, i, cell), &run);
+        run_derive(&run);
+        path = saved_find(folder, &run);
+        if (!path)
+            error_set(error, ERROR_INPUT,
+                "%s: no weights of %s; a sweep with save_weights: true keeps those of each run that is done",
+                folder, label_named(view.axis_count, view.axis, cell, NAMING_WHOLE, label));
+    }
+    free(folder);
+    view_close(&view);
+    return path;
+}
+
 int command_inspect(const struct arguments *arguments, struct error *error)
 {
     const char *path = arguments->operand[0];
+    char *found = NULL;
     struct saved network;
+    struct error ignored;
 
-    if (check_options(arguments, error) < 0 || refuse_foreign(path, error) < 0 ||
-        saved_open(&network, path, NULL, error) < 0)
+    if (check_options(arguments, error) < 0)
         return -1;
-    int status = inspect(&network, arguments, error);
-    saved_close(&network);
+    if (arguments->at.count > 0)
+        path = found = weights_at(arguments, error);
+    else if (refuse_foreign(path, error) < 0)
+        return -1;
+    else if (view_check(path, &ignored) == 0)
+        return error_set(error, ERROR_INPUT,
+            "%s: a dataset; name one of its runs, such as --at learning_rate=0.001,seed=0", path);
+    int status = path ? saved_open(&network, path, NULL, error) : -1;
+    if (status == 0) {
+        status = inspect(&network, arguments, error);
+        saved_close(&network);
+    }
+    free(found);
     return status;
 }

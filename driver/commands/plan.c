@@ -61,6 +61,8 @@ static void print_grid(const struct sweep *sweep, const struct estimate *estimat
     printf("%-12s%s%lld", "runs", estimate->searched ? "about " : "", (long long)estimate->runs);
     if (estimate->searched)
         printf(" of %lld, chosen by refine", (long long)estimate->searched);
+    if (estimate->others)
+        printf(" of %lld, chosen by --only", (long long)(estimate->runs + estimate->others));
     if (estimate->skipped)
         printf(", %lld cells skipped", (long long)estimate->skipped);
     if (estimate->ended)

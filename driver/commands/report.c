@@ -75,10 +75,10 @@ signed char *outcomes_read(struct view *view, const char *path, struct error *er
 }
 
 /* The counts of outcomes and the time, and the command that goes on from there. */
-static void print_counts(
-    const struct sweep *sweep, const int64_t count[OUTCOME_COUNT], int64_t left, double seconds)
+static void print_counts(const struct sweep *sweep, const int64_t count[OUTCOME_COUNT], int64_t left,
+    int64_t others, double seconds)
 {
-    int64_t runs = sweep->cells - count[OUTCOME_SKIPPED];
+    int64_t runs = left + count[OUTCOME_DONE] + count[OUTCOME_DIVERGED] + count[OUTCOME_FAILED];
     char time[32];
 
     lines_put(stdout, sweep->output);
@@ -87,9 +87,9 @@ static void print_counts(
         printf("nothing left to do: ");
     if (left > 0)
         printf("stopped: %" PRId64 " of ", runs - left);
-    printf("%" PRId64 " run%s%s %" PRId64 " done, %" PRId64 " diverged, %" PRId64 " failed", runs,
-        runs == 1 ? "" : "s", left > 0 ? " have ended:" : ":", count[OUTCOME_DONE], count[OUTCOME_DIVERGED],
-        count[OUTCOME_FAILED]);
+    printf("%" PRId64 " run%s%s%s %" PRId64 " done, %" PRId64 " diverged, %" PRId64 " failed", runs,
+        runs == 1 ? "" : "s", sweep->only ? " of --only" : "", left > 0 ? " have ended:" : ":",
+        count[OUTCOME_DONE], count[OUTCOME_DIVERGED], count[OUTCOME_FAILED]);
     if (seconds >= 0)
         printf("; %s", duration_format(seconds, time, sizeof(time)));
     putchar('\n');
@@ -110,6 +110,9 @@ static void print_counts(
         printf("to see the results: %s %s %s\n", program, folder ? "status" : "show", output);
         free(program);
         free(output);
+        if (others > 0)
+            printf("%" PRId64 " other run%s wait: run the same command without --only\n", others,
+                others == 1 ? "" : "s");
         if (count[OUTCOME_FAILED] > 0)
             puts("to repeat the failed runs, add --retry-failed");
     }
@@ -117,7 +120,7 @@ static void print_counts(
 
 int report_end(const struct sweep *sweep, double seconds, struct error *error)
 {
-    int64_t count[OUTCOME_COUNT] = {0}, named = 0;
+    int64_t count[OUTCOME_COUNT] = {0}, named = 0, others = 0;
     struct view view;
     signed char *outcome = outcomes_read(&view, sweep->output, error);
 
@@ -126,13 +129,16 @@ int report_end(const struct sweep *sweep, double seconds, struct error *error)
     int64_t cells =
         view.cells < sweep->cells ? view.cells : sweep->cells; /* the file may have been replaced */
     for (int64_t cell = 0; cell < cells; cell++)
-        count[outcome[cell]]++;
+        if (sweep_chooses(sweep, cell))
+            count[outcome[cell]]++;
+        else
+            others += outcome[cell] == OUTCOME_PENDING || outcome[cell] == OUTCOME_RUNNING;
     int64_t left = count[OUTCOME_PENDING] + count[OUTCOME_RUNNING], failed = count[OUTCOME_FAILED];
-    print_counts(sweep, count, left, seconds);
+    print_counts(sweep, count, left, others, seconds);
     fflush(stdout);
     for (int64_t cell = 0; cell < cells && named < NAMED_MOST; cell++) {
         char label[LABEL_SIZE];
-        if (outcome[cell] != OUTCOME_FAILED)
+        if (outcome[cell] != OUTCOME_FAILED || !sweep_chooses(sweep, cell))
             continue;
         char *reason = view_string(&view, "reason", cell, NULL);
         lines_print(stderr, 0, "failed: %s: %s",

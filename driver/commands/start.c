@@ -7,6 +7,7 @@
 #include "driver/job/job.h"
 #include "driver/log/log.h"
 #include "driver/output/output.h"
+#include "driver/picture/picture.h"
 #include "driver/ranks/ranks.h"
 #include "driver/status/status.h"
 #include "driver/sweep/sweep.h"
@@ -32,6 +33,15 @@ int start_load(struct start *start, struct error *error)
         free(start->sweep.output);
         start->sweep.output = memory_copy(arguments->output);
     }
+    const struct choice_of_cells choice = {.name = start->sweep.path,
+        .option = "--only",
+        .axis_count = start->sweep.axis_count,
+        .axis = start->sweep.axis,
+        .base = &start->sweep.base,
+        .text = arguments->only.text,
+        .count = arguments->only.count};
+    if (choice.count > 0 && selection_cells(&choice, &start->sweep.only, error) != 0)
+        return -1;
     if (!arguments->part)
         return 0;
     if (sweep_take_part(&start->sweep, arguments->part, error) != 0)

@@ -25,6 +25,7 @@ struct chooser {
     const struct start_plan *plan;
     struct search *search; /* NULL: every cell is chosen */
     int64_t next; /* without a search: the next cell to look at */
+    double share; /* of the cells, that this start may train */
     bool failed;
     struct error error;
 };
@@ -117,7 +118,9 @@ static struct chooser *make(
     struct chooser *c = memory_new(1, sizeof(*c));
     const struct search_reader reader = {c, on_value, on_curve};
 
-    *c = (struct chooser){.sweep = sweep, .dataset = dataset, .plan = plan};
+    *c = (struct chooser){.sweep = sweep, .dataset = dataset, .plan = plan, .share = sweep->only ? 0 : 1};
+    for (int64_t cell = 0; sweep->only && cell < sweep->cells; cell++)
+        c->share += (double)sweep->only[cell] / (double)sweep->cells;
     if (sweep->refine.kind != REFINE_NONE)
         c->search = search_new(sweep, &reader, steps);
     return c;
@@ -170,7 +173,7 @@ int64_t chooser_next(struct chooser *c)
     struct error error;
 
     while (!c->search && c->next < c->sweep->cells)
-        if (outcome[c->next++] == OUTCOME_PENDING)
+        if (outcome[c->next++] == OUTCOME_PENDING && sweep_chooses(c->sweep, c->next - 1))
             return c->next - 1;
     while (c->search && !c->failed && search_next(c->search, &choice)) {
         if (choice.kind == CHOICE_LEAVE) {
@@ -178,6 +181,9 @@ int64_t chooser_next(struct chooser *c)
                 leave(c, choice.cell, choice.implied);
             continue;
         }
+        bool ended = outcome[choice.cell] != OUTCOME_PENDING && outcome[choice.cell] != OUTCOME_SKIPPED;
+        if (!ended && !sweep_chooses(c->sweep, choice.cell))
+            continue; /* the search waits for its result */
         if (c->dataset)
             keep_first(c, dataset_need(c->dataset, choice.cell, &error), &error);
         else if (outcome[choice.cell] == OUTCOME_SKIPPED) /* dataset_need would make it pending */
@@ -198,7 +204,7 @@ int chooser_check(const struct chooser *c, struct error *error)
 
 double chooser_left(const struct chooser *c)
 {
-    return c->search ? search_left(c->search) : 0;
+    return c->search ? c->share * search_left(c->search) : 0;
 }
 
 /* ---- a sample ---- */

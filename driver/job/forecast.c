@@ -85,6 +85,8 @@ int forecast_make(struct forecast *forecast, const struct sweep *sweep, const st
             result = count_run(forecast, sweep, corpus, plan, folder, cell, error);
         else if (plan->outcome[cell] != OUTCOME_PENDING)
             forecast->kept[plan->outcome[cell]]++;
+        else
+            forecast->waiting += !sweep_chooses(sweep, cell);
     chooser_free(chooser);
     free(chosen);
     free(folder);

@@ -338,7 +338,7 @@ int job_close(struct job *job, struct error *error)
         mark_remove(job->folder, job->mark);
         rmdir(job->folder); /* succeeds only if it is empty */
     }
-    bool ended = !job->failed && job->coordinator && job_pending(job) == 0;
+    bool ended = !job->failed && job->coordinator && job_pending(job) == 0 && !job->sweep->only;
     if (ended && !job->moved)
         keep_error(job, folder_clear(job->sweep->output, &closing), &closing);
     keep_error(job, dataset_close(job->dataset, &closing), &closing);

@@ -251,6 +251,7 @@ struct forecast {
     int64_t again; /* runs that were under way and have no checkpoint that can be used, likewise */
     int64_t begun; /* runs that have never been started */
     int64_t kept[OUTCOME_COUNT]; /* runs that have ended, by outcome; of skipped cells all */
+    int64_t waiting; /* pending runs that --only leaves for later */
     double later; /* runs that a search would choose after these, roughly */
 };
 

@@ -1,6 +1,7 @@
 #ifndef NORMSWEEP_DRIVER_PICTURE_PICTURE_H
 #define NORMSWEEP_DRIVER_PICTURE_PICTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -24,6 +25,22 @@ struct picture {
 
 /* Draws it. -1: an error; ERROR_INPUT if there is no such variable, dimension or value. */
 int picture_draw(const struct picture *picture, struct error *error);
+
+/* Cells of a grid, as an option of a command line chooses them. */
+struct choice_of_cells {
+    const char *name, *option; /* for messages: "first.nc", "--at" */
+    int64_t axis_count;
+    const struct axis *axis; /* [axis_count] */
+    const struct view *view; /* has the other parameters; or, if it is NULL, base */
+    const struct run *base;
+    const char *const *text; /* [count] "learning_rate=0.001,seed=0": all cells with these values */
+    int count;
+    bool all; /* a cell must have the values of all texts, not only of one */
+};
+
+/* Marks the cells that the texts name in `chosen` [cells], which the caller frees. -1 and ERROR_INPUT: there
+ * is no such axis or value; nothing to free. */
+int selection_cells(const struct choice_of_cells *choice, bool **chosen, struct error *error);
 
 /* The state of the runs of a grid. */
 struct picture_runs {

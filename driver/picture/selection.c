@@ -1,6 +1,7 @@
 /*
- * What the arguments of `show` name: a variable, values of dimensions (--at), the axes to draw (--over). A
- * name that is not there is answered with the nearest one, or with what there is.
+ * What arguments name: of `show` a variable, values of dimensions (--at), the axes to draw (--over); of other
+ * commands, cells of a grid by their values. A name that is not there is answered with the nearest one, or
+ * with what there is.
  */
 #include "driver/picture/inside.h"
 #include "driver/tables/tables.h"
@@ -15,7 +16,11 @@ enum { LIST_MOST = 8, LIST_SIZE = 256, ABOUT_SIZE = 512 };
 #define TOLERANCE 1e-9 /* relative, of values */
 
 struct selection {
-    const struct view *view;
+    int64_t axis_count;
+    const struct axis *axis; /* [axis_count] of the grid */
+    const struct view *view; /* NULL: the grid is that of a sweep file */
+    const struct run *base; /* the parameters that are not axes; valid without a view */
+    const char *option; /* that fixes values */
     struct plane *plane;
     char about[ABOUT_SIZE]; /* "out.nc: param_norm", before messages */
     struct error *error;
@@ -31,17 +36,20 @@ struct selection {
 static int refuse_name(const struct selection *s, const char *name, const char *option)
 {
     const struct param *param = param_find(name);
-    const struct view *view = s->view;
     char excerpt[EXCERPT_SIZE], text[LIST_SIZE];
     struct string names = {0};
     union param_value value;
     struct nearest nearest;
 
-    for (int64_t i = 0; param && i < view->axis_count; i++)
-        for (int64_t j = 0; view->axis[i].label && j < view->axis[i].param_count; j++)
-            if (view->axis[i].param[j] == param)
-                return refuse(s, "%s changes along %s; %s takes that name", name, view->axis[i].name, option);
-    if (param && view_param(view, param, &value, NULL))
+    for (int64_t i = 0; param && i < s->axis_count; i++)
+        for (int64_t j = 0; s->axis[i].label && j < s->axis[i].param_count; j++)
+            if (s->axis[i].param[j] == param)
+                return refuse(s, "%s changes along %s; %s takes that name", name, s->axis[i].name, option);
+    if (param && !s->view && !axis_derives(s->axis_count, s->axis, s->base, param))
+        value = param_get(param, s->base);
+    else if (param && !(s->view && view_param(s->view, param, &value, NULL)))
+        param = NULL;
+    if (param)
         return refuse(s, "%s is %s in all runs, and is not an axis; leave it out of %s", name,
             param_format(param, value, text, sizeof(text)), option);
     nearest_init(&nearest, name);
@@ -153,14 +161,14 @@ static int fix_one(const struct selection *s, char *pair)
     char excerpt[EXCERPT_SIZE], *value = strchr(pair, '=');
 
     if (!value || value == pair)
-        return refuse(s, "--at takes NAME=VALUE and not '%s'", text_excerpt(pair, excerpt));
+        return refuse(s, "%s takes NAME=VALUE and not '%s'", s->option, text_excerpt(pair, excerpt));
     *value++ = '\0';
     int found = plane_find(s->plane, pair);
     if (found < 0)
-        return refuse_name(s, pair, "--at");
+        return refuse_name(s, pair, s->option);
     struct dimension *dimension = &s->plane->dimension[found];
     if (dimension->fixed >= 0)
-        return refuse(s, "--at names %s twice", dimension->name);
+        return refuse(s, "%s names %s twice", s->option, dimension->name);
     dimension->fixed = find_value(dimension, value);
     return dimension->fixed < 0 ? refuse_value(s, dimension, value) : 0;
 }
@@ -176,6 +184,19 @@ static bool is_whole(const struct plane *plane, const char *text)
             return find_value(&plane->dimension[i], value + 1) >= 0;
     }
     return false;
+}
+
+/* Fixes what a text such as "seed=0,norm_placement=pre" names. */
+static int fix_all(const struct selection *s, const char *pairs)
+{
+    char *text = memory_copy(pairs), *rest = text, *pair;
+    const char *between = is_whole(s->plane, text) ? "" : ",";
+    int result = 0;
+
+    while (result == 0 && (pair = strsep(&rest, between)))
+        result = fix_one(s, pair);
+    free(text);
+    return result;
 }
 
 /* Finds the dimensions that `over` names; overwrites its commas. */
@@ -200,18 +221,18 @@ static int find_axes(const struct selection *s, char *over, int which[2])
 
 int selection_choose(const struct picture *picture, struct plane *plane, struct error *error)
 {
-    struct selection s = {.view = picture->view, .plane = plane, .error = error};
+    struct selection s = {.axis_count = picture->view->axis_count,
+        .axis = picture->view->axis,
+        .view = picture->view,
+        .option = "--at",
+        .plane = plane,
+        .error = error};
     int which[] = {PLANE_NONE, PLANE_NONE}, result = 0;
 
     snprintf(s.about, sizeof(s.about), "%s: %s", picture->view->name,
         picture->variable ? picture->variable : "the phase diagram");
-    for (int i = 0; result == 0 && i < picture->at_count; i++) {
-        char *text = memory_copy(picture->at[i]), *rest = text, *pair;
-        const char *between = is_whole(plane, text) ? "" : ",";
-        while (result == 0 && (pair = strsep(&rest, between)))
-            result = fix_one(&s, pair);
-        free(text);
-    }
+    for (int i = 0; result == 0 && i < picture->at_count; i++)
+        result = fix_all(&s, picture->at[i]);
     if (!picture->over)
         which[0] = which[1] = PLANE_CHOOSE;
     if (picture->over && result == 0) {
@@ -222,6 +243,44 @@ int selection_choose(const struct picture *picture, struct plane *plane, struct 
     if (result == 0)
         plane_choose(plane, picture->view, which[0], which[1]);
     return result;
+}
+
+/* ---- cells ---- */
+
+int selection_cells(const struct choice_of_cells *choice, bool **chosen, struct error *error)
+{
+    struct selection s = {.axis_count = choice->axis_count,
+        .axis = choice->axis,
+        .view = choice->view,
+        .base = choice->base,
+        .option = choice->option,
+        .error = error};
+    int64_t cells = 1;
+    int result = 0;
+
+    for (int64_t i = 0; i < s.axis_count; i++)
+        cells *= s.axis[i].length;
+    *chosen = memory_zero((size_t)cells, sizeof(**chosen));
+    snprintf(s.about, sizeof(s.about), "%s", choice->name);
+    for (int i = 0; result == 0 && i < choice->count; i++) {
+        struct plane plane;
+        plane_of_axes(&plane, s.axis_count, s.axis);
+        s.plane = &plane;
+        result = fix_all(&s, choice->text[i]);
+        for (int64_t cell = 0; result == 0 && cell < cells; cell++) {
+            bool fits = true;
+            for (int axis = 0; fits && axis < plane.count; axis++)
+                fits = plane.dimension[axis].fixed < 0 ||
+                       plane.dimension[axis].fixed == axis_index(s.axis_count, s.axis, axis, cell);
+            (*chosen)[cell] = choice->all && i > 0 ? (*chosen)[cell] && fits : (*chosen)[cell] || fits;
+        }
+        plane_release(&plane);
+    }
+    if (result == 0)
+        return 0;
+    free(*chosen);
+    *chosen = NULL;
+    return -1;
 }
 
 /* ---- variables ---- */

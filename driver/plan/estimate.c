@@ -123,6 +123,10 @@ static void gather_all(struct estimate *estimate, const struct sweep *sweep, con
             estimate->skipped++;
             continue;
         }
+        if (!sweep_chooses(sweep, cell)) {
+            estimate->others++;
+            continue;
+        }
         estimate->runs++;
         if (ended && ended[cell]) {
             estimate->ended++;
@@ -142,10 +146,12 @@ static void gather_all(struct estimate *estimate, const struct sweep *sweep, con
 static void expect_search(struct estimate *estimate, const struct sweep *sweep)
 {
     int64_t left = estimate->runs - estimate->ended;
-    double chosen = search_expected(sweep), share = fmax(chosen - (double)estimate->ended, 1) / (double)left;
 
     if (left == 0)
         return;
+    double part = (double)estimate->runs / (double)(estimate->runs + estimate->others);
+    double chosen = search_expected(sweep) * part;
+    double share = fmax(chosen - (double)estimate->ended, 1) / (double)left;
     estimate->searched = estimate->runs;
     estimate->runs = estimate->ended;
     for (int64_t i = 0; i < estimate->group_count; i++) {

@@ -49,6 +49,7 @@ struct cost_group {
 /* The expected time of a sweep: sums over its groups. */
 struct estimate {
     int64_t runs, skipped;
+    int64_t others; /* runs that --only leaves out: counted in nothing else */
     int64_t searched; /* runs among which a search chooses, of which it will probably train `runs`; 0: none */
     int64_t ended; /* of the runs, those that are not counted in the groups and times */
     int64_t group_count;

@@ -63,6 +63,11 @@ bool sweep_trains(const struct sweep *sweep, int64_t cell)
     return !sweep_skips(sweep, cell) && (!sweep->part_of || sweep->part_of[cell] == sweep->part);
 }
 
+bool sweep_chooses(const struct sweep *sweep, int64_t cell)
+{
+    return !sweep->only || sweep->only[cell];
+}
+
 void walk_init(struct walk *walk, const struct sweep *sweep)
 {
     *walk = (struct walk){.sweep = sweep, .cell = -1};

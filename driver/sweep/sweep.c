@@ -293,6 +293,7 @@ void sweep_release(struct sweep *sweep)
     free(sweep->parts_folder);
     free(sweep->part_of);
     free(sweep->part_text);
+    free(sweep->only);
     for (int i = 0; i < sweep->included_count; i++) {
         free(sweep->included[i].path);
         free(sweep->included[i].name);

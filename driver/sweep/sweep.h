@@ -91,6 +91,7 @@ struct sweep {
     char *parts_folder; /* OUT.parts; NULL: it is not divided */
     int *part_of; /* [cells] the part of each cell, 0: skipped; NULL: not divided, or not yet: job_divide */
     char *part_text; /* "3/8 <digest of the division>"; NULL likewise */
+    bool *only; /* [cells] those that this start may train, the others wait; NULL: all */
     struct refine refine; /* which of the others are trained */
     struct spots *spots; /* opaque: the position of each key */
 };
@@ -138,6 +139,9 @@ bool sweep_skips(const struct sweep *sweep, int64_t cell);
 
 /* Is the cell neither skipped nor of another part? */
 bool sweep_trains(const struct sweep *sweep, int64_t cell);
+
+/* May this start train the cell, as far as --only goes? */
+bool sweep_chooses(const struct sweep *sweep, int64_t cell);
 
 /*
  * Makes the sweep a part, given as "3/8", of a sweep whose output is OUT.nc or OUT.parts: it becomes

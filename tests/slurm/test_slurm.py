@@ -430,6 +430,7 @@ REFUSED = {
     "-pshort --plan-time=2-0": "partition short ends jobs after 24:00:00, and --plan-time is 48:00:00",
     "--fresh": "submit has no --fresh: rename the dataset, or give another one with --dataset",
     "--retry-failed": "submit has no --retry-failed: normsweep run sweep.yaml --retry-failed, in an allocation",
+    "--only seed=0": "submit has no --only: normsweep run sweep.yaml --only NAME=VALUE, in an allocation",
     "--jobs=4": "submit has no --jobs: --ntasks-per-node says how many tasks a node has",
     "--wait": "--wait cannot be given: the jobs of a chain are submitted together",
     "-W": "--wait cannot be given: the jobs of a chain are submitted together",

@@ -232,6 +232,10 @@ struct saved {
  * may be NULL. -1 with "<path>: why" in error, nothing to release.
  */
 int saved_open(struct saved *saved, const char *path, const struct breath *breath, struct error *error);
+
+/* The newest weights file in a folder whose run had these parameters. The caller frees the path; NULL: there
+ * is none. */
+char *saved_find(const char *folder, const struct run *run);
 void saved_close(struct saved *saved);
 
 /*

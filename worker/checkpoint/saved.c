@@ -7,7 +7,10 @@
 
 #include <netcdf.h>
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_MOST = 64 };
@@ -193,6 +196,64 @@ static int lay_out(struct saved *saved, struct error *error)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", saved->path);
     weight_layout_init(&saved->layout, &saved->architecture, false, &saved->arena);
     return check_tensors(saved, error);
+}
+
+/* ---- those of a run ---- */
+
+/* Has an open file the parameters of a run as its attributes? */
+static bool is_of(int file, const struct run *run)
+{
+    char text[PARAM_TEXT], found[TEXT_MOST];
+
+    for (size_t i = 0; i < param_count; i++) {
+        const struct param *param = &param_table[i];
+        union param_value value = param_get(param, run), there = {0};
+        bool equal;
+        if (param->kind == PARAM_INTEGER)
+            equal = read_integer(file, param->name, &there.integer) && there.integer == value.integer;
+        else if (param->kind == PARAM_REAL)
+            equal = nc_get_att_double(file, NC_GLOBAL, param->name, &there.real) == NC_NOERR &&
+                    there.real == value.real;
+        else
+            equal = read_text(file, param->name, found) &&
+                    strcmp(found, param_format(param, value, text, sizeof(text))) == 0;
+        if (!equal)
+            return false;
+    }
+    return true;
+}
+
+char *saved_find(const char *folder, const struct run *run)
+{
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
+    struct timespec newest = {0};
+    char *best = NULL, *path;
+
+    while (directory && (entry = readdir(directory))) {
+        size_t length = strlen(entry->d_name), tail = strlen(WEIGHTS_SUFFIX);
+        struct stat found;
+        int file;
+        if (length <= tail || strcmp(entry->d_name + length - tail, WEIGHTS_SUFFIX) != 0 ||
+            asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+            continue;
+        bool fits =
+            stat(path, &found) == 0 && seal_look(path) == 0 && nc_open(path, NC_NOWRITE, &file) == NC_NOERR;
+        if (fits) {
+            fits = is_of(file, run) && (!best || found.st_mtim.tv_sec > newest.tv_sec);
+            nc_close(file);
+        }
+        if (fits) {
+            free(best);
+            best = path;
+            newest = found.st_mtim;
+        } else {
+            free(path);
+        }
+    }
+    if (directory)
+        closedir(directory);
+    return best;
 }
 
 /* ---- the whole ---- */

@@ -336,7 +336,8 @@ static bool is_known(const struct start_plan *plan, const struct output_file *kn
 static enum outcome first_outcome(
     const struct sweep *sweep, int64_t cell, enum outcome outcome, bool retry_failed)
 {
-    if (outcome == OUTCOME_RUNNING || (outcome == OUTCOME_FAILED && retry_failed) ||
+    if (outcome == OUTCOME_RUNNING ||
+        (outcome == OUTCOME_FAILED && retry_failed && sweep_chooses(sweep, cell)) ||
         (outcome == OUTCOME_SKIPPED && sweep->refine.kind == REFINE_NONE))
         outcome = OUTCOME_PENDING;
     return outcome == OUTCOME_PENDING && !sweep_trains(sweep, cell) ? OUTCOME_SKIPPED : outcome;
