@@ -33,8 +33,8 @@ struct side {
 /*
  * Two dimensions are drawn, by default learning_rate as x and weight_decay as y if more than one value of
  * them is to be drawn, otherwise the first dimensions of which that is true; the seed only if there is no
- * other. Each combination of values of the other such axes of the sweep has a panel. What is left is
- * averaged: runs that differ in the seed alone, and dimensions that are not axes.
+ * other. Each combination of values of the other such axes of the sweep has a panel, and each force. What is
+ * left is averaged: runs that differ in the seed alone, and dimensions that are not axes.
  */
 struct plane {
     int count;

@@ -310,8 +310,8 @@ int selection_variable(
             view->name, name, metric_table[metric_of_all_stacks(metric)].name);
     if (metric < METRIC_COUNT)
         return error_set(error, ERROR_INPUT,
-            "%s: %s was not measured; to measure it, add '%s' to the metrics of measure in the sweep file "
-            "and train anew, into another -o",
+            "%s: %s was not measured; to measure it, add '%s' to the metrics of measure in the sweep file: "
+            "this makes another sweep, to be trained into another -o",
             view->name, name, metric_group_names[metric_table[metric].group]);
     for (int i = 0; i < RUN_VARIABLE_COUNT; i++)
         if (view_find(view, run_variable_table[i].name, &other))

@@ -225,16 +225,16 @@ bool dataset_reserves(const char *name);
         "axes along which several keys change together; every label of an axis sets the same keys")          \
     X(SKIP, skip, "[{key: value}]", "none",                                                                  \
         "runs to leave out: those that match every key of an entry; a value may be a list")                  \
-    X(REFINE, refine,                                                                                        \
-        "{axis: key | axes: [key, key], variable: metric, at: number, coarse: N, at_once: N}", "none",       \
+    X(REFINE, refine, "{axis: key | axes: [key, key], variable: metric, at: number, coarse: N, at_once: N}", \
+        "none",                                                                                              \
         "trains only what it takes to find the neighbours along the axis between which the variable "        \
         "(norm_growth) crosses at (1), at_once runs of a line beside each other (1); with axes: all of "     \
         "them in the plane, by a coarse pass of every N-th value (8) and halved steps where neighbours "     \
         "differ")                                                                                            \
     X(MEASURE, measure, "{every: N | steps: [N], metrics: [word]}",                                          \
         "{every: 100, metrics: [norms, alignment]}",                                                         \
-        "what is measured and when; losses, step 0 and the last step always are; saturation, heads and "     \
-        "attention use the tokens of validate")                                                              \
+        "what is measured and when; losses, step 0 and the last step always are, and if every is above "     \
+        "steps, these alone; saturation, heads and attention use the tokens of validate")                    \
     X(VALIDATE, validate, "{every: end | N, tokens: N | all}", "{every: end, tokens: 16384}",                \
         "when valid_loss is measured and on how many tokens from the start of valid_text; of pairs those "   \
         "of the target count, of modular the sums")                                                          \
@@ -246,8 +246,9 @@ bool dataset_reserves(const char *name);
         "is averaged, and when: at step 0 and the last (ends), at step 0, or at both and the multiples of "  \
         "N, which is a multiple of measure.every")                                                           \
     X(SPECTRA, spectra, "{every: auto | ends | start | N}", "{every: auto}",                                 \
-        "when the group spectra measures: as of hessian, or (auto) at each measured step up to width 256, "  \
-        "beyond that at both ends")                                                                          \
+        "when the group spectra measures: at step 0 and the last (ends), at step 0, at both and the "        \
+        "multiples of N, which is a multiple of measure.every, or (auto) at each measured step up to "       \
+        "width 256, beyond that at both ends")                                                               \
     X(LYAPUNOV_EXPONENTS, lyapunov_exponents, "1 to 10000", "8",                                             \
         "number of exponents that the group lyapunov measures")                                              \
     X(LYAPUNOV_SWEEPS, lyapunov_sweeps, "0 to 10000", "10",                                                  \

@@ -197,10 +197,10 @@ REFUSED = [
     (["param_norm", "--over", "seed", "--at", "seed=1"], "param_norm: seed is both in --at and in --over"),
     (["saturation"],
      "saturation was not measured; to measure it, add 'saturation' to the metrics of measure in the sweep file"
-     " and train anew, into another -o"),
+     ": this makes another sweep, to be trained into another -o"),
     (["positions_attended"],
      "positions_attended was not measured; to measure it, add 'heads' to the metrics of measure in the sweep file"
-     " and train anew, into another -o"),
+     ": this makes another sweep, to be trained into another -o"),
     (["param_norm", "--at", "seed=\033[31m"], "param_norm: no seed '\\x1b[31m'; it is one of 0, 1, 2"),
 ]
 
@@ -358,3 +358,18 @@ def test_at_takes_the_values_that_are_shown(tmp_path):
     with netCDF4.Dataset(file, "r+") as ds:
         ds["outcome"][4, 0] = 4
     assert "failed: learning_rate=0.00251 weight_decay=0.1234: " in run(NORMSWEEP, "status", file).stdout
+
+
+def test_each_force_has_a_panel(tmp_path, normsweep):
+    """Their mean would say nothing."""
+    sweep = SWEEP[:SWEEP.index("norm_placement")].replace("{every: 10}", "{every: 10, metrics: [norms, forces]}")
+    file = sample(tmp_path / "f.nc", sweep + "seed: [0, 1]\n")
+    values = np.random.default_rng(7).uniform(1, 2, (RATES, DECAYS, 2, STEPS, 4))
+    with netCDF4.Dataset(file, "r+") as ds:
+        ds["outcome"][:] = DONE
+        ds["forces"][:] = values
+    drawn = panels(normsweep("show", file, "forces").stdout)
+    assert list(drawn) == ["force=decay", "force=injection", "force=chance", "force=pull"]
+    for i, rows in enumerate(drawn.values()):
+        is_close(rows, plane(values[:, :, :, -1, i].mean(axis=2)))
+    assert len(panels(normsweep("show", file, "forces", "--at", "force=pull").stdout)) == 0
