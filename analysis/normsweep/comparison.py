@@ -16,11 +16,12 @@ from .dataset import sweep_of
 from .hints import Array
 from .memory import loaded, of_runs
 from .names import OUTCOMES, REPEAT
-from .plane import as_words, is_geometric, most_frequent
+from .plane import as_words, is_geometric, last, most_frequent
 from .shared_grid import (
     NAMES, NothingInCommon, SharedGrid, differences, listed, program_differences, progress, shared_grid)
 from .significance import LEVEL
 from .slope import straight_line
+from .table import step_variables
 from .verify import NotASweep, has_words
 from .words import several
 
@@ -36,7 +37,7 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Union[str, Iterable[str], N
     Runs are compared cell by cell, at the values that both have. Runs of one seed are paired, because they start from
     the same weights and read the same batches: by default if the seeds of one are all among those of the other, else
     not; `paired` decides it. `variables` are numbers of a run: by default norm_growth, final_train_loss and
-    final_valid_loss. For each NAME, CHANGE is `ratio`, b / a, if it is a ratio such as norm_growth, whose logarithms
+    final_valid_loss; also those of ds.sweep.table(), such as param_norm_last or max_logit_last. For each NAME, CHANGE is `ratio`, b / a, if it is a ratio such as norm_growth, whose logarithms
     are compared, and else `difference`, b - a:
 
     NAME_a, NAME_b          mean over the seeds, geometric for ratios
@@ -101,6 +102,8 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Union[str, Iterable[str], N
 
 def prepared(dataset: xr.Dataset, variables: Sequence[str], without_collapsed: bool) -> xr.Dataset:
     """The dataset with what is compared in memory, and with `collapsed`; without such runs they are as if skipped."""
+    ends = {f"{name}_last": values for name, values in step_variables(dataset) if f"{name}_last" in variables}
+    dataset = dataset.assign({name: last(values).assign_attrs(values.attrs) for name, values in ends.items()})
     dataset = loaded(dataset, [*of_runs(dataset), *variables])
     gone = collapsed(dataset)
     dataset = dataset.assign(collapsed=gone)

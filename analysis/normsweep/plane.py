@@ -78,6 +78,15 @@ def averaged(values: xr.DataArray, dimensions: Sequence[Hashable]) -> xr.DataArr
     return cast(xr.DataArray, np.exp(logs.mean(dimensions))).assign_attrs(values.attrs)
 
 
+OVER_HEADS = {"max_logit": "max", "attention_entropy": "mean"}  # what one number for all heads of a network is
+
+
+def over_heads(values: xr.DataArray) -> xr.DataArray:
+    """The largest, or the mean, over layers and heads, as OVER_HEADS says."""
+    parts = [dim for dim in values.dims if dim in ("layer", "head")]
+    return cast(xr.DataArray, getattr(values, OVER_HEADS[str(values.name)])(parts, keep_attrs=True))
+
+
 def is_linear(variable: xr.DataArray) -> bool:
     """True if its scale is never logarithmic: a cosine, a share."""
     return nature_of(variable)[0]

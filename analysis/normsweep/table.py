@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from .hints import Array, Path
-from .plane import as_words, last
+from .plane import OVER_HEADS, as_words, last, over_heads
 from .verify import has_words
 
 PARTS = ("stack", "force")  # dimensions of words, each of which has a column
@@ -23,7 +23,7 @@ def run_table(dataset: xr.Dataset) -> pd.DataFrame:
     value per run, in the order of the dataset, flags as words; and NAME_last, the last measured value, for each metric
     NAME over the steps, or NAME_encoder_last and NAME_decoder_last for one that each stack of an encoder-decoder has,
     and forces_decay_last, forces_injection_last, ... of the last measured step's forces. Metrics by layer, tensor or
-    head are left out. Integers are Int64, with NA for a missing value; a missing real is NaN, a missing text "".
+    head are left out, except max_logit_last, the largest of all heads, and attention_entropy_last, their mean. Integers are Int64, with NA for a missing value; a missing real is NaN, a missing text "".
 
     >>> frame = ds.sweep.table()
     >>> len(frame), list(frame.columns[:5])
@@ -51,6 +51,8 @@ def run_table(dataset: xr.Dataset) -> pd.DataFrame:
 def step_variables(dataset: xr.Dataset) -> Iterator[tuple[str, xr.DataArray]]:
     """(name, values) of each variable with one value per run and step, or with one for each stack or force."""
     for name, variable in dataset.data_vars.items():
+        if name in OVER_HEADS:
+            variable = over_heads(variable)
         if "step" not in variable.dims or not set(variable.dims) <= {*dataset.sweep.axes, "step", *PARTS}:
             continue
         part = next((dim for dim in PARTS if dim in variable.dims), None)

@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 import xarray as xr
 from conftest import PROJECT, run, script, train_sweep
+from drawn import dataset, near
 from made_up import made_up
+from normsweep import compare as compare_sweeps
 
 pytestmark = pytest.mark.thorough("writes tables in every format")
 
@@ -89,6 +91,39 @@ def test_parquet(path):
     with xr.open_dataset(path) as ds:
         compare(frame, ds)
     assert frame.last_step.isna().sum() == (frame.outcome == "running").sum() + (frame.outcome != "done").sum() - 3
+
+
+def with_parts():
+    """Forces, and scores and entropies of heads, whose last step was not measured in one run."""
+    def of_force(rate, seed, step, force):
+        names = ["decay", "injection", "chance", "pull"]
+        value = 100 * rate + 10 * seed + step + sum(0.1 * i * (force == name) for i, name in enumerate(names))
+        return np.where((step == 2) & (seed == 1), np.nan, value)
+
+    def of_head(rate, seed, step, layer, head):
+        return rate * (1 + seed) * (1 + step) * (1 + 2 * layer + head)
+
+    return dataset({"learning_rate": [0.1, 1.0], "seed": [0, 1]}, None, [0, 1, 2],
+                   {"layer": [0, 1], "head": [0, 1], "force": ["decay", "injection", "chance", "pull"]},
+                   forces=(["step", "force"], of_force), max_logit=(["step", "layer", "head"], of_head),
+                   attention_entropy=(["step", "layer", "head"], of_head))
+
+
+def test_forces_and_heads_have_columns():
+    frame = with_parts().sweep.table()
+    for i, name in enumerate(["decay", "injection", "chance", "pull"]):
+        near(frame[f"forces_{name}_last"], [12 + 0.1 * i, 21 + 0.1 * i, 102 + 0.1 * i, 111 + 0.1 * i])
+    near(frame.max_logit_last, [1.2, 2.4, 12, 24])
+    near(frame.attention_entropy_last, [0.75, 1.5, 7.5, 15])
+    assert not {"max_logit", "attention_entropy", "forces_last"} & set(frame)
+
+
+def test_columns_of_the_table_are_compared():
+    ds = with_parts()
+    found = compare_sweeps(ds.isel(learning_rate=[0]), ds.isel(learning_rate=[0]), "max_logit_last")
+    near(found.max_logit_last_a, [1.8])
+    found = compare_sweeps(ds.isel(learning_rate=[0]), ds.isel(learning_rate=[0]), ["forces_pull_last"])
+    near(found.forces_pull_last_b, [(12.3 + 21.3) / 2])
 
 
 def test_parquet_without_its_module(path, tmp_path):

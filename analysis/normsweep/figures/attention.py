@@ -1,6 +1,7 @@
 """What the heads of the network itself attend to: sinks, the largest score, entropy; and how large its activations
 are."""
 
+from ..plane import OVER_HEADS, over_heads
 from . import cells, heads, look, states
 from .lines import over_steps
 
@@ -21,11 +22,9 @@ def whole(dataset):
     """One number for all heads: the largest score of all, the mean entropy, which is never drawn on a logarithmic
     scale."""
     found = {}
-    for name, reduce in (("max_logit", "max"), ("attention_entropy", "mean")):
+    for name in OVER_HEADS:
         if name in dataset:
-            values = dataset[name]
-            others = [dim for dim in values.dims if dim not in ("step", *dataset.sweep.axes)]
-            found[name] = getattr(values, reduce)(others, keep_attrs=True)
+            found[name] = over_heads(dataset[name])
     if "max_logit" in found:
         found["max_logit"] = found["max_logit"].clip(min=LEAST, keep_attrs=True)
     if "attention_entropy" in found:

@@ -50,7 +50,7 @@ def parse():
                             "a range (NAME=LOW..HIGH); may be repeated")
     parser.add_argument("--variables", metavar="NAMES", type=lambda text: text.split(","),
                         help="numbers of a run to compare, separated by commas (default: norm_growth,final_train_loss,"
-                        "final_valid_loss)")
+                        "final_valid_loss); NAME_last, as in the table of runs, is the last measured NAME")
     parser.add_argument("--unpaired", action="store_true", help="do not pair runs of the same seed")
     parser.add_argument("--without-collapsed", action="store_true",
                         help="leave out runs that always predict the same word (predicted_entropy below 0.001)")
