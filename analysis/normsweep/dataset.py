@@ -421,9 +421,10 @@ class Sweep:
     def pivot(self, variable: str = "norm_growth", **at: Any) -> xr.DataArray:
         return pivot(self._dataset, variable, **at)
 
-    @told_by(table.run_table)
-    def table(self) -> pd.DataFrame:
-        return table.run_table(self._dataset)
+    def table(self, over: str | None = None) -> pd.DataFrame:
+        """table.run_table, one row for each run; or with an axis `over`, such as "seed", table.mean_table: number, mean
+        and standard error over its runs."""
+        return table.run_table(self._dataset) if over is None else table.mean_table(self._dataset, over)
 
     @property
     def _outcome(self) -> xr.DataArray:

@@ -10,10 +10,13 @@ import pandas as pd
 import xarray as xr
 
 from .hints import Array, Path
+from .names import OF_RUNS
 from .plane import OVER_HEADS, as_words, last, over_heads
+from .significance import error, moments
 from .verify import has_words
 
 PARTS = ("stack", "force")  # dimensions of words, each of which has a column
+COUNTED = ("done", "diverged", "failed")  # outcomes
 
 
 def run_table(dataset: xr.Dataset) -> pd.DataFrame:
@@ -23,7 +26,8 @@ def run_table(dataset: xr.Dataset) -> pd.DataFrame:
     value per run, in the order of the dataset, flags as words; and NAME_last, the last measured value, for each metric
     NAME over the steps, or NAME_encoder_last and NAME_decoder_last for one that each stack of an encoder-decoder has,
     and forces_decay_last, forces_injection_last, ... of the last measured step's forces. Metrics by layer, tensor or
-    head are left out, except max_logit_last, the largest of all heads, and attention_entropy_last, their mean. Integers are Int64, with NA for a missing value; a missing real is NaN, a missing text "".
+    head are left out, except max_logit_last, the largest of all heads, and attention_entropy_last, their mean. Integers
+    are Int64, with NA for a missing value; a missing real is NaN, a missing text "".
 
     >>> frame = ds.sweep.table()
     >>> len(frame), list(frame.columns[:5])
@@ -45,6 +49,50 @@ def run_table(dataset: xr.Dataset) -> pd.DataFrame:
     columns |= {str(name): column(variable) for name, variable in dataset.data_vars.items()
                 if set(variable.dims) <= set(dataset.sweep.axes) and name != "outcome"}
     columns |= {f"{name}_last": column(last(values)) for name, values in step_variables(dataset)}
+    return pd.DataFrame(columns)
+
+
+def mean_table(dataset: xr.Dataset, over: str) -> pd.DataFrame:
+    """A DataFrame with one row for each cell of the grid without the axis `over`, such as the seed: what its runs have
+    in common. Cells that are skipped for all of them have no row.
+
+    Columns: the other axes, each `together` axis followed by its keys; done, diverged and failed, the numbers of runs
+    that ended so; and for each measured number with one value per run, or its last value NAME_last over the steps:
+    NAME_n, the number of runs that are done and have a value; NAME_mean, their mean, an arithmetic one for every
+    variable; and NAME_se, the standard error of the mean, NaN for fewer than two.
+
+    >>> frame = ds.sweep.table(over="seed")
+    >>> frame.loc[1, ["learning_rate", "weight_decay", "norm_placement", "done"]].tolist()
+    [0.1, 10.0, 'post', 2]
+    >>> frame.loc[1, ["norm_growth_n", "norm_growth_mean", "norm_growth_se"]].round(3).tolist()
+    [2, 0.184, 0.061]
+
+    Raises KeyError if `over` is not an axis.
+    """
+    axes = dataset.sweep.axes
+    if over not in axes:
+        raise KeyError(f"{over}: not an axis; the axes are {', '.join(axes) or 'none'}")
+    outcome = dataset.sweep.outcome
+    others = [axis for axis in axes if axis != over]
+    cells = (outcome != "skipped").any(over).values.ravel()
+
+    def column(variable: xr.DataArray) -> Any:
+        like = outcome.isel({over: 0}, drop=True)
+        return typed(variable.broadcast_like(like).transpose(*others).values.ravel()[cells], variable)
+
+    columns = {name: column(dataset[name]) for axis in others
+               for name in (axis, *dataset.sweep.together.get(axis, ()))}
+    columns |= {word: (outcome == word).sum(over).values.ravel()[cells] for word in COUNTED}
+    measured = {str(name): variable for name, variable in dataset.data_vars.items()
+                if set(variable.dims) == set(axes) and name not in OF_RUNS}
+    measured |= {f"{name}_last": last(values) for name, values in step_variables(dataset)}
+    for name, variable in measured.items():
+        if variable.dtype.kind not in "iuf" or has_words(variable):
+            continue
+        values = variable.where(dataset.sweep.done).transpose(*others, over).values.astype(float)
+        count, mean, variance = moments(values)
+        for word, found in (("n", count), ("mean", mean), ("se", error(variance, count))):
+            columns[f"{name}_{word}"] = found.ravel()[cells]
     return pd.DataFrame(columns)
 
 

@@ -28,7 +28,7 @@ def ds():
     return made_up()
 
 
-@pytest.mark.parametrize("module", ["", ".boundary", ".dataset", ".plane", ".predicted"])
+@pytest.mark.parametrize("module", ["", ".boundary", ".dataset", ".plane", ".predicted", ".table"])
 def test_examples(module, tmp_path, monkeypatch, ds):
     monkeypatch.chdir(tmp_path)
     ds.to_netcdf("first.nc")

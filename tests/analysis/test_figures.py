@@ -419,12 +419,22 @@ def test_classes_are_told_by_colour_and_name():
     assert "aligned: steps along θ" in legend(found)[1] and "1/2 is a random walk" in found.caption
 
 
+def test_the_exponent_s_deviation_over_seeds():
+    made = dataset({"learning_rate": [1e-2, 1e-1], "weight_decay": [1e-2, 1e-1], "seed": [0, 1, 2]}, growth_exponent=[
+        [[0.4, 0.5, 0.6], [0.5, 0.5, np.nan]], [[0.1, np.nan, np.nan], [0.2, 0.3, 9]]])
+    made.outcome[1, 1, 2] = RUNNING
+    found = drawing(made, "dynamics")
+    assert near(np.ma.filled(mesh(panels(found)[1]), np.nan), [0.1, np.nan, 0, 0.1 / 2 ** 0.5])
+    assert "Deviation: standard deviation over seeds." in found.caption
+    assert "Deviation" not in drawing(made.isel(seed=0), "dynamics").caption
+
+
 def test_runs_that_have_not_ended_are_of_no_class():
     made = dataset({"learning_rate": [1e-2, 1e-1], "weight_decay": [1e-2, 1e-1], "seed": [0, 1, 2]},
                    dynamics=np.array([[[2, 2, 1], [0, 0, 0]], [[0, 0, 1], [0, 0, 0]]], np.int8), growth_exponent=0.5)
     made.outcome[1, 0, :2], made.outcome[1, 1], made.outcome[0, 1] = RUNNING, PENDING, DIVERGED
     found = drawing(made, "dynamics")
-    assert near(np.ma.filled(mesh(panels(found)[1]), np.nan), [2, 1, np.nan, np.nan])
+    assert near(np.ma.filled(mesh(panels(found)[2]), np.nan), [2, 1, np.nan, np.nan])
     assert [text.split(":")[0] for text in legend(found)] == ["aligned", "misaligned", "diverged", "no value"]
     equals = "of equally frequent ones, the alphabetically first."
     assert f"Mean over seeds; for classes, the most frequent; {equals}" in found.caption

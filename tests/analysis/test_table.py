@@ -150,6 +150,40 @@ def test_keys_of_a_together_axis_and_truth_values(tmp_path):
         assert {"param_norm_last", "host", "session", "unigram_loss"} < set(lines[0])
 
 
+def test_means_over_seeds(path):
+    """A row for each cell without the seed; runs that are not done do not count."""
+    lines = list(csv.DictReader(script("table", path, "--over", "seed").stdout.splitlines()))
+    with xr.open_dataset(path) as ds:
+        kept = (ds.outcome != 5).any("seed").values.ravel()
+        assert len(lines) == kept.sum() == 28
+        assert list(lines[0])[:6] == ["learning_rate", "weight_decay", "norm_placement", "done", "diverged", "failed"]
+        for word, code in (("done", 2), ("diverged", 3), ("failed", 4)):
+            assert [int(line[word]) for line in lines] == (ds.outcome == code).sum("seed").values.ravel()[kept].tolist()
+        for name, values in (("norm_growth", ds.norm_growth), ("param_norm_last", ds.param_norm.isel(step=[1, -1]))):
+            found = values.where(ds.outcome == 2)
+            if name.endswith("_last"):
+                found = xr.where(ds.seed == 0, found[..., 1], found[..., 0])
+            rows_ = found.transpose(..., "seed").values.reshape(-1, 2)[kept]
+            for line, row in zip(lines, rows_):
+                known = row[~np.isnan(row)]
+                expected = [known.mean() if len(known) else np.nan,
+                            np.std(known, ddof=1) / np.sqrt(2) if len(known) == 2 else np.nan]
+                assert int(line[f"{name}_n"]) == len(known)
+                assert near([float(line[f"{name}_{word}"] or "nan") for word in ("mean", "se")], expected)
+    assert not [name for name in lines[0] if name.startswith(("seed", "phase", "host", "last_step", "outcome"))]
+
+
+def test_chosen_columns(path):
+    names = script("table", path, "--columns", "norm_growth,param_norm").stdout.splitlines()[0].split(",")
+    assert names == [*AXES, "outcome", "norm_growth", "param_norm_last"]
+    names = script("table", path, "--over", "seed", "--columns", "param_norm_last").stdout.splitlines()[0].split(",")
+    assert names[3:] == ["done", "diverged", "failed", "param_norm_last_n", "param_norm_last_mean", "param_norm_last_se"]
+    for arguments, line in (
+            (["--columns", "norm_grwth"], "no column norm_grwth; did you mean norm_growth?"),
+            (["--over", "sead"], "sead: not an axis; the axes are learning_rate, weight_decay, norm_placement, seed")):
+        assert script("table", path, *arguments, status=1).stderr == f"table: {path}: {line}\n"
+
+
 def test_one_run(tmp_path):
     made_up().isel(learning_rate=0, weight_decay=1, norm_placement=0, seed=0).to_netcdf(tmp_path / "one.nc")
     lines = list(csv.DictReader(script("table", tmp_path / "one.nc").stdout.splitlines()))

@@ -4,8 +4,9 @@ that a new metric can be seen before it has a figure of its own."""
 import numpy as np
 from matplotlib.lines import Line2D
 
+from ..names import REPEAT
 from . import look, runs, scales
-from .cells import over_plane
+from .cells import has_values, over_plane, plane_of
 from .colours import LEVEL
 from .lines import has_steps, over_steps
 
@@ -146,12 +147,29 @@ def predictions(dataset):
 EXPONENT = "p: |θ|² − |θ₀|² ~ t²ᵖ, so 1/2 is a random walk and 1 is growth like t."
 
 
+DEVIATION = " Deviation: standard deviation over seeds."
+SPREAD = "growth_exponent_spread"
+
+
 def dynamics(dataset):
     ended = not (dataset.sweep.running | (dataset.outcome == 0)).any()
-    return over_plane(dataset, "dynamics", ["growth_exponent", "dynamics"],
+    spread = has_values(dataset, "growth_exponent") and len(plane_of(dataset)) == 2 and REPEAT in runs.axes_of(dataset)
+    names = ["growth_exponent", *([SPREAD] if spread else []), "dynamics"]
+    blank = "no fit: the norm is not above its start" + ("; of the deviation: fewer than two fits" if spread else "")
+    return over_plane(with_spread(dataset) if spread else dataset, "dynamics", names,
                       "The exponent p of growth like t^p, and the law of steps whose norms fit best.",
-                      {"growth_exponent": look.with_unit("growth exponent $p$"), "dynamics": "class of growth"},
-                      blank="no fit: the norm is not above its start" if ended else "", note=EXPONENT)
+                      {"growth_exponent": look.with_unit("growth exponent $p$"), "dynamics": "class of growth",
+                       SPREAD: look.with_unit("deviation of $p$")},
+                      blank=blank if ended else "", note=EXPONENT + DEVIATION * spread)
+
+
+def with_spread(dataset):
+    """The dataset with the standard deviation of the growth exponent over seeds; NaN where fewer than two runs that
+    are done have one."""
+    values = dataset.growth_exponent.where(dataset.sweep.done)
+    count = values.count(REPEAT)
+    spread = np.sqrt(((values - values.mean(REPEAT)) ** 2).sum(REPEAT) / (count - 1).where(count > 1))
+    return dataset.assign({SPREAD: spread.broadcast_like(values).assign_attrs(units="1", nature="magnitude")})
 
 
 def final_losses(dataset):
