@@ -458,9 +458,9 @@ def saturation_measures(config, weights, sequences):
 
 
 def median_ratios(states, real):
-    """The largest |x| of each sequence's elements over their median."""
+    """The largest |x| of each sequence's elements over their median; NaN where that is 0."""
     sizes = [x[own].abs().flatten().numpy() for x, own in zip(states, real)]
-    return np.array([size.max() / np.median(size) if size.any() else math.nan for size in sizes])
+    return np.array([size.max() / np.median(size) if np.median(size) else math.nan for size in sizes])
 
 
 @torch.no_grad()

@@ -26,7 +26,8 @@ def lr_sensitivity(dataset: xr.Dataset, over: str | None = REPEAT, loss: str = "
     sensitivity         mean over repeats of each one's
     sensitivity_error   its standard error over the repeats; NaN for fewer than two
     each                that of each repeat, along `over`
-    best                the smallest loss of each repeat, and best_rate, the rate at which it was reached
+    best                the smallest loss of each repeat, and best_rate, the rate at which it was reached; the loss at
+                        the start, and NaN, if no run gets below it
     start               the loss at step 0 of each repeat: of the same text if it was validated there, else train_loss
     rates               the number of rates that count
 
@@ -51,10 +52,11 @@ def lr_sensitivity(dataset: xr.Dataset, over: str | None = REPEAT, loss: str = "
     done = (dataset.outcome == DONE) & dataset[name].notnull()
     counted = done | (dataset.outcome == DIVERGED)
     end = dataset[name].where(done & (dataset[name] < start), start).where(counted)
-    best = dataset[name].where(done).min(RATE)
+    least = dataset[name].where(done).min(RATE)
+    best = xr.where(least > start, start, least)
     rates = counted.sum(RATE)
     each = (end.mean(RATE) - best).where(rates > 1)
-    reached = dataset[name].where(done).fillna(float("inf")).idxmin(RATE).where(best.notnull())
+    reached = dataset[name].where(done).fillna(float("inf")).idxmin(RATE).where(least <= start)
     along = [over] if over is not None and over in each.dims else []
     found = xr.Dataset({"sensitivity": each.mean(along), "sensitivity_error": error_of_mean(each, along), "each": each,
                         "best": best, "best_rate": reached, "start": start, "rates": rates})

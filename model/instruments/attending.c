@@ -98,8 +98,8 @@ static double magnitude_at(const scalar *x, int64_t count, int64_t rank)
     return (double)value;
 }
 
-/* The largest of |x| [count] over their median, which is the mean of the two in the middle if count is even.
- */
+/* The largest of |x| [count] over their median, which is the mean of the two in the middle if count is even;
+ * NaN if that is 0. */
 static double largest_over_median(const scalar *x, int64_t count)
 {
     double low = magnitude_at(x, count, (count - 1) / 2), above = INFINITY, largest = 0;
@@ -111,7 +111,8 @@ static double largest_over_median(const scalar *x, int64_t count)
         within += size <= low;
         above = size > low && size < above ? size : above;
     }
-    return largest / (within > count / 2 ? low : (low + above) / 2);
+    double median = within > count / 2 ? low : (low + above) / 2;
+    return median > 0 ? largest / median : NAN;
 }
 
 static void add_state(

@@ -396,7 +396,7 @@ struct attending {
     double sink_share[STACKS_MOST]; /* of a stack's heads: with `first` above ATTENDING_SINK; NaN if one is */
     /*
      * [blocks + stacks] of each stack's residual stream x_0 .. x_L: the root mean square of its elements; and
-     * the largest |x| of a sequence's elements over their median, mean over the sequences.
+     * the largest |x| of a sequence's elements over their median, mean over the sequences; NaN if one is 0.
      */
     double *rms, *largest;
 

@@ -58,6 +58,13 @@ def test_runs_that_do_not_count():
     assert np.isnan(found.best_rate.values[2]) and found.best_rate.values[1] == 1e-3
 
 
+def test_no_run_gets_below_the_start():
+    """All rates are as good: the sensitivity is 0 and not below it."""
+    found = sweep([[4.0, 3.5], [5.0, 2.5]], [[DONE, DONE]] * 2).sweep.lr_sensitivity()
+    assert found.each.values.tolist() == [0, 0.25] and found.best.values.tolist() == [3, 2.5]
+    assert np.isnan(found.best_rate.values[0]) and found.best_rate.values[1] == 1e-2
+
+
 def test_one_rate():
     ds = sweep([[2.0, 1.5], [1.0, 1.2]], [[DONE, DONE]] * 2)
     alone = ds.drop_vars("learning_rate").isel(learning_rate=1).assign_attrs(learning_rate=0.01)

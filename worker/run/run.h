@@ -459,7 +459,7 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         " stream after l blocks")                                                                            \
     X(activation_max, DEPTH, ATTENTION, MAGNITUDE, "1", "largest activation over the median",                \
         "largest |x_l| over the median of |x_l|, both over the elements of all tokens of a sequence; "       \
-        "mean over the validated sequences")                                                                 \
+        "mean over the validated sequences; NaN if the median of one is 0")                                  \
     X(norm_growth, RUN, ALWAYS, RATIO, "1", "norm growth",                                                   \
         "|theta_end| / |theta_0|; a run grows if it is above 1")                                             \
     X(growth_exponent, RUN, NORMS, MAGNITUDE, "1", "growth exponent p",                                      \
@@ -641,7 +641,9 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "update_alignment_null, what momentum does if gradients are white noise; pull -2 learning_rate "     \
         "(theta_t - D).u_t less chance. "                                                                    \
         "Where chance is not known (muon's matrices, cautious decay with momentum) it is NaN, and pull "     \
-        "holds both. NaN with adam and decay, matrices under a norm_rule, bfloat16 weights")                 \
+        "holds both. NaN with adam and decay, matrices under a norm_rule, bfloat16 weights. With this "      \
+        "group, the "                                                                                        \
+        "sums of update_norm are by tensor, which changes its last digits")                                  \
     X(tensor_forces, TENSOR_FORCE, FORCES, MAGNITUDE, "1", "force on the square of a tensor's norm",         \
         "as forces, of one kind of tensor of one layer, over its own square; NaN where that is 0")           \
     X(force_sum, TENSOR_FORCE, FORCES, MAGNITUDE, "1", "sum of forces over steps",                           \

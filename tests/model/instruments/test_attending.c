@@ -208,6 +208,23 @@ TEST(attending_of_activations)
         }
 }
 
+/* Embeddings of which more than half of the elements are 0: there is no ratio to their median. */
+TEST(attending_of_sparse_activations)
+{
+    struct architecture a = small(NORM_PRE, NETWORK_DECODER, MASK_CAUSAL);
+    struct bench b;
+
+    bench_begin(&b, &a);
+    for (int64_t i = 0; i < 7 * WIDTH; i++)
+        model_case_tensor(&b.base, TENSOR_POSITION, -1)[i] = 0;
+    for (int64_t i = 0; i < 11 * WIDTH; i++)
+        if (i % WIDTH)
+            model_case_tensor(&b.base, TENSOR_TOKEN, -1)[i] = 0;
+    measure(&b, 1);
+    CHECK(isnan(b.attending.largest[0]) && isfinite(b.attending.rms[0]) && isfinite(b.attending.largest[1]));
+    bench_end(&b);
+}
+
 /* NaN of a head of the second block: it alone, and the states behind. Nothing was added: nothing is known. */
 TEST(attending_of_nothing)
 {
