@@ -21,6 +21,7 @@
 
 struct chooser {
     const struct sweep *sweep;
+    const struct corpus *corpus;
     struct dataset *dataset; /* NULL: that of a plan */
     const struct start_plan *plan;
     struct search *search; /* NULL: every cell is chosen */
@@ -64,38 +65,58 @@ static double on_value(void *context, int64_t cell, enum metric metric)
     return read_metric(context, cell, metric, &value) ? value : NAN;
 }
 
-/* Replaces numbers of steps by the decay's time until then. The last step of a run is always measured. */
-static void put_decay_times(const struct run *run, struct norm_curve *curve)
+/* The decay's time at a step, after that of an earlier one. */
+static double decay_time(
+    const struct run *run, const struct schedule *schedule, int64_t from, int64_t until, double time)
 {
-    const struct schedule schedule = run_schedule(run, (int64_t)curve->time[curve->count - 1]);
-    int64_t number = 0;
-    double sum = 0;
-
-    for (int64_t i = 0; i < curve->count; i++) {
-        for (int64_t until = (int64_t)curve->time[i]; number < until; number++)
-            sum += run_decay_time(run, schedule_rate(&schedule, number + 1));
-        curve->time[i] = sum;
-    }
+    for (int64_t number = from; number < until; number++)
+        time += run_decay_time(run, schedule_rate(schedule, number + 1));
+    return time;
 }
 
-/* A row without a norm is of a step that the run has not measured, or only validated. */
-bool norm_curve_make(const struct run *run, const int64_t *step, int64_t count, struct norm_curve *curve)
+/*
+ * A row without a norm is of a step that the run has not measured, or only validated, or not reached, as it
+ * ended early. Behind its end, the source of driver/search/prediction.c is the mean of the last quarter.
+ */
+bool norm_curve_make(const struct run *run, const struct measure *measure, int64_t last_step,
+    const int64_t *step, int64_t count, struct norm_curve *curve)
 {
-    double *square = curve->square, *time = curve->time;
-    bool corrected = run->decay_rule == DECAY_CORRECTED;
+    const struct schedule schedule = run_schedule(run, last_step);
+    double *square = curve->square, *time = curve->time, source = 0, decay = run_even_decay(run);
+    int64_t before = 0, row = 0;
 
-    *curve = (struct norm_curve){.decay = run_even_decay(run), .square = square, .time = time};
+    *curve = (struct norm_curve){.decay = decay, .square = square, .time = time};
     for (int64_t i = 0; i < count; i++)
         if (isfinite(square[i]) && isfinite(time[i])) {
-            square[curve->count] = square[i] * square[i];
-            time[curve->count++] = corrected ? (double)step[i] : time[i];
+            int64_t at = curve->count++;
+            square[at] = square[i] * square[i];
+            time[at] = time[i];
+            if (run->decay_rule == DECAY_CORRECTED)
+                time[at] = decay_time(run, &schedule, before, step[i], at > 0 ? time[at - 1] : 0);
+            before = step[i];
+            row = i + 1;
         }
-    if (curve->count >= 2 && corrected)
-        put_decay_times(run, curve);
-    return curve->count >= 2;
+    if (curve->count < 2)
+        return false;
+    int64_t last = curve->count - 1, begin = 3 * last / 4;
+    for (int64_t k = begin; k < last; k++) {
+        double h = time[k + 1] - time[k];
+        source += exp(decay * h) * square[k + 1] - exp(-decay * h) * square[k];
+    }
+    source /= time[last] - time[begin];
+    for (int64_t i = row; i < count && step[i] <= last_step; i++)
+        if (measure_at(measure, step[i], last_step)) {
+            int64_t at = curve->count++;
+            time[at] = decay_time(run, &schedule, before, step[i], time[at - 1]);
+            double h = time[at] - time[at - 1];
+            square[at] = exp(-2 * decay * h) * square[at - 1] + exp(-decay * h) * h * source;
+            before = step[i];
+        }
+    curve->early = curve->count - 1 > last;
+    return true;
 }
 
-/* There is none if the weights of the layers do not decay alike, or the run may have ended early. */
+/* There is none if the weights of the layers do not decay alike. */
 static bool on_curve(void *context, int64_t cell, struct norm_curve *curve)
 {
     struct chooser *c = context;
@@ -103,22 +124,23 @@ static bool on_curve(void *context, int64_t cell, struct norm_curve *curve)
     struct run run;
 
     sweep_cell(c->sweep, cell, &run);
-    return run_even_decay_factor(&run) != 0 && !run_may_end_early(&run) &&
-           read_metric(c, cell, METRIC_param_norm, curve->square) &&
+    return run_even_decay_factor(&run) != 0 && read_metric(c, cell, METRIC_param_norm, curve->square) &&
            read_metric(c, cell, METRIC_rate_sum, curve->time) &&
-           norm_curve_make(&run, view ? view->step : dataset_step_numbers(c->dataset),
+           norm_curve_make(&run, &c->sweep->measure, run_last_step(&run, c->corpus),
+               view ? view->step : dataset_step_numbers(c->dataset),
                view ? view->step_count : dataset_steps(c->dataset), curve);
 }
 
 /* ---- choices ---- */
 
-static struct chooser *make(
-    const struct sweep *sweep, struct dataset *dataset, const struct start_plan *plan, int64_t steps)
+static struct chooser *make(const struct sweep *sweep, const struct corpus *corpus, struct dataset *dataset,
+    const struct start_plan *plan, int64_t steps)
 {
     struct chooser *c = memory_new(1, sizeof(*c));
     const struct search_reader reader = {c, on_value, on_curve};
 
-    *c = (struct chooser){.sweep = sweep, .dataset = dataset, .plan = plan, .share = sweep->only ? 0 : 1};
+    *c = (struct chooser){
+        .sweep = sweep, .corpus = corpus, .dataset = dataset, .plan = plan, .share = sweep->only ? 0 : 1};
     for (int64_t cell = 0; sweep->only && cell < sweep->cells; cell++)
         c->share += (double)sweep->only[cell] / (double)sweep->cells;
     if (sweep->refine.kind != REFINE_NONE)
@@ -126,14 +148,15 @@ static struct chooser *make(
     return c;
 }
 
-struct chooser *chooser_new(const struct sweep *sweep, struct dataset *dataset)
+struct chooser *chooser_new(const struct sweep *sweep, const struct corpus *corpus, struct dataset *dataset)
 {
-    return make(sweep, dataset, NULL, dataset_steps(dataset));
+    return make(sweep, corpus, dataset, NULL, dataset_steps(dataset));
 }
 
-struct chooser *chooser_of_plan(const struct sweep *sweep, const struct start_plan *plan)
+struct chooser *chooser_of_plan(
+    const struct sweep *sweep, const struct corpus *corpus, const struct start_plan *plan)
 {
-    return make(sweep, NULL, plan, plan->view.file >= 0 ? plan->view.step_count : 1);
+    return make(sweep, corpus, NULL, plan, plan->view.file >= 0 ? plan->view.step_count : 1);
 }
 
 void chooser_free(struct chooser *c)

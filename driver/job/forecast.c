@@ -71,7 +71,7 @@ int forecast_make(struct forecast *forecast, const struct sweep *sweep, const st
     const struct start_plan *plan, struct error *error)
 {
     bool *chosen = memory_zero((size_t)sweep->cells, sizeof(*chosen));
-    struct chooser *chooser = chooser_of_plan(sweep, plan);
+    struct chooser *chooser = chooser_of_plan(sweep, corpus, plan);
     char *folder = folder_of(sweep->output);
 
     if (!folder)

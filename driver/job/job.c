@@ -227,7 +227,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
         for (int64_t cell = 0; cell < sweep->cells; cell++)
             count_ended(&job->tally, (enum outcome)dataset_outcomes(job->dataset)[cell]);
         job->tally.runs = job->tally.done + job->tally.diverged + job->tally.failed;
-        job->chooser = chooser_new(sweep, job->dataset);
+        job->chooser = chooser_new(sweep, corpus, job->dataset);
         job->coordinator =
             coordinator_new((struct pending_runs){next_pending, job}, sweep->cells, trainers, &how);
         if (speed_init(&job->speed, trainers, now) == 0 && job->coordinator) {

@@ -17,8 +17,8 @@
  */
 struct chooser;
 
-/* For an open dataset of this sweep; both are borrowed. */
-struct chooser *chooser_new(const struct sweep *sweep, struct dataset *dataset);
+/* For an open dataset of this sweep; all are borrowed. */
+struct chooser *chooser_new(const struct sweep *sweep, const struct corpus *corpus, struct dataset *dataset);
 void chooser_free(struct chooser *chooser); /* takes NULL */
 
 /* Takes the next cell that is to be trained, pending in the dataset; -1: none, for now. An error of the

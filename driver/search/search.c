@@ -225,7 +225,7 @@ static double guess_by_norms(struct search *s, const int64_t *cell, int64_t leng
 
     if (!is_done(s, a) || !reader->norm_curve(reader->context, cell[a], first))
         return NAN;
-    bool two = is_done(s, b) && reader->norm_curve(reader->context, cell[b], second) &&
+    bool two = is_done(s, b) && reader->norm_curve(reader->context, cell[b], second) && !second->early &&
                first->count == second->count;
     double decay = prediction_boundary(first, two ? second : NULL, s->refine->at * s->refine->at);
     struct run run;

@@ -28,6 +28,7 @@ enum side {
 /* The norm of one run over its measured steps. */
 struct norm_curve {
     int64_t count; /* measured steps, the first of them 0 */
+    bool early; /* the run ended early: from there on, this is what it would probably have done */
     double decay; /* lambda: a step of time h without an update leaves 1 - h lambda of theta */
     double *square; /* [count] |theta|^2 */
     double *time; /* [count] sum over the steps before of run_decay_time: of the learning rates, as a rule */

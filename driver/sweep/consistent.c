@@ -250,10 +250,11 @@ static int check_cell(struct reader *reader, const struct walk *walk)
         return reader_fault(reader, measure->position,
             "measure.metrics: saturation and heads are of 1000 times the weights, which overflow with norm "
             "none; leave them out");
-    /* A search interpolates between ends of runs, and predicts from norms over all their steps. */
-    if (sweep->refine.kind != REFINE_NONE && run->stop_when != STOP_NEVER)
-        return reader_fault(reader, reader_named(sweep, "stop_when")->position,
-            "stop_when: refine needs runs that take all their steps; leave one of the two out");
+    bool phase = sweep->refine.variable == METRIC_norm_growth && sweep->refine.at == 1;
+    if (sweep->refine.kind != REFINE_NONE && run->stop_when != STOP_NEVER && !phase)
+        return reader_fault(reader, sweep->spots->key[KEY_REFINE].position,
+            "refine: with stop_when: phase a run tells its side of norm_growth 1 alone; leave one of the two "
+            "out");
     return 0;
 }
 

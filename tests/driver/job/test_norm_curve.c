@@ -17,7 +17,11 @@ static struct norm_curve curve_of(const struct run *run, double square[STEPS + 1
         square[i] = i == 2 ? NAN : (double)(i + 1);
         time[i] = 0.1 * (double)i;
     }
-    CHECK(norm_curve_make(run, step, STEPS + 1, &curve));
+    struct measure measure;
+    measure_init(&measure);
+    measure.every = 1;
+    CHECK(norm_curve_make(run, &measure, STEPS, step, STEPS + 1, &curve));
+    measure_release(&measure);
     return curve;
 }
 
@@ -34,6 +38,43 @@ TEST(norm_curve_has_the_sums_of_rates_where_norms_were_measured)
 }
 
 /* The sum of the squares of the rates over the peak rate. */
+/* The values of a whole run whose norm grows by a constant source: those that it has not reached follow. */
+TEST(norm_curve_of_a_run_that_ended_early_goes_on)
+{
+    for (int corrected = 0; corrected < 2; corrected++)
+        for (int64_t ended = 4; ended <= STEPS; ended++) {
+            double square[STEPS + 2], time[STEPS + 2], whole[STEPS + 2], sum[STEPS + 2];
+            int64_t step[STEPS + 2];
+            struct norm_curve curve = {.square = square, .time = time};
+            struct measure measure;
+            struct run run;
+            run_init(&run);
+            run.weight_decay = 0.3;
+            run.learning_rate = 0.1;
+            run.schedule = SCHEDULE_LINEAR;
+            run.decay_rule = corrected ? DECAY_CORRECTED : run.decay_rule;
+            const struct schedule schedule = run_schedule(&run, STEPS);
+            for (int64_t i = 0; i <= STEPS + 1; i++) { /* the last row is of longer runs */
+                double rate = i > 0 && i <= STEPS ? schedule_rate(&schedule, i) : 0;
+                double h = corrected ? rate * rate / 0.1 : rate;
+                sum[i] = i > 0 ? sum[i - 1] + h : 0;
+                whole[i] = i > 0 ? exp(-0.6 * h) * whole[i - 1] + exp(-0.3 * h) * 7 * h : 2;
+                step[i] = i;
+                square[i] = i <= ended ? sqrt(whole[i]) : NAN;
+                time[i] = i <= ended ? sum[i] : NAN;
+            }
+            measure_init(&measure);
+            measure.every = 1;
+            CHECK(norm_curve_make(&run, &measure, STEPS, step, STEPS + 2, &curve));
+            CHECK(curve.count == STEPS + 1 && curve.early == (ended < STEPS));
+            for (int64_t i = 0; i <= STEPS; i++) {
+                CHECK_CLOSE(curve.time[i], sum[i], 1e-14);
+                CHECK_CLOSE(curve.square[i], whole[i], 1e-13);
+            }
+            measure_release(&measure);
+        }
+}
+
 TEST(norm_curve_of_corrected_decay_has_sums_of_squares)
 {
     struct run run;

@@ -26,7 +26,8 @@ AXES = ["learning_rate", "weight_decay", "seed"]
 ALONG = sets("refine={axis: weight_decay}")
 AT_ONCE = sets("refine={axis: weight_decay, at_once: 2}")
 CELLS = sets("refine={axes: [learning_rate, weight_decay], coarse: 4}")
-REFINED = {"lines": ALONG, "pairs": AT_ONCE, "cells": CELLS}
+EARLY = [*AT_ONCE, *sets("stop_when=phase")]
+REFINED = {"lines": ALONG, "pairs": AT_ONCE, "early": EARLY, "cells": CELLS}
 SAID = {"outcome", "reason", "phase"}  # of cells that are left, too
 GROWS, SHRINKS, DIVERGES = "+", "-", "d"
 BETWEEN = re.compile(r"not needed: (?:norm_growth crosses 1|divergence begins) between weight_decay (\S+) and (\S+)")
@@ -34,10 +35,10 @@ BETWEEN = re.compile(r"not needed: (?:norm_growth crosses 1|divergence begins) b
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """sweep.yaml; full.nc, its whole grid; lines.nc, pairs.nc and cells.nc, refined."""
+    """sweep.yaml; full.nc, its whole grid; lines.nc, pairs.nc, early.nc and cells.nc, refined."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "sweep.yaml").write_text(SWEEP)
-    for name, options in (("full", []), ("lines", ALONG), ("pairs", AT_ONCE), ("cells", CELLS)):
+    for name, options in {"full": [], **REFINED}.items():
         run(NORMSWEEP, "run", "sweep.yaml", *options, "-j", "0", "-o", f"{name}.nc", cwd=folder)
     return folder
 
@@ -132,6 +133,17 @@ def test_two_at_once_find_the_same_pairs(folder):
         assert file.refine == "{axis: weight_decay, variable: norm_growth, at: 1, at_once: 2}"
 
 
+def test_runs_that_end_early_have_the_same_sides(folder):
+    whole, found, single = (Found(folder / f"{name}.nc") for name in ("full", "early", "pairs"))
+    assert (found.phase == whole.phase)[found.trained].all() and (found.outcome == whole.outcome)[found.trained].all()
+    assert all(change_on(found, *line) == change_on(single, *line) for line in lines(found))
+    steps = {}
+    for name in ("early", "pairs"):
+        with netCDF4.Dataset(folder / f"{name}.nc") as file:
+            steps[name] = file["last_step"][:][file["outcome"][:] == same.DONE]
+    assert steps["early"].mean() < 0.9 * steps["pairs"].mean() == 36
+
+
 def test_two_at_once_keep_two_workers_busy(place):
     """Of one column; two runs are under way at a time if one began before the other ended."""
     column, together = sets("learning_rate=[0.03]", "seed=[1]", "steps=1500"), {}
@@ -182,11 +194,11 @@ def test_another_variable_crosses_another_value(place, at):
 
 # ---- workers, stops, kills ----
 
-@pytest.mark.parametrize("options, name", [(ALONG, "lines.nc"), (AT_ONCE, "pairs.nc"), (CELLS, "cells.nc")])
+@pytest.mark.parametrize("name", REFINED)
 @pytest.mark.parametrize("jobs", ["0", "1", "2", "3"])
-def test_any_number_of_workers_trains_the_same(place, jobs, options, name):
-    go(place, *options, "-j", jobs, "-o", "again.nc")
-    same.assert_equal(place / "again.nc", place / name)
+def test_any_number_of_workers_trains_the_same(place, jobs, name):
+    go(place, *REFINED[name], "-j", jobs, "-o", "again.nc")
+    same.assert_equal(place / "again.nc", place / f"{name}.nc")
 
 
 def ended(path):
@@ -201,8 +213,7 @@ def ended(path):
 
 @pytest.fixture(scope="module")
 def slow(folder):
-    """The options of sweeps with runs of some tenths of a second; slow-lines.nc, slow-pairs.nc and slow-cells.nc are
-    undisturbed."""
+    """The options of sweeps with runs of some tenths of a second; slow-lines.nc and the others are undisturbed."""
     slow = sets("learning_rate=[0.03, 1]", "seed=[1]", "steps=1500")
     for name, options in REFINED.items():
         run(NORMSWEEP, "run", "sweep.yaml", *options, *slow, "-j", "2", "-o", f"slow-{name}.nc", cwd=folder)
@@ -212,7 +223,8 @@ def slow(folder):
 # Every two of the three choices meet.
 @pytest.mark.parametrize("number, jobs, name", [
     (signal.SIGTERM, "0", "lines"), (signal.SIGTERM, "2", "cells"), (signal.SIGKILL, "0", "cells"),
-    (signal.SIGKILL, "2", "lines"), (signal.SIGKILL, "2", "pairs")])
+    (signal.SIGKILL, "2", "lines"), (signal.SIGKILL, "2", "pairs"),
+    (signal.SIGKILL, "2", "early")])
 def test_a_sweep_that_is_stopped_or_killed_goes_on(slow, place, number, jobs, name):
     status = 75 if number == signal.SIGTERM else -number
     options = REFINED[name]

@@ -160,10 +160,25 @@ def test_refused_where_no_run_can_end_early(tmp_path, settings, needs):
     assert f"sweep.yaml:13:12: stop_when: has no effect: no cell has {needs}" in said
 
 
-def test_refused_beside_refine(tmp_path):
-    (tmp_path / "sweep.yaml").write_text(SWEEP + "refine: {axis: weight_decay}\n")
+@pytest.mark.parametrize("axis", ["axis: weight_decay", "axis: weight_decay, at_once: 3", "axis: learning_rate",
+                                  "axes: [learning_rate, weight_decay], coarse: 4"])
+def test_a_search_finds_the_same_sides(tmp_path, axis):
+    with train(tmp_path, "searched", [f"refine={{{axis}}}"]) as file:
+        outcome, phase, last = file["outcome"][:], file["phase"][:], file["last_step"][:]
+        reason = file["reason"][:]
+    both, skipped = (outcome == 2).all(axis=-1), (outcome == 5)
+    assert (phase[both][:, NEVER] == phase[both][:, PHASE]).all() and set(phase[both].flat) == {1, 2}
+    same = (reason[..., NEVER] == reason[..., PHASE]) | ~skipped.all(axis=-1)
+    assert same.all() and skipped.all(axis=-1).any()
+    assert last[..., PHASE][outcome[..., PHASE] == 2].mean() < 0.95 * last[..., NEVER][outcome[..., NEVER] == 2].mean()
+
+
+@pytest.mark.parametrize("refine", ["axis: weight_decay, at: 2",
+                                    "axis: weight_decay, variable: final_train_loss, at: 1"])
+def test_refused_beside_another_refine(tmp_path, refine):
+    (tmp_path / "sweep.yaml").write_text(SWEEP + f"refine: {{{refine}}}\n")
     said = run(NORMSWEEP, "check", "sweep.yaml", cwd=tmp_path, status=2).stderr
-    assert said == ("sweep.yaml:13:12: stop_when: refine needs runs that take all their steps; "
+    assert said == ("sweep.yaml:16:9: refine: with stop_when: phase a run tells its side of norm_growth 1 alone; "
                     "leave one of the two out\n")
 
 
