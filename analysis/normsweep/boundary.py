@@ -47,7 +47,7 @@ class Rule(NamedTuple):
         return f"{self.variable} at {self.at:g} along {self.along}"
 
 
-GROWTH = Rule("weight_decay", "norm_growth", 1.0)
+GROWTH = Rule(DERIVED, "norm_growth", 1.0)
 
 
 def rule(dataset: xr.Dataset) -> Rule:
@@ -81,7 +81,7 @@ def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
     each, each_side     boundary and side of each repeat, along `over` too
     before, after       values of the axis at the two runs beside each
     predicted           each, predicted from the norms of the run of the smallest weight decay, as predicted_boundary
-                        with runs=1 does; only of norm_growth along weight_decay, if param_norm was measured
+                        with runs=1 does; only of norm_growth along weight_decay or timescale, if param_norm was measured
 
     Over the same axes without learning_rate:
 
@@ -94,7 +94,7 @@ def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
     slope_repeats       repeats with boundaries at two learning rates or more
     rejects             what the interval excludes: "orthogonal" a slope of 1 (updates orthogonal to the parameters),
                         "aligned" a slope of 0 (updates along them), "both", "neither"; "unknown" without an interval;
-                        only of norm_growth at 1 along weight_decay
+                        only of norm_growth at 1 along weight_decay, or timescale, whose slopes are -2 and -1
     steps_slope, steps_slope_low, steps_slope_high   the same over steps, if that is an axis of several values
 
     >>> found = ds.sweep.boundary().sel(norm_placement="pre")
@@ -118,13 +118,14 @@ def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
         "side": xr.apply_ufunc(common_side, lines.each_side, input_core_dims=[along], vectorize=True,
                                output_dtypes=[object])})
     found = found.assign(lines.data_vars)
-    if of.is_of_growth and of.along == DERIVED and {"param_norm", "step"} <= set(dataset.variables):
+    if of.is_of_growth and {"param_norm", "step"} <= set(dataset.variables):
         found["predicted"] = predicted_boundary(dataset, runs=1, over=None, at=of.at).each
     fitted = lines[["each", "before", "after"]].where(lines.before > 0)  # 0 has no logarithm
     found = found.assign(slope_over(fitted, RATE, along))
-    if of == GROWTH:
-        found["rejects"] = xr.apply_ufunc(rejected, found.slope_low, found.slope_high, vectorize=True,
-                                          output_dtypes=[object])
+    if of.stops:
+        ends = (found.slope_low, found.slope_high) if of.along == DERIVED else (
+            -1 - found.slope_high, -1 - found.slope_low)  # of a decay, 1 / (timescale x rate x steps)
+        found["rejects"] = xr.apply_ufunc(rejected, *ends, vectorize=True, output_dtypes=[object])
     if found.sizes.get("steps", 1) > 1:
         over_steps = slope_over(fitted, "steps", along)
         found = found.assign({f"steps_{name}": over_steps[name] for name in ("slope", "slope_low", "slope_high")})
@@ -139,9 +140,8 @@ def crossings(dataset: xr.Dataset) -> xr.Dataset:
     of = rule(dataset)
     if of.variable not in dataset or of.along not in dataset[of.variable].dims:
         raise ValueError(f"{of.variable} is not measured along {of.along}, so there is no boundary")
-    values = dataset[of.variable].where(dataset.outcome == DONE).compute().sortby(of.along)
-    if of.along == TIMESCALE:  # in the order of decays
-        values = values.isel({TIMESCALE: slice(None, None, -1)})
+    values = dataset[of.variable].where(dataset.outcome == DONE).compute()
+    values = values.sortby(of.along, ascending=of.along != TIMESCALE)  # in the order of decays
     cross = functools.partial(
         crossing, at=of.at, ratio=of.variable == GROWTH.variable and of.at > 0, falls=of.is_of_growth,
         log_axis=of.along in (DERIVED, TIMESCALE) or bool(values[of.along].min() > 0))

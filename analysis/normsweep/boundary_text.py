@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from .account import combinations
-from .boundary import GROWTH, RATE, REJECTS, Rule
+from .boundary import RATE, REJECTS, Rule
 from .words import aligned, fixed, number
 
 WIDTH = 100
@@ -54,7 +54,7 @@ def rows_of(part: xr.Dataset, of: Rule) -> list[list[Any]]:
     rows = []
     for i, rate in enumerate(part[RATE].values):
         at = part.isel({RATE: i})
-        why = SIDES[at.side.item()][of != GROWTH].format(number(float(at.after.max())))
+        why = SIDES[at.side.item()][not of.stops].format(number(float(at.after.max())))
         rows.append([float(rate), at.boundary.item(), 10 ** at.spread.item(), at.low.item(), at.high.item(),
                      at.repeats.item(), why])
     return rows

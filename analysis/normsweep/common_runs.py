@@ -76,11 +76,11 @@ def knows(runs: Runs, side: xr.Dataset, is_paired: bool) -> Array:
     done, known = runs.done, runs.known
     if not is_paired:
         done, known = done.any(-2, keepdims=True), known.all(-2, keepdims=True)
-    low, high = (side[name].values[..., np.newaxis] for name in ("before", "after"))
-    beside = [same(runs.places, end) for end in (low, high)]
-    between = (runs.places > low) & (runs.places < high) & ~beside[0] & ~beside[1]
-    ends = [(known & end).any(-1) for end in beside]
-    return np.asarray(ends[0] & ends[1] & ~(done & between).any(-1))
+    ends = np.sort([side.before.values, side.after.values], 0)[..., np.newaxis]  # along timescale, before is larger
+    beside = [same(runs.places, end) for end in ends]
+    between = (runs.places > ends[0]) & (runs.places < ends[1]) & ~beside[0] & ~beside[1]
+    has = [(known & end).any(-1) for end in beside]
+    return np.asarray(has[0] & has[1] & ~(done & between).any(-1))
 
 
 def same(places: Array, ends: Array) -> Array:

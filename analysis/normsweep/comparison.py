@@ -306,7 +306,8 @@ def of_boundary(a: xr.Dataset, b: xr.Dataset, paired: Optional[bool]) -> xr.Data
     axes = tuple(axis for axis in shared.axes if axis != along)
     inner = SharedGrid(shared.a, shared.b, axes, shared.is_paired)
     sides, reduced, tested = comparable_boundaries(shared, along, axes)
-    logs, low, high = ([log(side[name]) for side in sides] for name in ("each", "before", "after"))
+    logs, before, after = ([log(side[name]) for side in sides] for name in ("each", "before", "after"))
+    low, high = ([of(*two) for two in zip(before, after)] for of in (np.minimum, np.maximum))  # as timescales fall
     logs = [np.where(np.isfinite(one), one, np.nan) for one in logs]  # a run beside a boundary may be at 0, though
     if shared.is_paired:
         both = ~np.isnan(logs[0]) & ~np.isnan(logs[1])

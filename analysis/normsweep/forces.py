@@ -10,13 +10,13 @@ import xarray as xr
 
 from .hints import Array
 from .memory import loaded
-from .names import DONE
+from .names import DONE, TIMESCALE
+from .plane import phase_axes
 from .predicted import key
 
 SUM, OF_STEP, OF_TENSOR, SIZE = "force_sum", "forces", "tensor_forces", "tensor_norm"
 FORCES = "decay", "injection", "chance", "pull"
 CHANCE, PULL = FORCES[2:]
-DECAY_AXIS = "weight_decay"
 KEPT = ("step", "stack", "layer", "tensor")
 
 
@@ -99,28 +99,30 @@ def effective_rate(dataset: xr.Dataset, tensors: bool = False) -> xr.DataArray:
 
 def forces_at_boundary(dataset: xr.Dataset) -> xr.DataArray:
     """The forces that add to |theta|^2 as shares of what decay takes away, at the weight decay at which growth stops:
-    injection, chance and pull, which sum to 1. Along the axes without weight_decay, and `force`.
+    injection, chance and pull, which sum to 1. Along the axes without weight_decay, or timescale, and `force`.
 
     The forces of the last run that grows and of the next one are interpolated linearly, to where their sum is 0. So the
     shares sum to 1 on any grid; how coarse it is, `before` and `after` of `ds.sweep.boundary()` say: the shares lie
     between those of runs that grow and that shrink. NaN where no two done runs are on both sides. Chance is NaN where
     it is not known of one of the two, and pull has both.
 
-    Raises ValueError if the sweep did not measure the groups `norms` and `forces`, or has no axis weight_decay.
+    Raises ValueError if the sweep did not measure the groups `norms` and `forces`, or has no axis weight_decay or
+    timescale.
     """
-    added = forces(dataset)
-    if DECAY_AXIS not in added.dims:
-        raise ValueError(f"{DECAY_AXIS} is not an axis of this sweep, so there is no boundary")
-    added = added.where(dataset.outcome == DONE).sortby(DECAY_AXIS).sel(force=list(FORCES))
-    found = xr.apply_ufunc(at_boundary, added[DECAY_AXIS], added, vectorize=True, output_core_dims=[["force"]],
-                           input_core_dims=[[DECAY_AXIS], [DECAY_AXIS, "force"]])
+    added, axis = forces(dataset), phase_axes(dataset)[1]
+    if axis not in added.dims:
+        raise ValueError(f"{axis} is not an axis of this sweep, so there is no boundary")
+    added = added.where(dataset.outcome == DONE).sortby(axis, ascending=axis != TIMESCALE).sel(force=list(FORCES))
+    found = xr.apply_ufunc(at_boundary, added[axis], added, vectorize=True, output_core_dims=[["force"]],
+                           input_core_dims=[[axis], [axis, "force"]])
     found = (found / -found.sel(force="decay", drop=True)).sel(force=list(FORCES[1:]))
     found.attrs = {"long_name": "share of what decay takes away, at the boundary of growth", "units": "1"}
     return cast(xr.DataArray, found.rename("forces_at_boundary"))
 
 
 def at_boundary(decay: Array, added: Array) -> Array:
-    """The FORCES of one row of runs where they sum to 0. decay [n] ascends; added [n, force]."""
+    """The FORCES of one row of runs where they sum to 0. added [n, force]; decay [n] ascends, or is a timescale that
+    descends."""
     known = np.isfinite(added[:, 0])
     decay, added = decay[known], added[known]
     change = np.nansum(added, 1)

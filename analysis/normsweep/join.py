@@ -184,8 +184,12 @@ def with_axes(part: xr.Dataset, axes: Sequence[str], keys: dict[str, dict[str, N
 
 def as_axes(dataset: xr.Dataset, keys: Sequence[str]) -> xr.Dataset:
     """Sweep.with_axes."""
+    if DERIVED in keys and derives(dataset):
+        dataset = over_decays(dataset)
     axes = dict.fromkeys([*dataset.sweep.axes, *keys])
     for name in axes:
+        if name == TIMESCALE and not derives(dataset):
+            raise KeyError(f"{name}: this sweep has weight_decay instead; take that")
         if name not in dataset.sweep.axes and name not in fixed(dataset):
             along = next((axis for axis, names in dataset.sweep.together.items() if name in names), "")
             raise KeyError(f"{name}: changes along {along}, so it is not an axis" if along else
@@ -193,6 +197,34 @@ def as_axes(dataset: xr.Dataset, keys: Sequence[str]) -> xr.Dataset:
     found = with_axes(dataset, [*axes], {}, "")
     describe(found, [dataset])
     found.attrs = {name: value for name, value in dataset.attrs.items() if name not in axes}
+    found.encoding = dataset.encoding
+    found.set_close(dataset.close)
+    return found
+
+
+def over_decays(dataset: xr.Dataset) -> xr.Dataset:
+    """A dataset of timescales with an axis weight_decay in their place: of all decays that there are. Cells of a decay
+    that a row does not have are skipped."""
+    if TIMESCALE not in dataset.sweep.axes:
+        dataset = as_axes(dataset, [TIMESCALE])
+    decays = dataset[DERIVED].drop_vars(dataset[DERIVED].coords)
+    decays = decays if TIMESCALE in decays.dims else decays.expand_dims({TIMESCALE: 1})
+    dims, attributes = [dim for dim in decays.dims if dim != TIMESCALE], dict(dataset[DERIVED].attrs)
+    apart = np.unique(decays)
+    apart = apart[np.append(True, np.diff(apart) > SAME * apart[1:])]
+    is_there = np.abs(decays - xr.DataArray(apart, dims=DERIVED)) <= SAME * decays
+    order = [DERIVED if axis == TIMESCALE else axis for axis in dataset.sweep.axes]
+    places = {dim: xr.DataArray(np.arange(dataset.sizes[dim]), dims=dim) for dim in dims}
+    part = dataset.drop_vars([DERIVED, TIMESCALE])
+    found = part.isel({**places, TIMESCALE: is_there.argmax(TIMESCALE)})
+    filled = {**fills(part), "outcome": OUTCOMES.index("skipped")}
+    there = is_there.any(TIMESCALE)
+    found = found.assign({name: xr.where(there, found[name], filled[str(name)]).astype(part[name].dtype)
+                          for name in part.data_vars if TIMESCALE in part[name].dims})
+    found = found.assign_coords({DERIVED: (DERIVED, apart, attributes)}).transpose(*order, ...)
+    describe(found, [dataset.drop_vars(DERIVED)])
+    found.attrs = {**dataset.attrs, TIMESCALE: 0.0, "configuration_digest": "",
+                   "refine": str(dataset.attrs.get("refine", "")).replace(TIMESCALE, DERIVED)}
     found.encoding = dataset.encoding
     found.set_close(dataset.close)
     return found

@@ -36,7 +36,7 @@ def optimum(dataset: xr.Dataset, variable: str = LOSS, over: str = "weight_decay
 
     `over` names the axis, of numbers; its values that are not above 0 have no logarithm and are left out. `repeats`
     names the axis of repeats; None if there is none. Only runs that are done count, and of them those in the mask
-    `where`, if it is given.
+    `where`, if it is given. Cells that the sweep skips are passed over.
 
     optimum     the place; NaN where the least value is at an end
     low, high   the ends of an interval that covers it with a probability of about 95 %, by resampling the repeats; the
@@ -53,11 +53,13 @@ def optimum(dataset: xr.Dataset, variable: str = LOSS, over: str = "weight_decay
     values = counted(dataset, variable, where)
     if over not in dataset.sweep.axes or dataset[over].dtype.kind not in "iuf":
         raise ValueError(f"{over}: not an axis of numbers; the axes are {', '.join(dataset.sweep.axes) or 'none'}")
-    values = values.sel({over: values[over] > 0}).sortby(over)
+    taken = ~dataset.sweep.skipped.drop_vars(dataset.outcome.coords).assign_coords({over: values[over]})
+    values, taken = (part.sel({over: part[over] > 0}).sortby(over) for part in (values, taken))
+    taken = taken.any([axis for axis in (repeats,) if axis in taken.dims])
     values, along = with_repeats(values, repeats)
     find = functools.partial(least_place, np.log(values[over].values.astype(float)))
-    parts = xr.apply_ufunc(find, values, input_core_dims=[[over, along]], output_core_dims=[[]] * 5, vectorize=True,
-                           output_dtypes=[float] * 4 + [object])
+    parts = xr.apply_ufunc(find, values, taken, input_core_dims=[[over, along], [over]], output_core_dims=[[]] * 5,
+                           vectorize=True, output_dtypes=[float] * 4 + [object])
     found = xr.Dataset(dict(zip(("optimum", "low", "high", "least", "reason"), parts)))
     unit, known = dataset[variable].attrs.get("units", "1"), dataset[over].attrs.get("units", "1")
     for name, text in (("optimum", f"{over} of the least {variable}"), ("low", "lower end of the interval"),
@@ -145,10 +147,12 @@ def ends(estimate: float, resampled: Array, repeats: int) -> tuple[float, float]
 
 # ---- the least value ----
 
-def least_place(x: Array, values: Array) -> tuple[float, float, float, float, str]:
-    """(place, low, high, value, reason) of values [n, repeats] at logarithms x [n]; places are no logarithms. Repeats
-    that have no value at any place are left out, and so are places that a repeat lacks."""
+def least_place(x: Array, values: Array, taken: Array | slice = slice(None)) -> tuple[float, float, float, float, str]:
+    """(place, low, high, value, reason) of values [n, repeats] at those of the logarithms x [n] that are taken; places
+    are no logarithms. Repeats that have no value at any place are left out; a place that another repeat lacks has no
+    value."""
     nothing = np.nan, np.nan, np.nan, np.nan
+    x, values = x[taken], values[taken]
     values = values[:, np.isfinite(values).any(0)]
     if not values.size:
         return *nothing, NONE

@@ -19,7 +19,8 @@ import xarray as xr
 
 from .hints import Array, Numbers
 from .memory import loaded
-from .names import DONE, OUTCOMES, REPEAT
+from .names import DERIVED, DONE, OUTCOMES, REPEAT
+from .plane import phase_axes
 from .schedule import KEYS, rates
 from .slope import over_repeats, repeats_along
 
@@ -36,11 +37,12 @@ SQUARE, DECAY = LINEAR_IN = "square", "decay"
 def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | None = None, over: str | None = REPEAT,
                        linear_in: str = SQUARE, at: float = 1.0) -> xr.Dataset:
     """The weight decay at which norm_growth would be 1, predicted for every learning rate and every value of the other
-    axes, as a Dataset.
+    axes, as a Dataset; along timescale, that timescale.
 
     From one run, that of the smallest weight decay of the column; or from two: that one, and the run of the largest
     weight decay below what the first alone predicts. `decays` names the values of weight_decay to use instead,
-    one or two; then `runs` is not needed. Between two runs the source is linear in the square of the norm at each
+    one or two, or of
+    timescale; then `runs` is not needed. Between two runs the source is linear in the square of the norm at each
     moment, or in the weight decay: `linear_in` is "square" or "decay". `at` is a norm_growth other than 1. The runs
     have to be done. Where there is no prediction it is NaN; cells that the sweep skips do not count:
 
@@ -59,7 +61,7 @@ def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | Non
 
     boundary, spread, low, high, repeats    as of boundary
     each, each_reason   prediction and reason of each repeat, along `over` too
-    first, second       the weight decays of its runs; NaN for a run that is not used
+    first, second       the weight decays, or timescales, of its runs; NaN for a run that is not used
 
     >>> found = ds.sel(norm_placement="pre").sweep.predicted_boundary(runs=1)
     >>> found.boundary.round(2).values
@@ -67,37 +69,41 @@ def predicted_boundary(dataset: xr.Dataset, runs: int = 2, decays: Numbers | Non
     >>> found.each_reason.sel(seed=0).values.tolist()
     ['predicted', 'predicted', 'shrinking']
 
-    Raises ValueError if the dataset has no param_norm, if weight_decay is not an axis or does not have `decays`, if
+    Raises ValueError if the dataset has no param_norm, if neither weight_decay nor timescale is an axis, or it does not
+    have `decays`, if
     `runs` is neither 1 nor 2, or if `over` is not one of the other axes, or `linear_in` neither of its words.
     """
-    if "param_norm" not in dataset or "weight_decay" not in dataset.param_norm.dims:
-        raise ValueError("weight_decay is not an axis of the measured norms, so there is nothing to predict from")
+    axis = phase_axes(dataset)[1]
+    if "param_norm" not in dataset or axis not in dataset.param_norm.dims:
+        raise ValueError(f"{axis} is not an axis of the measured norms, so there is nothing to predict from")
     if decays is None and runs not in (1, 2):
         raise ValueError(f"runs={runs}: a prediction is made from 1 run or from 2")
     if linear_in not in LINEAR_IN:
         raise ValueError(f"linear_in={linear_in}: a source is linear in one of {', '.join(LINEAR_IN)}")
     dataset = loaded(dataset, ("param_norm", "outcome", "rate_sum", "last_step"))
-    places = None if decays is None else places_of(dataset, decays)
-    along = ["weight_decay", "step"]
+    places = None if decays is None else places_of(dataset[axis], decays)
+    along = [axis, "step"]
     norm = dataset.param_norm.astype(float)
     time = decay_times(dataset).broadcast_like(norm)
     each, reason, first, second = xr.apply_ufunc(
         functools.partial(predict_column, runs=runs, places=places, linear_in=linear_in, at=at),
-        dataset.weight_decay, decay_factor(dataset), hindrance(dataset), dataset.outcome, norm ** 2, time,
-        input_core_dims=[along[:1], [], [], along[:1], along, along],
+        dataset[axis], dataset[DERIVED], decay_factor(dataset), hindrance(dataset), dataset.outcome, norm ** 2, time,
+        input_core_dims=[along[:1], along[:1], [], [], along[:1], along, along],
         output_core_dims=[[]] * 4, vectorize=True, output_dtypes=[float, object, float, float])
+    if axis != DERIVED:  # the decay times the timescale is the same in a column
+        each = (dataset[axis] * dataset[DERIVED]).isel({axis: 0}, drop=True).drop_vars(DERIVED, errors="ignore") / each
     order = [axis for axis in norm.dims if axis not in along]
     each, reason, first, second = (values.transpose(*order) for values in (each, reason, first, second))
     found = xr.Dataset({**over_repeats(each, repeats_along(each, over)), "each": each, "each_reason": reason,
                         "first": first, "second": second})
-    describe(found)
+    describe(found, axis.replace("_", " "))
     return found
 
 
-def places_of(dataset: xr.Dataset, decays: Numbers) -> list[int]:
-    """Places on the axis of one or two weight decays, the smaller one first."""
-    wanted = np.unique(decays)
-    known = dataset.weight_decay.values
+def places_of(axis: xr.DataArray, decays: Numbers) -> list[int]:
+    """Places on the axis of one or two weight decays, the smaller one first, or of timescales, the larger one."""
+    wanted = np.unique(decays)[::1 if axis.name == DERIVED else -1]
+    known = axis.values
     missing = [value for value in wanted if value not in known]
     if missing or len(wanted) not in (1, 2):
         raise ValueError(f"decays: one or two of {', '.join(f'{value:g}' for value in known)}")
@@ -176,21 +182,22 @@ class NoPrediction(Exception):
     """Its argument is one of REASONS."""
 
 
-def predict_column(decay: Array, factor: float, hindered: str, outcome: Array, square: Array, time: Array, *,
-                   runs: int, places: list[int] | None, linear_in: str, at: float) -> tuple[float, str, float, float]:
-    """(prediction, reason, first and second decay) of runs that differ in their decay [n]; square and time are
-    [n, steps]. `hindered` is the reason why there is none, or ""."""
+def predict_column(axis: Array, decay: Array, factor: float, hindered: str, outcome: Array, square: Array,
+                   time: Array, *, runs: int, places: list[int] | None, linear_in: str, at: float
+                   ) -> tuple[float, str, float, float]:
+    """(predicted decay, reason, axis of the first and the second run) of runs that differ in their decay [n]; square
+    and time are [n, steps]. `hindered` is the reason why there is none, or ""."""
     used = [np.nan, np.nan]
     try:
         if hindered:
             raise NoPrediction(hindered)
         first = places[0] if places else first_place(decay, outcome)
-        used[0] = decay[first]
+        used[0] = axis[first]
         gains = [Gain(decay[first] * factor, outcome[first], square[first], time[first])]
         found = root(gains, linear_in, at) / factor
         if len(places or range(runs)) == 2:
             second = places[1] if places else second_place(decay, outcome, first, found)
-            used[1] = decay[second]
+            used[1] = axis[second]
             gains.append(Gain(decay[second] * factor, outcome[second], square[second], time[second]))
             found = root(gains, linear_in, at) / factor
         return found, PREDICTED, used[0], used[1]
@@ -282,18 +289,18 @@ def root(gains: list[Gain], linear_in: str, at: float) -> float:
     return np.sqrt(low * high)
 
 
-def describe(found: xr.Dataset) -> None:
+def describe(found: xr.Dataset, along: str) -> None:
     """Sets long names and units, for labels and tables."""
     names = {
-        "boundary": "predicted weight decay at which growth stops",
+        "boundary": f"predicted {along} at which growth stops",
         "spread": "standard deviation of log10 of the predicted boundary",
         "low": "smallest predicted boundary",
         "high": "largest predicted boundary",
         "repeats": "boundaries predicted",
-        "each": "predicted weight decay at which growth stops",
+        "each": f"predicted {along} at which growth stops",
         "each_reason": "why there is no prediction",
-        "first": "smaller weight decay of the runs that predict",
-        "second": "larger weight decay of the runs that predict",
+        "first": f"{along} of the run that predicts",
+        "second": f"{along} of the second run that predicts",
     }
     for name, text in names.items():
         found[name].attrs = {"long_name": text, "units": "1"}

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from .hints import Array, Path
-from .names import OF_RUNS
+from .names import DERIVED, OF_RUNS
 from .plane import OVER_HEADS, as_words, last, over_heads
 from .significance import error, moments
 from .verify import has_words
@@ -22,12 +22,13 @@ COUNTED = ("done", "diverged", "failed")  # outcomes
 def run_table(dataset: xr.Dataset) -> pd.DataFrame:
     """A DataFrame with one row per run, in the order of the grid; skipped cells have no row.
 
-    Columns, in this order: the axes, each `together` axis followed by its keys; outcome; every other variable with one
-    value per run, in the order of the dataset, flags as words; and NAME_last, the last measured value, for each metric
-    NAME over the steps, or NAME_encoder_last and NAME_decoder_last for one that each stack of an encoder-decoder has,
-    and forces_decay_last, forces_injection_last, ... of the last measured step's forces. Metrics by layer, tensor or
-    head are left out, except max_logit_last, the largest of all heads, and attention_entropy_last, their mean. Integers
-    are Int64, with NA for a missing value; a missing real is NaN, a missing text "".
+    Columns, in this order: the axes, each `together` axis followed by its keys; the weight_decay that follows from a
+    timescale; outcome; every other variable with one value per run, in the order of the dataset, flags as words; and
+    NAME_last, the last measured value, for each metric NAME over the steps, or NAME_encoder_last and NAME_decoder_last
+    for one that each stack of an encoder-decoder has, and forces_decay_last, forces_injection_last, ... of the last
+    measured step's forces. Metrics by layer, tensor or head are left out, except max_logit_last, the largest of all
+    heads, and attention_entropy_last, their mean. Integers are Int64, with NA for a missing value; a missing real is
+    NaN, a missing text "".
 
     >>> frame = ds.sweep.table()
     >>> len(frame), list(frame.columns[:5])
@@ -45,6 +46,8 @@ def run_table(dataset: xr.Dataset) -> pd.DataFrame:
 
     columns = {name: column(dataset[name]) for axis in dataset.sweep.axes
                for name in (axis, *dataset.sweep.together.get(axis, ()))}
+    if DERIVED in dataset.coords and DERIVED not in columns:
+        columns[DERIVED] = column(dataset[DERIVED])
     columns["outcome"] = column(outcome)
     columns |= {str(name): column(variable) for name, variable in dataset.data_vars.items()
                 if set(variable.dims) <= set(dataset.sweep.axes) and name != "outcome"}

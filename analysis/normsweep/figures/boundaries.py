@@ -3,7 +3,8 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from ..boundary import GROWTH, crossings, rule
+from ..boundary import crossings, rule
+from ..plane import phase_axes
 from . import cells, look, runs
 from .drawing import finished
 
@@ -14,10 +15,10 @@ GAP = "A line has a gap at learning rates where all runs grow, or all shrink, so
 
 def lines_of(dataset):
     """[(combination of the other axes, its logs)] of the combinations that have a boundary."""
-    others = runs.others_of(dataset, *runs.PHASE_AXES)
-    if not runs.is_measured(dataset, "norm_growth") or rule(dataset) != GROWTH or not others:
+    others = runs.others_of(dataset, *phase_axes(dataset))
+    if not runs.is_measured(dataset, "norm_growth") or not rule(dataset).stops or not others:
         return []
-    if tuple(cells.plane_of(dataset)) != runs.PHASE_AXES:
+    if tuple(cells.plane_of(dataset)) != phase_axes(dataset):
         return []
     found = ((at, logs_of(dataset, at)) for at in runs.combinations(dataset, others))
     return [(at, logs) for at, logs in found if np.isfinite(logs).any()]
@@ -28,12 +29,12 @@ def has_lines(dataset):
 
 
 def boundaries(dataset):
-    """The weight decay at which growth stops over the learning rate: a line for each combination of the other axes, the
+    """The weight decay, or its timescale, at which growth stops over the learning rate: a line for each combination of the other axes, the
     geometric mean over seeds. None for a single combination, whose boundary is in the phase diagram."""
     lines = lines_of(dataset)
     if len(lines) < 2:
         return None
-    others = runs.others_of(dataset, *runs.PHASE_AXES)
+    others = runs.others_of(dataset, *phase_axes(dataset))
     logs, combinations = {tuple(at.values()): each for at, each in lines}, [at for at, _ in lines]
     shown = runs.thinned_along(combinations, FEW)
     with look.style():
@@ -45,11 +46,12 @@ def boundaries(dataset):
         axes.set_yscale("log")
         look.grid(axes)
         look.name_axes(panels, 1, look.label(dataset.learning_rate),
-                       look.with_unit("weight decay at which growth stops"))
+                       look.with_unit(f"{runs.decay_name(dataset)} at which growth stops"))
         handles = [Line2D([], [], label=runs.text(dataset, at), **style_of(dataset, at, i))
                    for i, at in enumerate(shown)]
         repeated = dataset.sizes.get(runs.REPEAT, 1) > 1
-        notes = [runs.counted(dataset, "norm_growth"),
+        notes = [runs.counted(dataset, "norm_growth"), runs.timescale_note(dataset),
+                 f"Norms grow {'above' if runs.timescale_note(dataset) else 'below'} a line.",
                  GAP if any(has_gap(logs[tuple(at.values())]) for at in shown) else "",
                  "Geometric means over seeds; bars are the range over them." if repeated else "",
                  runs.left_out(dataset, shown, combinations)]

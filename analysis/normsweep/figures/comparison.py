@@ -7,7 +7,7 @@ from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from ..names import PHASE_AXES
+from ..plane import phase_axes
 from . import cells, colours, look, runs, scales
 from .colours import SOME
 from .drawing import Drawing
@@ -82,8 +82,9 @@ def several(found):
 def plane_of(found):
     """The axes (x, y) of numbers with several values: learning rate and weight decay first."""
     numbers = [axis for axis in several(found) if found[axis].dtype.kind in "iuf"]
-    return ([axis for axis in PHASE_AXES if axis in numbers]
-            + sorted((axis for axis in numbers if axis not in PHASE_AXES), key=lambda axis: -found.sizes[axis]))[:2]
+    first = phase_axes(found)
+    return ([axis for axis in first if axis in numbers]
+            + sorted((axis for axis in numbers if axis not in first), key=lambda axis: -found.sizes[axis]))[:2]
 
 
 def sides(found, name):
@@ -201,7 +202,7 @@ def draw_plane(axes, part, name, plane, normaliser, legend):
     dots(axes, x, y, fewer, FEWER, fewer_text(part), legend, 1 - CORNER, 1 - CORNER)
     some = ((part.diverged_a > 0) | (part.diverged_b > 0)).transpose(*plane[::-1]).values & ~np.isnan(values.values)
     dots(axes, x, y, some, SOME, "some diverged", legend, 1 - CORNER)
-    if tuple(plane) == PHASE_AXES and x.is_log and y.is_log and "boundary_a" in part and set(
+    if tuple(plane) == phase_axes(part) and x.is_log and y.is_log and "boundary_a" in part and set(
             part.boundary_a.dims) == {plane[0]}:
         draw_boundaries(axes, part, x, legend)
 

@@ -5,9 +5,10 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from ..boundary import GROWTH, crossings, rule
+from ..boundary import crossings, rule
 from ..forces import CHANCE, FORCES, PULL, SIZE, SUM
 from ..names import NATURE
+from ..plane import phase_axes
 from ..words import several
 from . import cells, colours, look, phase, runs
 from .drawing import finished
@@ -157,12 +158,12 @@ def by_tensor(dataset):
 
 def along_boundary(dataset):
     """Shares of what decay takes away at the weight decay at which growth stops, where the others sum to 1."""
-    if not measured(dataset) or not runs.is_measured(dataset, "norm_growth") or rule(dataset) != GROWTH:
+    if not measured(dataset) or not runs.is_measured(dataset, "norm_growth") or not rule(dataset).stops:
         return None
-    if tuple(cells.plane_of(dataset)) != runs.PHASE_AXES:
+    if tuple(cells.plane_of(dataset)) != phase_axes(dataset):
         return None
     shares = dataset.sweep.forces_at_boundary().compute()
-    others = runs.others_of(dataset, *runs.PHASE_AXES)
+    others = runs.others_of(dataset, *phase_axes(dataset))
     combinations = [at for at in runs.combinations(dataset, others) if np.isfinite(shares.isel(at)).any()]
     shown = runs.thinned_along(combinations, MOST_PANELS)
     if not shown:
@@ -265,7 +266,7 @@ def draw_largest(axes, part, plane):
     yield from (Patch(facecolor=shades[word], edgecolor="0.5", linewidth=0.5, label=meaning[word]) for word in words)
     if nearest.notnull().any():
         yield Patch(facecolor="0.8", edgecolor="0.5", linewidth=0.5, label="pale: not trained, as the nearest run")
-    if tuple(plane) == runs.PHASE_AXES and rule(part) == GROWTH:
+    if tuple(plane) == phase_axes(part) and rule(part).stops:
         each = np.log10(crossings(part).each).sortby(plane[0])
         middle = each.mean([dim for dim in each.dims if dim != plane[0]]).values
         if np.isfinite(middle).any() and x.is_log and y.is_log:

@@ -102,8 +102,7 @@ class Phase:
     def details(self):
         """Sentences for the caption."""
         if "no growth" in self.legend:
-            decay = "timescale of decay" if self.is_timescale else "weight decay"
-            yield (f"Black: the {decay} at which growth stops, interpolated log-log between the runs on either "
+            yield (f"Black: the {runs.decay_name(self.dataset)} at which growth stops, interpolated log-log between the runs on either "
                    "side; the largest one if there are several, none where all runs grow or all shrink.")
         if any(name in self.legend for _, name in PREDICTED.values()):
             yield ("Predicted from one run: if the updates of each learning rate add the same at every weight decay as "
@@ -120,8 +119,7 @@ class Phase:
         if self.is_paper and not rule(self.dataset).stops:
             notes.append(f"The line of no growth is left out: the sweep looked for {rule(self.dataset)}, and its "
                          "runs may lie far from where growth stops.")
-        if self.is_timescale:
-            notes.append("Timescale: 1 / (learning rate × weight decay × steps).")
+        notes.append(runs.timescale_note(self.dataset))
         if self.averaged:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
         if self.has_slopes:
@@ -220,7 +218,7 @@ class Phase:
 
     def add_predicted(self, axes, part, x):
         """Draws the boundaries that the norms of one run, and of two, of each column predict."""
-        if self.is_timescale or not runs.is_measured(part, "param_norm", "weight_decay", "step"):
+        if not runs.is_measured(part, "param_norm", self.plane[1], "step"):
             return
         for count, (style, name) in PREDICTED.items():
             each = part.sweep.predicted_boundary(runs=count).each.sortby("learning_rate")

@@ -6,15 +6,17 @@ import re
 import numpy as np
 
 from .. import account
-from ..boundary import GROWTH, rule
+from ..boundary import rule
 from ..boundary_text import columns_of, lines_of, slope_sentence, steps_slopes
 from ..forces import SUM
-from ..names import REPEAT
+from ..names import DERIVED, REPEAT
+from ..plane import phase_axes
 from ..words import duration, fixed, number, several, value_text
 from .cells import class_text
 from .drawing import reason
 from .page import element, facts, figure as page_figure, join, page, table
 from .picture import picture
+from .runs import decay_name
 
 STATES = {"running": "Running", "stopped": "Stopped: the same command, or the next job, continues it"}
 MOST_RUNS = 20  # rows in a table of runs
@@ -104,10 +106,10 @@ def now(status, every):
 def headlines(dataset):
     """The boundary and the best run, each in a sentence."""
     try:
-        found = lines_of(dataset.sweep.boundary(), GROWTH) if rule(dataset) == GROWTH else []
+        found = lines_of(dataset.sweep.boundary(), rule(dataset)) if rule(dataset).stops else []
     except ValueError:
         found = []
-    lines = [text for text in map(headline, found) if text]
+    lines = [text for text in (headline(line, decay_name(dataset)) for line in found) if text]
     if len(lines) > MOST_HEADLINES:
         lines = [*lines[:MOST_HEADLINES], f"{len(lines) - MOST_HEADLINES} more boundaries are below."]
     best = [f"{name[0].upper()}{name[1:]}: {text}." for name, text in account.losses(dataset)[:1]]
@@ -115,13 +117,13 @@ def headlines(dataset):
         else None
 
 
-def headline(line):
+def headline(line, decay):
     """Where growth stops, as a sentence; "" where it does not."""
     decays = [row[1] for row in line.rows if row[1] == row[1]]
     if not decays:
         return ""
     ends = " to ".join(dict.fromkeys(number(decay, 2) for decay in (min(decays), max(decays))))
-    text = f"{line.words + ': growth' if line.words else 'Growth'} stops at a weight decay of {ends}"
+    text = f"{line.words + ': growth' if line.words else 'Growth'} stops at a {decay} of {ends}"
     if line.points < 2:
         return f"{text}."
     spread = f", 95 % interval {fixed(line.low)} to {fixed(line.high)}" if line.repeats > 1 else (
@@ -215,15 +217,17 @@ def early_part(dataset):
 
 def boundary_part(dataset):
     of = rule(dataset)
-    heading = element("h3", "Boundary between growing and shrinking" if of == GROWTH else f"Boundary: {of}")
+    heading = element("h3", "Boundary between growing and shrinking" if of.stops else f"Boundary: {of}")
     try:
         found = dataset.sweep.boundary()
     except ValueError as error:
         return join([heading, paragraph(f"{error}.")])
-    what = ("The weight decay at which growth stops: the norm of the parameters ends as large as it began. It is "
-            "interpolated log-log between a run that grows and the next that does not." if of == GROWTH else
+    what = (f"The {decay_name(dataset)} at which growth stops: the norm of the parameters ends as large as it "
+            "began. It is interpolated log-log between a run that grows and the next that does not." if of.stops else
             "Interpolated between neighbouring runs on both sides.")
-    predicted = " It is 1 if steps are orthogonal to the parameters, 0 if they point along them." * (of == GROWTH)
+    slopes = ("1", "0") if of.along == DERIVED else ("−2", "−1")
+    predicted = (f" It is {slopes[0]} if steps are orthogonal to the parameters, {slopes[1]} if they point along them."
+                 * of.stops)
     parts = [heading, quiet(
         f"{what} Over seeds: the geometric mean; spread is one standard deviation, as a factor. Slope: of a straight "
         f"line through the log-log boundary, with its standard error.{predicted} Its interval holds the resampled "
@@ -245,7 +249,7 @@ def boundary_part(dataset):
 
 def force_part(dataset):
     """What feeds the norm where growth stops."""
-    if SUM not in dataset or rule(dataset) != GROWTH or "weight_decay" not in dataset[SUM].dims:
+    if SUM not in dataset or not rule(dataset).stops or phase_axes(dataset)[1] not in dataset[SUM].dims:
         return None
     shares = dataset.sweep.forces_at_boundary()
     shares = shares.mean([REPEAT] if REPEAT in shares.dims else [])

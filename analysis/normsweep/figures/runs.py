@@ -5,8 +5,9 @@ import itertools
 
 import numpy as np
 
-from ..names import PHASE_AXES, REPEAT
+from ..names import PHASE_AXES, REPEAT, TIMESCALE
 from ..plane import of_sound_runs, phase_axes
+from ..predicted import key
 from . import look, scales
 
 PYTORCH_DEFAULT = {"learning_rate": 1e-3, "weight_decay": 1e-2}
@@ -52,6 +53,21 @@ def part(dataset, at):
     found = dataset.isel(at)
     single = [str(name) for name, values in found.coords.items() if values.ndim == 0]
     return found.drop_vars(single).assign_attrs({name: found[name].item() for name in single})
+
+
+def decay_name(dataset):
+    """What phase diagrams have along y."""
+    return "timescale of decay" if phase_axes(dataset)[1] == TIMESCALE else "weight decay"
+
+
+def timescale_note(dataset):
+    """What the timescale is, and on which side of a boundary norms grow; "" if it is not an axis."""
+    if phase_axes(dataset)[1] != TIMESCALE:
+        return ""
+    independent = key(dataset, "decay_rule") == "independent"
+    rate = "" if independent.all() else "learning rate × "
+    but = ", but 1 / (weight decay × steps) where decay_rule is independent" if rate and independent.any() else ""
+    return f"Timescale: 1 / ({rate}weight decay × steps){but}; it is short where decay is strong."
 
 
 def axis_name(axis):

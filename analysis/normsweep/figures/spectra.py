@@ -7,7 +7,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.lines import Line2D
 
 from ..names import PHASE_AXES, REPEAT
-from ..plane import averaged, last
+from ..plane import averaged, last, phase_axes
 from ..predicted import key
 from . import colours, look, runs, scales
 from .drawing import finished, run_panels
@@ -58,7 +58,7 @@ def top_singular(dataset):
     marks = {"middle": np.exp(np.log(alive).mean(over)).fillna(every), "low": alive.min(over), "high": alive.max(over),
              "dead": share}
     places = places.mean([axis for axis in over if axis in places.dims])
-    everything = list(runs.combinations(dataset, runs.others_of(dataset, *PHASE_AXES)))
+    everything = list(runs.combinations(dataset, runs.others_of(dataset, *phase_axes(dataset))))
     shown = runs.thinned_along(everything, MOST)
     there = np.isfinite(ratio(dataset)) & done
     times = [balance_times(dataset, run) for run in runs.listed(there)]
