@@ -53,6 +53,18 @@ def test_phase_boundary_and_predictions():
     assert "A slope of one seed has no interval: the spread between seeds is unknown." in found.caption
 
 
+def test_dynamics_say_nothing_where_norms_of_matrices_are_held():
+    made = straight_phase().expand_dims(norm_rule=["free", "hyperball"])
+    made.attrs.pop("norm_rule")
+    found = drawing(made, "phase")
+    free, held = panels(found)
+    assert [len(boundary_line(axes)) for axes in (free, held)] == [4, 4]
+    assert {"--", "-."} <= {line.get_linestyle() for line in free.lines}
+    assert not {"--", "-."} & {line.get_linestyle() for line in held.lines}
+    assert "slope 1.00" in held.get_title() and "only those of gains and biases" in found.caption
+    assert "gains and biases" not in drawing(straight_phase(), "phase").caption
+
+
 def test_phase_of_a_search_for_another_boundary_has_no_line_of_growth():
     made = straight_phase()
     made["final_train_loss"] = made.norm_growth
@@ -267,7 +279,7 @@ def test_boundaries_need_several_kinds_of_runs():
 def test_boundaries_say_what_they_need(tmp_path):
     two_rules().isel(rule=[0]).to_netcdf(tmp_path / "one.nc")
     said = script("figures", tmp_path / "one.nc", "--only", "boundaries", status=1)
-    assert "it needs axes learning_rate and weight_decay and a third one" in said.stderr
+    assert "it needs axes learning_rate and weight_decay (or timescale) and a third one" in said.stderr
 
 
 def test_the_bar_of_strong_growth_has_no_e():

@@ -10,6 +10,7 @@ from matplotlib.patheffects import Normal, Stroke
 from ..boundary import rule
 from ..names import TIMESCALE
 from ..plane import phase_axes
+from ..predicted import key
 from ..words import fixed
 from . import cells, colours, look, runs, scales
 from .drawing import finished
@@ -21,6 +22,7 @@ MOST_PANELS = 18
 BAR_GAP = 0.15  # inches from one label of the colour bar to the next
 LONG = 0.04  # share of a panel's height below which a bar is hidden by the mark on it
 CAP = 0.5  # of a column, at most so wide is the end of a range
+HELD = ("fixed", "hyperball")  # words of norm_rule
 ONE_SEED = ", one seed"  # behind a slope
 
 
@@ -120,6 +122,9 @@ class Phase:
             notes.append(f"The line of no growth is left out: the sweep looked for {rule(self.dataset)}, and its "
                          "runs may lie far from where growth stops.")
         notes.append(runs.timescale_note(self.dataset))
+        if self.is_paper and any(is_held(runs.part(self.dataset, at)) for at in self.shown):
+            notes.append("Where norm_rule holds the norms of matrices (fixed, hyperball), only those of gains and biases "
+                         "grow or shrink.")
         if self.averaged:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
         if self.has_slopes:
@@ -183,6 +188,11 @@ class Phase:
         self.add_predicted(axes, part, x)
         if found.slope_points < 2:
             return ""
+        spread = ONE_SEED if found.slope_repeats < 2 else (
+            f", 95 % interval {fixed(found.slope_low)} to {fixed(found.slope_high)}")
+        text = f"measured slope {fixed(found.slope)}{spread}"
+        if is_held(part):
+            return text
         anchor = rates[known].mean(), middle[known].mean()
         self.has_slopes = True
         for predicted, (style, name) in SLOPES.items():
@@ -192,9 +202,7 @@ class Phase:
                 predicted = -1 - predicted
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
             self.legend.setdefault(name, Line2D([], [], label=name, **style))
-        spread = ONE_SEED if found.slope_repeats < 2 else (
-            f", 95 % interval {fixed(found.slope_low)} to {fixed(found.slope_high)}")
-        return f"measured slope {fixed(found.slope)}{spread}"
+        return text
 
     def add_range(self, axes, x, logs, others):
         """Draws the range over the repeats at each learning rate, where there are several."""
@@ -237,6 +245,11 @@ class Phase:
         bar.set_ticks(np.log(ticks), labels=[scales.power(tick) if not 1e-3 <= tick <= 1e3 else f"{tick:.{digits}g}"
                                              for tick in ticks])
         bar.ax.minorticks_off()
+
+
+def is_held(part):
+    """Does a norm_rule hold the norms of the matrices? Then the dynamics of steps say nothing of the boundary."""
+    return bool(key(part, "norm_rule").isin(HELD).any())
 
 
 def with_room(ticks, normaliser, gap):
