@@ -11,7 +11,7 @@ import xarray as xr
 
 from .hints import Array, Path
 from .names import DERIVED, OF_RUNS
-from .plane import OVER_HEADS, as_words, last, over_heads
+from .plane import OVER_HEADS, as_words, derives, last, over_heads
 from .significance import error, moments
 from .verify import has_words
 
@@ -46,7 +46,7 @@ def run_table(dataset: xr.Dataset) -> pd.DataFrame:
 
     columns = {name: column(dataset[name]) for axis in dataset.sweep.axes
                for name in (axis, *dataset.sweep.together.get(axis, ()))}
-    if DERIVED in dataset.coords and DERIVED not in columns:
+    if derives(dataset):
         columns[DERIVED] = column(dataset[DERIVED])
     columns["outcome"] = column(outcome)
     columns |= {str(name): column(variable) for name, variable in dataset.data_vars.items()
@@ -59,10 +59,11 @@ def mean_table(dataset: xr.Dataset, over: str) -> pd.DataFrame:
     """A DataFrame with one row for each cell of the grid without the axis `over`, such as the seed: what its runs have
     in common. Cells that are skipped for all of them have no row.
 
-    Columns: the other axes, each `together` axis followed by its keys; done, diverged and failed, the numbers of runs
-    that ended so; and for each measured number with one value per run, or its last value NAME_last over the steps:
-    NAME_n, the number of runs that are done and have a value; NAME_mean, their mean, an arithmetic one for every
-    variable; and NAME_se, the standard error of the mean, NaN for fewer than two.
+    Columns: the other axes, each `together` axis followed by its keys; the weight_decay that follows from a timescale,
+    unless it depends on `over`; done, diverged and failed, the numbers of runs that ended so; and for each measured
+    number with one value per run, or its last value NAME_last over the steps: NAME_n, the number of runs that are done
+    and have a value; NAME_mean, their mean, an arithmetic one for every variable; and NAME_se, the standard error of
+    the mean, NaN for fewer than two.
 
     >>> frame = ds.sweep.table(over="seed")
     >>> frame.loc[1, ["learning_rate", "weight_decay", "norm_placement", "done"]].tolist()
@@ -85,6 +86,8 @@ def mean_table(dataset: xr.Dataset, over: str) -> pd.DataFrame:
 
     columns = {name: column(dataset[name]) for axis in others
                for name in (axis, *dataset.sweep.together.get(axis, ()))}
+    if derives(dataset) and over not in dataset[DERIVED].dims:
+        columns[DERIVED] = column(dataset[DERIVED])
     columns |= {word: (outcome == word).sum(over).values.ravel()[cells] for word in COUNTED}
     measured = {str(name): variable for name, variable in dataset.data_vars.items()
                 if set(variable.dims) == set(axes) and name not in OF_RUNS}

@@ -151,6 +151,9 @@ def test_tables_have_the_decay():
     frame = by_timescale().sweep.table()
     assert list(frame.columns[:5]) == ["timescale", "learning_rate", "seed", "weight_decay", "outcome"]
     near(frame.weight_decay, 1 / (frame.timescale * frame.learning_rate * STEPS))
+    assert list(by_timescale().sweep.table(over="seed").columns[:4]) == [
+        "timescale", "learning_rate", "weight_decay", "done"]
+    assert "weight_decay" not in by_timescale().sweep.table(over="learning_rate")
     assert list(made().sweep.table().columns[:4]) == ["learning_rate", "weight_decay", "seed", "outcome"]
 
 
