@@ -298,8 +298,9 @@ def test_a_figure_that_fails_is_named(monkeypatch):
     def fails(dataset):
         raise RuntimeError("out of ink")
 
-    rows = [figures.Figure("first", fails, ("norm_growth",)),
-            figures.Figure("second", lambda dataset: figures.Drawing("second", "shown", "a figure"), ("norm_growth",))]
+    rows = [figures.Figure("first", "the first", fails, ("norm_growth",)),
+            figures.Figure("second", "the second", lambda dataset: figures.Drawing("second", "shown", "a figure"),
+                           ("norm_growth",))]
     monkeypatch.setattr(figures, "table", lambda *_: rows)
     (name, caption, figure), (lost, _, error) = report_script.drawings(made_up())
     assert (name, caption, figure) == ("second", "shown 55 of 60 runs have ended.", "a figure")
