@@ -334,6 +334,6 @@ _normsweep_script() {
         _normsweep_files nc
     fi
 }
-complete -F _normsweep_script normsweep-compare normsweep-figures normsweep-join normsweep-report normsweep-table \
-    normsweep-weights analysis/compare analysis/figures analysis/join analysis/report analysis/table analysis/weights \
-    slurm/submit
+complete -F _normsweep_script normsweep-compare normsweep-figures normsweep-join normsweep-log normsweep-report \
+    normsweep-table normsweep-weights analysis/compare analysis/figures analysis/join analysis/log analysis/report \
+    analysis/table analysis/weights slurm/submit

@@ -37,8 +37,8 @@ def test_commands_are_the_scripts(name, tmp_path):
     assert run(sys.executable, "-c", call, "--help", env=environment).stdout.startswith(f"usage: normsweep-{name} ")
 
 
-@pytest.mark.parametrize("name, module", [(name, "pandas" if name in ("join", "table", "weights") else "matplotlib")
-                                          for name in sorted(SCRIPTS)])
+@pytest.mark.parametrize("name, module", [
+    (name, "pandas" if name in ("join", "log", "table", "weights") else "matplotlib") for name in sorted(SCRIPTS)])
 def test_a_missing_module_is_named(name, module, tmp_path):
     """Hidden behind an entry None of sys.modules, which Python takes for a module that is not there."""
     call = f"import sys; sys.modules['{module}'] = None; from normsweep.entry import {name}; sys.exit({name}())"

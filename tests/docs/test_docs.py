@@ -30,6 +30,8 @@ NOT_RUN = {
     r"(ncks|ncwa|ncap2|cdo) ": "test_readers.py runs them where NCO and CDO are installed",
     r"(\S+/)?pip install ": "takes packages from an index",
     r"analysis/weights tokens ": "takes a tokenizer from elsewhere; what it writes is in the folder",
+    r"analysis/log |(MLFLOW_ALLOW_FILE_STORE=true )?(tensorboard|mlflow|wandb) ":
+        "experiment trackers; test_log.py writes for each and reads it back, where it is installed",
     r"check-jsonschema ": "test_schema.py runs it where it is installed",
 }
 if not shutil.which("nccopy"):
