@@ -80,3 +80,18 @@ def test_runs_that_did_not_end_have_no_mark():
     assert drawing(made().isel(learning_rate=[0], weight_decay=[1]), "top-singular") is None
     assert drawing(made(outcome=np.full((3, 3, 2), DIVERGED, np.int8)), "top-singular") is None
     assert len(marks(panels(drawing(made().isel(weight_decay=2, seed=0), "top-singular"))[1])[0]) == 3
+
+
+def test_singular_values_are_means_over_layers_at_the_last_step():
+    def value(rate, step, layer, tensor, singular):
+        found = rate * 2.0 ** -singular * (1 + 2 * layer) * np.where(tensor == "w1", 3, 1) * (1 + step)
+        return np.where((tensor == "ln1") | (step == 4) | (tensor == "w1") & (singular == 3), np.nan, found)
+
+    made = dataset({"learning_rate": [1.0]}, other={"layer": [0, 1], "tensor": KINDS, "singular": [0, 1, 2, 3]},
+                   norm_growth=[1.1], singular_values=(["step", "layer", "tensor", "singular"], value))
+    found = drawing(made, "singular_values")
+    (axes,) = panels(found)
+    q, w1 = axes.lines
+    near(q.get_xydata(), [(1 + i, 2 * 3 * 2.0 ** -i) for i in range(4)])
+    near(w1.get_ydata(), [18, 9, 4.5, np.nan])
+    assert axes.get_yscale() == "log" and legend(found) == ["q", "w1"]

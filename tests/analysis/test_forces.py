@@ -87,6 +87,18 @@ def test_unknown_forces_of_a_tensor():
     assert found.sel(seed=0).notnull().all() and found.sel(seed=1).isnull().all()
 
 
+def test_why_there_are_none():
+    """Measured, but known of no run; not measured yet; known."""
+    some = made()
+    some["force_sum"] = some.force_sum * np.nan
+    for name in ("forces", "forces-by-tensor", "forces-plane"):
+        assert drawing(some, name) is None
+        assert figures.why_empty(some, name).startswith("forces are not known with adam and weight decay, of matrices")
+    some["tensor_norm"] = some.tensor_norm.where(some.step == 0)
+    assert figures.why_empty(some, "forces") == "nothing was measured yet"
+    assert "not known" not in figures.why_empty(made(), "forces")
+
+
 def test_what_cannot_be_asked():
     with pytest.raises(ValueError, match="by is any of step, stack, layer, tensor"):
         made().sweep.forces(by="seed")
@@ -121,6 +133,70 @@ def test_effective_rate():
     some.attrs["schedule"] = "linear"
     with pytest.raises(ValueError, match="forces was not measured"):
         some.sweep.effective_rate()
+
+
+def test_effective_rate_where_forces_are_not_known():
+    """From update_norm, at a constant rate, of the whole alone."""
+    known = (["step", "force"], lambda rate, decay, seed, step, force: np.where(
+        (force == "injection") & (seed == 0), rate**2, np.nan))
+    some = made(forces=known, update_norm=(["step"], lambda rate, decay, seed, step: 2 + 0 * step),
+                param_norm=(["step"], lambda rate, decay, seed, step: 4 + 0 * step),
+                tensor_forces=(["step", "layer", "tensor", "force"], lambda *at: np.where(at[2] == 0, 0.25, np.nan)))
+    some.attrs |= {"schedule": "constant", "warmup_steps": 0}
+    found = some.sweep.effective_rate()
+    near(found.sel(learning_rate=0.1, seed=0), 0.1)
+    near(found.sel(learning_rate=0.1, seed=1), 0.05)
+    tensors = some.sweep.effective_rate(tensors=True)
+    assert (tensors.sel(seed=0) == 0.5).all() and tensors.sel(seed=1).isnull().all()
+    some.attrs["schedule"] = "cosine"
+    assert some.sweep.effective_rate().sel(seed=1).isnull().all()
+
+
+STACKS = {"encoder": 1.0, "decoder": 0.5}  # growth stops at so many times the weight decay
+
+
+def of_stacks():
+    """Two stacks, whose gains differ, in one dataset; and each alone."""
+    def gain(stack):
+        return np.where(stack == "encoder", STACKS["encoder"], STACKS["decoder"])
+
+    def force_of(rate, decay, seed, step, stack, layer, tensor, force):
+        value = added(rate, decay, seed, step, layer, tensor, force)
+        return np.where(force == "decay", value, value * gain(stack))
+
+    def norm_of(rate, decay, seed, step, stack, layer, tensor):
+        start = np.where(layer == 0, 10.0, 20.0)
+        change = (np.sqrt(rate) * gain(stack) - decay) * (1 + layer) * np.where(tensor == "q", 1, 3)
+        return np.where(tensor != "w3", np.sqrt(start + change * step / 10), np.nan)
+
+    both = dataset({"learning_rate": RATES, "weight_decay": DECAYS, "seed": [0, 1]}, None, STEPS,
+                   {"stack": list(STACKS), **OTHER}, force_sum=(["step", "stack", "layer", "tensor", "force"], force_of),
+                   tensor_norm=(["step", "stack", "layer", "tensor"], norm_of), norm_growth=np.full((3, 3, 2), 1.1))
+    alone = {}
+    for name in STACKS:
+        alone[name] = both.sel(stack=name).drop_vars("stack")
+        change = alone[name].sweep.forces().sum("force")
+        alone[name]["norm_growth"] = np.sqrt(1 + change).assign_attrs(nature="ratio")
+    return both, alone
+
+
+def boundary_line(found):
+    (axes,) = panels(found)
+    return [line.get_ydata() for line in axes.lines if line.get_color() == "black" and line.get_marker() == "o"]
+
+
+def test_each_stack_has_its_own_boundary():
+    both, alone = of_stacks()
+    drawn = {}
+    for name in STACKS:
+        (drawn[name],) = boundary_line(drawing(both, f"forces-plane-{name}"))
+        near(drawn[name], boundary_line(drawing(alone[name], "forces-plane"))[0])
+        assert np.isfinite(drawn[name]).all()
+    assert (drawn["encoder"] > drawn["decoder"] + 0.1).all()
+    shares = both.sweep.forces(by="stack")
+    assert shares.dims[-2:] == ("stack", "force")
+    for name in STACKS:
+        near(alone[name].sweep.forces_at_boundary().sum("force"), np.ones((3, 2)))
 
 
 def test_figures():

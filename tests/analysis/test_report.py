@@ -17,6 +17,7 @@ from pages import EVIL, Reader
 
 REPORT = [sys.executable, PROJECT / "analysis" / "report"]
 import normsweep
+import test_forces
 from normsweep import account, command, figures, words
 from normsweep.figures import page
 from normsweep.figures.picture import LARGEST_SVG
@@ -220,6 +221,18 @@ def test_boundary():
     assert one.tables["Boundary between growing and shrinking"] == [[["boundary weight decay"], ["0.2121"]]]
     none = read(made_up().isel(weight_decay=0))
     assert "norm_growth is not measured along weight_decay, so there is no boundary." in none.texts
+
+
+def test_forces_at_the_boundary():
+    table, = read(test_forces.made()).tables["What feeds the norm where growth stops"]
+    assert table[0] == ["learning_rate", "injection", "chance", "pull"]
+    assert [row[0] for row in table[1:]] == ["0.1", "0.01", "0.001"]
+    assert table[2] == ["0.01", "0.10", "0.10", "0.80"]
+    blind = test_forces.made()
+    pull = blind.force_sum.sel(force="pull") + blind.force_sum.sel(force="chance")
+    blind["force_sum"] = blind.force_sum.where(blind.force != "chance").where(blind.force != "pull", pull)
+    table, = read(blind).tables["What feeds the norm where growth stops"]
+    assert table[2] == ["0.01", "0.10", "", "0.90"]
 
 
 def test_boundary_of_a_loss():

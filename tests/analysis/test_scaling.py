@@ -113,6 +113,14 @@ def test_what_makes_no_sense_is_refused(ds, variable, over, words):
         ds.sweep.scaling(variable, over)
 
 
+def test_nothing_scales_with_the_repeats(ds):
+    with pytest.raises(ValueError, match="seed: each value of seed has a level of its own, so nothing scales with it"):
+        ds.sweep.scaling(over=["learning_rate", "seed"])
+    positive = ds.assign_coords(seed=[1, 2, 4])
+    found = positive.sweep.scaling(over=["learning_rate", "seed"], repeats=None)
+    assert found.exponent.sel(over="seed").notnull().all()
+
+
 @pytest.mark.parametrize("seeds, known_share", [(1, 1), (2, 1), (3, 0.6)])
 def test_intervals_cover_the_exponents_as_often_as_they_say(seeds, known_share):
     """Noise of 20 % from run to run, and a level of its own for each seed; of a share of the runs no value is known. A
