@@ -310,6 +310,7 @@ def test_figures_over_steps_have_more_than_two_ticks():
 
 def test_few_powers_of_ten_are_spread_over_the_axis():
     near(scales.logarithmic_ticks(0.005, 2e5, 3), [0.01, 10, 1e4])  # 1 and 1000 would be two
+    near(scales.logarithmic_ticks(0.02, 2e5, 3), [1, 100, 1e4])  # 0.1, 10, 1000 and 1e5 would be four
     assert near(scales.linear_ticks(0.1, 2.6, 3, fewest=2), [1, 2])
     normaliser, *_ = scales.colour_scale([np.zeros(3)])
     assert (normaliser.vmin, normaliser.vmax) == (0, 1)
