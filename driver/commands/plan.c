@@ -50,6 +50,8 @@ static const char *format_time(double seconds, char text[32])
 
 static void print_grid(const struct sweep *sweep, const struct estimate *estimate)
 {
+    const struct refine_seeds *seeds = &sweep->refine.seeds;
+
     printf("%-12s", "axes");
     for (int64_t i = 0; i < sweep->axis_count; i++)
         printf("%s%s %lld", i ? " x " : "", sweep->axis[i].name, (long long)sweep->axis[i].length);
@@ -61,6 +63,8 @@ static void print_grid(const struct sweep *sweep, const struct estimate *estimat
     printf("%-12s%s%lld", "runs", estimate->searched ? "about " : "", (long long)estimate->runs);
     if (estimate->searched)
         printf(" of %lld, chosen by refine", (long long)estimate->searched);
+    if (estimate->searched && seeds->most > 0)
+        printf(", %lld to %lld seeds of a cell", (long long)seeds->least, (long long)seeds->most);
     if (estimate->others)
         printf(" of %lld, chosen by --only", (long long)(estimate->runs + estimate->others));
     if (estimate->skipped)

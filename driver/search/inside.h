@@ -88,4 +88,59 @@ double prediction_growth(const struct norm_curve *first, const struct norm_curve
  */
 double prediction_boundary(const struct norm_curve *first, const struct norm_curve *second, double growth);
 
+/* ---- seeds.c ---- */
+
+/* t such that Student's distribution is within it of 0 with a probability of 95 %. */
+double seeds_student(int64_t freedom);
+
+/* The whole width of the 95 % interval of the mean of which these are a sample; infinite for fewer than two.
+ */
+double seeds_width(const double *value, int64_t count);
+
+/* The seeds of a sweep whose `refine` has `seeds`: opaque. */
+struct seeds;
+
+/* Calls `want` for each cell that it asks for; all pointers are borrowed. */
+struct seeds *seeds_new(const struct sweep *sweep, const struct search_reader *reader,
+    void (*want)(void *context, int64_t cell), void *context);
+void seeds_free(struct seeds *seeds); /* takes NULL */
+
+/* Does the cell have one of the first seeds, with which boundaries are searched for? */
+bool seeds_is_first(const struct seeds *seeds, int64_t cell);
+
+/* The cells of a cell's group that have one of the first seeds, by number from 0 on; -1: no more. */
+int64_t seeds_cell(const struct seeds *seeds, int64_t cell, int64_t number);
+
+/* The cell that differs from this one in its seed alone and has one of the first seeds, by number; -1: no
+ * more. */
+int64_t seeds_peer(const struct seeds *seeds, int64_t cell, int64_t number);
+
+/* A search has chosen the cell. */
+void seeds_chosen(struct seeds *seeds, int64_t cell);
+
+/* Begins all groups: there is no search for a boundary. */
+void seeds_begin_all(struct seeds *seeds);
+
+/* Begins the group of a cell, or ends it at once if it is not `chosen`: no search has come there. All runs of
+ * the group that searches have chosen have ended. */
+void seeds_begin(struct seeds *seeds, int64_t cell, bool chosen);
+
+/* A cell has ended. False: it was not asked for. */
+bool seeds_note(struct seeds *seeds, int64_t cell, enum outcome outcome);
+
+/* Asks for what follows from a cell that was noted. */
+void seeds_take(struct seeds *seeds, int64_t cell);
+
+/* The next cell that is left out; false: none, for now. */
+bool seeds_next(struct seeds *seeds, int64_t *cell);
+
+/* Runs that the groups that have begun will probably still ask for. */
+double seeds_left(const struct seeds *seeds);
+
+/* The side on which all runs of a cell's value that were trained are; SIDE_NONE: there is none. */
+enum side seeds_implied(const struct seeds *seeds, int64_t cell);
+
+/* Why a cell is left out; false: because its search did not need it. */
+bool seeds_reason(const struct seeds *seeds, int64_t cell, struct string *why);
+
 #endif

@@ -3,6 +3,10 @@
  * refined axis, or the rectangles of two. Cells of a region have places in the order of ascending values. A
  * region is a struct crossing or a struct halving, which know nothing of cells. `job` and `plan` ask for
  * choices with search_next, and say with search_take what became of them.
+ *
+ * With `seeds`, boundaries are searched for with the first seeds alone. When all regions that differ in their
+ * seed, or in the axis along which differences are taken, have ended, the cells that one of them has chosen
+ * get seeds like those of a sweep without a search (seeds.c), and the others are left out.
  */
 #include "driver/search/inside.h"
 #include "driver/sweep/sweep.h"
@@ -15,7 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Searches of several seeds together come to so many times the cells of one. */
+#define SEEDS_APART 1.5
+
 struct region {
+    bool ended;
     int64_t length; /* cells that are not skipped; of a rectangle, all cells */
     int64_t chosen, open; /* runs that were chosen, and those among them that have not ended */
     struct crossing crossing; /* REFINE_LINES */
@@ -39,7 +47,9 @@ struct search {
     int64_t *ended; /* [regions] regions whose other cells are left out, in the order of their ends */
     int64_t ended_count, leaving, leaving_place; /* index in `ended` and place of the next one to leave out */
     int64_t asked; /* the region under way: of a choice or a guess */
-    double left;
+    int64_t searching; /* regions that have begun and not ended */
+    double left; /* a sum of roundings */
+    struct seeds *seeds; /* NULL: all */
 };
 
 /* ---- places ---- */
@@ -99,15 +109,25 @@ static void place_cells(struct search *s)
 
 /* ---- choices ---- */
 
+static void put(void *context, int64_t cell)
+{
+    struct search *s = context;
+    int64_t room = s->sweep->cells;
+
+    INVARIANT(s->queue_used < room, "%lld cells wait of %lld", (long long)s->queue_used, (long long)room);
+    s->queue[(s->queue_first + s->queue_used++) % room] = cell;
+}
+
 /* Wants a run of the region under way. */
 static void choose(void *context, int64_t place)
 {
     struct search *s = context;
-    int64_t room = s->regions * s->size, at = s->asked * s->size + place;
+    int64_t at = s->asked * s->size + place;
 
-    INVARIANT(s->queue_used < room, "%lld cells wait of %lld", (long long)s->queue_used, (long long)room);
     s->wanted[at] = true;
-    s->queue[(s->queue_first + s->queue_used++) % room] = s->cell[at];
+    put(s, s->cell[at]);
+    if (s->seeds)
+        seeds_chosen(s->seeds, s->cell[at]);
     s->region[s->asked].chosen++;
     s->region[s->asked].open++;
 }
@@ -160,11 +180,56 @@ static void fill_line(struct search *s, int64_t region)
     }
 }
 
+/* The place of a cell in its region; of lines, among those that are not skipped, -1: it is. */
+static int64_t find_place(const struct search *s, int64_t cell, int64_t *number)
+{
+    int64_t place, length;
+
+    *number = region_of(s, cell, &place);
+    length = s->region[*number].length;
+    if (s->refine->kind == REFINE_LINES) /* it is at most the place in the grid */
+        for (place = place < length ? place : length - 1;
+             place >= 0 && s->cell[*number * s->size + place] != cell; place--)
+            ;
+    return place;
+}
+
+/* If all regions of the first seeds beside this one have ended: begins the seeds of the cells there. */
+static void begin_seeds(struct search *s, int64_t region)
+{
+    const struct axis *axis = s->sweep->axis;
+    int64_t stride[REFINE_AXES] = {1, 1}, first = s->cell[region * s->size], number, other;
+
+    for (int64_t i = 0; (other = seeds_cell(s->seeds, first, i)) >= 0; i++)
+        if (!s->region[region_of(s, other, &number)].ended)
+            return;
+    for (int i = 0; i < s->refine->axis_count; i++) {
+        for (int64_t a = s->sweep->axis_count - 1; a > s->refine->axis[i]; a--)
+            stride[i] *= axis[a].length;
+        first -= axis_index(s->sweep->axis_count, axis, s->refine->axis[i], first) * stride[i];
+    }
+    int64_t across = s->refine->axis_count > 1 ? axis[s->refine->axis[1]].length : 1;
+    for (int64_t at = 0; at < s->size; at++) {
+        int64_t cell = first + at / across * stride[0] + at % across * stride[1];
+        bool chosen = false;
+        for (int64_t i = 0; (other = seeds_cell(s->seeds, cell, i)) >= 0; i++) {
+            int64_t place = find_place(s, other, &number);
+            chosen = chosen || (place >= 0 && s->wanted[number * s->size + place]);
+        }
+        seeds_begin(s->seeds, cell, chosen);
+    }
+}
+
 static void end_region(struct search *s, int64_t region)
 {
+    s->region[region].ended = true;
+    s->searching--;
     if (s->refine->kind == REFINE_LINES)
         fill_line(s, region);
-    s->ended[s->ended_count++] = region;
+    if (s->seeds)
+        begin_seeds(s, region);
+    else
+        s->ended[s->ended_count++] = region;
 }
 
 static void begin_region(struct search *s, int64_t number)
@@ -172,6 +237,7 @@ static void begin_region(struct search *s, int64_t number)
     struct region *region = &s->region[number];
 
     s->asked = number;
+    s->searching++;
     if (s->refine->kind == REFINE_CELLS) {
         const struct halving halving = halving_of(s, number);
         halving_begin(&halving);
@@ -278,16 +344,13 @@ static enum side side_of(const struct search *s, int64_t cell, enum outcome outc
     return isnan(value) ? SIDE_NONE : value > s->refine->at ? SIDE_ABOVE : SIDE_BELOW;
 }
 
-void search_take(struct search *s, int64_t cell, enum outcome outcome)
+/* Takes the result of a cell that the search for a boundary has chosen. */
+static void take(struct search *s, int64_t cell, enum outcome outcome)
 {
-    int64_t place, number = region_of(s, cell, &place), first = number * s->size;
+    int64_t number, place = find_place(s, cell, &number), first = number * s->size;
     struct region *region = &s->region[number];
     bool lines = s->refine->kind == REFINE_LINES;
 
-    if (lines) /* without skipped cells the place is at most the one in the grid */
-        for (place = place < region->length ? place : region->length - 1;
-             place >= 0 && s->cell[first + place] != cell; place--)
-            ;
     if (place < 0 || !s->wanted[first + place] || s->side[first + place] != SIDE_OPEN)
         return;
     enum side side = side_of(s, cell, outcome);
@@ -306,47 +369,100 @@ void search_take(struct search *s, int64_t cell, enum outcome outcome)
     s->left += region_left(s, region) - left;
 }
 
+void search_take(struct search *s, int64_t cell, enum outcome outcome)
+{
+    bool noted = s->seeds && seeds_note(s->seeds, cell, outcome);
+
+    if (s->refine->kind != REFINE_SEEDS)
+        take(s, cell, outcome);
+    if (noted)
+        seeds_take(s->seeds, cell);
+}
+
+/* The side of a run that the search for a boundary has not chosen, by the runs around it. */
+static enum side implied_in_region(struct search *s, int64_t region, int64_t place)
+{
+    const struct halving halving = halving_of(s, region);
+
+    return s->refine->kind == REFINE_LINES ? (enum side)halving.side[place]
+                                           : halving_implied(&halving, place);
+}
+
+/* The side of a cell that is left out with its seeds: that of the runs of other seeds, or where no search
+ * came that which all searches of the first seeds imply. */
+static enum side implied_by_seeds(struct search *s, int64_t cell)
+{
+    enum side found = seeds_implied(s->seeds, cell);
+    int64_t other, number;
+
+    if (found != SIDE_NONE || s->refine->kind == REFINE_SEEDS)
+        return found;
+    for (int64_t i = 0; (other = seeds_peer(s->seeds, cell, i)) >= 0; i++) {
+        int64_t place = sweep_skips(s->sweep, other) ? -1 : find_place(s, other, &number);
+        enum side side = SIDE_OPEN;
+        if (place >= 0)
+            side = s->wanted[number * s->size + place] ? (enum side)s->side[number * s->size + place]
+                                                       : implied_in_region(s, number, place);
+        if (side <= SIDE_NONE || (i > 0 && side != found))
+            return SIDE_NONE;
+        found = side;
+    }
+    return found;
+}
+
 bool search_next(struct search *s, struct choice *choice)
 {
     if (s->queue_used > 0) {
         *choice = (struct choice){CHOICE_TRAIN, s->queue[s->queue_first], SIDE_OPEN};
-        s->queue_first = (s->queue_first + 1) % (s->regions * s->size);
+        s->queue_first = (s->queue_first + 1) % s->sweep->cells;
         s->queue_used--;
         return true;
     }
-    /* Of regions that have ended, all other cells are left out. */
+    /* Of regions that have ended, or groups of seeds, all other cells are left out. */
     for (; s->leaving < s->ended_count; s->leaving++, s->leaving_place = 0) {
         int64_t region = s->ended[s->leaving], *cell = s->cell + region * s->size;
-        const struct halving halving = halving_of(s, region);
         while (s->leaving_place < s->region[region].length) {
             int64_t place = s->leaving_place++;
-            if (halving.wanted[place] || sweep_skips(s->sweep, cell[place]))
+            if (s->wanted[region * s->size + place] || sweep_skips(s->sweep, cell[place]))
                 continue;
-            bool lines = s->refine->kind == REFINE_LINES;
-            *choice = (struct choice){CHOICE_LEAVE, cell[place],
-                lines ? (enum side)halving.side[place] : halving_implied(&halving, place)};
+            *choice = (struct choice){CHOICE_LEAVE, cell[place], implied_in_region(s, region, place)};
             return true;
         }
     }
-    return false;
+    int64_t cell;
+    if (!s->seeds || !seeds_next(s->seeds, &cell))
+        return false;
+    *choice = (struct choice){CHOICE_LEAVE, cell, implied_by_seeds(s, cell)};
+    return true;
 }
 
 double search_expected(const struct sweep *sweep)
 {
     const struct refine *refine = &sweep->refine;
+    const struct refine_seeds *seeds = &refine->seeds;
     int64_t length[REFINE_AXES] = {1, 1}, cells = sweep->cells;
 
+    if (seeds->most > 0)
+        cells = cells / sweep->axis[seeds->axis].length * (seeds->least + seeds->most) / 2;
     for (int i = 0; i < refine->axis_count; i++) {
         length[i] = sweep->axis[refine->axis[i]].length;
         cells /= length[i];
     }
-    return fmin(
-        (double)cells * region_expected(refine, length, length[0]), (double)(sweep->cells - sweep->skipped));
+    double runs = 1;
+    if (refine->kind != REFINE_SEEDS)
+        runs = region_expected(refine, length, length[0]) * (seeds->most > 0 ? SEEDS_APART : 1);
+    return fmin((double)cells * runs, (double)(sweep->cells - sweep->skipped));
 }
 
 double search_left(const struct search *s)
 {
-    return s->ended_count == s->regions ? 0 : s->left; /* a sum of roundings */
+    const struct refine_seeds *rule = &s->refine->seeds;
+    double left = s->searching > 0 ? s->left : 0;
+
+    if (s->seeds)
+        left = left * SEEDS_APART * (double)(rule->least + rule->most) / (double)(2 * rule->least) +
+               seeds_left(s->seeds);
+    return left;
 }
 
 /* ---- reasons ---- */
@@ -363,15 +479,17 @@ static char *value_at(const struct search *s, int64_t region, int64_t place, cha
 char *search_reason(const struct search *s, int64_t cell, char *text, size_t size)
 {
     char low[LABEL_SIZE], high[LABEL_SIZE];
-    const char *axis = s->sweep->axis[s->refine->axis[0]].name;
+    const char *axis = s->refine->axis_count > 0 ? s->sweep->axis[s->refine->axis[0]].name : "";
     const char *variable = metric_table[s->refine->variable].name;
     double at = s->refine->at;
-    int64_t place, region = region_of(s, cell, &place);
+    int64_t place, region = s->refine->kind == REFINE_SEEDS ? 0 : region_of(s, cell, &place);
     const struct crossing *crossing = &s->region[region].crossing;
     const signed char *side = s->side + region * s->size;
     struct string why = {0};
 
-    if (s->refine->kind == REFINE_CELLS) {
+    if (s->seeds && seeds_reason(s->seeds, cell, &why)) {
+        /* it is that of its seeds */
+    } else if (s->refine->kind == REFINE_CELLS) {
         string_format(
             &why, "not needed: no two runs around it are on different sides of %s %g", variable, at);
     } else if (crossing->end == CROSSING_FOUND) {
@@ -418,16 +536,22 @@ struct search *search_new(const struct sweep *sweep, const struct search_reader 
         free(sorted);
         s->size *= axis->length;
     }
-    s->regions = sweep->cells / s->size;
-    s->region = memory_zero((size_t)s->regions, sizeof(*s->region));
+    s->regions = s->refine->kind == REFINE_SEEDS ? 0 : sweep->cells / s->size;
+    s->region = memory_zero((size_t)s->regions + 1, sizeof(*s->region));
     s->ended = memory_new((size_t)s->regions, sizeof(*s->ended));
     s->cell = memory_new(cells, sizeof(*s->cell));
     s->queue = memory_new(cells, sizeof(*s->queue));
     s->side = memory_zero(cells, sizeof(*s->side));
     s->wanted = memory_zero(cells, sizeof(*s->wanted));
-    place_cells(s);
+    if (s->refine->seeds.most > 0)
+        s->seeds = seeds_new(sweep, &s->reader, put, s);
+    if (s->regions > 0)
+        place_cells(s);
     for (int64_t region = 0; region < s->regions; region++)
-        begin_region(s, region);
+        if (!s->seeds || seeds_is_first(s->seeds, s->cell[region * s->size]))
+            begin_region(s, region);
+    if (s->refine->kind == REFINE_SEEDS)
+        seeds_begin_all(s->seeds);
     return s;
 }
 
@@ -447,5 +571,6 @@ void search_free(struct search *s)
     free(s->queue);
     free(s->side);
     free(s->wanted);
+    seeds_free(s->seeds);
     free(s);
 }

@@ -69,7 +69,6 @@ static int check_validation_text(struct reader *reader)
     const struct sweep *sweep = reader->sweep;
     const struct spot *key = sweep->spots->key;
     const bool *group = sweep->measure.group;
-    enum metric variable = sweep->refine.variable;
 
     if (!(corpus_kind_table[sweep->base.corpus].uses & USES_FILES) || sweep->valid_path)
         return 0;
@@ -77,10 +76,14 @@ static int check_validation_text(struct reader *reader)
         if (group[i])
             return reader_fault(reader, key[KEY_MEASURE].position,
                 "measure.metrics: %s is measured on valid_text, which is missing", metric_group_names[i]);
-    if (sweep->refine.kind != REFINE_NONE &&
-        (variable == METRIC_final_valid_loss || variable == METRIC_unigram_loss))
-        return reader_fault(reader, key[KEY_REFINE].position,
-            "refine.variable: %s is measured on valid_text, which is missing", metric_table[variable].name);
+    for (int seeds = 0; sweep->refine.kind != REFINE_NONE && seeds < 2; seeds++) {
+        enum metric variable = seeds ? sweep->refine.seeds.variable : sweep->refine.variable;
+        if ((seeds ? sweep->refine.seeds.most > 0 : sweep->refine.kind != REFINE_SEEDS) &&
+            (variable == METRIC_final_valid_loss || variable == METRIC_unigram_loss))
+            return reader_fault(reader, key[KEY_REFINE].position,
+                "refine.%svariable: %s is measured on valid_text, which is missing", seeds ? "seeds." : "",
+                metric_table[variable].name);
+    }
     return 0;
 }
 
@@ -251,6 +254,10 @@ static int check_cell(struct reader *reader, const struct walk *walk)
             "measure.metrics: saturation and heads are of 1000 times the weights, which overflow with norm "
             "none; leave them out");
     bool phase = sweep->refine.variable == METRIC_norm_growth && sweep->refine.at == 1;
+    if (sweep->refine.seeds.most > 0 && run->stop_when != STOP_NEVER)
+        return reader_fault(reader, sweep->spots->key[KEY_REFINE].position,
+            "refine.seeds: with stop_when: phase runs end at different steps, so their values do not "
+            "compare; leave one of the two out");
     if (sweep->refine.kind != REFINE_NONE && run->stop_when != STOP_NEVER && !phase)
         return reader_fault(reader, sweep->spots->key[KEY_REFINE].position,
             "refine: with stop_when: phase a run tells its side of norm_growth 1 alone; leave one of the two "

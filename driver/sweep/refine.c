@@ -43,9 +43,9 @@ static int read_axes(struct reader *reader, enum refine_kind kind, const struct 
 }
 
 /* A metric of the whole run that this sweep measures. */
-static int read_variable(struct reader *reader, const struct node *node)
+static int read_variable(struct reader *reader, const char *key, const struct node *node, enum metric *found)
 {
-    const char *key = "refine.variable", *name;
+    const char *name;
     char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
     enum metric variable = METRIC_COUNT;
     struct nearest nearest;
@@ -68,14 +68,111 @@ static int read_variable(struct reader *reader, const struct node *node)
     if (!reader->sweep->measure.group[group])
         return node_fault(
             reader, node, "%s: measure.metrics lacks %s, which has %s", key, metric_group_names[group], name);
-    reader->sweep->refine.variable = variable;
+    *found = variable;
+    return 0;
+}
+
+/* An axis other than that of seeds. */
+static int read_difference(struct reader *reader, const struct node *node, struct refine_seeds *seeds)
+{
+    const struct sweep *sweep = reader->sweep;
+    char excerpt[EXCERPT_SIZE];
+    const char *name;
+
+    if (value_text(reader, "refine.seeds.difference", node, &name) < 0)
+        return -1;
+    seeds->difference = axis_named(sweep->axis_count, sweep->axis, name);
+    if (seeds->difference < 0 || seeds->difference == seeds->axis)
+        return node_fault(reader, node, "refine.seeds.difference: '%s' is not an axis%s",
+            text_excerpt(name, excerpt), seeds->difference < 0 ? "" : " beside the seeds");
+    if (sweep->axis[seeds->difference].length < 2)
+        return node_fault(reader, node, "refine.seeds.difference: %s has one value", name);
+    return 0;
+}
+
+static int read_seeds(struct reader *reader, const struct node *node)
+{
+    enum { VARIABLE, WIDTH, LEAST, MOST };
+    static const char *const words[] = {"variable", "width", "least", "most", "difference", NULL};
+    const struct sweep *sweep = reader->sweep;
+    const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param_find("seed"));
+    struct refine_seeds *seeds = &reader->sweep->refine.seeds;
+
+    if (node->kind != NODE_MAP)
+        return node_fault(reader, node,
+            "refine.seeds: takes {variable: metric, width: number, least: N, most: N, difference: axis}");
+    if (!axis || axis->label)
+        return node_fault(reader, node, "refine.seeds: seed is not an axis of its own; give it a list");
+    *seeds = (struct refine_seeds){.variable = METRIC_norm_growth,
+        .least = REFINE_SEEDS_LEAST,
+        .most = axis->length,
+        .axis = axis - sweep->axis,
+        .difference = -1};
+    for (int64_t i = 0; i < node->count; i++) {
+        const struct node *key = &node->key[i], *value = &node->child[i];
+        int64_t word;
+        int status = value_key(reader, "refine.seeds", key, words, &word);
+        if (status == 0 && word == VARIABLE)
+            status = read_variable(reader, "refine.seeds.variable", value, &seeds->variable);
+        else if (status == 0 && word == WIDTH)
+            status = value_real(reader, "refine.seeds.width", value, &seeds->width);
+        else if (status == 0 && word == LEAST)
+            status = value_integer(reader, "refine.seeds.least", value, 2, &seeds->least);
+        else if (status == 0 && word == MOST)
+            status = value_integer(reader, "refine.seeds.most", value, 2, &seeds->most);
+        else if (status == 0)
+            status = read_difference(reader, value, seeds);
+        if (status < 0)
+            return -1;
+    }
+    if (!(seeds->width > 0))
+        return node_fault(reader, node, "refine.seeds: lacks a width above 0");
+    if (seeds->most > axis->length)
+        return node_fault(reader, node, "refine.seeds.most: %" PRId64 ", but seed has %" PRId64 " values",
+            seeds->most, axis->length);
+    if (seeds->least > seeds->most)
+        return node_fault(reader, node,
+            "refine.seeds.least: %" PRId64 " is above %" PRId64 ", the seeds that a cell has at most",
+            seeds->least, seeds->most);
+    return 0;
+}
+
+/* Keys that do not fit together. */
+static int check(struct reader *reader, const struct node *node, const struct node *coarse,
+    const struct node *at_once, bool has_value)
+{
+    struct refine *refine = &reader->sweep->refine;
+    struct refine_seeds *seeds = &refine->seeds;
+    int64_t variable = node_find(node, "variable"), at = node_find(node, "at");
+
+    if (refine->kind == REFINE_NONE && seeds->most > 0) {
+        if (variable < node->count || at < node->count)
+            return node_fault(reader, &node->key[variable < node->count ? variable : at],
+                "refine.%s: without effect; it goes with axis, or axes",
+                variable < node->count ? "variable" : "at");
+        refine->kind = REFINE_SEEDS;
+        refine->variable = seeds->variable; /* for the phase that runs of a cell share */
+    }
+    if (refine->kind == REFINE_NONE)
+        return node_fault(reader, node, "refine: lacks axis, axes or seeds");
+    if (refine->kind != REFINE_SEEDS && !has_value && refine->variable != METRIC_norm_growth)
+        return node_fault(
+            reader, node, "refine: lacks at, the value that %s crosses", metric_table[refine->variable].name);
+    if (coarse && refine->kind != REFINE_CELLS)
+        return node_fault(reader, coarse, "refine.coarse: without effect; it goes with axes");
+    if (at_once && refine->kind == REFINE_CELLS && seeds->most == 0)
+        return node_fault(reader, at_once, "refine.at_once: without effect; it goes with axis");
+    for (int i = 0; seeds->most > 0 && i < refine->axis_count; i++)
+        if (refine->axis[i] == seeds->axis || refine->axis[i] == seeds->difference)
+            return node_fault(reader, node, "refine.seeds: %s is an axis along which refine searches",
+                reader->sweep->axis[refine->axis[i]].name);
     return 0;
 }
 
 int refine_read(struct reader *reader, const struct node *node)
 {
-    enum { AXIS, AXES, VARIABLE, AT, COARSE };
-    static const char *const words[] = {"axis", "axes", "variable", "at", "coarse", "at_once", NULL};
+    enum { AXIS, AXES, VARIABLE, AT, COARSE, SEEDS };
+    static const char *const words[] = {"axis", "axes", "variable", "at", "coarse", "seeds", "at_once", NULL};
     struct refine *refine = &reader->sweep->refine;
     const struct node *coarse = NULL, *at_once = NULL;
     bool has_value = false;
@@ -93,7 +190,7 @@ int refine_read(struct reader *reader, const struct node *node)
             refine->kind = word == AXIS ? REFINE_LINES : REFINE_CELLS;
             status = read_axes(reader, refine->kind, value);
         } else if (status == 0 && word == VARIABLE) {
-            status = read_variable(reader, value);
+            status = read_variable(reader, "refine.variable", value, &refine->variable);
         } else if (status == 0 && word == AT) {
             status = value_real(reader, "refine.at", value, &refine->at);
             has_value = true;
@@ -104,6 +201,8 @@ int refine_read(struct reader *reader, const struct node *node)
                 status = node_fault(reader, value, "refine.coarse: %" PRId64 " is not a power of 2 up to %d",
                     *width, REFINE_COARSE_MOST);
             coarse = key;
+        } else if (status == 0 && word == SEEDS) {
+            status = read_seeds(reader, value);
         } else if (status == 0) {
             status = value_integer(reader, "refine.at_once", value, 1, &refine->at_once);
             if (status == 0 && refine->at_once > REFINE_AT_ONCE_MOST)
@@ -114,14 +213,5 @@ int refine_read(struct reader *reader, const struct node *node)
         if (status < 0)
             return -1;
     }
-    if (refine->kind == REFINE_NONE)
-        return node_fault(reader, node, "refine: lacks axis, or axes");
-    if (!has_value && refine->variable != METRIC_norm_growth)
-        return node_fault(
-            reader, node, "refine: lacks at, the value that %s crosses", metric_table[refine->variable].name);
-    if (coarse && refine->kind == REFINE_LINES)
-        return node_fault(reader, coarse, "refine.coarse: without effect; it goes with axes");
-    if (at_once && refine->kind == REFINE_CELLS)
-        return node_fault(reader, at_once, "refine.at_once: without effect; it goes with axis");
-    return 0;
+    return check(reader, node, coarse, at_once, has_value);
 }

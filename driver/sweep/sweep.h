@@ -22,9 +22,21 @@ enum refine_kind {
     REFINE_LINES, /* on each line along one axis, the two neighbours between which the variable crosses */
     REFINE_CELLS, /* all such neighbours in each part of the grid that one or two axes span: a coarse pass
                      first, then halved steps wherever neighbours differ */
+    REFINE_SEEDS, /* every cell, but no more seeds than it needs */
 };
 
 enum { REFINE_AXES = 2, REFINE_COARSE = 8, REFINE_COARSE_MOST = 1 << 10, REFINE_AT_ONCE_MOST = 64 };
+
+enum { REFINE_SEEDS_LEAST = 3 };
+
+/* Further seeds are trained where the 95 % interval of a mean over the seeds is wider. */
+struct refine_seeds {
+    enum metric variable; /* one value of the whole run */
+    double width;
+    int64_t least, most; /* seeds of a cell; most 0: all seeds are trained */
+    int64_t axis; /* index of the axis of seeds */
+    int64_t difference; /* the mean is of the differences along this axis, from its first value; -1: none */
+};
 
 /* How a sweep looks for a boundary, in place of training its whole grid. */
 struct refine {
@@ -34,7 +46,8 @@ struct refine {
     enum metric variable; /* one value of the whole run */
     double at; /* the value that the variable crosses */
     int64_t coarse; /* REFINE_CELLS: the first pass takes every value at this distance; a power of 2 */
-    int64_t at_once; /* REFINE_LINES: runs of a line that are trained beside each other */
+    int64_t at_once; /* runs of a line that are trained beside each other, and further seeds of a cell */
+    struct refine_seeds seeds;
 };
 
 /* A position in the sweep file; line and column count from 1. Line 0 is outside the file: see below. */

@@ -225,12 +225,16 @@ bool dataset_reserves(const char *name);
         "axes along which several keys change together; every label of an axis sets the same keys")          \
     X(SKIP, skip, "[{key: value}]", "none",                                                                  \
         "runs to leave out: those that match every key of an entry; a value may be a list")                  \
-    X(REFINE, refine, "{axis: key | axes: [key, key], variable: metric, at: number, coarse: N, at_once: N}", \
+    X(REFINE, refine,                                                                                        \
+        "{axis: key | axes: [key, key], variable: metric, at: number, coarse: N, at_once: N, seeds: "        \
+        "{variable: metric, width: number, least: N, most: N, difference: axis}}",                           \
         "none",                                                                                              \
         "trains only what it takes to find the neighbours along the axis between which the variable "        \
         "(norm_growth) crosses at (1), at_once runs of a line beside each other (1); with axes: all of "     \
         "them in the plane, by a coarse pass of every N-th value (8) and halved steps where neighbours "     \
-        "differ")                                                                                            \
+        "differ; seeds, alone or beside these: the least seeds (3), and further ones, up to most, only of "  \
+        "cells where Student's 95 % interval of the mean of seeds.variable over the seeds, or of its "       \
+        "difference along an axis, is wider than width, from end to end")                                    \
     X(MEASURE, measure, "{every: N | steps: [N], metrics: [word]}",                                          \
         "{every: 100, metrics: [norms, alignment]}",                                                         \
         "what is measured and when; losses, step 0 and the last step always are, and if every is above "     \

@@ -163,21 +163,38 @@ char *layout_measure_text(const struct measure *measure)
 char *layout_refine_text(const struct sweep *sweep)
 {
     const struct refine *refine = &sweep->refine;
-    char at[LABEL_SIZE], more[48] = "", *text;
+    const struct refine_seeds *seeds = &refine->seeds;
+    struct string text = {0};
+    char number[LABEL_SIZE];
 
     if (refine->kind == REFINE_NONE)
         return strdup("");
-    const char *first = sweep->axis[refine->axis[0]].name;
-    bool lines = refine->kind == REFINE_LINES, both = refine->axis_count == 2;
-    if (!lines)
-        snprintf(more, sizeof(more), ", coarse: %lld", (long long)refine->coarse);
-    else if (refine->at_once > 1)
-        snprintf(more, sizeof(more), ", at_once: %lld", (long long)refine->at_once);
-    if (asprintf(&text, "{%s%s%s%s%s, variable: %s, at: %s%s}", lines ? "axis: " : "axes: [", first,
-            both ? ", " : "", both ? sweep->axis[refine->axis[1]].name : "", lines ? "" : "]",
-            metric_table[refine->variable].name, label_real(refine->at, at, sizeof(at)), more) < 0)
-        return NULL;
-    return text;
+    string_format(&text, "{");
+    if (refine->kind != REFINE_SEEDS) {
+        bool lines = refine->kind == REFINE_LINES;
+        string_format(&text, lines ? "axis: " : "axes: [");
+        for (int i = 0; i < refine->axis_count; i++)
+            string_format(&text, "%s%s", i ? ", " : "", sweep->axis[refine->axis[i]].name);
+        string_format(&text, "%s, variable: %s, at: %s", lines ? "" : "]",
+            metric_table[refine->variable].name, label_real(refine->at, number, sizeof(number)));
+        if (!lines)
+            string_format(&text, ", coarse: %lld", (long long)refine->coarse);
+    }
+    const char *comma = refine->kind != REFINE_SEEDS ? ", " : "";
+    if (refine->at_once > 1) {
+        string_format(&text, "%sat_once: %lld", comma, (long long)refine->at_once);
+        comma = ", ";
+    }
+    if (seeds->most > 0) {
+        string_format(&text, "%sseeds: {variable: %s, width: %s, least: %lld, most: %lld", comma,
+            metric_table[seeds->variable].name, label_real(seeds->width, number, sizeof(number)),
+            (long long)seeds->least, (long long)seeds->most);
+        if (seeds->difference >= 0)
+            string_format(&text, ", difference: %s", sweep->axis[seeds->difference].name);
+        string_format(&text, "}");
+    }
+    string_format(&text, "}");
+    return string_take(&text);
 }
 
 int layout_error(struct error *error, const char *name, int status)

@@ -20,6 +20,7 @@ struct refused {
 
 #define BASE "corpus: markov\nsteps: 10\n"
 #define LINES BASE "weight_decay: [0.1, 0.2]\n"
+#define SEEDS LINES "seed: [4, 3, 2, 1]\n"
 #define TOGETHER BASE "together:\n  model:\n    small: {width: 128, heads: 4}\n"
 #define WORDS "train_text: t.txt\nsteps: 10\n"
 #define BYTES "corpus: bytes\ntrain_text: t.txt\nsteps: 1\n"
@@ -323,10 +324,12 @@ static const struct refused rows[] = {
                "skip: [{weight_decay: 0.1000000002}]\n",
         "4:8: skip: no cell matches this entry")},
     {CASE(LINES "refine: weight_decay\n",
-        "4:9: refine: takes {axis: key | axes: [key, key], variable: metric, at: number, coarse: N, at_once: N}")},
-    {CASE(LINES "refine: {}\n", "4:9: refine: lacks axis, or axes")},
+        "4:9: refine: takes {axis: key | axes: [key, key], variable: metric, at: number, coarse: N, at_once: "
+        "N, "
+        "seeds: {variable: metric, width: number, least: N, most: N, difference: axis}}")},
+    {CASE(LINES "refine: {}\n", "4:9: refine: lacks axis, axes or seeds")},
     {CASE(LINES "refine: {axs: weight_decay}\n",
-        "4:10: refine: 'axs' is not one of axis, axes, variable, at, coarse, at_once")},
+        "4:10: refine: 'axs' is not one of axis, axes, variable, at, coarse, seeds, at_once")},
     {CASE(LINES "refine: {axis: weight_decay, axes: [weight_decay]}\n",
         "4:30: refine: give either axis or axes")},
     {CASE(LINES "refine: {axis: learning_rate}\n",
@@ -368,6 +371,40 @@ static const struct refused rows[] = {
         "4:32: refine.at_once: without effect; it goes with axis")},
     {CASE(LINES "refine: {axis: weight_decay, at_once: 0}\n", "4:39: refine.at_once: 0 is below 1")},
     {CASE(LINES "refine: {axis: weight_decay, at_once: 65}\n", "4:39: refine.at_once: 65 is above 64")},
+    {CASE(LINES "refine: {seeds: {width: 1}}\n",
+        "4:17: refine.seeds: seed is not an axis of its own; give it a list")},
+    {CASE(SEEDS "refine: {seeds: 3}\n",
+        "5:17: refine.seeds: takes {variable: metric, width: number, least: N, "
+        "most: N, difference: axis}")},
+    {CASE(SEEDS "refine: {seeds: {least: 2}}\n", "5:17: refine.seeds: lacks a width above 0")},
+    {CASE(SEEDS "refine: {seeds: {width: 0}}\n", "5:17: refine.seeds: lacks a width above 0")},
+    {CASE(SEEDS "refine: {seeds: {wdith: 1}}\n",
+        "5:18: refine.seeds: 'wdith' is not one of variable, width, least, most, difference")},
+    {CASE(SEEDS "refine: {seeds: {width: 1, least: 1}}\n", "5:35: refine.seeds.least: 1 is below 2")},
+    {CASE(
+        SEEDS "refine: {seeds: {width: 1, most: 5}}\n", "5:17: refine.seeds.most: 5, but seed has 4 values")},
+    {CASE(SEEDS "refine: {seeds: {width: 1, most: 2}}\n",
+        "5:17: refine.seeds.least: 3 is above 2, the seeds that a cell has at most")},
+    {CASE(SEEDS "refine: {seeds: {width: 1, variable: los}}\n",
+        "5:38: refine.seeds.variable: 'los' is not a metric with one value per run, such as norm_growth; did you mean 'unigram_loss'?")},
+    {CASE(SEEDS "refine: {seeds: {width: 1, difference: learning_rate}}\n",
+        "5:40: refine.seeds.difference: 'learning_rate' is not an axis")},
+    {CASE(SEEDS "refine: {seeds: {width: 1, difference: seed}}\n",
+        "5:40: refine.seeds.difference: 'seed' is not an axis beside the seeds")},
+    {CASE(SEEDS "norm: [layernorm]\nrefine: {seeds: {width: 1, difference: norm}}\n",
+        "6:40: refine.seeds.difference: norm has one value")},
+    {CASE(SEEDS "refine: {seeds: {width: 1}, variable: norm_growth}\n",
+        "5:29: refine.variable: without effect; it goes with axis, or axes")},
+    {CASE(SEEDS "refine: {axis: seed, seeds: {width: 1}}\n",
+        "5:9: refine.seeds: seed is an axis along which refine searches")},
+    {CASE(SEEDS "refine: {axis: weight_decay, seeds: {width: 1, difference: weight_decay}}\n",
+        "5:9: refine.seeds: weight_decay is an axis along which refine searches")},
+    {CASE(SEEDS "refine: {seeds: {width: 1}}\nstop_when: phase\n",
+        "5:9: refine.seeds: with stop_when: phase runs end at different steps, so their values do not "
+        "compare; "
+        "leave one of the two out")},
+    {CASE(BYTES "seed: [1, 2, 3]\nrefine: {seeds: {variable: final_valid_loss, width: 1}}\n",
+        "5:9: refine.seeds.variable: final_valid_loss is measured on valid_text, which is missing")},
     {CASE(LINES, "--set refine.axis: 'weight_decy' is not an axis of numbers"),
         .setting = {"refine={axis: weight_decy}"}},
     /* ---- corpora, and what an objective needs of them ---- */

@@ -1,0 +1,441 @@
+/*
+ * Seeds until it is decided. The grid falls into groups: cells that differ in their seed alone, or also in
+ * the axis along which differences are taken. A group trains its first seeds, the smallest ones; when all
+ * runs that it has asked for have ended, it asks for the next seeds of those cells whose interval is still
+ * too wide. So what a group trains follows from its own results, in whatever order they come.
+ *
+ * A run that is done counts with its value. One that diverged or failed, or is skipped, takes its seed and
+ * does not count; a difference is between two runs of a seed that both count.
+ */
+#include "driver/search/inside.h"
+#include "driver/text/text.h"
+#include "model/core/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { HALVINGS = 60 };
+
+#define COVERED 0.95
+#define PI 3.14159265358979323846
+
+enum state {
+    STATE_REST, /* not asked for */
+    STATE_ASKED,
+    STATE_COUNTS, /* done, with a value */
+    STATE_LACKS, /* failed, or done without a value */
+    STATE_DIVERGED,
+    STATE_SKIPPED,
+};
+
+struct group {
+    int64_t cell; /* the one of the smallest seed and of the first value of the difference's axis */
+    int64_t used; /* seeds; 0: it has not begun, or no search has come there */
+    double left; /* runs that it will probably still ask for */
+    bool ended;
+};
+
+struct seeds {
+    const struct sweep *sweep;
+    const struct search_reader *reader;
+    void (*want)(void *context, int64_t cell);
+    void *context;
+    int64_t *order; /* [seeds] indices of the seed axis in ascending order of its values */
+    int64_t seeds, seed_stride; /* cells from one index of an axis to the next */
+    int64_t values, value_stride; /* of the difference's axis; values 1: there is none */
+    int64_t groups;
+    struct group *group; /* [groups] */
+    signed char *state; /* [cells] enum state */
+    double *value; /* [seeds] room for the values of an interval */
+    int64_t *ended; /* [groups] groups whose other cells are left out, in the order of their ends */
+    int64_t ended_count, leaving, leaving_at;
+    double left;
+};
+
+/* ---- intervals ---- */
+
+/* The probability that Student's t is within sqrt(freedom) tan(angle) of 0: a finite sum, Abramowitz and
+ * Stegun 26.7.3 and 26.7.4. */
+static double share_within(double angle, int64_t freedom)
+{
+    bool odd = freedom % 2 == 1;
+    double c = cos(angle), term = odd ? c : 1, sum = freedom > 1 ? term : 0;
+
+    for (int64_t k = odd ? 3 : 2; k <= freedom - 2; k += 2) {
+        term *= (double)(k - 1) / (double)k * c * c;
+        sum += term;
+    }
+    return odd ? 2 / PI * (angle + sin(angle) * sum) : sin(angle) * sum;
+}
+
+double seeds_student(int64_t freedom)
+{
+    double low = 0, high = PI / 2;
+
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (low + high) / 2;
+        if (share_within(middle, freedom) < COVERED)
+            low = middle;
+        else
+            high = middle;
+    }
+    return sqrt((double)freedom) * tan((low + high) / 2);
+}
+
+double seeds_width(const double *value, int64_t count)
+{
+    double mean = 0, squares = 0;
+
+    if (count < 2)
+        return INFINITY;
+    for (int64_t i = 0; i < count; i++)
+        mean += value[i] / (double)count;
+    for (int64_t i = 0; i < count; i++)
+        squares += (value[i] - mean) * (value[i] - mean);
+    return 2 * seeds_student(count - 1) * sqrt(squares / (double)(count - 1) / (double)count);
+}
+
+/* ---- cells ---- */
+
+/* The group of a cell, its place along the axis of differences and that of its seed among the seeds. */
+static struct group *group_of(const struct seeds *s, int64_t cell, int64_t *value, int64_t *seed)
+{
+    const struct refine *refine = &s->sweep->refine;
+    int64_t number = 0, groups = 1;
+
+    *value = *seed = 0;
+    for (int64_t a = s->sweep->axis_count - 1; a >= 0; a--) {
+        int64_t length = s->sweep->axis[a].length, at = cell % length;
+        cell /= length;
+        if (a == refine->seeds.axis) {
+            for (*seed = 0; s->order[*seed] != at; ++*seed)
+                ;
+        } else if (a == refine->seeds.difference) {
+            *value = at;
+        } else {
+            number += groups * at;
+            groups *= length;
+        }
+    }
+    return &s->group[number];
+}
+
+static int64_t cell_of(const struct seeds *s, const struct group *group, int64_t value, int64_t seed)
+{
+    return group->cell + value * s->value_stride + (s->order[seed] - s->order[0]) * s->seed_stride;
+}
+
+static enum state state_of(const struct seeds *s, const struct group *group, int64_t value, int64_t seed)
+{
+    return (enum state)s->state[cell_of(s, group, value, seed)];
+}
+
+static bool ask(struct seeds *s, int64_t cell)
+{
+    bool asks = s->state[cell] == STATE_REST;
+
+    if (asks) {
+        s->state[cell] = STATE_ASKED;
+        s->want(s->context, cell);
+    }
+    return asks || s->state[cell] == STATE_ASKED;
+}
+
+/* ---- decisions ---- */
+
+/* What is known of one value of a group: of the mean, or of the mean difference from the first value. */
+struct known {
+    int64_t count, seeds; /* seeds that count, of those that were asked for */
+    bool lacks; /* a run has ended and does not count */
+    double width;
+};
+
+static struct known look(const struct seeds *s, const struct group *group, int64_t value)
+{
+    enum metric variable = s->sweep->refine.seeds.variable;
+    struct known known = {0};
+
+    for (int64_t seed = 0; seed < group->used; seed++) {
+        double end[2] = {0};
+        bool counts = true;
+        known.seeds += state_of(s, group, value, seed) != STATE_REST;
+        for (int64_t i = 0; i < (value > 0 ? 2 : 1); i++) {
+            enum state state = state_of(s, group, i ? 0 : value, seed);
+            counts = counts && state == STATE_COUNTS;
+            known.lacks = known.lacks || state == STATE_LACKS || state == STATE_DIVERGED;
+            if (state == STATE_COUNTS)
+                end[i] =
+                    s->reader->value(s->reader->context, cell_of(s, group, i ? 0 : value, seed), variable);
+        }
+        if (counts)
+            s->value[known.count++] = end[0] - end[1];
+    }
+    known.width = seeds_width(s->value, known.count);
+    return known;
+}
+
+static void set_left(struct seeds *s, struct group *group, double left)
+{
+    s->left += left - group->left;
+    group->left = left;
+}
+
+static void end_group(struct seeds *s, struct group *group)
+{
+    set_left(s, group, 0);
+    group->ended = true;
+    s->ended[s->ended_count++] = group - s->group;
+}
+
+/* Seeds that a cell will probably take: until its interval, which shrinks with their root, is narrow. */
+static double seeds_expected(const struct seeds *s, const struct known *known, int64_t used)
+{
+    const struct refine_seeds *rule = &s->sweep->refine.seeds;
+    double ratio = known->width / rule->width, most = (double)rule->most;
+
+    return isfinite(ratio) ? fmin(fmax((double)used * ratio * ratio, (double)used + 1), most) : most;
+}
+
+/* If all runs of a group have ended that it has asked for: the next seeds, or its end. */
+static void go_on(struct seeds *s, struct group *group)
+{
+    const struct refine_seeds *rule = &s->sweep->refine.seeds;
+    bool waits = false;
+
+    for (int64_t seed = 0; seed < group->used; seed++)
+        for (int64_t value = 0; value < s->values; value++)
+            waits = waits || state_of(s, group, value, seed) == STATE_ASKED;
+    while (!waits) {
+        int64_t used = group->used;
+        int64_t next =
+            used + s->sweep->refine.at_once < rule->most ? used + s->sweep->refine.at_once : rule->most;
+        bool wide = false;
+        double left = 0;
+        for (int64_t value = s->values > 1 ? 1 : 0; value < s->values; value++) {
+            const struct known known = look(s, group, value);
+            if (known.width <= rule->width || (known.count == 0 && known.lacks))
+                continue;
+            for (int64_t seed = used; seed < next; seed++) {
+                if (value > 0)
+                    waits = ask(s, cell_of(s, group, 0, seed)) || waits;
+                waits = ask(s, cell_of(s, group, value, seed)) || waits;
+            }
+            left += (wide               ? 1
+                        : s->values > 1 ? 2
+                                        : 1) *
+                    fmax(seeds_expected(s, &known, used) - (double)next, 0);
+            wide = true;
+        }
+        if (!wide || used == rule->most) {
+            end_group(s, group);
+            return;
+        }
+        group->used = next;
+        set_left(s, group, left);
+    }
+}
+
+static void begin(struct seeds *s, struct group *group)
+{
+    const struct refine_seeds *rule = &s->sweep->refine.seeds;
+
+    group->used = rule->least;
+    set_left(s, group, (double)s->values * (double)(rule->most - rule->least) / 2);
+    for (int64_t seed = 0; seed < rule->least; seed++)
+        for (int64_t value = 0; value < s->values; value++)
+            ask(s, cell_of(s, group, value, seed));
+    go_on(s, group);
+}
+
+void seeds_begin_all(struct seeds *s)
+{
+    for (int64_t i = 0; i < s->groups; i++)
+        begin(s, &s->group[i]);
+}
+
+void seeds_begin(struct seeds *s, int64_t cell, bool chosen)
+{
+    int64_t value, seed;
+    struct group *group = group_of(s, cell, &value, &seed);
+
+    if (chosen)
+        begin(s, group);
+    else
+        end_group(s, group);
+}
+
+void seeds_chosen(struct seeds *s, int64_t cell)
+{
+    s->state[cell] = STATE_ASKED;
+}
+
+bool seeds_is_first(const struct seeds *s, int64_t cell)
+{
+    int64_t value, seed;
+
+    group_of(s, cell, &value, &seed);
+    return seed < s->sweep->refine.seeds.least;
+}
+
+int64_t seeds_cell(const struct seeds *s, int64_t cell, int64_t number)
+{
+    int64_t value, seed;
+    const struct group *group = group_of(s, cell, &value, &seed);
+
+    if (number >= s->values * s->sweep->refine.seeds.least)
+        return -1;
+    return cell_of(s, group, number % s->values, number / s->values);
+}
+
+int64_t seeds_peer(const struct seeds *s, int64_t cell, int64_t number)
+{
+    int64_t value, seed;
+    const struct group *group = group_of(s, cell, &value, &seed);
+
+    return number < s->sweep->refine.seeds.least ? cell_of(s, group, value, number) : -1;
+}
+
+bool seeds_note(struct seeds *s, int64_t cell, enum outcome outcome)
+{
+    if (s->state[cell] != STATE_ASKED)
+        return false;
+    s->state[cell] = outcome == OUTCOME_DIVERGED ? STATE_DIVERGED : STATE_LACKS;
+    if (outcome == OUTCOME_DONE &&
+        isfinite(s->reader->value(s->reader->context, cell, s->sweep->refine.seeds.variable)))
+        s->state[cell] = STATE_COUNTS;
+    return true;
+}
+
+void seeds_take(struct seeds *s, int64_t cell)
+{
+    int64_t value, seed;
+    struct group *group = group_of(s, cell, &value, &seed);
+
+    if (group->used > 0 && !group->ended)
+        go_on(s, group);
+}
+
+bool seeds_next(struct seeds *s, int64_t *cell)
+{
+    for (; s->leaving < s->ended_count; s->leaving++, s->leaving_at = 0) {
+        const struct group *group = &s->group[s->ended[s->leaving]];
+        while (s->leaving_at < s->values * s->seeds) {
+            int64_t at = s->leaving_at++;
+            *cell = cell_of(s, group, at % s->values, at / s->values);
+            if (s->state[*cell] == STATE_REST)
+                return true;
+        }
+    }
+    return false;
+}
+
+double seeds_left(const struct seeds *s)
+{
+    return s->ended_count == s->groups ? 0 : s->left;
+}
+
+enum side seeds_implied(const struct seeds *s, int64_t cell)
+{
+    const struct refine *refine = &s->sweep->refine;
+    int64_t value, seed;
+    const struct group *group = group_of(s, cell, &value, &seed);
+    enum side found = SIDE_NONE;
+
+    for (seed = 0; seed < group->used; seed++) {
+        int64_t other = cell_of(s, group, value, seed);
+        enum side side = SIDE_NONE;
+        if (s->state[other] == STATE_DIVERGED)
+            side = SIDE_DIVERGED;
+        else if (s->state[other] == STATE_COUNTS)
+            side = s->reader->value(s->reader->context, other, refine->variable) > refine->at ? SIDE_ABOVE
+                                                                                              : SIDE_BELOW;
+        if (side != SIDE_NONE && found != SIDE_NONE && side != found)
+            return SIDE_NONE;
+        found = side == SIDE_NONE ? found : side;
+    }
+    return found;
+}
+
+bool seeds_reason(const struct seeds *s, int64_t cell, struct string *why)
+{
+    const struct refine_seeds *rule = &s->sweep->refine.seeds;
+    const char *variable = metric_table[rule->variable].name;
+    char what[LABEL_SIZE];
+    int64_t value, seed, first;
+    const struct group *group = group_of(s, cell, &value, &seed);
+
+    if (group->used == 0) {
+        if (seed >= rule->least)
+            string_format(
+                why, "not needed: no search of the first %lld seeds came here", (long long)rule->least);
+        return seed >= rule->least;
+    }
+    struct known known = look(s, group, value);
+    for (first = value; s->values > 1 && first == 0 && ++value < s->values;) { /* the widest one */
+        const struct known other = look(s, group, value);
+        known = value == 1 || other.width > known.width ? other : known;
+    }
+    snprintf(what, sizeof(what), "%s%s%s%s", s->values > 1 ? "the difference of " : "", variable,
+        s->values > 1 ? " along " : "", s->values > 1 ? s->sweep->axis[rule->difference].name : "");
+    if (known.count < 2)
+        string_format(why, "not reached: %lld of the first %lld seeds tell %s", (long long)known.count,
+            (long long)known.seeds, what);
+    else
+        string_format(why, "not needed: the 95 %% interval of %s over %lld seeds is %.3g wide", what,
+            (long long)known.count, known.width);
+    if (known.count >= 2 && known.width > rule->width)
+        string_format(why, ", and refine trains no more than %lld", (long long)rule->most);
+    return true;
+}
+
+/* ---- memory ---- */
+
+struct seeds *seeds_new(const struct sweep *sweep, const struct search_reader *reader,
+    void (*want)(void *context, int64_t cell), void *context)
+{
+    const struct refine_seeds *rule = &sweep->refine.seeds;
+    const struct axis *axis = &sweep->axis[rule->axis];
+    struct seeds *s = memory_new(1, sizeof(*s));
+    size_t cells = (size_t)sweep->cells;
+
+    *s = (struct seeds){.sweep = sweep,
+        .reader = reader,
+        .want = want,
+        .context = context,
+        .seeds = axis->length,
+        .values = rule->difference >= 0 ? sweep->axis[rule->difference].length : 1,
+        .seed_stride = 1,
+        .value_stride = 1};
+    for (int64_t a = sweep->axis_count - 1; a > rule->axis; a--)
+        s->seed_stride *= sweep->axis[a].length;
+    for (int64_t a = sweep->axis_count - 1; rule->difference >= 0 && a > rule->difference; a--)
+        s->value_stride *= sweep->axis[a].length;
+    s->order = memory_sorted(axis->length, axis_compare, axis);
+    s->groups = sweep->cells / (s->seeds * s->values);
+    s->group = memory_zero((size_t)s->groups, sizeof(*s->group));
+    s->ended = memory_new((size_t)s->groups, sizeof(*s->ended));
+    s->state = memory_zero(cells, sizeof(*s->state));
+    s->value = memory_new((size_t)s->seeds, sizeof(*s->value));
+    for (int64_t cell = 0; cell < sweep->cells; cell++) {
+        int64_t value, seed;
+        struct group *group = group_of(s, cell, &value, &seed);
+        if (value == 0 && seed == 0)
+            group->cell = cell;
+        if (sweep_skips(sweep, cell))
+            s->state[cell] = STATE_SKIPPED;
+    }
+    return s;
+}
+
+void seeds_free(struct seeds *s)
+{
+    if (!s)
+        return;
+    free(s->order);
+    free(s->group);
+    free(s->ended);
+    free(s->state);
+    free(s->value);
+    free(s);
+}
