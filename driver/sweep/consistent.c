@@ -172,6 +172,9 @@ static struct position fault_position(const struct walk *walk, const struct para
     X(base_width, "parametrization mup", run->parametrization == PARAMETRIZATION_MUP)                        \
     X(decay_on, "a weight_decay above 0", run->weight_decay > 0)                                             \
     X(decay_rule, "a weight_decay above 0", run->weight_decay > 0)                                           \
+    X(norm_target, "norm_rule fixed or hyperball",                                                           \
+        run->norm_rule == NORM_FIXED || run->norm_rule == NORM_HYPERBALL)                                    \
+    X(brake, "norm_rule brake", run->norm_rule == NORM_BRAKE)                                                \
     X(schedule_start, "schedule linear, cosine or inverse_sqrt",                                             \
         run->schedule == SCHEDULE_LINEAR || run->schedule == SCHEDULE_COSINE ||                              \
             run->schedule == SCHEDULE_INVERSE_SQRT)                                                          \

@@ -169,9 +169,10 @@ void network_digest(const struct architecture *architecture, struct digest *dige
 const char *start_differs(
     const struct start_weights *start, const struct architecture *run, char text[2][START_TEXT])
 {
-    const struct architecture there = resolved(&start->architecture);
-    struct architecture here = resolved(run);
+    struct architecture there = resolved(&start->architecture), here = resolved(run);
 
+    there.output_scale += there.output_scale == 0; /* 0 is 1 */
+    here.output_scale += here.output_scale == 0;
     here.precision = there.precision;
     if (here.positions != POSITIONS_LEARNED)
         here.context = there.context;

@@ -182,8 +182,9 @@ int run_check(const struct run *run, const struct param **at, struct error *erro
             run->steps ? "and set the other to 0" : "at least 1");
     }
     *at = param_find("timescale");
-    if (run->timescale > 0 && run->epochs)
-        return error_set(error, ERROR_INPUT, "timescale: is a share of steps; give steps, not epochs");
+    if (run->timescale > 0 && !run->steps)
+        return error_set(error, ERROR_INPUT, "timescale: is a share of steps%s",
+            run->epochs ? "; give steps, not epochs" : ", and steps is 0");
     if (!isfinite(run->weight_decay))
         return error_set(error, ERROR_INPUT, "timescale: %.12g makes weight_decay infinite", run->timescale);
     return check_size(run, at, error);

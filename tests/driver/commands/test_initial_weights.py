@@ -118,6 +118,8 @@ REFUSED = {
     "initial_weights: ''": "initial_weights: an empty path",
     "initial_weights: [slow.weights.nc, slow.weights.nc]": "appears twice",
     "steps: 0\ninitial_weights: none": "give either steps or epochs",
+    "steps: 0\ntimescale: [1, 2]": "timescale: is a share of steps, and steps is 0",
+    "output_scale: 2": "another network: output_scale is 1 there and 2 here",
 }
 
 
