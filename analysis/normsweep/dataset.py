@@ -6,7 +6,7 @@ import contextlib
 import errno
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable, TypeVar
 
 import numpy as np
@@ -14,11 +14,11 @@ import pandas as pd
 import xarray as xr
 
 from . import forces as of_forces
-from . import gradients, parts, predicted, sensitivity, store, table, verify
+from . import gradients, parts, predicted, saved_runs, sensitivity, store, table, verify
 from .boundary import boundary
 from .collapse import collapsed
 from .grokking import LEVEL, grokking
-from .hints import Numbers, Path
+from .hints import Array, Numbers, Path
 from .join import as_axes, join
 from .names import DERIVED, FORMAT, OUTCOMES, PHASE_AXES, REPEAT, SESSION_START, SESSIONS, SOURCE, TEXTS
 from .optimum import LOSS, collapse, optimum
@@ -422,6 +422,10 @@ class Sweep:
     @told_by(pivot)
     def pivot(self, variable: str = "norm_growth", **at: Any) -> xr.DataArray:
         return pivot(self._dataset, variable, **at)
+
+    @told_by(saved_runs.weights)
+    def weights(self, cell: Mapping[str, Any] | None = None, **values: Any) -> dict[str, Array]:
+        return saved_runs.weights(self._dataset, cell, **values)
 
     def table(self, over: str | None = None) -> pd.DataFrame:
         """table.run_table, one row for each run; or with an axis `over`, such as "seed", table.mean_table: number, mean

@@ -174,14 +174,15 @@ def rows_of(columns: Mapping[str, Any], steps: Any) -> list[tuple[int, dict[str,
 def clock_of(dataset: xr.Dataset) -> tuple[Any, Any]:
     """When each run began and ended, in seconds since 1970; NaN where that is not known."""
     unknown = np.full(dataset.outcome.shape, np.nan)
-    start = texts(dataset[SESSION_START].values).ravel()[:1] if SESSION_START in dataset else []
-    if not len(start) or not {"begin", "end"} <= set(dataset.data_vars):
+    start: list[str] = texts(dataset[SESSION_START].values).ravel()[:1].tolist() if SESSION_START in dataset else []
+    if not start or not {"begin", "end"} <= set(dataset.data_vars):
         return unknown, unknown
     try:
-        zero = datetime.datetime.fromisoformat(str(start[0]).replace("Z", "+00:00")).timestamp()
+        zero = datetime.datetime.fromisoformat(start[0].replace("Z", "+00:00")).timestamp()
     except ValueError:
         return unknown, unknown
-    return tuple(zero + dataset[name].transpose(*dataset.sweep.axes).values.astype(float) for name in ("begin", "end"))
+    begin, end = (zero + dataset[name].transpose(*dataset.sweep.axes).values.astype(float) for name in ("begin", "end"))
+    return begin, end
 
 
 def label(values: Mapping[str, Any], axes: tuple[str, ...], text: Any) -> str:

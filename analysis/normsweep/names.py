@@ -24,9 +24,10 @@ GENERAL = (  # attributes that are not settings of a run
 PART = "part"  # the attribute of a part of a sweep
 DIGEST = "data_digest"  # of them, the one that numbers depend on
 PRECISION = "training_precision"  # float32 or float64: the program's, and not a key either; numbers depend on it
+MEASURING = (  # what is measured, and when: keys that are no parameters of runs
+    "measure", "validate", "gradient_batches", "hessian", "spectra", "lyapunov_exponents", "lyapunov_sweeps")
 FIXED = (  # attributes whose keys cannot be an axis, though numbers depend on them
-    "format_version", "data_digest", "measure", "validate", "gradient_batches", "hessian", "spectra",
-    "lyapunov_exponents", "lyapunov_sweeps", "corpus", "min_count", "vocabulary", "corpus_tokens", "train_share",
+    "format_version", "data_digest", *MEASURING, "corpus", "min_count", "vocabulary", "corpus_tokens", "train_share",
     "corpus_seed", PRECISION)
 TRUTHS = ("qk_norm", "gated", "bias", "output_bias", "tied", "zero_query_key")  # keys of true or false
 SESSION_NUMBERS = (  # the others are texts

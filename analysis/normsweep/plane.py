@@ -124,16 +124,20 @@ def part_at(dataset: xr.Dataset, pairs: Sequence[str]) -> xr.Dataset:
     for pair in pairs:
         name, sign, text = pair.partition("=")
         if not sign or name not in dataset.sweep.axes:
-            axes = f"the axes are {', '.join(dataset.sweep.axes) or 'none'}"
-            if name in dataset.attrs:
-                same = value_text(dataset.attrs[name])
-                raise KeyError(f"{name} is not an axis: it is {same} in all runs; {axes}")
-            raise KeyError(f"{pair}: not NAME=VALUE of an axis; {axes}")
+            raise no_axis(dataset, pair)
         if name in at:
             raise KeyError(f"{pair}: {name} is selected twice")
         at[name] = places_of(dataset[name], text)
     title = " ".join(filter(None, [dataset.sweep.title, *([f"at {', '.join(pairs)}"] if pairs else [])]))
     return dataset.isel(at).assign_attrs(sweep_title=title) if pairs else dataset
+
+
+def no_axis(dataset: xr.Dataset, pair: str) -> KeyError:
+    """Why a text is not NAME=VALUE of an axis."""
+    name, axes = pair.partition("=")[0], f"the axes are {', '.join(dataset.sweep.axes) or 'none'}"
+    if name in dataset.attrs:
+        return KeyError(f"{name} is not an axis: it is {value_text(dataset.attrs[name])} in all runs; {axes}")
+    return KeyError(f"{pair}: not NAME=VALUE of an axis; {axes}")
 
 
 def places_of(coordinate: xr.DataArray, text: str) -> int | list[int]:

@@ -1,4 +1,4 @@
-"""analysis/log: what a tracker's own reader finds is what the dataset has, and a second call writes only what is new."""
+"""analysis/log: a tracker's own reader finds what the dataset has, and a second call writes only what is new."""
 
 import json
 import math

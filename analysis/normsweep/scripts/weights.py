@@ -9,9 +9,10 @@ import argparse
 import json
 import os
 
-from ..command import fail, whole_file
+from ..command import fail, open_or_fail, whole_file
 from ..export import Export
 from ..published import read_network
+from ..saved_runs import path_of, run_at
 from ..tensor_files import CONFIG, ONE, Refused
 from ..weights import open_saved, write_network
 
@@ -25,7 +26,9 @@ def main():
     imports.add_argument("--heads", type=positive, default=0, metavar="N",
                          help="number of attention heads of a GPT-2 that has no config.json beside it")
     exports = commands.add_parser("export", help="write a weights file as the transformers library loads it")
-    exports.add_argument("weights", metavar="NET.weights.nc")
+    exports.add_argument("weights", metavar="NET.weights.nc", help="or a dataset, with --at")
+    exports.add_argument("--at", action="append", default=[], metavar="NAME=VALUE,...",
+                         help="the run of the dataset that has these values of its axes")
     exports.add_argument("-o", "--output", required=True, metavar="FOLDER",
                          help=f"without a {ONE} or {CONFIG} yet")
     tokens = commands.add_parser("tokens", help="write the ids of a text, for inspect --tokens")
@@ -59,7 +62,7 @@ def import_network(arguments):
 
 def export_network(arguments):
     folder, made = arguments.output, False
-    with open_saved(arguments.weights) as saved:
+    with open_saved(weights_at(arguments.weights, arguments.at) if arguments.at else arguments.weights) as saved:
         export = Export(saved)
         try:
             os.mkdir(folder)
@@ -83,6 +86,15 @@ def export_network(arguments):
             raise
     kind = (export.config.get("architectures") or [export.network.family.title])[0]
     print(f"{folder}: {kind}, {count} parameters, float{8 * export.dtype.itemsize}")
+
+
+def weights_at(path, texts):
+    """The weights file of the run of a dataset that --at names."""
+    with open_or_fail(path) as dataset:
+        try:
+            return path_of(run_at(dataset, texts))
+        except KeyError as error:
+            fail(f"{path}: {error.args[0]}")
 
 
 def write_tokens(arguments):
