@@ -94,4 +94,4 @@ def test_singular_values_are_means_over_layers_at_the_last_step():
     q, w1 = axes.lines
     near(q.get_xydata(), [(1 + i, 2 * 3 * 2.0 ** -i) for i in range(4)])
     near(w1.get_ydata(), [18, 9, 4.5, np.nan])
-    assert axes.get_yscale() == "log" and legend(found) == ["q", "w1"]
+    assert axes.get_yscale() == "log" and legend(found) == ["q", "w1"] and "Means over layers." in words(found)

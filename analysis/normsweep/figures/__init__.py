@@ -6,8 +6,8 @@
 ...     look.save(drawing.figure, f"first-{drawing.name}.svg")
 
 A new figure is a row in FIGURES and a function from a dataset to a Drawing, or to None if the dataset lacks what the
-figure needs. curves.plain_plot draws every variable that no row names, under its own name, and any other that is asked
-for.
+figure needs; .ci/tables writes its line into docs/reference.md. curves.plain_plot draws every variable that no row
+names, under its own name, and any other that is asked for.
 """
 
 from dataclasses import dataclass, replace

@@ -19,7 +19,7 @@ RATE = PHASE_AXES[0]
 LABELS = {name: look.with_unit(words) for name, words in {
     "stable_rank": "stable rank", "spectral_entropy": "singular values\nin effect",
     "top_over_noise": "largest over\nthat of noise", "qk_rank": "QK rank", "ov_rank": "OV rank",
-    "qk_imbalance": "QK imbalance", "ov_imbalance": "OV imbalance"}.items()}
+    "qk_imbalance": "QK im-\nbalance", "ov_imbalance": "OV im-\nbalance"}.items()}
 RANKS, HEADS = tuple(LABELS)[:3], tuple(LABELS)[3:]
 MOST = 6  # combinations of the axes beside the rate and the decay
 MARK = {"linestyle": "none", "markersize": 4, "markeredgewidth": 0.8}
@@ -197,5 +197,5 @@ def values(dataset):
         handles = [Line2D([], [], label=str(found.tensor.values[kind]),
                           **colours.line_of("tensor", str(found.tensor.values[kind]), place))
                    for place, kind in enumerate(kinds)]
-        return finished(VALUES, "The singular values of each kind of matrix at the last measured step, in order; each "
-                        "is the mean over layers.", figure, dataset, handles, [note])
+        return finished(VALUES, "The singular values of each kind of matrix at the last measured step, in order.",
+                        figure, dataset, handles, [note, "Means over layers."])
