@@ -203,7 +203,7 @@ static void begin_seeds(struct search *s, int64_t region)
     for (int64_t i = 0; (other = seeds_cell(s->seeds, first, i)) >= 0; i++)
         if (!s->region[region_of(s, other, &number)].ended)
             return;
-    for (int i = 0; i < s->refine->axis_count; i++) {
+    for (int i = 0; i < REFINE_AXES && i < s->refine->axis_count; i++) {
         for (int64_t a = s->sweep->axis_count - 1; a > s->refine->axis[i]; a--)
             stride[i] *= axis[a].length;
         first -= axis_index(s->sweep->axis_count, axis, s->refine->axis[i], first) * stride[i];

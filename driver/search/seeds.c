@@ -20,7 +20,7 @@ enum { HALVINGS = 60 };
 #define COVERED 0.95
 #define PI 3.14159265358979323846
 
-enum state {
+enum seed_state {
     STATE_REST, /* not asked for */
     STATE_ASKED,
     STATE_COUNTS, /* done, with a value */
@@ -46,7 +46,7 @@ struct seeds {
     int64_t values, value_stride; /* of the difference's axis; values 1: there is none */
     int64_t groups;
     struct group *group; /* [groups] */
-    signed char *state; /* [cells] enum state */
+    signed char *state; /* [cells] enum seed_state */
     double *value; /* [seeds] room for the values of an interval */
     int64_t *ended; /* [groups] groups whose other cells are left out, in the order of their ends */
     int64_t ended_count, leaving, leaving_at;
@@ -126,9 +126,9 @@ static int64_t cell_of(const struct seeds *s, const struct group *group, int64_t
     return group->cell + value * s->value_stride + (s->order[seed] - s->order[0]) * s->seed_stride;
 }
 
-static enum state state_of(const struct seeds *s, const struct group *group, int64_t value, int64_t seed)
+static enum seed_state state_of(const struct seeds *s, const struct group *group, int64_t value, int64_t seed)
 {
-    return (enum state)s->state[cell_of(s, group, value, seed)];
+    return (enum seed_state)s->state[cell_of(s, group, value, seed)];
 }
 
 static bool ask(struct seeds *s, int64_t cell)
@@ -161,7 +161,7 @@ static struct known look(const struct seeds *s, const struct group *group, int64
         bool counts = true;
         known.seeds += state_of(s, group, value, seed) != STATE_REST;
         for (int64_t i = 0; i < (value > 0 ? 2 : 1); i++) {
-            enum state state = state_of(s, group, i ? 0 : value, seed);
+            enum seed_state state = state_of(s, group, i ? 0 : value, seed);
             counts = counts && state == STATE_COUNTS;
             known.lacks = known.lacks || state == STATE_LACKS || state == STATE_DIVERGED;
             if (state == STATE_COUNTS)
