@@ -155,16 +155,16 @@ def legend(dataset, shown, drawn):
 def ranks(dataset):
     """How many singular values matrices have in effect, and their largest over that of noise, over the steps."""
     return over_steps(averages(dataset, RANKS), "spectra", RANKS, "Stable rank, number of singular values in effect "
-                      "(exp of their entropy), and the largest over that of white noise of the same size.", labels=LABELS,
-                      notes=("Means over layers and matrices.",))
+                      "(exp of their entropy), and the largest over that of white noise of the same size.",
+                      labels=LABELS, notes=("Means over layers and matrices.",))
 
 
 def heads(dataset):
-    """Ranks and balances of heads over the steps."""
+    """Ranks and imbalances of heads over the steps."""
     return over_steps(averages(dataset, HEADS), "spectra-heads", HEADS, "Ranks of the products of each head's "
-                      "matrices, of queries and keys (QK) and of output and values (OV), and their imbalance.", labels=LABELS,
-                      notes=("Imbalance: how far the two are from being equal, 0 if they are.",
-                             "Means over layers and heads."))
+                      "matrices, of queries and keys (QK) and of output and values (OV), and their imbalance.",
+                      labels=LABELS, notes=("Imbalance: how far the two are from being equal, 0 if they are.",
+                                             "Means over layers and heads."))
 
 
 def averages(dataset, names):
