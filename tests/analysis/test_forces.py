@@ -170,7 +170,8 @@ def of_stacks():
         return np.where(tensor != "w3", np.sqrt(start + change * step / 10), np.nan)
 
     both = dataset({"learning_rate": RATES, "weight_decay": DECAYS, "seed": [0, 1]}, None, STEPS,
-                   {"stack": list(STACKS), **OTHER}, force_sum=(["step", "stack", "layer", "tensor", "force"], force_of),
+                   {"stack": list(STACKS), **OTHER},
+                   force_sum=(["step", "stack", "layer", "tensor", "force"], force_of),
                    tensor_norm=(["step", "stack", "layer", "tensor"], norm_of), norm_growth=np.full((3, 3, 2), 1.1))
     alone = {}
     for name in STACKS:

@@ -18,8 +18,8 @@ LIMITS = {
     "hessian_preconditioned": ({"color": colours.COLOURS[1], "linestyle": ":", "linewidth": 1.1},
                                "bound at the edge of stability"),
 }
-MEANING = ("Critical sharpness is 2/c, where c is the rate at which a step along the update begins to raise the loss of "
-           "its batch: above 2 / learning rate the step raised it.")
+MEANING = ("Critical sharpness is 2/c, where c is the rate at which a step along the update begins to raise the loss "
+           "of its batch: above 2 / learning rate the step raised it.")
 P = "P: what the optimiser divides gradients by; of adam and adamw (1 − β₁ᵗ)(√v̂ + ε), of sgd 1."
 
 MOST_STEPS = 10**8  # whose rates are computed

@@ -3,8 +3,9 @@
 Several files of `normsweep inspect -o`, or one, are drawn together: saturation by layer, and what heads attend to.
 Several sweeps are drawn together, too: grokking. Each figure is written to FOLDER/DATASET-NAME.png and .svg, that of a
 part to FOLDER/DATASET-AXIS=VALUE-NAME.png, that of several files to FOLDER/ONE+OTHER-NAME.png, and its path is printed.
-Where each stack has a figure, its name without -encoder or -decoder stands for both. A sweep that still runs can be drawn at any moment; runs that have not ended are blank. A variable without a figure of
-its own gets a plain plot under its own name, and so does any other that --only names.
+Where each stack has a figure, its name without -encoder or -decoder stands for both. A sweep that still runs can be
+drawn at any moment; runs that have not ended are blank. A variable without a figure of its own gets a plain plot under
+its own name, and so does any other that --only names.
 """
 
 import argparse
