@@ -14,6 +14,7 @@ from .boundary import boundary
 from .comparison import compare
 from .comparison_text import comparison_table, comparison_text
 from .dataset import Sweep, open_sweep, sweep_of
+from .events import read_log
 from .gradients import gradient_slopes
 from .grokking import grokking
 from .join import DifferentSweeps
@@ -27,4 +28,4 @@ from .verify import NotASweep
 __all__ = [
     "DifferentSweeps", "NotASweep", "NothingInCommon", "Sweep", "boundary", "collapse", "compare", "comparison_table",
     "comparison_text", "gradient_slopes", "grokking", "lr_sensitivity", "open_sweep", "optimum", "predicted_boundary",
-    "scaling", "sweep_of"]
+    "read_log", "scaling", "sweep_of"]
