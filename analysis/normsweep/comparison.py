@@ -38,8 +38,8 @@ def compare(a: xr.Dataset, b: xr.Dataset, variables: Union[str, Iterable[str], N
     the same weights and read the same batches: by default if the seeds of one are all among those of the other, else
     not; `paired` decides it. `variables` are numbers of a run: by default norm_growth, final_train_loss and
     final_valid_loss; also those of ds.sweep.table(), such as param_norm_last or max_logit_last. For each NAME, CHANGE
-    is `ratio`, b / a, if it is a ratio such as norm_growth, whose logarithms are compared, and else `difference`, b -
-    a:
+    is `ratio`, b / a, if it is a ratio such as norm_growth, whose logarithms are compared, and else
+    `difference`, b - a:
 
     NAME_a, NAME_b          mean over the seeds, geometric for ratios
     NAME_CHANGE, _low, _high    the change, and an interval that covers it with a probability of 95 %
