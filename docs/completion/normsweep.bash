@@ -20,7 +20,7 @@ _normsweep_names() {
             weights beta1 beta2 epsilon momentum schedule schedule_start schedule_end schedule_decay warmup_steps \
             gradient_clip stop_when output_scale z_loss seed threads save_weights include title notes output \
             train_text valid_text together skip refine measure validate gradient_batches hessian spectra \
-            lyapunov_exponents lyapunov_sweeps checkpoint_minutes
+            lyapunov_exponents lyapunov_sweeps checkpoint_minutes trunks
         ;;
     VARIABLE)
         set -- train_loss valid_loss predicted_entropy accuracy rate_sum param_norm embedding_norm output_norm \

@@ -116,6 +116,9 @@ static void print_forecast(const struct sweep *sweep, const struct forecast *for
         printf("skip      %" PRId64 " cell%s\n", skipped, skipped == 1 ? "" : "s");
     print_steps("resume", &forecast->resumed, "checkpoint");
     print_steps("carry on", &forecast->carried, "state");
+    if (begin_line("share", forecast->shared.runs))
+        printf(", from states that others will leave; %" PRId64 " steps are trained once instead of again\n",
+            forecast->shared.sum);
     if (begin_line("again", forecast->again))
         puts(", from the first step: under way before, without a checkpoint");
     if (begin_line("retry", forecast->retried))

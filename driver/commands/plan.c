@@ -129,15 +129,18 @@ static void print_corpus(const struct sweep *sweep, const struct corpus *corpus)
     putchar('\n');
 }
 
-static void print_sizes(
-    const struct sweep *sweep, const struct corpus *corpus, int workers, const struct needs *needs)
+static void print_sizes(const struct sweep *sweep, const struct corpus *corpus,
+    const struct estimate *estimate, const struct needs *needs)
 {
     char text[32];
 
     print_corpus(sweep, corpus);
     print_span("parameters", needs->parameters, "");
     print_span("steps", needs->steps, " per run");
-    print_memory(sweep, corpus, workers, needs);
+    if (estimate->shared > 0)
+        printf("%-12s%lld of %lld steps: runs carry on from others that have taken the same ones\n", "shared",
+            (long long)estimate->shared, (long long)estimate->steps);
+    print_memory(sweep, corpus, estimate->workers, needs);
     lines_print(stdout, 0, "%-12sup to %s in %s.d while it runs", "checkpoints",
         format_bytes(needs->checkpoints, text), sweep->output);
     if (sweep->base.save_weights == SAVE_STATE)
@@ -211,7 +214,7 @@ static void print_plan(const struct sweep *sweep, const struct corpus *corpus,
     }
     if (estimate->runs == estimate->ended)
         return;
-    print_sizes(sweep, corpus, estimate->workers, needs);
+    print_sizes(sweep, corpus, estimate, needs);
     print_times(estimate, needs->step_milliseconds);
 }
 

@@ -246,9 +246,8 @@ static int run_plainly(struct start *start, struct error *error)
     int status = run_output(start, &pending, error);
     if (status < 0 || status == STATUS_INTERRUPTED || status == ERROR_ENVIRONMENT || status == ERROR_INPUT)
         return status;
-    if ((status == STATUS_DONE || status == STATUS_RUNS_FAILED) &&
-        !start->sweep.only) /* files of lost workers */
-        folder_clear(start->sweep.output, &ignored);
+    if ((status == STATUS_DONE || status == STATUS_RUNS_FAILED) && !start->sweep.only) /* of lost workers */
+        folder_clear(start->sweep.output, start->sweep.base.save_weights != SAVE_STATE, &ignored);
     double seconds = pending > 0 ? clock_now() - start->begun : -1;
     status = report_end(&start->sweep, seconds, error);
     if (status >= 0 || output_kind(start->sweep.output, &kind) != 0)

@@ -15,12 +15,13 @@ static void take_step(struct forecast_steps *steps, int64_t step)
 {
     steps->least = steps->runs && steps->least < step ? steps->least : step;
     steps->most = steps->runs && steps->most > step ? steps->most : step;
+    steps->sum += step;
     steps->runs++;
 }
 
 /* Files of runs are set aside with --fresh; of a shorter sweep, only the states stay. */
 static int look_for_files(const struct sweep *sweep, const struct corpus *corpus,
-    const struct start_plan *plan, const char *folder, const struct run *run, int64_t *step,
+    const struct start_plan *plan, const char *folder, const struct run *run, bool shares, int64_t *step,
     enum resumption *resumption, struct error *error)
 {
     struct keeper keeper = {.folder = folder};
@@ -31,7 +32,7 @@ static int look_for_files(const struct sweep *sweep, const struct corpus *corpus
         return 0;
     sweep_run_digest(sweep, corpus, run, &digest);
     keeper_begin(&keeper, &digest, 1, true);
-    if (run->save_weights == SAVE_STATE) {
+    if (shares || run->save_weights == SAVE_STATE) {
         sweep_trunk_digest(sweep, corpus, run, &digest);
         keeper_share(&keeper, &digest);
     }
@@ -44,20 +45,24 @@ static int look_for_files(const struct sweep *sweep, const struct corpus *corpus
 
 /* Counts a run that would be trained. */
 static int count_run(struct forecast *forecast, const struct sweep *sweep, const struct corpus *corpus,
-    const struct start_plan *plan, const char *folder, int64_t cell, struct error *error)
+    const struct start_plan *plan, const struct trunks *trunks, const bool *chosen, const char *folder,
+    int64_t cell, struct error *error)
 {
+    int64_t step = 0, shared = 0, other = trunks_before(trunks, cell, &shared);
     enum outcome before = (enum outcome)plan->before[cell];
     enum resumption resumption;
-    int64_t step = 0;
     struct run run;
 
     sweep_cell(sweep, cell, &run);
-    if (look_for_files(sweep, corpus, plan, folder, &run, &step, &resumption, error) != 0)
+    if (look_for_files(
+            sweep, corpus, plan, folder, &run, trunks_has(trunks, cell), &step, &resumption, error) != 0)
         return -1;
     if (resumption == RESUME_CHECKPOINT)
         take_step(&forecast->resumed, step);
     else if (resumption == RESUME_STATE)
         take_step(&forecast->carried, step);
+    else if (other >= 0 && chosen[other])
+        take_step(&forecast->shared, shared);
     else if (before == OUTCOME_FAILED)
         forecast->retried++;
     else if (before == OUTCOME_RUNNING)
@@ -72,6 +77,7 @@ int forecast_make(struct forecast *forecast, const struct sweep *sweep, const st
 {
     bool *chosen = memory_zero((size_t)sweep->cells, sizeof(*chosen));
     struct chooser *chooser = chooser_of_plan(sweep, corpus, plan);
+    struct trunks *trunks = trunks_new(sweep, corpus);
     char *folder = folder_of(sweep->output);
 
     if (!folder)
@@ -82,11 +88,12 @@ int forecast_make(struct forecast *forecast, const struct sweep *sweep, const st
     int result = chooser_check(chooser, error);
     for (int64_t cell = 0; result == 0 && cell < sweep->cells; cell++)
         if (chosen[cell])
-            result = count_run(forecast, sweep, corpus, plan, folder, cell, error);
+            result = count_run(forecast, sweep, corpus, plan, trunks, chosen, folder, cell, error);
         else if (plan->outcome[cell] != OUTCOME_PENDING)
             forecast->kept[plan->outcome[cell]]++;
         else
             forecast->waiting += !sweep_chooses(sweep, cell);
+    trunks_free(trunks);
     chooser_free(chooser);
     free(chosen);
     free(folder);
@@ -95,6 +102,6 @@ int forecast_make(struct forecast *forecast, const struct sweep *sweep, const st
 
 int64_t forecast_pending(const struct forecast *forecast)
 {
-    return forecast->resumed.runs + forecast->carried.runs + forecast->retried + forecast->again +
-           forecast->begun;
+    return forecast->resumed.runs + forecast->carried.runs + forecast->shared.runs + forecast->retried +
+           forecast->again + forecast->begun;
 }

@@ -94,28 +94,42 @@ int64_t job_pending(const struct job *job)
     return job->tally.runs - job->tally.done - job->tally.diverged - job->tally.failed;
 }
 
-/* Takes the next cell that the chooser wants trained, for the coordinator; false: none, for now. */
-static bool next_pending(void *context, struct pending_run *pending)
+static struct pending_run pending_of(const struct job *job, int64_t cell)
 {
-    struct job *job = context;
     struct run run;
-    struct error error;
-    int64_t cell = chooser_next(job->chooser);
 
-    keep_error(job, chooser_check(job->chooser, &error), &error);
-    job->tally.to_come = (int64_t)ceil(chooser_left(job->chooser));
-    if (cell < 0 || job->failed)
-        return false;
-    if (job->runs_chosen % BEAT_CELLS == 0)
-        lease_beat(job->lease);
-    *pending = (struct pending_run){.cell = (int)cell,
+    return (struct pending_run){.cell = (int)cell,
         .cost = (float)job_run(job, cell, &run),
         .turn = sweep_turn(job->sweep, cell),
         .deaths = dataset_deaths(job->dataset)[cell]};
-    job->tally.runs++;
-    job->runs_chosen++;
-    job->cost_chosen += pending->cost;
-    return true;
+}
+
+/* Takes the next cell that the chooser wants trained and that waits for no other, for the coordinator; false:
+ * none, for now. */
+static bool next_pending(void *context, struct pending_run *pending)
+{
+    struct job *job = context;
+    struct error error;
+    int64_t cell;
+
+    while ((cell = chooser_next(job->chooser)) >= 0 && !job->failed) {
+        if (job->runs_chosen % BEAT_CELLS == 0)
+            lease_beat(job->lease);
+        *pending = pending_of(job, cell);
+        job->tally.runs++;
+        job->runs_chosen++;
+        job->cost_chosen += pending->cost;
+        if (!trunks_choose(job->trunks, cell))
+            break;
+        job->cost_waiting += pending->cost;
+    }
+    keep_error(job, chooser_check(job->chooser, &error), &error);
+    job->tally.to_come = (int64_t)ceil(chooser_left(job->chooser));
+    if (cell < 0 && (cell = trunks_next(job->trunks)) >= 0) {
+        *pending = pending_of(job, cell);
+        job->cost_waiting -= pending->cost;
+    }
+    return cell >= 0 && !job->failed;
 }
 
 static int no_memory(const struct job *job, struct error *error)
@@ -123,18 +137,37 @@ static int no_memory(const struct job *job, struct error *error)
     return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
 }
 
-/* Hands a result to the chooser, and what it then wants trained to the coordinator. With time 0 the
- * coordinator keeps the time of its last event, because dispatch.c gives it another clock than clock_now().
- */
+/* With time 0 the coordinator keeps the time of its last event, because dispatch.c gives it another clock
+ * than clock_now(). */
+static void add_run(struct job *job, const struct pending_run *pending)
+{
+    struct error error;
+
+    if (coordinator_add(job->coordinator, pending, 1, 0) < 0)
+        keep_error(job, no_memory(job, &error), &error);
+}
+
+/* Hands the run to the coordinator that has waited for this one, if there is one. */
+static void begin_waiting(struct job *job, int64_t cell, bool ended)
+{
+    int64_t next = trunks_pass(job->trunks, cell, ended);
+
+    if (next < 0)
+        return;
+    const struct pending_run pending = pending_of(job, next);
+    job->cost_waiting -= pending.cost;
+    add_run(job, &pending);
+}
+
+/* Hands a result to the chooser, and what it then wants trained to the coordinator. */
 static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
 {
     struct pending_run more;
-    struct error error;
 
+    begin_waiting(job, cell, true);
     chooser_take(job->chooser, cell, outcome);
     while (next_pending(job, &more))
-        if (coordinator_add(job->coordinator, &more, 1, 0) < 0)
-            keep_error(job, no_memory(job, &error), &error);
+        add_run(job, &more);
 }
 
 /* ---- files of runs ---- */
@@ -149,6 +182,23 @@ void job_checkpoint(struct job *job, int64_t cell)
         keep_error(job, dataset_put_deaths(job->dataset, cell, 0, &error), &error);
 }
 
+bool job_trunk(const struct job *job, int64_t cell, struct digest *digest)
+{
+    struct run run;
+
+    if (job->sweep->base.save_weights != SAVE_STATE && !trunks_has(job->trunks, cell))
+        return false;
+    sweep_cell(job->sweep, cell, &run);
+    sweep_trunk_digest(job->sweep, job->corpus, &run, digest);
+    return true;
+}
+
+void job_kept(struct job *job, int64_t cell)
+{
+    if (!job->failed)
+        begin_waiting(job, cell, false);
+}
+
 bool job_has_files(const struct job *job, int64_t cell)
 {
     if (job->saved[cell] || job->kept.count == 0)
@@ -160,7 +210,7 @@ bool job_has_files(const struct job *job, int64_t cell)
 /* A run has ended: its files, of this start and earlier ones, are removed after the next commit. */
 static void spend(struct job *job, int64_t cell)
 {
-    if (!job->had_folder && !job->saved[cell])
+    if (!job->had_folder && !job->saved[cell] && !job->trunks)
         return;
     if (job->spent_count == job->spent_size) {
         int64_t size = job->spent_size ? 2 * job->spent_size : 16;
@@ -173,10 +223,12 @@ static void spend(struct job *job, int64_t cell)
     job->spent[job->spent_count++] = cell;
 }
 
-/* The log of a failed run is kept. */
+/* The log of a failed run is kept, and states with save_weights: state or for runs that --only leaves out. */
 static void remove_spent(struct job *job)
 {
+    bool keeps = job->sweep->base.save_weights == SAVE_STATE || job->sweep->only;
     char name[DIGEST_TEXT];
+    struct digest trunk;
     struct error error;
 
     for (int64_t i = 0; i < job->spent_count; i++) {
@@ -184,6 +236,8 @@ static void remove_spent(struct job *job)
         const struct digest digest = digest_of(job, cell);
         if (job_has_files(job, cell))
             keep_error(job, checkpoint_remove(job->folder, &digest, &error), &error);
+        if (!keeps && trunks_over(job->trunks, cell) && job_trunk(job, cell, &trunk))
+            keep_error(job, checkpoint_remove(job->states, &trunk, &error), &error);
         if (dataset_outcomes(job->dataset)[cell] != OUTCOME_FAILED) {
             digest_format(&digest, name);
             log_forget(job->folder, name);
@@ -219,7 +273,9 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     lease_beat(lease);
     job->folder = folder_of(sweep->output);
     job->saved = calloc((size_t)sweep->cells, sizeof(*job->saved));
-    if (!job->folder || !job->saved) {
+    job->states = folder_states(sweep->output);
+    job->trunks = trunks_new(sweep, corpus);
+    if (!job->folder || !job->saved || !job->states) {
         no_memory(job, error);
     } else if (checkpoint_set_init(&job->kept, job->folder, error) == 0) {
         log_sweep(job->folder);
@@ -340,7 +396,9 @@ int job_close(struct job *job, struct error *error)
     }
     bool ended = !job->failed && job->coordinator && job_pending(job) == 0 && !job->sweep->only;
     if (ended && !job->moved)
-        keep_error(job, folder_clear(job->sweep->output, &closing), &closing);
+        keep_error(job,
+            folder_clear(job->sweep->output, job->sweep->base.save_weights != SAVE_STATE, &closing),
+            &closing);
     keep_error(job, dataset_close(job->dataset, &closing), &closing);
     if (job->moved) {
         job->failed = true;
@@ -350,7 +408,9 @@ int job_close(struct job *job, struct error *error)
     speed_release(&job->speed);
     coordinator_free(job->coordinator);
     chooser_free(job->chooser);
+    trunks_free(job->trunks);
     free(job->folder);
+    free(job->states);
     free(job->spent);
     free(job->saved);
     checkpoint_set_release(&job->kept);
@@ -507,7 +567,7 @@ void job_breathe(struct job *job, double now)
         commit(job, now);
     coordinator_state(job->coordinator, &state);
     double mean = job->runs_chosen > 0 ? job->cost_chosen / (double)job->runs_chosen : 0;
-    job->tally.cost_left = state.cost_left + (double)job->tally.to_come * mean;
+    job->tally.cost_left = state.cost_left + job->cost_waiting + (double)job->tally.to_come * mean;
     double left = speed_left(&job->speed, job->tally.cost_left, now);
     JOB_TELL(job, .kind = JOB_TICK, .left = left, .now = now);
     if (now - job->told >= FLUSH_SECONDS) { /* for the dataset's readers */

@@ -139,13 +139,15 @@ struct job {
     struct dataset *dataset;
     struct chooser *chooser;
     struct coordinator *coordinator;
+    struct trunks *trunks; /* NULL: no runs share steps */
     struct job_observer observer[JOB_OBSERVERS]; /* see NULL: none */
     struct speed speed;
     struct meter meter; /* of all workers, for the dataset's readers */
     struct tally tally;
     double cost_chosen; /* of all runs that were chosen and had not ended at the start */
     int64_t runs_chosen; /* their number */
-    char *folder; /* OUT.nc.d */
+    double cost_waiting; /* of those that wait for the state of another */
+    char *folder, *states; /* OUT.nc.d, and of states in it */
     char mark[MARK_SIZE]; /* file in the folder, while other processes may write there; "": none */
     bool had_folder; /* the folder existed before this start */
     bool failed;
@@ -216,6 +218,13 @@ void job_row(struct job *job, int worker, int64_t cell, int64_t step, const doub
 /* A worker reports a checkpoint. It is removed once the run's result is committed. */
 void job_checkpoint(struct job *job, int64_t cell);
 
+/* The digest under which the run finds and leaves states for others; false: it does neither. */
+bool job_trunk(const struct job *job, int64_t cell, struct digest *digest);
+
+/* A worker reports that its run has left such a state. Others may wait for it; they are handed out with the
+ * coordinator's next orders. */
+void job_kept(struct job *job, int64_t cell);
+
 /*
  * Carries out an order about a cell: ORDER_ACCEPT writes `result`; ORDER_FAIL writes a failure, with
  * `last_words`, the last line of the worker's log, or ""; ORDER_RETURN makes a run that was
@@ -237,16 +246,17 @@ void job_breathe(struct job *job, double now);
 /* The number of runs that were chosen and have not ended; 0: nothing is left to train. */
 int64_t job_pending(const struct job *job);
 
-/* Runs that would carry on, and the least and the largest step from which. */
+/* Runs that would carry on, and the least, the largest and the sum of the steps from which. */
 struct forecast_steps {
-    int64_t runs, least, most;
+    int64_t runs, least, most, sum;
 };
 
-/* What a start would do with the runs of a sweep. The first five are the runs that it would train, each
+/* What a start would do with the runs of a sweep. The first six are the runs that it would train, each
  * counted once. */
 struct forecast {
     struct forecast_steps resumed; /* from checkpoints of earlier starts */
-    struct forecast_steps carried; /* from states of shorter runs */
+    struct forecast_steps carried; /* from states of other runs */
+    struct forecast_steps shared; /* from states that other runs will leave */
     int64_t retried; /* failed runs, from their first step */
     int64_t again; /* runs that were under way and have no checkpoint that can be used, likewise */
     int64_t begun; /* runs that have never been started */

@@ -140,6 +140,7 @@ static void on_keep(void *context, const struct snapshot *snapshot)
     struct local *local = context;
 
     keeper_keep(&local->keeper, snapshot);
+    job_kept(local->job, local->held.cell);
 }
 
 static void on_finish(void *context, const struct snapshot *snapshot)
@@ -170,7 +171,6 @@ static void train_next(struct local *local)
         .combine = on_gradient,
         .begin = on_begin,
         .save = on_save,
-        .keep = on_keep,
         .finish = on_finish,
         .unigram = &local->unigram};
     struct digest digest;
@@ -179,9 +179,9 @@ static void train_next(struct local *local)
     sweep_cell(job->sweep, order.cell, &run);
     sweep_run_digest(job->sweep, job->corpus, &run, &digest);
     keeper_begin(keeper, &digest, order.ticket, job_has_files(job, order.cell));
-    if (run.save_weights == SAVE_STATE) {
-        sweep_trunk_digest(job->sweep, job->corpus, &run, &digest);
+    if (job_trunk(job, order.cell, &digest)) {
         keeper_share(keeper, &digest);
+        observer.keep = on_keep;
     }
     if (keeper->resume)
         observer.resume = on_resume; /* it knows the first step */

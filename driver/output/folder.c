@@ -32,7 +32,7 @@ char *folder_states(const char *output)
     return asprintf(&states, "%s.d/" KEEPER_STATES, output) < 0 ? NULL : states;
 }
 
-int folder_clear(const char *output, struct error *error)
+int folder_clear(const char *output, bool with_states, struct error *error)
 {
     char *folder = folder_of(output), *states = folder_states(output);
 
@@ -44,7 +44,10 @@ int folder_clear(const char *output, struct error *error)
     log_sweep(folder);
     mark_sweep(folder);
     int status = checkpoint_clear(folder, error);
-    status = status == 0 ? checkpoint_clear_parts(states, error) : status;
+    if (status == 0)
+        status = with_states ? checkpoint_clear(states, error) : checkpoint_clear_parts(states, error);
+    if (with_states)
+        rmdir(states);
     rmdir(folder); /* fails if something is left in it, which is fine */
     free(states);
     free(folder);

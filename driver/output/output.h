@@ -18,10 +18,10 @@ char *folder_states(const char *output);
 
 /*
  * For an output whose runs have all ended: removes their checkpoints and marks, and the logs of workers, from
- * any start of the program; keeps final weights, whole states for longer runs and the logs of failed runs.
- * Removes the folder if it is then empty. -1: ERROR_ENVIRONMENT.
+ * any start of the program, and `with_states` also what runs have left for others; keeps final weights and
+ * the logs of failed runs. Removes the folder if it is then empty. -1: ERROR_ENVIRONMENT.
  */
-int folder_clear(const char *output, struct error *error);
+int folder_clear(const char *output, bool with_states, struct error *error);
 
 /* Renames the folder after its output was renamed to OUT.nc.old; replaces an earlier OUT.nc.old.d. -1:
  * ERROR_ENVIRONMENT. */

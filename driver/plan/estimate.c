@@ -75,7 +75,8 @@ static void grow_groups(struct gathering *g)
     }
 }
 
-static void gather_run(struct gathering *g, const struct run *run)
+/* `own`: the share of its steps that the run takes itself. */
+static void gather_run(struct gathering *g, const struct run *run, double own)
 {
     int64_t last_step = run_last_step(run, g->corpus);
     struct digest digest = cost_digest(run, last_step);
@@ -87,6 +88,7 @@ static void gather_run(struct gathering *g, const struct run *run)
         struct cost_group *group = &g->group[g->slot[at] - 1];
         if (group->digest.low == digest.low && group->digest.high == digest.high) {
             group->runs++;
+            group->own += (own - group->own) / (double)group->runs;
             return;
         }
     }
@@ -95,6 +97,7 @@ static void gather_run(struct gathering *g, const struct run *run)
         .run = *run,
         .last_step = last_step,
         .runs = 1,
+        .own = own,
         .step_cost = train_step_cost(run, g->corpus->vocabulary),
         .cost = train_cost(run, g->corpus, g->measure),
         .memory = train_memory(run, g->corpus, g->measure),
@@ -113,6 +116,7 @@ static void gather_all(struct estimate *estimate, const struct sweep *sweep, con
     const bool *ended, struct waiting *waiting)
 {
     struct gathering g = {.corpus = corpus, .measure = &sweep->measure};
+    struct trunks *trunks = trunks_new(sweep, corpus);
 
     for (int64_t cell = 0; cell < sweep->cells; cell++) {
         struct run run;
@@ -133,8 +137,13 @@ static void gather_all(struct estimate *estimate, const struct sweep *sweep, con
             continue;
         }
         sweep_cell(sweep, cell, &run);
-        gather_run(&g, &run);
+        int64_t steps = run_last_step(&run, corpus), shared = 0, other = trunks_before(trunks, cell, &shared);
+        shared = other >= 0 && sweep_chooses(sweep, other) && !(ended && ended[other]) ? shared : 0;
+        estimate->steps += steps;
+        estimate->shared += shared;
+        gather_run(&g, &run, steps > 0 ? (double)(steps - shared) / (double)steps : 1);
     }
+    trunks_free(trunks);
     free(g.slot);
     estimate->group = g.group;
     estimate->group_count = g.count;
@@ -294,7 +303,8 @@ static void schedule_runs(struct estimate *estimate, const struct measure *measu
     double *load = memory_zero((size_t)workers, sizeof(*load)), part[PART_COUNT];
 
     for (int64_t i = 0; i < estimate->group_count; i++) {
-        double seconds = group_seconds(&estimate->group[i], measure, validated, part);
+        double seconds =
+            estimate->group[i].own * group_seconds(&estimate->group[i], measure, validated, part);
         for (int64_t run = 0; run < estimate->group[i].runs; run++) {
             double grown = load[0] + seconds;
             int at = 0;
@@ -319,7 +329,7 @@ static void add_up(struct estimate *estimate, const struct measure *measure, boo
     for (int64_t i = 0; i < estimate->group_count; i++) {
         group_seconds(&estimate->group[i], measure, validated, seconds);
         for (enum cost_part part = 0; part < PART_COUNT; part++)
-            sum[part] += (double)estimate->group[i].runs * seconds[part];
+            sum[part] += (double)estimate->group[i].runs * estimate->group[i].own * seconds[part];
     }
     for (enum cost_part part = 0; part < PART_COUNT; part++)
         all += sum[part];

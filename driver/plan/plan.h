@@ -40,6 +40,7 @@ struct cost_group {
     struct digest digest;
     struct run run; /* the first run */
     int64_t last_step, runs;
+    double own; /* share of their steps that they do not take over from other runs */
     double step_cost, cost; /* of a step, of the whole run: train_step_cost, train_cost */
     size_t memory; /* bytes of its arena */
     bool timed; /* measured, not interpolated */
@@ -52,6 +53,7 @@ struct estimate {
     int64_t others; /* runs that --only leaves out: counted in nothing else */
     int64_t searched; /* runs among which a search chooses, of which it will probably train `runs`; 0: none */
     int64_t ended; /* of the runs, those that are not counted in the groups and times */
+    int64_t steps, shared; /* of the runs to train, and those of them that they take over from others */
     int64_t group_count;
     struct cost_group *group; /* by descending cost of a whole run */
     int workers;

@@ -129,10 +129,7 @@ static void send_order(struct dispatch *d, const struct order *order)
     out->cell = order->cell;
     sweep_cell(d->job->sweep, order->cell, &out->run);
     sweep_run_digest(d->job->sweep, d->job->corpus, &out->run, &out->digest);
-    if (out->run.save_weights == SAVE_STATE)
-        sweep_trunk_digest(d->job->sweep, d->job->corpus, &out->run, &out->trunk);
-    else
-        out->trunk = (struct digest){0};
+    out->shares = job_trunk(d->job, order->cell, &out->trunk);
     out->resume = job_has_files(d->job, order->cell);
     wire_send(d->wire, peer_of(d, order->worker)->address, &d->out);
 }
@@ -407,6 +404,7 @@ static void take_message(struct dispatch *d, int worker)
     const struct run_result *result = &d->in.as.result;
     struct peer *peer = peer_of(d, worker);
     int64_t cell;
+    bool kept;
 
     switch ((enum message_kind)d->in.kind) {
     case MESSAGE_HELLO:
@@ -440,9 +438,14 @@ static void take_message(struct dispatch *d, int worker)
         break;
     case MESSAGE_CHECKPOINT:
         cell = cell_of(d, worker, d->in.as.checkpoint.ticket);
-        if (cell >= 0)
+        kept = d->in.as.checkpoint.kept;
+        if (cell >= 0 && kept)
+            job_kept(d->job, cell);
+        else if (cell >= 0)
             job_checkpoint(d->job, cell);
-        take_word(d, EVENT_CHECKPOINT, worker, d->in.as.checkpoint.ticket);
+        /* A run that dies after the step that it keeps saves its state there each time that it starts again.
+         */
+        take_word(d, kept ? EVENT_PROGRESS : EVENT_CHECKPOINT, worker, d->in.as.checkpoint.ticket);
         break;
     case MESSAGE_ROW:
         cell = cell_of(d, worker, row->ticket);

@@ -437,10 +437,10 @@ static int judge_loss(const struct launcher *l, int starts, struct error *error)
 }
 
 /*
- * Gives mpirun 4 a session folder that no other one shares: they have a parent that each removes when it ends,
- * and one that begins at that moment fails ("A call to mkdir was unable to create the desired directory").
- * Returns its path, for remove_folder; NULL: mpirun makes do with the shared one. It is set here as well, where
- * rank_processes_tidy looks for what a killed mpirun has left.
+ * Gives mpirun 4 a session folder that no other one shares: they have a parent that each removes when it
+ * ends, and one that begins at that moment fails ("A call to mkdir was unable to create the desired
+ * directory"). Returns its path, for remove_folder; NULL: mpirun makes do with the shared one. It is set here
+ * as well, where rank_processes_tidy looks for what a killed mpirun has left.
  */
 static char *own_folder(const struct mpirun *mpirun, const struct hosts *hosts)
 {

@@ -292,7 +292,7 @@ static int check_cells(struct reader *reader)
         take_effects(effect, &walk.run);
         forces = forces || has_forces(&walk.run);
         lasts = lasts || walk.run.stop_when == STOP_NEVER;
-        kept = kept || run_kept_step(&walk.run, walk.run.steps) > 0;
+        kept = kept || (walk.run.timescale == 0 && run_kept_step(&walk.run, walk.run.steps) > 0);
         status = check_cell(reader, &walk);
     }
     for (int i = 0; i < USED && status == 0; i++)

@@ -211,12 +211,25 @@ void sweep_run_digest(
     measure_digest(&sweep->measure, digest);
 }
 
+struct run sweep_trunk(const struct run *run)
+{
+    static const char *const later[] = {"schedule_start", "schedule_end", "schedule_decay"};
+    struct run trunk = *run;
+
+    trunk.steps = trunk.epochs = 0;
+    if (run->save_weights != SAVE_STATE && run->schedule != SCHEDULE_INVERSE_SQRT) {
+        trunk.schedule = SCHEDULE_CONSTANT; /* as all others are until run_kept_step */
+        for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
+            param_set(param_find(later[i]), &trunk, param_find(later[i])->initial);
+    }
+    return trunk;
+}
+
 void sweep_trunk_digest(
     const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest)
 {
-    struct run trunk = *run;
+    const struct run trunk = sweep_trunk(run);
 
-    trunk.steps = 0;
     sweep_run_digest(sweep, corpus, &trunk, digest);
 }
 

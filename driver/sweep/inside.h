@@ -152,6 +152,7 @@ int settings_apply(
  * numbers that a double cannot hold, leading zeros (octal in YAML 1.1), hexadecimal, underscores, numbers in
  * quotes, lists and maps.
  */
+int value_truth(struct reader *reader, const char *key, const struct node *node, bool *value);
 int value_real(struct reader *reader, const char *key, const struct node *node, double *value);
 int value_integer(
     struct reader *reader, const char *key, const struct node *node, int64_t least, int64_t *value);
@@ -232,6 +233,9 @@ int skip_read(struct reader *reader, const struct node *node);
 /* Checks that keys fit together: that the corpus uses every given key, and that every cell that is not
  * skipped is a valid run. */
 int consistent_check(struct reader *reader);
+
+/* What runs have in common that have the same sweep_trunk_digest: one run, which cannot be trained. */
+struct run sweep_trunk(const struct run *run);
 
 /* The position of a parameter's value in a cell if the file spells the value out, else the position of its
  * key. */

@@ -101,6 +101,8 @@ static int read_key(struct reader *reader, enum key key, const struct node *node
         if (sweep->checkpoint_minutes > 0)
             return 0;
         return node_fault(reader, node, "%s: %s is not above 0", key_table[key].name, node->text);
+    case KEY_TRUNKS:
+        return value_truth(reader, key_table[key].name, node, &sweep->trunks);
     case KEY_SKIP: /* read_keys reads these after all axes */
     case KEY_REFINE:
     case KEY_INCLUDE: /* include.c has taken it out */
@@ -193,7 +195,7 @@ static int parse(struct sweep *sweep, const char *name, const char *folder, cons
     struct reader reader = {.sweep = sweep, .folder = folder, .error = error};
     struct node root = {0};
 
-    *sweep = (struct sweep){.cells = 1, .checkpoint_minutes = CHECKPOINT_MINUTES_DEFAULT};
+    *sweep = (struct sweep){.cells = 1, .checkpoint_minutes = CHECKPOINT_MINUTES_DEFAULT, .trunks = true};
     run_init(&sweep->base);
     measure_init(&sweep->measure);
     sweep->path = memory_copy(name);

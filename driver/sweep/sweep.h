@@ -95,6 +95,7 @@ struct sweep {
     struct starts starts; /* the files of initial_weights */
     struct measure measure;
     double checkpoint_minutes;
+    bool trunks; /* may runs carry on from the state of another with the same first steps? */
     int64_t axis_count;
     struct axis *axis; /* in the order of the file; values of numbers in a strict one, see list.h */
     int64_t cells; /* the product of the axes' lengths */
@@ -272,9 +273,41 @@ int sweep_keep_chosen(struct sweep *sweep, const char *path, struct error *error
 void sweep_run_digest(
     const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest);
 
-/* The digest that runs have in common which differ only in `steps`. */
+/*
+ * The digest that runs have in common which take the same steps until run_kept_step: they differ in `steps`
+ * and in what their schedules do later. With save_weights: state only in `steps`, so that each keeps a state
+ * of its own.
+ */
 void sweep_trunk_digest(
     const struct sweep *sweep, const struct corpus *corpus, const struct run *run, struct digest *digest);
+
+/*
+ * Which runs of a sweep share their first steps, and which of them wait for others. NULL: none share any. All
+ * functions take NULL.
+ */
+struct trunks;
+struct trunks *trunks_new(const struct sweep *sweep, const struct corpus *corpus);
+void trunks_free(struct trunks *trunks);
+
+/* Does the run share steps with others? Their states have the name sweep_trunk_digest. */
+bool trunks_has(const struct trunks *trunks, int64_t cell);
+
+/* The run from whose state this one carries on, if both are trained, and the step of it; -1: none. */
+int64_t trunks_before(const struct trunks *trunks, int64_t cell, int64_t *step);
+
+/* The run is to be trained, when trunks_next or trunks_pass say so. False: it shares nothing, and may begin.
+ */
+bool trunks_choose(struct trunks *trunks, int64_t cell);
+
+/* A chosen run that waits for no other, and begins now; -1: there is none. Ask for all of them once no more
+ * are chosen for now. */
+int64_t trunks_next(struct trunks *trunks);
+
+/* The run has left its state, or has ended. Returns a cell that waited for it and begins now, or -1. */
+int64_t trunks_pass(struct trunks *trunks, int64_t cell, bool ended);
+
+/* Have all chosen runs ended that share steps with this one, so that nobody needs their states? */
+bool trunks_over(const struct trunks *trunks, int64_t cell);
 
 /* The digest of everything that the numbers of all runs depend on: axes and fixed parameters, the corpus's
  * content, measure and validate. */

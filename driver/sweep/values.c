@@ -277,12 +277,26 @@ static int read_weights(
     return 0;
 }
 
+int value_truth(struct reader *reader, const char *key, const struct node *node, bool *value)
+{
+    int boolean = node->kind == NODE_SCALAR ? boolean_of(node->text) : -1;
+    char excerpt[EXCERPT_SIZE];
+
+    *value = boolean == 1;
+    if (check_single(reader, key, node) < 0)
+        return -1;
+    if (boolean < 0)
+        return node_fault(
+            reader, node, "%s: '%s' is neither true nor false", key, text_excerpt(node->text, excerpt));
+    return 0;
+}
+
 int value_param(
     struct reader *reader, const struct param *param, const struct node *node, union param_value *value)
 {
     const char *name = param->name;
-    char excerpt[EXCERPT_SIZE];
     int boolean = node->kind == NODE_SCALAR ? boolean_of(node->text) : -1, status = 0;
+    bool truth;
 
     switch (param->kind) {
     case PARAM_INTEGER:
@@ -292,11 +306,8 @@ int value_param(
         status = value_real(reader, name, node, &value->real);
         break;
     case PARAM_BOOLEAN:
-        value->integer = boolean;
-        status = check_single(reader, name, node);
-        if (status == 0 && boolean < 0)
-            status = node_fault(
-                reader, node, "%s: '%s' is neither true nor false", name, text_excerpt(node->text, excerpt));
+        status = value_truth(reader, name, node, &truth);
+        value->integer = truth;
         break;
     case PARAM_WORDS:
         if (node->kind != NODE_SCALAR || !param_find_word(param, node->text, &value->integer))

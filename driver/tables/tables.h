@@ -260,7 +260,10 @@ bool dataset_reserves(const char *name);
         "that grow most; with many, its exponents are the logarithms of singular values over the layers")    \
     X(CHECKPOINT_MINUTES, checkpoint_minutes, "number > 0", "5",                                             \
         "minutes between checkpoints of a run; a run that is stopped also saves one and later resumes from " \
-        "it")
+        "it")                                                                                                \
+    X(TRUNKS, trunks, "true | false", "true",                                                                \
+        "runs that take the same first steps, as with wsd and several values of steps, carry on from each "  \
+        "other's state; numbers are the same with false")
 
 enum key {
 #define X(key, name, form, initial, help) KEY_##key,

@@ -346,10 +346,8 @@ struct schedule run_schedule(const struct run *run, int64_t last_step)
 int64_t run_kept_step(const struct run *run, int64_t last_step)
 {
     const struct schedule schedule = run_schedule(run, last_step);
-    bool keeps = run->save_weights == SAVE_STATE && run->steps > 0 && run->timescale == 0 &&
-                 run->stop_when == STOP_NEVER;
 
-    return keeps ? schedule_lasting(&schedule) : 0;
+    return run->stop_when == STOP_NEVER ? schedule_lasting(&schedule) : 0;
 }
 
 int64_t run_last_step(const struct run *run, const struct corpus *corpus)

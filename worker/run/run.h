@@ -182,10 +182,9 @@ bool run_may_end_early(const struct run *run);
 struct schedule run_schedule(const struct run *run, int64_t last_step);
 
 /*
- * The step whose state a run of last_step steps keeps for longer runs of the same configuration, which do
- * exactly the same up to there: the last one, or the one before the rate begins to fall. 0: it keeps none, as
- * its rate, or with a timescale its decay, depends on last_step from the start, it has epochs, or stop_when
- * may end it early.
+ * The step whose state a run of last_step steps can leave for others of the same configuration, which do
+ * exactly the same up to there whatever their last step: the last one, or the one before the rate begins to
+ * fall. 0: there is none, as its rate depends on last_step from the start, or stop_when may end it early.
  */
 int64_t run_kept_step(const struct run *run, int64_t last_step);
 

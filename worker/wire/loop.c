@@ -511,6 +511,9 @@ static void on_keep(void *context, const struct snapshot *snapshot)
 
     begin_file(loop);
     keeper_keep(&loop->keeper, snapshot);
+    blank(loop, MESSAGE_CHECKPOINT)->as.checkpoint =
+        (struct run_checkpoint){.ticket = loop->held[0].ticket, .kept = true};
+    send(loop);
     end_file(loop);
 }
 
@@ -523,7 +526,7 @@ static void begin_run(struct loop *loop, const struct train_order *order)
     log_line("begins run %s cell %lld", digest, (long long)order->cell);
     log_run(digest, order->cell);
     keeper_begin(&loop->keeper, &order->digest, order->ticket, order->resume);
-    if (order->run.save_weights == SAVE_STATE)
+    if (order->shares)
         keeper_share(&loop->keeper, &order->trunk);
     loop->progress = (struct run_progress){
         .ticket = order->ticket, .last_step = run_last_step(&order->run, &loop->corpus)};
@@ -566,7 +569,7 @@ static void train_first(struct loop *loop)
         observer.resume = on_resume;
     if (order.run.save_weights != SAVE_NOTHING)
         observer.finish = on_finish;
-    if (order.run.save_weights == SAVE_STATE)
+    if (order.shares)
         observer.keep = on_keep;
     train(&order.run, &loop->corpus, &loop->setup.measure, &observer, &loop->arena, &result);
     end_run(loop, &order, &result);

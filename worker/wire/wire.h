@@ -50,7 +50,7 @@ enum message_kind {
     MESSAGE_ALIVE, /* coordinator: is alive. Before the first MESSAGE_SETUP: the rank is a spare */
     MESSAGE_LOSS, /* worker or spare: one of these ranks is dead */
     MESSAGE_PROGRESS, /* worker: the step of its run; ticket 0: is alive */
-    MESSAGE_CHECKPOINT, /* worker: has saved its run */
+    MESSAGE_CHECKPOINT, /* worker: has saved its run, or the state that it shares */
     MESSAGE_ROW, /* worker: a piece of a row of measurements */
     MESSAGE_RESULT, /* worker: the end of its run. The last kind */
 };
@@ -80,7 +80,8 @@ struct train_order {
     int64_t cell;
     struct run run;
     struct digest digest; /* of the run: names its files */
-    struct digest trunk; /* of save_weights: state; see keeper_share */
+    struct digest trunk; /* if it shares states with other runs; see keeper_share */
+    int64_t shares;
     int64_t resume; /* the run was begun before and may have a checkpoint */
 };
 
@@ -122,6 +123,7 @@ struct run_progress {
 
 struct run_checkpoint {
     uint64_t ticket;
+    int64_t kept; /* the state that it shares with other runs, not a checkpoint of its own */
 };
 
 struct row_piece {

@@ -82,7 +82,7 @@ static void check_kept(struct bench *bench, int done, int saved)
     snprintf(path, sizeof(path), "%s.d", bench->path);
     CHECK(ended == done && checkpoint_set_init(&set, path, &bench->error) == 0 && set.count == saved);
     checkpoint_set_release(&set);
-    CHECK(folder_clear(bench->path, &bench->error) == 0);
+    CHECK(folder_clear(bench->path, false, &bench->error) == 0);
 }
 
 static void check_told(const struct bench *bench)

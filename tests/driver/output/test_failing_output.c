@@ -237,7 +237,7 @@ IN_PLACE(folder_is_cleared)
     snprintf(part, sizeof(part), "%s.part", path);
     put_text(path, "state");
     put_text(part, "sta");
-    CHECK(folder_clear(place->output, &place->error) == 0);
+    CHECK(folder_clear(place->output, false, &place->error) == 0);
     CHECK(access(path, F_OK) == 0 && access(part, F_OK) != 0);
     CHECK(!exists(place->output, ".d/coordinator-000001-000000000001.mark"));
     CHECK(unlink(path) == 0);
@@ -253,7 +253,7 @@ IN_PLACE(folder_calls_fail)
         make_folder(place->output, ".old.d", false);
         place->error.text[0] = '\0';
         failing_anew(kind->calls, kind->cause);
-        int cleared = folder_clear(place->output, &place->error);
+        int cleared = folder_clear(place->output, false, &place->error);
         bool failed = failing_end();
         CHECK(cleared == 0 || (failed && strstr(place->error.text, "a.nc")));
         CHECK(exists(place->output, ".d/0123456789abcdef0123456789abcdef.weights.nc"));

@@ -69,6 +69,17 @@ lyapunov_exponents: 4
 lyapunov_sweeps: 2
 save_weights: true
 """,
+    # Runs that carry on from each other's states; at the largest rate they diverge before they leave one.
+    "trunks": COMMON + """\
+corpus: markov
+learning_rate: [1e-2, 1e3]
+schedule: wsd
+schedule_decay: [0.1, 0.4, 0.7]
+seed: [1, 2]
+measure: {{every: {every}}}
+validate: {{every: {often}, tokens: 128}}
+save_weights: true
+""",
     # Which runs are trained follows from results; at the largest rate some of them diverge.
     "refined": COMMON + """\
 corpus: markov
