@@ -21,7 +21,8 @@ from .slope import interval, over_repeats, repeats_along, straight_line
 CROSSES, ABOVE, BELOW, ZERO, RISING, UNKNOWN = SIDES = ("crosses", "above", "below", "zero", "rising", "unknown")
 MIXED = "mixed"
 RATE = "learning_rate"
-REJECTS = ("neither", "orthogonal", "aligned", "both")  # by two bits: is 1 outside of the interval, is 0?
+REJECTS = ("neither", "orthogonal", "aligned", "both")  # by two bits: is each slope outside of the interval?
+ALIGNED, ORTHOGONAL = 0, 1  # dynamics: the slope of a weight_decay that the learning rate multiplies
 LARGEST = 700.0  # |log growth| is clipped to this, so that a norm of 0 or infinity has a side, too
 REFINE = re.compile(r"\{ax(?:is|es): \[?(\w+)\]?, variable: (\w+), at: ([^,}]+)")  # not of two axes
 
@@ -94,7 +95,8 @@ def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
     slope_repeats       repeats with boundaries at two learning rates or more
     rejects             what the interval excludes: "orthogonal" a slope of 1 (updates orthogonal to the parameters),
                         "aligned" a slope of 0 (updates along them), "both", "neither"; "unknown" without an interval;
-                        only of norm_growth at 1 along weight_decay, or timescale, whose slopes are -2 and -1
+                        only of norm_growth at 1 along weight_decay, whose slopes with decay_rule independent are 2 and
+                        1, or timescale, whose slopes are -2 and -1
     steps_slope, steps_slope_low, steps_slope_high   the same over steps, if that is an axis of several values
 
     >>> found = ds.sweep.boundary().sel(norm_placement="pre")
@@ -123,9 +125,9 @@ def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
     fitted = lines[["each", "before", "after"]].where(lines.before > 0)  # 0 has no logarithm
     found = found.assign(slope_over(fitted, RATE, along))
     if of.stops:
-        ends = (found.slope_low, found.slope_high) if of.along == DERIVED else (
-            -1 - found.slope_high, -1 - found.slope_low)  # of a decay, 1 / (timescale x rate x steps)
-        found["rejects"] = xr.apply_ufunc(rejected, *ends, vectorize=True, output_dtypes=[object])
+        found["rejects"] = xr.apply_ufunc(rejected, found.slope_low, found.slope_high, *(
+            slope_if(dynamics, dataset, of.along) for dynamics in (ORTHOGONAL, ALIGNED)), vectorize=True,
+            output_dtypes=[object])
     if found.sizes.get("steps", 1) > 1:
         over_steps = slope_over(fitted, "steps", along)
         found = found.assign({f"steps_{name}": over_steps[name] for name in ("slope", "slope_low", "slope_high")})
@@ -209,8 +211,17 @@ def ends_over(fitted: xr.Dataset, axis: str, along: list[str]) -> dict[str, xr.D
         input_core_dims=[[axis], *[[axis, *along]] * 3], output_core_dims=[[]] * 2)))
 
 
-def rejected(low: float, high: float) -> str:
-    return UNKNOWN if np.isnan(low) else REJECTS[(not low <= 1 <= high) + 2 * (not low <= 0 <= high)]
+def slope_if(dynamics: int, dataset: xr.Dataset, along: str) -> xr.DataArray:
+    """The slope of the boundary along an axis if updates are ORTHOGONAL to the parameters, or ALIGNED with them, for
+    each decay_rule: decay takes the share rate × weight_decay in a step, with independent weight_decay itself, and
+    1 / (timescale × steps) with all."""
+    name = "decay_rule"
+    independent = (dataset[name] if name in dataset.coords else xr.DataArray(dataset.attrs.get(name, ""))) == "independent"
+    return xr.zeros_like(independent, int) - 1 - dynamics if along == TIMESCALE else dynamics + independent.astype(int)
+
+
+def rejected(low: float, high: float, orthogonal: int, aligned: int) -> str:
+    return UNKNOWN if np.isnan(low) else REJECTS[(not low <= orthogonal <= high) + 2 * (not low <= aligned <= high)]
 
 
 def describe(found: xr.Dataset, of: Rule, over: str | None, units: str) -> None:

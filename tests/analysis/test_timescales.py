@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from compared import end, made
-from drawn import DONE, PENDING, SKIPPED, dataset, drawing, near, words
+from drawn import DONE, PENDING, SKIPPED, dataset, drawing, legend, near, words
 from normsweep import compare, open_sweep
 from normsweep.optimum import HIGH
 
@@ -187,3 +187,17 @@ def test_decays_are_written_and_read(tmp_path):
     by_timescale().sweep.with_axes("weight_decay").to_netcdf(tmp_path / "x.nc")
     with open_sweep(tmp_path / "x.nc") as ds:
         assert ds.sweep.plane == ("learning_rate", "weight_decay")
+
+
+def test_dynamics_have_other_slopes_with_independent_decay():
+    """Decay takes the share weight_decay itself, which for the same dynamics grows by one more power of the rate."""
+    ds = made(slope=1.0, rates=[1e-1, 1e-2, 1e-3], decays=[10.0 ** (place / 4) for place in range(4, -17, -1)])
+    alone = ds.assign_attrs(decay_rule="independent")
+    assert ds.sweep.boundary().rejects == "aligned" and alone.sweep.boundary().rejects == "orthogonal"
+    both = xr.concat([ds, ds], xr.IndexVariable("decay_rule", ["scaled", "independent"]), data_vars="all")
+    both.attrs = {name: value for name, value in ds.attrs.items() if name != "decay_rule"}
+    both.norm_growth.attrs["nature"] = "ratio"
+    assert both.sweep.boundary().rejects.values.tolist() == ["aligned", "orthogonal"]
+    assert {"aligned: slope 1", "misaligned: slope 2"} <= set(legend(drawing(alone, "phase")))
+    assert {f"{word}: slope {slope}" for word, slope in (
+        ("aligned", 0), ("aligned", 1), ("misaligned", 1), ("misaligned", 2))} <= set(legend(drawing(both, "phase")))

@@ -7,7 +7,7 @@ from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
-from ..boundary import rule
+from ..boundary import ALIGNED, ORTHOGONAL, rule, slope_if
 from ..names import TIMESCALE
 from ..plane import phase_axes
 from ..predicted import key
@@ -39,10 +39,9 @@ PREDICTED = {  # number of runs of a column from whose norms its boundary is pre
     2: ({"color": colours.COLOURS[2], "linestyle": ":", "marker": "^", "markersize": 4.5, **set_off(1.1)},
         "predicted from two runs"),
 }
-SLOPES = {  # log-log slope of the boundary: style of its line, its name
-    slope: ({"color": colours.colour(colours.place("dynamics", name)), "linestyle": dash, **set_off(1.3)},
-            f"{name}: slope {slope}")
-    for slope, dash, name in ((0, "--", "aligned"), (1, "-.", "misaligned"))}
+SLOPES = {  # dynamics: style of the line whose slope they have, their name
+    dynamics: ({"color": colours.colour(colours.place("dynamics", name)), "linestyle": dash, **set_off(1.3)}, name)
+    for dynamics, dash, name in ((ALIGNED, "--", "aligned"), (ORTHOGONAL, "-.", "misaligned"))}
 RANGE = {"color": "black", "linestyle": "none", "zorder": 3.2}  # over repeats: a bar with an end on either side
 DEFAULT, SOME = colours.DEFAULT, colours.SOME
 
@@ -195,11 +194,10 @@ class Phase:
             return text
         anchor = rates[known].mean(), middle[known].mean()
         self.has_slopes = True
-        for predicted, (style, name) in SLOPES.items():
+        for dynamics, (style, name) in SLOPES.items():
             ends = np.array(axes.get_xlim())
-            if self.is_timescale:  # of 1 / (rate x decay x steps)
-                name = name.replace(f"slope {predicted}", f"slope \N{MINUS SIGN}{1 + predicted}")
-                predicted = -1 - predicted
+            predicted = int(slope_if(dynamics, part, self.plane[1]))
+            name = f"{name}: slope {predicted}".replace("-", "\N{MINUS SIGN}")
             axes.plot(ends, anchor[1] + predicted * (ends - anchor[0]), **style)
             self.legend.setdefault(name, Line2D([], [], label=name, **style))
         return text

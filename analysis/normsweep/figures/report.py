@@ -6,10 +6,10 @@ import re
 import numpy as np
 
 from .. import account
-from ..boundary import rule
+from ..boundary import ALIGNED, ORTHOGONAL, rule, slope_if
 from ..boundary_text import columns_of, lines_of, slope_sentence, steps_slopes
 from ..forces import SUM
-from ..names import DERIVED, REPEAT
+from ..names import REPEAT
 from ..plane import phase_axes
 from ..words import duration, fixed, number, several, value_text
 from .cells import class_text
@@ -225,8 +225,8 @@ def boundary_part(dataset):
     what = (f"The {decay_name(dataset)} at which growth stops: the norm of the parameters ends as large as it "
             "began. It is interpolated log-log between a run that grows and the next that does not." if of.stops else
             "Interpolated between neighbouring runs on both sides.")
-    slopes = ("1", "0") if of.along == DERIVED else ("−2", "−1")
-    predicted = (f" It is {slopes[0]} if steps are orthogonal to the parameters, {slopes[1]} if they point along them."
+    orthogonal, aligned = (texts_of(slope_if(dynamics, dataset, of.along)) for dynamics in (ORTHOGONAL, ALIGNED))
+    predicted = (f" It is {orthogonal} if steps are orthogonal to the parameters, {aligned} if they point along them."
                  * of.stops)
     parts = [heading, quiet(
         f"{what} Over seeds: the geometric mean; spread is one standard deviation, as a factor. Slope: of a straight "
@@ -245,6 +245,11 @@ def boundary_part(dataset):
         parts.append(table(["where"] * named + ["slope over steps", "95 % from", "to"],
                            [row[not named:] for row in slopes], most=MOST_BOUNDARIES))
     return join(parts)
+
+
+def texts_of(slopes):
+    """"1", or "1 or 2" if they differ between decay rules."""
+    return " or ".join(str(slope).replace("-", "−") for slope in np.unique(slopes))
 
 
 def force_part(dataset):
