@@ -587,7 +587,8 @@ static int put_in_order(const struct filling *filling, const struct node *node, 
     for (int64_t i = 1; i < list->count && status == 0; i++)
         if (compare_values(filling, sorted[i - 1], sorted[i]) == 0)
             status = reader_fault(filling->reader, list->written ? list->written[sorted[i]] : node->position,
-                "%s: %s appears twice", param->name,
+                "%s: %s%s appears twice", param->name,
+                param->kind == PARAM_WEIGHTS ? "a file of the weights " : "",
                 param_format(param, list->value[sorted[i]], text, sizeof(text)));
     if (status == 0 && !param->words) {
         list->value = memory_new((size_t)list->count, sizeof(*list->value));

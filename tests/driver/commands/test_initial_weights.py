@@ -116,7 +116,7 @@ REFUSED = {
     "initial_weights: sweep.yaml": "initial_weights: sweep.yaml: not a weights file",
     "initial_weights: damaged.nc": "damaged",
     "initial_weights: ''": "initial_weights: an empty path",
-    "initial_weights: [slow.weights.nc, slow.weights.nc]": "appears twice",
+    "initial_weights: [slow.weights.nc, slow.weights.nc]": "initial_weights: a file of the weights ",
     "steps: 0\ninitial_weights: none": "give either steps or epochs",
     "steps: 0\ntimescale: [1, 2]": "timescale: is a share of steps, and steps is 0",
     "output_scale: 2": "another network: output_scale is 1 there and 2 here",
