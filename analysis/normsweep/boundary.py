@@ -82,7 +82,8 @@ def boundary(dataset: xr.Dataset, over: str | None = REPEAT) -> xr.Dataset:
     each, each_side     boundary and side of each repeat, along `over` too
     before, after       values of the axis at the two runs beside each
     predicted           each, predicted from the norms of the run of the smallest weight decay, as predicted_boundary
-                        with runs=1 does; only of norm_growth along weight_decay or timescale, if param_norm was measured
+                        with runs=1 does; only of norm_growth along weight_decay or timescale, if param_norm was
+                        measured
 
     Over the same axes without learning_rate:
 
@@ -215,9 +216,9 @@ def slope_if(dynamics: int, dataset: xr.Dataset, along: str) -> xr.DataArray:
     """The slope of the boundary along an axis if updates are ORTHOGONAL to the parameters, or ALIGNED with them, for
     each decay_rule: decay takes the share rate × weight_decay in a step, with independent weight_decay itself, and
     1 / (timescale × steps) with all."""
-    name = "decay_rule"
-    independent = (dataset[name] if name in dataset.coords else xr.DataArray(dataset.attrs.get(name, ""))) == "independent"
-    return xr.zeros_like(independent, int) - 1 - dynamics if along == TIMESCALE else dynamics + independent.astype(int)
+    said = dataset.coords.get("decay_rule", xr.DataArray(dataset.attrs.get("decay_rule", "")))
+    independent = (said == "independent").astype(int)
+    return 0 * independent - 1 - dynamics if along == TIMESCALE else dynamics + independent
 
 
 def rejected(low: float, high: float, orthogonal: int, aligned: int) -> str:

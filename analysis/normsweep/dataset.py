@@ -283,7 +283,8 @@ class Sweep:
         >>> one.sweep.with_axes("seed", "weight_decay").sweep.axes
         ('learning_rate', 'weight_decay', 'norm_placement', 'seed')
 
-        Along weight_decay, a sweep of timescales has all decays of its runs; cells that are not among them are skipped.
+        Along weight_decay, a sweep of timescales has all decays of its runs; cells that are not among them are skipped,
+        few if both axes have as many values a decade.
 
         Raises KeyError for what is not a key of the sweep, or changes together with other keys along an axis.
         """

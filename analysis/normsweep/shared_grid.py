@@ -13,7 +13,7 @@ import xarray as xr
 from .boundary import rule
 from .dataset import sweep_of
 from .hints import Array
-from .names import DIGEST, GENERAL, REPEAT
+from .names import DERIVED, DIGEST, GENERAL, REPEAT, TIMESCALE
 from .plane import equal
 from .words import several, value_text
 
@@ -107,6 +107,10 @@ def reduce_axis(shared: SharedGrid, axis: str) -> None:
     if all(has):
         return
     side = has.index(True)
+    scaled = [TIMESCALE in sweep_of(dataset).axes for dataset in shared]
+    if axis in (DERIVED, TIMESCALE) and any(scaled) and any(DERIVED in sweep_of(dataset).axes for dataset in shared):
+        raise NothingInCommon(f"{NAMES[not scaled[0]]} has an axis timescale, {NAMES[scaled[0]]} an axis weight_decay: "
+                              "compare in Python, after ds.sweep.with_axes(\"weight_decay\") of the former")
     mine, other = (shared.a, shared.b)[side], (shared.a, shared.b)[1 - side]
     wanted = setting(other, axis)
     values = mine[axis].values

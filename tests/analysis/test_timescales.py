@@ -147,6 +147,14 @@ def test_comparisons_know_which_runs_are_beside_a_boundary(paired):
         assert notes[0] == notes[1]
 
 
+def test_decays_and_timescales_are_not_compared():
+    a, b = by_timescale(), by_timescale().sweep.with_axes("weight_decay")
+    for one, other, sides in (a, b, "A has an axis timescale, B an"), (b, a, "B has an axis timescale, A an"):
+        with pytest.raises(ValueError, match=sides + " axis weight_decay: compare in Python, after ds.sweep.with_axes"):
+            compare(one, other)
+    compare(b, a.sweep.with_axes("weight_decay"))
+
+
 def test_tables_have_the_decay():
     frame = by_timescale().sweep.table()
     assert list(frame.columns[:5]) == ["timescale", "learning_rate", "seed", "weight_decay", "outcome"]

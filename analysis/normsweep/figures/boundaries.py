@@ -29,8 +29,9 @@ def has_lines(dataset):
 
 
 def boundaries(dataset):
-    """The weight decay, or its timescale, at which growth stops over the learning rate: a line for each combination of the other axes, the
-    geometric mean over seeds. None for a single combination, whose boundary is in the phase diagram."""
+    """The weight decay, or its timescale, at which growth stops over the learning rate: a line for each combination of
+    the other axes, the geometric mean over seeds. None for a single combination, whose boundary is in the phase
+    diagram."""
     lines = lines_of(dataset)
     if len(lines) < 2:
         return None

@@ -103,8 +103,9 @@ class Phase:
     def details(self):
         """Sentences for the caption."""
         if "no growth" in self.legend:
-            yield (f"Black: the {runs.decay_name(self.dataset)} at which growth stops, interpolated log-log between the runs on either "
-                   "side; the largest one if there are several, none where all runs grow or all shrink.")
+            yield (f"Black: the {runs.decay_name(self.dataset)} at which growth stops, interpolated log-log between the "
+                   "runs on either side; that of the strongest decay if there are several, none where all runs grow or "
+                   "all shrink.")
         if any(name in self.legend for _, name in PREDICTED.values()):
             yield ("Predicted from one run: if the updates of each learning rate add the same at every weight decay as "
                    "at the smallest. From two runs: if what they add depends on the norm as it does in that run and "
@@ -122,8 +123,8 @@ class Phase:
                          "runs may lie far from where growth stops.")
         notes.append(runs.timescale_note(self.dataset))
         if self.is_paper and any(is_held(runs.part(self.dataset, at)) for at in self.shown):
-            notes.append("Where norm_rule holds the norms of matrices (fixed, hyperball), only those of gains and biases "
-                         "grow or shrink.")
+            notes.append("Where norm_rule holds the norms of matrices (fixed, hyperball), only those of gains and "
+                         "biases grow or shrink.")
         if self.averaged:
             notes += [f"Geometric mean over {runs.plurals(self.averaged)}.", cells.fewer_note(self.dataset)]
         if self.has_slopes:
