@@ -89,7 +89,27 @@ refine: {{axis: weight_decay}}
 measure: {{every: {every}}}
 validate: {{every: end, tokens: 128}}
 """,
-    # The same in a plane.
+    # Several of a column at once, which may end early.
+    "paired": COMMON + """\
+corpus: markov
+learning_rate: [0.01, 0.1]
+weight_decay: {{log: [0.001, 30], points: 24}}
+refine: {{axis: weight_decay, at_once: 3}}
+stop_when: phase
+measure: {{every: {every}}}
+validate: {{every: end, tokens: 128}}
+""",
+    # How many seeds a cell has follows from results.
+    "seeded": COMMON + """\
+corpus: markov
+norm_placement: [pre, post]
+weight_decay: {{log: [0.01, 10], points: 9}}
+seed: {{range: [1, 6]}}
+refine: {{axis: weight_decay, seeds: {{width: 0.05, difference: norm_placement}}}}
+measure: {{every: {every}}}
+validate: {{every: end, tokens: 128}}
+""",
+    # A boundary in a plane.
     "halved": COMMON + """\
 corpus: markov
 learning_rate: {{log: [0.01, 0.1], points: 3}}
