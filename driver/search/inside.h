@@ -137,7 +137,8 @@ bool seeds_next(struct seeds *seeds, int64_t *cell);
 /* Runs that the groups that have begun will probably still ask for. */
 double seeds_left(const struct seeds *seeds);
 
-/* The side on which all runs of a cell's value that were trained are; SIDE_NONE: there is none. */
+/* The side on which all trained runs of a cell and of its other seeds are; SIDE_NONE: there is none;
+ * SIDE_OPEN: no search came there. */
 enum side seeds_implied(const struct seeds *seeds, int64_t cell);
 
 /* Why a cell is left out; false: because its search did not need it. */

@@ -389,20 +389,21 @@ static enum side implied_in_region(struct search *s, int64_t region, int64_t pla
 }
 
 /* The side of a cell that is left out with its seeds: that of the runs of other seeds, or where no search
- * came that which all searches of the first seeds imply. */
+ * came that which its own search implies, or else all searches of the first seeds. */
 static enum side implied_by_seeds(struct search *s, int64_t cell)
 {
     enum side found = seeds_implied(s->seeds, cell);
     int64_t other, number;
 
-    if (found != SIDE_NONE || s->refine->kind == REFINE_SEEDS)
+    if (found != SIDE_OPEN)
         return found;
+    if (seeds_is_first(s->seeds, cell)) {
+        int64_t place = find_place(s, cell, &number);
+        return implied_in_region(s, number, place);
+    }
     for (int64_t i = 0; (other = seeds_peer(s->seeds, cell, i)) >= 0; i++) {
         int64_t place = sweep_skips(s->sweep, other) ? -1 : find_place(s, other, &number);
-        enum side side = SIDE_OPEN;
-        if (place >= 0)
-            side = s->wanted[number * s->size + place] ? (enum side)s->side[number * s->size + place]
-                                                       : implied_in_region(s, number, place);
+        enum side side = place >= 0 ? implied_in_region(s, number, place) : SIDE_NONE;
         if (side <= SIDE_NONE || (i > 0 && side != found))
             return SIDE_NONE;
         found = side;

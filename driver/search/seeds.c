@@ -342,6 +342,8 @@ enum side seeds_implied(const struct seeds *s, int64_t cell)
     const struct group *group = group_of(s, cell, &value, &seed);
     enum side found = SIDE_NONE;
 
+    if (group->used == 0)
+        return SIDE_OPEN;
     for (seed = 0; seed < group->used; seed++) {
         int64_t other = cell_of(s, group, value, seed);
         enum side side = SIDE_NONE;

@@ -38,7 +38,8 @@ TEST(norm_curve_has_the_sums_of_rates_where_norms_were_measured)
 }
 
 /* The sum of the squares of the rates over the peak rate. */
-/* The values of a whole run whose norm grows by a constant source: those that it has not reached follow. */
+/* The values of a whole run whose norm grows by a source that is constant from step 3 on: those that it has
+ * not reached follow. */
 TEST(norm_curve_of_a_run_that_ended_early_goes_on)
 {
     for (int corrected = 0; corrected < 2; corrected++)
@@ -58,7 +59,7 @@ TEST(norm_curve_of_a_run_that_ended_early_goes_on)
                 double rate = i > 0 && i <= STEPS ? schedule_rate(&schedule, i) : 0;
                 double h = corrected ? rate * rate / 0.1 : rate;
                 sum[i] = i > 0 ? sum[i - 1] + h : 0;
-                whole[i] = i > 0 ? exp(-0.6 * h) * whole[i - 1] + exp(-0.3 * h) * 7 * h : 2;
+                whole[i] = i > 0 ? exp(-0.6 * h) * whole[i - 1] + exp(-0.3 * h) * (i < 4 ? 3 : 7) * h : 2;
                 step[i] = i;
                 square[i] = i <= ended ? sqrt(whole[i]) : NAN;
                 time[i] = i <= ended ? sum[i] : NAN;

@@ -188,8 +188,11 @@ TEST(crossing_of_several_runs_at_once_takes_fewer_rounds)
         for (enum guess_kind kind = EXACT; kind < KINDS; kind++)
             for (int64_t length = 1; length <= LENGTH_MOST; length++)
                 for (int64_t place = 0; place <= length; place++) {
-                    struct crossed line = {
-                        .length = length, .place = place, .kind = kind, .at_once = counts[i]};
+                    struct crossed line = {.length = length,
+                        .place = place,
+                        .kind = kind,
+                        .at_once = counts[i],
+                        .draws = (uint64_t)(length * 100 + place) * 1000};
                     double halvings = log2((double)length);
                     fill(&line, SIDE_ABOVE, SIDE_BELOW);
                     const struct crossing crossing = search(&line);
@@ -341,6 +344,17 @@ TEST(crossing_finds_the_last_fall_between_trained_runs)
         several += falls > 1;
     }
     CHECK(several > 2000);
+}
+
+/* Of several at once, behind runs that diverge, one that rises to the last run of the line. */
+TEST(crossing_finds_the_last_change_if_the_line_has_been_trained)
+{
+    struct crossed line = {.length = 4, .at_once = 4, .kind = NOTHING};
+    static const enum side sides[] = {SIDE_DIVERGED, SIDE_ABOVE, SIDE_BELOW, SIDE_ABOVE};
+
+    memcpy(line.side, sides, sizeof(sides));
+    const struct crossing c = search(&line);
+    CHECK(c.end == CROSSING_FOUND && c.low == 2 && c.high == 3 && line.runs == 4);
 }
 
 /* Wherever the failed run is, the search finds the pair without it or ends there. */
