@@ -179,6 +179,9 @@ def test_a_line_of_another_variable_is_straight_in_it():
     ("{axis: weight_decay, variable: norm_growth, at: 0.9}", "norm_growth at 0.9 along weight_decay"),
     ("{axis: learning_rate, variable: final_train_loss, at: -2e-05}", "final_train_loss at -2e-05 along learning_rate"),
     ("{axes: [seed], variable: final_train_loss, at: 3, coarse: 8}", "final_train_loss at 3 along seed"),
+    ("{axis: seed, variable: final_train_loss, at: 3, at_once: 2, seeds: {variable: norm_growth, width: 0.1, least: 3, "
+     "most: 9}}", "final_train_loss at 3 along seed"),
+    ("{seeds: {variable: final_train_loss, width: 0.1, least: 3, most: 9}}", "norm_growth at 1 along weight_decay"),
     ("{axes: [seed, width], variable: final_train_loss, at: 3, coarse: 8}", "norm_growth at 1 along weight_decay"),
 ])
 def test_the_rule_is_that_of_refine(text, expected):
