@@ -221,10 +221,8 @@ static void go_on(struct seeds *s, struct group *group)
                     waits = ask(s, cell_of(s, group, 0, seed)) || waits;
                 waits = ask(s, cell_of(s, group, value, seed)) || waits;
             }
-            left += (wide               ? 1
-                        : s->values > 1 ? 2
-                                        : 1) *
-                    fmax(seeds_expected(s, &known, used) - (double)next, 0);
+            int64_t runs = s->values > 1 && !wide ? 2 : 1; /* of a seed, with that of the first value */
+            left += (double)runs * fmax(seeds_expected(s, &known, used) - (double)next, 0);
             wide = true;
         }
         if (!wide || used == rule->most) {
