@@ -1,7 +1,8 @@
 """What a sweep has for experiment trackers: for each run its parameters, its series over the steps, and its final
 values; and the file that remembers what a tracker has got already, so that the next call writes only what is new.
 
-A run under way gives the steps before its last one, whose row may not be complete yet.
+Of a run under way the series are not equally far: the program writes, and this module reads, one after the other. So
+each series has a last step of its own. When the run has ended, a series of which a step was missed is given whole.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -38,11 +38,12 @@ class News:
     axes: dict[str, Any]  # the values of the axes, and of the keys that change along them
     settings: dict[str, Any]  # those of keys that are the same in all runs
     rows: list[tuple[int, dict[str, float]]]  # (step, {series: value}), ascending
+    series: dict[str, list[int]]  # of each, the last step that it has now, and the number of its values until then
     finals: dict[str, float]  # {} as long as it runs
     measures: list[str]  # the names of final values that the dataset has
     words: dict[str, str]
     outcome: str
-    last_step: int
+    last_step: int  # of those that are there
     begin: float | None  # time since 1970, in seconds; None: not known
     end: float | None
 
@@ -66,8 +67,8 @@ class OtherRuns(ValueError):
 
 
 class Memory:
-    """The file in the tracker's folder: for each run the last step that was written, how it had ended by then, and what
-    the tracker calls it."""
+    """The file in the tracker's folder: for each run how it had ended by then; if that may change, how far each series
+    was; and what the tracker calls it."""
 
     def __init__(self, path: str, tool: str, dataset: xr.Dataset):
         self.path = path
@@ -104,7 +105,7 @@ class Memory:
             raise OtherRuns(f"{self.path}: of a sweep with another {differs}; give another folder")
 
     def of(self, key: str) -> dict[str, Any]:
-        """What is remembered of a run: `step`, `outcome`, and the tracker's own."""
+        """What is remembered of a run: `outcome`, `series`, and the tracker's own."""
         run: dict[str, Any] = self.found["runs"].setdefault(key, {})
         return run
 
@@ -146,29 +147,41 @@ def news(dataset: xr.Dataset, memory: Memory, whole: bool = False) -> Iterator[N
         if word in ("pending", "skipped") or (whole and not ended) or (
                 ended and known.get("outcome") == word):
             continue
-        rows = rows_of({name: column[cell] for name, column in series.items()}, steps)
-        if not ended:
-            rows = rows[:-1]
-        rows = [row for row in rows if whole or row[0] > known.get("step", -1)]
+        before = {} if whole else known.get("series", {})
+        rows, far = rows_of({name: column[cell] for name, column in series.items()}, steps, before, ended)
         if not rows and not ended:
             continue
         begin, end = (float(times[cell]) if np.isfinite(times[cell]) else None for times in clock)
-        yield News(label(values, axes, value_text), key, values, settings, rows,
+        yield News(label(values, axes, value_text), key, values, settings, rows, far,
                    {name: float(found[cell]) for name, found in finals.items() if ended and np.isfinite(found[cell])},
                    [*finals],
                    {name: str(found[cell]) for name, found in words.items() if str(found[cell])}, word,
-                   rows[-1][0] if rows else known.get("step", 0), begin, end if ended else None)
+                   max((step for step, _ in far.values()), default=0), begin, end if ended else None)
 
 
 def remember(memory: Memory, one: News) -> None:
-    memory.of(one.key).update(step=one.last_step, outcome=one.outcome)
+    kept = memory.of(one.key)
+    kept.update(outcome=one.outcome, series=one.series)
+    if one.outcome in ("done", "diverged"):
+        del kept["series"]
 
 
-def rows_of(columns: Mapping[str, Any], steps: Any) -> list[tuple[int, dict[str, float]]]:
-    """(step, {series: value}) of each step at which a run has a finite value."""
-    found = ((int(step), {name: float(column[i]) for name, column in columns.items() if math.isfinite(column[i])})
-             for i, step in enumerate(steps))
-    return [row for row in found if row[1]]
+def rows_of(columns: Mapping[str, Any], steps: Any, before: Mapping[str, list[int]],
+            ended: bool) -> tuple[list[tuple[int, dict[str, float]]], dict[str, list[int]]]:
+    """([(step, {series: value})] of the finite values that are new, how far each series is); before: how far they were.
+    """
+    rows: dict[int, dict[str, float]] = {}
+    far = {}
+    for name, column in columns.items():
+        there = np.flatnonzero(np.isfinite(column))
+        last, count = before.get(name, [-1, 0])
+        known = int((steps[there] <= last).sum())
+        new = there if ended and known != count else there[known:]
+        if len(there):
+            far[name] = [int(steps[there[-1]]), (0 if new is there else count) + len(new)]
+        for i in new:
+            rows.setdefault(int(steps[i]), {})[name] = float(column[i])
+    return sorted(rows.items()), far
 
 
 def clock_of(dataset: xr.Dataset) -> tuple[Any, Any]:
