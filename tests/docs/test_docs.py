@@ -31,7 +31,7 @@ NOT_RUN = {
     r"(\S+/)?pip install ": "takes packages from an index",
     r"analysis/weights tokens ": "takes a tokenizer from elsewhere; what it writes is in the folder",
     r"analysis/log |(MLFLOW_ALLOW_FILE_STORE=true )?(tensorboard|mlflow|wandb) ":
-        "experiment trackers; test_log.py writes for each and reads it back, where it is installed",
+        "experiment trackers; test_trackers.py writes for each and reads it back, where it is installed",
     r"check-jsonschema ": "test_schema.py runs it where it is installed",
 }
 if not shutil.which("nccopy"):

@@ -246,7 +246,7 @@ def test_a_run_under_way(memory):
 
 
 def test_a_step_that_was_missed(memory):
-    """A reader may see a later value before an earlier one; at the end the series is given whole, the others are not."""
+    """A reader may see a later value before an earlier one; at the end this series is given whole."""
     at = (0, 0, 1, 0)
     ds = sweep(running=[at])
     ds["param_norm"][(*at, 0)] = np.nan
