@@ -91,7 +91,7 @@ def test_citation_names_the_paper():
     assert "doi: 10.18653/v1/2021.emnlp-main.133" in text
     authors = re.findall(r"family-names: (\w+)", text)
     readme = (PROJECT / "README.md").read_text()
-    paper = re.search(r"subject of Merrill,\n(\w+), (\w+), (\w+) and (\w+), \*([^*]*)\*", readme)
+    paper = re.search(r"Merrill,\s(\w+),\s(\w+),\s(\w+)\sand\s(\w+),\s\*([^*]*)\*", readme)
     assert ["Merrill", *paper.groups()[:4]] == authors and paper[5] in text
 
 

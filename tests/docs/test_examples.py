@@ -25,14 +25,15 @@ SWEEPS = {
 }
 OF_ARMS = ("corrected-decay-small.nc",)  # lines that compare the arms of a sweep
 OPENED = re.compile(r'open_(?:dataset|sweep)\(\[?"([\w-]+\.nc)"')
-OF_TIMESCALES = "ds.sweep.collapse("  # a plane of rates and decays, without which it has no meaning
+# A plane of rates and decays, without which it has no meaning; weights that a sweep has kept.
+OTHERS = re.compile(r"ds\.sweep\.collapse\(|\.sweep\.weights\(")
 
 
 def scripts():
     """{name: its blocks of Python} of the pages that open a dataset of a sweep; of the manual; of the ten lines."""
     found = {page.name: documents.blocks(page) for page in documents.PAGES}
     found = {name: [block.text for block in blocks if block.language == "python"
-                    and not reason(NOT_EXECUTED, block.text) and OF_TIMESCALES not in block.text]
+                    and not reason(NOT_EXECUTED, block.text) and not OTHERS.search(block.text)]
              for name, blocks in found.items()}
     found["normsweep.1"] = [block.text for block in documents.manual_blocks() if block.language == "python"]
     found["oneliners.py"] = [(documents.DOCS / "oneliners.py").read_text()]
@@ -41,9 +42,10 @@ def scripts():
 
 SCRIPTS = scripts()
 OF_A_PLANE = ("normsweep.1", "oneliners.py")  # a picture, and questions, of two axes
+OF_A_BOUNDARY = ("tutorial.md",)
 THOROUGH = pytest.mark.thorough("each page computes and draws for a second or more; a single run has the fewest axes")
 CASES = [pytest.param(name, sweep, marks=[THOROUGH] * (sweep != "one run")) for sweep in SWEEPS for name in SCRIPTS
-         if not (name in OF_A_PLANE and sweep == "many axes")]
+         if not (name in OF_A_PLANE and sweep == "many axes") and not (name in OF_A_BOUNDARY and "one" in sweep)]
 
 
 @pytest.fixture(scope="session")
@@ -74,4 +76,5 @@ def test_examples_work_on_other_sweeps(name, sweep, trained, tmp_path, monkeypat
 
 
 def test_pages_with_examples():
-    assert set(SCRIPTS) == {"README.md", "boundary.md", "formats.md", "results.md", "sweeping.md", *OF_A_PLANE}
+    assert set(SCRIPTS) == {"README.md", "boundary.md", "formats.md", "results.md", "sweeping.md", *OF_A_PLANE,
+                            *OF_A_BOUNDARY}
