@@ -216,6 +216,7 @@ def over_decays(dataset: xr.Dataset) -> xr.Dataset:
     order = [DERIVED if axis == TIMESCALE else axis for axis in dataset.sweep.axes]
     places = {dim: xr.DataArray(np.arange(dataset.sizes[dim]), dims=dim) for dim in dims}
     part = dataset.drop_vars([DERIVED, TIMESCALE])
+    part = part if part.chunks else part.load()  # cells that are picked from a file take long
     found = part.isel({**places, TIMESCALE: is_there.argmax(TIMESCALE)})
     filled = {**fills(part), "outcome": OUTCOMES.index("skipped")}
     there = is_there.any(TIMESCALE)
