@@ -9,7 +9,6 @@ import types
 import missing
 import numpy as np
 import pytest
-import xarray as xr
 from conftest import PROJECT, run, script
 from made_up import made_up
 from normsweep import logged

@@ -7,7 +7,6 @@ import re
 import shlex
 
 import missing
-import pytest
 from conftest import NORMSWEEP, PROJECT, run
 
 NOTEBOOK = PROJECT / "docs" / "first.ipynb"

@@ -41,7 +41,8 @@ def outcomes(folder):
 
 @pytest.mark.parametrize("jobs", ["0", "2"])
 def test_the_others_wait(folder, jobs):
-    other = folder / "sweep.nc.d" / f"{'0123456789abcdef' * 2}-000000-000000000001-000000000010.nc"  # as the checkpoint of another run
+    # As the checkpoint of a run that waits.
+    other = folder / "sweep.nc.d" / f"{'0123456789abcdef' * 2}-000000-000000000001-000000000010.nc"
     other.parent.mkdir()
     other.touch()
     said = start(folder, "--only", "learning_rate=1e-2", jobs=jobs).stdout
@@ -136,8 +137,9 @@ def test_the_weights_of_a_run(folder):
 AT_REFUSED = {
     "learning_rate=0.1": "sweep.nc: --at names 4 runs, and inspect takes one; add a value of weight_decay, "
                          "norm_placement",
-    "learning_rate=0.1,weight_decay=3,norm_placement=post": "sweep.nc.d: no weights of learning_rate=0.1 "
-        "weight_decay=3 norm_placement=post seed=1; a sweep with save_weights: true keeps those of each run that is done",
+    "learning_rate=0.1,weight_decay=3,norm_placement=post":
+        "sweep.nc.d: no weights of learning_rate=0.1 weight_decay=3 norm_placement=post seed=1; a sweep with "
+        "save_weights: true keeps those of each run that is done",
     "learning_rate=5": "sweep.nc: no learning_rate '5'; it is one of 0.1, 0.01, 0.001",
     "": "sweep.nc: a dataset; name one of its runs, such as --at learning_rate=0.001,seed=0",
 }
