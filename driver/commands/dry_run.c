@@ -215,7 +215,9 @@ int dry_run(struct start *start, const struct starter *starter, struct error *er
         start_load_corpus(start, error) == 0 && (ranks || here || launching_check(start, true, error) == 0) &&
         lease_look(place = place_of(&start->sweep), error) == 0 &&
         start_plan_make(&plan, place, &start->sweep, &start->corpus, &options, error) == 0) {
-        if (forecast_make(&forecast, &start->sweep, &start->corpus, &plan, error) == 0)
+        if (forecast_make(&forecast, &start->sweep, &start->corpus, &plan, error) == 0 &&
+            (ranks || here || forecast_pending(&forecast) == 0 ||
+                launching_prepare(start, forecast_pending(&forecast), error) == 0))
             status = tell(start, starter, ranks, here, &plan, &forecast);
         start_plan_release(&plan);
     }

@@ -106,7 +106,9 @@ static bool print_input(const char *topic)
     if (param)
         print_param(param);
     if (param && param->axis)
-        puts(help_lists);
+        puts(param->words || param->kind == PARAM_BOOLEAN
+                 ? "It becomes an axis if its value is a list: [a, b, ...]"
+                 : help_lists);
     if (key < KEY_COUNT)
         print_key(key);
     return param || key < KEY_COUNT;

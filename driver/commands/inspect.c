@@ -105,7 +105,7 @@ static int refuse_foreign(const char *path, struct error *error)
         "%s: not a weights file; convert it: analysis/weights import '%s' -o NET.weights.nc", path, path);
 }
 
-/* The one cell of a dataset that --at names. -1 with the error set; it says which axes are left open. */
+/* The one cell of a dataset that --at names, or the only one. -1 with the error set; it says which axes are left open. */
 static int64_t cell_at(const struct view *view, const struct arguments *arguments, struct error *error)
 {
     const struct choice_of_cells choice = {.name = view->name,
@@ -123,6 +123,7 @@ static int64_t cell_at(const struct view *view, const struct arguments *argument
     if (selection_cells(&choice, &chosen, error) < 0)
         return -1;
     for (int64_t cell = 0; cell < view->cells; cell++) {
+        chosen[cell] = chosen[cell] || choice.count == 0;
         count += chosen[cell];
         first = chosen[cell] && first < 0 ? cell : first;
     }
@@ -136,13 +137,18 @@ static int64_t cell_at(const struct view *view, const struct arguments *argument
     }
     free(chosen);
     if (count != 1)
-        error_set(error, ERROR_INPUT, "%s: --at names %lld runs, and inspect takes one%s%s", view->name,
-            (long long)count, count ? "; add a value of " : "", string_text(&open));
+        error_set(error, ERROR_INPUT, "%s: %s %lld runs, and inspect takes one%s%s%s", view->name,
+            choice.count ? "--at names" : "a dataset of", (long long)count, count ? "; add " : "",
+            count == 0     ? ""
+            : choice.count ? "a value of "
+                           : "--at with values of ",
+            string_text(&open));
     string_release(&open);
     return count == 1 ? first : -1;
 }
 
-/* The weights of the run of a dataset that --at names. The caller frees the path; NULL with the error set. */
+/* The weights of the run of a dataset that --at names, or of its only one. The caller frees the path; NULL
+ * with the error set. */
 static char *weights_at(const struct arguments *arguments, struct error *error)
 {
     char label[LABEL_SIZE], *path = NULL;
@@ -177,13 +183,10 @@ int command_inspect(const struct arguments *arguments, struct error *error)
 
     if (check_options(arguments, error) < 0)
         return -1;
-    if (arguments->at.count > 0)
-        path = found = weights_at(arguments, error);
-    else if (refuse_foreign(path, error) < 0)
+    if (arguments->at.count == 0 && refuse_foreign(path, error) < 0)
         return -1;
-    else if (view_check(path, &ignored) == 0)
-        return error_set(error, ERROR_INPUT,
-            "%s: a dataset; name one of its runs, such as --at learning_rate=0.001,seed=0", path);
+    if (arguments->at.count > 0 || view_check(path, &ignored) == 0)
+        path = found = weights_at(arguments, error);
     int status = path ? saved_open(&network, path, NULL, error) : -1;
     if (status == 0) {
         status = inspect(&network, arguments, error);

@@ -219,15 +219,17 @@ static void print_plan(const struct sweep *sweep, const struct corpus *corpus,
 }
 
 /* The runs [cells] that need not be trained again, and whether steps grows; NULL: there is no dataset. All
- * count as ended if a search has left out every cell that did not end. Warns if `run` would refuse the
- * dataset that exists. */
-static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus, struct grown_steps *grown)
+ * count as ended if a search has no more to train. `left`: what it has, or -1. Warns if `run` would refuse
+ * the dataset that exists. */
+static bool *find_ended(
+    const struct sweep *sweep, const struct corpus *corpus, struct grown_steps *grown, double *left)
 {
     struct start_plan start;
+    struct forecast forecast;
     struct error refusal;
-    bool searched = sweep->refine.kind != REFINE_NONE;
     mode_t kind;
 
+    *left = -1;
     *grown = (struct grown_steps){0};
     if (output_kind(sweep->output, &kind) != 0 || !kind) /* nothing that could be read */
         return NULL;
@@ -235,14 +237,13 @@ static bool *find_ended(const struct sweep *sweep, const struct corpus *corpus, 
         fprintf(stderr, "%s\n", refusal.text);
         return NULL;
     }
+    if (sweep->refine.kind != REFINE_NONE && forecast_make(&forecast, sweep, corpus, &start, &refusal) == 0)
+        *left = (double)forecast_pending(&forecast) + forecast.later;
     bool *ended = memory_zero((size_t)sweep->cells, sizeof(*ended));
     for (int64_t cell = 0; cell < sweep->cells; cell++) {
         signed char before = start.before[cell];
-        ended[cell] = before >= OUTCOME_DONE && before != OUTCOME_SKIPPED;
-        searched = searched && (ended[cell] || before == OUTCOME_SKIPPED);
+        ended[cell] = *left == 0 || (before >= OUTCOME_DONE && before != OUTCOME_SKIPPED);
     }
-    for (int64_t cell = 0; searched && cell < sweep->cells; cell++)
-        ended[cell] = true;
     *grown = start.grown;
     start_plan_release(&start);
     return ended;
@@ -258,6 +259,7 @@ int command_plan(const struct arguments *arguments, struct error *error)
     struct estimate estimate;
     struct grown_steps grown;
     struct waiting waiting;
+    double left;
     int status = start_load(&start, error);
 
     if (status == 0) {
@@ -272,10 +274,10 @@ int command_plan(const struct arguments *arguments, struct error *error)
         double seconds = asked ? strtod(asked, NULL) : SAMPLE_SECONDS;
         if (!(seconds > 0 && seconds < SAMPLE_SECONDS))
             seconds = SAMPLE_SECONDS;
-        bool *ended = find_ended(sweep, &start.corpus, &grown);
+        bool *ended = find_ended(sweep, &start.corpus, &grown, &left);
         waiting_begin(&waiting, stderr, &terminal);
-        status = estimate_make(
-            &estimate, sweep, &start.corpus, values ? NULL : ended, workers, seconds, &waiting, error);
+        status = estimate_make(&estimate, sweep, &start.corpus, values ? NULL : ended, values ? -1 : left,
+            workers, seconds, &waiting, error);
         waiting_end(&waiting);
         free(ended);
     }

@@ -93,6 +93,8 @@ int forecast_make(struct forecast *forecast, const struct sweep *sweep, const st
             forecast->kept[plan->outcome[cell]]++;
         else
             forecast->waiting += !sweep_chooses(sweep, cell);
+    if (forecast_pending(forecast) == 0) /* no run ends from whose result a search would go on */
+        forecast->later = 0;
     trunks_free(trunks);
     chooser_free(chooser);
     free(chosen);

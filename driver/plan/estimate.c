@@ -152,15 +152,15 @@ static void gather_all(struct estimate *estimate, const struct sweep *sweep, con
 }
 
 /* A search trains about the same share of the runs of each group that are left. */
-static void expect_search(struct estimate *estimate, const struct sweep *sweep)
+static void expect_search(struct estimate *estimate, const struct sweep *sweep, double left)
 {
-    int64_t left = estimate->runs - estimate->ended;
+    double there = (double)(estimate->runs - estimate->ended);
 
-    if (left == 0)
+    if (there == 0)
         return;
-    double part = (double)estimate->runs / (double)(estimate->runs + estimate->others);
-    double chosen = search_expected(sweep) * part;
-    double share = fmax(chosen - (double)estimate->ended, 1) / (double)left;
+    if (left < 0)
+        left = search_expected(sweep) * (double)estimate->runs / (double)(estimate->runs + estimate->others);
+    double share = fmax(left, 1) / there;
     estimate->searched = estimate->runs;
     estimate->runs = estimate->ended;
     for (int64_t i = 0; i < estimate->group_count; i++) {
@@ -339,14 +339,14 @@ static void add_up(struct estimate *estimate, const struct measure *measure, boo
 }
 
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
-    const bool *ended, int workers, double seconds, struct waiting *waiting, struct error *error)
+    const bool *ended, double left, int workers, double seconds, struct waiting *waiting, struct error *error)
 {
     bool validated = corpus->valid.token_count > 0;
 
     *estimate = (struct estimate){.workers = workers};
     gather_all(estimate, sweep, corpus, ended, waiting);
     if (sweep->refine.kind != REFINE_NONE)
-        expect_search(estimate, sweep);
+        expect_search(estimate, sweep, left);
     if (estimate->runs > 0 && estimate->ended == estimate->runs)
         return 0;
     if (sample_groups(estimate, sweep, corpus, seconds, waiting, error) != 0) {

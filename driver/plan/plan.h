@@ -67,11 +67,13 @@ struct estimate {
 /*
  * Groups the sweep's runs and trains samples of them for about `seconds` in all, in as many processes at
  * once as the sweep has workers and this machine has processors for. The other groups are interpolated. Shows
- * its progress on `waiting`. `ended` [cells]: runs that will not be trained; NULL: none. -1: no process can
- * be started, or a sample failed.
+ * its progress on `waiting`. `ended` [cells]: runs that will not be trained; NULL: none. `left`: how many a
+ * search that has begun will still train; below 0: it has not begun. -1: no process can be started, or a
+ * sample failed.
  */
 int estimate_make(struct estimate *estimate, const struct sweep *sweep, const struct corpus *corpus,
-    const bool *ended, int workers, double seconds, struct waiting *waiting, struct error *error);
+    const bool *ended, double left, int workers, double seconds, struct waiting *waiting,
+    struct error *error);
 void estimate_release(struct estimate *estimate);
 
 /* From the smallest to the largest group; low is above high without groups. */

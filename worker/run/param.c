@@ -240,7 +240,10 @@ const struct param param_table[] = {
     NUMBER(epochs, .axis = true, .min = 0, .max = 0xffffff, .initial.integer = 0, .unit = "1",
         .long_name = "epochs", .help = "passes over the training text; give exactly one of epochs and steps"),
     NUMBER(steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
-        .long_name = "steps", .help = "optimiser steps; give exactly one of epochs and steps"),
+        .long_name = "steps",
+        .help =
+            "optimiser steps; give exactly one of epochs and steps; with 0, initial_weights are measured and "
+            "not trained"),
     WORD(optimiser, optimiser_words, OPTIMISER_ADAMW, .axis = true, .cost = true, .long_name = "optimiser",
         .help = "adamw, normalized_sgd, adafactor, lion and muon decay the weights directly; adam and sgd "
                 "add the decay to the gradient; muon moves the matrices of the layers by orthogonal updates, "
@@ -248,7 +251,10 @@ const struct param param_table[] = {
     NUMBER(learning_rate, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1e-3,
         .unit = "1", .long_name = "learning rate", .help = "peak learning rate, eta in formulas"),
     NUMBER(weight_decay, .axis = true, .min = 0, .max = INFINITY, .initial.real = 1e-2, .unit = "1",
-        .long_name = "weight decay", .help = "weight decay, lambda in formulas"),
+        .long_name = "weight decay",
+        .help = "weight decay, lambda in formulas; weight_decay: {timescale: ...} sets it by the share of "
+                "the run "
+                "that it takes, as timescale says"),
     NUMBER(timescale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 0,
         .unit = "1", .long_name = "timescale of decay",
         .help = "share of the run in which decay at the peak rate shrinks a weight by a factor of e: sets "

@@ -179,7 +179,7 @@ int run_check(const struct run *run, const struct param **at, struct error *erro
     if (!measures && (run->epochs != 0) == (run->steps != 0)) {
         *at = param_find("steps");
         return error_set(error, ERROR_INPUT, "%s: give either steps or epochs, %s", (*at)->name,
-            run->steps ? "and set the other to 0" : "at least 1");
+            run->steps ? "and set the other to 0" : "at least 1; 0 only measures initial_weights");
     }
     *at = param_find("timescale");
     if (run->timescale > 0 && !run->steps)

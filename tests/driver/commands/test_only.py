@@ -141,7 +141,8 @@ AT_REFUSED = {
         "sweep.nc.d: no weights of learning_rate=0.1 weight_decay=3 norm_placement=post seed=1; a sweep with "
         "save_weights: true keeps those of each run that is done",
     "learning_rate=5": "sweep.nc: no learning_rate '5'; it is one of 0.1, 0.01, 0.001",
-    "": "sweep.nc: a dataset; name one of its runs, such as --at learning_rate=0.001,seed=0",
+    "": "sweep.nc: a dataset of 12 runs, and inspect takes one; add --at with values of learning_rate, weight_decay, "
+        "norm_placement",
 }
 
 

@@ -19,7 +19,7 @@ static bool make(struct estimate *estimate, struct sweep *sweep, struct corpus *
     waiting_begin(&waiting, stderr, &terminal);
     if (sweep_parse(sweep, "a.yaml", "", yaml, strlen(yaml), NULL, 0, &error) == 0) {
         if (sweep_load_corpus(sweep, corpus, &error) == 0) {
-            if (estimate_make(estimate, sweep, corpus, NULL, 1, 0, &waiting, &error) == 0)
+            if (estimate_make(estimate, sweep, corpus, NULL, -1, 1, 0, &waiting, &error) == 0)
                 return true;
             corpus_release(corpus);
         }

@@ -142,6 +142,12 @@ def test_plan_and_dry_run_say_how_many(place):
     assert re.search(r"^train +72 runs", said, re.M) and "search    would choose about 60 more as these end" in said
     said = go(place, "alone", "--dry-run").stdout
     assert "nothing" in said and "would choose" not in said
+    finer = sets("refine={seeds: {variable: norm_growth, width: 0.02, least: 3, most: 9}}")
+    said = run(NORMSWEEP, "plan", "sweep.yaml", *finer, "-o", "alone.nc", cwd=place).stdout
+    planned = re.search(r"^runs .* (\d+) of (\d+) have ended; (\d+) to train$", said, re.M)
+    said = run(NORMSWEEP, "run", "sweep.yaml", *finer, "-o", "alone.nc", "--dry-run", cwd=place).stdout
+    begun, later = re.search(r"^train +(\d+) runs", said, re.M), re.search(r"choose about (\d+) more", said)
+    assert "by mpi" in said and abs(int(planned[3]) - int(begun[1]) - int(later[1])) <= 4  # rounded up by kind of run
     found = json.loads(run(NORMSWEEP, "status", "alone.nc", "--json", cwd=place).stdout)
     outcome, *_ = read(place / "alone.nc")
     assert found["expected_runs"] == found["ended"] == (outcome != same.SKIPPED).sum()

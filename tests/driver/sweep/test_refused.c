@@ -259,8 +259,10 @@ static const struct refused rows[] = {
         "3:39: weight_decay: 1e+12 values; the limit is 10000000")},
     {CASE(BASE "seed: {range: [0, 10000]}\nlayers: {range: [1, 1000]}\n",
         "4:9: layers: with this axis the grid has 10001000 cells; the limit is 10000000")},
-    {CASE("corpus: markov\n", "1:1: steps: give either steps or epochs, at least 1")},
-    {CASE("corpus: markov\nsteps: [0, 10]\n", "2:9: steps: give either steps or epochs, at least 1")},
+    {CASE("corpus: markov\n",
+        "1:1: steps: give either steps or epochs, at least 1; 0 only measures initial_weights")},
+    {CASE("corpus: markov\nsteps: [0, 10]\n",
+        "2:9: steps: give either steps or epochs, at least 1; 0 only measures initial_weights")},
     {CASE("corpus: markov\n"
           "together:\n"
           "  a:\n"
@@ -390,7 +392,8 @@ static const struct refused rows[] = {
     {CASE(SEEDS "refine: {seeds: {width: 1, most: 2}}\n",
         "5:17: refine.seeds.least: 3 is above 2, the seeds that a cell has at most")},
     {CASE(SEEDS "refine: {seeds: {width: 1, variable: los}}\n",
-        "5:38: refine.seeds.variable: 'los' is not a metric with one value per run, such as norm_growth; did you mean 'unigram_loss'?")},
+        "5:38: refine.seeds.variable: 'los' is not a metric with one value per run, such as norm_growth; did "
+        "you mean 'unigram_loss'?")},
     {CASE(SEEDS "refine: {seeds: {width: 1, difference: learning_rate}}\n",
         "5:40: refine.seeds.difference: 'learning_rate' is not an axis")},
     {CASE(SEEDS "refine: {seeds: {width: 1, difference: seed}}\n",
@@ -606,7 +609,8 @@ static const struct refused rows[] = {
     {CASE(
          "include: base.yaml\nseed: null\n", "2:7: seed: no value, and no included file has one to take out"),
         .file = {{"base.yaml", INCLUDED}}},
-    {CASE("include: base.yaml\nsteps: null\n", "2:8: steps: give either steps or epochs, at least 1"),
+    {CASE("include: base.yaml\nsteps: null\n",
+         "2:8: steps: give either steps or epochs, at least 1; 0 only measures initial_weights"),
         .file = {{"base.yaml", INCLUDED}}},
     {CASE("include: [base.yaml, more.yaml]\n",
          "more.yaml:1:7: seed: no value, and no included file has one to take out"),
