@@ -212,9 +212,9 @@ def over_decays(dataset: xr.Dataset) -> xr.Dataset:
     dims, attributes = [dim for dim in decays.dims if dim != TIMESCALE], dict(dataset[DERIVED].attrs)
     apart = np.unique(decays)
     apart = apart[np.append(True, np.diff(apart) > SAME * apart[1:])]
-    is_there = np.abs(decays - xr.DataArray(apart, dims=DERIVED)) <= SAME * decays
+    is_there = cast(xr.DataArray, np.abs(decays - xr.DataArray(apart, dims=DERIVED)) <= SAME * decays)
     order = [DERIVED if axis == TIMESCALE else axis for axis in dataset.sweep.axes]
-    places = {dim: xr.DataArray(np.arange(dataset.sizes[dim]), dims=dim) for dim in dims}
+    places = {dim: xr.DataArray(np.arange(dataset.sizes[dim]), dims=[dim]) for dim in dims}
     part = dataset.drop_vars([DERIVED, TIMESCALE])
     part = part if part.chunks else part.load()  # cells that are picked from a file take long
     found = part.isel({**places, TIMESCALE: is_there.argmax(TIMESCALE)})
