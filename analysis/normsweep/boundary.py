@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import xarray as xr
@@ -204,7 +204,7 @@ def slope_over(fitted: xr.Dataset, axis: str, along: list[str]) -> dict[str, xr.
 def ends_over(fitted: xr.Dataset, axis: str, along: list[str]) -> dict[str, xr.DataArray]:
     """The ends of the interval of the slope over an axis, by name."""
     fitted = fitted.sortby([axis, *along])  # the same draws in any order
-    parts = [np.log(fitted[name]) for name in ("each", "before", "after")]
+    parts = [cast(xr.DataArray, np.log(fitted[name])) for name in ("each", "before", "after")]
     if not along:
         along, parts = ["once"], [part.expand_dims("once") for part in parts]
     return dict(zip(("slope_low", "slope_high"), xr.apply_ufunc(

@@ -42,9 +42,9 @@ def forces(dataset: xr.Dataset, by: Iterable[str] | str = ()) -> xr.DataArray:
     Raises ValueError if the sweep did not measure the groups `norms` and `forces`, or for another word in `by`.
     """
     kept = (by,) if isinstance(by, str) else tuple(by)
-    unknown = [name for name in kept if name not in KEPT]
-    if unknown:
-        raise ValueError(f"{unknown[0]}: by is any of {', '.join(KEPT)}")
+    others = [name for name in kept if name not in KEPT]
+    if others:
+        raise ValueError(f"{others[0]}: by is any of {', '.join(KEPT)}")
     missing = [name for name in (SUM, SIZE) if name not in dataset]
     if missing:
         raise ValueError(f"{missing[0]} was not measured in this sweep: measure: {{metrics: [norms, forces]}}")
@@ -85,9 +85,10 @@ def effective_rate(dataset: xr.Dataset, tensors: bool = False) -> xr.DataArray:
     """
     name = OF_TENSOR if tensors else OF_STEP
     constant = dataset.attrs.get("schedule") == "constant" and str(dataset.attrs.get("warmup_steps")) == "0"
-    found = []
+    found: list[xr.DataArray] = []
     if name in dataset:
-        found.append(np.sqrt(loaded(dataset[[name]], (name,))[name].sel(force="injection", drop=True)))
+        square = loaded(dataset[[name]], (name,))[name].sel(force="injection", drop=True)
+        found.append(cast(xr.DataArray, np.sqrt(square)))
     if not tensors and constant and {"update_norm", "param_norm"} <= set(dataset.data_vars):
         found.append(dataset["update_norm"] * key(dataset, "learning_rate") / dataset["param_norm"])
     if not found:

@@ -205,7 +205,7 @@ def collapsed_at(x: Array, values: Array) -> tuple[float, float, float, float, f
     x, values, repeats = x[:, known], values[known], values.shape[1]
     cells, free = len(values), len(values) - 8
     if cells < 12 or min(np.ptp(x[1]), np.ptp(x[0])) == 0:
-        return *[np.nan] * 5, np.full(2, np.nan), cells, FEW
+        return np.nan, np.nan, np.nan, np.nan, np.nan, np.full(2, np.nan), cells, FEW
     several = [np.ones((1, repeats)), resamples(repeats)] if repeats > 1 else [np.ones((1, repeats))]
     curves = values @ np.concatenate(several).T / repeats
     curves = curves - curves.mean(0)
