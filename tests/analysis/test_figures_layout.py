@@ -235,6 +235,26 @@ def test_losses_in_maps_share_their_colours():
     assert (train.vmin, train.vmax) == (valid.vmin, valid.vmax)
 
 
+def test_maps_have_no_room_for_rows_that_are_left_out():
+    """Of 12 combinations each word has one of its numbers: 4 rows, not 6."""
+    made = dataset({"learning_rate": [0.1, 1], "weight_decay": [0.1, 1], "norm": ["a", "b"], "decay_on": ["c", "d"],
+                    "output_scale": [0.1, 1, 10]}, final_train_loss=np.ones((2, 2, 2, 2, 3)),
+                   final_valid_loss=np.ones((2, 2, 2, 2, 3)))
+    found = drawing(made, "final-losses")
+    assert len(panels(found)) == 8 and {axes.get_gridspec().nrows for axes in panels(found)} == {4}
+    assert layout.overlapping(layout.drawn(found)) == []
+
+
+def test_long_words_beside_rows_stay_apart():
+    made = dataset({"initial_weights": ["4f054622b42d827f", "3fa0c3a8d3138b3a"]}, None, [0, 10],
+                   {"layer": [0], "head": [0, 1]}, norm_growth=[1.1, 1.2], **{
+                       name: (["step", "layer", "head"], lambda _, step, layer, head: 1.0 + head)
+                       for name in ("max_logit", "attention_entropy", "first_attention")})
+    made.attention_entropy.attrs["long_name"] = "a name of three lines above its column"
+    found = drawing(made, "attention-by-layer")
+    assert layout.overlapping(layout.drawn(found)) == []
+
+
 def test_losses_of_few_runs_have_one_kind_of_scale():
     made = dataset({"recipe": ["a", "b", "c"]}, final_train_loss=[0.01, 1.0, 3.0], final_valid_loss=[2.0, 3.0, 4.0])
     train, valid = panels(drawing(made, "final-losses"))
@@ -330,6 +350,7 @@ def test_labels_of_ticks():
 def test_titles_beside_rows_break_at_commas():
     assert look.side_titles(["decay 1", "learning rate 4.64·10⁻⁴, weight decay 1"], 1.6) == [
         "decay 1", "learning rate 4.64·10⁻⁴,\nweight decay 1"]
+    assert look.wrap("attention+feedforward", 1) == ["attention+", "feedforward"]
     assert look.wrap("a word" + "x" * 40, 1)[0] == "a" and max(map(look.inches, look.wrap("x" * 90, 1))) <= 1
 
 

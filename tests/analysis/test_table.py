@@ -174,7 +174,7 @@ def test_means_over_seeds(path):
 
 
 def test_chosen_columns(path):
-    names = script("table", path, "--columns", "norm_growth,param_norm").stdout.splitlines()[0].split(",")
+    names = script("table", path, "--columns", "outcome,norm_growth,param_norm").stdout.splitlines()[0].split(",")
     assert names == [*AXES, "outcome", "norm_growth", "param_norm_last"]
     names = script("table", path, "--over", "seed", "--columns", "param_norm_last").stdout.splitlines()[0].split(",")
     assert names[3:] == ["done", "diverged", "failed", "param_norm_last_n", "param_norm_last_mean", "param_norm_last_se"]

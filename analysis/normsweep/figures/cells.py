@@ -242,8 +242,8 @@ def flag_colours(name, words):
 def maps(dataset, name, variables, caption, labels, alike=False, blank="", note=""):
     plane = plane_of(dataset)
     combinations = list(runs.combinations(dataset, runs.others_of(dataset, *plane)))
-    grid = arrange(len(variables), len(combinations))
-    kept = runs.thinned_along(combinations, grid["words"])
+    kept = runs.thinned_along(combinations, arrange(len(variables), len(combinations))["words"])
+    grid = arrange(len(variables), len(kept))  # thinned by whole axes, which may leave fewer than there is room for
     figure, panels = look.sheet(*grid["shape"], height=grid["height"], sharex=True, sharey=True)
     used, handles = len(kept) * len(variables), []
     among = [map_of(runs.part(dataset, at), variable, plane) for at in kept for variable in variables * alike] or None

@@ -15,6 +15,7 @@ FIRST = {"facecolor": "white", "edgecolor": colours.LAST["color"], "linewidth": 
 LAST = {"facecolor": colours.LAST["color"], "edgecolor": colours.LAST["color"], "linewidth": 0.9}
 DOTS = {is_last: {**(colours.LAST if is_last else colours.FIRST), "markersize": 3.5, "linestyle": "none"}
         for is_last in (False, True)}
+AROUND = 0.5  # inches that the titles of columns and the labels below take from all rows together
 BY_HEAD = ("positions_attended", "fraction_attended", "share_above_one")
 
 
@@ -63,7 +64,8 @@ def of_layers(dataset, name, variables, caption, logarithmic=frozenset({"positio
         figure, panels = look.sheet(len(chosen), len(variables), height=1.3 if len(chosen) > 1 else 2.1, sharex=True,
                                     sharey="col")
         titles, common = runs.titles(dataset, chosen)
-        for row, run, title in zip(panels, chosen, look.side_titles(titles, 1.3)):
+        sides = look.side_titles(titles, 1.3 - AROUND / len(titles))
+        for row, run, title in zip(panels, chosen, sides):
             for axes, variable in zip(row, variables):
                 draw_heads(axes, dataset[variable].isel(run))
                 if variable in (lines or {}):

@@ -261,7 +261,8 @@ def inches(text, size=SIZE):
 
 
 def wrap(text, width, size=SIZE):
-    """The text in lines of at most `width` inches, broken between words, and within a word that has no room alone."""
+    """The text in lines of at most `width` inches, broken between words, and within a word that has no room alone, if
+    possible after a +."""
     lines = []
     for paragraph in text.split("\n"):
         lines.append("")
@@ -272,6 +273,7 @@ def wrap(text, width, size=SIZE):
             while inches(lines[-1], size) > width and len(lines[-1]) > 1:
                 fits = next(n for n in range(len(lines[-1]) - 1, 0, -1) if n == 1 or inches(
                     lines[-1][:n], size) <= width)
+                fits = lines[-1].rfind("+", 0, fits) + 1 or fits  # attention+feedforward
                 lines[-1:] = [lines[-1][:fits], lines[-1][fits:]]
     return lines
 

@@ -67,7 +67,7 @@ def chosen(frame, arguments):
     kept = list(frame.columns[:first])
     for name in arguments.columns.split(","):
         found = [column for end in ends if (column := f"{name}_{end}".rstrip("_")) in frame.columns[first:]]
-        if not found:
+        if not found and name not in kept:
             of = sorted({re.sub(f"_({'|'.join(filter(None, ends))})$", "", column) for column in frame.columns[first:]})
             near = difflib.get_close_matches(name, of, 3)
             fail(f"{arguments.dataset}: no column {name}; " + (
