@@ -105,7 +105,8 @@ static int refuse_foreign(const char *path, struct error *error)
         "%s: not a weights file; convert it: analysis/weights import '%s' -o NET.weights.nc", path, path);
 }
 
-/* The one cell of a dataset that --at names, or the only one. -1 with the error set; it says which axes are left open. */
+/* The one cell of a dataset that --at names, or the only one. -1 with the error set, which says what axes are
+ * left open. */
 static int64_t cell_at(const struct view *view, const struct arguments *arguments, struct error *error)
 {
     const struct choice_of_cells choice = {.name = view->name,

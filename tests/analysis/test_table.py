@@ -177,7 +177,7 @@ def test_chosen_columns(path):
     names = script("table", path, "--columns", "outcome,norm_growth,param_norm").stdout.splitlines()[0].split(",")
     assert names == [*AXES, "outcome", "norm_growth", "param_norm_last"]
     names = script("table", path, "--over", "seed", "--columns", "param_norm_last").stdout.splitlines()[0].split(",")
-    assert names[3:] == ["done", "diverged", "failed", "param_norm_last_n", "param_norm_last_mean", "param_norm_last_se"]
+    assert names[3:] == ["done", "diverged", "failed", *(f"param_norm_last_{of}" for of in ("n", "mean", "se"))]
     for arguments, line in (
             (["--columns", "norm_grwth"], "no column norm_grwth; did you mean norm_growth?"),
             (["--over", "sead"], "sead: not an axis; the axes are learning_rate, weight_decay, norm_placement, seed")):

@@ -136,7 +136,8 @@ def test_comparisons_know_which_runs_are_beside_a_boundary(paired):
     a = a.assign(norm_growth=(a.norm_growth * xr.where(a.norm_growth < 1, a.norm_growth ** 3, 1)).assign_attrs(
         a.norm_growth.attrs))
     between = made(decays=[10.0, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.01, 1e-3], slope=0.2, boundary=0.1)
-    for b in between, a, end(a, PENDING, weight_decay=0.1), a.isel(weight_decay=[0, 1, 3, 4]), made(boundary=2.0, slope=0.2):
+    for b in (between, a, end(a, PENDING, weight_decay=0.1), a.isel(weight_decay=[0, 1, 3, 4]),
+              made(boundary=2.0, slope=0.2)):
         of_decays, of_scales = compare(a, b, paired=paired), compare(turned(a), turned(b), paired=paired)
         assert of_decays.boundary_ratio.notnull().any()
         for name, other in ("", ""), ("_least", "_most"), ("_most", "_least"):
