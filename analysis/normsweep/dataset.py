@@ -403,7 +403,7 @@ class Sweep:
         return scaling(self._dataset, variable, over, repeats, where, dead)
 
     @told_by(optimum)
-    def optimum(self, variable: str = LOSS, over: str = DERIVED, repeats: str | None = REPEAT,
+    def optimum(self, variable: str = LOSS, over: str = "", repeats: str | None = REPEAT,
                 where: xr.DataArray | None = None) -> xr.Dataset:
         return optimum(self._dataset, variable, over, repeats, where)
 

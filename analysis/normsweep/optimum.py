@@ -17,7 +17,7 @@ import xarray as xr
 from .hints import Array
 from .memory import loaded
 from .names import REPEAT
-from .plane import is_geometric, last
+from .plane import is_geometric, last, phase_axes
 from .scaling import logarithm
 from .slope import ALL_REPEATS, MIDDLE, widening
 
@@ -28,15 +28,16 @@ KNOTS = (0.25, 0.5, 0.75)  # quantiles of x at which the third derivative of the
 LEAST_B, MOST_B, STEP_B = -2.0, 4.0, 0.02
 
 
-def optimum(dataset: xr.Dataset, variable: str = LOSS, over: str = "weight_decay",
+def optimum(dataset: xr.Dataset, variable: str = LOSS, over: str = "",
             repeats: str | None = REPEAT, where: xr.DataArray | None = None) -> xr.Dataset:
     """Where along an axis a variable is least, as a Dataset over the other axes, and over the variable's own dimensions
     but the step, of which the last measured one counts: the lowest point of the parabola through the best run and its
     neighbours, in the logarithm of the axis, of means over the repeats.
 
-    `over` names the axis, of numbers; its values that are not above 0 have no logarithm and are left out. `repeats`
-    names the axis of repeats; None if there is none. Only runs that are done count, and of them those in the mask
-    `where`, if it is given. Cells that the sweep skips are passed over.
+    `over` names the axis, of numbers, by default weight_decay, or timescale if that is the axis; its values that are
+    not above 0 have no logarithm and are left out. `repeats` names the axis of repeats; None if there is none. Only
+    runs that are done count, and of them those in the mask `where`, if it is given. Cells that the sweep skips are
+    passed over.
 
     optimum     the place; NaN where the least value is at an end
     low, high   the ends of an interval that covers it with a probability of about 95 %, by resampling the repeats; the
@@ -50,6 +51,7 @@ def optimum(dataset: xr.Dataset, variable: str = LOSS, over: str = "weight_decay
 
     Raises ValueError if the variable was not measured, or `over` is not an axis of numbers.
     """
+    over = over or phase_axes(dataset)[1]
     values = counted(dataset, variable, where)
     if over not in dataset.sweep.axes or dataset[over].dtype.kind not in "iuf":
         raise ValueError(f"{over}: not an axis of numbers; the axes are {', '.join(dataset.sweep.axes) or 'none'}")

@@ -93,18 +93,17 @@ static int check_start(const struct walk *walk, const struct corpus *corpus, str
     const struct position position = cell_position(sweep, walk->index, param);
     const struct architecture architecture = run_architecture(&walk->run, corpus->vocabulary);
     const struct start_weights *start = sweep->starts.file;
-    char value[2][START_TEXT];
+    char differs[START_TEXT];
 
     while (start->name != walk->run.initial_weights)
         start++;
     if (!start->has_output)
         return position_error(error, sweep->path, position,
             "%s: %s: has no output layer, and thus nothing to train on", param->name, start->path);
-    const char *name = start_differs(start, &architecture, value);
-    if (!name)
+    if (!start_differs(start, &architecture, differs))
         return 0;
-    return position_error(error, sweep->path, position, "%s: %s: another network: %s is %s there and %s here",
-        param->name, start->path, name, value[0], value[1]);
+    return position_error(
+        error, sweep->path, position, "%s: %s: another network: %s", param->name, start->path, differs);
 }
 
 /* Checks one cell against the corpus. */

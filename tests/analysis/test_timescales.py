@@ -171,6 +171,7 @@ def test_the_optimum_passes_over_skipped_cells():
     ds = by_timescale().isel(timescale=[0, 2, 4])  # every second decay of the lattice
     found, of_scales = ds.sweep.with_axes("weight_decay").sweep.optimum(over="weight_decay"), ds.sweep.optimum(
         over="timescale")
+    assert ds.sweep.optimum().identical(of_scales)
     inside = of_scales.reason.values == ""
     assert inside.tolist() == [False, True, True]
     near(found.optimum, as_decay(found, of_scales.optimum))

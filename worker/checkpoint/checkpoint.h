@@ -249,11 +249,10 @@ int saved_check(const struct saved *saved, struct error *error);
 /* Reads a file and finds what names its weights. -1 with "<path>: why", and nothing is held. */
 int start_read(struct start_weights *start, const char *path, struct error *error);
 
-/* Does a run have another network than the file, in more than the length of texts and the precision? Then the
- * name of what differs, as in the file, and both values in `text`; else NULL. */
-enum { START_TEXT = 32 };
-const char *start_differs(
-    const struct start_weights *start, const struct architecture *run, char text[2][START_TEXT]);
+/* Does a run have another network than the file, in more than the length of texts and the precision? Then
+ * `text` has all that differs: "layers is 2 there and 3 here, ...". */
+enum { START_TEXT = 512 };
+bool start_differs(const struct start_weights *start, const struct architecture *run, char text[START_TEXT]);
 
 /* Puts the weights of this name into a plane, as an observer's `begin`. */
 int starts_load(const struct starts *starts, int64_t name, const struct weight_layout *layout,

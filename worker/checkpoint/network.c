@@ -142,23 +142,25 @@ static struct architecture resolved(const struct architecture *architecture)
 
 /* ---- networks compared ---- */
 
-static void format_field(const struct described *field, const void *at, char text[START_TEXT])
+enum { FIELD_TEXT = 32 };
+
+static void format_field(const struct described *field, const void *at, char text[FIELD_TEXT])
 {
     const int64_t *whole = at;
     const double *real = at;
 
     if (field->kind == FIELD_WHOLE)
-        snprintf(text, START_TEXT, "%" PRId64, *whole);
+        snprintf(text, FIELD_TEXT, "%" PRId64, *whole);
     else if (field->kind == FIELD_REAL)
-        snprintf(text, START_TEXT, "%.12g", *real);
+        snprintf(text, FIELD_TEXT, "%.12g", *real);
     else
-        snprintf(text, START_TEXT, "%s", field->words[word_of(field, at)]);
+        snprintf(text, FIELD_TEXT, "%s", field->words[word_of(field, at)]);
 }
 
 void network_digest(const struct architecture *architecture, struct digest *digest)
 {
     const struct architecture a = resolved(architecture);
-    char text[START_TEXT];
+    char text[FIELD_TEXT];
 
     for (int i = 0; i < FIELDS; i++) {
         format_field(&fields[i], (const char *)&a + fields[i].offset, text);
@@ -166,9 +168,10 @@ void network_digest(const struct architecture *architecture, struct digest *dige
     }
 }
 
-const char *start_differs(
-    const struct start_weights *start, const struct architecture *run, char text[2][START_TEXT])
+bool start_differs(const struct start_weights *start, const struct architecture *run, char text[START_TEXT])
 {
+    char was[FIELD_TEXT], is[FIELD_TEXT];
+    int length = 0;
     struct architecture there = resolved(&start->architecture), here = resolved(run);
 
     there.output_scale += there.output_scale == 0; /* 0 is 1 */
@@ -177,12 +180,13 @@ const char *start_differs(
     if (here.positions != POSITIONS_LEARNED)
         here.context = there.context;
     for (int i = 0; i < FIELDS; i++) {
-        format_field(&fields[i], (const char *)&there + fields[i].offset, text[0]);
-        format_field(&fields[i], (const char *)&here + fields[i].offset, text[1]);
-        if (strcmp(text[0], text[1]) != 0)
-            return fields[i].name;
+        format_field(&fields[i], (const char *)&there + fields[i].offset, was);
+        format_field(&fields[i], (const char *)&here + fields[i].offset, is);
+        if (strcmp(was, is) != 0 && length < START_TEXT)
+            length += snprintf(text + length, (size_t)(START_TEXT - length), "%s%s is %s there and %s here",
+                length ? ", " : "", fields[i].name, was, is);
     }
-    return NULL;
+    return length > 0;
 }
 
 /* ---- writing ---- */

@@ -113,6 +113,7 @@ def test_the_name_is_that_of_the_values(place, normsweep):
 REFUSED = {
     "layers: 3": "another network: layers is 2 there and 3 here",
     "width: 16": "another network: width is 8 there and 16 here",
+    "layers: 3\ntied: true": "layers is 2 there and 3 here, tied is false there and true here",
     "norm: rmsnorm": "another network: norm is layernorm there and rmsnorm here",
     "vocabulary: 34": "another network: vocabulary is 33 there and 34 here",
     "norm_placement: post": "another network: ",
