@@ -13,6 +13,7 @@
 #include "driver/text/text.h"
 #include "model/core/limits.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static void print_grid(const struct sweep *sweep, const struct estimate *estimat
     if (estimate->searched && seeds->most > 0)
         printf(", %lld to %lld seeds of a cell", (long long)seeds->least, (long long)seeds->most);
     if (estimate->others)
-        printf(" of %lld, chosen by --only", (long long)(estimate->runs + estimate->others));
+        printf(" of %" PRId64 ", chosen by --only", estimate->runs + estimate->others);
     if (estimate->skipped)
         printf(", %lld cells skipped", (long long)estimate->skipped);
     if (estimate->ended)

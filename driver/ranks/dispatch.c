@@ -396,6 +396,20 @@ static void take_ready(struct dispatch *d, int worker)
         tell_hello(d, worker);
 }
 
+/* The state that it shares does not pardon its deaths: a run that dies later leaves that anew whenever it
+ * starts again. */
+static void take_checkpoint(struct dispatch *d, int worker)
+{
+    const struct run_checkpoint *checkpoint = &d->in.as.checkpoint;
+    int64_t cell = cell_of(d, worker, checkpoint->ticket);
+
+    if (cell >= 0 && checkpoint->kept)
+        job_kept(d->job, cell);
+    else if (cell >= 0)
+        job_checkpoint(d->job, cell);
+    take_word(d, checkpoint->kept ? EVENT_PROGRESS : EVENT_CHECKPOINT, worker, checkpoint->ticket);
+}
+
 /* Takes the message in d->in: checks it, writes what it brings, and tells the coordinator. */
 static void take_message(struct dispatch *d, int worker)
 {
@@ -404,7 +418,6 @@ static void take_message(struct dispatch *d, int worker)
     const struct run_result *result = &d->in.as.result;
     struct peer *peer = peer_of(d, worker);
     int64_t cell;
-    bool kept;
 
     switch ((enum message_kind)d->in.kind) {
     case MESSAGE_HELLO:
@@ -437,15 +450,7 @@ static void take_message(struct dispatch *d, int worker)
         take_word(d, EVENT_PROGRESS, worker, progress->ticket);
         break;
     case MESSAGE_CHECKPOINT:
-        cell = cell_of(d, worker, d->in.as.checkpoint.ticket);
-        kept = d->in.as.checkpoint.kept;
-        if (cell >= 0 && kept)
-            job_kept(d->job, cell);
-        else if (cell >= 0)
-            job_checkpoint(d->job, cell);
-        /* A run that dies after the step that it keeps saves its state there each time that it starts again.
-         */
-        take_word(d, kept ? EVENT_PROGRESS : EVENT_CHECKPOINT, worker, d->in.as.checkpoint.ticket);
+        take_checkpoint(d, worker);
         break;
     case MESSAGE_ROW:
         cell = cell_of(d, worker, row->ticket);
