@@ -55,12 +55,13 @@ TEST(norm_curve_of_a_run_that_ended_early_goes_on)
             run.schedule = SCHEDULE_LINEAR;
             run.decay_rule = corrected ? DECAY_CORRECTED : run.decay_rule;
             const struct schedule schedule = run_schedule(&run, STEPS);
-            double total = 0;
+            double total = 0, last = 2;
             for (int64_t i = 0; i <= STEPS + 1; i++) { /* the last row is of longer runs */
                 double rate = i > 0 && i <= STEPS ? schedule_rate(&schedule, i) : 0;
                 double h = corrected ? rate * rate / 0.1 : rate;
                 sum[i] = total += h;
-                whole[i] = i > 0 ? exp(-0.6 * h) * whole[i - 1] + exp(-0.3 * h) * (i < 4 ? 3 : 7) * h : 2;
+                last = exp(-0.6 * h) * last + exp(-0.3 * h) * (i < 4 ? 3 : 7) * h;
+                whole[i] = last;
                 step[i] = i;
                 square[i] = i <= ended ? sqrt(whole[i]) : NAN;
                 time[i] = i <= ended ? sum[i] : NAN;
