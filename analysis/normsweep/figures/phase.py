@@ -104,8 +104,8 @@ class Phase:
         """Sentences for the caption."""
         if "no growth" in self.legend:
             yield (f"Black: the {runs.decay_name(self.dataset)} at which growth stops, interpolated log-log between "
-                   "the runs on either side; that of the strongest decay if there are several, none where all runs grow "
-                   "or all shrink.")
+                   "the runs on either side; that of the strongest decay if there are several, none where all runs "
+                   "grow or all shrink.")
         if any(name in self.legend for _, name in PREDICTED.values()):
             yield ("Predicted from one run: if the updates of each learning rate add the same at every weight decay as "
                    "at the smallest. From two runs: if what they add depends on the norm as it does in that run and "
