@@ -127,7 +127,8 @@ def take_folder(back, case, command):
     away = case.place.with_name("away")
     if away.exists():
         return None
-    if not command.of("coordinator") and (not case.here or not case.output.with_name("sweep.nc.lease").exists()):
+    opened = case.output.with_name("sweep.nc.lease" if case.here else "sweep.nc.d").exists()
+    if not opened:
         case.allowed.add(2)  # for all it knows the path has never been right
     os.rename(case.place, away)
 

@@ -80,7 +80,7 @@ def test_weights_of_a_start_are_that_start(place):
 @pytest.mark.parametrize("norm_rule, ranks", [("free", 2), ("fixed", 0)])
 def test_the_same_bits_for_any_ranks_and_interruptions(place, norm_rule, ranks):
     """fixed, as its norms are those of the start, also in a run that is resumed."""
-    more = f"norm_rule: {norm_rule}\nsteps: 2000\ncheckpoint_minutes: 0.0005\n"
+    more = f"norm_rule: {norm_rule}\nsteps: 10000\ncheckpoint_minutes: 0.0005\n"
     text = CONTINUED.replace("steps: 40\n", more)
     whole = same.read(train_sweep(place, text, name="whole"))
     (place / "killed.yaml").write_text(text)
