@@ -77,6 +77,7 @@ def test_weights_of_a_start_are_that_start(place):
     assert same.differences(same.read(plain), same.read(begun)) == []
 
 
+@pytest.mark.thorough("trains whole sweeps, twice")
 @pytest.mark.parametrize("norm_rule, ranks", [("free", 2), ("fixed", 0)])
 def test_the_same_bits_for_any_ranks_and_interruptions(place, norm_rule, ranks):
     """fixed, as its norms are those of the start, also in a run that is resumed."""

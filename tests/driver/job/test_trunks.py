@@ -13,6 +13,8 @@ import same
 from conftest import NORMSWEEP, run_until, script, sets, tiny, train_sweep
 from schemas import events
 
+pytestmark = pytest.mark.thorough("trains whole sweeps, twice")
+
 WSD = tiny() + """\
 steps: [100, 200, 400, 800]
 schedule: wsd
@@ -61,8 +63,7 @@ def plain(folder, text):
     return same.read(train_sweep(folder, text, *sets("trunks=false"), name="plain"))
 
 
-@pytest.mark.parametrize("jobs", ["0", "2"])
-@pytest.mark.parametrize("name", SHARING)
+@pytest.mark.parametrize("name, jobs", [("wsd", "0"), *((name, "2") for name in SHARING)])
 def test_numbers_are_the_same(tmp_path, normsweep, name, jobs):
     text, shared = SHARING[name]
     (tmp_path / "sweep.yaml").write_text(text)
@@ -84,8 +85,7 @@ def test_runs_that_share_no_steps(tmp_path, normsweep, name):
     assert set(first_steps(tmp_path).values()) == {0}
 
 
-@pytest.mark.parametrize("jobs", ["0", "2"])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("jobs, number", [("0", signal.SIGKILL), ("2", signal.SIGKILL), ("2", signal.SIGTERM)])
 def test_interrupted_anywhere(tmp_path, normsweep, jobs, number):
     """At moments that lie before, on and after the steps at which states are left, again and again."""
     text = WSD.replace("[100, 200, 400, 800]", "[2000, 4000, 8000]") + "checkpoint_minutes: 0.0005\n"
