@@ -34,7 +34,7 @@ def test_a_killed_sweep(tmp_path):
     (tmp_path / "build").symlink_to(NORMSWEEP.parent)
     found, moment = [], "until [ -d first.nc.d ]; do sleep 0.1; done; sleep 1"  # however slow the machine is
     for command in (line for line in recording if line.startswith("$ ")):
-        done = subprocess.run(["bash", "-c", command[2:].replace("sleep 4", moment)], cwd=tmp_path, stdin=subprocess.DEVNULL, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+        done = subprocess.run(["bash", "-c", command[2:].replace("sleep 4", moment)], cwd=tmp_path, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
         found += [command, *done.stdout.splitlines()]
     assert plain(found) == plain(recording)

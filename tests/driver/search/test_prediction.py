@@ -20,12 +20,13 @@ measure: {every: 5}
 
 
 class Course(ctypes.Structure):
-    _fields_ = [("count", ctypes.c_int64), ("early", ctypes.c_bool), ("decay", ctypes.c_double), ("square", ctypes.c_void_p),
-                ("time", ctypes.c_void_p)]
+    _fields_ = [("count", ctypes.c_int64), ("early", ctypes.c_bool), ("decay", ctypes.c_double),
+                ("square", ctypes.c_void_p), ("time", ctypes.c_void_p)]
 
     def __init__(self, one):
         self.arrays = np.array(one.param_norm.values ** 2, float), np.array(one.rate_sum.values, float)
-        super().__init__(self.arrays[0].size, False, float(one.weight_decay), *[array.ctypes.data for array in self.arrays])
+        addresses = [array.ctypes.data for array in self.arrays]
+        super().__init__(self.arrays[0].size, False, float(one.weight_decay), *addresses)
 
 
 @pytest.fixture(scope="module")
