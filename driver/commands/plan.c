@@ -144,9 +144,9 @@ static void print_sizes(const struct sweep *sweep, const struct corpus *corpus,
     print_memory(sweep, corpus, estimate->workers, needs);
     lines_print(stdout, 0, "%-12sup to %s in %s.d while it runs", "checkpoints",
         format_bytes(needs->checkpoints, text), sweep->output);
-    if (sweep->base.save_weights == SAVE_STATE)
-        lines_print(
-            stdout, 0, "%-12sup to %s in %s.d", "states", format_bytes(needs->states, text), sweep->output);
+    if (sweep->base.save_weights == SAVE_STATE || estimate->shared > 0)
+        lines_print(stdout, 0, "%-12sup to %s in %s.d%s", "states", format_bytes(needs->states, text),
+            sweep->output, sweep->base.save_weights == SAVE_STATE ? "" : " while it runs");
     if (sweep->base.save_weights)
         lines_print(
             stdout, 0, "%-12sup to %s in %s.d", "weights", format_bytes(needs->weights, text), sweep->output);

@@ -138,6 +138,7 @@ static void gather_all(struct estimate *estimate, const struct sweep *sweep, con
         }
         sweep_cell(sweep, cell, &run);
         int64_t steps = run_last_step(&run, corpus), shared = 0, other = trunks_before(trunks, cell, &shared);
+        estimate->trunks += trunks_has(trunks, cell) && other < 0;
         shared = other >= 0 && sweep_chooses(sweep, other) && !(ended && ended[other]) ? shared : 0;
         estimate->steps += steps;
         estimate->shared += shared;
@@ -412,9 +413,10 @@ struct needs needs_of(const struct estimate *estimate, const struct sweep *sweep
     needs.corpus = text_bytes(&corpus->train) + text_bytes(&corpus->valid);
     needs.memory = estimate->workers * needs.rank.high + needs.corpus;
     /* Each run under way has two checkpoints, and a third while it is being written; two states are kept of
-     * each run that has grown more than once. */
+     * each run that has grown more than once, and of runs that share steps. */
     needs.checkpoints = 3 * checkpoint * estimate->workers;
-    needs.states = 2 * checkpoint * (double)estimate->runs;
+    bool kept = sweep->base.save_weights == SAVE_STATE;
+    needs.states = 2 * checkpoint * (double)(kept ? estimate->runs : estimate->trunks);
     needs.weights = (double)estimate->runs * needs.parameters.high * sizeof(scalar);
     return needs;
 }

@@ -53,6 +53,7 @@ struct estimate {
     int64_t others; /* runs that --only leaves out: counted in nothing else */
     int64_t searched; /* runs among which a search chooses, of which it will probably train `runs`; 0: none */
     int64_t ended; /* of the runs, those that are not counted in the groups and times */
+    int64_t trunks; /* how many sets of runs share steps */
     int64_t steps, shared; /* of the runs to train, and those of them that they take over from others */
     int64_t group_count;
     struct cost_group *group; /* by descending cost of a whole run */

@@ -1,8 +1,8 @@
 /*
  * Runs that take the same first steps, bit for bit: alike in all but their number of steps and what their
- * schedules do at the end. The longest of these first steps are trained once. A run leaves its state at its
- * last step that others may share (run_kept_step), and the next one, whose own such step is not before that,
- * carries on from there: with wsd, 1000 and 2000 steps take 800 + 200 + 1200.
+ * schedules do at the end. A run leaves its state at the last step that others may share (run_kept_step), and
+ * the next run, whose own such step is not before that one, carries on from there: with wsd, 1000 and 2000
+ * steps take 800 + 200 + 1200.
  *
  * Only the order is decided here. A run waits until the one before it has left its state or has ended,
  * whatever its end. Where there is no state, because a file was lost or its run diverged, a run starts from

@@ -68,7 +68,7 @@ def test_numbers_are_the_same(tmp_path, normsweep, name, jobs):
     text, shared = SHARING[name]
     (tmp_path / "sweep.yaml").write_text(text)
     assert f"; {shared} steps are trained once" in normsweep("run", "--dry-run", "sweep.yaml").stdout
-    assert re.search(rf"^shared +{shared} of ", normsweep("plan", "sweep.yaml").stdout, re.M)
+    assert re.search(rf"^shared +{shared} of .*\n(.*\n)+states +up to ", normsweep("plan", "sweep.yaml").stdout, re.M)
     normsweep("run", "sweep.yaml", "-j", jobs, "--log", "log")
     assert sum(first_steps(tmp_path).values()) == shared
     assert same.differences(same.read(tmp_path / "sweep.nc"), plain(tmp_path, text)) == []
