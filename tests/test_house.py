@@ -109,7 +109,8 @@ def test_installed_files(installed):
     found = {str(path.relative_to(installed)) for path in installed.rglob("*") if not path.is_dir()}
     package = {f"share/normsweep/{path.relative_to(PROJECT)}" for path in (PROJECT / "analysis").rglob("*.py")}
     pages = [PROJECT / name for name in PAGES]
-    pages += [path for path in (PROJECT / "docs").iterdir() if path.suffix in (".md", ".png", ".py", ".json", ".ipynb")]
+    pages += [path for path in (PROJECT / "docs").rglob("*")
+              if path.suffix in (".md", ".png", ".py", ".json", ".ipynb", ".csv")]
     completions = "share/bash-completion/completions/"
     expected = {"bin/normsweep", "share/man/man1/normsweep.1", "share/zsh/site-functions/_normsweep",
                 "share/normsweep/sweep.schema.json", "share/normsweep/folders", "share/normsweep/slurm/submit",
@@ -126,7 +127,7 @@ def test_installed_files(installed):
 
 def test_links_of_installed_pages_lead_somewhere(installed):
     folder = installed / "share" / "doc" / "normsweep"
-    pages, found = [*folder.glob("*.md"), *folder.glob("docs/*.md")], 0
+    pages, found = [*folder.glob("*.md"), *folder.glob("docs/**/*.md")], 0
     for page in pages:
         for link in documents.links(page):
             name = link.partition("#")[0]

@@ -6,7 +6,7 @@ import re
 from conftest import PROJECT
 
 DOCS = PROJECT / "docs"
-PAGES = [PROJECT / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [PROJECT / "README.md", *sorted(DOCS.rglob("*.md"))]
 MANUAL = DOCS / "normsweep.1"
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)

@@ -76,5 +76,5 @@ def test_examples_work_on_other_sweeps(name, sweep, trained, tmp_path, monkeypat
 
 
 def test_pages_with_examples():
-    assert set(SCRIPTS) == {"README.md", "boundary.md", "formats.md", "results.md", "sweeping.md", *OF_A_PLANE,
+    assert set(SCRIPTS) == {"README.md", "boundary.md", "formats.md", "balance.md", "growth.md", "sweeping.md", *OF_A_PLANE,
                             *OF_A_BOUNDARY}
