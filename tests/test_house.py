@@ -109,7 +109,7 @@ def test_installed_files(installed):
     found = {str(path.relative_to(installed)) for path in installed.rglob("*") if not path.is_dir()}
     package = {f"share/normsweep/{path.relative_to(PROJECT)}" for path in (PROJECT / "analysis").rglob("*.py")}
     pages = [PROJECT / name for name in PAGES]
-    pages += [path for path in (PROJECT / "docs").rglob("*")
+    pages += [path for folder in ("docs", "docs/results") for path in (PROJECT / folder).iterdir()
               if path.suffix in (".md", ".png", ".py", ".json", ".ipynb", ".csv")]
     completions = "share/bash-completion/completions/"
     expected = {"bin/normsweep", "share/man/man1/normsweep.1", "share/zsh/site-functions/_normsweep",
