@@ -1,7 +1,7 @@
 # What only developers need: tests, fuzzers, benchmarks of sweeps, checks of a release. The Makefile includes this file;
 # its own targets use check_programs and programs.
-DEVELOPERS = check-thorough check-all check-python check-slurm check-openmpi5 check-hosts check-dist faults simulate \
-	parity parity-trained early-ends inject fuzz coverage setup bench-sweeps bench-scale bench-boundary programs flags
+DEVELOPERS = check-thorough check-all check-python check-slurm check-openmpi5 check-hosts check-dist check-wheel faults \
+	simulate parity parity-trained early-ends inject fuzz coverage setup bench-sweeps bench-scale bench-boundary programs flags
 
 # Every program of these variants has one more file.
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
@@ -186,6 +186,11 @@ check-dist:
 	$(SAY_ROOT)
 	@.ci/setup build dist
 	@MAKE_ALL="$(MAKE_ALL)" .ci/check-dist
+
+## check-wheel: make the wheel, install it into an environment, and run a sweep there, without MPI and on two workers
+check-wheel: wheel
+	$(SAY_ROOT)
+	@.ci/check-wheel build/dist/wheel/*.whl
 
 # For .ci/lint: all programs, and the compiler's flags.
 programs: $(programs:%=$(BUILD)/%)

@@ -36,7 +36,7 @@ void about(FILE *file)
             file, "%s %s%s", i ? "," : "", kernels_level(i, &runs), runs ? "" : " (not on this processor)");
     fprintf(file, "\n");
     print_row(file, "MPI", wire_library());
-    environment_blas_file(path, sizeof(path));
+    environment_library_file("cblas_sgemm", path, sizeof(path));
     if (environment_sets_threads()) {
         fprintf(file, "%-10s%s\n", "BLAS", environment_blas());
         fprintf(file, "%-10skernel %s, 1 thread; %s\n", "", environment_blas_kernel(), path);

@@ -5,10 +5,12 @@
  * and the dry run call the checks; each failure is one line.
  */
 #include "driver/ranks/inside.h"
+#include "worker/host/host.h"
 #include "worker/wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +41,7 @@ static const struct mpi {
     {MPIRUN_OPEN_MPI, "Open RTE", "(OpenRTE) ", "Open MPI", {NULL}}, /* its mpiexec, under other names */
     {MPIRUN_HYDRA, "MPICH", "HYDRA", "MPICH", {"mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich"}},
     {MPIRUN_HYDRA, "MVAPICH", "HYDRA", "MPICH", {"mpiexec", "mpirun", "mpiexec.hydra"}},
+    {MPIRUN_OTHER, "no MPI", NULL, NULL, {NULL}}, /* of a wheel without one: .ci/wheel */
     {MPIRUN_OTHER, "", NULL, NULL, {"mpirun", "mpiexec"}},
 };
 
@@ -173,15 +176,42 @@ bool mpirun_may_set_network(void)
     return may;
 }
 
+/* Puts the program's folder, bin, first on the PATH if the MPI library that is loaded is in the lib beside
+ * it, and mpirun in bin: so a program in an environment of Python or conda need not be activated. */
+static void prefer_own_mpirun(void)
+{
+    char file[PATH_MAX], *path = NULL, *mpirun = NULL, *program = process_program();
+    char *library = realpath(environment_library_file("MPI_Init_thread", file, sizeof(file)), NULL);
+    char *slash = program ? strrchr(program, '/') : NULL;
+    bool own = false;
+
+    if (slash && library && asprintf(&mpirun, "%.*s/mpirun", (int)(slash - program), program) > 0) {
+        *slash = '\0';
+        char *bin = strrchr(program, '/');
+        size_t root = bin ? (size_t)(bin - program) : 0;
+        own = bin && strncmp(program, library, root) == 0 && strncmp(library + root, "/lib", 4) == 0 &&
+              access(mpirun, X_OK) == 0;
+    }
+    if (own && asprintf(&path, "%s:%s", program, getenv("PATH")) > 0)
+        setenv("PATH", path, 1);
+    free(path);
+    free(mpirun);
+    free(library);
+    free(program);
+}
+
 /* A command that does not say whose it is may be a site's script around the right one. */
 int mpirun_find(struct mpirun *mpirun, struct error *error)
 {
     const struct mpi *own = mpi_of(wire_library()), *owner = NULL;
     const char *foreign = NULL;
 
+    if (!own->command[0])
+        return error_set(error, ERROR_ENVIRONMENT, "%s; -j 0 trains without it", wire_library());
     if (!getenv("PATH")) /* execvp would find mpirun all the same, and mpirun then not what it needs */
         return error_set(error, ERROR_ENVIRONMENT,
             "%s: PATH is not set in the environment; set it, or train without MPI (-j 0)", own->command[0]);
+    prefer_own_mpirun();
     for (int i = 0; own->command[i]; i++) {
         char *text = output_of((char *[]){(char *)own->command[i], (char[]){"--version"}, NULL});
         if (!text)

@@ -109,9 +109,9 @@ bool environment_sets_threads(void)
     return openblas_set_num_threads != NULL;
 }
 
-char *environment_blas_file(char *text, size_t size)
+char *environment_library_file(const char *name, char *text, size_t size)
 {
-    void *function = dlsym(RTLD_DEFAULT, "cblas_sgemm");
+    void *function = dlsym(RTLD_DEFAULT, name);
     Dl_info info;
 
     if (function && dladdr(function, &info) != 0 && info.dli_fname)

@@ -64,8 +64,8 @@ void environment_threads(int64_t threads);
 /* Does the library let environment_threads set them? */
 bool environment_sets_threads(void);
 
-/* The path of the loaded BLAS library, or of the program if it is linked in. Returns text. */
-char *environment_blas_file(char *text, size_t size);
+/* The path of the loaded library that has this function; in words if there is none. Returns text. */
+char *environment_library_file(const char *name, char *text, size_t size);
 
 /* "OpenBLAS 0.3.21 ..." and "SkylakeX"; "unknown" for other libraries. Static memory. */
 const char *environment_blas(void);

@@ -242,6 +242,22 @@ def test_without_mpirun(normsweep, sweep, tmp_path):
     assert os.listdir(tmp_path) == ["sweep.yaml"]
 
 
+@pytest.mark.parametrize("place", ["lib", "lib64", "elsewhere"])
+def test_the_mpirun_of_an_environment_that_is_not_activated(sweep, tmp_path, place):
+    """The one beside the program, if that is the environment of the MPI library, too."""
+    (tmp_path / "bin").mkdir(), (tmp_path / place).mkdir()
+    program = shutil.copy(NORMSWEEP, tmp_path / "bin")
+    libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    path, = re.findall(r"(libmpi\S*) => (\S+)", libraries)
+    shutil.copy(path[1], tmp_path / place / path[0])
+    text = "[ $1 = --version ] && exec mpirun --version\nexit 3"
+    (tmp_path / "bin" / "mpirun").write_text(f"#!/bin/sh\nPATH=${{PATH#*:}}\necho own >>{tmp_path}/called\n{text}\n")
+    (tmp_path / "bin" / "mpirun").chmod(0o755)
+    done = run(program, "run", sweep, "--dry-run", cwd=tmp_path,
+               env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path / place)})
+    assert done.stderr == "" and (tmp_path / "called").exists() == place.startswith("lib")
+
+
 @thorough
 def test_mpirun_that_never_starts(normsweep, sweep, tmp_path):
     """What it says of itself is shown once, when it is given up. Lines of MPI in its ranks are not what they die of."""
