@@ -135,11 +135,6 @@ dist:
 	@.ci/setup dist
 	@.ci/dist build/dist
 
-## wheel: write a Linux wheel with program, libraries, Python package and sweeps into build/dist; wants a package index
-wheel:
-	@.ci/setup build venv
-	@MAKE_ALL="$(MAKE_ALL) -s" .ci/wheel build/dist/wheel
-
 ## clean: remove everything that was built
 clean:
 	rm -rf build
@@ -151,5 +146,5 @@ help:
 	@echo "Variables: VARIANT=release|debug|san, V=1 (show commands), WERROR=1 (warnings are errors)"
 	@echo "           CC, CFLAGS, LDFLAGS, CBLAS, NETCDF, YAML, PREFIX, DESTDIR"
 
-.PHONY: all quickstart check lint bench install uninstall dist wheel clean help FORCE $(DEVELOPERS)
+.PHONY: all quickstart check lint bench install uninstall dist clean help FORCE $(DEVELOPERS)
 .DELETE_ON_ERROR:

@@ -1,7 +1,8 @@
 # What only developers need: tests, fuzzers, benchmarks of sweeps, checks of a release. The Makefile includes this file;
 # its own targets use check_programs and programs.
-DEVELOPERS = check-thorough check-all check-python check-slurm check-openmpi5 check-hosts check-dist check-wheel faults \
-	simulate parity parity-trained early-ends inject fuzz coverage setup bench-sweeps bench-scale bench-boundary programs flags
+DEVELOPERS = check-thorough check-all check-python check-slurm check-openmpi5 check-hosts check-dist wheel check-wheel \
+	faults simulate parity parity-trained early-ends inject fuzz coverage setup bench-sweeps bench-scale bench-boundary \
+	programs flags
 
 # Every program of these variants has one more file.
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
@@ -186,6 +187,11 @@ check-dist:
 	$(SAY_ROOT)
 	@.ci/setup build dist
 	@MAKE_ALL="$(MAKE_ALL)" .ci/check-dist
+
+## wheel: write a Linux wheel with program, libraries, Python package and sweeps into build/dist; wants a package index
+wheel:
+	@.ci/setup build venv
+	@MAKE_ALL="$(MAKE_ALL) -s" .ci/wheel build/dist/wheel
 
 ## check-wheel: make the wheel, install it into an environment, and run a sweep there, without MPI and on two workers
 check-wheel: wheel
