@@ -10,7 +10,7 @@ OPTIMISERS = next(row for row in tables()["parameters"] if row["name"] == "optim
 PLACES = {  # file: what stands there for an optimiser
     "tests/reference_optimisers.py": '    "{word}": Optimiser(',
     "tests/model/optimisers/test_equilibrium.c": "OPTIMISER_{upper}",
-    "docs/sweeping.md": "\n| `{word}` | ",
+    "docs/optimisers.md": "\n| `{word}` | ",
     "analysis/normsweep/figures/colours.py": '"{word}"',
 }
 

@@ -801,7 +801,7 @@ void dynamics_fit(const struct schedule *schedule, double decay, const int64_t *
  * bound from full steps (struct stride) is a hundred times what updates do: it is met only in the last few
  * steps. What is known to break the supposition is a plateau: steps far below full ones, which grow tens to
  * thousands of times when it ends. So there is a forecast only if steps reach (measure_reach) OUTLOOK_REACH,
- * now and on average so far. docs/sweeping.md says on what all this was tried.
+ * now and on average so far. docs/searching.md says on what all this was tried.
  */
 struct outlook {
     int64_t count; /* of measured steps, 0 and the last among them; 0: there is never a forecast */

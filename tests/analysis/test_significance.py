@@ -1,5 +1,5 @@
 """Intervals and tests for 2 to 5 seeds: against closed forms, against scipy's tests, and how often they are wrong in
-simulations, which docs/sweeping.md quotes. Draws have fixed seeds; bounds are four standard errors wide."""
+simulations, which docs/comparing.md quotes. Draws have fixed seeds; bounds are four standard errors wide."""
 
 import math
 

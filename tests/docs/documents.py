@@ -10,7 +10,7 @@ PAGES = [PROJECT / "README.md", *sorted(DOCS.rglob("*.md"))]
 MANUAL = DOCS / "normsweep.1"
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
-SAVED_AS = re.compile(r"Save this as `([\w.-]+\.yaml)`")
+SAVED_AS = re.compile(r"Save this as\s`([\w.-]+\.yaml)`")
 
 
 @dataclasses.dataclass

@@ -42,7 +42,7 @@ def scripts():
 
 SCRIPTS = scripts()
 OF_A_PLANE = ("normsweep.1", "oneliners.py")  # a picture, and questions, of two axes
-OF_A_BOUNDARY = ("tutorial.md",)
+OF_A_BOUNDARY = ("tutorial.md",)  # lines for its own sweep
 THOROUGH = pytest.mark.thorough("each page computes and draws for a second or more; a single run has the fewest axes")
 CASES = [pytest.param(name, sweep, marks=[THOROUGH] * (sweep != "one run")) for sweep in SWEEPS for name in SCRIPTS
          if not (name in OF_A_PLANE and sweep == "many axes") and not (name in OF_A_BOUNDARY and "one" in sweep)]
@@ -76,5 +76,5 @@ def test_examples_work_on_other_sweeps(name, sweep, trained, tmp_path, monkeypat
 
 
 def test_pages_with_examples():
-    assert set(SCRIPTS) == {"README.md", "boundary.md", "formats.md", "balance.md", "growth.md", "sweeping.md", *OF_A_PLANE,
-                            *OF_A_BOUNDARY}
+    assert set(SCRIPTS) == {"README.md", "balance.md", "boundary.md", "checks.md", "comparing.md", "formats.md",
+                            "growth.md", "measuring.md", "reading.md", *OF_A_PLANE, *OF_A_BOUNDARY}

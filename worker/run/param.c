@@ -339,7 +339,7 @@ const struct param param_table[] = {
             "never: each run takes all its steps; phase: a run ends at the first measured step at which its "
             "phase, growing or shrinking, is forecast from what its updates did so far and from the decay to "
             "come; not while its steps are below a tenth of full ones, as on a plateau; this was right in "
-            "all of 6,000 runs that were tried (docs/sweeping.md), but is not proven; final values are those "
+            "all of 6,000 runs that were tried (docs/searching.md), but is not proven; final values are those "
             "of that step"),
     NUMBER(output_scale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
         .unit = "1", .long_name = "output scale",

@@ -17,7 +17,7 @@ import documents
 import missing
 from conftest import NORMSWEEP, PROJECT, run
 
-pytestmark = pytest.mark.thorough("starts R, Octave and other readers")
+pytestmark = pytest.mark.thorough("starts R, NCO and other readers")
 
 PAGE = PROJECT / "docs" / "formats.md"
 
@@ -153,60 +153,6 @@ def test_nco(place, growth):
     close(numbers(said[-2].rpartition("=")[2]), over_seeds(growth).values.ravel())
     with xr.open_dataset(place / "loss.nc") as loss, xr.open_dataset(place / "small.nc") as ds:
         close(loss.final_train_loss, ds.final_train_loss.mean("seed"))
-
-
-# ---- CDO ----
-
-def test_cdo(place, growth):
-    needs("cdo", "cdo")
-    needs("ncwa", "nco")
-    needs("ncap2", "nco")
-    shell(place, "NCO")
-    done = [subprocess.run(line, shell=True, cwd=place, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                           timeout=120) for line in commands("CDO")]
-    said = [each.stdout for each in done]
-    page = PAGE.read_text().replace("\n", " ")
-    warned = re.findall(r"(?:Warning[^:]*: *|\(Warning\): *)(.*)", "".join(each.stderr for each in done))
-    assert warned and all(each.returncode == 0 for each in done) and all(f'"{line}"' in page for line in warned)
-    plane = over_seeds(growth)
-    assert 0 < (plane > 1).mean() < 1
-    np.testing.assert_allclose(float(said[-1]), (plane > 1).mean(), rtol=1e-5)
-    with xr.open_dataset(place / "plane.nc") as ds:
-        close(ds.growth, plane)
-    close(numbers(run("cdo", "-s", "outputf,%.17g,1", "plane.nc", cwd=place).stdout), plane.values.ravel())
-
-
-def test_cdo_leaves_out_what_the_page_says(place):
-    """And reads three axes, of which it takes the first for levels."""
-    needs("cdo", "cdo")
-    text = PAGE.read_text().replace("\n", " ")
-    done = subprocess.run(["cdo", "showname", "small.nc"], cwd=place, capture_output=True, text=True, timeout=120)
-    for told in re.findall(r'"(\d dimensional variables [^"]*!)"', text):
-        assert told in done.stderr
-    assert "norm_growth" not in done.stdout and len(re.findall(r'"\d dimensional', text)) == 2
-    sweep = (place / "three.yaml")
-    sweep.write_text("".join(line for line in script("Datasets in other programs", "yaml").splitlines(True)
-                             if not line.startswith("norm_placement")))
-    run(NORMSWEEP, "run", sweep, "-j", "0", cwd=place)
-    found = run("cdo", "-s", "outputf,%.17g,1", "-selname,norm_growth", "three.nc", cwd=place).stdout
-    with xr.open_dataset(place / "three.nc") as ds:
-        close(numbers(found), ds.norm_growth.values.ravel())
-
-
-# ---- Octave ----
-
-def octave(place, text, **options):
-    needs("octave-cli", "octave")
-    check = ["octave-cli", "--no-gui", "--norc", "--eval", "pkg load netcdf"]
-    if subprocess.run(check, capture_output=True, stdin=subprocess.DEVNULL).returncode:
-        missing.skip("Octave has no package netcdf", "that it reads a dataset", "apt-get install octave-netcdf")
-    (place / "growth.m").write_text(text)
-    return run("octave-cli", "--no-gui", "--norc", "growth.m", cwd=place, **options).stdout
-
-
-def test_octave(place, growth):
-    found = numbers(octave(place, script("Octave", "octave")))
-    close(found, over_seeds(growth).values.ravel())
 
 
 # ---- Python ----
