@@ -121,7 +121,7 @@ class Reader:
         (folder / "bin" / "normsweep").symlink_to(folder / "build" / "normsweep")
         self.variables = {key: value for key, value in slurm.environment.items() if not key.startswith("SLURM_")}
         self.variables |= {"NORMSWEEP": str(folder / "build" / "normsweep"), "MPLBACKEND": "Agg",
-                           "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(folder / "analysis")}  # as docs/sweeping.md says
+                           "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(folder / "analysis")}
         self.names = {}
         self.furnish()
 
