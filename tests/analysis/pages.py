@@ -2,7 +2,7 @@
 
 import html.parser
 
-from normsweep.figures import page
+from normsweep.drawings import page
 
 EVIL = "<script>alert('1')</script>&amp;\"<b>"
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from normsweep import names
-from normsweep.figures import colours
+from normsweep.drawings import colours
 from vision import VISIONS, difference, nearest, seen
 
 APART = 15  # CIEDE2000 of two colours of a list; 1 is a difference that can just be seen side by side

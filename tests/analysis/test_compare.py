@@ -14,7 +14,7 @@ from conftest import script
 from drawn import DIVERGED, PENDING, SKIPPED, legend, near, panels, words
 from made_up import made_up
 from normsweep import NothingInCommon, compare, comparison_table, comparison_text
-from normsweep.figures.comparison import comparison
+from normsweep.drawings.comparison import comparison
 
 pytestmark = pytest.mark.thorough("compares many whole datasets and draws them")
 

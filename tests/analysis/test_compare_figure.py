@@ -9,8 +9,8 @@ from compared import end, made, uneven
 from drawn import DIVERGED, PENDING, legend, near, panels, words
 from matplotlib.collections import QuadMesh
 from normsweep import compare
-from normsweep.figures import look
-from normsweep.figures.comparison import (
+from normsweep.drawings import look
+from normsweep.drawings.comparison import (
     BOUNDARIES, FEWER, NOT_SURE, NOT_TESTED, SIGNIFICANT, SURE, VERDICTS, comparison)
 
 pytestmark = pytest.mark.thorough("draws figures again and again")

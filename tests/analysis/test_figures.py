@@ -11,8 +11,8 @@ from drawn import (DECAYS, DIVERGED, DONE, PENDING, RATES, RUNNING, SKIPPED, dat
 from made_up import made_up
 from matplotlib.colors import to_hex
 from normsweep import figures
-from normsweep.figures import colours, look, scales
-from normsweep.figures import line_looks, runs
+from normsweep.drawings import canvas, colours, look, scales, table
+from normsweep.drawings import line_looks, runs
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 
@@ -29,7 +29,7 @@ def test_script(tmp_path):
     for path in drawn[::2]:
         head = pathlib.Path(path).read_bytes()[:24]
         width, height = struct.unpack(">II", head[16:])
-        assert head.startswith(b"\x89PNG") and width == round(look.WIDTH * look.DPI) and height > 300
+        assert head.startswith(b"\x89PNG") and width == round(canvas.WIDTH * canvas.DPI) and height > 300
     for path in drawn[1::2]:
         picture = pathlib.Path(path).read_text()
         assert "<svg" in picture and "</text>" in picture and "<dc:date>" not in picture
@@ -71,7 +71,7 @@ def test_script_draws_what_is_asked_for(tmp_path):
 
 def test_script_lists_all_figures():
     rows = [line.split(maxsplit=1) for line in script("figures", "--list").stdout.splitlines()]
-    assert rows == [[figure.name, figure.about] for figure in figures.FIGURES]
+    assert rows == [[figure.name, figure.about] for figure in table.FIGURES]
 
 
 def test_script_draws_the_figures_of_both_stacks(tmp_path):
@@ -474,7 +474,7 @@ def test_a_variable_that_no_figure_knows():
                               rate * (1 + step) * (1 + layer + probe)),
                    trace=(["probe"], lambda rate, decay, probe: rate + decay + probe), always=3.0, never=np.nan)
     made["at_end"] = made.sharpness.where(made.step == 4)
-    assert figures.undrawn(made) == ["sharpness", "trace", "at_end"]
+    assert table.undrawn(made) == ["sharpness", "trace", "at_end"]
     found = drawing(made, "sharpness")
     assert "Mean over layers and probes." in found.caption
     assert near(sorted({line[0, 1] for line in line_data(panels(found)[0])}), np.sort(RATES) * 2.5)

@@ -12,9 +12,9 @@ from drawn import (DECAYS, DIVERGED, DONE, FAILED, PENDING, RATES, SKIPPED, data
 from made_up import DYNAMICS
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from normsweep.figures import look, scales
-from normsweep.figures import panels as layouts
-from normsweep.figures import runs
+from normsweep.drawings import look, scales
+from normsweep.drawings import panels as layouts
+from normsweep.drawings import runs
 
 pytestmark = pytest.mark.thorough("draws every figure at several sizes")
 

@@ -7,7 +7,7 @@ from conftest import script
 from drawn import DECAYS, DIVERGED, DONE, RATES, SKIPPED, dataset, drawing, legend, mesh, near, panels, words
 from normsweep import plane
 from normsweep import words as words_of
-from normsweep.figures import equilibrium, runs
+from normsweep.drawings import equilibrium, runs
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 

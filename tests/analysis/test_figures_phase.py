@@ -9,8 +9,8 @@ from drawn import (
     words)
 from made_up import PHASE
 from matplotlib.collections import LineCollection
-from normsweep.figures import colours
-from normsweep.figures.cells import PALE, implied_sides
+from normsweep.drawings import colours
+from normsweep.drawings.cells import PALE, implied_sides
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 

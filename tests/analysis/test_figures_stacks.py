@@ -4,6 +4,7 @@ import pytest
 import numpy as np
 from drawn import RATES, dataset, drawing, legend, near, panels, words
 from normsweep import figures
+from normsweep.drawings import table
 
 pytestmark = pytest.mark.thorough("trains and draws networks of two stacks")
 
@@ -32,8 +33,8 @@ def test_one_figure_for_each_stack():
                          "norms-by-layer-decoder"]
     assert set(names) <= set(figures.names(found)) and "norms-stack" not in figures.names(found)
     both = [one.name for one in figures.draw_all(found, ["norms-stack"])]
-    assert both == figures.of_stacks(found, ["norms-stack"]) == ["norms-stack-encoder", "norms-stack-decoder"]
-    assert figures.of_stacks(found, ["norms", "norms-stack-encoder"]) == ["norms", "norms-stack-encoder"]
+    assert both == table.of_stacks(found, ["norms-stack"]) == ["norms-stack-encoder", "norms-stack-decoder"]
+    assert table.of_stacks(found, ["norms", "norms-stack-encoder"]) == ["norms", "norms-stack-encoder"]
     for word, slope in (("encoder", 1), ("decoder", 2)):
         shown = drawing(found, f"norms-stack-{word}")
         assert f"Made up: {word}" in words(shown) and f"Of the {word}" in shown.caption

@@ -10,8 +10,7 @@ import xarray as xr
 from conftest import train_sweep
 from drawn import DIVERGED, PENDING, near, words
 from normsweep import figures, open_sweep
-from normsweep.figures import look
-from normsweep.figures import equilibrium, fits
+from normsweep.drawings import canvas, equilibrium, fits, look, table
 
 thorough = pytest.mark.thorough("draws figures again and again")
 
@@ -34,12 +33,12 @@ def drawings(measured):
 @pytest.mark.long(20)
 def test_every_metric_has_a_figure(measured, drawings, tmp_path):
     found = {figure.name: figure for figure in drawings}
-    assert figures.undrawn(measured) == []
-    assert set(found) == {figure.name for figure in figures.FIGURES} - AXES_OF_THEIR_OWN - STACKS
+    assert table.undrawn(measured) == []
+    assert set(found) == {figure.name for figure in table.FIGURES} - AXES_OF_THEIR_OWN - STACKS
     for name, figure in found.items():
         look.save(figure.figure, tmp_path / f"{name}.png")
         assert "Everything" in words(figure) and figure.caption.endswith("."), name
-        assert figure.figure.get_size_inches()[0] == look.WIDTH and figure.figure.get_size_inches()[1] < 13, name
+        assert figure.figure.get_size_inches()[0] == canvas.WIDTH and figure.figure.get_size_inches()[1] < 13, name
 
 
 @pytest.mark.parametrize("sweep, names", [
@@ -80,7 +79,7 @@ def test_every_figure_can_be_read(drawings):
         for flaw in (layout.outside, layout.overlapping, layout.few_ticks, layout.without_unit, layout.hyphens,
                      layout.unseen_in_legend):
             assert flaw(figure) == [], (found.name, flaw.__name__)
-        assert all(text.get_fontsize() >= look.SIZE for text in layout.texts_of(figure)), found.name
+        assert all(text.get_fontsize() >= canvas.SIZE for text in layout.texts_of(figure)), found.name
         assert "n = " in found.caption, found.name
 
 

@@ -6,8 +6,8 @@ import pytest
 from drawn import figures, words
 from made_up import made_up
 from normsweep import open_sweep
-from normsweep.figures import look
-from normsweep.figures.drawing import reason
+from normsweep.drawings import look
+from normsweep.drawings.drawing import reason
 
 pytestmark = pytest.mark.thorough("draws figures with hostile texts")
 

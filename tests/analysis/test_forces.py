@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from drawn import dataset, drawing, legend, near, panels, words
-from normsweep import figures
+from normsweep.drawings import table
 
 FORCES = ["decay", "injection", "chance", "pull"]
 STEPS, LAYERS, TENSORS = [0, 10, 20, 30], [0, 1], ["q", "w1", "w3"]
@@ -93,10 +93,10 @@ def test_why_there_are_none():
     some["force_sum"] = some.force_sum * np.nan
     for name in ("forces", "forces-by-tensor", "forces-plane"):
         assert drawing(some, name) is None
-        assert figures.why_empty(some, name).startswith("forces are not known with adam and weight decay, of matrices")
+        assert table.why_empty(some, name).startswith("forces are not known with adam and weight decay, of matrices")
     some["tensor_norm"] = some.tensor_norm.where(some.step == 0)
-    assert figures.why_empty(some, "forces") == "nothing was measured yet"
-    assert "not known" not in figures.why_empty(made(), "forces")
+    assert table.why_empty(some, "forces") == "nothing was measured yet"
+    assert "not known" not in table.why_empty(made(), "forces")
 
 
 def test_what_cannot_be_asked():
@@ -106,8 +106,8 @@ def test_what_cannot_be_asked():
         made().drop_vars("force_sum").sweep.forces()
     with pytest.raises(ValueError, match="tensor_norm was not measured in this sweep: measure: {metrics: .norms, "):
         made().drop_vars("tensor_norm").sweep.forces_at_boundary()
-    assert figures.why_empty(made().drop_vars("tensor_norm"), "forces") == "it needs the group norms as well"
-    assert not [*figures.draw_all(made().drop_vars("tensor_norm"), ["forces", "forces-by-tensor", "forces-plane"])]
+    assert table.why_empty(made().drop_vars("tensor_norm"), "forces") == "it needs the group norms as well"
+    assert not [*table.draw_all(made().drop_vars("tensor_norm"), ["forces", "forces-by-tensor", "forces-plane"])]
     with pytest.raises(ValueError, match="tensor_forces was not measured"):
         made().sweep.effective_rate(tensors=True)
 
@@ -202,7 +202,7 @@ def test_each_stack_has_its_own_boundary():
 
 def test_figures():
     some = made()
-    assert {"forces", "forces-by-tensor", "forces-boundary", "forces-plane"} <= set(figures.names(some))
+    assert {"forces", "forces-by-tensor", "forces-boundary", "forces-plane"} <= set(table.names(some))
     areas = drawing(some, "forces")
     assert len(panels(areas)) == 6 and legend(areas)[0] == "decay" and "change of" in legend(areas)[-1]
     lines = [line for line in panels(areas)[0].lines if len(line.get_xdata()) == len(STEPS)]

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 from drawn import DIVERGED, DONE, dataset, drawing, legend, near, panels, words
 from normsweep import gradient_slopes
-from normsweep.figures import look
+from normsweep.drawings import look
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 

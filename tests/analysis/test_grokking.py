@@ -6,7 +6,7 @@ import pytest
 from conftest import script
 from drawn import PENDING, dataset, drawing, legend, near, panels, words
 from normsweep import grokking
-from normsweep.figures import TOGETHER, names
+from normsweep.drawings.table import TOGETHER, names
 
 pytestmark = pytest.mark.thorough("draws figures again and again; test_figures_sweep.py draws each once")
 

@@ -18,8 +18,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 from normsweep import Sweep, compare, comparison_text, figures, open_sweep
-from normsweep.figures import TOGETHER
-from normsweep.figures.report import report
+from normsweep.drawings import table as table_of_figures
+from normsweep.drawings.report import report
 
 pytestmark = pytest.mark.thorough("reads datasets in dask's pieces and from Zarr")
 
@@ -184,13 +184,13 @@ def test_figures(opened, drawn, name, form):
 
 
 def test_all_figures_are_tried(drawn):
-    assert {figure.name for figure in figures.FIGURES} <= {
+    assert {figure.name for figure in table_of_figures.FIGURES} <= {
         one.removesuffix("-encoder") for name in ("all", "axes", "stacks") for one in drawn(name)}
 
 
 @pytest.mark.parametrize("form", ["small pieces", "xarray's store in pieces"])
 def test_figures_of_several_sweeps(opened, form):
-    for name, draw in TOGETHER.items():
+    for name, draw in table_of_figures.TOGETHER.items():
         found, expected = (draw({"one": opened("all", one), "two": opened("axes", one)}) for one in (form, ""))
         assert same_contents(contents(found), contents(expected)), name
 

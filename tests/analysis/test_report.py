@@ -19,9 +19,10 @@ REPORT = [sys.executable, PROJECT / "analysis" / "report"]
 import normsweep
 import test_forces
 from normsweep import account, command, figures, words
-from normsweep.figures import page
-from normsweep.figures.picture import LARGEST_SVG
-from normsweep.figures.report import report
+from normsweep.drawings import page
+from normsweep.drawings import table as table_of_figures
+from normsweep.drawings.picture import LARGEST_SVG
+from normsweep.drawings.report import report
 from normsweep.scripts import report as report_script
 
 pytestmark = pytest.mark.thorough("writes reports with all their figures")
@@ -311,10 +312,10 @@ def test_a_figure_that_fails_is_named(monkeypatch):
     def fails(dataset):
         raise RuntimeError("out of ink")
 
-    rows = [figures.Figure("first", "the first", fails, ("norm_growth",)),
-            figures.Figure("second", "the second", lambda dataset: figures.Drawing("second", "shown", "a figure"),
+    rows = [table_of_figures.Figure("first", "the first", fails, ("norm_growth",)),
+            table_of_figures.Figure("second", "the second", lambda dataset: figures.Drawing("second", "shown", "a figure"),
                            ("norm_growth",))]
-    monkeypatch.setattr(figures, "table", lambda *_: rows)
+    monkeypatch.setattr(table_of_figures, "table", lambda *_: rows)
     (name, caption, figure), (lost, _, error) = report_script.drawings(made_up())
     assert (name, caption, figure) == ("second", "shown 55 of 60 runs have ended.", "a figure")
     assert lost == "first" and str(error) == "out of ink"

@@ -12,7 +12,7 @@ import pytest
 from conftest import NORMSWEEP, PROJECT, run, script
 from made_up import made_up
 from pages import EVIL, Reader
-from normsweep.figures.report import report
+from normsweep.drawings.report import report
 
 pytestmark = pytest.mark.thorough("writes reports again and again")
 

@@ -14,11 +14,11 @@ import sys
 
 import numpy as np
 
-from ..figures import look
+from ..drawings import look
 from ..command import add_datasets, fail, grouped, make_folder, open_or_fail, select_or_fail, whole_file
 from ..comparison import compare
 from ..comparison_text import CELLS, comparison_table, comparison_text
-from ..figures.comparison import comparison
+from ..drawings.comparison import comparison
 from ..plane import places_of
 from ..shared_grid import NothingInCommon
 from ..words import shown, value_text

@@ -17,8 +17,9 @@ import sys
 
 from ..command import add_datasets, fail, grouped, make_folder, open_or_fail, select_or_fail, warn
 from ..dataset import open_sweep
-from ..figures import FIGURES, TOGETHER, draw_all, look, names, networks, of_stacks, why_empty
-from ..figures.drawing import reason
+from ..drawings import look, networks
+from ..drawings.drawing import reason
+from ..drawings.table import FIGURES, TOGETHER, draw_all, names, of_stacks, why_empty
 from ..networks import has_text, is_network, open_network
 from ..plane import part_at
 

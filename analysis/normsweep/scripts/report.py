@@ -17,9 +17,9 @@ import time
 
 from ..command import add_datasets, fail, open_or_fail, warn, whole_file
 from ..dataset import matching
-from ..figures import draw_all
-from ..figures.drawing import reason
-from ..figures.report import STATES, report
+from ..drawings.drawing import reason
+from ..drawings.report import STATES, report
+from ..drawings.table import draw_all
 
 EVERY, LIMIT = 30, 60  # seconds
 NICE = 10

@@ -110,7 +110,7 @@ def test_a_new_title_of_the_sweep_leaves_that_of_the_file(tmp_path, normsweep):
 def test_python_package(told):
     code = ("from normsweep import open_sweep\n"
             "with open_sweep('a.nc') as ds: print([ds.sweep.notes])\n"
-            "from normsweep.figures.report import report\n"
+            "from normsweep.drawings.report import report\n"
             "with open_sweep('a.nc') as ds: print(report(ds))\n")
     python = run(PROJECT / ".ci" / "python", "xarray", "netCDF4", "matplotlib").stdout.strip()
     printed = run(python, "-c", code, cwd=told, env={"PYTHONPATH": str(PROJECT / "analysis"), "PATH": "/usr/bin:/bin",

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import NORMSWEEP, run, sets, tiny, train_sweep
 from normsweep import open_sweep
-from normsweep.figures.report import report
+from normsweep.drawings.report import report
 
 pytestmark = pytest.mark.thorough("trains whole sweeps")
 

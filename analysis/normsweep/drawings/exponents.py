@@ -77,7 +77,7 @@ def plane(dataset, name, variable, zeros, caption):
     if len(axes_of_plane) < 2 or not cells.has_values(dataset, variable):
         return None
     combinations = list(runs.combinations(dataset, runs.others_of(dataset, *axes_of_plane)))
-    kept, handles = runs.thinned_along(combinations, MOST_PANELS), {}
+    kept, handles = runs.thinned_along(combinations, look.most_panels(MOST_PANELS)), {}
     with look.style():
         rows, columns = look.crowd(len(kept))
         figure, panels = look.sheet(rows, columns, height=2.8 if len(kept) == 1 else 1.9, sharex=True, sharey=True)

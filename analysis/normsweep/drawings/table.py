@@ -1,16 +1,13 @@
-"""The figures of a dataset: a table of them, and the loop that draws them.
-
->>> from normsweep import figures, open_sweep
->>> from normsweep.figures import look
->>> for drawing in figures.draw_all(open_sweep("first.nc")):
-...     look.save(drawing.figure, f"first-{drawing.name}.svg")
+"""The figures of a dataset: a table of them, and the functions that draw them.
 
 A new figure is a row in FIGURES and a function from a dataset to a Drawing, or to None if the dataset lacks what the
-figure needs; .ci/tables writes its line into docs/reference.md. curves.plain_plot draws every variable that no row
-names, under its own name, and any other that is asked for.
+figure needs; .ci/tables writes its lines into the documents and into figures.pyi. curves.plain_plot draws every
+variable that no row names, under its own name, and any other that is asked for.
 """
 
-from dataclasses import dataclass, replace
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
 from typing import Callable
 
 from ..memory import loaded, of_runs
@@ -18,9 +15,7 @@ from ..names import TIMES
 from . import (
     attention, boundaries, curves, depth, equilibrium, exponents, fits, forces, gradients, grokking, heads, hessian,
     homogeneity, look, phase, runs, sharpness, spectra, stacks, states, warmup, workers)
-from .drawing import Drawing
-
-__all__ = ["BOOKKEEPING", "FIGURES", "TOGETHER", "Drawing", "NotDrawn", "draw_all", "names", "of_stacks", "undrawn"]
+from .canvas import COMMON, Options, drawn
 
 
 @dataclass(frozen=True)
@@ -36,6 +31,7 @@ class Figure:
     fits: Callable = lambda dataset: True
     why_none: Callable = lambda dataset: ""  # why what it shows was measured, but has no value
     whole: str = ""  # the name of the row, where this is the part of one stack
+    overlays: dict[str, str] = field(default_factory=dict)  # {what it can do without: what that is}
 
 
 NORMS = "the group norms as well"
@@ -233,7 +229,43 @@ def of_stacks(dataset, wanted):
     return [name for names in found for name in names]
 
 
-def draw_all(dataset, only=None, failed=None, captioned=False):
+def draw(dataset, name, ax=None, options=Options()):
+    """The Drawing of a figure or variable; ValueError if the dataset has nothing for it. ax: see canvas.drawn."""
+    figure = next((figure for figure in table(dataset, [name]) if figure.name == name), None)
+    if figure is None:
+        raise ValueError(f"{name}: {why_missing(dataset, name)}")
+    check_without(options, [figure])
+    found = drawing_of(dataset, figure, ax, options)
+    if found is None:
+        raise ValueError(f"{name}: nothing to draw: {why_empty(dataset, name)}")
+    return found
+
+
+def why_missing(dataset, name):
+    """Why a dataset has no figure of this name, in words."""
+    stacks_of = of_stacks(dataset, [name])
+    if stacks_of != [name]:
+        return f"each stack has its own: {', '.join(stacks_of)}"
+    known = next((figure for figure in FIGURES if figure.name == name), None)
+    return f"it needs {' or '.join(known.variables)}" if known else "no figure of this name"
+
+
+def check_without(options, rows):
+    """ValueError if none of the rows has a part of this name to do without."""
+    there = {word for figure in rows for word in figure.overlays} | set(COMMON)
+    for word in options.without:
+        if word not in there:
+            raise ValueError(f"{', '.join(figure.name for figure in rows[:3])}: nothing of the name {word} to leave "
+                             f"out, only {', '.join(sorted(there))}")
+
+
+def drawing_of(dataset, figure, ax, options):
+    dataset = loaded(dataset, of_runs(dataset))
+    drawing = drawn(lambda: figure.draw(loaded(dataset, figure.variables)), options, ax)
+    return drawing and replace(drawing, caption=f"{drawing.caption} {look.progress(dataset)}".strip())
+
+
+def draw_all(dataset, only=None, failed=None, captioned=False, options=Options()):
     """Yields a Drawing for each figure that the dataset has data for, or for those whose names are in `only`; the name
     of a variable stands for a plain plot of it, that of a figure with one for each stack for all of these.
     captioned: its notes stand in the caption alone, otherwise in the image, too.
@@ -242,19 +274,18 @@ def draw_all(dataset, only=None, failed=None, captioned=False):
     raised at the end and names all that failed.
     """
     lost = []
-    dataset = loaded(dataset, of_runs(dataset))
+    options = replace(options, notes=False) if captioned else options
     for figure in table(dataset, only or ()):
         if only is not None and not {figure.name, figure.whole} & set(only):
             continue
         try:
-            with look.captioned(captioned):
-                drawing = figure.draw(loaded(dataset, figure.variables))
+            drawing = drawing_of(dataset, figure, None, options)
         except Exception as error:  # one broken figure must not stop the others
             lost.append(f"{figure.name}: {error or type(error).__name__}")
             if failed:
                 failed(figure.name, error)
             continue
         if drawing is not None:
-            yield replace(drawing, caption=f"{drawing.caption} {look.progress(dataset)}".strip())
+            yield drawing
     if lost and not failed:
         raise NotDrawn("; ".join(lost))

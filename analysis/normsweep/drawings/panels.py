@@ -21,9 +21,9 @@ def arrange(variables, words):
         rows, columns = look.crowd(variables)
         return {"shape": (rows, columns), "words": 1, "table": False, "height": 2.6 if variables == 1 else 1.7}
     if variables == 1:
-        kept = min(words, 2 * MOST_PANELS)
+        kept = min(words, look.most_panels(2 * MOST_PANELS))
         return {"shape": look.crowd(kept), "words": kept, "table": False, "height": 1.5}
-    kept = min(words, MOST_PANELS)
+    kept = min(words, look.most_rows(MOST_PANELS, variables))
     return {"shape": (kept, variables), "words": kept, "table": True, "height": 1.7 if kept < 3 else 1.4}
 
 
@@ -56,14 +56,14 @@ def plan(dataset, variables, labels, mask, axes):
         return Plan(shape, 2.6 if len(variables) == 1 else 1.7, [(combinations[0], name) for name in variables],
                     combinations, combinations, titles=tuple(labels))
     if len(variables) > 1:
-        kept = runs.fullest(every, most("rows", every, dataset))
+        kept = runs.fullest(every, look.most_rows(most("rows", every, dataset), len(variables)))
         texts, note = runs.titles(dataset, kept)
         return Plan((len(kept), len(variables)), 1.3, [(at, name) for at in kept for name in variables], kept,
                     combinations, heads=tuple(labels), sides=tuple(texts), note=note)
     beside = column_axis(dataset, axes, combinations)
     if beside:
         return plane(dataset, variables[0], mask, axes, beside, combinations)
-    kept = runs.fullest(every, most("panels", every, dataset))
+    kept = runs.fullest(every, look.most_panels(most("panels", every, dataset)))
     texts, note = runs.titles(dataset, kept)
     return Plan(look.crowd(len(kept)), 1.5, [(at, variables[0]) for at in kept], kept, combinations,
                 titles=tuple(texts), note=note)
@@ -93,8 +93,8 @@ def plane(dataset, variable, mask, axes, beside, combinations):
     """One variable over two axes of panels."""
     below, = (axis for axis in axes if axis != beside)
     columns = sorted({at[beside] for at in combinations})
-    rows = [at[below] for at in runs.fullest(runs.combinations_with_runs(dataset, mask, [below]), max(
-        LINES["rows"], MOST_PANELS * (below in runs.words_of(dataset))))]
+    rows = [at[below] for at in runs.fullest(runs.combinations_with_runs(dataset, mask, [below]), look.most_rows(max(
+        LINES["rows"], MOST_PANELS * (below in runs.words_of(dataset))), len(columns)))]
     kept = [{beside: column, below: row} for row in rows for column in columns]
     shown = [at for at in kept if at in [{axis: one[axis] for axis in (beside, below)} for one in combinations]]
     every = [{axis: at[axis] for axis in (beside, below)} for at in combinations]
@@ -135,10 +135,10 @@ def same_scale(panels):
             axes.set_yscale("log")
 
 
-def label_once(panels, columns):
+def label_once(panels):
     """Leaves out the labels of ticks of a panel whose left neighbour has the same range. panels: those of a group."""
-    for axes in panels:
-        place = axes.get_subplotspec().num1
-        for other in panels:
-            if place % columns and other.get_subplotspec().num1 == place - 1 and other.get_ylim() == axes.get_ylim():
-                axes.tick_params(labelleft=False)
+    places = {look.place_of(axes): axes for axes in panels}
+    for (row, column), axes in places.items():
+        other = places.get((row, column - 1))
+        if other is not None and other.get_ylim() == axes.get_ylim():
+            axes.tick_params(labelleft=False)

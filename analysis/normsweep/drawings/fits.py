@@ -63,7 +63,7 @@ def laws(dataset):
         fitted = fitted_ones(dataset)
         if not runs.is_measured(fitted, "param_norm"):
             return None
-        chosen, note = runs.representatives(fitted, "param_norm", 3)
+        chosen, note = runs.representatives(fitted, "param_norm", look.most_rows(3, 2))
         figure, panels = look.sheet(len(chosen), 2, height=2.1, sharey="row")
         titles, common = runs.titles(dataset, chosen)
         covered = [draw_run(left, right, dataset, run, title) for (left, right), run, title in zip(
@@ -217,7 +217,7 @@ class Dots:
     def add_bar(self, figure, axes):
         if self.scale is not None:
             bar = look.add_bar(figure, ScalarMappable(self.scale, colours.scale_of(self.axis)), ax=axes)
-            bar.set_label(look.label(self.shades[self.axis]))
+            look.name_bar(bar, look.label(self.shades[self.axis]))
 
 
 def draw_quality(axes, values, place, dots):

@@ -23,7 +23,7 @@ def homogeneity(dataset):
         kinds = [at for at in runs.combinations(dataset, axes_left) if values.isel(at).notnull().any()]
         beside, dashed, coloured = roles(dataset, axes_left, len(kinds) > MOST)
         every = [at for at in runs.combinations(dataset, beside) if values.isel(at).notnull().any()]
-        shown = runs.thinned_along(every, MOST_PANELS)
+        shown = runs.thinned_along(every, look.most_panels(MOST_PANELS, 2))
         shape = look.crowd(len(shown))
         figure, panels = look.sheet(*shape, height=2.6 if len(shown) == 1 else 2, sharex=True, sharey=True)
         handles = []

@@ -29,7 +29,7 @@ def run_panels(dataset, variable, draw, x, y="", height=1.6, single=2.4):
 
     Returns (figure, panels, note on which runs were chosen and what they have in common).
     """
-    chosen, note = runs.representatives(dataset, variable)
+    chosen, note = runs.representatives(dataset, variable, look.most_panels(6, 2))
     shape = look.crowd(len(chosen))
     figure, panels = look.sheet(*shape, height=height if len(chosen) > 1 else single, sharex=True, sharey=True)
     titles, common = runs.titles(dataset, chosen)

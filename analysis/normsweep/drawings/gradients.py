@@ -47,8 +47,8 @@ def by_layer(dataset):
         return None
     with look.style():
         combinations = list(runs.combinations(dataset, runs.others_of(dataset, DEPTH, PLACE)))
-        rows = runs.thinned_along(combinations, ROWS)
         columns = list(runs.combinations(dataset, [axis for axis in (PLACE,) if axis in runs.axes_of(dataset)]))
+        rows = runs.thinned_along(combinations, look.most_rows(ROWS, len(columns)))
         figure, panels = look.sheet(len(rows), len(columns), height=1.6 if len(rows) > 1 else 2.3, sharex=True,
                                     sharey="row")
         looks = depth_looks(dataset)
@@ -153,7 +153,7 @@ def last(dataset):
         return None
     with look.style():
         combinations = list(runs.combinations(dataset, runs.others_of(dataset, DEPTH, PLACE)))
-        shown = runs.thinned_along(combinations, 6)
+        shown = runs.thinned_along(combinations, look.most_panels(6, 2))
         places = list(runs.combinations(dataset, [axis for axis in (PLACE,) if axis in runs.axes_of(dataset)]))
         figure, panels = look.sheet(*look.crowd(len(shown)), height=2.4, sharex=True, sharey=True)
         found, theory = gradient_slopes(without_single(dataset), TENSOR), False

@@ -83,13 +83,13 @@ def edges(centres):
 
 def set_axis(axis, places):
     """Sets the ticks, every second or third one if there is no room for all; and the limits."""
-    width, height = axis.axes.figure.get_size_inches()
-    rows, columns = axis.axes.get_gridspec().get_geometry()
+    (width, height), (rows, columns) = look.sheet_size(), look.sheet_shape()
     for each in range(1, len(places.ticks) + 1):
         ticks, words = (list(of)[::each] for of in (places.ticks, places.words))
-        widest = max(map(look.inches, words)) + LETTERS_APART
-        if (widest * (len(words) - 1) <= 0.8 * width / columns - 0.4 if axis.axis_name == "x" else
-                LINES_APART * (len(words) - 1) <= (height - 0.4) / rows - 0.4):
+        widest = max(map(look.inches, words)) + look.em(LETTERS_APART)
+        around = look.em(0.4)
+        if (widest * (len(words) - 1) <= 0.8 * width / columns - around if axis.axis_name == "x" else
+                look.em(LINES_APART) * (len(words) - 1) <= (height - around) / rows - around):
             break
     axis.set_ticks(ticks, words)
     axis.axes.set(**{f"{axis.axis_name}lim": places.edges[[0, -1]]})
@@ -269,15 +269,15 @@ def draw_maps(figure, panels, dataset, variable, combinations, words, side, amon
     plane, parts = plane_of(dataset), [runs.part(dataset, at) for at in combinations]
     values = [map_of(part, variable, plane) for part in parts]
     normaliser, palette, ends, handles = colouring(dataset[variable], among or values)
-    width = 0.8 * look.WIDTH / panels[0].get_gridspec().ncols
+    width = 0.8 * look.sheet_size()[0] / look.sheet_shape()[1]
     words, marks = words or look.label(dataset[variable], width), []
     for axes, at, part, cells in zip(panels, combinations, parts, values):
         marks += draw_map(axes, part, cells, plane, normaliser, palette)
-        axes.set_title(look.title(runs.text(dataset, at), axes.get_gridspec().ncols) or words)
+        axes.set_title(look.title(runs.text(dataset, at), look.sheet_shape()[1]) or words)
     if not handles:
         bar = look.add_bar(figure, ScalarMappable(normaliser, palette), ax=list(panels), extend=ends,
                               location=side)
-        bar.set_label(words if len(combinations) > 1 else "")
+        look.name_bar(bar, words if len(combinations) > 1 else "")
     return handles + mark_handles(marks, blank)
 
 
@@ -405,10 +405,10 @@ def draw_dots(axes, dataset, variable, combinations):
         axes.plot(np.full(dots.shape, i), dots, **{**colours.marked(0), "linestyle": "none"})
     shown = runs.thinned(range(len(combinations)), 24)
     words = [runs.text(dataset, combinations[i]) for i in shown]
-    axes.set_xticks(shown, words, rotation=0 if has_room(dataset, combinations, axes.get_gridspec().ncols) else 90)
+    axes.set_xticks(shown, words, rotation=0 if has_room(dataset, combinations, look.sheet_shape()[1]) else 90)
     axes.set_xlim(-0.5, len(combinations) - 0.5)
     if combinations[0]:
-        axes.set_xlabel(look.column_title(runs.names_text(combinations[0]), axes.get_gridspec().ncols))
+        axes.set_xlabel(look.column_title(runs.names_text(combinations[0]), look.sheet_shape()[1]))
     else:  # repeats of one run
         axes.set_xticks([])
 
@@ -420,7 +420,8 @@ def longest_word(dataset, combinations):
 
 def has_room(dataset, combinations, columns):
     """Do their names have room beside each other below one of so many panels?"""
-    return longest_word(dataset, combinations) < (0.9 * look.WIDTH / columns - 0.5) / len(combinations)
+    room = 0.9 * look.sheet_size()[0] / look.fit(columns) - look.em(0.5)
+    return longest_word(dataset, combinations) < room / len(combinations)
 
 
 def curve_look(dataset, at, i):

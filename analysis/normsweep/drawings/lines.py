@@ -81,7 +81,7 @@ def draw(dataset, name, variables, caption, style):
     for axes, (at, variable) in zip(panels.ravel(), layout.places):
         drawn = draw_panel(axes, dataset, variable, masks[variable], at, looks, style.prepare or (lambda line: line))
         shown.append(Panel(axes, variable, drawn))
-    notes = frame(dataset, shown, layout, style)
+    notes = frame(dataset, shown, style)
     for panel in shown:
         if not panel.axes.lines:
             panel.axes.text(0.5, 0.5, "no run yet", transform=panel.axes.transAxes, ha="center", va="center",
@@ -134,7 +134,7 @@ def seeds_note(seeds):
 
 # ---- scales ----
 
-def frame(dataset, panels, layout, style):
+def frame(dataset, panels, style):
     """Sets the scales and ranges of all panels. Returns notes on what they leave out, and which they share."""
     groups = {}
     for panel in panels:
@@ -145,14 +145,14 @@ def frame(dataset, panels, layout, style):
     if style.alike_scale:
         same_scale(every)
     for group in groups.values():
-        lost, shared = frame_group(group, layout.shape[1], style.most)
+        lost, shared = frame_group(group, style.most)
         beyond, is_one = beyond + lost, is_one and shared
     notes = [f"Panels are cut at {style.most} times the median start value; {lines_text(beyond)} beyond."] if beyond \
         else [] if is_one else [OWN_RANGES]
     if style.within:
         notes.append(cut_at(every, *style.within))
     for group in groups.values():
-        label_once([panel.axes for panel in group if panel.axes.lines], layout.shape[1])
+        label_once([panel.axes for panel in group if panel.axes.lines])
     return notes
 
 
@@ -172,7 +172,7 @@ def scale_group(dataset, group, most):
                      any(is_linear(dataset[panel.variable]) for panel in group))
 
 
-def frame_group(group, columns, most):
+def frame_group(group, most):
     """Sets the limits of the panels of a group; cuts them if few values lie far beyond. Returns (the number of lines
     cut, whether all panels have the same range)."""
     panels, lines = [panel.axes for panel in group], lines_of(group)
@@ -187,7 +187,7 @@ def frame_group(group, columns, most):
         return beyond, True
     rows = {}
     for axes in panels:
-        rows.setdefault(axes.get_subplotspec().num1 // columns, []).append(axes)
+        rows.setdefault(look.place_of(axes)[0], []).append(axes)
     return 0, share(list(rows.values()))
 
 
@@ -217,7 +217,7 @@ def end_of(lines, most):
 
 def dress(panels, layout, dataset, style, variables):
     """Titles and labels of the panels."""
-    rows, columns = layout.shape
+    columns = layout.shape[1]
     several = len(layout.places) > 1 and len({variable for _, variable in layout.places}) > 1
     sides = look.side_titles(layout.sides, layout.height)
     for place, (at, variable) in enumerate(layout.places):
@@ -233,7 +233,7 @@ def dress(panels, layout, dataset, style, variables):
             axes.set_ylabel("\n".join(look.wrap(layout.titles[place], layout.height - 0.1)))
     words = style.whole if several else style.alone(dataset, variables[0])
     if words:
-        look.name_rows(panels[0, 0].figure, words, rows, None if layout.sides else panels[0, 0])
+        look.name_rows(panels[0, 0].figure, words, None if layout.sides else panels[0, 0])
     look.name_axes(panels, len(layout.places), look.label(dataset.step))
 
 

@@ -7,7 +7,7 @@ from matplotlib import rc_context
 from matplotlib.collections import Collection, QuadMesh
 from matplotlib.lines import Line2D
 
-from .look import style
+from .canvas import style
 
 LARGEST_SVG = 800_000  # bytes; a larger figure has its many cells or dots as pixels, or becomes a PNG
 MANY = 400  # cells, or dots, of one part of a figure

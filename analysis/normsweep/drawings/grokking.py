@@ -32,7 +32,7 @@ def grokking(dataset):
     if not has_grokked(dataset):
         return None
     everything = list(runs.combinations(dataset, runs.others_of(dataset, DECAY)))
-    shown = runs.thinned_along(everything, ROWS)
+    shown = runs.thinned_along(everything, look.most_rows(ROWS, 3))
     with look.style():
         figure, handles = draw([(runs.text(dataset, at), dataset.isel(at)) for at in shown])
         return finished("grokking", CAPTION, figure, dataset, handles,
@@ -47,7 +47,7 @@ def together(sweeps):
     drawn = {name: dataset for name, dataset in sweeps.items() if is_over_decay(dataset)}
     rows = [(look.plain(", ".join(filter(None, (name, runs.text(dataset, at))))), dataset.isel(at))
             for name, dataset in drawn.items() for at in runs.combinations(dataset, runs.others_of(dataset, DECAY))]
-    shown = runs.thinned(rows, ROWS)
+    shown = runs.thinned(rows, look.most_rows(ROWS, 3))
     lost = [look.plain(name) for name in sweeps if name not in drawn]
     with look.style():
         figure, handles = draw(shown)

@@ -82,7 +82,7 @@ def top_singular(dataset):
         if scale:
             bar = look.add_bar(figure, ScalarMappable(scale, colours.scale_of(RATE)),
                                ax=panels.ravel()[:len(kinds)].tolist())
-            bar.set_label(look.label(dataset[RATE]))
+            look.name_bar(bar, look.label(dataset[RATE]))
         count = int(there.sum())
         notes = [f"{runs.count_text(count, count)}.",
                  f"A mark is the geometric mean over layers{' and seeds' * (REPEAT in over)}, "

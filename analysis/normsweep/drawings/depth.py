@@ -39,7 +39,8 @@ def over_layers(dataset, name, variables, caption, prepare=None, labels=None, ma
     if not variables:
         return None
     with look.style():
-        rows, note = runs.one_each(dataset, variables[0], count if len(variables) == 1 else count // 2)
+        count = look.most_rows(count if len(variables) == 1 else count // 2, len(variables))
+        rows, note = runs.one_each(dataset, variables[0], count)
         looks = layer_looks(dataset.sizes["layer"])
         figure, panels = look.sheet(len(rows), len(variables), height=1.2 if len(rows) > 1 else 2.3, sharex=True,
                                     sharey=shared)
@@ -75,7 +76,7 @@ def title(axes, run, words, column, row, variables, columns):
     if variables == 1:
         axes.set_title(look.title(run, columns, is_labelled=True))
         if column == row == 0:
-            look.name_rows(axes.figure, words, axes.get_gridspec().nrows, axes)
+            look.name_rows(axes.figure, words, axes)
         return
     axes.set_title(look.column_title(words.replace("\n", " "), columns) if row == 0 else "")
     axes.set_ylabel(run if column == 0 else "")
@@ -93,7 +94,7 @@ def layer_legend(figure, panels, dataset, looks):
     if len(looks) <= NAMED:
         return [Line2D([], [], label=f"layer {layer}", **style) for layer, style in zip(dataset.layer.values, looks)]
     bar = look.add_bar(figure, ScalarMappable(Normalize(0, len(looks) - 1), colours.OTHER_AXIS), ax=panels)
-    bar.set_label(look.label(dataset.layer))
+    look.name_bar(bar, look.label(dataset.layer))
     return []
 
 
@@ -120,7 +121,7 @@ def tensors(dataset):
     if not has_steps(dataset, "tensor_norm", "layer", "tensor"):
         return None
     with look.style():
-        chosen, note = runs.representatives(dataset, "tensor_norm", 3)
+        chosen, note = runs.representatives(dataset, "tensor_norm", look.most_rows(3, 2))
         layers = runs.thinned(range(dataset.sizes["layer"]), 2)
         looks = tensor_looks(dataset)
         kinds = [list(dataset.tensor.values).index(kind) for kind in looks]
@@ -141,7 +142,7 @@ def tensors(dataset):
         for axes in panels.ravel():
             look.reference_line(axes, 1)
         look.name_axes(panels, panels.size, look.label(dataset.step))
-        figure.supylabel(look.with_unit("norm relative to its start"), fontsize=look.SIZE)
+        look.name_rows(figure, look.with_unit("norm relative to its start"))
         handles = [Line2D([], [], label=kind, **style) for kind, style in looks.items()]
         notes = [note, common, "Biases, which may start at 0, are left out.", OWN_RANGES if len(chosen) > 1 else ""]
         return finished("norms-by-tensor", "The norm of each kind of tensor.", figure, dataset, handles, notes)

@@ -77,7 +77,8 @@ def counted(dataset, found):
 def panels_of(dataset, draw, x, is_wide=False):
     """A panel for each representative run, each with a scale of its own, as they differ by orders of magnitude; fewer
     below each other if they are wide."""
-    chosen, note = runs.representatives(dataset, SUM, MOST_PANELS // 2 if is_wide else MOST_PANELS)
+    most = look.most_rows(MOST_PANELS // 2, 1) if is_wide else look.most_panels(MOST_PANELS, 2)
+    chosen, note = runs.representatives(dataset, SUM, most)
     shape = (len(chosen), 1) if is_wide else look.crowd(len(chosen))
     figure, panels = look.sheet(*shape, height=1.8 if len(chosen) > 1 else 2.6)
     titles, common = runs.titles(dataset, chosen)
@@ -165,7 +166,7 @@ def along_boundary(dataset):
     shares = dataset.sweep.forces_at_boundary().compute()
     others = runs.others_of(dataset, *phase_axes(dataset))
     combinations = [at for at in runs.combinations(dataset, others) if np.isfinite(shares.isel(at)).any()]
-    shown = runs.thinned_along(combinations, MOST_PANELS)
+    shown = runs.thinned_along(combinations, look.most_panels(MOST_PANELS, 2))
     if not shown:
         return None
     with look.style():
@@ -232,7 +233,7 @@ def largest(dataset):
         return cells.over_plane(dataset, "forces-plane", [LARGEST], caption, note=" ".join(filter(None, notes)))
     known = codes != NO_FORCE
     combinations = [at for at in runs.combinations(dataset, runs.others_of(dataset, *plane)) if known.isel(at).any()]
-    shown = runs.thinned_along(combinations, phase.MOST_PANELS)
+    shown = runs.thinned_along(combinations, look.most_panels(phase.MOST_PANELS))
     if not shown:
         return None
     with look.style():

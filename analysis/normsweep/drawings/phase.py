@@ -69,7 +69,7 @@ class Phase:
         self.is_paper = tuple(self.plane) == phase_axes(dataset)
         self.is_timescale = TIMESCALE in self.plane
         self.combinations = list(runs.combinations(dataset, runs.others_of(dataset, *self.plane)))
-        self.shown = runs.thinned_along(self.combinations, MOST_PANELS)
+        self.shown = runs.thinned_along(self.combinations, look.most_panels(MOST_PANELS))
         self.averaged = [axis for axis in runs.axes_of(dataset) if axis == runs.REPEAT]
         self.legend = {}
         self.has_one_seed = self.has_slopes = False
@@ -236,10 +236,10 @@ class Phase:
 
     def add_bar(self, figure, panels, normaliser, spread, ends):
         bar = look.add_bar(figure, ScalarMappable(normaliser, colours.DIVERGING), ax=panels, extend=ends)
-        bar.set_label(LABEL)
+        look.name_bar(bar, LABEL)
         ticks = ([tick for tick in TICKS if abs(np.log(tick)) <= spread] if spread > 2 * LINEAR_BELOW
                  else 1 + np.linspace(-0.8 * spread, 0.8 * spread, 5))
-        ticks = with_room(np.asarray(ticks), normaliser, BAR_GAP / (figure.get_size_inches()[1] - 1))
+        ticks = with_room(np.asarray(ticks), normaliser, look.em(BAR_GAP) / (look.sheet_size()[1] - 1))
         digits = max(4, int(2 - np.log10(spread)) + 1)
         bar.set_ticks(np.log(ticks), labels=[scales.power(tick) if not 1e-3 <= tick <= 1e3 else f"{tick:.{digits}g}"
                                              for tick in ticks])

@@ -60,11 +60,11 @@ def of_layers(dataset, name, variables, caption, logarithmic=frozenset({"positio
     if not variables:
         return None
     with look.style():
-        chosen, note = runs.representatives(dataset, variables[0])
+        chosen, note = runs.representatives(dataset, variables[0], look.most_rows(6, len(variables)))
         figure, panels = look.sheet(len(chosen), len(variables), height=1.3 if len(chosen) > 1 else 2.1, sharex=True,
                                     sharey="col")
         titles, common = runs.titles(dataset, chosen)
-        sides = look.side_titles(titles, 1.3 - AROUND / len(titles))
+        sides = look.side_titles(titles, 1.3 - look.em(AROUND) / len(titles))
         for row, run, title in zip(panels, chosen, sides):
             for axes, variable in zip(row, variables):
                 draw_heads(axes, dataset[variable].isel(run))
@@ -128,6 +128,6 @@ def tokens(dataset):
         figure, panels, note = run_panels(dataset, "attended_histogram", draw, look.with_unit("positions attended"),
                                           height=height, single=height)
         bar = look.add_bar(figure, ScalarMappable(Normalize(0, 1), colours.ORDERED), ax=panels)
-        bar.set_label(look.with_unit("share of tokens"))
+        look.name_bar(bar, look.with_unit("share of tokens"))
         return finished("heads-by-token", "The share of tokens for which a head (row) of the saturated network attends "
                         "to a number of positions (column), at the last measured step.", figure, dataset, (), [note])

@@ -123,7 +123,7 @@ def panels_of_means(dataset, variables, draw, x, y):
     others = runs.others_of(dataset)
     parts = counting(dataset, variables)
     every = [at for at in runs.combinations(dataset, others) if runs.is_measured(parts.isel(at), variables[0])]
-    kept = runs.thinned(every, MOST_PANELS)
+    kept = runs.thinned(every, look.most_panels(MOST_PANELS, 2))
     figure, panels = look.sheet(*look.crowd(len(kept)), height=1.6 if len(kept) > 1 else 2.4, sharex=True, sharey=True)
     for axes, at in zip(panels.ravel(), kept):
         draw(axes, parts.isel(at))

@@ -45,7 +45,7 @@ def workers(dataset):
     with look.style():
         figure, panels = look.sheet(1, 1, height=height + 0.3)
         axes = panels[0, 0]
-        each = height / len(rows)
+        each = height * look.stretch() / len(rows)
         draw_idle(axes, found, row, bounds, each)
         handles = draw_bars(axes, found, row, begin, end, each) + [Patch(color=IDLE, label="idle")]
         again = found.attempts > 1
@@ -65,7 +65,7 @@ def workers(dataset):
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlabel(f"time in sessions ({unit})")
         name_rows(axes, list(rows), each)
-        axes.set_title("\n".join(look.wrap(look.plain(str(found)), look.WIDTH - 1.2)))
+        axes.set_title("\n".join(look.wrap(look.plain(str(found)), look.sheet_size()[0] - look.em(1.2))))
         return finished("workers", CAPTION, figure, dataset, handles, notes(found, len(rows), again))
 
 

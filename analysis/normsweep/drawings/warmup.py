@@ -31,7 +31,7 @@ def warmup(dataset):
     with look.style():
         dataset = dataset.sortby(STEPS)
         combinations = list(runs.combinations(dataset, runs.others_of(dataset, STEPS, PLACE)))
-        shown = runs.thinned_along(combinations, PANELS)
+        shown = runs.thinned_along(combinations, look.most_panels(PANELS, 2))
         places = list(runs.combinations(dataset, [axis for axis in (PLACE,) if axis in runs.axes_of(dataset)]))
         shape = look.crowd(len(shown), 2)
         figure, panels = look.sheet(*shape, height=1.8, sharex=True, sharey=True)
