@@ -10,13 +10,8 @@ OPTIMISERS = next(row for row in tables()["parameters"] if row["name"] == "optim
 PLACES = {  # file: what stands there for an optimiser
     "tests/reference_optimisers.py": '    "{word}": Optimiser(',
     "tests/model/optimisers/test_equilibrium.c": "OPTIMISER_{upper}",
-<<<<<<< HEAD
     "docs/optimisers.md": "\n| `{word}` | ",
     "analysis/normsweep/drawings/colours.py": '"{word}"',
-=======
-    "docs/sweeping.md": "\n| `{word}` | ",
-    "analysis/normsweep/drawings/colours.py": '"{word}"',
->>>>>>> bb7ec547 (Figures bend: a canvas with width, letters and style; normsweep.drawings draws, normsweep.figures has the functions)
 }
 
 
