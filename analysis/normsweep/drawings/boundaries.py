@@ -51,10 +51,11 @@ def boundaries(dataset):
         handles = [Line2D([], [], label=runs.text(dataset, at), **style_of(dataset, at, i))
                    for i, at in enumerate(shown)]
         repeated = dataset.sizes.get(runs.REPEAT, 1) > 1
+        bars = "; bars are the range over them" * look.shows("range")
         notes = [runs.counted(dataset, "norm_growth"), runs.timescale_note(dataset),
                  f"Norms grow {'above' if runs.timescale_note(dataset) else 'below'} a line.",
                  GAP if any(has_gap(logs[tuple(at.values())]) for at in shown) else "",
-                 "Geometric means over seeds; bars are the range over them." if repeated else "",
+                 f"Geometric means over seeds{bars}." if repeated else "",
                  runs.left_out(dataset, shown, combinations)]
         return finished("boundaries", f"The boundary between growing and shrinking norms by {runs.names_text(others)}.",
                         figure, dataset, handles, notes)
@@ -75,7 +76,7 @@ def draw_line(axes, logs, style):
     others = [dim for dim in logs.dims if dim != "learning_rate"]
     rates, middle = logs.learning_rate.values, np.exp(logs.mean(others).values)
     axes.plot(rates, middle, **style)
-    if others and int(logs.notnull().sum(others).max()) > 1:
+    if look.shows("range") and others and int(logs.notnull().sum(others).max()) > 1:
         ends = [np.exp(logs.min(others).values), np.exp(logs.max(others).values)]
         axes.errorbar(rates, middle, [middle - ends[0], ends[1] - middle], color=style["color"], **ERROR)
 

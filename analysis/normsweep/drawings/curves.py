@@ -105,7 +105,7 @@ class UnigramLevel:
         return sorted(set(scales.finite([self.dataset.unigram_loss.isel(run).values for run in shown])))
 
     def __call__(self, axes, variable, shown):
-        if variable != "valid_loss":
+        if variable != "valid_loss" or not look.shows("unigram"):
             return
         levels = self.levels_of(shown)
         for level in levels if len(levels) <= 3 else ():

@@ -96,7 +96,7 @@ def plane(dataset, name, variable, zeros, caption):
 
 def add_lines(axes, part, names, zeros, handles):
     """Draws the line on which each variable is 0, where it changes its sign, on a white one that sets it off."""
-    for (variable, label), colour, dash in zip(zeros.items(), LINES, colours.DASHES):
+    for (variable, label), colour, dash in zip(zeros.items() if look.shows("zeros") else (), LINES, colours.DASHES):
         values = cells.map_of(part, variable, names)
         seen = scales.finite([values.values])
         if not len(seen) or not seen.min() < 0 < seen.max():
@@ -120,7 +120,7 @@ def sign_notes(dataset, zeros):
 def add_lowest(axes, part, names, handles):
     loss = loss_of(part)
     values = cells.map_of(part, loss, names) if loss and cells.has_values(part, loss) else None
-    if values is None:
+    if values is None or not look.shows("lowest"):
         return
     row, column = np.unravel_index(np.nanargmin(values.values), values.shape)
     axes.plot(cells.scale(values[names[0]]).centres[column], cells.scale(values[names[1]]).centres[row], **LOWEST)

@@ -96,7 +96,7 @@ def handles_of(found, whole):
     there = [force for force in LOOKS if np.isfinite(found.sel(force=force)).any()]
     names = MEANING if CHANCE in there else {**MEANING, PULL: WITH_CHANCE}
     return [Patch(label=names[force], linewidth=0.5, **LOOKS[force]) for force in there] + [
-        Line2D([], [], label=whole, **WHOLE)]
+        Line2D([], [], label=whole, **WHOLE)] * look.shows("sum")
 
 
 def both_sides(values):
@@ -119,7 +119,8 @@ def over_steps(dataset):
         for i, force in enumerate(LOOKS):
             for edge in (above, below):
                 axes.fill_between(step, edge[i - 1] if i else 0 * edge[0], edge[i], linewidth=0, **LOOKS[force])
-        axes.plot(step, values.sum("force", skipna=True), **WHOLE)
+        if look.shows("sum"):
+            axes.plot(step, values.sum("force", skipna=True), **WHOLE)
 
     with look.style():
         figure, note = panels_of(dataset, draw, look.label(dataset.step))
@@ -144,7 +145,8 @@ def by_tensor(dataset):
         begin, end = both_sides(values.values)
         for i, force in enumerate(LOOKS):
             axes.bar(places, end[i] - begin[i], 0.7, begin[i], linewidth=0, **LOOKS[force])
-        axes.hlines(values.sum("force", skipna=True), places - 0.42, places + 0.42, zorder=3, **WHOLE)
+        if look.shows("sum"):
+            axes.hlines(values.sum("force", skipna=True), places - 0.42, places + 0.42, zorder=3, **WHOLE)
         axes.set_xticks(places, values.tensor.values, rotation=90)
         axes.use_sticky_edges = False  # bars end within the frame
         axes.margins(x=0.02, y=0.08)
@@ -181,9 +183,10 @@ def along_boundary(dataset):
         names = MEANING if CHANCE in drawn else {**MEANING, PULL: WITH_CHANCE}
         handles = [Line2D([], [], label=names[force], **line_of(force)) for force in LOOKS if force in drawn]
         repeated = dataset.sizes.get(runs.REPEAT, 1) > 1
+        bars = "; bars are the range over them" * look.shows("range")
         notes = [counted(dataset, dataset.sweep.forces()),
                  "They sum to 1, what decay takes away, where the norm of these layers stops growing.",
-                 "Means over seeds; bars are the range over them." if repeated else "",
+                 f"Means over seeds{bars}." if repeated else "",
                  runs.left_out(dataset, shown, combinations), *unknown_notes(dataset, dataset.sweep.forces())]
         return finished("forces-boundary", "What adds to the square of the norm along the boundary of growth, as a "
                         "share of what decay takes away in the whole run.", figure, dataset, handles, notes)
@@ -204,7 +207,7 @@ def draw_shares(axes, shares):
             continue
         drawn.add(force)
         axes.plot(rates, middle, **line_of(force))
-        if others:
+        if others and look.shows("range"):
             ends = [middle - values.min(others).values, values.max(others).values - middle]
             axes.errorbar(rates, middle, ends, color=colour_of(force), linestyle="none", capsize=2, linewidth=0.8)
     axes.set_xscale("log")
@@ -267,7 +270,7 @@ def draw_largest(axes, part, plane):
     yield from (Patch(facecolor=shades[word], edgecolor="0.5", linewidth=0.5, label=meaning[word]) for word in words)
     if nearest.notnull().any():
         yield Patch(facecolor="0.8", edgecolor="0.5", linewidth=0.5, label="pale: not trained, as the nearest run")
-    if tuple(plane) == phase_axes(part) and rule(part).stops:
+    if tuple(plane) == phase_axes(part) and rule(part).stops and look.shows("boundary"):
         each = np.log10(crossings(part).each).sortby(plane[0])
         middle = each.mean([dim for dim in each.dims if dim != plane[0]]).values
         if np.isfinite(middle).any() and x.is_log and y.is_log:

@@ -138,7 +138,7 @@ def draw_theory(axes, part, norms):
     """The line of the theory through the mean of the last layers; False if it says nothing."""
     theory = scales.finite([part.gradient_depth_slope_theory.values])
     ends = [line.get_ydata()[-1] for line in axes.lines if len(line.get_ydata())]
-    if not len(theory) or not ends:
+    if not len(theory) or not ends or not look.shows("theory"):
         return False
     x = np.array([0, norms.sizes["layer"] - 1])
     axes.plot(x, np.exp(np.mean(np.log(ends)) - theory[0] * x), **THEORY)
@@ -186,7 +186,7 @@ def draw_last(axes, found, style, name):
     if np.isfinite(found.slope_error):
         label += f" ± {found.slope_error.item():.2f}"
     axes.errorbar(depths, norms, norms * errors, linewidth=1.1, capsize=2, label=label, **style)
-    if not np.isfinite(found.theory):
+    if not np.isfinite(found.theory) or not look.shows("theory"):
         return False
     logs = np.log(norms)
     axes.plot(depths, np.exp(logs.mean() + found.theory.item() * (np.log(depths) - np.log(depths).mean())), **THEORY)

@@ -61,7 +61,7 @@ def together(sweeps):
 
 def grey_note(rows, what):
     """What is grey, if there are several rows."""
-    return f"Grey: the runs of the other {what}." if len(rows) > 1 else ""
+    return f"Grey: the runs of the other {what}." if len(rows) > 1 and look.shows("others") else ""
 
 
 def notes(datasets):
@@ -94,7 +94,7 @@ def draw(rows):
         look.reference_line(line[0], LEVEL)
         draw_steps(line[1], dataset, "train_loss", named, shades)
         for j, (_, other, there) in enumerate(rows):
-            if i != j:
+            if i != j and look.shows("others"):
                 draw_decays(line[2], other, there, decays, None)
         draw_decays(line[2], dataset, found, decays, shades)
         line[0].set_ylabel(sides[i])

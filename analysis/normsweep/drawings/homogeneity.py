@@ -41,8 +41,9 @@ def homogeneity(dataset):
                        + look.with_unit("at scale 1000"))
         look.clear_rest(panels, len(shown))
         handles = {handle.get_label(): handle for handle in handles if handle.get_label()}
-        notes = [runs.counted(dataset, "homogeneity"), "Lines: mean over all runs of the same model; bands: standard "
-                 "deviation." if runs.REPEAT in runs.axes_of(dataset) else "",
+        bands = "; bands: standard deviation" * look.shows("bands")
+        notes = [runs.counted(dataset, "homogeneity"), f"Lines: mean over all runs of the same model{bands}."
+                 if runs.REPEAT in runs.axes_of(dataset) else "",
                  degrees_note(dataset) if beside else "", runs.left_out(dataset, shown, every)]
         return finished("homogeneity", "The cosine between the final states of an untrained model with every parameter "
                         "times a scale and with every parameter times 1000.", figure, dataset, handles.values(), notes)
@@ -89,7 +90,7 @@ def draw_line(axes, dataset, values, style):
     mean, spread = values.mean(others).values, values.std(others).values
     scale = dataset.scale.values
     axes.plot(scale, mean, **style)
-    if len(others) and np.nanmax(spread, initial=0) > 0:
+    if len(others) and np.nanmax(spread, initial=0) > 0 and look.shows("bands"):
         axes.fill_between(scale, mean - spread, mean + spread, color=style["color"], alpha=0.15, linewidth=0)
 
 

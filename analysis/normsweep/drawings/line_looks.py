@@ -31,7 +31,7 @@ class Looks:
             self.panel_axes = runs.others_of(dataset, self.colour_axis)
         self.there = self.order(mask)
         self.coloured = runs.thinned(self.there, self.most())
-        self.grey = runs.thinned([i for i in self.there if i not in self.coloured], MOST_GREY)
+        self.grey = runs.thinned([i for i in self.there if i not in self.coloured], MOST_GREY * look.shows("grey"))
 
     def order(self, mask):
         """The indices of the values of the colour axis that have runs: numbers ascending, words as they stand."""

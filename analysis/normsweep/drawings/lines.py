@@ -121,7 +121,7 @@ def draw_group(axes, step, style, lines):
         return
     table = table[:, seen]
     axes.plot(step[seen], np.nanmedian(table, axis=0), **style, marker="." if seen.sum() == 1 else "")
-    if len(lines) > 1 and style is not OTHERS:
+    if len(lines) > 1 and style is not OTHERS and look.shows("bands"):
         axes.fill_between(step[seen], np.nanmin(table, axis=0), np.nanmax(table, axis=0), color=style["color"], **BAND)
 
 
@@ -129,7 +129,8 @@ def seeds_note(seeds):
     """What draw_group draws. seeds: how many each line has."""
     most = max(seeds, default=1)
     some = f"{most}" if min(seeds) == most else f"up to {most}"
-    return f"Lines are medians over {some} seeds; bands are the range over them." if most > 1 else ""
+    bands = "; bands are the range over them" * look.shows("bands")
+    return f"Lines are medians over {some} seeds{bands}." if most > 1 else ""
 
 
 # ---- scales ----

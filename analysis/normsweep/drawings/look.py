@@ -300,7 +300,8 @@ REFERENCE = {"color": "black", "linewidth": 0.8, "linestyle": ":"}
 
 def reference_line(axes, y):
     """A dotted line at y, which separates growth from shrinkage or one direction from the other."""
-    axes.axhline(y, **REFERENCE)
+    if shows("reference"):
+        axes.axhline(y, **REFERENCE)
 
 
 def save(figure, path):

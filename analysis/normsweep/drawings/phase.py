@@ -44,6 +44,11 @@ SLOPES = {  # dynamics: style of the line whose slope they have, their name
     for dynamics, dash, name in ((ALIGNED, "--", "aligned"), (ORTHOGONAL, "-.", "misaligned"))}
 RANGE = {"color": "black", "linestyle": "none", "zorder": 3.2}  # over repeats: a bar with an end on either side
 DEFAULT, SOME = colours.DEFAULT, colours.SOME
+OVERLAYS = {
+    "boundary": "the line of no growth", "brackets": "the bars between the runs on either side of it",
+    "range": "its range over seeds", "predicted": "the boundaries predicted from one run and from two",
+    "slopes": "the slopes of aligned and misaligned steps", "defaults": "PyTorch's defaults",
+    "diverged": "the crosses where some runs diverged"}
 
 
 def phase(dataset):
@@ -153,14 +158,14 @@ class Phase:
         defaults = [np.log10(runs.PYTORCH_DEFAULT[axis]) for axis in self.plane]
         if x.is_log and y.is_log and all(
                 is_inside(places, values[axis], default)
-                for places, axis, default in zip((x, y), self.plane, defaults)):
+                for places, axis, default in zip((x, y), self.plane, defaults)) and look.shows("defaults"):
             axes.plot(*defaults, **DEFAULT)
             self.legend.setdefault("default", Line2D([], [], label="PyTorch's defaults", **DEFAULT))
         return slope
 
     def mark_partly_diverged(self, axes, part, x, y):
         """Draws a small cross where some repeats diverged and others did not."""
-        if not self.averaged:
+        if not self.averaged or not look.shows("diverged"):
             return
         order = list(self.plane[::-1])
         some = (part.sweep.diverged.any(self.averaged) & part.sweep.done.any(self.averaged)).transpose(*order)
@@ -179,19 +184,22 @@ class Phase:
         known = np.isfinite(middle)
         if not known.any():
             return ""
-        axes.plot(x.centres, middle, **{**BOUNDARY, "marker": ""})  # a gap at a learning rate without a boundary
-        axes.plot(x.centres, middle, **{**BOUNDARY, "linestyle": "none", "zorder": 3.4})  # above the range
-        self.legend.setdefault("no growth", Line2D([], [], label="no growth", **BOUNDARY))
-        self.add_brackets(axes, found, x)
-        if others and int(each.notnull().sum(others).max()) > 1:
+        if look.shows("boundary"):
+            axes.plot(x.centres, middle, **{**BOUNDARY, "marker": ""})  # a gap at a learning rate without a boundary
+            axes.plot(x.centres, middle, **{**BOUNDARY, "linestyle": "none", "zorder": 3.4})  # above the range
+            self.legend.setdefault("no growth", Line2D([], [], label="no growth", **BOUNDARY))
+        if look.shows("brackets"):
+            self.add_brackets(axes, found, x)
+        if look.shows("range") and others and int(each.notnull().sum(others).max()) > 1:
             self.add_range(axes, x, logs.where(each.notnull().sum(others) > 1), others)
-        self.add_predicted(axes, part, x)
+        if look.shows("predicted"):
+            self.add_predicted(axes, part, x)
         if found.slope_points < 2:
             return ""
         spread = ONE_SEED if found.slope_repeats < 2 else (
             f", 95 % interval {fixed(found.slope_low)} to {fixed(found.slope_high)}")
         text = f"measured slope {fixed(found.slope)}{spread}"
-        if is_held(part):
+        if is_held(part) or not look.shows("slopes"):
             return text
         anchor = rates[known].mean(), middle[known].mean()
         self.has_slopes = True

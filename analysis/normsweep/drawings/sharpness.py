@@ -48,8 +48,9 @@ def sharpness(dataset):
 
     def draw(axes, run):
         for name in names:
-            for values, (style, _) in ((dataset[name].isel(run).values, VALUES[name]),
-                                       (limit(dataset, run, name), LIMITS[name])):
+            drawn = [(dataset[name].isel(run).values, VALUES[name])]
+            drawn += [(limit(dataset, run, name), LIMITS[name])] if look.shows("limits") else []
+            for values, (style, _) in drawn:
                 seen = np.isfinite(values)
                 axes.plot(dataset.step.values[seen], values[seen], **style)
         scales.scale_y(axes, [line.get_ydata() for line in axes.lines])
@@ -59,6 +60,6 @@ def sharpness(dataset):
         figure, _, note = run_panels(dataset, "critical_sharpness", draw, look.label(dataset.step),
                                      look.with_unit("sharpness"), height=1.8)
         handles = [Line2D([], [], label=words, **style)
-                   for name in names for style, words in (VALUES[name], LIMITS[name])]
+                   for name in names for style, words in (VALUES[name], LIMITS[name])[:1 + look.shows("limits")]]
         return finished("critical-sharpness", "Critical sharpness beside the largest eigenvalue, over the steps.",
                         figure, dataset, handles, [note, MEANING, P * ("hessian_preconditioned" in names)])

@@ -138,7 +138,7 @@ def draw_line(axes, places, marks):
     """In proportion to the ratio, through the middle of the marks that are not dead."""
     level = (marks["middle"] / places).where(marks["dead"] != 1)
     found, ends = scales.finite([level.values]), scales.finite([places.values])
-    if len(found):
+    if len(found) and look.shows("proportion"):
         ends = np.array([ends.min(), ends.max()])
         axes.plot(ends, np.exp(np.median(np.log(found))) * ends, zorder=1, **LINE)
 
@@ -149,7 +149,7 @@ def legend(dataset, shown, drawn):
              for i, at in enumerate(shown) if len(shown) > 1]
     kinds = [Line2D([], [], marker="o", color="0.3", fillstyle=fill, markerfacecoloralt="white", label=label, **MARK)
              for fill, label in (("left", "some are dead"), ("none", "dead")) if fill in drawn]
-    return [Line2D([], [], **LINE), *kinds, *words]
+    return [Line2D([], [], **LINE)] * look.shows("proportion") + [*kinds, *words]
 
 
 def ranks(dataset):

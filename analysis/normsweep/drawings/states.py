@@ -76,7 +76,8 @@ def ends(values):
 
 def saturation(dataset):
     """After each layer and at the output layer's input, at the first (open) and the last (filled) step."""
-    kinds = [kind for kind in KINDS if runs.is_measured(dataset, kind, "step", "layer")]
+    kinds = [kind for kind in KINDS if runs.is_measured(dataset, kind, "step", "layer")
+             and (kind == "saturation" or look.shows("hard"))]
     if not kinds:
         return None
     names = [*map(str, dataset.layer.values), "final"]

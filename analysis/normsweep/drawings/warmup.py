@@ -106,7 +106,7 @@ def dress(axes, dataset, title):
     axes.set_title(title)
     axes.set_xticks(range(dataset.sizes[STEPS]), [scales.number(value) for value in dataset[STEPS].values])
     axes.set_xlim(-0.5, dataset.sizes[STEPS] - 0.5)
-    for level in levels(dataset)[:3]:
+    for level in levels(dataset)[:3 * look.shows("unigram")]:
         axes.axhline(level, **LEVEL)
     look.grid(axes)
 
@@ -114,6 +114,6 @@ def dress(axes, dataset, title):
 def legend(dataset, places, seen):
     handles = [Line2D([], [], label=runs.text(dataset, at), **line_look(dataset, at, i))
                for i, at in enumerate(places) if at]
-    handles += [Line2D([], [], label="unigram level", **LEVEL)] * bool(levels(dataset))
+    handles += [Line2D([], [], label="unigram level", **LEVEL)] * (look.shows("unigram") and bool(levels(dataset)))
     return handles + [Line2D([], [], label=word, color="0.3", linestyle="", **style)
                       for word, style in MARKS.items() if word in seen]

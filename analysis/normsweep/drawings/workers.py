@@ -56,7 +56,7 @@ def workers(dataset):
         later = 0
         for place in np.unique(found.session):
             inside = row[found.session == place]
-            if not (np.isin(row, inside) & (begin < bounds[0][place])).any():
+            if not look.shows("sessions") or not (np.isin(row, inside) & (begin < bounds[0][place])).any():
                 continue  # the first one of these workers
             later += 1
             axes.vlines(bounds[0][place], inside.min() - 0.5, inside.max() + 0.5, zorder=5, **BORDER)
