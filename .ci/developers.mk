@@ -2,7 +2,7 @@
 # its own targets use check_programs and programs.
 DEVELOPERS = check-thorough check-all check-python check-slurm check-openmpi5 check-hosts check-dist wheel check-wheel \
 	faults simulate parity parity-trained early-ends inject fuzz coverage setup bench-sweeps bench-scale bench-boundary \
-	programs flags
+	results programs flags
 
 # Every program of these variants has one more file.
 leaks = $(if $(findstring -fsanitize,$(variant)),tests/leaks.c)
@@ -173,6 +173,14 @@ bench-scale:
 	$(SAY_ROOT)
 	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/scale
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4 xarray)" tests/scale.py
+
+## results: train the small variants behind docs/results again, compare the numbers (STUDIES='figure6', TEXT=folder)
+results:
+	$(SAY_ROOT)
+	@.ci/setup build figures
+	@$(MAKE_ALL) $(BUILD)/normsweep
+	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4 xarray)" docs/results/rerun.py $(STUDIES) \
+		$(TEXT:%=--text %)
 
 ## bench-boundary: measure the time to a boundary against bisection and python-adaptive (PYTORCH=python, ROUNDS=3)
 bench-boundary:

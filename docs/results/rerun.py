@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Runs the studies behind the results again, and compares their numbers with those that the pages rest on.
+
+A study is a file of this folder, NAME.py: SWEEPS, the sweeps that it trains, and numbers(), which computes from their
+datasets what the pages say. NAME.csv has these numbers as they were, each with an interval. A number that falls out of
+its interval is printed. Datasets are kept in a folder; those that are complete are not trained again.
+"""
+
+import argparse
+import csv
+import importlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from study import COLUMNS, PROJECT
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "analysis"))
+TEXT = re.compile(r"\b[\w.]+\.(?:tokens|de|en)\b")
+
+
+def main():
+    arguments = parse()
+    studies = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("rerun", "study"))
+    for name in arguments.study:
+        if name not in studies:
+            sys.exit(f"rerun: no study {name}; there are {', '.join(studies)}")
+    arguments.keep.mkdir(parents=True, exist_ok=True)
+    differing = sum(rerun(name, arguments) for name in arguments.study or studies)
+    return 1 if differing else 0
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("study", nargs="*", help="the studies to run (default: all)")
+    parser.add_argument("--text", type=pathlib.Path, metavar="FOLDER", default=PROJECT / "sweeps",
+                        help="the folder of wiki.valid.tokens, wiki.test.tokens, val.de and val.en (default: sweeps)")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", default=PROJECT / "build" / "results",
+                        help="the folder of the datasets (default: build/results)")
+    parser.add_argument("--write", action="store_true", help="write the numbers instead of comparing them")
+    return parser.parse_args()
+
+
+def rerun(name, arguments):
+    """Trains the sweeps of a study and compares its numbers. Returns how many differ."""
+    study = importlib.import_module(name)
+    missing = sorted(file for words in study.SWEEPS.values() for file in texts(words)
+                     if not (arguments.text / file).exists())
+    if missing:
+        print(f"{name}: skipped: {arguments.text} has no {', '.join(dict.fromkeys(missing))}", flush=True)
+        return 0
+    from normsweep import open_sweep
+    datasets = {key: open_sweep(train(f"{name}-{key}", words, arguments)) for key, words in study.SWEEPS.items()}
+    found = list(study.numbers(**datasets))
+    table = HERE / f"{name}.csv"
+    if arguments.write:
+        write(table, found)
+        print(f"{name}: {len(found)} numbers written", flush=True)
+        return 0
+    return report(name, found, read(table))
+
+
+def texts(words):
+    return [file for word in words if word.startswith("train_text=") or word.startswith("valid_text=")
+            for file in TEXT.findall(word)]
+
+
+def train(name, words, arguments):
+    """Trains one sweep as far as it is not trained yet. Returns the path of its dataset."""
+    output = arguments.keep / f"{name}.nc"
+    build = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build"))
+    words = [TEXT.sub(lambda match: str(arguments.text.resolve() / match[0]), word)
+             if word.startswith(("train_text=", "valid_text=")) else word for word in words]
+    log = output.with_suffix(".log")
+    with open(log, "w") as file:
+        status = subprocess.run([build / "normsweep", "run", *words, "-o", output], stdout=file, stderr=file).returncode
+    if status:
+        sys.exit(f"rerun: {name}: normsweep ended with {status}; see {log}")
+    return output
+
+
+def write(path, found):
+    with open(path, "w", newline="") as file:
+        rows = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        rows.writeheader()
+        rows.writerows({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()}
+                       for row in found)
+
+
+def read(path):
+    """{name of a number: its row}."""
+    with open(path, newline="") as file:
+        return {row["number"]: {key: float(value) if key in ("value", "low", "high") else value
+                                for key, value in row.items()} for row in csv.DictReader(file)}
+
+
+def report(name, found, known):
+    """Prints what differs. Returns how many numbers that are."""
+    new = {row["number"]: row for row in found}
+    lines = [f"    {key}: {new[key]['value']:.4g}, was {row['value']:.4g}, {row['low']:.4g} to {row['high']:.4g} "
+             f"({row['interval']})" for key, row in known.items() if key in new and not agrees(new[key], row)]
+    lines += [f"    {key}: not computed any more" for key in known if key not in new]
+    lines += [f"    {key}: {row['value']:.4g}, new" for key, row in new.items() if key not in known]
+    print("\n".join([f"{name}: {len(known) - len(lines)} of {len(known)} numbers agree", *lines]), flush=True)
+    return len(lines)
+
+
+def agrees(row, known):
+    """Does a number lie in the interval that it had, to the digits of the file?"""
+    if known["value"] != known["value"]:
+        return row["value"] != row["value"]
+    room = 1e-5 * max(abs(known["low"]), abs(known["high"]))
+    return known["low"] - room <= row["value"] <= known["high"] + room
+
+
+if __name__ == "__main__":
+    sys.exit(main())

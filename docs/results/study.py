@@ -1,0 +1,68 @@
+"""What the studies of this folder share: the commands of their sweeps, and numbers with their intervals."""
+
+import pathlib
+import re
+import shlex
+
+import numpy as np
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+COLUMNS = ("number", "value", "low", "high", "interval")
+
+
+def small(sweep, *settings):
+    """The command of a study's sweep: the one for the small variant in the header of sweeps/SWEEP.yaml, and more
+    settings, which overrule those."""
+    path = PROJECT / "sweeps" / f"{sweep}.yaml"
+    command = re.search(r"^# Small .*\n(?:# .*\n)*?# +(normsweep run (?:.*\\\n)*.*)$", path.read_text(), re.M)[1]
+    words = shlex.split(re.sub(r"\\\n# *", "", command))
+    given = [word for key, word in zip(words, words[1:]) if key == "--set"]
+    return [str(path), *(word for setting in (*given, *settings) for word in ("--set", setting))]
+
+
+def whole(sweep, *settings):
+    """The same of the whole sweep."""
+    return [str(PROJECT / "sweeps" / f"{sweep}.yaml"), *(word for setting in settings for word in ("--set", setting))]
+
+
+def number(name, value, low, high, interval):
+    """A number of a study, and the interval from which no rerun should take it. interval: what that is, in words."""
+    return dict(zip(COLUMNS, (name, float(value), float(low), float(high), interval)))
+
+
+def count(name, value):
+    """A number that a rerun should give exactly."""
+    return number(name, value, value, value, "exact")
+
+
+def of_range(name, values):
+    """The mean of the values of several seeds, and their range."""
+    values = [float(value) for value in values]
+    return number(name, sum(values) / len(values), min(values), max(values), f"range of {len(values)} seeds")
+
+
+def compared(name, found, variable="norm_growth"):
+    """The mean change of a variable over cells, from normsweep.compare(), and the boundary's at each learning rate."""
+    change = f"{variable}_mean_{'ratio' if f'{variable}_mean_ratio' in found else 'difference'}"
+    yield of_pairs(f"{name}: {variable}", found, change)
+    if variable == "norm_growth":
+        yield count(f"{name}: pairs of runs in other phases", found.phase_differs.sum())
+    if variable == "norm_growth" and "boundary_ratio" in found:
+        for rate in found.learning_rate.values:
+            yield of_pairs(f"{name}: boundary at rate {rate:.3g}", found.sel(learning_rate=rate), "boundary_ratio")
+
+
+def of_pairs(name, found, change):
+    return number(name, *(found[key].item() for key in (change, f"{change}_low", f"{change}_high")), "95 % of pairs")
+
+
+def of_mean(name, values):
+    """The mean over seeds and Student's interval of 95 %."""
+    from normsweep import significance
+    found = significance.mean(np.asarray(values, dtype=float))
+    return number(name, found.value, found.low, found.high, f"95 % of {len(values)} seeds")
+
+
+def of_one(name, value, share=0.05):
+    """A number of one seed, which has no interval: `share` is what the rounding of another processor may change."""
+    return number(name, value, value - share * abs(value), value + share * abs(value), f"one seed, {share:.0%}")

@@ -1,0 +1,78 @@
+"""The pages of results: every number in a section that names a study is one of the study's, as NAME.csv has them, or a
+setting of its sweeps."""
+
+import csv
+import importlib
+import re
+import sys
+
+import pytest
+
+import documents
+from conftest import PROJECT
+
+RESULTS = PROJECT / "docs" / "results"
+STUDIES = sorted(path.stem for path in RESULTS.glob("*.csv"))
+PAGES = [documents.DOCS / "results.md", *sorted(RESULTS.glob("*.md"))]
+NUMBER = re.compile(r"[-\N{MINUS SIGN}]?(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w.]*\w)")
+# Years, and what is no result: the level of an interval, R², powers.
+NO_RESULT = re.compile(r"\b(?:19|20)\d\d\b|arXiv [\d.]+|\b95 %|[\^]-?[\d.]+|^#.*$", re.M)
+SMALL = 12  # whole numbers up to this one are written as they come: two layers, three seeds
+
+sys.path.insert(0, str(RESULTS))
+
+
+def rows(study):
+    with open(RESULTS / f"{study}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def sections():
+    """(page, heading, text, studies that it names)."""
+    for page in PAGES:
+        for part in re.split(r"^(?=##+ )", page.read_text(), flags=re.M):
+            named = re.findall(r"\]\((?:results/)?(\w+)\.py\)", part)
+            if named:
+                yield pytest.param(part, named, id=f"{page.stem}: {part.splitlines()[0].lstrip('# ')}")
+
+
+def numbers(text):
+    return [token.replace("\N{MINUS SIGN}", "-").replace(",", "") for token in NUMBER.findall(text)]
+
+
+def settings(study):
+    """The numbers in a study's file, in its sweeps, and in the names of its numbers."""
+    module = importlib.import_module(study)
+    texts = [(RESULTS / f"{study}.py").read_text(), *(row["number"] for row in rows(study))]
+    for words in module.SWEEPS.values():
+        texts += [(PROJECT / words[0]).read_text(), *words[1:]]
+    return {float(token) for text in texts for token in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", text)}
+
+
+def is_rounded(token, value):
+    """Is the number, as it is written, this value, or its percent, rounded? NaN is no number."""
+    digits = len(token.partition("e")[0].partition(".")[2])
+    if "e" in token:
+        return abs(float(token) - value) <= 0.051 * 10 ** (int(token.partition("e")[2]) - digits + 1)
+    return any(abs(abs(float(token)) - abs(shown)) <= 0.5001 * 10 ** -digits
+               for shown in (value, 100 * value, 100 * (value - 1), 1 / value if value else 0))
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_intervals_hold_their_numbers(study):
+    found = rows(study)
+    assert len({row["number"] for row in found}) == len(found) > 0
+    for row in found:
+        value, low, high = (float(row[key]) for key in ("value", "low", "high"))
+        assert low <= value <= high or value != value, row
+
+
+@pytest.mark.parametrize("text, studies", sections())
+def test_numbers_are_those_of_the_studies(text, studies):
+    values = [float(row[key]) for study in studies for row in rows(study) for key in ("value", "low", "high")]
+    known = set().union(*map(settings, studies))
+    text = NO_RESULT.sub(" ", re.sub(r"`[^`]*`|\]\([^)]*\)", " ", documents.outside_blocks(text)))
+    strange = [token for token in numbers(text)
+               if not any(is_rounded(token, value) for value in values) and float(token) not in known
+               and not (token.isdigit() and int(token) <= SMALL)]
+    assert not strange
