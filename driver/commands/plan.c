@@ -23,6 +23,8 @@
  * it, for tests, which do not judge the times. */
 #define SAMPLE_SECONDS 12
 
+#define BUSY_NAMED 0.1 /* share of the samples' time that other programs had */
+
 /* "12.3 MiB" */
 static const char *format_bytes(double bytes, char text[32])
 {
@@ -40,12 +42,26 @@ static const char *format_bytes(double bytes, char text[32])
 /* "1.5 minutes" */
 static const char *format_time(double seconds, char text[32])
 {
-    if (seconds < 120)
-        snprintf(text, 32, "%.3g s", seconds);
-    else if (seconds < 7200)
-        snprintf(text, 32, "%.3g minutes", seconds / 60);
-    else
-        snprintf(text, 32, "%.4g hours", seconds / 3600);
+    bool hours = seconds >= 7200, minutes = seconds >= 120;
+    double units = seconds / (hours ? 3600 : minutes ? 60 : 1);
+
+    snprintf(text, 32, units < 10 ? "%.2g %s" : "%.0f %s", units,
+        hours     ? "hours"
+        : minutes ? "minutes"
+                  : "s");
+    return text;
+}
+
+/* "1.5 to 1.8 minutes", "110 s to 2.4 minutes", "12 s" */
+static const char *format_times(struct span seconds, char text[64])
+{
+    char low[32], high[32];
+
+    format_time(seconds.low, low);
+    format_time(seconds.high, high);
+    bool same = strcmp(low, high) == 0, alike = strcmp(strchr(low, ' '), strchr(high, ' ')) == 0;
+    int length = same ? 0 : alike ? (int)strcspn(low, " ") : (int)strlen(low);
+    snprintf(text, 64, "%.*s%s%s", length, low, same ? "" : " to ", high);
     return text;
 }
 
@@ -166,7 +182,7 @@ static void print_sizes(const struct sweep *sweep, const struct corpus *corpus,
 
 static void print_times(const struct estimate *estimate, struct span step)
 {
-    char note[160], text[32];
+    char note[160], text[64];
 
     snprintf(note, sizeof(note), " ms, %lld of %lld kinds of run measured, %d at once",
         (long long)estimate->timed, (long long)estimate->group_count, estimate->at_once);
@@ -179,10 +195,15 @@ static void print_times(const struct estimate *estimate, struct span step)
             printf("%s%s %.1f %%", part ? ", " : "parts       ", cost_part_names[part],
                 100 * estimate->part[part]);
     putchar('\n');
-    printf("%-12s%s on %d worker%s", "time", format_time(estimate->makespan, text), estimate->workers,
+    printf("%-12s%s on %d worker%s", "time", format_times(estimate->whole, text), estimate->workers,
         estimate->workers == 1 ? "" : "s");
-    printf(", %s of one core%s\n", format_time(estimate->core_seconds, text),
+    struct span core = {
+        estimate->core_seconds * estimate->factor.low, estimate->core_seconds * estimate->factor.high};
+    printf(", %s of one core%s\n", format_times(core, text),
         estimate->at_once < estimate->workers ? "; assumes a processor for each worker" : "");
+    if (estimate->busy >= BUSY_NAMED)
+        printf("%-12sother programs had %.0f %% of the cores while it measured; if they go on: %s\n", "busy",
+            100 * estimate->busy, format_time(estimate->makespan, text));
 }
 
 /* Values for scripts. core_seconds and longest_seconds let a script plan with another number of workers. */
@@ -195,6 +216,9 @@ static void print_values(
     printf("seconds=%.3f\n", estimate->makespan);
     printf("core_seconds=%.3f\n", estimate->core_seconds);
     printf("longest_seconds=%.3f\n", needs->longest);
+    printf("least_seconds=%.3f\n", estimate->whole.low);
+    printf("most_seconds=%.3f\n", estimate->whole.high);
+    printf("busy=%.3f\n", estimate->busy);
     printf("checkpoint_seconds=%.3f\n", 60 * sweep->checkpoint_minutes);
     printf("memory_bytes=%.0f\n", needs->rank.high);
     printf("coordinator_bytes=%.0f\n", job_memory(sweep->cells));

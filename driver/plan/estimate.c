@@ -17,6 +17,7 @@
 #include "worker/train/train.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,10 @@
 
 /* The number of groups that are measured, and the seconds for each at most. */
 enum { SAMPLES = 6, SECONDS_MOST = 2 };
+
+#define SEARCH_OFF 0.25 /* how far search_expected() may be off, as a share */
+
+#define START_SECONDS 1 /* of mpirun and its ranks, and their end; more on a busy machine */
 
 enum { CELLS_BETWEEN = 1 << 14 }; /* cells between two looks at the clock */
 
@@ -152,6 +157,19 @@ static void gather_all(struct estimate *estimate, const struct sweep *sweep, con
         qsort(g.group, (size_t)g.count, sizeof(*g.group), by_descending_cost);
 }
 
+/* How far the number of runs that a search chooses may be off, as factors. Those of seeds are between the
+ * bounds that the sweep sets. */
+static struct span search_factor(const struct refine *refine)
+{
+    const struct refine_seeds *seeds = &refine->seeds;
+    double half = (double)(seeds->least + seeds->most) / 2,
+           off = refine->kind == REFINE_SEEDS ? 0 : SEARCH_OFF;
+
+    if (seeds->most == 0)
+        return (struct span){1 - off, 1 + off};
+    return (struct span){(1 - off) * (double)seeds->least / half, (1 + off) * (double)seeds->most / half};
+}
+
 /* A search trains about the same share of the runs of each group that are left. */
 static void expect_search(struct estimate *estimate, const struct sweep *sweep, double left)
 {
@@ -162,6 +180,8 @@ static void expect_search(struct estimate *estimate, const struct sweep *sweep, 
     if (left < 0)
         left = search_expected(sweep) * (double)estimate->runs / (double)(estimate->runs + estimate->others);
     double share = fmax(left, 1) / there;
+    struct span factor = search_factor(&sweep->refine);
+    estimate->factor = (struct span){factor.low, fmin(factor.high, fmax(1 / share, 1))};
     estimate->searched = estimate->runs;
     estimate->runs = estimate->ended;
     for (int64_t i = 0; i < estimate->group_count; i++) {
@@ -184,12 +204,12 @@ static int sample_processes(const struct cost_group *group, int workers)
     return (int)(workers < room ? workers : room > 1 ? room : 1);
 }
 
-/* Sets the group's seconds to the mean over the sampling processes. */
+/* Sets the group's seconds to the mean over the sampling processes, and their range. */
 static int sample_group(struct cost_group *group, const struct corpus *corpus, const struct measure *measure,
     int workers, double seconds, struct error *error)
 {
     int ends[2], reported = 0, processes = sample_processes(group, workers);
-    struct sample sample = {.reason = ""};
+    struct sample sample = {.reason = ""}, mean = {.reason = ""};
 
     if (pipe(ends) != 0)
         return error_set(error, ERROR_ENVIRONMENT, "plan: pipe: %s", strerror(errno));
@@ -211,7 +231,7 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     while (read(ends[0], &sample, sizeof(sample)) == (ssize_t)sizeof(sample)) {
         if (sample.reason[0])
             continue;
-        sample_add(group->seconds, sample.seconds, ++reported);
+        sample_add(&mean, &sample, ++reported);
     }
     close(ends[0]);
     while (wait(NULL) > 0)
@@ -219,6 +239,10 @@ static int sample_group(struct cost_group *group, const struct corpus *corpus, c
     if (!reported)
         return error_set(error, ERROR_ENVIRONMENT, "plan: a trial run failed: %s",
             sample.reason[0] ? sample.reason : "its process was killed; too little memory?");
+    double step = fmax(mean.seconds[PART_STEP], DBL_MIN);
+    memcpy(group->seconds, mean.seconds, sizeof(group->seconds));
+    group->factor = (struct span){fmin(mean.step.low / step, 1), fmax(mean.step.high / step, 1)};
+    group->busy = mean.wall > 0 ? fmax(1 - mean.processor / mean.wall, 0) : 0;
     group->timed = true;
     return 0;
 }
@@ -246,27 +270,51 @@ static int sample_groups(struct estimate *estimate, const struct sweep *sweep, c
         if (sample_group(&estimate->group[at], corpus, &sweep->measure, estimate->workers,
                 fmin(seconds / (double)samples, SECONDS_MOST), error) != 0)
             return -1;
+        estimate->busy += estimate->group[at].busy / (double)samples;
         estimate->timed++;
         estimate->at_once = sample_processes(&estimate->group[at], estimate->workers);
     }
     return 0;
 }
 
-/* Scales the seconds of the sample with the nearest cost of a step. Only samples are searched, because a
- * sweep over lengths has as many groups as runs. */
-static void interpolate(const struct estimate *estimate, struct cost_group *group)
+/* The sampled group whose cost of a step is nearest, on a logarithmic scale, from below or, with `above`,
+ * from above; NULL: there is none. Only samples are searched, because a sweep over lengths has as many groups
+ * as runs. */
+static const struct cost_group *nearest_sample(const struct estimate *estimate, double cost, bool above)
 {
-    const struct cost_group *near = &estimate->group[0];
+    const struct cost_group *near = NULL;
 
-    for (int64_t i = 1; i < sample_count(estimate->group_count); i++) {
+    for (int64_t i = 0; i < sample_count(estimate->group_count); i++) {
         const struct cost_group *other = &estimate->group[sample_at(i, estimate->group_count)];
-        double distance = fabs(log(other->step_cost / group->step_cost));
-        if (distance < fabs(log(near->step_cost / group->step_cost)))
+        if (above ? other->step_cost < cost : other->step_cost > cost)
+            continue;
+        if (!near || fabs(log(other->step_cost / cost)) < fabs(log(near->step_cost / cost)))
             near = other;
     }
-    double ratio = group->step_cost / near->step_cost;
+    return near;
+}
+
+/* Scales the seconds of the sample with the nearest cost of a step. If the one on the other side gives
+ * others, they are in the range, too. */
+static void interpolate(const struct estimate *estimate, struct cost_group *group)
+{
+    double cost = group->step_cost;
+    const struct cost_group *near = nearest_sample(estimate, cost, true),
+                            *far = nearest_sample(estimate, cost, false);
+
+    if (!near || (far && fabs(log(far->step_cost / cost)) < fabs(log(near->step_cost / cost)))) {
+        const struct cost_group *other = near;
+        near = far;
+        far = other;
+    }
+    group->factor = near->factor;
     for (enum cost_part part = 0; part < PART_COUNT; part++)
-        group->seconds[part] = near->seconds[part] * ratio;
+        group->seconds[part] = near->seconds[part] * (cost / near->step_cost);
+    if (!far || group->seconds[PART_STEP] <= 0)
+        return;
+    double ratio = far->seconds[PART_STEP] * (cost / far->step_cost) / group->seconds[PART_STEP];
+    group->factor.low = fmin(group->factor.low, ratio * far->factor.low);
+    group->factor.high = fmax(group->factor.high, ratio * far->factor.high);
 }
 
 /* ---- sums ---- */
@@ -325,16 +373,22 @@ static void schedule_runs(struct estimate *estimate, const struct measure *measu
 
 static void add_up(struct estimate *estimate, const struct measure *measure, bool validated)
 {
-    double sum[PART_COUNT] = {0}, seconds[PART_COUNT], all = 0;
+    double sum[PART_COUNT] = {0}, seconds[PART_COUNT], all = 0, low = 0, high = 0;
 
     for (int64_t i = 0; i < estimate->group_count; i++) {
-        group_seconds(&estimate->group[i], measure, validated, seconds);
+        const struct cost_group *group = &estimate->group[i];
+        double runs = (double)group->runs * group->own,
+               whole = group_seconds(group, measure, validated, seconds);
+        low += runs * whole * group->factor.low;
+        high += runs * whole * group->factor.high;
         for (enum cost_part part = 0; part < PART_COUNT; part++)
-            sum[part] += (double)estimate->group[i].runs * estimate->group[i].own * seconds[part];
+            sum[part] += runs * seconds[part];
     }
     for (enum cost_part part = 0; part < PART_COUNT; part++)
         all += sum[part];
     estimate->core_seconds = all;
+    estimate->factor.low *= low / all;
+    estimate->factor.high *= high / all;
     for (enum cost_part part = 0; part < PART_COUNT; part++)
         estimate->part[part] = sum[part] / all;
 }
@@ -344,7 +398,7 @@ int estimate_make(struct estimate *estimate, const struct sweep *sweep, const st
 {
     bool validated = corpus->valid.token_count > 0;
 
-    *estimate = (struct estimate){.workers = workers};
+    *estimate = (struct estimate){.workers = workers, .factor = {1, 1}};
     gather_all(estimate, sweep, corpus, ended, waiting);
     if (sweep->refine.kind != REFINE_NONE)
         expect_search(estimate, sweep, left);
@@ -361,6 +415,8 @@ int estimate_make(struct estimate *estimate, const struct sweep *sweep, const st
     waiting_say(waiting, "plan: assigning %lld runs to %d workers",
         (long long)(estimate->runs - estimate->ended), workers);
     schedule_runs(estimate, &sweep->measure, validated);
+    estimate->whole.low = estimate->factor.low * estimate->makespan;
+    estimate->whole.high = estimate->factor.high * estimate->makespan + START_SECONDS;
     return 0;
 }
 

@@ -6,6 +6,9 @@
 /* What one process measures of a group. */
 struct sample {
     double seconds[PART_COUNT]; /* see struct cost_group */
+    struct span
+        step; /* of a step: the least processor time, the most seconds, each of a slice of the sample */
+    double processor, wall; /* seconds of all steps */
     char reason[REASON_SIZE]; /* why the run cannot be trained; "": it can */
 };
 
@@ -21,6 +24,6 @@ struct sampling {
 struct sample sample_take(const struct sampling *sampling);
 
 /* Updates a mean that now has `count` samples. */
-void sample_add(double mean[PART_COUNT], const double sample[PART_COUNT], int count);
+void sample_add(struct sample *mean, const struct sample *sample, int count);
 
 #endif

@@ -35,6 +35,11 @@ enum cost_part {
 
 extern const char *const cost_part_names[PART_COUNT];
 
+/* Of parameters, for example, from the smallest group to the largest; low is above high without groups. */
+struct span {
+    double low, high;
+};
+
 /* Runs of equal cost: alike in every parameter that the table marks as `cost`, and in their last step. */
 struct cost_group {
     struct digest digest;
@@ -45,9 +50,16 @@ struct cost_group {
     size_t memory; /* bytes of its arena */
     bool timed; /* measured, not interpolated */
     double seconds[PART_COUNT]; /* of one set-up, step, measurement, validation, ... */
+    struct span factor; /* the range of these seconds, as factors: see struct estimate */
+    double busy; /* see struct estimate */
 };
 
-/* The expected time of a sweep: sums over its groups. */
+/*
+ * The expected time of a sweep: sums over its groups, if the machine stays as busy as it was. The time may be
+ * between `factor.low` and `factor.high` times that: from that of an idle machine, by the processor time of
+ * the quickest steps, to that of the slowest moments of the samples; and what a search chooses may be fewer
+ * or more runs.
+ */
 struct estimate {
     int64_t runs, skipped;
     int64_t others; /* runs that --only leaves out: counted in nothing else */
@@ -63,6 +75,8 @@ struct estimate {
     double core_seconds;
     double part[PART_COUNT]; /* fractions of core_seconds */
     double makespan; /* seconds with `workers` workers, longest runs first */
+    struct span factor, whole; /* `whole`: of `makespan` in seconds, with the start of the workers */
+    double busy; /* share of the samples' time in which other programs had their processors */
 };
 
 /*
@@ -76,11 +90,6 @@ int estimate_make(struct estimate *estimate, const struct sweep *sweep, const st
     const bool *ended, double left, int workers, double seconds, struct waiting *waiting,
     struct error *error);
 void estimate_release(struct estimate *estimate);
-
-/* From the smallest to the largest group; low is above high without groups. */
-struct span {
-    double low, high;
-};
 
 /* What the runs of an estimate need. All sizes in bytes. */
 struct needs {

@@ -15,23 +15,63 @@ enum { GRADIENTS_SAMPLED = 2 }; /* batches of the gradients */
 enum { HESSIAN_SAMPLED = 4 }; /* Lanczos steps */
 enum { EXPONENTS_SAMPLED = 2, EXPONENTS_MORE = 64, SWEEPS_SAMPLED = 1 }; /* of the Lyapunov exponents */
 
-struct stopwatch {
-    double first, last, limit; /* clock after the first step, after the last one, and at which to stop */
-    int64_t steps;
+#define SLICE_SECONDS 0.25 /* of a sample: long enough for a scheduler to have served all */
+
+/* A moment in a sample. A thread that waits for its team is not one that others keep from a processor, so the
+ * processor time of teams is taken to be that on the wall. */
+struct moment {
+    double wall, processor; /* clocks */
+    int64_t step;
 };
+
+struct stopwatch {
+    bool team;
+    double limit; /* clock at which to stop */
+    struct moment first, slice,
+        last; /* after the first step, at the beginning of a slice, after the last step */
+    struct span step; /* see struct sample */
+};
+
+static double processor_now(const struct stopwatch *stopwatch)
+{
+    struct timespec time;
+
+    if (stopwatch->team || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0)
+        return stopwatch->last.wall;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Of a run that is shorter than a slice, all of it is one; else what is left at the end is none. */
+static void end_slice(struct stopwatch *stopwatch)
+{
+    struct moment *slice = &stopwatch->slice, *last = &stopwatch->last;
+    double steps = (double)(last->step - slice->step);
+
+    last->processor = processor_now(stopwatch);
+    if (slice->step > 0 && steps > 0 &&
+        (last->wall - slice->wall >= SLICE_SECONDS || slice->step == stopwatch->first.step)) {
+        stopwatch->step.low = fmin(stopwatch->step.low, (last->processor - slice->processor) / steps);
+        stopwatch->step.high = fmax(stopwatch->step.high, (last->wall - slice->wall) / steps);
+    }
+    *slice = *last;
+}
 
 static enum verdict watch_sample(void *context, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct stopwatch *stopwatch = context;
 
-    (void)last_step, (void)tokens;
-    if (step == stopwatch->steps) /* called again during the validation of a step */
+    (void)tokens;
+    if (step == stopwatch->last.step) /* called again during the validation of a step */
         return VERDICT_CARRY_ON;
-    stopwatch->last = clock_now();
-    stopwatch->steps = step;
+    stopwatch->last.wall = clock_now();
+    stopwatch->last.step = step;
+    bool stops = step >= 3 && stopwatch->last.wall >= stopwatch->limit;
+    if (step == 1 || step == last_step || stops ||
+        stopwatch->last.wall - stopwatch->slice.wall >= SLICE_SECONDS)
+        end_slice(stopwatch);
     if (step == 1)
         stopwatch->first = stopwatch->last;
-    return step < 3 || stopwatch->last < stopwatch->limit ? VERDICT_CARRY_ON : VERDICT_STOP;
+    return stops ? VERDICT_STOP : VERDICT_CARRY_ON;
 }
 
 /* The number of sequences of a validation on at most `tokens`. */
@@ -136,12 +176,16 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
 {
     const struct run *run = &sampling->group->run;
     struct measure few = shorten(sampling->measure, 4 * run->batch * run->context);
-    struct stopwatch stopwatch = {.limit = sampling->limit};
+    struct stopwatch stopwatch = {
+        .team = run->threads > 1, .limit = sampling->limit, .step = {INFINITY, -INFINITY}};
+    const struct moment *first = &stopwatch.first, *last = &stopwatch.slice;
     struct observer observer = {.context = &stopwatch, .carry_on = watch_sample};
     struct result result;
     double begin = clock_now(), once = 0;
 
     train(run, sampling->corpus, &few, &observer, arena, &result);
+    if (last->step < stopwatch.last.step) /* it has diverged */
+        end_slice(&stopwatch);
     struct sample sample = {
         .seconds = {0, result.step_seconds, mean(result.measure_seconds, result.measured),
             mean(result.validate_seconds, result.validated), mean(result.saturate_seconds, result.saturated),
@@ -149,11 +193,15 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
             mean(result.residual_seconds, result.residuals), mean(result.lyapunov_seconds, result.lyapunovs),
             mean(result.attention_seconds, result.attended), mean(result.sharpness_seconds, result.sharpened),
             mean(result.spectra_seconds, result.spectra)}};
-    if (stopwatch.steps > 1)
-        sample.seconds[PART_STEP] = (stopwatch.last - stopwatch.first) / (double)(stopwatch.steps - 1);
+    if (last->step > 1) {
+        sample.wall = last->wall - first->wall;
+        sample.processor = last->processor - first->processor;
+        sample.seconds[PART_STEP] = sample.wall / (double)(last->step - 1);
+    }
+    sample.step = last->step > 1 ? stopwatch.step : (struct span){result.step_seconds, result.step_seconds};
     for (enum cost_part part = PART_STEP; part < PART_COUNT; part++)
         once += sample.seconds[part];
-    sample.seconds[PART_SETUP] = stopwatch.steps > 0 ? fmax(stopwatch.first - begin - once, 0) : 0;
+    sample.seconds[PART_SETUP] = first->step > 0 ? fmax(first->wall - begin - once, 0) : 0;
     lengthen(&sample, sampling, &few);
     if (few.group[GROUP_LYAPUNOV])
         lengthen_lyapunov(&sample, sampling, &few, arena);
@@ -162,15 +210,20 @@ static struct sample take_sample(const struct sampling *sampling, struct arena *
     return sample;
 }
 
-void sample_add(double mean[PART_COUNT], const double sample[PART_COUNT], int count)
+void sample_add(struct sample *mean, const struct sample *sample, int count)
 {
     for (enum cost_part part = 0; part < PART_COUNT; part++)
-        mean[part] += (sample[part] - mean[part]) / count;
+        mean->seconds[part] += (sample->seconds[part] - mean->seconds[part]) / count;
+    mean->step.low += (sample->step.low - mean->step.low) / count;
+    mean->step.high += (sample->step.high - mean->step.high) / count;
+    mean->processor += (sample->processor - mean->processor) / count;
+    mean->wall += (sample->wall - mean->wall) / count;
 }
 
 struct sample sample_take(const struct sampling *sampling)
 {
     struct sample mean = {0};
+    struct span step = {INFINITY, -INFINITY};
     struct arena arena = {0};
     int count = 0;
 
@@ -178,7 +231,11 @@ struct sample sample_take(const struct sampling *sampling)
         struct sample one = take_sample(sampling, &arena);
         if (one.reason[0])
             return one;
-        sample_add(mean.seconds, one.seconds, ++count);
+        sample_add(&mean, &one, ++count);
+        if (one.wall >= SLICE_SECONDS)
+            step = (struct span){fmin(step.low, one.step.low), fmax(step.high, one.step.high)};
     } while (clock_now() < sampling->limit);
+    if (step.high > 0)
+        mean.step = step;
     return mean;
 }

@@ -70,6 +70,37 @@ TEST(estimate_interpolates_from_the_nearest_sample)
     release(&estimate, &sweep, &corpus);
 }
 
+/* A range around the time. Shares of a search and of seeds are in it, whatever the steps took. */
+TEST(estimate_has_a_range)
+{
+    static const char *const yaml[] = {SMALL "steps: 20\nwidth: {range: [1, 12]}\n",
+        SMALL "steps: 20\nlearning_rate: {log: [1e-3, 1], points: 64}\nrefine: {axis: learning_rate}\n",
+        SMALL "steps: 20\nwidth: [1, 2]\nseed: {range: [1, 8]}\n"
+              "refine: {seeds: {variable: norm_growth, width: 0.1, least: 2, most: 6}}\n"};
+    static const struct span runs[] = {{1, 1}, {0.75, 1.25}, {0.5, 1.5}};
+
+    for (size_t i = 0; i < sizeof(yaml) / sizeof(*yaml); i++) {
+        struct estimate estimate;
+        struct sweep sweep;
+        struct corpus corpus;
+        struct span low = {INFINITY, 0}, high = low;
+        if (!make(&estimate, &sweep, &corpus, yaml[i]))
+            return;
+        for (int64_t group = 0; group < estimate.group_count; group++) {
+            const struct cost_group *one = &estimate.group[group];
+            CHECK(one->factor.low > 0 && one->factor.low <= 1 && one->factor.high >= 1);
+            CHECK(!one->timed || (one->busy >= 0 && one->busy < 1));
+            low = (struct span){fmin(low.low, one->factor.low), fmax(low.high, one->factor.low)};
+            high = (struct span){fmin(high.low, one->factor.high), fmax(high.high, one->factor.high)};
+        }
+        double least = estimate.factor.low / runs[i].low, most = estimate.factor.high / runs[i].high;
+        CHECK(least >= 0.999 * low.low && least <= 1.001 * low.high);
+        CHECK(most >= 0.999 * high.low && most <= 1.001 * high.high);
+        CHECK(estimate.busy >= 0 && estimate.busy < 1);
+        release(&estimate, &sweep, &corpus);
+    }
+}
+
 /* Seconds that a plan with this many groups takes. The bounds below are a factor of a hundred above the
  * usual time, for slow machines. */
 static double plan_seconds(const char *yaml, int64_t groups)
