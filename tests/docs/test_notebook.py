@@ -1,5 +1,5 @@
-"""docs/first.ipynb: its cells run, in their order, on the sweep that it tells the reader to train; what is kept of its
-outputs can be read on a forge."""
+"""The notebooks of docs: their cells run, in their order, on the sweep that they tell the reader to train; what is kept
+of their outputs can be read on a forge."""
 
 import base64
 import json
@@ -7,24 +7,29 @@ import re
 import shlex
 
 import missing
+import pytest
 from conftest import NORMSWEEP, PROJECT, run
 
-NOTEBOOK = PROJECT / "docs" / "first.ipynb"
+NOTEBOOKS = sorted((PROJECT / "docs").glob("*.ipynb"))
 BYTES, PICTURE = 100_000, 40_000  # of the file, of one picture; forges show larger ones late or not at all
 LESS = ["steps=20", "corpus_tokens=20000"]  # for a test, which does not look at the numbers
 
 
-def cells(kind):
-    return [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == kind]
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
-def test_what_is_kept_is_small_and_of_no_machine():
-    text = NOTEBOOK.read_text()
+def cells_of(path, kind):
+    return [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == kind]
+
+
+@each_notebook
+def test_what_is_kept_is_small_and_of_no_machine(path):
+    text, cells = path.read_text(), cells_of(path, "code")
     assert len(text) <= BYTES
     assert not re.search(r"/(home|root|work|mnt|tmp)/", text)
-    assert [cell["execution_count"] for cell in cells("code")] == list(range(1, len(cells("code")) + 1))
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     pictures = 0
-    for cell in cells("code"):
+    for cell in cells:
         assert not [output for output in cell["outputs"] if output["output_type"] == "error" or (
             output.get("name") == "stderr")]
         assert cell["outputs"] and set(cell["metadata"]) <= {"scrolled"}
@@ -36,24 +41,25 @@ def test_what_is_kept_is_small_and_of_no_machine():
     assert pictures == 2
 
 
-def test_it_runs(tmp_path, monkeypatch):
-    nbclient = missing.module("nbclient", "that the cells of docs/first.ipynb run", "pip install nbclient ipykernel")
-    nbformat = missing.module("nbformat", "that the cells of docs/first.ipynb run", "pip install nbclient ipykernel")
-    missing.module("ipykernel", "that the cells of docs/first.ipynb run", "pip install nbclient ipykernel")
-    shell = re.search(r"```sh\n(.*?)```", "".join(cells("markdown")[0]["source"]), re.S)[1].replace("\\\n", "")
+@each_notebook
+def test_it_runs(path, tmp_path, monkeypatch):
+    nbclient = missing.module("nbclient", f"that the cells of {path.name} run", "pip install nbclient ipykernel")
+    nbformat = missing.module("nbformat", f"that the cells of {path.name} run", "pip install nbclient ipykernel")
+    missing.module("ipykernel", f"that the cells of {path.name} run", "pip install nbclient ipykernel")
+    shell = re.search(r"```sh\n(.*?)```", "".join(cells_of(path, "markdown")[0]["source"]), re.S)[1].replace("\\\n", "")
     command = next(line for line in shell.splitlines() if line.startswith("build/normsweep run "))
     sweep, *words = shlex.split(command)[2:]
     for setting in LESS:
         words += ["--set", setting]
     run(NORMSWEEP, "run", PROJECT / sweep, *words, "-j", "2", cwd=tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(PROJECT / "analysis"))
-    notebook = nbformat.read(NOTEBOOK, 4)
+    notebook = nbformat.read(path, 4)
     nbformat.validate(notebook)
     manager = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3",
                                       resources={"metadata": {"path": str(tmp_path)}})
     manager.execute()
     ran = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    kept = cells("code")
+    kept = cells_of(path, "code")
     assert len(ran) == len(kept) > 5
     for one, before in zip(ran, kept):  # of the same kind as what is kept
         kinds = [sorted(output.get("data", {"text": 0})) for output in one.outputs if output.get("name") != "stderr"]
