@@ -45,15 +45,24 @@ def compared(name, found, variable="norm_growth"):
     """The mean change of a variable over cells, from normsweep.compare(), and the boundary's at each learning rate."""
     change = f"{variable}_mean_{'ratio' if f'{variable}_mean_ratio' in found else 'difference'}"
     yield of_pairs(f"{name}: {variable}", found, change)
+    yield about(f"{name}: p of {variable}", found[f"{variable}_mean_p"], 0.3)
+    yield count(f"{name}: cells in which {variable} differs surely", (found[f"{variable}_q"] <= 0.05).sum())
     if variable == "norm_growth":
         yield count(f"{name}: pairs of runs in other phases", found.phase_differs.sum())
-    if variable == "norm_growth" and "boundary_ratio" in found:
+    if variable == "norm_growth" and "learning_rate" in getattr(found.get("boundary_ratio"), "dims", ()):
         for rate in found.learning_rate.values:
             yield of_pairs(f"{name}: boundary at rate {rate:.3g}", found.sel(learning_rate=rate), "boundary_ratio")
 
 
 def of_pairs(name, found, change):
     return number(name, *(found[key].item() for key in (change, f"{change}_low", f"{change}_high")), "95 % of pairs")
+
+
+def of_spread(name, values):
+    """The mean over seeds, with the standard deviation of one seed on both sides."""
+    values = np.asarray(values, dtype=float).ravel()
+    mean, spread = values.mean(), values.std(ddof=1)
+    return number(name, mean, mean - spread, mean + spread, f"standard deviation of {len(values)} seeds")
 
 
 def of_mean(name, values):
@@ -63,6 +72,7 @@ def of_mean(name, values):
     return number(name, found.value, found.low, found.high, f"95 % of {len(values)} seeds")
 
 
-def of_one(name, value, share=0.05):
-    """A number of one seed, which has no interval: `share` is what the rounding of another processor may change."""
-    return number(name, value, value - share * abs(value), value + share * abs(value), f"one seed, {share:.0%}")
+def about(name, value, share=0.05):
+    """A number without an interval, such as one of a single seed: `share` is what rounding on another processor may
+    change."""
+    return number(name, value, value - share * abs(value), value + share * abs(value), f"± {share:.0%}")

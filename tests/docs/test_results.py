@@ -70,6 +70,7 @@ def test_intervals_hold_their_numbers(study):
 @pytest.mark.parametrize("text, studies", sections())
 def test_numbers_are_those_of_the_studies(text, studies):
     values = [float(row[key]) for study in studies for row in rows(study) for key in ("value", "low", "high")]
+    values += [(high - low) / 2 for low, high in zip(values[1::3], values[2::3])]
     known = set().union(*map(settings, studies))
     text = NO_RESULT.sub(" ", re.sub(r"`[^`]*`|\]\([^)]*\)", " ", documents.outside_blocks(text)))
     strange = [token for token in numbers(text)
