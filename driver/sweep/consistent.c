@@ -157,9 +157,14 @@ static struct position fault_position(const struct walk *walk, const struct para
  * Keys that only some runs use: X(key, what a run needs for it, whether a run has that). Given without such a
  * run, they are refused.
  */
+#define DRAWN "drawn weights (initial_weights none)"
 #define USED_KEYS(X)                                                                                         \
     X(decoder_layers, "network encoder_decoder", run->network == NETWORK_ENCODER_DECODER)                    \
     X(init_deviation, "init normal", run->init == INIT_NORMAL)                                               \
+    X(init, DRAWN, !run->initial_weights || measure->group[GROUP_HOMOGENEITY])                               \
+    X(init_scale, DRAWN, !run->initial_weights || measure->group[GROUP_HOMOGENEITY])                         \
+    X(zero_query_key, DRAWN, !run->initial_weights || measure->group[GROUP_HOMOGENEITY])                     \
+    X(norm_placement, "norm layernorm or rmsnorm", run->norm != NO_NORM)                                     \
     X(stop_when,                                                                                             \
         "steps with a bound: sgd needs gradient_clip; adam, adamw and muon need beta1 * beta1 < beta2",      \
         run_has_bounded_steps(run))                                                                          \
@@ -214,7 +219,8 @@ struct effect {
     bool set, used; /* in some cell: not the default; used */
 };
 
-static void take_effects(struct effect effect[CONDITIONAL], const struct run *run)
+static void take_effects(
+    struct effect effect[CONDITIONAL], const struct measure *measure, const struct run *run)
 {
     const bool used[] = {
 #define X(key, needs, has) has,
@@ -241,10 +247,14 @@ static int check_cell(struct reader *reader, const struct walk *walk)
     const struct run *run = &walk->run;
     const struct param *at;
 
+    bool timed = reader_named(sweep, "steps")->given || reader_named(sweep, "epochs")->given;
+    if (timed && !run->steps && !run->epochs && !run->initial_weights && sweep->starts.count > 0)
+        return reader_fault(reader, cell_position(sweep, walk->index, param_find("initial_weights")),
+            "initial_weights: with steps: 0 there is nothing to do for none, as any run measures drawn "
+            "weights at step 0; leave none out, or give steps");
     if (run_check(run, &at, reader->error) < 0)
         return position_prefix(reader->error, sweep->path, fault_position(walk, at));
-    if (!run->steps && !run->epochs && !reader_named(sweep, "steps")->given &&
-        !reader_named(sweep, "epochs")->given)
+    if (!run->steps && !run->epochs && !timed)
         return reader_fault(reader, fault_position(walk, param_find("steps")),
             "steps: give either steps or epochs; steps: 0 measures the initial weights alone");
     double rows = measure_rows_bound(&sweep->measure, run->steps);
@@ -289,7 +299,7 @@ static int check_cells(struct reader *reader)
 
     walk_init(&walk, sweep);
     while (status == 0 && walk_next(&walk)) {
-        take_effects(effect, &walk.run);
+        take_effects(effect, &sweep->measure, &walk.run);
         forces = forces || has_forces(&walk.run);
         lasts = lasts || walk.run.stop_when == STOP_NEVER;
         kept = kept || (walk.run.timescale == 0 && run_kept_step(&walk.run, walk.run.steps) > 0);
@@ -332,7 +342,7 @@ void remarks_print(const struct sweep *sweep, FILE *out)
         const struct run *run = &walk.run;
         bool alone = run->decay_rule == DECAY_INDEPENDENT;
         double share = alone ? run->weight_decay : run->learning_rate * run->weight_decay;
-        take_effects(effect, run);
+        take_effects(effect, &sweep->measure, run);
         if (run->optimiser != OPTIMISER_ADAM && share >= 1) { /* adam's decay passes through its moments */
             scaled += !alone;
             unscaled += alone;

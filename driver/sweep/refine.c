@@ -23,6 +23,11 @@ static int read_axis(struct reader *reader, const char *key, const struct node *
             reader, node, "%s: '%s' is not an axis of numbers", key, text_excerpt(name, excerpt));
     if (!axis)
         return node_fault(reader, node, "%s: %s is not an axis; give it a list", key, name);
+    if (param == param_find("seed"))
+        return node_fault(reader, node,
+            "%s: seeds have no boundary; refine: {seeds: {width: ...}} trains more of them where a mean is "
+            "not known well",
+            key);
     if (refine->axis_count == 1 && refine->axis[0] == axis - sweep->axis)
         return node_fault(reader, node, "%s: %s appears twice", key, name);
     refine->axis[refine->axis_count++] = axis - sweep->axis;
@@ -163,7 +168,7 @@ static int check(struct reader *reader, const struct node *node, const struct no
     if (at_once && refine->kind == REFINE_CELLS && seeds->most == 0)
         return node_fault(reader, at_once, "refine.at_once: without effect; it goes with axis");
     for (int i = 0; seeds->most > 0 && i < refine->axis_count; i++)
-        if (refine->axis[i] == seeds->axis || refine->axis[i] == seeds->difference)
+        if (refine->axis[i] == seeds->difference)
             return node_fault(reader, node, "refine.seeds: %s is an axis along which refine searches",
                 reader->sweep->axis[refine->axis[i]].name);
     return 0;

@@ -234,7 +234,7 @@ MESSAGES = {
     "measure: {every: 10, steps: [1]}": "'steps' is not one of ['every', 'metrics']",
     "validate: {every: sometimes}": "'sometimes' is not one of ['end']",
     "refine: {}": "'axis' is a required property",
-    "refine: {axis: seed, coarse: 4}": "'coarse' is not one of ['axis', 'variable', 'at', 'at_once']",
+    "refine: {axis: weight_decay, coarse: 4}": "'coarse' is not one of ['axis', 'variable', 'at', 'at_once']",
     "together: {model: {small: {width: wide}}}": "'wide' is not of type 'integer'",
     "skip: [{width: wide}]": "'wide' is not of type 'integer'",
     "gradient_batches: 0": "0 is less than the minimum of 1",

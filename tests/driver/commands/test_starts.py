@@ -111,6 +111,21 @@ def test_the_name_is_that_of_the_values(place, normsweep):
     assert "initial_weights" in told and len(told.splitlines()) == 1, told
 
 
+def test_check_says_which_file_a_name_is_of(place, normsweep):
+    with xr.open_dataset(train_sweep(place, CONTINUED)) as found:
+        expected = dict(zip(found.start.values.tolist(), found.initial_weights.values.tolist()))
+    lines = normsweep("check", "sweep.yaml").stdout.splitlines()[1:]
+    assert lines == [f"sweep.yaml: initial_weights {expected[name]}: {name}.weights.nc" for name in ("slow", "fast")]
+
+
+def test_initial_values_beside_drawn_weights(place, normsweep):
+    """They are not refused where some run is drawn, or where homogeneity is measured, which is of drawn weights."""
+    for lines in ("initial_weights: [none, slow.weights.nc]\n",
+                  "initial_weights: slow.weights.nc\nmeasure: {metrics: [homogeneity]}\n"):
+        (place / "sweep.yaml").write_text(tiny(layers=2) + "steps: 4\ninit: normal\n" + lines)
+        assert normsweep("check", "sweep.yaml").stdout.startswith("sweep.yaml: valid: ")
+
+
 REFUSED = {
     "layers: 3": "another network: layers is 2 there and 3 here",
     "width: 16": "another network: width is 8 there and 16 here",
@@ -124,6 +139,10 @@ REFUSED = {
     "initial_weights: ''": "initial_weights: an empty path",
     "initial_weights: [slow.weights.nc, slow.weights.nc]": "initial_weights: a file of the weights ",
     "steps: 0\ninitial_weights: none": "give either steps or epochs",
+    "steps: 0\ninitial_weights: [slow.weights.nc, none]": "initial_weights: with steps: 0 there is nothing to do for none",
+    "init: normal": "init: has no effect: no cell has drawn weights (initial_weights none)",
+    "init_scale: 2": "init_scale: has no effect: no cell has drawn weights",
+    "zero_query_key: true": "zero_query_key: has no effect: no cell has drawn weights",
     "steps: 0\ntimescale: [1, 2]": "timescale: is a share of steps, and steps is 0",
     "output_scale: 2": "another network: output_scale is 1 there and 2 here",
 }

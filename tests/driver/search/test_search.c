@@ -392,7 +392,7 @@ TEST(search_finds_the_boundary_on_lines)
         {"learning_rate: [0.2, 0.01, 0.1, 0.02, 0.05]\nweight_decay: [0.01, 0.3]\n"
          "refine: {axis: learning_rate}\n",
             5},
-        {"weight_decay: [0.01, 0.3]\nseed: [9, 8, 7, 1, 2, 3]\nrefine: {axis: seed}\n", 5},
+        {"weight_decay: [0.01, 0.3]\nbatch: [9, 8, 7, 1, 2, 3]\nrefine: {axis: batch}\n", 5},
         {"weight_decay: [0.1]\nlearning_rate: [0.1, 0.03]\nrefine: {axis: weight_decay}\n", 1},
         {"weight_decay: [0.1]\nrefine: {axis: weight_decay}\n", 1},
         /* Several runs at once; a line that is shorter. */

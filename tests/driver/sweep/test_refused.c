@@ -338,6 +338,9 @@ static const struct refused rows[] = {
         "4:10: refine: 'axs' is not one of axis, axes, variable, at, coarse, seeds, at_once")},
     {CASE(LINES "refine: {axis: weight_decay, axes: [weight_decay]}\n",
         "4:30: refine: give either axis or axes")},
+    {CASE(BASE "seed: [0, 1]\nrefine: {axis: seed}\n",
+        "4:16: refine.axis: seeds have no boundary; refine: {seeds: {width: ...}} trains more of them where a "
+        "mean is not known well")},
     {CASE(LINES "refine: {axis: learning_rate}\n",
         "4:16: refine.axis: learning_rate is not an axis; give it a list")},
     {CASE(
@@ -402,8 +405,6 @@ static const struct refused rows[] = {
         "6:40: refine.seeds.difference: norm has one value")},
     {CASE(SEEDS "refine: {seeds: {width: 1}, variable: norm_growth}\n",
         "5:29: refine.variable: without effect; it goes with axis, or axes")},
-    {CASE(SEEDS "refine: {axis: seed, seeds: {width: 1}}\n",
-        "5:9: refine.seeds: seed is an axis along which refine searches")},
     {CASE(SEEDS "refine: {axis: weight_decay, seeds: {width: 1, difference: weight_decay}}\n",
         "5:9: refine.seeds: weight_decay is an axis along which refine searches")},
     {CASE(SEEDS "refine: {seeds: {width: 1}}\nstop_when: phase\n",
@@ -481,6 +482,8 @@ static const struct refused rows[] = {
     {CASE(BYTES "decoder_layers: [0, 3]\n",
         "4:17: decoder_layers: has no effect: no cell has network encoder_decoder")},
     {CASE(BYTES "init_deviation: 0.1\n", "4:17: init_deviation: has no effect: no cell has init normal")},
+    {CASE(BYTES "norm: none\nnorm_placement: [pre, post]\n",
+        "5:17: norm_placement: has no effect: no cell has norm layernorm or rmsnorm")},
     {CASE(BYTES "base_width: 32\n", "4:13: base_width: has no effect: no cell has parametrization mup")},
     {CASE(BYTES "parametrization: [standard, mup]\n",
         "4:29: base_width: missing; parametrization mup needs the width at which it changes no rate")},
