@@ -264,6 +264,16 @@ def test_every_page_is_reached_from_the_readme():
     assert reached >= set(documents.PAGES)
 
 
+def test_pages_of_the_guide_are_short():
+    """One task each; the first page is about sweep files and leads to the others."""
+    first = documents.DOCS / "sweeping.md"
+    table = "".join(line for line in first.read_text().splitlines(True) if line.startswith("|"))
+    pages = {first: 350} | {documents.DOCS / name: 250 for name in re.findall(r"\]\(([a-z]+\.md)\)", table)}
+    assert len(pages) > 12
+    for path, most in pages.items():
+        assert len(path.read_text().splitlines()) <= most, path.name
+
+
 @each_page
 def test_files_that_are_named_are_there(path):
     names = re.findall(r"`((?:model|worker|driver|tests|analysis|slurm|sweeps|docs|\.ci)/[\w.*/-]+)`", path.read_text())

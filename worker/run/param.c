@@ -197,8 +197,9 @@ const struct param param_table[] = {
         .long_name = "initial weights",
         .help = "a weights file from whose weights runs start, kept by save_weights or written by "
                 "analysis/weights import, its path relative to the sweep file; its network has to be that of "
-                "the run; init and the other keys of initial values then have no effect. In datasets: 16 "
-                "digits that name network and weights. With steps: 0 a run measures them and ends"},
+                "the run; init and the other keys of initial values are for drawn weights, those of none. In "
+                "datasets: 16 digits that name network and weights, which check lists. With steps: 0 a run "
+                "measures them and ends"},
 
     WORD(corpus, corpus_words, CORPUS_TEXT, .long_name = "corpus",
         .help =
@@ -339,7 +340,8 @@ const struct param param_table[] = {
             "never: each run takes all its steps; phase: a run ends at the first measured step at which its "
             "phase, growing or shrinking, is forecast from what its updates did so far and from the decay to "
             "come; not while its steps are below a tenth of full ones, as on a plateau; this was right in "
-            "all of 6,000 runs that were tried (docs/searching.md), but is not proven; final values are those "
+            "all of 6,000 runs that were tried (docs/searching.md), but is not proven; final values are "
+            "those "
             "of that step"),
     NUMBER(output_scale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
         .unit = "1", .long_name = "output scale",
