@@ -44,8 +44,9 @@ def lines_of(found: xr.Dataset, of: Rule) -> list[Line]:
         found = found.drop_vars(RATE, errors="ignore").expand_dims({RATE: [np.nan]})
     parts = ((words, found.isel(at)) for words, at in combinations(
         found, [str(dim) for dim in found.boundary.dims if dim != RATE]))
+    none: Any = ""
     return [Line(words, sorted(rows_of(part, of)), *(
-        part[name].values.flat[0] if name in part else "" for name in (
+        part[name].values.flat[0] if name in part else none for name in (
             "slope", "slope_error", "slope_points", "slope_low", "slope_high", "slope_repeats", "rejects")))
         for words, part in parts]
 
@@ -111,5 +112,5 @@ def boundary_table(found: xr.Dataset) -> pd.DataFrame:
     as their slope, is in the rows of all."""
     dims = list(found.each.dims)
     if not dims:
-        return pd.DataFrame({name: [variable.item()] for name, variable in found.variables.items()})
+        return pd.DataFrame({name: [variable.values.item()] for name, variable in found.variables.items()})
     return found.to_dataframe(dim_order=dims).reset_index()

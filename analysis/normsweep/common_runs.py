@@ -75,7 +75,7 @@ def knows(runs: Runs, side: xr.Dataset, is_paired: bool) -> Array:
     and none between them? If runs are not paired, all of them, and none of any seed."""
     done, known = runs.done, runs.known
     if not is_paired:
-        done, known = done.any(-2, keepdims=True), known.all(-2, keepdims=True)
+        done, known = np.asarray(done.any(-2, keepdims=True)), np.asarray(known.all(-2, keepdims=True))
     ends = np.sort([side.before.values, side.after.values], 0)[..., np.newaxis]  # along timescale, before is larger
     beside = [same(runs.places, end) for end in ends]
     between = (runs.places > ends[0]) & (runs.places < ends[1]) & ~beside[0] & ~beside[1]
@@ -94,7 +94,7 @@ def in_common(masks: list[Array], is_paired: bool) -> list[Array]:
     if is_paired:
         both = masks[0] & masks[1]
         return [both, both]
-    both = masks[0].all(-1) & masks[1].all(-1)
+    both = np.asarray(masks[0].all(-1) & masks[1].all(-1))
     return [np.broadcast_to(both[..., np.newaxis], mask.shape) for mask in masks]
 
 
@@ -102,7 +102,7 @@ def common(runs: list[Runs], is_paired: bool) -> list[Array]:
     """Masks [axes..., seeds, places] of the runs of each side that the other has, too; in all seeds if not paired."""
     a, b = runs
     mine, its = np.argwhere([equal(b.places, place) for place in a.places]).T
-    done = [side.done if is_paired else side.done.all(-2, keepdims=True) for side in runs]
+    done = [np.asarray(side.done if is_paired else side.done.all(-2, keepdims=True)) for side in runs]
     both = done[0][..., mine] & done[1][..., its]
     masks = [np.zeros(side.done.shape, bool) for side in runs]
     for mask, places in zip(masks, (mine, its)):

@@ -377,7 +377,7 @@ def of_slopes(shared: SharedGrid, sides: list[xr.Dataset], logs: list[Array]) ->
     others = tuple(axis for axis in shared.axes if axis != RATE)
     place = shared.axes.index(RATE)
     a, b = (np.moveaxis(part, place, -2) for part in logs)  # [others..., rates, seeds]
-    kept = ~np.isnan(a).any(-1) & ~np.isnan(b).any(-1)
+    kept = np.asarray(~np.isnan(a).any(-1) & ~np.isnan(b).any(-1))
     x = np.log(shared.a[RATE].values.astype(float))
     each = [np.full((*part.shape[:-2], part.shape[-1]), np.nan) for part in (a, b)]
     for at in np.ndindex(kept.shape[:-1]):

@@ -69,9 +69,9 @@ def write_joined(files: Sequence[netCDF4.Dataset], path: Path) -> int:
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     for its in ("", "its "):  # four bytes: with one of the two texts numbers of 8 bytes lie at multiples of 8
         define(first, path, sessions, f"{now} joined from {its}{len(files)} parts\n{first.history}")
-        with open(path, "rb") as file:
-            file.read(len(MAGIC))
-            begins = [begin for begin, _ in extents(file).values()]
+        with open(path, "rb") as written:
+            written.read(len(MAGIC))
+            begins = [begin for begin, _ in extents(written).values()]
         if min(begins) % 8 == 0:
             break
     with netCDF4.Dataset(path, "r+") as whole:

@@ -64,7 +64,8 @@ def of(attributes: Any) -> tuple[int, int, str]:
 
 def check(attributes: Sequence[Any], paths: Sequence[Path]) -> None:
     """Raises DifferentSweeps unless these are the attributes of different parts of one division."""
-    first, seen = of(attributes[0]), {}
+    first = of(attributes[0])
+    seen: dict[int, Path] = {}
     for found, path in zip(map(of, attributes), paths):
         if found[1:] != first[1:]:
             raise DifferentSweeps(f"{path}: not a part of the sweep, divided in the same way, that {paths[0]} is of")
@@ -75,14 +76,11 @@ def check(attributes: Sequence[Any], paths: Sequence[Path]) -> None:
 
 def owners(outcomes: Iterable[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
     """The index of the part that has each cell: of several, that in which its run got furthest."""
-    best, owner = None, None
-    for index, outcome in enumerate(outcomes):
-        rank = RANK[outcome]
-        if best is None:
-            best, owner = rank, np.zeros(rank.shape, dtype=np.int64)
-        else:
-            owner, best = np.where(rank > best, index, owner), np.maximum(best, rank)
-    assert owner is not None
+    ranks = (RANK[outcome] for outcome in outcomes)
+    best = next(ranks)
+    owner = np.zeros(best.shape, dtype=np.int64)
+    for index, rank in enumerate(ranks, 1):
+        owner, best = np.where(rank > best, index, owner), np.maximum(best, rank)
     return owner
 
 

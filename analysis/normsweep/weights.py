@@ -182,7 +182,7 @@ def checked(path: str, file: Any) -> dict[str, Any]:
             kind = np.integer if isinstance(initial, int) else np.floating
             least = 1 if name in ("vocabulary", "context", "width", "heads", "kv_heads", "head_width", "feedforward",
                                   "layers") else 0
-            good = isinstance(value, kind) and least <= value <= (WORDS if kind is np.integer else BASE)
+            good = isinstance(value, kind) and bool(least <= value <= (WORDS if kind is np.integer else BASE))
             a[name] = type(initial)(value) if good else initial
         if not good:
             raise Refused(f"{path}: the attribute architecture:{name} is missing or not what it can be")
@@ -196,9 +196,9 @@ def checked(path: str, file: Any) -> dict[str, Any]:
             raise Refused(f"{path}: the attribute {name} is missing or no token")
     if getattr(file, "scalar", None) not in ("float", "double"):
         raise Refused(f"{path}: the attribute scalar is neither float nor double")
-    for kind in dict.fromkeys(kind for kind, _ in tensors_of(a)):
-        place, names, _ = TENSORS[kind]
+    for tensor in dict.fromkeys(tensor for tensor, _ in tensors_of(a)):
+        place, names, _ = TENSORS[tensor]
         shape = [sum(stacks(a))] * (place == "layer") + [lengths(a)[name] for name in names]
-        if kind not in file.variables or list(file[kind].shape) != shape or file[kind].dtype.kind != "f":
-            raise Refused(f"{path}: variable {kind} does not fit the architecture")
+        if tensor not in file.variables or list(file[tensor].shape) != shape or file[tensor].dtype.kind != "f":
+            raise Refused(f"{path}: variable {tensor} does not fit the architecture")
     return a
