@@ -14,6 +14,7 @@ INSTALLING = (PROJECT / "docs" / "installing.md").read_text()
 SPACK = (PROJECT / "docs" / "packaging" / "spack" / "package.py").read_text()
 CONDA = (PROJECT / "docs" / "packaging" / "conda" / "recipe.yaml").read_text()
 DOCKERFILE = (PROJECT / "Dockerfile").read_text()
+APPTAINER = (PROJECT / "docs" / "packaging" / "apptainer" / "normsweep.def").read_text()
 SETUP = (PROJECT / ".ci" / "setup").read_text()
 CONDA_NAMES = {"netcdf-c": "libnetcdf", "libyaml": "yaml", "py-matplotlib": "matplotlib-base"}  # else without py-
 OF_BUILDS = {"c", "gmake", "pkgconfig", "mpi"}  # and what conda has under the name of an MPI
@@ -72,6 +73,22 @@ def test_conda_has_them_too():
                 for name, (condition, _) in depends(INSTALLING).items() if name not in OF_BUILDS}
     expected["openmpi"] = re.search(r"depends_on\(\"mpi@.*# openmpi@([\d.]+):", INSTALLING)[1]
     assert asked == expected
+
+
+def installed(text):
+    """The sets of packages that its lines `apt-get install` name, each up to the next command."""
+    lists = re.findall(r"apt-get install -y --no-install-recommends \\\n((?:.*\\\n)*.*)", text)
+    return [set(re.findall(r"[\w-]+", names.split("&&")[0])) for names in lists]
+
+
+def test_apptainer_installs_what_docker_does():
+    assert installed(APPTAINER) == installed(DOCKERFILE) and len(installed(APPTAINER)) == 2
+
+
+def test_the_page_has_the_packages_of_a_build():
+    lists = [set(line.split()) for line in re.findall(r"^apt-get install (.*)$", INSTALLING, re.M)]
+    building, running = installed(DOCKERFILE)
+    assert lists == [building, {name for name in running if name.startswith("python3-")}]
 
 
 def test_the_container_has_what_the_set_up_installs():
