@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import same
-from conftest import BUILD, run, run_until, sets, tiny, train_sweep
+from conftest import BUILD, run_until, sets, tiny, train_sweep
 
 SOURCE = tiny(layers=2) + """\
 steps: 30
@@ -139,7 +139,7 @@ REFUSED = {
     "initial_weights: ''": "initial_weights: an empty path",
     "initial_weights: [slow.weights.nc, slow.weights.nc]": "initial_weights: a file of the weights ",
     "steps: 0\ninitial_weights: none": "give either steps or epochs",
-    "steps: 0\ninitial_weights: [slow.weights.nc, none]": "initial_weights: with steps: 0 there is nothing to do for none",
+    "steps: 0\ninitial_weights: [slow.weights.nc, none]": "initial_weights: with steps: 0 there is nothing to do for",
     "init: normal": "init: has no effect: no cell has drawn weights (initial_weights none)",
     "init_scale: 2": "init_scale: has no effect: no cell has drawn weights",
     "zero_query_key: true": "zero_query_key: has no effect: no cell has drawn weights",

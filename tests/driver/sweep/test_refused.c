@@ -338,9 +338,9 @@ static const struct refused rows[] = {
         "4:10: refine: 'axs' is not one of axis, axes, variable, at, coarse, seeds, at_once")},
     {CASE(LINES "refine: {axis: weight_decay, axes: [weight_decay]}\n",
         "4:30: refine: give either axis or axes")},
-    {CASE(BASE "seed: [0, 1]\nrefine: {axis: seed}\n",
-        "4:16: refine.axis: seeds have no boundary; refine: {seeds: {width: ...}} trains more of them where a "
-        "mean is not known well")},
+    {CASE(BASE "seed: [0, 1]\nrefine: {axis: seed}\n", "4:16: refine.axis: seeds have no boundary; refine: "
+                                                       "{seeds: {width: ...}} trains more of them where a "
+                                                       "mean is not known well")},
     {CASE(LINES "refine: {axis: learning_rate}\n",
         "4:16: refine.axis: learning_rate is not an axis; give it a list")},
     {CASE(
