@@ -16,7 +16,7 @@ which editors and type checkers know the functions.
 from .drawings import table as _table
 from .drawings.canvas import Options as _Options
 from .drawings.drawing import Drawing
-from .drawings.look import save
+from .drawings.look import save as _save
 from .drawings.table import NotDrawn, draw_all, names
 
 __all__ = ["Drawing", "NotDrawn", "draw", "draw_all", "names", "save"]
@@ -33,6 +33,12 @@ def draw(dataset, name, ax=None, *, width=None, height=None, font_size=None, sty
     """
     options = _Options(width, height, font_size, style, title, without, notes)
     return _table.draw(dataset, name, ax, options).figure
+
+
+def save(figure, path, style=None):
+    """Writes a figure as PNG, SVG or PDF, by the ending of the name, with letters that publishers take; the same figure
+    gives the same file. style: what it was drawn with."""
+    _save(figure, path, _Options(style=style))
 
 
 def _function(figure):

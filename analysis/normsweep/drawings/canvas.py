@@ -112,7 +112,7 @@ def read_style(path):
         logger.removeHandler(handler)
         logger.propagate = is_passed_on
     if said:
-        raise ValueError(f"style: {path}: {said[0]}")
+        raise ValueError(f"style: {path}: {said[0].partition(' You probably')[0]}")
     return found
 
 
@@ -253,9 +253,9 @@ def now():
 
 
 @contextlib.contextmanager
-def style():
+def style(options=None):
     """A context in which a figure is drawn or written, on the canvas of `drawn`, or on one of its own."""
-    canvas = now()
+    canvas = now() if options is None else Canvas(options)
     token = NOW.set(canvas)
     try:
         with matplotlib.rc_context(canvas.settings):

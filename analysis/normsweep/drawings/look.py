@@ -304,11 +304,11 @@ def reference_line(axes, y):
         axes.axhline(y, **REFERENCE)
 
 
-def save(figure, path):
+def save(figure, path, options=None):
     """Writes PNG, SVG or PDF, by the ending of the name; SVG without a date, so that the same figure is the same file.
     """
     dated = str(path).lower().endswith((".svg", ".svgz"))
-    with style():
+    with style(options):
         lay_out(figure)
         figure.savefig(path, metadata={"Date": None} if dated else None)
 

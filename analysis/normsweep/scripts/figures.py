@@ -18,14 +18,16 @@ import sys
 from ..command import add_datasets, fail, grouped, make_folder, open_or_fail, select_or_fail, warn
 from ..dataset import open_sweep
 from ..drawings import look, networks
+from ..drawings.canvas import Options, drawn
 from ..drawings.drawing import reason
-from ..drawings.table import FIGURES, TOGETHER, draw_all, names, of_stacks, why_empty
+from ..drawings.table import FIGURES, TOGETHER, check_without, draw_all, names, of_stacks, table, why_empty
 from ..networks import has_text, is_network, open_network
 from ..plane import part_at
 
 FORMATS = ("png", "svg", "pdf")
 MANY = 4  # figures per process
 LIKE = 0.65  # of two names, from which on one may mean the other
+LOOKS = ("width", "height", "font_size", "style", "title", "notes")
 LONGEST = 80  # letters of the names of several datasets in the name of a file
 
 
@@ -41,9 +43,22 @@ def main():
         part = select_or_fail(dataset, arguments.at, path)
         wanted = check_names(of_stacks(part, arguments.only), names(part, arguments.only),
                              lambda: names(part, sure=True), FIGURES, [*map(str, dataset.data_vars)])
+        rows = [figure for figure in table(part, wanted) if figure.name in wanted]
+    options = options_of(arguments, rows)
     make_folder(arguments.output)
-    return draw([(path, name, stem_of(arguments, path), arguments.format, arguments.at, bool(arguments.only))
+    return draw([(path, name, stem_of(arguments, path), arguments.format, arguments.at, bool(arguments.only), options)
                  for name in wanted])
+
+
+def options_of(arguments, rows):
+    """How figures are drawn; exits with one line if they cannot be."""
+    try:
+        options = Options(**{name: getattr(arguments, name) for name in LOOKS}, without=sum(arguments.without, []))
+        check_without(options, rows)
+    except ValueError as error:
+        word, separator, rest = str(error).partition(": ")
+        fail(f"--{word.replace('_', '-')}{separator}{rest}" if word in LOOKS else f"--without: {error}")
+    return options
 
 
 def stem_of(arguments, *paths):
@@ -66,10 +81,11 @@ def draw_sweeps(arguments):
         if name not in TOGETHER:
             fail(f"no figure {name} of several sweeps together, only {', '.join(TOGETHER)}; give one dataset at a time")
     wanted = [name for name in TOGETHER if not arguments.only or name in arguments.only]
+    options = options_of(arguments, [figure for figure in FIGURES if figure.name in wanted])
     make_folder(arguments.output)
     stem = stem_of(arguments, *paths)
     return report(write_together(loaded, (name, TOGETHER[name], "no run reached it, or all did at once"), stem,
-                                 arguments.format, True) for name in wanted)
+                                 arguments.format, True, options) for name in wanted)
 
 
 def draw_networks(arguments):
@@ -84,11 +100,11 @@ def draw_networks(arguments):
         del loaded[path]
     if not loaded:
         return 1
-    wanted = check_names(arguments.only, list(networks.FIGURES))
+    wanted, options = check_names(arguments.only, list(networks.FIGURES)), options_of(arguments, [])
     make_folder(arguments.output)
     stem = stem_of(arguments, *paths)
     return report(write_together(loaded, (name, networks.FIGURES[name], "measured without --tokens"), stem,
-                                 arguments.format, bool(arguments.only)) for name in wanted)
+                                 arguments.format, bool(arguments.only), options) for name in wanted)
 
 
 class List(argparse.Action):
@@ -96,7 +112,8 @@ class List(argparse.Action):
 
     def __call__(self, *_):
         width = max(len(figure.name) for figure in FIGURES)
-        print("\n".join(f"{figure.name:{width}}  {figure.about}" for figure in FIGURES))
+        print("\n".join(f"{figure.name:{width}}  {figure.about}" + f"; --without {', '.join(figure.overlays)}" * bool(
+            figure.overlays) for figure in FIGURES))
         sys.exit()
 
 
@@ -107,13 +124,26 @@ def parse():
     parser.add_argument("-o", "--output", metavar="FOLDER", default=".", help="folder for the files (default: .)")
     parser.add_argument("--only", metavar="NAME", nargs="+", default=[], type=lambda text: text.split(","),
                         help="draw only these figures or variables, separated by commas or blanks: phase,train_loss")
-    parser.add_argument("--list", action=List, nargs=0, help="list all figures, and end")
+    parser.add_argument("--list", action=List, nargs=0, help="list all figures, and what each can do without, and end")
     parser.add_argument("--at", metavar="NAME=VALUE", action="append", default=[],
                         type=lambda text: re.split(r",(?=\w+=)", text),
                         help="draw only the part of the sweep at one value of an axis, at several (NAME=VALUE,VALUE), "
                         "or in a range (NAME=LOW..HIGH); may be repeated")
     parser.add_argument("--format", metavar="FORMATS", type=formats, default=("png", "svg"),
                         help="png, svg, pdf, or several separated by commas (default: png,svg)")
+    looks = parser.add_argument_group("how they look")
+    looks.add_argument("--width", metavar="INCHES", type=float, help="3.3 for one column of a journal (default: 4.5)")
+    looks.add_argument("--height", metavar="INCHES", type=float,
+                       help="default: as high as the panels, the legend and the notes need")
+    looks.add_argument("--font-size", metavar="POINTS", type=float, help="of all letters (default: 8)")
+    looks.add_argument("--style", metavar="STYLE", help="a style of matplotlib: its name, or a file; a matplotlibrc "
+                       "counts, too")
+    looks.add_argument("--title", metavar="TEXT", help='above the panels; "" for none (default: the title of the sweep)')
+    looks.add_argument("--without", metavar="NAME", action="append", default=[], type=lambda text: text.split(","),
+                       help="leave out overlays, such as predicted,slopes in the phase diagram, or the legend; --list "
+                       "has their names")
+    looks.add_argument("--no-notes", dest="notes", action="store_false", default=None,
+                       help="no sentences below the panels")
     arguments = parser.parse_args()
     arguments.only, arguments.at = sum(arguments.only, []), sum(arguments.at, [])
     return arguments
@@ -170,17 +200,17 @@ def write(task):
     """Draws one figure of a dataset in every format; called in worker processes.
 
     task: (path of the dataset, name of the figure, start of the files' names, formats, NAME=VALUE texts that select a
-    part of the sweep, whether it is an error if the figure has nothing to show). Returns (paths of the written files,
-    error message or "").
+    part of the sweep, whether it is an error if the figure has nothing to show, how it looks). Returns (paths of the
+    written files, error message or "").
     """
-    path, name, stem, formats, at, is_wanted = task
+    path, name, stem, formats, at, is_wanted, options = task
     written, lost = [], []
     try:
         with open_sweep(path) as dataset:
             part = part_at(dataset, at)
-            for drawing in draw_all(part, [name], lambda _, error: lost.append(error)):
+            for drawing in draw_all(part, [name], lambda _, error: lost.append(error), options=options):
                 for ending in formats:
-                    look.save(drawing.figure, f"{stem}-{drawing.name}.{ending}")
+                    look.save(drawing.figure, f"{stem}-{drawing.name}.{ending}", options)
                     written.append(f"{stem}-{drawing.name}.{ending}")
             if is_wanted and not written and not lost:
                 lost.append(ValueError(f"nothing to draw: {why_empty(part, name)}"))
@@ -191,14 +221,14 @@ def write(task):
     return written, "".join(f"{name}: {reason(error)}" for error in lost[:1])
 
 
-def write_together(loaded, draw, stem, formats, is_wanted):
+def write_together(loaded, draw, stem, formats, is_wanted, options):
     """Draws one figure of {path: dataset} in every format: draw is (name, function, why there may be nothing to draw).
     Returns what `write` returns."""
     written, (name, function, why) = [], draw
     try:
-        drawing = function(loaded)
+        drawing = drawn(lambda: function(loaded), options)
         for ending in formats if drawing else ():
-            look.save(drawing.figure, f"{stem}-{drawing.name}.{ending}")
+            look.save(drawing.figure, f"{stem}-{drawing.name}.{ending}", options)
             written.append(f"{stem}-{drawing.name}.{ending}")
     except OSError as error:
         return written, f"{error.filename}: {error.strerror or error}"
