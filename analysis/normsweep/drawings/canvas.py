@@ -348,6 +348,9 @@ def lay_out(figure):
         return
     figure.set_dpi(DPI)  # lines of text are spaced in whole pixels
     figure.draw_without_rendering()
+    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    if min(box.x0, box.y0, width - box.x1, height - box.y1) < -0.005:  # ticks have changed with the places of panels
+        figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:
         axes.set_position(Bbox(axes.get_position(original=True).get_points().round(6)), which="original")

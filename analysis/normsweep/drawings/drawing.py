@@ -5,6 +5,8 @@ from typing import Any
 
 from . import look, runs
 
+TICK = 0.12  # inches from one word to the next where they stand upright
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -23,14 +25,16 @@ def finished(name, caption, figure, dataset, handles=(), notes=(), details=()):
     return Drawing(name, " ".join([caption, *notes, *details]), figure)
 
 
-def run_panels(dataset, variable, draw, x, y="", height=1.6, single=2.4):
+def run_panels(dataset, variable, draw, x, y="", height=1.6, single=2.4, ticks=0):
     """One panel for each representative run, drawn by draw(axes, run); x and y name the axes. A panel is `height`
-    inches high, or `single` if there is only one.
+    inches high, or `single` if there is only one. ticks: words below a panel; panels stand below each other
+    if two have no room for these.
 
     Returns (figure, panels, note on which runs were chosen and what they have in common).
     """
-    chosen, note = runs.representatives(dataset, variable, look.most_panels(6, 2))
-    shape = look.crowd(len(chosen))
+    is_wide = look.is_tight() and ticks * look.em(TICK) > look.panel_width(2)
+    chosen, note = runs.representatives(dataset, variable, look.most_rows(3, 1) if is_wide else look.most_panels(6, 2))
+    shape = (len(chosen), 1) if is_wide else look.crowd(len(chosen))
     figure, panels = look.sheet(*shape, height=height if len(chosen) > 1 else single, sharex=True, sharey=True)
     titles, common = runs.titles(dataset, chosen)
     for axes, run, title in zip(panels.ravel(), chosen, titles):

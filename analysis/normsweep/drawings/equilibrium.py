@@ -81,7 +81,9 @@ def by_tensor(dataset):
     def draw(axes, run):
         times.append(balance_times(dataset, run))
         if times[-1] < LEAST_TIMES:
-            axes.text(0.03, 0.03, f"too short: {times[-1]:.2g} balance times", transform=axes.transAxes, zorder=4,
+            text = f"too short: {times[-1]:.2g} balance times"
+            room = look.panel_width(look.sheet_shape()[1]) if look.is_tight() else look.sheet_size()[0]
+            axes.text(0.03, 0.03, "\n".join(look.wrap(text, room)), transform=axes.transAxes, zorder=4,
                       bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1})
         for i, (name, ratio) in enumerate(ratios.items()):
             values = ratio.isel(run).transpose("tensor", "layer").values[kinds]
@@ -95,7 +97,8 @@ def by_tensor(dataset):
 
     with look.style():
         figure, panels, note = run_panels(dataset, "rotation_equilibrium", draw, "kind of tensor",
-                                          look.with_unit("measured / equilibrium"), height=1.8)
+                                          look.with_unit("measured / equilibrium"), height=1.8,
+                                          ticks=len(kinds))
         limit(panels)
         handles = [Line2D([], [], linestyle="", markersize=4, markerfacecolor="none", **RATIOS[name][1])
                    for name in ratios]

@@ -131,8 +131,8 @@ def draw_run(left, right, dataset, run, title):
         if handles:
             known = any(np.isfinite(r2) for _, r2 in fits.values())
             axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.02), borderaxespad=0, borderpad=0,
-                        handlelength=2, handletextpad=0.5, labelspacing=0.2, alignment="left",
-                        title=HEADS[kind] + (" and $R^2$" if known else ""))
+                        handlelength=1.2 if look.is_tight() else 2, handletextpad=0.5, labelspacing=0.2,
+                        alignment="left", title=HEADS[kind] + (" and $R^2$" if known else ""))
     frame(left, norm)
     left.set_ylabel("\n".join(filter(None, [title, look.label(dataset.param_norm)])))
     return covered

@@ -152,7 +152,8 @@ def by_tensor(dataset):
         axes.margins(x=0.02, y=0.08)
 
     with look.style():
-        figure, note = panels_of(dataset, draw, "kind of tensor", is_wide=found.sizes["tensor"] > MOST_NAMES)
+        is_wide = found.sizes["tensor"] * look.em(look.WIDTH) > MOST_NAMES * look.sheet_size()[0]
+        figure, note = panels_of(dataset, draw, "kind of tensor", is_wide)
         return finished("forces-by-tensor", "What each force has added to the squares of the norms of each kind of "
                         "tensor in the whole run, layers together.", figure, dataset,
                         handles_of(found, "their sum"),

@@ -231,7 +231,7 @@ def dress(panels, layout, dataset, style, variables):
         if layout.titles and (at or style.whole and several):
             axes.set_title(look.title(layout.titles[place], columns))
         elif layout.titles and several:
-            axes.set_ylabel("\n".join(look.wrap(layout.titles[place], layout.height - 0.1)))
+            axes.set_ylabel("\n".join(look.wrap(layout.titles[place], look.panel_height(layout.height))))
     words = style.whole if several else style.alone(dataset, variables[0])
     if words:
         look.name_rows(panels[0, 0].figure, words, None if layout.sides else panels[0, 0])

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -27,7 +28,7 @@ PRINTED = 8 / 2.54  # inches: half the width of a page
 # Inches with letters of 8 points; canvas.em makes them those of others.
 LINE = 0.135  # from one line of text to the next
 BAR = 0.11  # the width of a colour bar
-HANDLE = 0.42  # of a legend's line and the room beside it
+HANDLE, HANDLE_TIGHT = 0.42, 0.355  # of a legend's line and the room beside it
 GAP = 0.08  # above a legend
 BETWEEN = 0.2  # from the title beside a row to that of the next row
 NO_UNIT = "–"
@@ -117,14 +118,29 @@ def fit(columns):
 def most_rows(count, columns):
     """Of so many rows with so many panels beside each other, how many a figure shows: fewer where the columns do not
     all have room beside each other, and where its height is given."""
-    beside = fit(columns)
-    return max(1, min(count * beside // columns, now().rows() // math.ceil(columns / beside)))
+    blocks = math.ceil(columns / fit(columns))
+    return max(1, min(count, now().rows()) // blocks)
 
 
 def most_panels(count, columns=3):
     """The same of panels of one kind (crowd)."""
     found = max(1, min(count * fit(columns) // columns, now().rows() * fit(columns)))
     return found if found > 6 else int(min(found, now().rows() * fit(2)))
+
+
+def panel_width(columns):
+    """Inches of one of so many panels beside each other, without its tick labels."""
+    return 0.84 * now().width / fit(columns) - em(0.38)
+
+
+def panel_height(height):
+    """Inches that the label beside a panel may take, which is `height` at the usual width."""
+    return height * now().stretch - em(0.5 if now().is_tight() else 0.1)
+
+
+def is_tight():
+    """Is there less room than usual?"""
+    return now().is_tight()
 
 
 def stretch():
@@ -146,7 +162,8 @@ def name_axes(panels, used, x, y=""):
     columns = panels.shape[1]
     if y:
         name_rows(panels[0, 0].figure, y, panels[0, 0])
-    room = 0.88 * now().width / now().shape[1] if columns > 1 else now().width - em(0.6)
+    share = 0.72 if now().is_tight() else 0.88  # beside a colour bar, too
+    room = share * now().width / now().shape[1] if columns > 1 else now().width - em(0.6)
     for place, axes in enumerate(panels.ravel()[:used]):
         if place + columns >= used:
             axes.set_xlabel("\n".join(wrap(x, room)) if columns > 1 or inches(x) > room else x)
@@ -172,8 +189,8 @@ def clear_rest(panels, used):
         axes.remove()
 
 
-LEGEND = {"borderaxespad": 0, "borderpad": 0, "labelspacing": 0.3, "columnspacing": 0.9, "handlelength": 2.3,
-          "handletextpad": 0.5, "alignment": "left"}
+LEGEND = {"borderaxespad": 0, "borderpad": 0, "labelspacing": 0.3, "columnspacing": 0.9, "handletextpad": 0.5,
+          "alignment": "left"}
 
 
 @dataclass(frozen=True)
@@ -198,6 +215,7 @@ def frame(figure, heading, handles=(), notes=()):
     for axes in mine:
         for axis in (axes.xaxis, axes.yaxis):
             tick(axis)
+            keep_look(axis)
     width = canvas.width
     text = [line for note in (notes if canvas.has_notes() else ()) for line in wrap(note, width - 0.15)]
     heading = canvas.title(heading)
@@ -232,6 +250,14 @@ def frame(figure, heading, handles=(), notes=()):
     return figure
 
 
+def keep_look(axis):
+    """Ticks are made when a figure is drawn, and would then look as the rcParams of a user's program say."""
+    for which in ("major", "minor"):
+        axis.set_tick_params(which, **{part: rcParams[f"{axis.axis_name}tick.{which}.{part}"] for part in (
+            "width", "size", "pad")})
+    axis.set_tick_params(labelsize=rcParams[f"{axis.axis_name}tick.labelsize"])
+
+
 def below_axes(axes, legends, text):
     """Puts legend and notes below an Axes of a user's figure, whose layout finds room for them."""
     root = axes.figure if isinstance(axes.figure, Figure) else axes.figure.figure
@@ -257,15 +283,16 @@ def groups_of(handles):
 def legend_of(parent, handles, title, width):
     """A legend of a figure or an Axes, at most as wide as the figure, in as few rows as it takes, and no more columns
     than these rows need."""
-    labels = ["\n".join(wrap(label, width - em(HANDLE))) if inches(label) + em(HANDLE) > width else label
+    line = em(HANDLE_TIGHT if now().is_tight() else HANDLE)
+    labels = ["\n".join(wrap(label, width - line)) if inches(label) + line > width else label
               for label in (handle.get_label() for handle in handles)]
-    wide = [max(map(inches, label.split("\n"))) + em(HANDLE) for label in labels]
+    wide = [max(map(inches, label.split("\n"))) + line for label in labels]
     columns = math.ceil(len(handles) / math.ceil(len(handles) / max(1, int((width - 0.1) / max(wide)))))
     if now().is_tight():  # columns are as wide as their labels
         columns = next((count for count in range(len(wide), 1, -1) if width - 0.05 > sum(
             max(column) for column in np.array_split(wide, count))), 1)
         columns = math.ceil(len(wide) / math.ceil(len(wide) / columns))
-    options = {**LEGEND, "ncols": columns,
+    options = {**LEGEND, "ncols": columns, "handlelength": 1.7 if now().is_tight() else 2.3,
                "title": "\n".join(wrap(title, width - 0.1)) if title else None}
     if not isinstance(parent, Axes):
         return parent.legend(handles=handles, labels=labels, loc="lower left", **options)
@@ -353,7 +380,7 @@ def title(text, columns=3, is_labelled=False):
 
 def column_title(text, columns):
     """The title above a column of panels; broken between words."""
-    return "\n".join(wrap(text, 0.84 * now().width / now().fit(columns) - em(0.38)))
+    return "\n".join(wrap(text, panel_width(columns)))
 
 
 def side_titles(texts, height):
