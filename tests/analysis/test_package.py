@@ -70,7 +70,7 @@ def test_data_and_statistics_need_no_matplotlib(tmp_path):
     run(sys.executable, "-c", call, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ANALYSIS)})
     package = pathlib.Path(normsweep.__file__).parent
     assert {path.parent.name for path in package.rglob("*.py") if "matplotlib" in path.read_text()} == {
-        "figures", "normsweep"}
+        "drawings", "normsweep"}
     assert [path.name for path in package.glob("*.py") if "matplotlib" in path.read_text()] == ["entry.py"]
 
 

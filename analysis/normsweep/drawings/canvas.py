@@ -32,7 +32,7 @@ HEADING = 9
 HEAD = 0.35  # inches above the panels for the heading's first line
 DPI = 220
 FAMILY = "DejaVu Sans"  # comes with matplotlib
-NARROW = 1.3  # inches that a panel has at least, beside others, in figures narrower than WIDTH
+NARROW = 1.25  # inches that a panel has at least, beside others, in figures narrower than WIDTH
 LEAST_WIDTH, LEAST_PANEL = 1.9, 0.85  # inches of a figure, and from one row of panels to the next
 TALLER = (0.85, 1.25)  # the least and the greatest height of panels, over that at the usual width
 BOUNDS = {"width": (1, 100, "inches"), "height": (1, 100, "inches"), "font_size": (2, 72, "points")}
@@ -149,18 +149,18 @@ def points(settings, *names):
 class Canvas:
     """Measures of one drawing. em: inches of what takes an inch with letters of SIZE points.
 
-    width: of the figure; into: the Figure, SubFigure or Axes that it is drawn into, None for a figure of its own;
-    panels: inches of all rows of panels and the heading, None for as many as they have by themselves; twin: the same
+    width, height: of the figure, None for as many inches as it takes; below: of the height, those of legend and notes;
+    into: the Figure, SubFigure or Axes that it is drawn into, None for a figure of its own; twin: the same
     figure by itself, whose panels have the places that those here get; box: where it stands in the user's figure, if
     it is an Axes without a layout.
     sheet, shape, stretch and foot are what look.sheet and look.frame have found: the inches of panels and heading, the
     rows and columns of panels, their height over the usual one, the inches below them.
     """
 
-    def __init__(self, options=Options(), width=None, into=None, panels=None, twin=None, is_inside=False, below=0.0,
-                 box=None):
-        self.options, self.into, self.panels, self.below = options, into, panels, below
-        self.twin, self.box = twin, box
+    def __init__(self, options=Options(), width=None, height=None, below=0.0, into=None, twin=None, box=None,
+                 is_inside=False):
+        self.options, self.height, self.below, self.into, self.twin, self.box = options, height, below, into, twin, box
+        self.panels = None if height is None else height - below  # inches of panels and heading
         self.is_inside = is_inside or into is not None
         self.settings = settings(options, self.is_inside)
         self.size = points(self.settings, *SIZES)
@@ -283,8 +283,7 @@ def drawn(draw, options=Options(), ax=None):
     is_one, box = isinstance(ax, Axes) and natural.count == 1, None
     if is_one and ax.figure.get_layout_engine() is not None:
         return replace(Canvas(options, width, into=ax).run(draw), figure=ax)
-    fixed = Canvas(options, width, panels=height - natural.foot, below=natural.foot, is_inside=ax is not None)
-    drawing = fixed.run(draw)
+    drawing, fixed = of_height(draw, options, width, height, natural)
     if ax is None:
         return drawing
     if is_one:
@@ -292,12 +291,23 @@ def drawn(draw, options=Options(), ax=None):
     elif isinstance(ax, Axes):
         ax = in_place_of(ax)
         width, height = inches_of(ax)
-        fixed = Canvas(options, width, panels=height - natural.foot, below=natural.foot, is_inside=True)
-        drawing = fixed.run(draw)
+        drawing, fixed = of_height(draw, options, width, height, natural)
     with matplotlib.rc_context(fixed.settings):
         lay_out(drawing.figure)
-    inside = Canvas(options, width, into=ax, panels=fixed.panels, twin=drawing.figure, below=natural.foot, box=box)
+    inside = Canvas(options, width, height, fixed.below, ax, drawing.figure, box)
     return replace(inside.run(draw), figure=ax)
+
+
+def of_height(draw, options, width, height, natural):
+    """(drawing, its canvas) of a given height. The notes may be longer than those of `natural`, because fewer panels
+    have room."""
+    canvas = natural
+    for _ in range(3):
+        below, canvas = canvas.foot, Canvas(options, width, height, canvas.foot, is_inside=natural.is_inside)
+        drawing = canvas.run(draw)
+        if canvas.foot <= below:
+            break
+    return drawing, canvas
 
 
 def inches_of(place):
@@ -317,7 +327,7 @@ def inches_of(place):
 
 def in_place_of(axes):
     """A SubFigure with the place of an Axes, and with the margins to its left and below it."""
-    figure, spec = axes.figure, axes.get_subplotspec()
+    figure, spec = axes.figure, spec_of(axes)
     has_layout = figure.get_layout_engine() is not None
     if spec is None and has_layout:
         raise ValueError("ax: has no place in a grid of subplots, and this figure has several panels: give a SubFigure")
@@ -330,12 +340,17 @@ def in_place_of(axes):
     return made
 
 
+def spec_of(axes):
+    """The place of an Axes in a grid; None if it has none."""
+    return axes.get_subplotspec() if hasattr(axes, "get_subplotspec") else None
+
+
 def box_of(axes):
     """[[left, bottom], [right, top]] of an Axes with the gaps to its left and below it, and the margin to the right of
     the last column, in shares of the figure."""
-    spec, ((left, bottom), (right, top)) = axes.get_subplotspec(), axes.get_position(original=True).get_points()
+    spec, ((left, bottom), (right, top)) = spec_of(axes), axes.get_position(original=True).get_points()
     if spec is None:
-        return [[left, bottom], [right, top]]
+        return [[max(0.0, left - 0.1), max(0.0, bottom - 0.1)], [right, top]]
     bottoms, tops, lefts, rights = spec.get_gridspec().get_grid_positions(axes.figure)
     row, column = spec.rowspan.stop - 1, spec.colspan.start
     return [[rights[column - 1] + 0.01 if column else 0.01, tops[row + 1] + 0.01 if row + 1 < len(tops) else 0.01],

@@ -230,7 +230,7 @@ def frame(figure, heading, handles=(), notes=()):
     highs = [legend.get_window_extent().height / figure.dpi + em(GAP) for legend in legends]
     foot = em(LINE) * len(text) + sum(highs) + 0.06 * bool(text) + 0.05 * bool(legends)
     canvas.foot = foot + em(LINE) * max(0, len(head) - 1)
-    height = canvas.sheet[1] + canvas.foot
+    height = canvas.height or canvas.sheet[1] + canvas.foot
     if canvas.into is None:
         figure.set_size_inches(width, height)
         figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))
