@@ -71,7 +71,8 @@ def test_script_draws_what_is_asked_for(tmp_path):
 
 def test_script_lists_all_figures():
     rows = [line.split(maxsplit=1) for line in script("figures", "--list").stdout.splitlines()]
-    assert rows == [[figure.name, figure.about] for figure in table.FIGURES]
+    assert rows == [[figure.name, figure.about + f"; --without {', '.join(figure.overlays)}" * bool(figure.overlays)]
+                    for figure in table.FIGURES]
 
 
 def test_script_draws_the_figures_of_both_stacks(tmp_path):
