@@ -3,6 +3,7 @@
 from study import about, count, number, small
 
 SWEEPS = {"small": small("figure6-phase"), "fast": small("figure6-fast")}
+FIGURE = "small", "phase", {"without": ["predicted", "slopes"], "title": ""}
 
 
 def numbers(small, fast):
@@ -22,4 +23,5 @@ def numbers(small, fast):
                                       *(each[name].squeeze().values for name in ("each", "before", "after"))):
         yield number(f"boundary at rate {rate:g}, figure6-fast", decay, low, high, "runs on either side")
     yield count("runs trained, figure6-fast", (fast.last_step > 0).sum())
-    yield about("steps, figure6-fast over a whole grid of its values", fast.last_step.sum() / (fast.last_step.size * small.last_step.max()))
+    whole_grid = fast.last_step.size * small.last_step.max()
+    yield about("steps, figure6-fast over a whole grid of its values", fast.last_step.sum() / whole_grid)

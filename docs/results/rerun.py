@@ -2,8 +2,8 @@
 """Runs the studies behind the results again, and compares their numbers with those that the pages rest on.
 
 A study is a file of this folder, NAME.py: SWEEPS, the sweeps that it trains, and numbers(), which computes from their
-datasets what the pages say. NAME.csv has these numbers as they were, each with an interval. A number that falls out of
-its interval is printed. Datasets are kept in a folder; those that are complete are not trained again.
+datasets what the pages say, and FIGURE, if it has one. NAME.csv has these numbers as they were, each with an interval. A
+number that falls out of its interval is printed. Datasets are kept in a folder; those that are complete are not trained again.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def parse():
                         help="the folder of wiki.valid.tokens, wiki.test.tokens, val.de and val.en (default: sweeps)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", default=PROJECT / "build" / "results",
                         help="the folder of the datasets (default: build/results)")
-    parser.add_argument("--write", action="store_true", help="write the numbers instead of comparing them")
+    parser.add_argument("--write", action="store_true", help="write the numbers and draw the figures, instead of comparing")
     return parser.parse_args()
 
 
@@ -58,6 +58,7 @@ def rerun(name, arguments):
     table = HERE / f"{name}.csv"
     if arguments.write:
         write(table, found)
+        draw(name, study, datasets)
         print(f"{name}: {len(found)} numbers written", flush=True)
         return 0
     return report(name, found, read(table))
@@ -80,6 +81,14 @@ def train(name, words, arguments):
     if status:
         sys.exit(f"rerun: {name}: normsweep ended with {status}; see {log}")
     return output
+
+
+def draw(name, study, datasets):
+    """Draws the study's figure, if it has one: (key of SWEEPS, name of the figure, options of normsweep.figures.draw)."""
+    if hasattr(study, "FIGURE"):
+        from normsweep import figures
+        key, figure, options = study.FIGURE
+        figures.save(figures.draw(datasets[key], figure, width=3.3, notes=False, **options), HERE / f"{name}.png")
 
 
 def write(path, found):
