@@ -4,7 +4,7 @@ NORMSWEEP_BUILD names the folder of the programs to test (build/ by default, bui
 """
 
 import functools
-import importlib
+import importlib.util
 import io
 import json
 import os
@@ -23,8 +23,9 @@ import pytest
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build"))
 NORMSWEEP = BUILD / "normsweep"
-FORMAT = int(re.search(r"^FORMAT = (\d+)", (PROJECT / "analysis/normsweep/names.py").read_text(), re.M)[1])
 sys.path.insert(0, str(PROJECT / "analysis"))  # where the package is, unless pip has installed it
+PACKAGE = pathlib.Path(importlib.util.find_spec("normsweep").origin).parent  # importing it would take a second
+FORMAT = int(re.search(r"^FORMAT = (\d+)", (PACKAGE / "names.py").read_text(), re.M)[1])
 
 # A shell without job control starts background jobs with these signals ignored, and programs here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
