@@ -65,6 +65,13 @@ def of_spread(name, values):
     return number(name, mean, mean - spread, mean + spread, f"standard deviation of {len(values)} seeds")
 
 
+def of_error(name, values):
+    """The mean over seeds, with its standard error on both sides."""
+    values = np.asarray(values, dtype=float).ravel()
+    mean, error = values.mean(), values.std(ddof=1) / len(values) ** 0.5
+    return number(name, mean, mean - error, mean + error, f"standard error of {len(values)} seeds")
+
+
 def of_mean(name, values):
     """The mean over seeds and Student's interval of 95 %."""
     from normsweep import significance
