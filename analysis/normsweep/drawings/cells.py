@@ -273,7 +273,7 @@ def draw_maps(figure, panels, dataset, variable, combinations, words, side, amon
     words, marks = words or look.label(dataset[variable], width), []
     for axes, at, part, cells in zip(panels, combinations, parts, values):
         marks += draw_map(axes, part, cells, plane, normaliser, palette)
-        axes.set_title(look.title(runs.text(dataset, at), look.sheet_shape()[1]) or words)
+        axes.set_title(look.title(runs.text(dataset, at), look.sheet_shape()[1], has_bar=True) or words)
     if not handles:
         bar = look.add_bar(figure, ScalarMappable(normaliser, palette), ax=list(panels), extend=ends,
                               location=side)

@@ -370,11 +370,13 @@ def label(variable, width=0):
     return "\n".join(wrap(text, width)) if width else text
 
 
-def title(text, columns=3, is_labelled=False):
+def title(text, columns=3, is_labelled=False, has_bar=False):
     """The title of a panel, in lines that fit above one of so many columns. is_labelled: each panel has tick labels of
-    its own, which take some of its width."""
+    its own, which take some of its width; has_bar: so does a bar of colours beside them, in a narrow figure."""
     columns = now().fit(columns)
     room = -0.15 * (columns > 1) if is_labelled else 0.14 * (columns == 2)
+    if has_bar and now().is_tight():
+        return "\n".join(at_commas(text, (0.7 * now().width - em(0.4)) / columns))
     return "\n".join(at_commas(text, (0.8 * now().width - em(0.4)) / columns + em(room)))
 
 

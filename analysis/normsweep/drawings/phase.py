@@ -92,8 +92,8 @@ class Phase:
         slopes = []
         for axes, at, part, values in zip(panels.ravel(), self.shown, parts, maps):
             slope = self.draw_panel(axes, part, values, normaliser)
-            title = look.title(runs.text(self.dataset, at), columns)
-            below = look.title(panel_text(slope, columns), columns) if count > 1 else ""
+            title = look.title(runs.text(self.dataset, at), columns, has_bar=True)
+            below = look.title(panel_text(slope, columns), columns, has_bar=True) if count > 1 else ""
             axes.set_title("\n".join(filter(None, (title, below))))
             slopes.append(slope)
         self.has_one_seed = any(ONE_SEED in slope for slope in slopes)
@@ -277,7 +277,8 @@ def with_room(ticks, normaliser, gap):
 def panel_text(slope, columns):
     """The text on the slope above one of several panels; shorter where there are three beside each other."""
     slope = slope.removeprefix("measured ")
-    return slope if columns < 3 else slope.replace("95 % interval ", "").replace(ONE_SEED, "")
+    is_wide = columns < 3 and not (look.is_tight() and columns > 1)
+    return slope if is_wide else slope.replace("95 % interval ", "").replace(ONE_SEED, "")
 
 
 def is_inside(places, coordinate, position):
