@@ -28,7 +28,7 @@ PRINTED = 8 / 2.54  # inches: half the width of a page
 # Inches with letters of 8 points; canvas.em makes them those of others.
 LINE = 0.135  # from one line of text to the next
 BAR = 0.11  # the width of a colour bar
-HANDLE, HANDLE_TIGHT = 0.42, 0.355  # of a legend's line and the room beside it
+HANDLE, HANDLE_TIGHT = 0.42, 0.315  # of a legend's line and the room beside it
 GAP = 0.08  # above a legend
 BETWEEN = 0.2  # from the title beside a row to that of the next row
 NO_UNIT = "–"
@@ -189,8 +189,7 @@ def clear_rest(panels, used):
         axes.remove()
 
 
-LEGEND = {"borderaxespad": 0, "borderpad": 0, "labelspacing": 0.3, "columnspacing": 0.9, "handletextpad": 0.5,
-          "alignment": "left"}
+LEGEND = {"borderaxespad": 0, "borderpad": 0, "labelspacing": 0.3, "handletextpad": 0.5, "alignment": "left"}
 
 
 @dataclass(frozen=True)
@@ -289,10 +288,11 @@ def legend_of(parent, handles, title, width):
     wide = [max(map(inches, label.split("\n"))) + line for label in labels]
     columns = math.ceil(len(handles) / math.ceil(len(handles) / max(1, int((width - 0.1) / max(wide)))))
     if now().is_tight():  # columns are as wide as their labels
-        columns = next((count for count in range(len(wide), 1, -1) if width - 0.05 > sum(
+        columns = next((count for count in range(len(wide), 1, -1) if width - 0.02 > sum(
             max(column) for column in np.array_split(wide, count))), 1)
         columns = math.ceil(len(wide) / math.ceil(len(wide) / columns))
-    options = {**LEGEND, "ncols": columns, "handlelength": 1.7 if now().is_tight() else 2.3,
+    options = {**LEGEND, "ncols": columns, "handlelength": 1.5 if now().is_tight() else 2.3,
+               "columnspacing": 0.7 if now().is_tight() else 0.9,
                "title": "\n".join(wrap(title, width - 0.1)) if title else None}
     if not isinstance(parent, Axes):
         return parent.legend(handles=handles, labels=labels, loc="lower left", **options)
