@@ -54,7 +54,7 @@ progress { width: 100%; accent-color: var(--mark) }
 figure { margin: 1.6rem 0 2.4rem }
 figure::after { content: ""; display: block; clear: both }
 img { display: block; width: 100%; height: auto; background: #fff; padding: 0.5rem; border-radius: 6px }
-figure > img { cursor: zoom-in }
+.picture img { cursor: zoom-in }
 figcaption { margin-top: 0.4rem }
 .enlarge { float: right; width: 2.4rem; height: 2.4rem; margin: 0.5rem 0 0.2rem 0.8rem; padding: 0.6rem; line-height: 0;
   color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: 4px; cursor: pointer }
@@ -69,6 +69,8 @@ pre { background: var(--shade); padding: 0.8rem; overflow-x: auto; font-size: 0.
 @media (max-width: 36rem) {
   table { font-size: 0.8rem }
   th, td { padding-right: 0.5rem }
+  .picture { overflow-x: auto }
+  .picture img { width: 30rem; max-width: none }  /* letters of 11 pixels */
 }
 @media print {
   :root { --text: #000; --ground: #fff; --line: #bbb; --quiet: #444; --shade: #fff }
@@ -172,11 +174,12 @@ def facts(rows):
 
 
 def figure(name, picture, caption):
-    """A figure that a click or tap enlarges, with its caption below; name: of the figure, for its button."""
+    """A figure that a click or tap enlarges, with its caption below, in a box that scrolls on a small screen; name: of
+    the figure, for its button."""
     button = element("button", Html('<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M9.5 2H14v4.5M6.5 14H2V9.5"/>'
                                     '<path d="M14 2 9.5 6.5M2 14l4.5-4.5"/></svg>'),
                      type="button", class_="enlarge", aria_label=f"Enlarge the figure {name}", title="Enlarge")
-    return element("figure", picture, button, element("figcaption", caption), id=f"figure-{name}")
+    return element("figure", element("div", picture, class_="picture"), button, element("figcaption", caption), id=f"figure-{name}")
 
 
 def page(title, sections, every=0):
