@@ -66,10 +66,10 @@ def mean_table(dataset: xr.Dataset, over: str) -> pd.DataFrame:
     the mean, NaN for fewer than two.
 
     >>> frame = ds.sweep.table(over="seed")
-    >>> frame.loc[1, ["learning_rate", "weight_decay", "norm_placement", "done"]].tolist()
-    [0.1, 10.0, 'post', 2]
-    >>> [round(value, 3) for value in frame.loc[1, ["norm_growth_n", "norm_growth_mean", "norm_growth_se"]]]
-    [2, 0.176, 0.03]
+    >>> print(*frame.loc[1, ["learning_rate", "weight_decay", "norm_placement", "done"]])
+    0.1 10.0 post 2
+    >>> print(frame.norm_growth_n[1], frame.norm_growth_mean[1].round(3), frame.norm_growth_se[1].round(3))
+    2 0.176 0.03
 
     Raises KeyError if `over` is not an axis.
     """

@@ -128,7 +128,7 @@ class Words(Formatter):
         self.function, self.words = function, {}
 
     def set_locs(self, locs):
-        self.locs = locs
+        super().set_locs(locs)
         self.words = dict(zip(map(float, locs), self.function(list(map(float, locs)))))
 
     def __call__(self, value, pos=None):
