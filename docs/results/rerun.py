@@ -88,7 +88,7 @@ def draw(name, study, datasets):
     if hasattr(study, "FIGURE"):
         from normsweep import figures
         key, figure, options = study.FIGURE
-        figures.save(figures.draw(datasets[key], figure, width=3.3, notes=False, **options), HERE / f"{name}.png")
+        figures.save(figures.draw(datasets[key], figure, **{"width": 3.3, "notes": False, **options}), HERE / f"{name}.png")
 
 
 def write(path, found):
