@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the studies behind the results again, and compares their numbers with those that the pages rest on.
 
-A study is a file of this folder, NAME.py: SWEEPS, the sweeps that it trains, and numbers(), which computes from their
-datasets what the pages say, and FIGURE, if it has one. NAME.csv has these numbers as they were, each with an interval. A
-number that falls out of its interval is printed. Datasets are kept in a folder; those that are complete are not trained again.
+A study is a file of this folder, NAME.py: SWEEPS, the sweeps that it trains; numbers(), which computes from their
+datasets what the pages say; and FIGURE, if it has one. NAME.csv has these numbers as they were, each with an interval.
+A number that falls out of its interval is printed. Datasets are kept in a folder; those that are complete are not
+trained again.
 """
 
 import argparse
@@ -40,7 +41,8 @@ def parse():
                         help="the folder of wiki.valid.tokens, wiki.test.tokens, val.de and val.en (default: sweeps)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", default=PROJECT / "build" / "results",
                         help="the folder of the datasets (default: build/results)")
-    parser.add_argument("--write", action="store_true", help="write the numbers and draw the figures, instead of comparing")
+    parser.add_argument("--write", action="store_true",
+                        help="write the numbers and draw the figures, instead of comparing")
     return parser.parse_args()
 
 
@@ -84,11 +86,12 @@ def train(name, words, arguments):
 
 
 def draw(name, study, datasets):
-    """Draws the study's figure, if it has one: (key of SWEEPS, name of the figure, options of normsweep.figures.draw)."""
+    """Draws the study's figure, if it has one: its key in SWEEPS, its name, options of normsweep.figures.draw."""
     if hasattr(study, "FIGURE"):
         from normsweep import figures
         key, figure, options = study.FIGURE
-        figures.save(figures.draw(datasets[key], figure, **{"width": 3.3, "notes": False, **options}), HERE / f"{name}.png")
+        drawn = figures.draw(datasets[key], figure, **{"width": 3.3, "notes": False, **options})
+        figures.save(drawn, HERE / f"{name}.png")
 
 
 def write(path, found):
