@@ -74,12 +74,14 @@ def texts(words):
 def train(name, words, arguments):
     """Trains one sweep as far as it is not trained yet. Returns the path of its dataset."""
     output = arguments.keep / f"{name}.nc"
-    build = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build"))
+    program = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build")) / "normsweep"
+    if not program.exists():
+        sys.exit(f"rerun: {program} is not there: build it with make, or name its folder in NORMSWEEP_BUILD")
     words = [TEXT.sub(lambda match: str(arguments.text.resolve() / match[0]), word)
              if word.startswith(("train_text=", "valid_text=")) else word for word in words]
     log = output.with_suffix(".log")
     with open(log, "w") as file:
-        status = subprocess.run([build / "normsweep", "run", *words, "-o", output], stdout=file, stderr=file).returncode
+        status = subprocess.run([program, "run", *words, "-o", output], stdout=file, stderr=file).returncode
     if status:
         sys.exit(f"rerun: {name}: normsweep ended with {status}; see {log}")
     return output

@@ -1,15 +1,17 @@
 """The pages of results: every number in a section that names a study is one of the study's, as NAME.csv has them, or a
 setting of its sweeps."""
 
+import argparse
 import csv
 import importlib
 import re
 import sys
+import types
 
 import pytest
 
 import documents
-from conftest import PROJECT
+from conftest import NORMSWEEP, PROJECT, tiny
 
 RESULTS = PROJECT / "docs" / "results"
 STUDIES = sorted(path.stem for path in RESULTS.glob("*.csv"))
@@ -19,7 +21,7 @@ NUMBER = re.compile(r"[-\N{MINUS SIGN}]?(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(
 NO_RESULT = re.compile(r"\b(?:19|20)\d\d\b|arXiv [\d.]+|\b95 %|[\^]-?[\d.]+|^#.*$", re.M)
 SMALL = 12  # whole numbers up to this one are written as they come: two layers, three seeds
 
-sys.path.insert(0, str(RESULTS))
+sys.path.append(str(RESULTS))
 
 
 def rows(study):
@@ -77,3 +79,28 @@ def test_numbers_are_those_of_the_studies(text, studies):
                if not any(is_rounded(token, value) for value in values) and float(token) not in known
                and not (token.isdigit() and int(token) <= SMALL)]
     assert not strange
+
+
+def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
+    (tmp_path / "s.yaml").write_text(tiny() + "steps: 4\nlearning_rate: [0.1, 0.01]\n")
+    rerun, words = map(importlib.import_module, ("rerun", "study"))
+    shift = [0]
+
+    def numbers(one):
+        yield words.count("runs", one.norm_growth.size + shift[0])
+        yield words.about("growth", one.norm_growth.mean())
+
+    study = types.SimpleNamespace(SWEEPS={"one": [str(tmp_path / "s.yaml")]}, numbers=numbers)
+    monkeypatch.setitem(sys.modules, "made_up_study", study)
+    monkeypatch.setattr(rerun, "HERE", tmp_path)
+    monkeypatch.setenv("NORMSWEEP_BUILD", str(NORMSWEEP.parent))
+
+    def again(**changed):
+        arguments = argparse.Namespace(**{"text": tmp_path, "keep": tmp_path, "write": False} | changed)
+        return rerun.rerun("made_up_study", arguments), capsys.readouterr().out
+    assert again(write=True) == (0, "made_up_study: 2 numbers written\n")
+    assert again() == (0, "made_up_study: 2 of 2 numbers agree\n")
+    shift[0] = 1
+    assert again() == (1, "made_up_study: 1 of 2 numbers agree\n    runs: 3, was 2, 2 to 2 (exact)\n")
+    study.SWEEPS = {"one": ["s.yaml", "--set", "train_text=wiki.valid.tokens"]}
+    assert again() == (0, f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens\n")
