@@ -62,6 +62,7 @@ def test_one_column_of_a_journal(swept):
     for found in figures.draw_all(made, wanted, options=Options(width=COLUMN)):
         assert cut(found.figure) == [] == over_panels(found.figure), found.name
         assert found.figure.get_size_inches()[0] == COLUMN and found.figure.get_size_inches()[1] < 10.5, found.name
+        assert max(axes.get_gridspec().ncols for axes in layout.panels_of(found.figure)) <= 2, found.name
         letters = [text.get_fontsize() for text in layout.texts_of(found.figure)]
         assert min(letters) >= canvas.SIZE, found.name
 
