@@ -94,7 +94,7 @@ endif
 quickstart:
 	$(SAY_ROOT)
 	@.ci/setup build figures
-	@$(MAKE_ALL) all
+	+@$(MAKE_ALL) all
 	$(BUILD)/normsweep run sweeps/quickstart.yaml
 	$(BUILD)/normsweep show quickstart.nc
 	analysis/figures quickstart.nc -o quickstart-figures
@@ -104,7 +104,7 @@ quickstart:
 check:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests
-	@$(MAKE_ALL) $(check_programs:%=$(BUILD)/%)
+	+@$(MAKE_ALL) $(check_programs:%=$(BUILD)/%)
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all quick
 
 ## lint: what rooms include, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck
@@ -117,7 +117,7 @@ bench:
 	@.ci/setup build
 	@$(if $(PYTORCH),,.ci/setup bench || echo "bench: continues without PyTorch")
 	$(SAY_ROOT)
-	@$(MAKE_ALL) $(BUILD)/speed $(BUILD)/normsweep
+	+@$(MAKE_ALL) $(BUILD)/speed $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python)" tests/speed.py $(PYTORCH:%=--pytorch %) \
 		$(THREADS:%=-t %) $(ROUNDS:%=-r %) $(LEVELS:%=--levels) $(SHAPES)
 	@$(if $(SHAPES),,echo && NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/speed_sweep)

@@ -47,7 +47,7 @@ check-thorough:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests thorough
 	@.ci/checker
-	@$(MAKE_ALL) programs
+	+@$(MAKE_ALL) programs
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" tests/all thorough
 
 ## check-all: check and check-thorough
@@ -58,7 +58,7 @@ check-all:
 ## check-python: test the Python package with the least and the newest versions of what it needs; wants a package index
 check-python:
 	@.ci/setup build venv
-	@$(MAKE_ALL) $(BUILD)/normsweep
+	+@$(MAKE_ALL) $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" .ci/check-python
 
 ## check-slurm: install and start a Slurm of four nodes on this machine, and run sweeps on it (as root)
@@ -66,7 +66,7 @@ check-slurm:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests
 	@.ci/setup slurm || echo "check-slurm: continues without Slurm"
-	@$(MAKE_ALL) all
+	+@$(MAKE_ALL) all
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy xarray netCDF4 scipy)" -m pytest -q -p no:cacheprovider \
 		--color=no -rs tests/slurm/check_slurm.py
 
@@ -80,7 +80,7 @@ check-openmpi5:
 check-hosts:
 	$(SAY_ROOT)
 	@.ci/setup build tests
-	@$(MAKE_ALL) all
+	+@$(MAKE_ALL) all
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/driver/ranks/check_hosts.py
 
 ## check-hyperqueue: a sweep in parts under HyperQueue, from a package index, in a network without other interfaces
@@ -88,7 +88,7 @@ DEVELOPERS += check-hyperqueue
 hq = $(BUILD)/hyperqueue
 check-hyperqueue:
 	$(SAY_ROOT)
-	@$(MAKE_ALL) all
+	+@$(MAKE_ALL) all
 	@test -x $(hq)/bin/python || { python="$$(.ci/python pytest numpy xarray netCDF4 scipy)" && \
 		"$$python" -m venv --system-site-packages $(hq) && $(hq)/bin/pip install -q hyperqueue; } || rm -rf $(hq)
 	@if ! test -x $(hq)/bin/python; then echo "check-hyperqueue: skipped: pip cannot get hyperqueue here"; \
@@ -100,7 +100,7 @@ check-hyperqueue:
 faults:
 	$(SAY_ROOT)
 	@.ci/setup build tests
-	@$(MAKE_ALL) $(BUILD)/normsweep
+	+@$(MAKE_ALL) $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/driver/ranks/faults.py \
 		$(N:%=-n %) $(SEED:%=--seed %)
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" -m pytest -q -p no:cacheprovider \
@@ -109,32 +109,32 @@ faults:
 ## simulate: simulate the coordinator's faulty workers, with everything drawn (N=1000, SEED=1)
 simulate:
 	@.ci/setup build
-	@$(MAKE_ALL) $(BUILD)/tests-plain
+	+@$(MAKE_ALL) $(BUILD)/tests-plain
 	@SIMULATION_SEEDS=$(or $(N),1000) SIMULATION_SEED=$(or $(SEED),1) $(BUILD)/tests-plain coordinator_survives
 
 ## parity: train networks drawn at random beside PyTorch, and print the worst differences (N=100, SEED=1)
 parity:
 	@.ci/setup build tests
-	@$(MAKE_ALL) $(BUILD)/replay-double
+	+@$(MAKE_ALL) $(BUILD)/replay-double
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy torch)" tests/parity.py $(N:%=-n %) $(SEED:%=-s %)
 
 ## early-ends: look for runs that end early with another phase, on sweeps drawn at random (N=30, SEED=1)
 early-ends:
 	@.ci/setup build tests
-	@$(MAKE_ALL) $(BUILD)/normsweep
+	+@$(MAKE_ALL) $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/early_search.py $(N:%=-n %) $(SEED:%=-s %)
 
 ## parity-trained: measure networks published by others beside the library that defines them: the worst differences
 parity-trained:
 	@.ci/setup build tests
-	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/normsweep-double
+	+@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/normsweep-double
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4 torch transformers)" tests/parity_trained.py
 
 ## inject: let allocations and every write, sync, rename, open of small sweeps fail (CASE='new show' FAMILY=memory)
 inject:
 	$(SAY_ROOT)
 	@.ci/setup build tests
-	@$(MAKE_ALL) $(BUILD)/normsweep
+	+@$(MAKE_ALL) $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python pytest numpy netCDF4)" tests/inject.py $(CASE) $(FAMILY:%=-f %) \
 		$(EVERY:%=--every) $(LASTING:%=--lasting)
 
@@ -152,7 +152,7 @@ fuzz:
 coverage:
 	$(SAY_ROOT)
 	@.ci/setup build figures tests thorough
-	@$(MAKE_ALL) VARIANT=coverage build/coverage/tests-plain build/coverage/tests-float build/coverage/normsweep
+	+@$(MAKE_ALL) VARIANT=coverage build/coverage/tests-plain build/coverage/tests-float build/coverage/normsweep
 	@.ci/coverage $(V:%=-v) build/coverage $(COVERED)
 
 ## setup: install everything that building, figures, tests and lint need
@@ -163,7 +163,7 @@ setup:
 bench-sweeps:
 	@.ci/setup build figures
 	$(SAY_ROOT)
-	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/replay-float
+	+@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/replay-float
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/speed_peer.py $(PYTORCH:%=--pytorch %) \
 		$(ROUNDS:%=-r %)
 
@@ -171,14 +171,14 @@ bench-sweeps:
 bench-scale:
 	@.ci/setup build figures
 	$(SAY_ROOT)
-	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/scale
+	+@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/scale
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4 xarray)" tests/scale.py
 
 ## results: train the small variants behind docs/results again, compare the numbers (STUDIES='figure6', TEXT=folder)
 results:
 	$(SAY_ROOT)
 	@.ci/setup build figures
-	@$(MAKE_ALL) $(BUILD)/normsweep
+	+@$(MAKE_ALL) $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4 xarray)" docs/results/rerun.py $(STUDIES) \
 		$(TEXT:%=--text %)
 
@@ -186,7 +186,7 @@ results:
 bench-boundary:
 	@.ci/setup build figures
 	$(SAY_ROOT)
-	@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/replay-float
+	+@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/replay-float
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4)" tests/speed_boundary.py $(PYTORCH:%=--pytorch %) \
 		$(ROUNDS:%=-r %)
 

@@ -80,6 +80,7 @@ def train(name, words, arguments):
     words = [TEXT.sub(lambda match: str(arguments.text.resolve() / match[0]), word)
              if word.startswith(("train_text=", "valid_text=")) else word for word in words]
     log = output.with_suffix(".log")
+    print(f"{name}: trains, as {log} says", flush=True)
     with open(log, "w") as file:
         status = subprocess.run([program, "run", *words, "-o", output], stdout=file, stderr=file).returncode
     if status:

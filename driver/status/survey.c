@@ -226,6 +226,7 @@ void survey_count(struct survey *survey)
 static int read_session(struct survey *survey, struct error *error)
 {
     double expected;
+    int cause = 0;
 
     if (find_session(survey, error) != 0 ||
         (survey->held &&
@@ -233,7 +234,12 @@ static int read_session(struct survey *survey, struct error *error)
                 read_number(survey, SESSION_VARIABLE_tokens_per_second, &survey->rate, error) != 0)) ||
         read_number(survey, SESSION_VARIABLE_runs, &expected, error) != 0)
         return -1;
-    bool searches = expected < (double)survey->runs && survey->ended < survey->runs;
+    /* Without a search, it is --only that has left runs for later. */
+    char *refine = view_text(&survey->view, ATTRIBUTE_REFINE, &cause);
+    if (cause)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", survey->view.name, strerror(cause));
+    bool searches = refine && expected < (double)survey->runs && survey->ended < survey->runs;
+    free(refine);
     survey->expected = searches ? (int64_t)fmax(expected, (double)survey->ended) : survey->runs;
     return 0;
 }

@@ -97,7 +97,9 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
 
     def again(**changed):
         arguments = argparse.Namespace(**{"text": tmp_path, "keep": tmp_path, "write": False} | changed)
-        return rerun.rerun("made_up_study", arguments), capsys.readouterr().out
+        status = rerun.rerun("made_up_study", arguments)
+        trains = f"made_up_study-one: trains, as {tmp_path}/made_up_study-one.log says\n"
+        return status, capsys.readouterr().out.replace(trains, "")
     assert again(write=True) == (0, "made_up_study: 2 numbers written\n")
     assert again() == (0, "made_up_study: 2 of 2 numbers agree\n")
     shift[0] = 1

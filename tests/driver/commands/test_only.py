@@ -116,6 +116,13 @@ def test_what_is_not_there(folder, only):
     assert not (folder / "sweep.nc").exists()
 
 
+def test_status_counts_the_runs_that_wait(folder):
+    start(folder, "--only", "norm_placement=pre")
+    said = run(NORMSWEEP, "status", "sweep.nc", cwd=folder).stdout
+    assert "ended     6 of 10 runs, 60.0 %" in said and "  pending  4, 40.0 %" in said
+    assert json.loads(run(NORMSWEEP, "status", "sweep.nc", "--json", cwd=folder).stdout)["expected_runs"] == RUNS
+
+
 def inspect(folder, *arguments, status=0):
     return run(NORMSWEEP, "inspect", "sweep.nc", *arguments, cwd=folder, status=status)
 
