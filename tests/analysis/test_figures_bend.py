@@ -268,6 +268,9 @@ def test_overlays_of_a_phase_diagram(plane):
         assert said[""] - said[word] >= {gone} and not said[word] - said[""], word
     assert said[""] - said["slopes"] == {text for text in said[""] if "slope" in text}
     assert len(figures.phase(plane, without=("predicted", "slopes", "brackets")).legends[0].get_texts()) <= 4
+    for without, has_slope in ((), True), ("boundary", False):
+        notes = " ".join(text.get_text() for text in figures.phase(plane, without=without).texts)
+        assert ("Measured slope" in notes) == has_slope
 
 
 # ---- functions ----

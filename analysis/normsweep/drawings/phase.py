@@ -194,7 +194,7 @@ class Phase:
             self.add_range(axes, x, logs.where(each.notnull().sum(others) > 1), others)
         if look.shows("predicted"):
             self.add_predicted(axes, part, x)
-        if found.slope_points < 2:
+        if found.slope_points < 2 or not look.shows("boundary"):
             return ""
         spread = ONE_SEED if found.slope_repeats < 2 else (
             f", 95 % interval {fixed(found.slope_low)} to {fixed(found.slope_high)}")
