@@ -1,5 +1,6 @@
 """Scales of axes and of colours, and the ticks on them. The label of a tick is plain text, with a real minus sign."""
 
+import functools
 import math
 
 import numpy as np
@@ -78,14 +79,15 @@ def within(ticks, low, high):
     return [tick for tick in ticks if low - room <= tick <= high + room]
 
 
-def signed_ticks(low, high, near, most):
-    """Ticks of a scale that is linear within `near` of 0 and logarithmic beyond: 0 and powers of ten on either side."""
+def signed_ticks(low, high, near, most, have_room=lambda ticks: True):
+    """Ticks of a scale that is linear within `near` of 0 and logarithmic beyond: 0 and powers of ten on either side, as
+    many as have room beside each other."""
     largest = math.floor(math.log10(max(abs(low), abs(high))) + 1e-9)
     smallest = min(math.ceil(math.log10(near) - 1e-9), largest)
     for each in range(1, largest - smallest + 2):
         sizes = [10.0 ** decade for decade in range(largest, smallest - 1, -each)]
         found = within([*(-size for size in sizes), 0.0, *sizes[::-1]], low, high)
-        if len(found) <= most:
+        if len(found) <= most and have_room(found):
             break
     return found if len(found) > 1 else within(MaxNLocator(most, steps=ROUND).tick_values(low, high), low, high)
 
@@ -146,6 +148,12 @@ def linear_words(ticks):
     return [f"{round(tick, digits) + 0.0:.{digits}f}".replace("-", MINUS) for tick in ticks]
 
 
+def are_apart(axis, ticks):
+    """Have the labels of these ticks room beside each other? They are close to each other around 0."""
+    low, high, *places = axis.get_transform().transform([*sorted(axis.get_view_interval()), *ticks])
+    return len(ticks) < 2 or np.diff(sorted(places)).min() * axis.get_tick_space() >= high - low
+
+
 def tick(axis):
     """Gives an axis readable ticks, unless ticks are already set."""
     if isinstance(axis.get_major_locator(), (FixedLocator, NullLocator, Ticks)):
@@ -158,8 +166,8 @@ def tick(axis):
         axis.set_minor_formatter(NullFormatter())
     elif scale in ("symlog", "asinh"):
         near = getattr(axis.get_transform(), "linthresh", None) or axis.get_transform().linear_width
-        less = 1 if axis.axis_name == "x" else 0  # ticks are close to each other around 0
-        axis.set_major_locator(Ticks(lambda low, high, most: signed_ticks(low, high, near, max(2, most - less))))
+        have_room = functools.partial(are_apart, axis) if axis.axis_name == "x" else lambda ticks: True
+        axis.set_major_locator(Ticks(lambda low, high, most: signed_ticks(low, high, near, most, have_room)))
         axis.set_minor_locator(NullLocator())
     elif scale == "linear":
         whole = axis.axis_name == "x" and is_whole(axis.axes)
