@@ -110,7 +110,7 @@ check:
 ## lint: what rooms include, headers, warnings of gcc and clang, clang-format, clang-tidy, cppcheck, shellcheck
 lint:
 	@.ci/setup build lint
-	@MAKE_ALL="$(MAKE_ALL)" .ci/lint
+	+@MAKE_ALL="$(MAKE_ALL)" .ci/lint
 
 ## bench: measure the speed of training against sgemm and PyTorch (PYTORCH=python, THREADS=2, ROUNDS=5, SHAPES='tiny')
 bench:

@@ -74,7 +74,7 @@ check-slurm:
 check-openmpi5:
 	$(SAY_ROOT)
 	@.ci/setup build tests venv
-	@MAKE_ALL="$(MAKE_ALL)" N="$(N)" .ci/check-openmpi5
+	+@MAKE_ALL="$(MAKE_ALL)" N="$(N)" .ci/check-openmpi5
 
 ## check-hosts: train on three hosts in network namespaces of this machine, which die, freeze, are cut off (as root)
 check-hosts:
@@ -194,12 +194,12 @@ bench-boundary:
 check-dist:
 	$(SAY_ROOT)
 	@.ci/setup build dist
-	@MAKE_ALL="$(MAKE_ALL)" .ci/check-dist
+	+@MAKE_ALL="$(MAKE_ALL)" .ci/check-dist
 
 ## wheel: write a Linux wheel with program, libraries, Python package and sweeps into build/dist; wants a package index
 wheel:
 	@.ci/setup build venv
-	@MAKE_ALL="$(MAKE_ALL) -s" .ci/wheel build/dist/wheel
+	+@MAKE_ALL="$(MAKE_ALL) -s" .ci/wheel build/dist/wheel
 
 ## check-wheel: make the wheel, install it into an environment, and run a sweep there, without MPI and on two workers
 check-wheel: wheel

@@ -13,6 +13,8 @@ What draws is in normsweep.drawings, and its table of figures in drawings/table.
 which editors and type checkers know the functions.
 """
 
+import inspect as _inspect
+
 from .drawings import table as _table
 from .drawings.canvas import Options as _Options
 from .drawings.drawing import Drawing
@@ -26,10 +28,10 @@ def draw(dataset, name, ax=None, *, width=None, height=None, font_size=None, sty
          notes=None):
     """The figure or variable of this name.
 
-    ax: what to draw into, with the letters of its figure; None: a Figure, `width` inches wide. height: in inches; None:
-    as many as its panels and legend take. font_size: in points. style: the name or the file of a matplotlib style. title:
-    above the panels; None: that of the sweep, and none in `ax`. without: names of what to leave out. notes: sentences
-    below the panels; None: unless it is drawn into `ax`.
+    ax: what to draw into, with the letters of its figure; None: a Figure, `width` inches wide. height: in inches;
+    None: as many as its panels and legend take. font_size: in points. style: the name or the file of a matplotlib
+    style. title: above the panels; None: that of the sweep, and none in `ax`. without: names of what to leave out.
+    notes: sentences below the panels; None: unless it is drawn into `ax`.
     """
     options = _Options(width, height, font_size, style, title, without, notes)
     return _table.draw(dataset, name, ax, options).figure
@@ -49,8 +51,8 @@ def _function(figure):
     function.__name__ = function.__qualname__ = figure.name.replace("-", "_")
     function.__doc__ = (f"{figure.about[0].upper()}{figure.about[1:]}.\n\nOptions are those of `draw`."
                         + f" without: {overlays}." * bool(overlays))
-    function.__wrapped__ = lambda dataset, ax=None, *, width=None, height=None, font_size=None, style=None, title=None, \
-        without=(), notes=None: None  # the signature that help() shows
+    parameters = _inspect.signature(draw).parameters  # which help() shows, but for the name
+    function.__signature__ = _inspect.Signature([one for key, one in parameters.items() if key != "name"])
     return function
 
 

@@ -53,7 +53,7 @@ def rerun(name, arguments):
                      if not (arguments.text / file).exists())
     if missing:
         print(f"{name}: skipped: {arguments.text} has no {', '.join(dict.fromkeys(missing))}", flush=True)
-        return 0
+        return int(name in arguments.study)  # which was asked for
     from normsweep import open_sweep
     datasets = {key: open_sweep(train(f"{name}-{key}", words, arguments)) for key, words in study.SWEEPS.items()}
     found = list(study.numbers(**datasets))
@@ -119,7 +119,8 @@ def report(name, found, known):
              f"({row['interval']})" for key, row in known.items() if key in new and not agrees(new[key], row)]
     lines += [f"    {key}: not computed any more" for key in known if key not in new]
     lines += [f"    {key}: {row['value']:.4g}, new" for key, row in new.items() if key not in known]
-    print("\n".join([f"{name}: {len(known) - len(lines)} of {len(known)} numbers agree", *lines]), flush=True)
+    agree = sum(key in new and agrees(new[key], row) for key, row in known.items())
+    print("\n".join([f"{name}: {agree} of {len(known)} numbers agree", *lines]), flush=True)
     return len(lines)
 
 

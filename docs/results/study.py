@@ -17,7 +17,7 @@ def small(sweep, *settings):
     command = re.search(r"^# Small .*\n(?:# .*\n)*?# +(normsweep run (?:.*\\\n)*.*)$", path.read_text(), re.M)[1]
     words = shlex.split(re.sub(r"\\\n# *", "", command))
     given = [word for key, word in zip(words, words[1:]) if key == "--set"]
-    return [str(path), *(word for setting in (*given, *settings) for word in ("--set", setting))]
+    return whole(sweep, *given, *settings)
 
 
 def whole(sweep, *settings):

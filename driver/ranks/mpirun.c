@@ -176,26 +176,40 @@ bool mpirun_may_set_network(void)
     return may;
 }
 
+static bool is_on_path(const char *folder)
+{
+    size_t length = strlen(folder), part;
+
+    for (const char *at = getenv("PATH");; at += part + 1) {
+        part = strcspn(at, ":");
+        if (part == length && strncmp(at, folder, length) == 0)
+            return true;
+        if (!at[part])
+            return false;
+    }
+}
+
 /* Puts the program's folder, bin, first on the PATH if the MPI library that is loaded is in the lib beside
- * it, and mpirun in bin: so a program in an environment of Python or conda need not be activated. */
+ * it, and mpirun in bin: so a program in an environment of Python or conda need not be activated. What is on
+ * the PATH already, such as /usr/bin, keeps its place behind a site's own mpirun. */
 static void prefer_own_mpirun(void)
 {
-    char file[PATH_MAX], *path = NULL, *mpirun = NULL, *program = process_program();
+    char file[PATH_MAX], mpirun[PATH_MAX + 8], *path = NULL, *program = process_program();
     char *library = realpath(environment_library_file("MPI_Init_thread", file, sizeof(file)), NULL);
     char *slash = program ? strrchr(program, '/') : NULL;
-    bool own = false;
 
-    if (slash && library && asprintf(&mpirun, "%.*s/mpirun", (int)(slash - program), program) > 0) {
+    if (slash && library) {
         *slash = '\0';
         char *bin = strrchr(program, '/');
         size_t root = bin ? (size_t)(bin - program) : 0;
-        own = bin && strncmp(program, library, root) == 0 && strncmp(library + root, "/lib", 4) == 0 &&
-              access(mpirun, X_OK) == 0;
+        snprintf(mpirun, sizeof(mpirun), "%s/mpirun", program);
+        if (bin && strncmp(program, library, root) == 0 && strncmp(library + root, "/lib", 4) == 0 &&
+            access(mpirun, X_OK) == 0 && !is_on_path(program) &&
+            asprintf(&path, "%s:%s", program, getenv("PATH")) > 0) {
+            setenv("PATH", path, 1);
+            free(path);
+        }
     }
-    if (own && asprintf(&path, "%s:%s", program, getenv("PATH")) > 0)
-        setenv("PATH", path, 1);
-    free(path);
-    free(mpirun);
     free(library);
     free(program);
 }

@@ -20,7 +20,8 @@ from normsweep.drawings import canvas, table
 from normsweep.drawings.canvas import Options
 
 COLUMN = 3.3  # inches of one column of a journal
-FEW = {"phase", "norms-fits", "workers", "heads-by-layer", "attention", "top-singular"}  # each with machinery of its own
+# Each with machinery of its own.
+FEW = {"phase", "norms-fits", "workers", "heads-by-layer", "attention", "top-singular"}
 OTHER_AXES = {"gradients-last", "warmup", "boundaries"}
 
 
@@ -177,8 +178,8 @@ def test_styles(plane, tmp_path):
 def test_matplotlibrc_counts(plane, tmp_path):
     plane.to_netcdf(tmp_path / "a.nc")
     (tmp_path / "matplotlibrc").write_text("font.size: 10\nsvg.fonttype: none\n")
-    run(PROJECT / "analysis" / "figures", "a.nc", "--only", "norms", "--format", "svg", "--title", "Mine", "--width", "4",
-        cwd=tmp_path)
+    run(PROJECT / "analysis" / "figures", "a.nc", "--only", "norms", "--format", "svg", "--title", "Mine",
+        "--width", "4", cwd=tmp_path)
     text = (tmp_path / "a-norms.svg").read_text()
     assert "Mine" in text and "10px" in text and 'width="288pt"' in text and "Made up" not in text
 

@@ -69,7 +69,8 @@ def test_data_and_statistics_need_no_matplotlib(tmp_path):
             "sys.exit('matplotlib' in sys.modules)")
     run(sys.executable, "-c", call, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ANALYSIS)})
     package = pathlib.Path(normsweep.__file__).parent
-    drawing = [path for path in package.rglob("*.py") if re.search(r"^ *(import|from) matplotlib", path.read_text(), re.M)]
+    drawing = [path for path in package.rglob("*.py")
+               if re.search(r"^ *(import|from) matplotlib", path.read_text(), re.M)]
     assert {path.parent.name for path in drawing} == {"drawings"}
 
 

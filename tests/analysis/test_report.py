@@ -313,8 +313,8 @@ def test_a_figure_that_fails_is_named(monkeypatch):
         raise RuntimeError("out of ink")
 
     rows = [table_of_figures.Figure("first", "the first", fails, ("norm_growth",)),
-            table_of_figures.Figure("second", "the second", lambda dataset: figures.Drawing("second", "shown", "a figure"),
-                           ("norm_growth",))]
+            table_of_figures.Figure("second", "the second",
+                                    lambda dataset: figures.Drawing("second", "shown", "a figure"), ("norm_growth",))]
     monkeypatch.setattr(table_of_figures, "table", lambda *_: rows)
     (name, caption, figure), (lost, _, error) = report_script.drawings(made_up())
     assert (name, caption, figure) == ("second", "shown 55 of 60 runs have ended.", "a figure")

@@ -96,7 +96,7 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("NORMSWEEP_BUILD", str(NORMSWEEP.parent))
 
     def again(**changed):
-        arguments = argparse.Namespace(**{"text": tmp_path, "keep": tmp_path, "write": False} | changed)
+        arguments = argparse.Namespace(**{"study": [], "text": tmp_path, "keep": tmp_path, "write": False} | changed)
         status = rerun.rerun("made_up_study", arguments)
         trains = f"made_up_study-one: trains, as {tmp_path}/made_up_study-one.log says\n"
         return status, capsys.readouterr().out.replace(trains, "")
@@ -105,4 +105,5 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
     shift[0] = 1
     assert again() == (1, "made_up_study: 1 of 2 numbers agree\n    runs: 3, was 2, 2 to 2 (exact)\n")
     study.SWEEPS = {"one": ["s.yaml", "--set", "train_text=wiki.valid.tokens"]}
-    assert again() == (0, f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens\n")
+    skipped = f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens\n"
+    assert again() == (0, skipped) and again(study=["made_up_study"]) == (1, skipped)

@@ -15,6 +15,7 @@ import functools
 import logging
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import matplotlib
@@ -53,7 +54,8 @@ LOOK = {
 }
 # Whatever a style says: letters are matplotlib's own, files are as large as was asked for, grids are drawn where they
 # help.
-ALWAYS = {"text.usetex": False, "savefig.bbox": "standard", "axes.grid": False}
+ALWAYS = {"text.usetex": False, "savefig.bbox": "standard", "axes.grid": False,
+          **{name: LOOK[name] for name in ("svg.fonttype", "svg.hashsalt", "pdf.fonttype")}}
 NOT_OF_STYLES = ("backend", "interactive", "toolbar", "timezone", "webagg", "tk", "docstring", "date", "figure.hooks")
 
 
@@ -82,7 +84,7 @@ class Options:
 
 def style_of(style):
     """{name of an rcParam: value} of a style; ValueError if it is none."""
-    if style is None or isinstance(style, dict):
+    if style is None or isinstance(style, Mapping):
         found = style or {}
     elif style == "default":
         found = {name: matplotlib.rcParamsDefault[name] for name in LOOK}

@@ -179,7 +179,8 @@ def figure(name, picture, caption):
     button = element("button", Html('<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M9.5 2H14v4.5M6.5 14H2V9.5"/>'
                                     '<path d="M14 2 9.5 6.5M2 14l4.5-4.5"/></svg>'),
                      type="button", class_="enlarge", aria_label=f"Enlarge the figure {name}", title="Enlarge")
-    return element("figure", element("div", picture, class_="picture"), button, element("figcaption", caption), id=f"figure-{name}")
+    return element("figure", element("div", picture, class_="picture"), button, element("figcaption", caption),
+                   id=f"figure-{name}")
 
 
 def page(title, sections, every=0):

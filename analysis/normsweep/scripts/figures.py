@@ -138,7 +138,8 @@ def parse():
     looks.add_argument("--font-size", metavar="POINTS", type=float, help="of all letters (default: 8)")
     looks.add_argument("--style", metavar="STYLE", help="a style of matplotlib: its name, or a file; a matplotlibrc "
                        "counts, too")
-    looks.add_argument("--title", metavar="TEXT", help='above the panels; "" for none (default: the title of the sweep)')
+    looks.add_argument("--title", metavar="TEXT",
+                       help='above the panels; "" for none (default: the title of the sweep)')
     looks.add_argument("--without", metavar="NAME", action="append", default=[], type=lambda text: text.split(","),
                        help="leave out overlays, such as predicted,slopes in the phase diagram, or the legend; --list "
                        "has their names")

@@ -95,7 +95,8 @@ def test_values_for_scripts(normsweep, sweep):
     assert done.stderr == ""  # which is not a terminal
     said = dict(line.split("=", 1) for line in done.stdout.splitlines())
     assert list(said) == ["cells", "runs", "workers", "seconds", "core_seconds", "longest_seconds",
-                          "least_seconds", "most_seconds", "busy", "checkpoint_seconds", "memory_bytes", "coordinator_bytes", "output"]
+                          "least_seconds", "most_seconds", "busy", "checkpoint_seconds", "memory_bytes",
+                          "coordinator_bytes", "output"]
     assert (said["runs"], said["workers"], said["checkpoint_seconds"]) == ("3", "2", "300.000")
     assert said["output"] == "a=b.nc" and int(said["memory_bytes"]) > 0
     assert int(said["coordinator_bytes"]) == 42 * int(said["cells"])  # 24 + 8 + 9 + 1
