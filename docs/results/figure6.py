@@ -10,6 +10,7 @@ def numbers(small, fast):
     yield count("runs", small.phase.size)
     for word, code in ("growing", 1), ("shrinking", 2):
         yield count(f"runs {word}", (small.phase == code).sum())
+    yield about("factor between neighbouring decays", 10 ** 0.5, 0)
     found = small.sweep.boundary()
     for rate, decay in zip(small.learning_rate.values, found.each.squeeze().values):
         yield about(f"boundary at rate {rate:g}", decay)

@@ -19,6 +19,8 @@ PAGES = [documents.DOCS / "results.md", *sorted(RESULTS.glob("*.md"))]
 NUMBER = re.compile(r"[-\N{MINUS SIGN}]?(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w.]*\w)")
 # Years, and what is no result: the level of an interval, R², powers.
 NO_RESULT = re.compile(r"\b(?:19|20)\d\d\b|arXiv [\d.]+|\b95 %|[\^]-?[\d.]+|^#.*$", re.M)
+PERCENT = re.compile(r"(?: (?:to|and) [-+\N{MINUS SIGN}\d.]+)? %")
+TIMES = re.compile(r"(?:,? (?:to|and|larger|[\d.]+))* times (?:small|slow|larger and)")
 SMALL = 12  # whole numbers up to this one are written as they come: two layers, three seeds
 
 sys.path.append(str(RESULTS))
@@ -39,7 +41,10 @@ def sections():
 
 
 def numbers(text):
-    return [token.replace("\N{MINUS SIGN}", "-").replace(",", "") for token in NUMBER.findall(text)]
+    """(the number as it is written, is it a percentage, is it a reciprocal: 1/7, 7 times slower)."""
+    return [(match[0].replace("\N{MINUS SIGN}", "-").replace(",", ""), bool(PERCENT.match(text, match.end())),
+             text[:match.start()].endswith("1/") or bool(TIMES.match(text, match.end())))
+            for match in NUMBER.finditer(text)]
 
 
 def settings(study):
@@ -51,13 +56,16 @@ def settings(study):
     return {float(token) for text in texts for token in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", text)}
 
 
-def is_rounded(token, value):
-    """Is the number, as it is written, this value, or its percent, rounded? NaN is no number."""
+def is_rounded(token, value, is_percent, is_reciprocal):
+    """Is the number, as it is written, this value rounded? A change may be written as a percentage of either sign."""
     digits = len(token.partition("e")[0].partition(".")[2])
     if "e" in token:
         return abs(float(token) - value) <= 0.051 * 10 ** (int(token.partition("e")[2]) - digits + 1)
-    return any(abs(abs(float(token)) - abs(shown)) <= 0.5001 * 10 ** -digits
-               for shown in (value, 100 * value, 100 * (value - 1), 1 / value if value else 0))
+    if is_percent:
+        return any(abs(abs(float(token)) - abs(one)) <= 0.5001 * 10 ** -digits
+                   for one in (100 * value, 100 * (value - 1)))
+    return any(abs(float(token) - one) <= 0.5001 * 10 ** -digits
+               for one in [value, *([1 / value] if is_reciprocal and value else [])])
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -75,8 +83,8 @@ def test_numbers_are_those_of_the_studies(text, studies):
     values += [(high - low) / 2 for low, high in zip(values[1::3], values[2::3])]
     known = set().union(*map(settings, studies))
     text = NO_RESULT.sub(" ", re.sub(r"`[^`]*`|\]\([^)]*\)", " ", documents.outside_blocks(text)))
-    strange = [token for token in numbers(text)
-               if not any(is_rounded(token, value) for value in values) and float(token) not in known
+    strange = [token for token, *kind in numbers(text)
+               if not any(is_rounded(token, value, *kind) for value in values) and float(token) not in known
                and not (token.isdigit() and int(token) <= SMALL)]
     assert not strange
 
