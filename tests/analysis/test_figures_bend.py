@@ -246,12 +246,14 @@ def test_every_overlay_can_be_left_out(swept):
         names = table.of_stacks(made, [figure.name])
         if figure.name not in (wanted or figures.names(made)) or names != [figure.name]:
             continue
+        if not figure.overlays:
+            continue
+        try:
+            with_all = looks_of(figures.draw(made, figure.name))
+        except ValueError:
+            continue
         for word in figure.overlays:
-            try:
-                with_it, without = (figures.draw(made, figure.name, without=words) for words in ((), word))
-            except ValueError:
-                break
-            if looks_of(with_it) == looks_of(without):
+            if with_all == looks_of(figures.draw(made, figure.name, without=word)):
                 assert (figure.name, word) in ABSENT, (figure.name, word)
 
 
