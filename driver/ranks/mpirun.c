@@ -176,11 +176,11 @@ bool mpirun_may_set_network(void)
     return may;
 }
 
-static bool is_on_path(const char *folder)
+static bool is_on_path(const char *folder, const char *path)
 {
     size_t length = strlen(folder), part;
 
-    for (const char *at = getenv("PATH");; at += part + 1) {
+    for (const char *at = path;; at += part + 1) {
         part = strcspn(at, ":");
         if (part == length && strncmp(at, folder, length) == 0)
             return true;
@@ -192,9 +192,9 @@ static bool is_on_path(const char *folder)
 /* Puts the program's folder, bin, first on the PATH if the MPI library that is loaded is in the lib beside
  * it, and mpirun in bin: so a program in an environment of Python or conda need not be activated. What is on
  * the PATH already, such as /usr/bin, keeps its place behind a site's own mpirun. */
-static void prefer_own_mpirun(void)
+static void prefer_own_mpirun(const char *path)
 {
-    char file[PATH_MAX], mpirun[PATH_MAX + 8], *path = NULL, *program = process_program();
+    char file[PATH_MAX], mpirun[PATH_MAX + 8], *longer = NULL, *program = process_program();
     char *library = realpath(environment_library_file("MPI_Init_thread", file, sizeof(file)), NULL);
     char *slash = program ? strrchr(program, '/') : NULL;
 
@@ -204,10 +204,10 @@ static void prefer_own_mpirun(void)
         size_t root = bin ? (size_t)(bin - program) : 0;
         snprintf(mpirun, sizeof(mpirun), "%s/mpirun", program);
         if (bin && strncmp(program, library, root) == 0 && strncmp(library + root, "/lib", 4) == 0 &&
-            access(mpirun, X_OK) == 0 && !is_on_path(program) &&
-            asprintf(&path, "%s:%s", program, getenv("PATH")) > 0) {
-            setenv("PATH", path, 1);
-            free(path);
+            access(mpirun, X_OK) == 0 && !is_on_path(program, path) &&
+            asprintf(&longer, "%s:%s", program, path) > 0) {
+            setenv("PATH", longer, 1);
+            free(longer);
         }
     }
     free(library);
@@ -222,10 +222,11 @@ int mpirun_find(struct mpirun *mpirun, struct error *error)
 
     if (!own->command[0])
         return error_set(error, ERROR_ENVIRONMENT, "%s; -j 0 trains without it", wire_library());
-    if (!getenv("PATH")) /* execvp would find mpirun all the same, and mpirun then not what it needs */
+    const char *path = getenv("PATH");
+    if (!path) /* execvp would find mpirun all the same, and mpirun then not what it needs */
         return error_set(error, ERROR_ENVIRONMENT,
             "%s: PATH is not set in the environment; set it, or train without MPI (-j 0)", own->command[0]);
-    prefer_own_mpirun();
+    prefer_own_mpirun(path);
     for (int i = 0; own->command[i]; i++) {
         char *text = output_of((char *[]){(char *)own->command[i], (char[]){"--version"}, NULL});
         if (!text)
