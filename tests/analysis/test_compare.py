@@ -356,6 +356,15 @@ def test_script_compares_two_files(folder):
     assert near(float(lines[0]["change"]), 2 ** 0.5)
 
 
+def test_the_figure_has_the_looks_that_are_asked_for(folder):
+    looks = ("--format", "svg", "--width", "3.3", "--title", "Mine", "--no-notes")
+    written = script("compare", "both.nc", "--along", "norm_placement", *looks, cwd=folder).stdout.splitlines()[-1]
+    drawn = (folder / written).read_text()
+    assert 'width="237.6pt"' in drawn and ">Mine<" in drawn and ">A: both" not in drawn
+    said = script("compare", "both.nc", "--along", "norm_placement", "--width", "0.5", cwd=folder, status=1).stderr
+    assert said == "compare: --width: 0.5 is not from 1 to 100 inches\n"
+
+
 def test_script_compares_parts(folder):
     said = script("compare", "both.nc", "--at-a", "norm_placement=out", "--at-b", "norm_placement=pre", "--format",
                   "none", cwd=folder).stdout

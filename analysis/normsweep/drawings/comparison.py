@@ -54,8 +54,9 @@ def comparison(found):
         figure, handles, notes = planes(found, shown, plane) if len(plane) == 2 else forest(found, shown)
         notes = [note for note in notes if note]
         look.frame(figure, "", handles, notes)
-        figure.suptitle("\n".join(line for side in "ab" for line in look.wrap(
-            look.plain(f"{side.upper()}: {found.attrs[side]}"), look.sheet_size()[0] - 0.2, look.now().heading)))
+        if look.now().options.title is None:
+            figure.suptitle("\n".join(line for side in "ab" for line in look.wrap(
+                look.plain(f"{side.upper()}: {found.attrs[side]}"), look.sheet_size()[0] - 0.2, look.now().heading)))
     caption = f"What changes from {found.attrs['a']} (A) to {found.attrs['b']} (B)."
     return Drawing("comparison", " ".join([caption, *notes]), figure)
 

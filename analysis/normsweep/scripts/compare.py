@@ -18,10 +18,12 @@ from ..drawings import look
 from ..command import add_datasets, fail, grouped, make_folder, open_or_fail, select_or_fail, whole_file
 from ..comparison import compare
 from ..comparison_text import CELLS, comparison_table, comparison_text
+from ..drawings.canvas import drawn
 from ..drawings.comparison import comparison
 from ..plane import places_of
 from ..shared_grid import NothingInCommon
 from ..words import shown, value_text
+from .figures import add_looks, options_of
 from .table import write as write_table
 
 FIGURES, TABLES = ("png", "svg", "pdf"), ("csv", "parquet")
@@ -60,6 +62,7 @@ def parse():
     parser.add_argument("--format", metavar="FORMATS", type=formats, default=("png", "svg", "csv"),
                         help=f"{', '.join(FIGURES + TABLES)}, several separated by commas, or none "
                         "(default: png,svg,csv)")
+    add_looks(parser)
     arguments = parser.parse_args()
     for name in "at", "at_a", "at_b":
         setattr(arguments, name, sum(getattr(arguments, name), []))
@@ -147,21 +150,26 @@ def report(arguments, one, two, before):
         fail(f"{', '.join(paths)}: {error}")
     say(before + comparison_text(found, arguments.cells))
     stem = os.path.join(arguments.output, f"compare-{slug(one[2], two[2])}")
-    drawing = comparison(found) if set(arguments.format) & set(FIGURES) else None
+    drawing, options = None, options_of(arguments, [])
+    if set(arguments.format) & set(FIGURES):
+        try:
+            drawing = drawn(lambda: comparison(found), options)
+        except ValueError as error:  # no room
+            fail(str(error))
     for ending in arguments.format:
         path = f"{stem}.{ending}"
         if ending in TABLES:
             write_table(comparison_table(found), path)
         elif drawing:
-            write_figure(drawing.figure, path)
+            write_figure(drawing.figure, path, options)
         else:
             continue
         say(f"{path}\n")
 
 
-def write_figure(figure, path):
+def write_figure(figure, path, options):
     with whole_file(path) as name:
-        look.save(figure, name)
+        look.save(figure, name, options)
 
 
 def slug(one, two):

@@ -53,7 +53,8 @@ def main():
 def options_of(arguments, rows):
     """How figures are drawn; exits with one line if they cannot be."""
     try:
-        options = Options(**{name: getattr(arguments, name) for name in LOOKS}, without=sum(arguments.without, []))
+        options = Options(**{name: getattr(arguments, name) for name in LOOKS},
+                          without=sum(getattr(arguments, "without", []), []))
         check_without(options, rows)
     except ValueError as error:
         word, separator, rest = str(error).partition(": ")
@@ -131,6 +132,17 @@ def parse():
                         "or in a range (NAME=LOW..HIGH); may be repeated")
     parser.add_argument("--format", metavar="FORMATS", type=formats, default=("png", "svg"),
                         help="png, svg, pdf, or several separated by commas (default: png,svg)")
+    looks = add_looks(parser)
+    looks.add_argument("--without", metavar="NAME", action="append", default=[], type=lambda text: text.split(","),
+                       help="leave out overlays, such as predicted,slopes in the phase diagram, or the legend; --list "
+                       "has their names")
+    arguments = parser.parse_args()
+    arguments.only, arguments.at = sum(arguments.only, []), sum(arguments.at, [])
+    return arguments
+
+
+def add_looks(parser):
+    """The options LOOKS, which options_of reads. Returns their group."""
     looks = parser.add_argument_group("how they look")
     looks.add_argument("--width", metavar="INCHES", type=float, help="3.3 for one column of a journal (default: 4.5)")
     looks.add_argument("--height", metavar="INCHES", type=float,
@@ -140,14 +152,9 @@ def parse():
                        "counts, too")
     looks.add_argument("--title", metavar="TEXT",
                        help='above the panels; "" for none (default: the title of the sweep)')
-    looks.add_argument("--without", metavar="NAME", action="append", default=[], type=lambda text: text.split(","),
-                       help="leave out overlays, such as predicted,slopes in the phase diagram, or the legend; --list "
-                       "has their names")
     looks.add_argument("--no-notes", dest="notes", action="store_false", default=None,
                        help="no sentences below the panels")
-    arguments = parser.parse_args()
-    arguments.only, arguments.at = sum(arguments.only, []), sum(arguments.at, [])
-    return arguments
+    return looks
 
 
 def formats(text):
