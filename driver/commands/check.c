@@ -8,8 +8,8 @@
 
 #include <inttypes.h>
 
-/* What names the weights of a file in the dataset: "sweep.yaml: initial_weights 3fa0c3a8d3138b3a: first.nc"
- */
+/* Prints the name that the dataset has for each file: "sweep.yaml: initial_weights 3fa0c3a8d3138b3a:
+ * first.nc" */
 static void print_starts(const struct sweep *sweep)
 {
     for (int64_t i = 0; i < sweep->starts.count; i++) {

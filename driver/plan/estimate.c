@@ -157,7 +157,7 @@ static void gather_all(struct estimate *estimate, const struct sweep *sweep, con
         qsort(g.group, (size_t)g.count, sizeof(*g.group), by_descending_cost);
 }
 
-/* How far the number of runs that a search chooses may be off, as factors. Those of seeds are between the
+/* The uncertainty of the number of runs that a search chooses, as factors. Those of seeds are between the
  * bounds that the sweep sets. */
 static struct span search_factor(const struct refine *refine)
 {
@@ -204,7 +204,7 @@ static int sample_processes(const struct cost_group *group, int workers)
     return (int)(workers < room ? workers : room > 1 ? room : 1);
 }
 
-/* Sets the group's seconds to the mean over the sampling processes, and their range. */
+/* Sets the group's seconds, and the range of a step, to the means over the sampling processes. */
 static int sample_group(struct cost_group *group, const struct corpus *corpus, const struct measure *measure,
     int workers, double seconds, struct error *error)
 {
