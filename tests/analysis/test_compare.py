@@ -421,13 +421,13 @@ def test_a_figure_that_fails_leaves_the_old_one(folder, monkeypatch):
     path = folder / "old.png"
     path.write_bytes(b"old")
 
-    def fails(figure, name):
+    def fails(figure, name, options):
         with open(name, "wb") as file:
             file.write(b"half")
         raise OSError(28, "No space left on device")
     monkeypatch.setattr(script.look, "save", fails)
     with pytest.raises(SystemExit, match="old.png: No space left on device"):
-        script.write_figure(None, str(path))
+        script.write_figure(None, str(path), {})
     assert path.read_bytes() == b"old" and {name[-3:] for name in os.listdir(folder)} == {".nc", "png"}
 
 

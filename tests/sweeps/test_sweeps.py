@@ -97,8 +97,8 @@ def test_writes_a_dataset_of_its_own_name(path):
 @each_large_sweep
 @pytest.mark.long(10)
 def test_small_variant(path, normsweep, folder):
-    """As written, but on a tiny text, of four steps and one seed, and with fewer products and batches where a run repeats
-    them."""
+    """As written, but on a tiny text, of four steps and one seed, and with fewer products and batches where a run
+    repeats them."""
     program, run, name, *options = small_command(path)
     assert (program, run, name) == ("normsweep", "run", path.name)
     assert reads_text(path) == all(name in header(path) for name in TEXTS)
