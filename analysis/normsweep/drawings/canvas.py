@@ -84,8 +84,13 @@ class Options:
 
 def style_of(style):
     """{name of an rcParam: value} of a style; ValueError if it is none."""
-    if style is None or isinstance(style, Mapping):
-        found = style or {}
+    if style is None:
+        found = {}
+    elif isinstance(style, Mapping):
+        try:
+            found = matplotlib.RcParams(style)
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"style: {' '.join(str(error.args[0]).split())}") from error
     elif style == "default":
         found = {name: matplotlib.rcParamsDefault[name] for name in LOOK}
     elif style in matplotlib.style.library:
