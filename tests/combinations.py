@@ -62,15 +62,15 @@ WORDS = 18  # of their files
 
 
 def conflicts():
-    """Pairs of words that the program refuses, or that make no sense."""
+    """{(feature, word): the words of other features that the program refuses beside it, or that make no sense}."""
     def against(feature, word, other, *words):
         for refused in words:
-            yield frozenset({(feature, word), (other, refused)})
+            yield (feature, word), (other, refused)
 
     def only(feature, word, other, *words):
         return against(feature, word, other, *(set(FEATURES[other]) - set(words)))
 
-    return set(itertools.chain(
+    pairs = itertools.chain(
         only("positions", "rotary", "head_size", "even"),
         only("network", "encoder", "attention_mask", "causal"),
         only("network", "decoder", "decoder_layers", "default"),
@@ -94,7 +94,12 @@ def conflicts():
         only("objective", "spans", "length", "short", "long", "beyond"),
         only("length", "beyond", "sequences", "stream"),  # lines are shorter
         against("length", "beyond", "corpus", "pairs"),
-    ))
+    )
+    refused = {(feature, word): set() for feature, words in FEATURES.items() for word in words}
+    for one, other in pairs:
+        refused[one].add(other)
+        refused[other].add(one)
+    return refused
 
 
 CONFLICTS = conflicts()
@@ -102,7 +107,7 @@ CONFLICTS = conflicts()
 
 def fits(features, feature, word):
     """Does the program take this word beside these features?"""
-    if any(frozenset({(feature, word), other}) in CONFLICTS for other in features.items() if other[0] != feature):
+    if not CONFLICTS[feature, word].isdisjoint(features.items()):
         return False
     # An encoder or an encoder-decoder must not be given what it is to predict.
     there = features | {feature: word}
