@@ -69,7 +69,8 @@ class Sweeps:
 
 @pytest.fixture(scope="module")
 def sweeps(tmp_path_factory):
-    return Sweeps(tmp_path_factory.mktemp("sweeps"), seconds=30)
+    """Long enough to be disturbed, on most machines."""
+    return Sweeps(tmp_path_factory.mktemp("sweeps"), seconds=8)
 
 
 class Chain:
@@ -140,9 +141,10 @@ def disturbed(cluster, sweeps, tmp_path, disturb, *options):
     raise AssertionError("no sweep could be disturbed in time")
 
 
-def test_time_limit(cluster, sweeps, tmp_path):
+def test_time_limit(cluster, tmp_path):
     """Jobs of a minute stop shortly before their time limit, each continued by the one that it has submitted; the one
     that completes the sweep cancels the next."""
+    sweeps = Sweeps(tmp_path, seconds=60)  # of which each job trains for 40
     options = ["--ntasks-per-node=2", "--time=1", "--lead=20", "--chain=12"]
     while True:
         chain = Chain(cluster, sweeps, tmp_path / str(sweeps.steps), *options)

@@ -313,7 +313,7 @@ def add_bar(figure, mappable, share=1, **options):
     these panels have."""
     height = share * (sheet_size()[1] - em(HEAD))
     across = options.get("location") in ("top", "bottom")
-    return figure.colorbar(mappable, pad=0.02, aspect=20 if across else max(20, height / em(BAR)), **options)
+    return figure.colorbar(mappable, pad=0.02, aspect=20 if across else max(18, height / em(BAR)), **options)
 
 
 def grid(axes, which="both"):
