@@ -45,7 +45,7 @@ static int check_corpus_keys(struct reader *reader)
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (!(corpus->uses & keys[i].use) && reader_named(sweep, keys[i].name)->given)
             return reader_fault(reader, reader_named(sweep, keys[i].name)->position,
-                "%s: corpus %s does not use it", keys[i].name, corpus->name);
+                "%s: corpus %s does not use it; remove it, or set it to null", keys[i].name, corpus->name);
     if (sweep->base.corpus == CORPUS_TOKENS && !reader_named(sweep, "vocabulary")->given)
         return reader_fault(reader, missing_position(sweep, "vocabulary"),
             "vocabulary: missing; corpus tokens needs the number of its tokenizer's words, 50257 for "
