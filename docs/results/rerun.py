@@ -2,7 +2,7 @@
 """Runs the studies behind the results again, and compares their numbers with those that the pages rest on.
 
 A study is a file of this folder, NAME.py: SWEEPS, the sweeps that it trains; numbers(), which computes from their
-datasets what the pages say; and FIGURE, if it has one. NAME.csv has these numbers as they were, each with an interval.
+datasets what the pages say; and FIGURE or figure(), if it has one. NAME.csv has these numbers as they were, each with an interval.
 A number that falls out of its interval is printed. Datasets are kept in a folder; those that are complete are not
 trained again.
 """
@@ -20,6 +20,7 @@ from study import COLUMNS, PROJECT
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "analysis"))
+KEPT = re.compile(r"[\w.-]+\.nc\.d/\*\.weights\.nc")
 TEXT = re.compile(r"\b[\w.]+\.(?:tokens|de|en)\b")
 
 
@@ -60,7 +61,7 @@ def rerun(name, arguments):
     table = HERE / f"{name}.csv"
     if arguments.write:
         write(table, found)
-        draw(name, study, datasets)
+        draw(name, study, datasets, found)
         print(f"{name}: {len(found)} numbers written", flush=True)
         return 0
     return report(name, found, read(table))
@@ -79,6 +80,7 @@ def train(name, words, arguments):
         sys.exit(f"rerun: {program} is not there: build it with make, or name its folder in NORMSWEEP_BUILD")
     words = [TEXT.sub(lambda match: str(arguments.text.resolve() / match[0]), word)
              if word.startswith(("train_text=", "valid_text=")) else word for word in words]
+    words = [KEPT.sub(lambda match: str(next(arguments.keep.resolve().glob(match[0]))), word) for word in words]
     log = output.with_suffix(".log")
     print(f"{name}: trains, as {log} says", flush=True)
     with open(log, "w") as file:
@@ -88,13 +90,16 @@ def train(name, words, arguments):
     return output
 
 
-def draw(name, study, datasets):
-    """Draws the study's figure, if it has one: its key in SWEEPS, its name, options of normsweep.figures.draw."""
+def draw(name, study, datasets, found):
+    """Draws the study's figure, if it has one: FIGURE, which is a key in SWEEPS, the name of a figure, and options of
+    normsweep.figures.draw; or what its figure() makes of its numbers."""
+    from normsweep import figures
     if hasattr(study, "FIGURE"):
-        from normsweep import figures
         key, figure, options = study.FIGURE
         drawn = figures.draw(datasets[key], figure, **{"width": 3.3, "notes": False, **options})
         figures.save(drawn, HERE / f"{name}.png")
+    elif hasattr(study, "figure"):
+        figures.save(study.figure({row["number"]: row for row in found}), HERE / f"{name}.png")
 
 
 def write(path, found):

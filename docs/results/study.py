@@ -25,6 +25,12 @@ def whole(sweep, *settings):
     return [str(PROJECT / "sweeps" / f"{sweep}.yaml"), *(word for setting in settings for word in ("--set", setting))]
 
 
+def kept(study, sweep):
+    """The weights that another sweep of the study has kept of its only run, as a path for the settings of a later one;
+    rerun.py fills it in."""
+    return f"{study}-{sweep}.nc.d/*.weights.nc"
+
+
 def number(name, value, low, high, interval):
     """A number of a study, and the interval from which no rerun should take it. interval: what that is, in words."""
     return dict(zip(COLUMNS, (name, float(value), float(low), float(high), interval)))
@@ -83,3 +89,23 @@ def about(name, value, share=0.05):
     """A number without an interval, such as one of a single seed: `share` is what rounding on another processor may
     change."""
     return number(name, value, value - share * abs(value), value + share * abs(value), f"± {share:.0%}")
+
+
+def lines(rows, series, x, y, logarithmic=""):
+    """A figure of the numbers of a study: rows = {name: number}, series = {label of a line: {place on x, a number or a
+    word: name}}. Bars are the intervals; logarithmic: the axes that are, "x", "y" or "xy"."""
+    from normsweep.drawings import canvas, colours, look
+    with look.style(canvas.Options(width=3.3, notes=False)):
+        figure, panels = look.sheet(1, 1, height=2.2)
+        axes, = panels.ravel()
+        for i, (label, points) in enumerate(series.items()):
+            value, low, high = (np.array([rows[name][key] for name in points.values()], dtype=float)
+                                for key in ("value", "low", "high"))
+            has_words = isinstance(next(iter(points)), str)
+            axes.errorbar(range(len(points)) if has_words else list(points), value, [value - low, high - value],
+                          label=label, capsize=2, elinewidth=0.8, **colours.marked(i, 3))
+            if has_words:
+                axes.set_xticks(range(len(points)), points, rotation=90)
+        axes.set(**{f"{axis}scale": "log" for axis in logarithmic}, xlabel=x, ylabel=y)
+        look.grid(axes)
+        return look.frame(figure, "", axes.get_legend_handles_labels()[0])

@@ -115,3 +115,21 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
     study.SWEEPS = {"one": ["s.yaml", "--set", "train_text=wiki.valid.tokens"]}
     skipped = f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens\n"
     assert again() == (0, skipped) and again(study=["made_up_study"]) == (1, skipped)
+
+
+def test_a_study_trains_on_from_weights_that_it_kept_and_draws_its_numbers(tmp_path, monkeypatch):
+    (tmp_path / "s.yaml").write_text(tiny() + "steps: 4\n")
+    rerun, words = map(importlib.import_module, ("rerun", "study"))
+    sweep = str(tmp_path / "s.yaml")
+    study = types.SimpleNamespace(
+        SWEEPS={"0.3-1": [sweep, "--set", "save_weights=true"],
+                "after": [sweep, "--set", f"initial_weights=[none, {words.kept('made_up_study', '0.3-1')}]"]},
+        numbers=lambda after, **before: [words.of_range("loss", after.final_valid_loss.values)],
+        figure=lambda rows: words.lines(rows, {"loss": {"here": "loss"}}, "", "loss (nats)"))
+    monkeypatch.setitem(sys.modules, "made_up_study", study)
+    monkeypatch.setattr(rerun, "HERE", tmp_path)
+    monkeypatch.setenv("NORMSWEEP_BUILD", str(NORMSWEEP.parent))
+    rerun.rerun("made_up_study", argparse.Namespace(study=[], text=tmp_path, keep=tmp_path, write=True))
+    value, low, high = (float(word) for word in (tmp_path / "made_up_study.csv").read_text().split(",")[-4:-1])
+    assert low < value < high
+    assert (tmp_path / "made_up_study.png").stat().st_size > 1000
