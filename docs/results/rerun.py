@@ -2,9 +2,9 @@
 """Runs the studies behind the results again, and compares their numbers with those that the pages rest on.
 
 A study is a file of this folder, NAME.py: SWEEPS, the sweeps that it trains; numbers(), which computes from their
-datasets what the pages say; and FIGURE or figure(), if it has one. NAME.csv has these numbers as they were, each with an interval.
-A number that falls out of its interval is printed. Datasets are kept in a folder; those that are complete are not
-trained again.
+datasets what the pages say; and FIGURE or figure(), if it has one. NAME.csv has these numbers as they were, each with
+an interval. A number that falls out of its interval is printed. Datasets are kept in a folder; those that are complete
+are not trained again.
 """
 
 import argparse

@@ -93,7 +93,7 @@ def about(name, value, share=0.05):
 
 def lines(rows, series, x, y, logarithmic=""):
     """A figure of the numbers of a study: rows = {name: number}, series = {label of a line: {place on x, a number or a
-    word: name}}. Bars are the intervals; logarithmic: the axes that are, "x", "y" or "xy"."""
+    word: name}}. Bars are the intervals; words are not connected; logarithmic: the axes that are, "x", "y" or "xy"."""
     from normsweep.drawings import canvas, colours, look
     with look.style(canvas.Options(width=3.3, notes=False)):
         figure, panels = look.sheet(1, 1, height=2.2)
@@ -103,7 +103,8 @@ def lines(rows, series, x, y, logarithmic=""):
                                 for key in ("value", "low", "high"))
             has_words = isinstance(next(iter(points)), str)
             axes.errorbar(range(len(points)) if has_words else list(points), value, [value - low, high - value],
-                          label=label, capsize=2, elinewidth=0.8, **colours.marked(i, 3))
+                          label=label, capsize=2, elinewidth=0.8,
+                          **colours.marked(i, 3) | ({"linestyle": "none"} if has_words else {}))
             if has_words:
                 axes.set_xticks(range(len(points)), points, rotation=90)
         axes.set(**{f"{axis}scale": "log" for axis in logarithmic}, xlabel=x, ylabel=y)

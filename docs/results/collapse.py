@@ -1,0 +1,46 @@
+"""Is the exponent b, with which the loss is a function of λη^b, one number over lengths, widths and texts?"""
+
+from study import about, count, lines, number, of_mean, whole
+
+CELLS = "weight_decay={timescale: {log: [0.03, 1.687], points: 8}}"  # the part of the plane where the decay matters
+BYTES = ("corpus=bytes", "vocabulary=null", "corpus_tokens=null", "train_text=wiki.valid.tokens",
+         "valid_text=wiki.test.tokens")
+SWEEPS = {"base": whole("timescale"),
+          "lengths": whole("timescale", CELLS, "steps=[150, 600]"),
+          "narrow": whole("timescale", CELLS, "width=16", "feedforward=32"),
+          "once": whole("timescale", CELLS, "corpus_tokens=200000"),
+          "bytes": whole("timescale", CELLS, *BYTES)}
+BASE = "300 steps"
+PARTS = {BASE: "base", "150 steps": "lengths", "600 steps": "lengths", "width 16": "narrow", "text read once": "once",
+         "bytes": "bytes"}
+VARIABLES = {"loss": "final_valid_loss", "growth": "norm_growth"}
+
+
+def found(ds, variable, longest=3, **kept):
+    """The exponent over the cells in which decay matters: of timescales of fewer runs than `longest`."""
+    return ds.sel(kept).sweep.collapse(variable, where=ds.timescale < longest)
+
+
+def numbers(**datasets):
+    planes = {part: datasets[key] for part, key in PARTS.items()}
+    planes = {part: (ds.sel(steps=int(part.split()[0])) if "steps" in ds.dims else ds).sweep.with_axes(
+        "learning_rate", "timescale") for part, ds in planes.items()}
+    base = planes[BASE]
+    for name, variable in VARIABLES.items():
+        for part, ds in planes.items():
+            at = found(ds, variable)
+            yield number(f"exponent, {name}, {part}", at.exponent, at.low, at.high, "95 % of seeds")
+            yield about(f"deviation of cells from the curve, {name}, {part}", at.spread)
+            yield about(f"noise of a cell, {name}, {part}", at.noise)
+            yield count(f"cells, {name}, {part}", at.cells)
+            at = found(ds, variable, longest=1)
+            yield number(f"exponent, {name}, {part}, timescales below 1", at.exponent, at.low, at.high, "95 % of seeds")
+            if part != BASE:
+                yield of_mean(f"exponent less that of {BASE}, {name}, {part}",
+                              [found(ds, variable, seed=[seed]).exponent - found(base, variable, seed=[seed]).exponent
+                               for seed in ds.seed.values])
+
+
+def figure(rows):
+    return lines(rows, {name: {part: f"exponent, {name}, {part}" for part in PARTS} for name in VARIABLES},
+                 "", "exponent $b$ (–)")
