@@ -56,7 +56,11 @@ def rerun(name, arguments):
         print(f"{name}: skipped: {arguments.text} has no {', '.join(dict.fromkeys(missing))}", flush=True)
         return int(name in arguments.study)  # which was asked for
     from normsweep import open_sweep
-    datasets = {key: open_sweep(train(f"{name}-{key}", words, arguments)) for key, words in study.SWEEPS.items()}
+    try:
+        datasets = {key: open_sweep(train(f"{name}-{key}", words, arguments)) for key, words in study.SWEEPS.items()}
+    except subprocess.CalledProcessError as error:
+        print(f"{name}: not trained: normsweep ended with {error.returncode}; see the log", flush=True)
+        return 1
     found = list(study.numbers(**datasets))
     table = HERE / f"{name}.csv"
     if arguments.write:
@@ -84,9 +88,7 @@ def train(name, words, arguments):
     log = output.with_suffix(".log")
     print(f"{name}: trains, as {log} says", flush=True)
     with open(log, "w") as file:
-        status = subprocess.run([program, "run", *words, "-o", output], stdout=file, stderr=file).returncode
-    if status:
-        sys.exit(f"rerun: {name}: normsweep ended with {status}; see {log}")
+        subprocess.run([program, "run", *words, "-o", output], stdout=file, stderr=file, check=True)
     return output
 
 
