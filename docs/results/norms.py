@@ -61,6 +61,9 @@ def numbers(plane, matrices, adamw, muon, repeated, bytes, larger):
         for decay in 0.1, 1:
             yield about(f"least loss at decay {decay}, {optimiser}, free", least(cells["free"].sel(weight_decay=decay)),
                         0.01)
+        for decay in 3, 30:
+            part = cells["free matrices"].sel(weight_decay=decay, method="nearest")
+            yield about(f"least loss at decay {decay} on the matrices, {optimiser}", least(part), 0.01)
         yield from of_rules(optimiser, loss_of(lines), {
             rule: found.sel(weight_decay=float(DECAYS[optimiser][rule]), method="nearest").mean("seed").idxmin().item()
             for rule, found in cells.items()})
