@@ -8,11 +8,12 @@ BYTES = ("corpus=bytes", "vocabulary=null", "corpus_tokens=null", "train_text=wi
 SWEEPS = {"base": whole("timescale"),
           "lengths": whole("timescale", CELLS, "steps=[150, 600]"),
           "narrow": whole("timescale", CELLS, "width=16", "feedforward=32"),
+          "wide": whole("timescale", CELLS, "width=64", "feedforward=128"),
           "once": whole("timescale", CELLS, "corpus_tokens=200000"),
           "bytes": whole("timescale", CELLS, *BYTES)}
 BASE = "300 steps"
-PARTS = {BASE: "base", "150 steps": "lengths", "600 steps": "lengths", "width 16": "narrow", "text read once": "once",
-         "bytes": "bytes"}
+PARTS = {BASE: "base", "150 steps": "lengths", "600 steps": "lengths", "width 16": "narrow", "width 64": "wide",
+         "text read once": "once", "bytes": "bytes"}
 VARIABLES = {"loss": "final_valid_loss", "growth": "norm_growth"}
 
 
