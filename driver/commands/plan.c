@@ -202,7 +202,7 @@ static void print_times(const struct estimate *estimate, struct span step)
     printf(", %s of one core%s\n", format_times(core, text),
         estimate->at_once < estimate->workers ? "; assumes a processor for each worker" : "");
     if (estimate->busy >= BUSY_NAMED)
-        printf("%-12sother programs or a limit took %.0f %% of the cores while it measured; if that goes on: %s\n", "busy",
+        printf("%-12sother programs or a limit took %.0f %% of the cores; if that goes on: %s\n", "busy",
             100 * estimate->busy, format_time(estimate->makespan, text));
 }
 
