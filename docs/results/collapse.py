@@ -23,25 +23,34 @@ def found(ds, variable, longest=3, **kept):
 
 
 def numbers(**datasets):
+    from normsweep import significance
     planes = {part: datasets[key] for part, key in PARTS.items()}
     planes = {part: (ds.sel(steps=int(part.split()[0])) if "steps" in ds.dims else ds).sweep.with_axes(
         "learning_rate", "timescale") for part, ds in planes.items()}
     base = planes[BASE]
     for name, variable in VARIABLES.items():
+        differences = []  # [settings but BASE][seeds]
         for part, ds in planes.items():
             at = found(ds, variable)
             yield number(f"exponent, {name}, {part}", at.exponent, at.low, at.high, "95 % of seeds")
             yield about(f"deviation of cells from the curve, {name}, {part}", at.spread)
+            yield about(f"deviation of cells from a curve with exponent 1, {name}, {part}", at.apart.sel(b=1))
             yield about(f"noise of a cell, {name}, {part}", at.noise)
             yield count(f"cells, {name}, {part}", at.cells)
             at = found(ds, variable, longest=1)
             yield number(f"exponent, {name}, {part}, timescales below 1", at.exponent, at.low, at.high, "95 % of seeds")
             if part != BASE:
-                yield of_mean(f"exponent less that of {BASE}, {name}, {part}",
-                              [found(ds, variable, seed=[seed]).exponent - found(base, variable, seed=[seed]).exponent
-                               for seed in ds.seed.values])
+                differences.append([found(ds, variable, seed=[seed]).exponent.item()
+                                    - found(base, variable, seed=[seed]).exponent.item() for seed in ds.seed.values])
+                yield of_mean(f"exponent less that of {BASE}, {name}, {part}", differences[-1])
+        q = significance.discoveries(significance.mean(differences).p)
+        yield about(f"least q of the exponents less that of {BASE}, {name}", q.min(), 0.3)
 
 
 def figure(rows):
-    return lines(rows, {name: {part: f"exponent, {name}, {part}" for part in PARTS} for name in VARIABLES},
-                 "", "exponent $b$ (–)")
+    drawn = lines(rows, {name: {part: f"exponent, {name}, {part}" for part in PARTS} for name in VARIABLES},
+                  "", "exponent $b$ (–)")
+    axes = drawn.axes[0]
+    axes.axhline(1, color="grey", linestyle=":", linewidth=1)
+    axes.text(0.02, 0.97, "timescale", transform=axes.get_yaxis_transform(), va="top", fontsize="small")
+    return drawn

@@ -11,6 +11,7 @@ DECAYS = {"adamw": {"free": "0", "free matrices": "3", "fixed": "1e-4", "hyperba
           "muon": {"free": "1e-4", "free matrices": "3", "fixed": "1e-4", "hyperball": "0", "brake": "1e-3"}}
 THREE = ("free", "free matrices", "hyperball")
 CELLS = ("learning_rate", "weight_decay")
+LOSS = "final_valid_loss"
 NEAR = 0.05  # nats
 
 
@@ -49,7 +50,7 @@ SWEEPS = {
                     rules(THREE, {"free": "0", "free matrices": "0.1", "hyperball": "0"}),
                     "learning_rate={log: [1e-3, 0.1], points: 5}"),
 }
-FIGURE = "larger", "final_valid_loss", {"title": ""}
+FIGURE = "larger", LOSS, {"title": ""}
 
 
 def numbers(plane, matrices, adamw, muon, repeated, bytes, larger):
@@ -78,9 +79,17 @@ def numbers(plane, matrices, adamw, muon, repeated, bytes, larger):
         for rate in larger.learning_rate.values[-2:]:
             at_rate = loss_of(larger).sel(rule=rule, learning_rate=rate)
             yield of_mean(f"loss at rate {rate:.2g}, larger, {rule}", at_rate)
+        at_rate = loss_of(bytes).sel(rule=rule).sel(learning_rate=0.095, method="nearest")
+        yield of_mean(f"loss at rate 0.095 and its best decay, bytes, {rule}", unseen(at_rate))
         yield about(f"least loss without decay, repeated, {rule}",
                     least(loss_of(repeated).sel(rule=rule, weight_decay=0)), 0.01)
-    yield from of_widths("larger", loss_of(larger), THREE)
+    yield about("least loss at decay 3, bytes, free matrices",
+                least(loss_of(bytes).sel(rule="free matrices", weight_decay=3)), 0.01)
+    lowest = {rule: [larger.sel(rule=rule, seed=[seed]).sweep.optimum(LOSS, over="learning_rate").least.item()
+                     for seed in larger.seed.values] for rule in THREE}
+    for rule in THREE[1:]:
+        yield of_mean(f"loss beside free, larger, {rule}, lowest points of parabolas",
+                      np.subtract(lowest[rule], lowest["free"]))
 
 
 def of_rules(optimiser, lines, rates):
@@ -93,19 +102,15 @@ def of_rules(optimiser, lines, rates):
         for base in "free", "free matrices":
             if rule not in ("free", base):
                 yield of_mean(f"loss beside {base}, {optimiser}, {rule}", found[rule] - found[base])
-    yield from of_widths(optimiser, lines, rates)
-
-
-def of_widths(name, lines, labels):
-    """The range of rates near the least loss of each seed."""
-    near = {rule: np.array([near_best(one) for one in lines.sel(rule=rule).transpose("seed", ...)]) for rule in labels}
+    near = {rule: np.array([near_best(one) for one in lines.sel(rule=rule).transpose("seed", ...)]) for rule in rates}
     width = {rule: np.log10(ends[:, 1] / ends[:, 0]) for rule, ends in near.items()}
-    for rule in labels:
+    for rule in rates:
         for end, values in zip(("smallest", "largest"), near[rule].T):
-            yield about(f"{end} rate within {NEAR} of the least, {name}, {rule}", np.exp(np.log(values).mean()), 0.2)
-        yield of_mean(f"decades of rates within {NEAR} of the least, {name}, {rule}", width[rule])
+            yield about(f"{end} rate within {NEAR} of the least, {optimiser}, {rule}",
+                        np.exp(np.log(values).mean()), 0.2)
+        yield of_mean(f"decades of rates within {NEAR} of the least, {optimiser}, {rule}", width[rule])
         if rule != "free":
-            yield of_mean(f"decades beside free, {name}, {rule}", width[rule] - width["free"])
+            yield of_mean(f"decades beside free, {optimiser}, {rule}", width[rule] - width["free"])
 
 
 def near_best(line):
@@ -125,7 +130,7 @@ def near_best(line):
 
 def loss_of(dataset):
     """The loss at the end, infinite where a run has diverged."""
-    return dataset.final_valid_loss.fillna(np.inf).sortby("learning_rate")
+    return dataset[LOSS].fillna(np.inf).sortby("learning_rate")
 
 
 def at(cell):
