@@ -93,7 +93,9 @@ def about(name, value, share=0.05):
 
 def lines(rows, series, x, y, logarithmic=""):
     """A figure of the numbers of a study: rows = {name: number}, series = {label of a line: {place on x, a number or a
-    word: name}}. Bars are the intervals; words are not connected; logarithmic: the axes that are, "x", "y" or "xy"."""
+    word: name}}. Bars are the intervals, side by side; words are not connected; logarithmic: the axes that are, "x", "y"
+    or "xy"."""
+    from matplotlib.transforms import ScaledTranslation
     from normsweep.drawings import canvas, colours, look
     with look.style(canvas.Options(width=3.3, notes=False)):
         figure, panels = look.sheet(1, 1, height=2.2)
@@ -101,9 +103,10 @@ def lines(rows, series, x, y, logarithmic=""):
         for i, (label, points) in enumerate(series.items()):
             value, low, high = (np.array([rows[name][key] for name in points.values()], dtype=float)
                                 for key in ("value", "low", "high"))
+            aside = ScaledTranslation((i - (len(series) - 1) / 2) * 3 / 72, 0, figure.dpi_scale_trans)
             has_words = isinstance(next(iter(points)), str)
             axes.errorbar(range(len(points)) if has_words else list(points), value, [value - low, high - value],
-                          label=label, capsize=2, elinewidth=0.8,
+                          label=label, capsize=2, elinewidth=0.8, transform=axes.transData + aside,
                           **colours.marked(i, 3) | ({"linestyle": "none"} if has_words else {}))
             if has_words:
                 axes.set_xticks(range(len(points)), points, rotation=90)
