@@ -93,8 +93,8 @@ def about(name, value, share=0.05):
 
 def lines(rows, series, x, y, logarithmic=""):
     """A figure of the numbers of a study: rows = {name: number}, series = {label of a line: {place on x, a number or a
-    word: name}}. Bars are the intervals, side by side; words are not connected; logarithmic: the axes that are, "x", "y"
-    or "xy"."""
+    word: name}}. Bars are the intervals, side by side; words are not connected; logarithmic: the axes that are, "x",
+    "y" or "xy"."""
     from matplotlib.transforms import ScaledTranslation
     from normsweep.drawings import canvas, colours, look
     with look.style(canvas.Options(width=3.3, notes=False)):
