@@ -109,6 +109,7 @@ def test_in_a_users_axes(plane, kind):
         check_in_axes(plane, name, kind)
 
 
+@pytest.mark.long(150)
 @pytest.mark.thorough("draws every figure into a figure of a user")
 def test_every_figure_in_a_users_axes(swept):
     """Every other one into a figure without a layout."""

@@ -71,6 +71,7 @@ def test_equilibrium_is_late_in_each_run(tmp_path):
         assert np.isfinite(ratio.sel(tensor="q")).all()
 
 
+@pytest.mark.long(90)
 @thorough
 def test_every_figure_can_be_read(drawings):
     """What test_figures_layout.py asks of figures of made-up datasets."""

@@ -50,6 +50,7 @@ def test_state_and_runs_under_way():
     assert "Now" not in reader.tables and "data-every" not in report(made_up())
 
 
+@pytest.mark.long(50)
 def test_from_a_file_that_is_not_there_to_the_report(tmp_path):
     (tmp_path / "s.yaml").write_text(SWEEP)
     with subprocess.Popen([*map(str, WATCH), "--program", str(NORMSWEEP), "s.nc"], cwd=tmp_path, text=True,
@@ -63,6 +64,7 @@ def test_from_a_file_that_is_not_there_to_the_report(tmp_path):
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
+@pytest.mark.long(60)
 def test_a_sweep_that_is_stopped_and_continued(tmp_path):
     """The page tells of the runs under way, as the program does."""
     (tmp_path / "s.yaml").write_text(SWEEP.replace("steps: 4", "steps: 40000"))

@@ -41,6 +41,7 @@ def test_the_last_block_of_a_file_counts(injector, tmp_path):
     assert said and set(said.values()) == {3}
 
 
+@pytest.mark.long(40)
 def test_a_run_that_cannot_be_resumed_is_retried(injector, tmp_path):
     """A run whose start was lost with a kill, and that fails for lack of memory, is counted as started."""
     bench = injected.Bench(injector, tmp_path, "killed")

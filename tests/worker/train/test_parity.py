@@ -288,8 +288,11 @@ def check_measurements(pair, run, want):
     for step in pair.measured:
         assert set(want[step]) | {"balance_error", "force_error"} == {*ROW_METRICS, *OF_TWO}, "each is compared"
         for name in set(want[step]) - {*OF_TWO}:
-            rounded = name == "tensor_forces" and pair.name in GRADIENTS_OF_ROUNDING and pair.tolerance > 1e-6
-            check_value(step, name, rows[step][name], want[step][name], pair.tolerance * (10 if rounded else 1))
+            # adamw's first steps have the sign of each element of the gradient, and of small ones it is rounding's, on
+            # some processors more than on others.
+            is_rounded = name == "tensor_forces" and pair.tolerance > 1e-6
+            room = (10 if pair.name in GRADIENTS_OF_ROUNDING else 3) if is_rounded else 1
+            check_value(step, name, rows[step][name], want[step][name], pair.tolerance * room)
         assert step == pair.last_step or abs(rows[step]["balance_error"][0]) <= 1e-13
         there = ~np.isnan(want[step]["tensor_norm"])
         known = not np.isnan(want[step]["force_sum"][there][:, 0]).any()
