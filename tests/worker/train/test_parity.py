@@ -201,8 +201,9 @@ CASES = cases()
 # In float, numbers near the middle of two of bfloat16 are rounded otherwise than in double (test_bfloat16.py and
 # test_rounded_weights.py have them), and lion's steps have the signs of gradients, also of those near 0.
 NOT_IN_FLOAT = {name for name, keys in CASES.items() if {"precision", "weights"} & set(keys)} | {"biases-back-at-0"}
-# A tensor has no gradient but rounding there, and adamw makes steps of full size of it.
-GRADIENTS_OF_ROUNDING = {"heads-of-width-1"}
+# How much more than TOLERANCE forces may differ in float. With heads of width 1 a tensor has no gradient but rounding,
+# and adamw makes steps of full size of it. The other differs by 1.05e-4 on a processor that has AVX2 alone.
+ROOM_OF_FORCES = {"heads-of-width-1": 10, "pre-plain": 2}
 FLOATS = [name for name in CASES if name not in NOT_IN_FLOAT]
 
 
@@ -288,10 +289,8 @@ def check_measurements(pair, run, want):
     for step in pair.measured:
         assert set(want[step]) | {"balance_error", "force_error"} == {*ROW_METRICS, *OF_TWO}, "each is compared"
         for name in set(want[step]) - {*OF_TWO}:
-            # adamw's first steps have the sign of each element of the gradient, and of small ones it is rounding's, on
-            # some processors more than on others.
-            is_rounded = name == "tensor_forces" and pair.tolerance > 1e-6
-            room = (10 if pair.name in GRADIENTS_OF_ROUNDING else 3) if is_rounded else 1
+            is_float_force = name == "tensor_forces" and pair.tolerance > 1e-6
+            room = ROOM_OF_FORCES.get(pair.name, 1) if is_float_force else 1
             check_value(step, name, rows[step][name], want[step][name], pair.tolerance * room)
         assert step == pair.last_step or abs(rows[step]["balance_error"][0]) <= 1e-13
         there = ~np.isnan(want[step]["tensor_norm"])
