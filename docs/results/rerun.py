@@ -44,6 +44,8 @@ def parse():
                         help="the folder of wiki.valid.tokens, wiki.test.tokens, val.de and val.en (default: sweeps)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", default=PROJECT / "build" / "results",
                         help="the folder of the datasets (default: build/results)")
+    parser.add_argument("--long", action="store_true",
+                        help="train the sweeps of hours again, too, instead of taking their datasets beside this file")
     parser.add_argument("--write", action="store_true",
                         help="write the numbers and draw the figures, instead of comparing")
     return parser.parse_args()
@@ -64,7 +66,7 @@ def rerun(name, arguments):
         print(f"{name}: not trained: normsweep ended with {error.returncode}; see the log", flush=True)
         return 1
     datasets = {key: open_sweep(output) for key, output in outputs.items()}
-    minutes = sum(spent(output) for output in outputs.values()) / 60
+    minutes = sum(spent(output) for output in outputs.values() if output.parent != HERE) / 60
     found = [*study.numbers(**datasets), number("core-minutes", minutes, minutes, minutes, NOT_COMPARED)]
     table = HERE / f"{name}.csv"
     if arguments.write:
@@ -82,13 +84,16 @@ def texts(words):
 
 def train(name, words, arguments):
     """Trains one sweep as far as it is not trained yet. Returns the path of its dataset."""
+    known = HERE / f"{name}.nc"
+    if known.exists() and not arguments.long:
+        return known
     output = arguments.keep / f"{name}.nc"
     program = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build")) / "normsweep"
     if not program.exists():
         sys.exit(f"rerun: {program} is not there: build it with make, or name its folder in NORMSWEEP_BUILD")
     words = [TEXT.sub(lambda match: str(arguments.text.resolve() / match[0]), word)
              if word.startswith(("train_text=", "valid_text=")) else word for word in words]
-    words = [KEPT.sub(lambda match: str(next(arguments.keep.resolve().glob(match[0]))), word) for word in words]
+    words = [KEPT.sub(lambda match: weights(arguments.keep, match[0]), word) for word in words]
     log = output.with_suffix(".log")
     print(f"{name}: trains, as {log} says", flush=True)
     before = spent(output), children_seconds()
@@ -98,6 +103,13 @@ def train(name, words, arguments):
     finally:
         cost(output).write_text(f"{before[0] + children_seconds() - before[1]:.1f}\n")
     return output
+
+
+def weights(folder, pattern):
+    for path in folder.resolve().glob(pattern):
+        return str(path)
+    sys.exit(f"rerun: {folder / pattern} is not there: remove {folder / pattern.partition('.d/')[0]}, so that it is "
+             "trained again")
 
 
 def children_seconds():

@@ -10,14 +10,20 @@ PROJECT = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = ("number", "value", "low", "high", "interval")
 
 
-def small(sweep, *settings):
+def small(sweep, *settings, variant="Small"):
     """The command of a study's sweep: the one for the small variant in the header of sweeps/SWEEP.yaml, and more
     settings, which overrule those."""
     path = PROJECT / "sweeps" / f"{sweep}.yaml"
-    command = re.search(r"^# Small .*\n(?:# .*\n)*?# +(normsweep run (?:.*\\\n)*.*)$", path.read_text(), re.M)[1]
+    command = re.search(rf"^# {variant} .*\n(?:# .*\n)*?# +(normsweep run (?:.*\\\n)*.*)$", path.read_text(), re.M)[1]
     words = shlex.split(re.sub(r"\\\n# *", "", command))
     given = [word for key, word in zip(words, words[1:]) if key == "--set"]
     return whole(sweep, *given, *settings)
+
+
+def long(sweep, *settings):
+    """The same of the variant of hours. This folder has its dataset, STUDY-KEY.nc, which rerun.py trains again only if
+    it is told to."""
+    return small(sweep, *settings, variant="Long")
 
 
 def whole(sweep, *settings):
@@ -111,5 +117,8 @@ def lines(rows, series, x, y, logarithmic=""):
             if has_words:
                 axes.set_xticks(range(len(points)), points, rotation=90)
         axes.set(**{f"{axis}scale": "log" for axis in logarithmic}, xlabel=x, ylabel=y)
+        if not has_words and len(points) <= 5:
+            axes.set_xticks(list(points), [f"{place:g}" for place in points])
+            axes.set_xticks([], minor=True)
         look.grid(axes)
         return look.frame(figure, "", axes.get_legend_handles_labels()[0])

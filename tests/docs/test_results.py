@@ -104,14 +104,24 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("NORMSWEEP_BUILD", str(NORMSWEEP.parent))
 
     def again(**changed):
-        arguments = argparse.Namespace(**{"study": [], "text": tmp_path, "keep": tmp_path, "write": False} | changed)
+        arguments = argparse.Namespace(**{"study": [], "text": tmp_path, "keep": kept, "long": False, "write": False} |
+                                       changed)
         status = rerun.rerun("made_up_study", arguments)
-        trains = f"made_up_study-one: trains, as {tmp_path}/made_up_study-one.log says\n"
         return status, capsys.readouterr().out.replace(trains, "")
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    trains = f"made_up_study-one: trains, as {kept}/made_up_study-one.log says\n"
     assert again(write=True) == (0, "made_up_study: 3 numbers written\n")
     assert again() == (0, "made_up_study: 3 of 3 numbers agree\n")
     shift[0] = 1
     assert again() == (1, "made_up_study: 2 of 3 numbers agree\n    runs: 3, was 2, 2 to 2 (exact)\n")
+    shift[0] = 0
+    (kept / "made_up_study-one.nc").rename(tmp_path / "made_up_study-one.nc")  # as that of a sweep of hours
+    trains = "nothing"
+    assert again() == (0, "made_up_study: 3 of 3 numbers agree\n")
+    trains = f"made_up_study-one: trains, as {kept}/made_up_study-one.log says\n"
+    assert again(long=True) == (0, "made_up_study: 3 of 3 numbers agree\n")
+    assert (kept / "made_up_study-one.nc").exists()
     study.SWEEPS = {"one": ["s.yaml", "--set", "train_text=wiki.valid.tokens"]}
     skipped = f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens\n"
     assert again() == (0, skipped) and again(study=["made_up_study"]) == (1, skipped)
@@ -129,7 +139,9 @@ def test_a_study_trains_on_from_weights_that_it_kept_and_draws_its_numbers(tmp_p
     monkeypatch.setitem(sys.modules, "made_up_study", study)
     monkeypatch.setattr(rerun, "HERE", tmp_path)
     monkeypatch.setenv("NORMSWEEP_BUILD", str(NORMSWEEP.parent))
-    rerun.rerun("made_up_study", argparse.Namespace(study=[], text=tmp_path, keep=tmp_path, write=True))
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    rerun.rerun("made_up_study", argparse.Namespace(study=[], text=tmp_path, keep=kept, long=False, write=True))
     loss, minutes = rerun.read(tmp_path / "made_up_study.csv").values()
     assert loss["low"] < loss["value"] < loss["high"]
     assert 0 < minutes["value"] < 1 and minutes["number"] == "core-minutes"
