@@ -90,6 +90,11 @@ double prediction_boundary(const struct norm_curve *first, const struct norm_cur
 
 /* ---- seeds.c ---- */
 
+/* Splits the grid along `count` axes: the number of the part, of those that all other axes make, that a cell
+ * is in, and its indices along these axes; an axis of -1 leaves its index alone. */
+int64_t cell_split(
+    const struct sweep *sweep, int64_t cell, const int64_t *axis, int64_t count, int64_t *index);
+
 /* t such that Student's distribution is within it of 0 with a probability of 95 %. */
 double seeds_student(int64_t freedom);
 
@@ -100,9 +105,9 @@ double seeds_width(const double *value, int64_t count);
 /* The seeds of a sweep whose `refine` has `seeds`: opaque. */
 struct seeds;
 
-/* Calls `want` for each cell that it asks for; all pointers are borrowed. */
+/* Calls `choose` for each cell that it asks for or leaves out; all pointers are borrowed. */
 struct seeds *seeds_new(const struct sweep *sweep, const struct search_reader *reader,
-    void (*want)(void *context, int64_t cell), void *context);
+    void (*choose)(void *context, enum choice_kind kind, int64_t cell), void *context);
 void seeds_free(struct seeds *seeds); /* takes NULL */
 
 /* Does the cell have one of the first seeds, with which boundaries are searched for? */
@@ -121,18 +126,15 @@ void seeds_chosen(struct seeds *seeds, int64_t cell);
 /* Begins all groups: there is no search for a boundary. */
 void seeds_begin_all(struct seeds *seeds);
 
-/* Begins the group of a cell, or ends it at once if it is not `chosen`: no search has come there. All runs of
- * the group that searches have chosen have ended. */
-void seeds_begin(struct seeds *seeds, int64_t cell, bool chosen);
+/* Begins the group of a cell, or ends it at once if no search has come there. All runs of the group that
+ * searches have chosen have ended. */
+void seeds_begin(struct seeds *seeds, int64_t cell);
 
 /* A cell has ended. False: it was not asked for. */
 bool seeds_note(struct seeds *seeds, int64_t cell, enum outcome outcome);
 
 /* Asks for what follows from a cell that was noted. */
 void seeds_take(struct seeds *seeds, int64_t cell);
-
-/* The next cell that is left out; false: none, for now. */
-bool seeds_next(struct seeds *seeds, int64_t *cell);
 
 /* Runs that the groups that have begun will probably still ask for. */
 double seeds_left(const struct seeds *seeds);

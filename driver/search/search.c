@@ -37,15 +37,14 @@ struct search {
     int64_t size; /* cells of a region */
     int64_t regions;
     struct region *region; /* [regions] */
-    int64_t *cell; /* [regions][size] by place; the first region.length of each are used */
+    int64_t *cell; /* [regions][size] by place; of lines, those that are not skipped first */
     signed char *side; /* [regions][size] enum side */
     bool *wanted; /* [regions][size] */
     int64_t *rank[REFINE_AXES]; /* [length of the axis] place of an index in the order of values; of
                                   timescales, of decays */
-    int64_t *queue; /* [regions * size] cells to train, a ring */
-    int64_t queue_first, queue_used;
-    int64_t *ended; /* [regions] regions whose other cells are left out, in the order of their ends */
-    int64_t ended_count, leaving, leaving_place; /* index in `ended` and place of the next one to leave out */
+    int64_t *queue; /* [cells] each once: those to train from the front on, those to leave from the back on */
+    int64_t train, trained, leave,
+        left_out; /* cells that were put there, and those that were taken of them */
     int64_t asked; /* the region under way: of a choice or a guess */
     int64_t searching; /* regions that have begun and not ended */
     double left; /* a sum of roundings */
@@ -63,25 +62,13 @@ static bool is_timescale(const struct axis *axis)
 /* The region of a cell, and its place in it if no cell is skipped. */
 static int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
 {
-    int64_t region = 0, regions = 1, index[REFINE_AXES] = {0};
+    const struct refine *refine = s->refine;
+    int64_t index[REFINE_AXES] = {0},
+            region = cell_split(s->sweep, cell, refine->axis, refine->axis_count, index);
 
-    for (int64_t a = s->sweep->axis_count - 1; a >= 0; a--) {
-        int64_t length = s->sweep->axis[a].length, at = cell % length;
-        cell /= length;
-        if (s->refine->axis[0] == a) {
-            index[0] = at;
-        } else if (s->refine->axis_count > 1 && s->refine->axis[1] == a) {
-            index[1] = at;
-        } else {
-            region += regions * at;
-            regions *= length;
-        }
-    }
-    INVARIANT(s->rank[0] && index[0] < s->sweep->axis[s->refine->axis[0]].length,
-        "cell beyond the grid by %lld", (long long)cell);
     *place = s->rank[0][index[0]];
-    if (s->refine->axis_count > 1)
-        *place = *place * s->sweep->axis[s->refine->axis[1]].length + s->rank[1][index[1]];
+    if (refine->axis_count > 1)
+        *place = *place * s->sweep->axis[refine->axis[1]].length + s->rank[1][index[1]];
     return region;
 }
 
@@ -99,9 +86,13 @@ static void place_cells(struct search *s)
         s->region[region].length = s->size;
         if (s->refine->kind == REFINE_CELLS)
             continue;
-        for (int64_t i = 0; i < s->size; i++) /* those on both sides of skipped cells become neighbours */
-            if (!sweep_skips(s->sweep, cell[i]))
-                cell[kept++] = cell[i];
+        for (int64_t i = 0; i < s->size; i++) { /* those on both sides of skipped cells become neighbours */
+            int64_t here = cell[i];
+            if (sweep_skips(s->sweep, here))
+                continue;
+            cell[i] = cell[kept];
+            cell[kept++] = here;
+        }
         s->region[region].length = kept;
         memset(s->side + region * s->size, SIDE_OPEN, (size_t)s->size);
     }
@@ -109,13 +100,12 @@ static void place_cells(struct search *s)
 
 /* ---- choices ---- */
 
-static void put(void *context, int64_t cell)
+static void put(void *context, enum choice_kind kind, int64_t cell)
 {
     struct search *s = context;
-    int64_t room = s->sweep->cells;
 
-    INVARIANT(s->queue_used < room, "%lld cells wait of %lld", (long long)s->queue_used, (long long)room);
-    s->queue[(s->queue_first + s->queue_used++) % room] = cell;
+    INVARIANT(s->train + s->leave < s->sweep->cells, "%lld cells wait", (long long)(s->train + s->leave));
+    s->queue[kind == CHOICE_TRAIN ? s->train++ : s->sweep->cells - ++s->leave] = cell;
 }
 
 /* Wants a run of the region under way. */
@@ -125,7 +115,7 @@ static void choose(void *context, int64_t place)
     int64_t at = s->asked * s->size + place;
 
     s->wanted[at] = true;
-    put(s, s->cell[at]);
+    put(s, CHOICE_TRAIN, s->cell[at]);
     if (s->seeds)
         seeds_chosen(s->seeds, s->cell[at]);
     s->region[s->asked].chosen++;
@@ -197,39 +187,30 @@ static int64_t find_place(const struct search *s, int64_t cell, int64_t *number)
 /* If all regions of the first seeds beside this one have ended: begins the seeds of the cells there. */
 static void begin_seeds(struct search *s, int64_t region)
 {
-    const struct axis *axis = s->sweep->axis;
-    int64_t stride[REFINE_AXES] = {1, 1}, first = s->cell[region * s->size], number, other;
+    const int64_t *cell = s->cell + region * s->size;
+    int64_t other, place;
 
-    for (int64_t i = 0; (other = seeds_cell(s->seeds, first, i)) >= 0; i++)
-        if (!s->region[region_of(s, other, &number)].ended)
+    for (int64_t i = 0; (other = seeds_cell(s->seeds, cell[0], i)) >= 0; i++)
+        if (!s->region[region_of(s, other, &place)].ended)
             return;
-    for (int i = 0; i < REFINE_AXES && i < s->refine->axis_count; i++) {
-        for (int64_t a = s->sweep->axis_count - 1; a > s->refine->axis[i]; a--)
-            stride[i] *= axis[a].length;
-        first -= axis_index(s->sweep->axis_count, axis, s->refine->axis[i], first) * stride[i];
-    }
-    int64_t across = s->refine->axis_count > 1 ? axis[s->refine->axis[1]].length : 1;
-    for (int64_t at = 0; at < s->size; at++) {
-        int64_t cell = first + at / across * stride[0] + at % across * stride[1];
-        bool chosen = false;
-        for (int64_t i = 0; (other = seeds_cell(s->seeds, cell, i)) >= 0; i++) {
-            int64_t place = find_place(s, other, &number);
-            chosen = chosen || (place >= 0 && s->wanted[number * s->size + place]);
-        }
-        seeds_begin(s->seeds, cell, chosen);
-    }
+    for (place = 0; place < s->size; place++)
+        seeds_begin(s->seeds, cell[place]);
 }
 
+/* Without seeds, all cells that the search has not chosen are left out. */
 static void end_region(struct search *s, int64_t region)
 {
+    int64_t first = region * s->size;
+
     s->region[region].ended = true;
     s->searching--;
     if (s->refine->kind == REFINE_LINES)
         fill_line(s, region);
     if (s->seeds)
         begin_seeds(s, region);
-    else
-        s->ended[s->ended_count++] = region;
+    for (int64_t at = first; !s->seeds && at < first + s->region[region].length; at++)
+        if (!s->wanted[at] && !sweep_skips(s->sweep, s->cell[at]))
+            put(s, CHOICE_LEAVE, s->cell[at]);
 }
 
 static void begin_region(struct search *s, int64_t number)
@@ -380,10 +361,13 @@ void search_take(struct search *s, int64_t cell, enum outcome outcome)
 }
 
 /* The side of a run that the search for a boundary has not chosen, by the runs around it. */
-static enum side implied_in_region(struct search *s, int64_t region, int64_t place)
+static enum side implied_in_region(struct search *s, int64_t cell)
 {
+    int64_t region, place = find_place(s, cell, &region);
     const struct halving halving = halving_of(s, region);
 
+    if (sweep_skips(s->sweep, cell))
+        return SIDE_NONE;
     return s->refine->kind == REFINE_LINES ? (enum side)halving.side[place]
                                            : halving_implied(&halving, place);
 }
@@ -393,17 +377,14 @@ static enum side implied_in_region(struct search *s, int64_t region, int64_t pla
 static enum side implied_by_seeds(struct search *s, int64_t cell)
 {
     enum side found = seeds_implied(s->seeds, cell);
-    int64_t other, number;
+    int64_t other;
 
     if (found != SIDE_OPEN)
         return found;
-    if (seeds_is_first(s->seeds, cell)) {
-        int64_t place = find_place(s, cell, &number);
-        return implied_in_region(s, number, place);
-    }
+    if (seeds_is_first(s->seeds, cell))
+        return implied_in_region(s, cell);
     for (int64_t i = 0; (other = seeds_peer(s->seeds, cell, i)) >= 0; i++) {
-        int64_t place = sweep_skips(s->sweep, other) ? -1 : find_place(s, other, &number);
-        enum side side = place >= 0 ? implied_in_region(s, number, place) : SIDE_NONE;
+        enum side side = implied_in_region(s, other);
         if (side <= SIDE_NONE || (i > 0 && side != found))
             return SIDE_NONE;
         found = side;
@@ -413,27 +394,15 @@ static enum side implied_by_seeds(struct search *s, int64_t cell)
 
 bool search_next(struct search *s, struct choice *choice)
 {
-    if (s->queue_used > 0) {
-        *choice = (struct choice){CHOICE_TRAIN, s->queue[s->queue_first], SIDE_OPEN};
-        s->queue_first = (s->queue_first + 1) % s->sweep->cells;
-        s->queue_used--;
+    if (s->trained < s->train) {
+        *choice = (struct choice){CHOICE_TRAIN, s->queue[s->trained++], SIDE_OPEN};
         return true;
     }
-    /* Of regions that have ended, or groups of seeds, all other cells are left out. */
-    for (; s->leaving < s->ended_count; s->leaving++, s->leaving_place = 0) {
-        int64_t region = s->ended[s->leaving], *cell = s->cell + region * s->size;
-        while (s->leaving_place < s->region[region].length) {
-            int64_t place = s->leaving_place++;
-            if (s->wanted[region * s->size + place] || sweep_skips(s->sweep, cell[place]))
-                continue;
-            *choice = (struct choice){CHOICE_LEAVE, cell[place], implied_in_region(s, region, place)};
-            return true;
-        }
-    }
-    int64_t cell;
-    if (!s->seeds || !seeds_next(s->seeds, &cell))
+    if (s->left_out == s->leave)
         return false;
-    *choice = (struct choice){CHOICE_LEAVE, cell, implied_by_seeds(s, cell)};
+    int64_t cell = s->queue[s->sweep->cells - ++s->left_out];
+    *choice = (struct choice){
+        CHOICE_LEAVE, cell, s->seeds ? implied_by_seeds(s, cell) : implied_in_region(s, cell)};
     return true;
 }
 
@@ -539,7 +508,6 @@ struct search *search_new(const struct sweep *sweep, const struct search_reader 
     }
     s->regions = s->refine->kind == REFINE_SEEDS ? 0 : sweep->cells / s->size;
     s->region = memory_zero((size_t)s->regions + 1, sizeof(*s->region));
-    s->ended = memory_new((size_t)s->regions, sizeof(*s->ended));
     s->cell = memory_new(cells, sizeof(*s->cell));
     s->queue = memory_new(cells, sizeof(*s->queue));
     s->side = memory_zero(cells, sizeof(*s->side));
@@ -567,7 +535,6 @@ void search_free(struct search *s)
     for (int i = 0; i < REFINE_AXES; i++)
         free(s->rank[i]);
     free(s->region);
-    free(s->ended);
     free(s->cell);
     free(s->queue);
     free(s->side);

@@ -39,7 +39,7 @@ struct group {
 struct seeds {
     const struct sweep *sweep;
     const struct search_reader *reader;
-    void (*want)(void *context, int64_t cell);
+    void (*choose)(void *context, enum choice_kind kind, int64_t cell);
     void *context;
     int64_t *order; /* [seeds] indices of the seed axis in ascending order of its values */
     int64_t seeds, seed_stride; /* cells from one index of an axis to the next */
@@ -48,8 +48,7 @@ struct seeds {
     struct group *group; /* [groups] */
     signed char *state; /* [cells] enum seed_state */
     double *value; /* [seeds] room for the values of an interval */
-    int64_t *ended; /* [groups] groups whose other cells are left out, in the order of their ends */
-    int64_t ended_count, leaving, leaving_at;
+    int64_t ended; /* groups */
     double left;
 };
 
@@ -98,26 +97,36 @@ double seeds_width(const double *value, int64_t count)
 
 /* ---- cells ---- */
 
+int64_t cell_split(
+    const struct sweep *sweep, int64_t cell, const int64_t *axis, int64_t count, int64_t *index)
+{
+    int64_t number = 0, parts = 1;
+
+    for (int64_t a = sweep->axis_count - 1; a >= 0; a--) {
+        int64_t length = sweep->axis[a].length, at = cell % length, i = 0;
+        cell /= length;
+        while (i < count && axis[i] != a)
+            i++;
+        if (i < count) {
+            index[i] = at;
+        } else {
+            number += parts * at;
+            parts *= length;
+        }
+    }
+    return number;
+}
+
 /* The group of a cell, its place along the axis of differences and that of its seed among the seeds. */
 static struct group *group_of(const struct seeds *s, int64_t cell, int64_t *value, int64_t *seed)
 {
-    const struct refine *refine = &s->sweep->refine;
-    int64_t number = 0, groups = 1;
+    const struct refine_seeds *rule = &s->sweep->refine.seeds;
+    int64_t index[2] = {0},
+            number = cell_split(s->sweep, cell, (int64_t[]){rule->axis, rule->difference}, 2, index);
 
-    *value = *seed = 0;
-    for (int64_t a = s->sweep->axis_count - 1; a >= 0; a--) {
-        int64_t length = s->sweep->axis[a].length, at = cell % length;
-        cell /= length;
-        if (a == refine->seeds.axis) {
-            for (*seed = 0; s->order[*seed] != at; ++*seed)
-                ;
-        } else if (a == refine->seeds.difference) {
-            *value = at;
-        } else {
-            number += groups * at;
-            groups *= length;
-        }
-    }
+    for (*seed = 0; s->order[*seed] != index[0]; ++*seed)
+        ;
+    *value = index[1];
     return &s->group[number];
 }
 
@@ -137,7 +146,7 @@ static bool ask(struct seeds *s, int64_t cell)
 
     if (asks) {
         s->state[cell] = STATE_ASKED;
-        s->want(s->context, cell);
+        s->choose(s->context, CHOICE_TRAIN, cell);
     }
     return asks || s->state[cell] == STATE_ASKED;
 }
@@ -181,11 +190,15 @@ static void set_left(struct seeds *s, struct group *group, double left)
     group->left = left;
 }
 
+/* The cells of the group that were not asked for are left out. */
 static void end_group(struct seeds *s, struct group *group)
 {
     set_left(s, group, 0);
     group->ended = true;
-    s->ended[s->ended_count++] = group - s->group;
+    s->ended++;
+    for (int64_t i = 0; i < s->values * s->seeds; i++)
+        if (state_of(s, group, i % s->values, i / s->values) == STATE_REST)
+            s->choose(s->context, CHOICE_LEAVE, cell_of(s, group, i % s->values, i / s->values));
 }
 
 /* Seeds that a cell will probably take: until its interval, which shrinks with their root, is narrow. */
@@ -252,11 +265,14 @@ void seeds_begin_all(struct seeds *s)
         begin(s, &s->group[i]);
 }
 
-void seeds_begin(struct seeds *s, int64_t cell, bool chosen)
+void seeds_begin(struct seeds *s, int64_t cell)
 {
-    int64_t value, seed;
+    int64_t value, seed, other;
     struct group *group = group_of(s, cell, &value, &seed);
+    bool chosen = false;
 
+    for (int64_t i = 0; (other = seeds_cell(s, cell, i)) >= 0; i++)
+        chosen = chosen || (s->state[other] != STATE_REST && s->state[other] != STATE_SKIPPED);
     if (chosen)
         begin(s, group);
     else
@@ -314,23 +330,9 @@ void seeds_take(struct seeds *s, int64_t cell)
         go_on(s, group);
 }
 
-bool seeds_next(struct seeds *s, int64_t *cell)
-{
-    for (; s->leaving < s->ended_count; s->leaving++, s->leaving_at = 0) {
-        const struct group *group = &s->group[s->ended[s->leaving]];
-        while (s->leaving_at < s->values * s->seeds) {
-            int64_t at = s->leaving_at++;
-            *cell = cell_of(s, group, at % s->values, at / s->values);
-            if (s->state[*cell] == STATE_REST)
-                return true;
-        }
-    }
-    return false;
-}
-
 double seeds_left(const struct seeds *s)
 {
-    return s->ended_count == s->groups ? 0 : s->left;
+    return s->ended == s->groups ? 0 : s->left;
 }
 
 enum side seeds_implied(const struct seeds *s, int64_t cell)
@@ -392,7 +394,7 @@ bool seeds_reason(const struct seeds *s, int64_t cell, struct string *why)
 /* ---- memory ---- */
 
 struct seeds *seeds_new(const struct sweep *sweep, const struct search_reader *reader,
-    void (*want)(void *context, int64_t cell), void *context)
+    void (*choose)(void *context, enum choice_kind kind, int64_t cell), void *context)
 {
     const struct refine_seeds *rule = &sweep->refine.seeds;
     const struct axis *axis = &sweep->axis[rule->axis];
@@ -401,7 +403,7 @@ struct seeds *seeds_new(const struct sweep *sweep, const struct search_reader *r
 
     *s = (struct seeds){.sweep = sweep,
         .reader = reader,
-        .want = want,
+        .choose = choose,
         .context = context,
         .seeds = axis->length,
         .values = rule->difference >= 0 ? sweep->axis[rule->difference].length : 1,
@@ -414,7 +416,6 @@ struct seeds *seeds_new(const struct sweep *sweep, const struct search_reader *r
     s->order = memory_sorted(axis->length, axis_compare, axis);
     s->groups = sweep->cells / (s->seeds * s->values);
     s->group = memory_zero((size_t)s->groups, sizeof(*s->group));
-    s->ended = memory_new((size_t)s->groups, sizeof(*s->ended));
     s->state = memory_zero(cells, sizeof(*s->state));
     s->value = memory_new((size_t)s->seeds, sizeof(*s->value));
     for (int64_t cell = 0; cell < sweep->cells; cell++) {
@@ -434,7 +435,6 @@ void seeds_free(struct seeds *s)
         return;
     free(s->order);
     free(s->group);
-    free(s->ended);
     free(s->state);
     free(s->value);
     free(s);
