@@ -137,9 +137,8 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
         spares = (int)strtol(told, NULL, 10);
     else if (spares < 0 || !mpirun_is_open_mpi(wire_library()))
         spares = 0;
-    if (pending > 0 && peers_init(&peers, wire_size(wire) - 1, spares, 0) != 0)
-        pending = status = error_set(error, ERROR_ENVIRONMENT, "%s: no memory", start->sweep.output);
     if (pending > 0) {
+        peers_init(&peers, wire_size(wire) - 1, spares, 0);
         peers_await(&peers, wire, 0);
         if (!token) {
             starter_warn_of_jobs(start->sweep.output, start->arguments->jobs, peers.workers);

@@ -601,7 +601,7 @@ static void watch_workers(struct dispatch *d, bool more)
     tell(d, (struct event){.kind = EVENT_TICK});
 }
 
-static int prepare_dispatch(struct dispatch *d)
+static void prepare_dispatch(struct dispatch *d)
 {
     const struct job *job = d->job;
     struct threads threads = threads_of(job->sweep);
@@ -619,7 +619,8 @@ static int prepare_dispatch(struct dispatch *d)
     environment_host(setup.host, sizeof(setup.host));
     memcpy(setup.mark, job->mark, sizeof(setup.mark));
     d->setup = setup_encode(&setup, &d->setup_size);
-    return d->setup ? 0 : -1;
+    if (!d->setup)
+        memory_end();
 }
 
 /*
@@ -658,14 +659,8 @@ struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peer
 {
     struct dispatch d = {
         .job = job, .wire = wire, .peers = peers, .clock = clock_now(), .told_alive = clock_now()};
-    struct error error;
 
-    if (prepare_dispatch(&d) != 0) {
-        error_set(&error, ERROR_ENVIRONMENT, "%s: no memory", job->sweep->output);
-        job_fail(job, &error);
-        dispatch_dismiss(wire);
-        return (struct dispatch_end){.together = true};
-    }
+    prepare_dispatch(&d);
     /* The workers that have said hello before there was a job. A rank that gets ALIVE and no setup learns
      * that it is a spare. */
     for (int i = 0; i < peers->workers; i++)

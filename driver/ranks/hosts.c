@@ -8,6 +8,7 @@
  * spares, and mpirun has its own ways.
  */
 #include "driver/ranks/inside.h"
+#include "driver/text/text.h"
 #include "worker/host/host.h"
 
 #include <arpa/inet.h>
@@ -19,24 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_host(struct hosts *hosts, const struct host *host)
-{
-    struct host *more = realloc(hosts->host, ((size_t)hosts->count + 1) * sizeof(*more));
-
-    if (!more)
-        return false;
-    hosts->host = more;
-    hosts->host[hosts->count++] = *host;
-    return true;
-}
-
 struct hosts hosts_here(void)
 {
-    struct host here = {.slots = INT_MAX};
-    struct hosts hosts = {0};
+    struct hosts hosts = {.count = 1, .host = memory_new(1, sizeof(*hosts.host))};
 
-    environment_host(here.name, sizeof(here.name));
-    add_host(&hosts, &here);
+    environment_host(hosts.host->name, sizeof(hosts.host->name));
+    hosts.host->slots = INT_MAX;
     return hosts;
 }
 
@@ -44,8 +33,8 @@ _Static_assert(HOST_SIZE == 64, "the width of %63s");
 
 /*
  * The lines of the map: "Data for node: n1	Num slots: 2	Max slots: 0	Num procs: 2". With Open MPI
- * 5 the slots are some lines below the name. Part of a map would be wrong, so a host that is not understood,
- * or does not fit, makes all unknown.
+ * 5 the slots are some lines below the name. Part of a map would be wrong, so a host that is not understood
+ * makes all unknown.
  */
 struct hosts hosts_parse(const char *text)
 {
@@ -58,10 +47,12 @@ struct hosts hosts_parse(const char *text)
         bool found = sscanf(at, "Data for node: %63s%n", host.name, &length) == 1 &&
                      strchr("\t\n ", at[length]) && slots && (!next || slots < next) &&
                      sscanf(slots, "Num slots: %d", &host.slots) == 1; // NOLINT(cert-err34-c)
-        if (!found || host.slots <= 0 || !add_host(&hosts, &host)) {
+        if (!found || host.slots <= 0) {
             hosts_release(&hosts);
             break;
         }
+        hosts.host = memory_grow(hosts.host, (size_t)hosts.count + 1, sizeof(host));
+        hosts.host[hosts.count++] = host;
     }
     return hosts;
 }
@@ -166,9 +157,9 @@ static bool is_in(const struct addrinfo *found, const struct ifaddrs *one)
 bool hosts_network(const struct hosts *hosts, char network[NETWORK_SIZE])
 {
     const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
-    struct addrinfo **found = calloc((size_t)hosts->count + 1, sizeof(*found));
+    struct addrinfo **found = memory_zero((size_t)hosts->count, sizeof(*found));
     struct ifaddrs *interfaces = NULL, *one = NULL;
-    bool known = found && hosts->count > 0 && getifaddrs(&interfaces) == 0;
+    bool known = hosts->count > 0 && getifaddrs(&interfaces) == 0;
 
     for (int i = 0; known && i < hosts->count; i++)
         known = getaddrinfo(hosts->host[i].name, NULL, &hints, &found[i]) == 0;
@@ -191,7 +182,7 @@ bool hosts_network(const struct hosts *hosts, char network[NETWORK_SIZE])
         snprintf(network, NETWORK_SIZE, "%s/%d", inet_ntop(AF_INET, &base, text, sizeof(text)),
             __builtin_popcount(mask));
     }
-    for (int i = 0; found && i < hosts->count; i++)
+    for (int i = 0; i < hosts->count; i++)
         if (found[i])
             freeaddrinfo(found[i]);
     free(found);

@@ -57,7 +57,7 @@ bool mpirun_may_set_network(void);
  * variable that chooses it, "" if none does. Borrowed. */
 const char *mpirun_folder(const char **variable);
 
-/* The host of this process alone, without a limit of ranks. count is 0 without memory. */
+/* The host of this process alone, without a limit of ranks. */
 struct hosts hosts_here(void);
 
 /* The hosts of an allocation or a hostfile, as mpirun itself finds them: it is asked for a map without

@@ -110,9 +110,9 @@ static int compose(struct command_line *line, const struct launch *launch, int r
     int release = launch->mpirun->release; /* 0: not Open MPI's */
 
     line->program = process_program();
-    line->argument = calloc((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
-    if (!line->program || !line->argument)
+    if (!line->program)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", launch->mpirun->command, strerror(errno));
+    line->argument = memory_zero((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
     add(line, launch->mpirun->command);
     if (release > 0) {
         add(line, release >= 5 ? "--with-ft" : "--enable-recovery");
@@ -445,10 +445,10 @@ static int judge_loss(const struct launcher *l, int starts, struct error *error)
 static char *own_folder(const struct mpirun *mpirun, const struct hosts *hosts)
 {
     const char *variable, *folder = mpirun_folder(&variable);
-    char *path;
 
-    if (mpirun->release != 4 || hosts->count != 1 || asprintf(&path, "%s/normsweep-XXXXXX", folder) < 0)
+    if (mpirun->release != 4 || hosts->count != 1)
         return NULL;
+    char *path = memory_format("%s/normsweep-XXXXXX", folder);
     if (mkdtemp(path) && setenv(SESSION_VARIABLE, path, 1) == 0)
         return path;
     free(path);

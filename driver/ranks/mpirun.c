@@ -5,6 +5,7 @@
  * and the dry run call the checks; each failure is one line.
  */
 #include "driver/ranks/inside.h"
+#include "driver/text/text.h"
 #include "worker/host/host.h"
 #include "worker/wire/wire.h"
 
@@ -98,7 +99,7 @@ static char *output_of(char *const argument[])
     size_t size = 0;
 
     if (pipe2(out, O_CLOEXEC) != 0)
-        return strdup("");
+        return memory_copy("");
     pid_t child = fork();
     if (child == 0) {
         int nothing = open("/dev/null", O_RDWR);
@@ -194,7 +195,7 @@ static bool is_on_path(const char *folder, const char *path)
  * the PATH already, such as /usr/bin, keeps its place behind a site's own mpirun. */
 static void prefer_own_mpirun(const char *path)
 {
-    char file[PATH_MAX], mpirun[PATH_MAX + 8], *longer = NULL, *program = process_program();
+    char file[PATH_MAX], mpirun[PATH_MAX + 8], *program = process_program();
     char *library = realpath(environment_library_file("MPI_Init_thread", file, sizeof(file)), NULL);
     char *slash = program ? strrchr(program, '/') : NULL;
 
@@ -204,8 +205,8 @@ static void prefer_own_mpirun(const char *path)
         size_t root = bin ? (size_t)(bin - program) : 0;
         snprintf(mpirun, sizeof(mpirun), "%s/mpirun", program);
         if (bin && strncmp(program, library, root) == 0 && strncmp(library + root, "/lib", 4) == 0 &&
-            access(mpirun, X_OK) == 0 && !is_on_path(program, path) &&
-            asprintf(&longer, "%s:%s", program, path) > 0) {
+            access(mpirun, X_OK) == 0 && !is_on_path(program, path)) {
+            char *longer = memory_format("%s:%s", program, path);
             setenv("PATH", longer, 1);
             free(longer);
         }
@@ -272,10 +273,7 @@ const char *mpirun_folder(const char **variable)
  * or an errno. */
 static int try_folder(const char *folder, bool look)
 {
-    char *path;
-
-    if (asprintf(&path, "%s/%s", folder, look ? "." : "normsweep-XXXXXX") < 0)
-        return ENOMEM;
+    char *path = memory_format("%s/%s", folder, look ? "." : "normsweep-XXXXXX");
     bool can = look ? access(path, W_OK | X_OK) == 0 : mkdtemp(path) != NULL;
     int cause = can ? 0 : errno;
     if (can && !look)

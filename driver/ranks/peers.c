@@ -5,6 +5,7 @@
  * the coordinator waits for the hellos before that.
  */
 #include "driver/ranks/inside.h"
+#include "driver/text/text.h"
 #include "worker/host/host.h"
 
 #include <stdio.h>
@@ -47,20 +48,16 @@ void peers_await(struct peers *peers, struct wire *wire, double now)
     peers_assign(peers);
 }
 
-int peers_init(struct peers *peers, int ranks, int spares_each, double now)
+void peers_init(struct peers *peers, int ranks, int spares_each, double now)
 {
-    *peers = (struct peers){.ranks = ranks, .spares_each = spares_each};
+    *peers = (struct peers){.ranks = ranks,
+        .spares_each = spares_each,
+        .peer = memory_new((size_t)ranks, sizeof(*peers->peer)),
+        .worker = memory_new((size_t)ranks, sizeof(struct peer *)),
+        .node = memory_new((size_t)ranks, sizeof(struct peer *))};
     environment_host(peers->host, sizeof(peers->host));
-    peers->peer = calloc((size_t)ranks + 1, sizeof(*peers->peer));
-    peers->worker = malloc(((size_t)ranks + 1) * sizeof(struct peer *));
-    peers->node = malloc(((size_t)ranks + 1) * sizeof(struct peer *));
-    if (!peers->peer || !peers->worker || !peers->node) {
-        peers_release(peers);
-        return -1;
-    }
     for (int i = 0; i < ranks; i++)
         peers->peer[i] = (struct peer){.address = i + 1, .worker = -1, .awaited = now, .host = "?"};
-    return 0;
 }
 
 void peers_assign(struct peers *peers)

@@ -7,6 +7,7 @@
  * they are gone; what cannot be removed stays.
  */
 #include "driver/ranks/inside.h"
+#include "driver/text/text.h"
 #include "worker/host/host.h"
 #include "worker/wire/wire.h"
 
@@ -142,7 +143,7 @@ static void remove_segments(const struct rank_processes *ranks, const struct nam
 }
 
 /*
- * Where the session folder is of an mpirun that was killed before a rank of it was seen; NULL: no memory. In
+ * Where the session folder is of an mpirun that was killed before a rank of it was seen. In
  * Open MPI 5 only its number names it. mpirun 4 leaves the domain out of the name of its machine, unless it
  * is told not to. The name is compared because machines may share the folder of temporary files, and each may
  * have a process of this number.
@@ -153,13 +154,11 @@ static char *find_session(const struct rank_processes *ranks)
     char host[HOST_SIZE], *path;
 
     if (ranks->release_5)
-        return asprintf(&path, "%s/ompi.%ld", folder, (long)ranks->mpirun) < 0 ? NULL : path;
+        return memory_format("%s/ompi.%ld", folder, (long)ranks->mpirun);
     environment_host(host, sizeof(host));
     for (size_t length = strlen(host);; length = strcspn(host, ".")) {
         host[length] = '\0';
-        if (asprintf(&path, "%s/ompi.%s.%u/pid.%ld", folder, host, (unsigned)geteuid(), (long)ranks->mpirun) <
-            0)
-            return NULL;
+        path = memory_format("%s/ompi.%s.%u/pid.%ld", folder, host, (unsigned)geteuid(), (long)ranks->mpirun);
         if (access(path, F_OK) == 0 || !strchr(host, '.'))
             return path;
         free(path);
@@ -169,7 +168,7 @@ static char *find_session(const struct rank_processes *ranks)
 void rank_processes_tidy(struct rank_processes *ranks)
 {
     char *session = ranks->session ? ranks->session : find_session(ranks), own[64];
-    char *slash = session ? strrchr(session, '/') : NULL;
+    char *slash = strrchr(session, '/');
     const struct names *names = ranks->release_5 ? &names_of_5 : &names_of_4;
 
     ranks->session = NULL;

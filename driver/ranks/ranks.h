@@ -55,8 +55,8 @@ struct peers {
 };
 
 /* For the `ranks` besides the coordinator. They have not said hello yet. All functions here take `now` from
- * one clock. -1: no memory. */
-int peers_init(struct peers *peers, int ranks, int spares_each, double now);
+ * one clock. */
+void peers_init(struct peers *peers, int ranks, int spares_each, double now);
 void peers_release(struct peers *peers);
 
 /* Waits some seconds for the hellos of all ranks, then assigns them. */

@@ -43,8 +43,8 @@ struct search {
     int64_t *rank[REFINE_AXES]; /* [length of the axis] place of an index in the order of values; of
                                   timescales, of decays */
     int64_t *queue; /* [cells] each once: those to train from the front on, those to leave from the back on */
-    int64_t train, trained, leave,
-        left_out; /* cells that were put there, and those that were taken of them */
+    int64_t train, trained; /* cells that were put at the front, and taken from there */
+    int64_t leave, left_out; /* the same of the back */
     int64_t asked; /* the region under way: of a choice or a guess */
     int64_t searching; /* regions that have begun and not ended */
     double left; /* a sum of roundings */
@@ -63,8 +63,8 @@ static bool is_timescale(const struct axis *axis)
 static int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
 {
     const struct refine *refine = s->refine;
-    int64_t index[REFINE_AXES] = {0},
-            region = cell_split(s->sweep, cell, refine->axis, refine->axis_count, index);
+    int64_t index[REFINE_AXES] = {0};
+    int64_t region = cell_split(s->sweep, cell, refine->axis, refine->axis_count, index);
 
     *place = s->rank[0][index[0]];
     if (refine->axis_count > 1)

@@ -121,8 +121,8 @@ int64_t cell_split(
 static struct group *group_of(const struct seeds *s, int64_t cell, int64_t *value, int64_t *seed)
 {
     const struct refine_seeds *rule = &s->sweep->refine.seeds;
-    int64_t index[2] = {0},
-            number = cell_split(s->sweep, cell, (int64_t[]){rule->axis, rule->difference}, 2, index);
+    const int64_t axis[2] = {rule->axis, rule->difference};
+    int64_t index[2] = {0}, number = cell_split(s->sweep, cell, axis, 2, index);
 
     for (*seed = 0; s->order[*seed] != index[0]; ++*seed)
         ;
