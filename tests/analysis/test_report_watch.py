@@ -24,7 +24,7 @@ STATUS = {"state": "running", "time": "2026-03-01T10:20:30.123Z", "runs": 60, "e
           "under_way": [RUN], "saved": None, "seconds_left": 61.3, "tokens_per_second": 52345.0, "sessions": 1,
           "fault": None}
 SWEEP = "corpus: markov\ncorpus_tokens: 4000\nsteps: 4\nwidth: 8\nheads: 2\nlearning_rate: [0.001, 0.01]\n" \
-        "weight_decay: [0, 1]\nmeasure: {every: 1}\n"
+        "weight_decay: [0, 1]\nmeasure: {every: 1, metrics: [norms]}\n"
 
 
 def until(happened):
@@ -67,7 +67,7 @@ def test_from_a_file_that_is_not_there_to_the_report(tmp_path):
 @pytest.mark.long(60)
 def test_a_sweep_that_is_stopped_and_continued(tmp_path):
     """The page tells of the runs under way, as the program does."""
-    (tmp_path / "s.yaml").write_text(SWEEP.replace("steps: 4", "steps: 40000"))
+    (tmp_path / "s.yaml").write_text(SWEEP.replace("steps: 4", "steps: 40000").replace("every: 1,", "every: 4000,"))
     sweep = [NORMSWEEP, "run", "s.yaml", "-j", "0"]
     with subprocess.Popen(sweep, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first, \
             subprocess.Popen([*map(str, WATCH), "--program", str(NORMSWEEP), "s.nc"], cwd=tmp_path, text=True,
