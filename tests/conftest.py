@@ -3,6 +3,7 @@
 NORMSWEEP_BUILD names the folder of the programs to test (build/ by default, build/san under sanitizers).
 """
 
+import collections
 import functools
 import importlib.util
 import io
@@ -44,22 +45,15 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(items):
-    """The long tests come first, the longest before the others, and all workers of pytest-xdist get equally many: each
-    begins with a quarter of its share, successive tests that it keeps. The rest of a quarter is short tests, those of
-    `tests/worker`."""
+    """The files with long tests come first, the longest before the others, then those of tests/worker: `tests/all`
+    gives whole files to the workers of pytest-xdist, one after the other, so that what the tests of a file share is
+    made once."""
+    seconds = collections.Counter()
+    for item in items:
+        for mark in item.iter_markers("long"):
+            seconds[item.path] += mark.args[0]
     items.sort(key=lambda item: item.nodeid.partition("::")[0].split("/")[1:2], reverse=True)
-    seconds = {item: mark.args[0] for item in items if (mark := item.get_closest_marker("long"))}
-    long = sorted(seconds, key=seconds.get, reverse=True)
-    others = [item for item in items if item not in seconds]
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    quarter = len(items) // workers // 4
-    items.clear()
-    for first in range(workers):
-        begun = long[first::workers]
-        rest = max(quarter - len(begun), 0)
-        items += begun + others[:rest]
-        del others[:rest]
-    items += others
+    items.sort(key=lambda item: -seconds[item.path])
 
 
 def tiny(**keys):

@@ -97,10 +97,11 @@ def test_fits_are_the_programs(measured):
         assert r2 == float(run_of[f"fit_{name}_r2"]), name
 
 
+@pytest.mark.long(30)
 @thorough
 @pytest.mark.parametrize("outcome, factor, least", [(PENDING, np.nan, 0), (DIVERGED, 1, 10), (None, np.inf, 0),
                                                     (None, 1e100, 15), (None, 0, 15)])
-def test_strange_values_are_drawn_without_a_warning(measured, tmp_path, outcome, factor, least):
+def test_strange_values_are_drawn_without_a_warning(measured, outcome, factor, least):
     """Nothing measured yet, everything diverged, infinite, huge, zero."""
     made = measured.load().copy(deep=True)
     if outcome is not None:
@@ -113,7 +114,7 @@ def test_strange_values_are_drawn_without_a_warning(measured, tmp_path, outcome,
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for found in figures.draw_all(made):
-            look.save(found.figure, tmp_path / "a.svg")
+            found.figure.draw_without_rendering()
             drawn += 1
     assert drawn >= least
 

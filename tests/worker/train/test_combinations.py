@@ -28,6 +28,7 @@ def files(tmp_path_factory):
     return parity.write_files(tmp_path_factory.mktemp("files"))
 
 
+@pytest.mark.long(1)
 @pytest.mark.parametrize("scalar, number", CASES, ids=lambda value: str(value))
 def test_combination(scalar, number, files):
     """In float, numbers that lie near the middle of two of bfloat16 are rounded otherwise than in double."""
