@@ -52,7 +52,7 @@ def settings(study):
     module = importlib.import_module(study)
     texts = [(RESULTS / f"{study}.py").read_text(), *(row["number"] for row in rows(study))]
     for words in module.SWEEPS.values():
-        texts += [(PROJECT / words[0]).read_text(), *words[1:]]
+        texts += [(PROJECT / word).read_text() if word.endswith(".yaml") else word for word in words]
     return {float(token) for text in texts for token in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", text)}
 
 
