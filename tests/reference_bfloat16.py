@@ -3,12 +3,17 @@ import math
 
 import torch
 
+DROPPED = 45  # bits of a double's fraction that a bfloat16 number has not
+
 
 def bfloat16(x):
     """The nearest bfloat16 numbers, ties to the even one; below float's normal numbers 0. NaN and infinities stay."""
-    _, exponent = torch.frexp(x)
-    unit = torch.ldexp(torch.ones_like(x), exponent - 8)
-    y = torch.where(x.abs() < 2.0**-126, 0 * x, torch.round(x / unit) * unit)
+    bits = x.contiguous().view(torch.int64)
+    half = (1 << DROPPED - 1) - 1 + (bits >> DROPPED & 1)  # one more where the last bit that stays is odd
+    y = (bits + half & -1 << DROPPED).view(torch.float64)  # a carry goes into the exponent
+    y = torch.where(x.abs() < 2.0**-126, 0 * x, y)
+    if (y.abs() < 2.0**128).all():
+        return y
     y = torch.where(y.abs() >= 2.0**128, math.inf * x.sign(), y)
     return torch.where(torch.isfinite(x), y, x)
 
