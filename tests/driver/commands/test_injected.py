@@ -11,8 +11,8 @@ CALLS = [("new", "write", 9), ("new", "sync", 1), ("new", "rename", 1), ("new", 
          ("stopped", "write", 5), ("stopped", "read", 9), ("killed", "rename", 1), ("killed", "memory", 41),
          ("weights", "rename", 1), ("more", "write", 9), ("more", "memory", 41), ("fresh", "rename", 1),
          ("fresh", "sync", 1), ("fresh", "open", 9), ("status", "memory", 5), ("show", "memory", 7),
-         ("variable", "memory", 9), ("variable", "rename", 1), ("check", "memory", 5), ("done", "memory", 9),
-         ("plane", "memory", 7), ("done", "library", 19), ("variable", "library", 99), ("show", "library", 9),
+         ("variable", "memory", 19), ("variable", "rename", 1), ("check", "memory", 5), ("done", "memory", 9),
+         ("plane", "memory", 7), ("done", "library", 19), ("variable", "library", 198), ("show", "library", 9),
          ("status", "library", 9), ("check", "library", 5), ("status", "open", 1), ("show", "read", 1),
          ("plan", "memory", 29), ("verify", "memory", 9), ("verify", "library", 29), ("verify", "read", 3),
          ("json", "memory", 5), ("json", "library", 9), ("log", "write", 3), ("log", "open", 3), ("log", "memory", 49)]
@@ -45,7 +45,7 @@ def test_the_last_block_of_a_file_counts(injector, tmp_path):
 def test_a_run_that_cannot_be_resumed_is_retried(injector, tmp_path):
     """A run whose start was lost with a kill, and that fails for lack of memory, is counted as started."""
     bench = injected.Bench(injector, tmp_path, "killed")
-    for at in bench.numbers("memory", distinct=True):
+    for at in reversed(bench.numbers("memory", distinct=True)):
         done, wrong = bench.try_one("memory", at) if at > 300 else (None, [])
         if done and done.status == 1:
             assert not wrong, (at, done, wrong)

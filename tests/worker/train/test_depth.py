@@ -46,7 +46,7 @@ LYAPUNOV = {
 @pytest.mark.parametrize("case", LYAPUNOV)
 def test_all_exponents_are_the_singular_values_of_the_jacobian(case, text):
     config = SMALL | LYAPUNOV[case]
-    run = Run(config, **files_of(config, text), record=1, measure=2, lyapunov=18, sweeps=3000)
+    run = Run(config, **files_of(config, text), record=1, measure=2, lyapunov=18, sweeps=1000)
     for row in range(2):
         step = 2 * row
         stacks = reference_measures.lyapunov_exponents(config, run.weights(step), run.batches[step][0])
