@@ -1,0 +1,64 @@
+"""Gradients beside weights where SGD and decay balance, at a constant rate and under a cosine, one seed.
+
+That sqrt(2 decay / rate) holds for white noise is simulated, with the program's own SGD, by tests/model/optimisers.
+"""
+
+import numpy as np
+import xarray as xr
+
+from study import about, number, small
+
+SWEEPS = {"small": small("corrected-decay", "learning_rate=[0.1, 0.3]",
+                         "weight_decay={log: [3.75e-3, 3e-2], points: 4}")}
+TENSORS = "w1", "w2"
+
+
+def numbers(small):
+    runs = small.sweep.with_axes("learning_rate", "weight_decay").sel(tensor=list(TENSORS))
+    steps = int(runs.step[-1])
+    runs = runs.isel(step=(runs.step > steps // 4) & (runs.step < steps))  # at the last step the rate is nearly 0
+    times = steps * runs.learning_rate * runs.weight_decay
+    for arm in runs.arm.values:
+        fall = 1 + 0 * runs.step if arm == "constant" else cosine(runs.step, steps)
+        ratio = np.log(runs.rotation.sel(arm=arm) / (fall * runs.learning_rate)).where(times > 4).mean("layer")
+        yield of_runs(f"validation loss, {arm}", runs.final_valid_loss.sel(arm=arm).where(times > 4))
+        for tensor in TENSORS:
+            of_tensor = ratio.sel(tensor=tensor)
+            late = of_tensor.isel(step=of_tensor.step >= steps // 2).mean("step")
+            x = np.log(runs.weight_decay / runs.learning_rate).where(late.notnull())
+            if arm != "cosine":
+                yield of_runs(f"|g|/|θ| over that of balance, {arm}, {tensor}", np.exp(late - x / 2) / 2 ** 0.5)
+                yield about(f"slope over decay / rate, {arm}, {tensor}", slope(x, late), 0.1)
+            if arm != "constant":
+                within = slope(-np.log(fall), of_tensor, "step")
+                yield of_runs(f"slope within a run, {arm}, {tensor}", within)
+                for at in (12, 36) if arm == "cosine" else ():
+                    run = within.where(abs(np.log(times / at)) < 0.05).max()
+                    yield about(f"slope within the run of ηλt = {at}, {arm}, {tensor}", run, 0.2)
+    for times in 12, 36, 400:
+        yield about(f"slope within a run of ηλt = {times}, white noise", recursion(0.3, 0.03, round(times / 0.009)))
+
+
+def cosine(step, steps):
+    """The rate of a step over that of the first."""
+    return 0.01 + 0.99 * (1 + np.cos(np.pi * step / steps)) / 2
+
+
+def slope(x, y, over=None):
+    return xr.cov(x, y, over) / xr.cov(x, x, over)
+
+
+def recursion(rate, decay, steps):
+    """The slope within a run under a cosine, if gradients are orthogonal to the weights, of length 1 / |θ|."""
+    square = (rate / (2 * decay)) ** 0.5
+    x, y = np.empty(steps), np.empty(steps)
+    for step in range(steps):
+        eta = rate * cosine(step + 1, steps)
+        x[step], y[step] = -np.log(eta), -np.log(square)
+        square = (1 - eta * decay) ** 2 * square + eta ** 2 / square
+    return np.polyfit(x[steps // 4:], y[steps // 4:], 1)[0]
+
+
+def of_runs(name, values):
+    values = values.values[np.isfinite(values.values)]
+    return number(name, values.mean(), values.min(), values.max(), f"range of {len(values)} runs")
