@@ -16,14 +16,13 @@ gradient_batches: 1
 validate: {every: 2, tokens: 64}
 """
 PLANE = "learning_rate: [0.01, 0.1]\nweight_decay: [0.1, 10]\n"
-ARMS = "together: {arm: {constant: {schedule: constant}, corrected: {schedule: cosine}}}\n"
 SWEEPS = {
     "one run": "",
     "one column": "weight_decay: [0.1, 10]\n",
     "a plane": PLANE,
-    "many axes": PLANE + ARMS + "norm_placement: [pre, post]\nlayers: [4, 5]\nbias: [true, false]\nseed: [0, 1]\n",
+    "many axes": PLANE + "together: {arm: {constant: {schedule: constant}, corrected: {schedule: cosine}}}\n"
+                 "norm_placement: [pre, post]\nlayers: [4, 5]\nbias: [true, false]\nseed: [0, 1]\n",
 }
-OF_ARMS = ("corrected-decay-small.nc",)  # lines that compare the arms of a sweep
 OPENED = re.compile(r'open_(?:dataset|sweep)\(\[?"([\w-]+\.nc)"')
 # A plane of rates and decays, without which it has no meaning; weights that a sweep has kept.
 OTHERS = re.compile(r"ds\.sweep\.collapse\(|\.sweep\.weights\(")
@@ -66,7 +65,7 @@ def test_examples_work_on_other_sweeps(name, sweep, trained, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     matplotlib.use("Agg")
     for file in OPENED.findall("".join(SCRIPTS[name])):
-        shutil.copy(trained(SWEEPS[sweep].replace(ARMS, "") + ARMS * (file in OF_ARMS or ARMS in SWEEPS[sweep])), file)
+        shutil.copy(trained(SWEEPS[sweep]), file)
     names = {}
     try:
         for block in SCRIPTS[name]:
@@ -76,5 +75,5 @@ def test_examples_work_on_other_sweeps(name, sweep, trained, tmp_path, monkeypat
 
 
 def test_pages_with_examples():
-    assert set(SCRIPTS) == {"README.md", "balance.md", "boundary.md", "checks.md", "comparing.md", "figures.md",
+    assert set(SCRIPTS) == {"README.md", "boundary.md", "checks.md", "comparing.md", "figures.md",
                             "formats.md", "growth.md", "measuring.md", "reading.md", *OF_A_PLANE, *OF_A_BOUNDARY}
