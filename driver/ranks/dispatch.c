@@ -486,17 +486,6 @@ static void take_message(struct dispatch *d, int worker)
     }
 }
 
-/* A rank has found another one dead. Only one of the same machine can know. */
-static void take_loss(struct dispatch *d, const struct peer *peer)
-{
-    struct peer *lost = peers_at(d->peers, d->in.as.lost.address);
-
-    if (!peer->said_hello || !lost || lost == peer || !lost->said_hello || lost->node != peer->node)
-        return;
-    lost->reported = true;
-    d->looked = -INFINITY;
-}
-
 /* False if nothing has arrived. Ignores what a worker sent before it died; a spare only says that it is
  * alive. */
 static bool receive(struct dispatch *d)
@@ -509,30 +498,21 @@ static bool receive(struct dispatch *d)
     if (!peer || peer->dead)
         return true;
     peers_hear(peer, d->now);
-    if (d->in.kind == MESSAGE_LOSS)
-        take_loss(d, peer);
-    else if (peer->worker >= 0)
+    if (d->in.kind == MESSAGE_LOSS) { /* another rank is dead, which only one of the same machine can know */
+        struct peer *lost = peers_at(d->peers, d->in.as.lost.address);
+        if (peer->said_hello && lost && lost != peer && lost->said_hello && lost->node == peer->node) {
+            lost->reported = true;
+            d->looked = -INFINITY;
+        }
+    } else if (peer->worker >= 0) {
         take_message(d, peer->worker);
-    else if (d->in.kind == MESSAGE_HELLO && plausible_hello(&d->in.as.hello))
+    } else if (d->in.kind == MESSAGE_HELLO && plausible_hello(&d->in.as.hello)) {
         peers_hello(d->peers, peer, &d->in.as.hello, d->now); /* it is late: a spare from now on */
+    }
     return true;
 }
 
 /* ---- watching ---- */
-
-/* Is every worker dead, silent, or about to quit? */
-static bool is_abandoned(const struct dispatch *d)
-{
-    struct coordinator_state state;
-
-    for (int i = 0; i < d->peers->workers; i++) {
-        const struct peer *peer = peer_of(d, i);
-        if (!peer->dead && (!peer->ready || may_come_back(d, peer)))
-            return false;
-    }
-    coordinator_state(d->job->coordinator, &state);
-    return d->begun && state.workers == 0;
-}
 
 static void send_alive(struct dispatch *d)
 {
@@ -590,37 +570,21 @@ static void watch_workers(struct dispatch *d, bool more)
         return;
     bury_dead(d);
     replace_lost(d);
-    if (is_abandoned(d)) {
-        /* Is a worker dead or silent now? One that a spare has replaced does not count. */
-        bool lacks = false;
-        for (int i = 0; i < d->peers->workers; i++)
-            lacks = lacks || peer_of(d, i)->dead || peer_of(d, i)->silent;
+    /* Is every worker dead, silent, or about to quit? Is one dead or silent now? One that a spare has
+     * replaced does not count. */
+    struct coordinator_state state;
+    bool left = false, lacks = false;
+    for (int i = 0; i < d->peers->workers; i++) {
+        const struct peer *peer = peer_of(d, i);
+        left = left || (!peer->dead && (!peer->ready || may_come_back(d, peer)));
+        lacks = lacks || peer->dead || peer->silent;
+    }
+    coordinator_state(d->job->coordinator, &state);
+    if (d->begun && !left && state.workers == 0) {
         d->abandoned = !d->stopping && lacks;
         stop_all(d);
     }
     tell(d, (struct event){.kind = EVENT_TICK});
-}
-
-static void prepare_dispatch(struct dispatch *d)
-{
-    const struct job *job = d->job;
-    struct threads threads = threads_of(job->sweep);
-    struct setup setup = {
-        .source = job->sweep->source,
-        .corpus = job->corpus->digest,
-        .measure = job->sweep->measure,
-        .starts = job->sweep->starts,
-        .threads = threads.least == threads.most ? threads.least : 0,
-        .folder = job->folder,
-        .session = job_session(job),
-        .checkpoint_seconds = 60 * job->sweep->checkpoint_minutes,
-    };
-
-    environment_host(setup.host, sizeof(setup.host));
-    memcpy(setup.mark, job->mark, sizeof(setup.mark));
-    d->setup = setup_encode(&setup, &d->setup_size);
-    if (!d->setup)
-        memory_end();
 }
 
 /*
@@ -659,8 +623,21 @@ struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peer
 {
     struct dispatch d = {
         .job = job, .wire = wire, .peers = peers, .clock = clock_now(), .told_alive = clock_now()};
+    struct threads threads = threads_of(job->sweep);
+    struct setup setup = {.source = job->sweep->source,
+        .corpus = job->corpus->digest,
+        .measure = job->sweep->measure,
+        .starts = job->sweep->starts,
+        .threads = threads.least == threads.most ? threads.least : 0,
+        .folder = job->folder,
+        .session = job_session(job),
+        .checkpoint_seconds = 60 * job->sweep->checkpoint_minutes};
 
-    prepare_dispatch(&d);
+    environment_host(setup.host, sizeof(setup.host));
+    memcpy(setup.mark, job->mark, sizeof(setup.mark));
+    d.setup = setup_encode(&setup, &d.setup_size);
+    if (!d.setup)
+        memory_end();
     /* The workers that have said hello before there was a job. A rank that gets ALIVE and no setup learns
      * that it is a spare. */
     for (int i = 0; i < peers->workers; i++)

@@ -439,7 +439,7 @@ static int judge_loss(const struct launcher *l, int starts, struct error *error)
 /*
  * Gives mpirun 4 a session folder that no other one shares: they have a parent that each removes when it
  * ends, and one that begins at that moment fails ("A call to mkdir was unable to create the desired
- * directory"). Returns its path, for remove_folder; NULL: mpirun makes do with the shared one. It is set here
+ * directory"). Returns its path, to be freed; NULL: mpirun makes do with the shared one. It is set here
  * as well, where rank_processes_tidy looks for what a killed mpirun has left.
  */
 static char *own_folder(const struct mpirun *mpirun, const struct hosts *hosts)
@@ -453,13 +453,6 @@ static char *own_folder(const struct mpirun *mpirun, const struct hosts *hosts)
         return path;
     free(path);
     return NULL;
-}
-
-static void remove_folder(char *path)
-{
-    if (path)
-        rmdir(path); /* fails if mpirun has left anything in it */
-    free(path);
 }
 
 /*
@@ -542,7 +535,9 @@ int launcher_run(const struct launch *launch, struct error *error)
         if (status == -1 && launcher.news.stage == STAGE_NONE)
             pump_tell_noise(&launcher.error); /* mpirun may have said why */
     }
-    remove_folder(folder);
+    if (folder)
+        rmdir(folder); /* fails if mpirun has left anything in it */
+    free(folder);
     free((void *)line.argument);
     free(line.program);
     return status;

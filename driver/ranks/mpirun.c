@@ -10,7 +10,6 @@
 #include "worker/wire/wire.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -90,36 +89,21 @@ bool mpirun_has_allocation(const struct mpirun *mpirun)
     return mpirun->hosts || (file && strcmp(file, "none") != 0);
 }
 
-/* What a command prints on stdout, "" if it cannot be run now; NULL: there is no such command. The caller
- * frees it. */
-static char *output_of(char *const argument[])
+/* What a command line of the shell prints on stdout, "" if it cannot be run now; NULL: there is no such
+ * command. The caller frees it. */
+static char *output_of(const char *command)
 {
-    int out[2], status = 0;
-    char *text = NULL;
+    char *line = memory_format("exec %s </dev/null 2>/dev/null", command), *text = NULL;
+    FILE *file = popen(line, "re");
     size_t size = 0;
 
-    if (pipe2(out, O_CLOEXEC) != 0)
+    free(line);
+    if (!file)
         return memory_copy("");
-    pid_t child = fork();
-    if (child == 0) {
-        int nothing = open("/dev/null", O_RDWR);
-        dup2(nothing, STDIN_FILENO);
-        dup2(out[1], STDOUT_FILENO);
-        dup2(nothing, STDERR_FILENO);
-        execvp(argument[0], argument);
-        _exit(STATUS_NOT_FOUND);
-    }
-    close(out[1]);
-    FILE *file = fdopen(out[0], "r");
-    if (child > 0 && file && getdelim(&text, &size, '\0', file) < 0 && text)
+    if (getdelim(&text, &size, '\0', file) < 0 && text)
         text[0] = '\0'; /* it has printed nothing */
-    if (file)
-        fclose(file);
-    else
-        close(out[0]);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (child > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND))
+    int status = pclose(file);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != STATUS_NOT_FOUND)
         return text;
     free(text);
     return NULL;
@@ -127,20 +111,15 @@ static char *output_of(char *const argument[])
 
 char *mpirun_map(const struct mpirun *mpirun)
 {
-    const char *argument[12] = {
-        mpirun->command, "--oversubscribe", "--bind-to", "none", "--do-not-launch", "--display-map"};
-    int count = 6;
+    char *hosts = mpirun->hosts ? quote_path(mpirun->hosts) : NULL;
+    char *command = memory_format("%s --oversubscribe --bind-to none --do-not-launch %s%s%s true",
+        mpirun->command, mpirun->release >= 5 ? "--display map-devel" : "--display-map",
+        hosts ? " --hostfile " : "", hosts ? hosts : "");
+    char *text = output_of(command);
 
-    if (mpirun->release >= 5) {
-        argument[count - 1] = "--display";
-        argument[count++] = "map-devel";
-    }
-    if (mpirun->hosts) {
-        argument[count++] = "--hostfile";
-        argument[count++] = mpirun->hosts;
-    }
-    argument[count] = "true";
-    return output_of((char **)argument);
+    free(hosts);
+    free(command);
+    return text;
 }
 
 /* Open MPI's mpirun says in pages what is wrong with a file; whether hosts can be reached shows at the start.
@@ -163,9 +142,7 @@ bool mpirun_may_set_network(void)
 {
     static const char *const names[] = {
         "btl_tcp_if_include", "btl_tcp_if_exclude", "oob_tcp_if_include", "oob_tcp_if_exclude"};
-    char *argument[] = {(char[]){"ompi_info"}, (char[]){"--parsable"}, (char[]){"--level"}, (char[]){"9"},
-        (char[]){"--param"}, (char[]){"all"}, (char[]){"tcp"}, NULL};
-    char *text = output_of(argument);
+    char *text = output_of("ompi_info --parsable --level 9 --param all tcp");
     bool may = text != NULL;
 
     for (size_t i = 0; may && i < sizeof(names) / sizeof(*names); i++) {
@@ -175,19 +152,6 @@ bool mpirun_may_set_network(void)
     }
     free(text);
     return may;
-}
-
-static bool is_on_path(const char *folder, const char *path)
-{
-    size_t length = strlen(folder), part;
-
-    for (const char *at = path;; at += part + 1) {
-        part = strcspn(at, ":");
-        if (part == length && strncmp(at, folder, length) == 0)
-            return true;
-        if (!at[part])
-            return false;
-    }
 }
 
 /* Puts the program's folder, bin, first on the PATH if the MPI library that is loaded is in the lib beside
@@ -205,9 +169,13 @@ static void prefer_own_mpirun(const char *path)
         size_t root = bin ? (size_t)(bin - program) : 0;
         snprintf(mpirun, sizeof(mpirun), "%s/mpirun", program);
         if (bin && strncmp(program, library, root) == 0 && strncmp(library + root, "/lib", 4) == 0 &&
-            access(mpirun, X_OK) == 0 && !is_on_path(program, path)) {
+            access(mpirun, X_OK) == 0) {
+            char *here = memory_format(":%s:", program), *all = memory_format(":%s:", path);
             char *longer = memory_format("%s:%s", program, path);
-            setenv("PATH", longer, 1);
+            if (!strstr(all, here))
+                setenv("PATH", longer, 1);
+            free(here);
+            free(all);
             free(longer);
         }
     }
@@ -229,7 +197,8 @@ int mpirun_find(struct mpirun *mpirun, struct error *error)
             "%s: PATH is not set in the environment; set it, or train without MPI (-j 0)", own->command[0]);
     prefer_own_mpirun(path);
     for (int i = 0; own->command[i]; i++) {
-        char *text = output_of((char *[]){(char *)own->command[i], (char[]){"--version"}, NULL});
+        char *command = memory_format("%s --version", own->command[i]), *text = output_of(command);
+        free(command);
         if (!text)
             continue;
         const struct mpi *mpi =
