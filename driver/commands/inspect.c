@@ -45,27 +45,6 @@ static int check_options(const struct arguments *arguments, struct error *error)
     return arguments->output ? inspected_check(arguments->output, error) : 0;
 }
 
-/* Writes the file first: what is printed then says that all is done. */
-static int tell(
-    struct inspected *inspected, const char *path, const struct arguments *arguments, struct error *error)
-{
-    char *file = name_of(path);
-    char *text = arguments->tokens ? name_of(arguments->tokens) : NULL;
-    int status = 0;
-
-    inspected->file = file;
-    inspected->text = text;
-    if (arguments->output)
-        status = inspected_write(inspected, arguments->output, error);
-    if (status == 0 && arguments_has(arguments, OPTION_JSON))
-        inspect_print_json(inspected);
-    else if (status == 0)
-        inspect_print_page(inspected);
-    free(file);
-    free(text);
-    return status;
-}
-
 static int inspect(struct saved *network, const struct arguments *arguments, struct error *error)
 {
     const struct inspect_request request = {
@@ -79,10 +58,21 @@ static int inspect(struct saved *network, const struct arguments *arguments, str
     };
     struct inspected inspected;
     struct arena arena;
+    int status = 0;
 
     if (inspect_network(&inspected, &arena, network, &request, error) < 0)
         return -1;
-    int status = tell(&inspected, network->path, arguments, error);
+    char *file = name_of(network->path), *text = arguments->tokens ? name_of(arguments->tokens) : NULL;
+    inspected.file = file;
+    inspected.text = text;
+    if (arguments->output) /* first: what is printed then says that all is done */
+        status = inspected_write(&inspected, arguments->output, error);
+    if (status == 0 && arguments_has(arguments, OPTION_JSON))
+        inspect_print_json(&inspected);
+    else if (status == 0)
+        inspect_print_page(&inspected);
+    free(file);
+    free(text);
     inspected_release(&inspected);
     arena_release(&arena);
     return status;
@@ -160,10 +150,8 @@ static char *weights_at(const struct arguments *arguments, struct error *error)
     int64_t cell = cell_at(&view, arguments, error);
     char *folder = folder_of(view.name);
     if (cell >= 0 && folder) {
-        struct run run = view.base;
-        for (int64_t i = 0; i < view.axis_count; i++)
-            axis_set(&view.axis[i], axis_index(view.axis_count, view.axis, i, cell), &run);
-        run_derive(&run);
+        struct run run;
+        grid_run(view.axis_count, view.axis, &view.base, cell, &run);
         path = saved_find(folder, &run);
         if (!path)
             error_set(error, ERROR_INPUT,

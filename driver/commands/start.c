@@ -151,7 +151,7 @@ static void log_end(const struct start *start, int status, const struct error *e
     json_writer_real(writer, "seconds", clock_now() - start->begun);
     /* A process that has the lease must still hold it: another's numbers would be told. */
     bool own = start->lease && lease_renew(start->lease, &ignored) == 0;
-    if (output && (own ? survey_read_own(&found, output, clock_now(), &ignored)
+    if (output && (own ? survey_make(&found, output, false, NULL, clock_now(), &ignored)
                        : survey_read(&found, output, NULL, clock_now(), &ignored)) == 0) {
         json_writer_whole(writer, "cells", found.view.cells);
         json_writer_whole(writer, "runs", found.runs);

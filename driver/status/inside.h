@@ -6,10 +6,6 @@
 
 #include "driver/status/status.h"
 
-/* Surveys a dataset that a process holds, or may, or that no process does. -1: nothing to release. */
-int survey_make(struct survey *survey, const char *path, bool held, const struct survey *before, double now,
-    struct error *error);
-
 /* Counts the outcomes, runs and ended runs; and says what the state is. */
 void survey_count(struct survey *survey);
 const char *survey_state(const struct survey *survey);

@@ -128,33 +128,29 @@ static void print_times(const struct survey *survey)
         print_field(survey, FIELD_LEFT);
 }
 
-static void print_session(const struct view *view, int64_t session, int *cause)
+static void print_sessions(const struct survey *survey, int *cause)
 {
     static const enum session_variable terse[] = {SESSION_VARIABLE_version, SESSION_VARIABLE_blas_kernel,
         SESSION_VARIABLE_vector_level, SESSION_VARIABLE_host};
-    char *text = view_string(view, session_variable_table[SESSION_VARIABLE_start].name, session, cause);
+    int64_t end = survey->session + 1, first = end <= SESSIONS_MOST ? 0 : end - SESSIONS_MOST;
 
-    printf("session %" PRId64 " %s", session, text ? text : "");
-    free(text);
-    for (size_t i = 0; i < sizeof(terse) / sizeof(*terse); i++) {
-        const char *name = session_variable_table[terse[i]].name;
-        text = view_string(view, name, session, cause);
-        if (text && text[0])
-            printf(", %s %s", name + strlen("session_"), text);
-        free(text);
-    }
-    putchar('\n');
-}
-
-static void print_sessions(const struct survey *survey, int *cause)
-{
-    int64_t first = survey->session < SESSIONS_MOST ? 0 : survey->session + 1 - SESSIONS_MOST;
-
-    if (survey->sessions > survey->session + 1 - first)
-        printf("%" PRId64 " %s sessions\n", survey->sessions - (survey->session + 1 - first),
+    if (survey->sessions > end - first)
+        printf("%" PRId64 " %s sessions\n", survey->sessions - (end - first),
             survey->reason ? "other" : "earlier");
-    for (int64_t i = first; i <= survey->session; i++)
-        print_session(&survey->view, i, cause);
+    for (int64_t session = first; session < end; session++) {
+        char *text =
+            view_string(&survey->view, session_variable_table[SESSION_VARIABLE_start].name, session, cause);
+        printf("session %" PRId64 " %s", session, text ? text : "");
+        free(text);
+        for (size_t i = 0; i < sizeof(terse) / sizeof(*terse); i++) {
+            const char *name = session_variable_table[terse[i]].name;
+            text = view_string(&survey->view, name, session, cause);
+            if (text && text[0])
+                printf(", %s %s", name + strlen("session_"), text);
+            free(text);
+        }
+        putchar('\n');
+    }
 }
 
 int survey_print(const struct survey *survey, struct error *error)

@@ -69,9 +69,10 @@ int survey_check_division(const char *path, const char *division, struct error *
 /* Does a process hold the dataset, or one of the parts? As lease_is_held. */
 bool survey_is_held(const char *path, int *unknown);
 
-/* The same for the process that holds the lease, once it trains nothing any more: the dataset counts as free.
- */
-int survey_read_own(struct survey *survey, const char *path, double now, struct error *error);
+/* Surveys one dataset that a process holds, or may, or that no process does: that of the process that has the
+ * lease counts as free once it trains nothing any more. Else as survey_read. */
+int survey_make(struct survey *survey, const char *path, bool held, const struct survey *before, double now,
+    struct error *error);
 void survey_release(struct survey *survey);
 
 /* Are there runs that have not ended, and a process that may train them? */

@@ -87,55 +87,20 @@ static int read_mean(
 
 /* ---- runs under way ---- */
 
-/* Can the number of steps of a run depend on an axis? */
-static bool is_told_apart(const struct view *view)
+/* The last step of a complete run: `steps`, or else the end of the epochs, if no axis can change it. -1:
+ * unknown. */
+static int64_t last_step_of(const struct view *view, int64_t cell)
 {
+    struct run run;
+
+    grid_run(view->axis_count, view->axis, &view->base, cell, &run);
+    if (run.steps > 0)
+        return run.steps;
     for (int64_t i = 0; i < view->axis_count; i++)
         for (int64_t j = 0; j < view->axis[i].param_count; j++)
             if (view->axis[i].param[j]->cost || view->axis[i].param[j] == param_find("epochs"))
-                return true;
-    return false;
-}
-
-/* The last step of a complete run: `steps`, or else the end of the epochs, if it is the same for all runs.
- * -1: unknown. */
-static int64_t last_step_of(const struct view *view, int64_t cell)
-{
-    const struct param *steps = param_find("steps");
-    union param_value value = {0};
-    int64_t inner = view->cells;
-
-    view_param(view, steps, &value, NULL);
-    for (int64_t i = 0; i < view->axis_count; i++) {
-        const struct axis *axis = &view->axis[i];
-        inner /= axis->length;
-        for (int64_t j = 0; j < axis->param_count; j++)
-            if (axis->param[j] == steps)
-                value = axis->value[j * axis->length + cell / inner % axis->length];
-    }
-    if (value.integer > 0)
-        return value.integer;
-    return is_told_apart(view) ? -1 : view->step[view->step_count - 1];
-}
-
-/* `loss`: size 0 if the dataset has none. `rows`: [step_count], scratch. */
-static int read_run(const struct view *view, const struct view_variable *loss, double *rows,
-    struct survey_run *run, struct error *error)
-{
-    *run = (struct survey_run){.cell = run->cell, .last_step = last_step_of(view, run->cell), .loss = NAN};
-    char *host = view_string(view, run_variable_table[RUN_VARIABLE_host].name, run->cell, NULL);
-    snprintf(run->host, sizeof(run->host), "%s", host ? host : "");
-    free(host);
-    if (loss->size == 0)
-        return 0;
-    if (view_read_cell(view, loss, run->cell, rows, error) != 0)
-        return -1;
-    for (int64_t i = 0; i < view->step_count; i++)
-        if (!isnan(rows[i])) { /* the last row counts */
-            run->step = view->step[i];
-            run->loss = rows[i];
-        }
-    return 0;
+                return -1;
+    return view->step[view->step_count - 1];
 }
 
 /* Runs of both surveys are sorted by cell, so those of the one before are passed only once. */
@@ -144,19 +109,28 @@ static int read_runs(struct survey *survey, const struct survey *before, double 
     const struct view *view = &survey->view;
     double *rows = memory_new((size_t)view->step_count, sizeof(*rows));
     struct view_variable loss = {0};
+    bool has_loss = view_find(view, metric_table[METRIC_train_loss].name, &loss) &&
+                    view_is_of_runs(view, &loss) && loss.dimension_count == view->axis_count + 1 &&
+                    loss.length[view->axis_count] == view->step_count;
     int64_t passed = 0, count = 0;
     int result = 0;
 
     survey->run = memory_zero((size_t)survey->running, sizeof(*survey->run));
-    if (!view_find(view, metric_table[METRIC_train_loss].name, &loss) || !view_is_of_runs(view, &loss) ||
-        loss.dimension_count != view->axis_count + 1 || loss.length[view->axis_count] != view->step_count)
-        loss.size = 0;
     for (int64_t cell = 0; result == 0 && count < survey->running; cell++) {
         if (survey->outcome[cell] != OUTCOME_RUNNING)
             continue;
         struct survey_run *run = &survey->run[count++];
-        run->cell = cell;
-        result = read_run(view, &loss, rows, run, error);
+        *run = (struct survey_run){.cell = cell, .last_step = last_step_of(view, cell), .loss = NAN};
+        char *host = view_string(view, run_variable_table[RUN_VARIABLE_host].name, cell, NULL);
+        snprintf(run->host, sizeof(run->host), "%s", host ? host : "");
+        free(host);
+        if (has_loss)
+            result = view_read_cell(view, &loss, cell, rows, error);
+        for (int64_t i = 0; has_loss && result == 0 && i < view->step_count; i++)
+            if (!isnan(rows[i])) { /* the last row counts */
+                run->step = view->step[i];
+                run->loss = rows[i];
+            }
         while (before && passed < before->running && before->run[passed].cell < cell)
             passed++;
         bool same = before && passed < before->running && before->run[passed].cell == cell &&
@@ -331,11 +305,6 @@ int survey_make(struct survey *survey, const char *path, bool held, const struct
         return 0;
     survey_release(survey);
     return -1;
-}
-
-int survey_read_own(struct survey *survey, const char *path, double now, struct error *error)
-{
-    return survey_make(survey, path, false, NULL, now, error);
 }
 
 void survey_release(struct survey *survey)

@@ -12,16 +12,21 @@ void axis_set(const struct axis *axis, int64_t index, struct run *run)
         param_set(axis->param[p], run, axis->value[p * axis->length + index]);
 }
 
+void grid_run(int64_t count, const struct axis *axis, const struct run *base, int64_t cell, struct run *run)
+{
+    *run = *base;
+    for (int64_t i = count - 1; i >= 0; i--) {
+        axis_set(&axis[i], cell % axis[i].length, run);
+        cell /= axis[i].length;
+    }
+    run_derive(run);
+}
+
 void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run)
 {
     INVARIANT(
         cell >= 0 && cell < sweep->cells, "cell %lld of %lld", (long long)cell, (long long)sweep->cells);
-    *run = sweep->base;
-    for (int64_t axis = sweep->axis_count - 1; axis >= 0; axis--) {
-        axis_set(&sweep->axis[axis], cell % sweep->axis[axis].length, run);
-        cell /= sweep->axis[axis].length;
-    }
-    run_derive(run);
+    grid_run(sweep->axis_count, sweep->axis, &sweep->base, cell, run);
 }
 
 /* A grid of so many values of each axis is fine enough, and all others have one turn, in which runs come by

@@ -137,8 +137,9 @@ bool walk_next(struct walk *walk);
 
 /* Cells are numbered in row-major order; the first axis of the file is the outermost. */
 
-/* The run of a cell. */
+/* The run of a cell; and that of a cell of a grid with these axes [count] and other parameters. */
 void sweep_cell(const struct sweep *sweep, int64_t cell, struct run *run);
+void grid_run(int64_t count, const struct axis *axis, const struct run *base, int64_t cell, struct run *run);
 
 /*
  * When the run of a cell has its turn among runs of equal cost: coarse first, so that a diagram is whole
