@@ -8,20 +8,9 @@
 
 #include <inttypes.h>
 
-/* Prints the name that the dataset has for each file: "sweep.yaml: initial_weights 3fa0c3a8d3138b3a:
- * first.nc" */
-static void print_starts(const struct sweep *sweep)
-{
-    for (int64_t i = 0; i < sweep->starts.count; i++) {
-        lines_put(stdout, sweep->path);
-        printf(": initial_weights %016" PRIx64 ": ", sweep->starts.file[i].name);
-        lines_put(stdout, sweep->starts.file[i].path);
-        putchar('\n');
-    }
-}
-
 /* "sweep.yaml: valid: 20 learning_rate x 20 weight_decay, 400 cells, 3 skipped; 2 % of the validation tokens
- * are <unk>" */
+ * are <unk>"; and the name that the dataset has for each file of weights, "sweep.yaml: initial_weights
+ * 3fa0c3a8d3138b3a: first.nc" */
 int command_check(const struct arguments *arguments, struct error *error)
 {
     struct start start = {.arguments = arguments};
@@ -46,7 +35,9 @@ int command_check(const struct arguments *arguments, struct error *error)
                 printf(", %" PRId64 " skipped", sweep->skipped);
             sweep_print_unknown(&start.corpus, stdout);
             putchar('\n');
-            print_starts(sweep);
+            for (int64_t i = 0; i < sweep->starts.count; i++)
+                lines_print(stdout, 0, "%s: initial_weights %016" PRIx64 ": %s", sweep->path,
+                    sweep->starts.file[i].name, sweep->starts.file[i].path);
         }
         fflush(stdout);
         remarks_print(sweep, stderr);

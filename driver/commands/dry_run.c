@@ -63,15 +63,14 @@ static void print_dataset(const struct sweep *sweep, const struct start_plan *pl
         print_rewritten(plan);
         break;
     case START_SETS_ASIDE:
-        fputs("would become ", stdout);
-        lines_put(stdout, old ? old : "");
-        fputs(", and a new one would be made", stdout);
-        break;
     case START_GROWS:
         fputs("would become ", stdout);
         lines_put(stdout, old ? old : "");
-        printf(", and a new one be made: steps grows from %" PRId64 " to %" PRId64, plan->grown.old_steps,
-            sweep->base.steps);
+        if (plan->fate == START_SETS_ASIDE)
+            fputs(", and a new one would be made", stdout);
+        else
+            printf(", and a new one be made: steps grows from %" PRId64 " to %" PRId64, plan->grown.old_steps,
+                sweep->base.steps);
         break;
     }
     putchar('\n');

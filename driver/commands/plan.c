@@ -92,12 +92,12 @@ static void print_grid(const struct sweep *sweep, const struct estimate *estimat
     putchar('\n');
 }
 
-static void print_span(const char *name, struct span span, const char *unit)
+static void print_span(const char *name, struct span span, int digits, const char *unit)
 {
+    printf("%-12s", name);
     if (span.low < span.high)
-        printf("%-12s%.10g to %.10g%s\n", name, span.low, span.high, unit);
-    else
-        printf("%-12s%.10g%s\n", name, span.high, unit);
+        printf("%.*g to ", digits, span.low);
+    printf("%.*g%s\n", digits, span.high, unit);
 }
 
 #define COORDINATOR_NAMED 1048576 /* bytes; less need not be named */
@@ -152,8 +152,8 @@ static void print_sizes(const struct sweep *sweep, const struct corpus *corpus,
     char text[32];
 
     print_corpus(sweep, corpus);
-    print_span("parameters", needs->parameters, "");
-    print_span("steps", needs->steps, " per run");
+    print_span("parameters", needs->parameters, 10, "");
+    print_span("steps", needs->steps, 10, " per run");
     if (estimate->shared > 0)
         printf("%-12s%lld of %lld steps: runs carry on from others that have taken the same ones\n", "shared",
             (long long)estimate->shared, (long long)estimate->steps);
@@ -186,10 +186,7 @@ static void print_times(const struct estimate *estimate, struct span step)
 
     snprintf(note, sizeof(note), " ms, %lld of %lld kinds of run measured, %d at once",
         (long long)estimate->timed, (long long)estimate->group_count, estimate->at_once);
-    if (step.low < step.high)
-        printf("%-12s%.4g to %.4g%s\n", "step", step.low, step.high, note);
-    else
-        printf("%-12s%.4g%s\n", "step", step.high, note);
+    print_span("step", step, 4, note);
     for (enum cost_part part = 0; part < PART_COUNT; part++)
         if (part <= PART_VALIDATE || estimate->part[part] > 0)
             printf("%s%s %.1f %%", part ? ", " : "parts       ", cost_part_names[part],

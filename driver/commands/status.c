@@ -93,6 +93,8 @@ static bool is_absent(const char *path)
     return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
+enum { GO_ON = -2 }; /* of a look at the dataset: neither an exit status nor an error */
+
 /* ---- --watch ---- */
 
 enum { WATCH_SECONDS = 2 };
@@ -151,44 +153,39 @@ static int show_watched(struct watch *watch, bool first, struct error *error)
     return result;
 }
 
-static int follow_dataset(struct watch *watch, struct error *error)
-{
-    for (bool first = true;;) {
-        int result = look_again(watch, error);
-        if (result < 0 || (result == 0 && show_watched(watch, first, error) != 0))
-            return -1;
-        first = first && result != 0;
-        if (ferror(stdout) || (result == 0 && !survey_is_going(&watch->survey)))
-            return STATUS_DONE;
-        if (pause_for(WATCH_SECONDS) == PAUSE_INTERRUPTED) {
-            if (watch->canvas.terminal.rows > 0)
-                putchar('\n'); /* to the line below the echoed ^C */
-            return STATUS_INTERRUPTED;
-        }
-    }
-}
-
 /* With `json` as one object a line, else as a picture that is redrawn on a terminal, and elsewhere as blocks
  * of plain lines. Returns the exit status, which is 130 after SIGINT; -1 with a message in error. */
 static int status_watch(const char *path, double limit, bool json, struct error *error)
 {
     struct watch watch = {
         .path = path, .limit = limit, .json = json, .canvas = {.file = stdout, .whole_screen = true}};
+    int status = GO_ON;
 
     if (!json)
         watch.canvas.terminal = terminal_find(stdout);
     begin_pauses();
-    int result = follow_dataset(&watch, error);
+    for (bool first = true; status == GO_ON;) {
+        int result = look_again(&watch, error);
+        if (result < 0 || (result == 0 && show_watched(&watch, first, error) != 0)) {
+            status = -1;
+        } else if (ferror(stdout) || (result == 0 && !survey_is_going(&watch.survey))) {
+            status = STATUS_DONE;
+        } else if (pause_for(WATCH_SECONDS) == PAUSE_INTERRUPTED) {
+            if (watch.canvas.terminal.rows > 0)
+                putchar('\n'); /* to the line below the echoed ^C */
+            status = STATUS_INTERRUPTED;
+        }
+        first = first && result != 0;
+    }
     if (watch.known)
         survey_release(&watch.survey);
     canvas_release(&watch.canvas);
-    return result;
+    return status;
 }
 
 /* ---- --wait ---- */
 
 enum { LOOK_SECONDS = 1 };
-enum { WAIT_ON = -2 }; /* neither an exit status nor an error */
 
 struct wait {
     const char *path;
@@ -226,21 +223,6 @@ static bool is_changed(struct wait *wait)
     return !same;
 }
 
-/* Judges a dataset that no process held a moment ago. */
-static int judge(struct wait *wait, const struct survey *survey, bool over, struct error *error)
-{
-    int result = survey->count[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
-
-    if (survey->fault) /* no run can continue it */
-        result = STATUS_INPUT;
-    else if (survey->ended < survey->runs)
-        result = STATUS_STOPPED;
-    wait->stopped = result == STATUS_STOPPED;
-    if (survey->held || (wait->stopped && !survey->view.copy && !over))
-        return WAIT_ON;
-    return print_survey(survey, wait->json, error) == 0 ? result : -1;
-}
-
 /* There is no dataset, or no longer. */
 static int find_none(struct wait *wait, bool over)
 {
@@ -248,28 +230,37 @@ static int find_none(struct wait *wait, bool over)
 
     wait->stopped = false;
     if (!over)
-        return WAIT_ON;
+        return GO_ON;
     error_set(&error, ERROR_INPUT, "%s: there was no dataset for %.0f s; --limit SECONDS waits longer",
         wait->path, wait->limit);
     command_fail(&error);
     return STATUS_EXPIRED;
 }
 
-/* An error does not count if a process has taken the dataset meanwhile, or, before the limit is over, if it
- * is the machine's. */
+/* Judges a dataset that no process held a moment ago. An error does not count if a process has taken the
+ * dataset meanwhile, or, before the limit is over, if it is the machine's. */
 static int look_at_dataset(struct wait *wait, bool over, struct error *error)
 {
     struct survey survey;
     struct error ignored;
 
+    wait->stopped = false;
     if (survey_read(&survey, wait->path, NULL, clock_now(), error) != 0) {
         if (is_absent(wait->path)) /* it was renamed or removed meanwhile */
             return find_none(wait, over);
         bool passes = error->status == ERROR_ENVIRONMENT && !over;
-        wait->stopped = false;
-        return passes || is_held(wait->path, &ignored) > 0 ? WAIT_ON : -1;
+        return passes || is_held(wait->path, &ignored) > 0 ? GO_ON : -1;
     }
-    int result = judge(wait, &survey, over, error);
+    int result = survey.count[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
+    if (survey.fault) /* no run can continue it */
+        result = STATUS_INPUT;
+    else if (survey.ended < survey.runs)
+        result = STATUS_STOPPED;
+    wait->stopped = result == STATUS_STOPPED;
+    if (survey.held || (wait->stopped && !survey.view.copy && !over))
+        result = GO_ON;
+    else if (print_survey(&survey, wait->json, error) != 0)
+        result = -1;
     survey_release(&survey);
     return result;
 }
@@ -282,14 +273,14 @@ static int look(struct wait *wait, struct error *error)
     if (held != 0) {
         wait->idle = 0;
         wait->stopped = false;
-        return held < 0 ? -1 : WAIT_ON;
+        return held < 0 ? -1 : GO_ON;
     }
     wait->idle = wait->idle > 0 ? wait->idle : now;
     bool over = now - wait->idle >= wait->limit;
     if (is_absent(wait->path))
         return find_none(wait, over);
     bool changed = is_changed(wait);
-    return wait->stopped && !changed && !over ? WAIT_ON : look_at_dataset(wait, over, error);
+    return wait->stopped && !changed && !over ? GO_ON : look_at_dataset(wait, over, error);
 }
 
 /* Prints the status, with `json` as one object, when the sweep has ended: its runs, and the process that
@@ -301,7 +292,7 @@ static int status_wait(const char *path, double limit, bool json, struct error *
     int result;
 
     begin_pauses();
-    while ((result = look(&wait, error)) == WAIT_ON)
+    while ((result = look(&wait, error)) == GO_ON)
         if (pause_for(LOOK_SECONDS) == PAUSE_INTERRUPTED) {
             lines_print(stderr, 0, "%s: no longer waited for; the sweep itself is not stopped by this", path);
             return STATUS_INTERRUPTED;

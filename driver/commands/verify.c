@@ -205,20 +205,6 @@ static int compare_runs(
     return status;
 }
 
-/* Trains the sample again and compares it. Returns 0, an exit status of which the user has been told, or -1.
- */
-static int repeat_runs(struct start *start, struct sample_of_runs *sample, struct error *error)
-{
-    if (make_folder(start->sweep.output, error) != 0)
-        return -1;
-    char *output = memory_format("%s/again.nc", again_folder);
-    int status = train_again(start, sample, output, error);
-    if (status == STATUS_DONE || status == STATUS_RUNS_FAILED)
-        status = compare_runs(sample, &start->sweep, output, error);
-    free(output);
-    return status;
-}
-
 /* ---- the report ---- */
 
 /* Says of `runs` runs of one session with what they were trained, if this process has something else on
@@ -348,7 +334,14 @@ int command_verify(const struct arguments *arguments, struct error *error)
     if (status == 0)
         status = choose(&sample, &start.sweep, &start.corpus, arguments->runs, error);
     if (status == 0)
-        status = repeat_runs(&start, &sample, error);
+        status = make_folder(start.sweep.output, error);
+    if (status == 0) { /* else an exit status of which the user has been told, or -1 */
+        char *output = memory_format("%s/again.nc", again_folder);
+        status = train_again(&start, &sample, output, error);
+        if (status == STATUS_DONE || status == STATUS_RUNS_FAILED)
+            status = compare_runs(&sample, &start.sweep, output, error);
+        free(output);
+    }
     if (status == 0)
         status = report(&sample, &start.sweep, arguments_has(arguments, OPTION_VALUES), error);
     view_close(&sample.view);

@@ -128,30 +128,25 @@ static void sum_outcomes(struct drawing *d)
     }
 }
 
-/* Does value `i` enter the mean of its cell? */
-static bool counts(const struct drawing *d, int64_t i)
-{
-    enum outcome outcome = d->outcome ? (enum outcome)d->outcome[i / d->a_run] : OUTCOME_DONE;
-    double value = d->value[i];
-
-    if (d->diagram ? outcome != OUTCOME_DONE : outcome == OUTCOME_DIVERGED && !d->all_diverged)
-        return false;
-    if (d->flags.count)
-        return value >= 0 && value < d->flags.count;
-    return d->nature->geometric ? isfinite(value) : !isnan(value);
-}
-
 static void sum_values(struct drawing *d)
 {
     for (int64_t i = 0; d->value && i < d->plane->size; i++) {
-        int64_t cell = counts(d, i) ? plane_cell(d->plane, i) : -1;
+        enum outcome outcome = d->outcome ? (enum outcome)d->outcome[i / d->a_run] : OUTCOME_DONE;
+        double value = d->value[i];
+        bool counts = d->flags.count         ? value >= 0 && value < d->flags.count
+                      : d->nature->geometric ? isfinite(value)
+                                             : !isnan(value);
+        if (!counts ||
+            (d->diagram ? outcome != OUTCOME_DONE : outcome == OUTCOME_DIVERGED && !d->all_diverged))
+            continue;
+        int64_t cell = plane_cell(d->plane, i);
         if (cell < 0)
             continue;
         d->sums[cell].count++;
         if (d->flags.count)
-            d->votes[cell * d->flags.count + (int)d->value[i]]++;
+            d->votes[cell * d->flags.count + (int)value]++;
         else
-            d->sums[cell].sum += d->nature->geometric ? log(d->value[i]) : d->value[i];
+            d->sums[cell].sum += d->nature->geometric ? log(value) : value;
     }
 }
 

@@ -158,13 +158,6 @@ static bool is_repeat(const struct plane *plane, int i)
     return strcmp(plane->dimension[i].name, "seed") == 0;
 }
 
-/* Do its values have panels of their own? Forces cancel each other, so that their mean says nothing. */
-static bool is_apart(const struct view *view, const char *name)
-{
-    return axis_named(view->axis_count, view->axis, name) >= 0 ||
-           strcmp(name, metric_dimension_table[DIMENSION_FORCE].name) == 0;
-}
-
 static int find_open(const struct plane *plane, const char *name)
 {
     int found = plane_find(plane, name);
@@ -223,8 +216,10 @@ void plane_choose(struct plane *plane, const struct view *view, int x, int y)
     plane->combinations = 1;
     for (int i = 0; i < plane->count; i++) {
         struct dimension *dimension = &plane->dimension[i];
-        dimension->paneled = view && i != x && i != y && is_open(plane, i) && !is_repeat(plane, i) &&
-                             is_apart(view, dimension->name);
+        /* Forces cancel each other, so that their mean says nothing. */
+        bool apart = view && (axis_named(view->axis_count, view->axis, dimension->name) >= 0 ||
+                                 strcmp(dimension->name, metric_dimension_table[DIMENSION_FORCE].name) == 0);
+        dimension->paneled = apart && i != x && i != y && is_open(plane, i) && !is_repeat(plane, i);
         plane->combinations *= dimension->paneled ? dimension->length : 1;
     }
     plane->panels = plane->combinations < PANELS_MOST ? (int)plane->combinations : PANELS_MOST;

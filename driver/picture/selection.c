@@ -65,7 +65,7 @@ static int refuse_name(const struct selection *s, const char *name, const char *
     return -1;
 }
 
-/* "0, 1, 2, ..., 49": the values of a dimension. */
+/* "it is one of 0, 1, 2, ..., 49", "it is 0": the values of a dimension. */
 static char *list_values(const struct dimension *dimension)
 {
     int digits = dimension_digits(dimension);
@@ -76,13 +76,16 @@ static char *list_values(const struct dimension *dimension)
         bool hidden = dimension->length > LIST_MOST && i >= LIST_MOST - 2 && i < dimension->length - 1;
         if (hidden && i >= LIST_MOST - 1)
             continue;
-        string_format(&text, "%s%s", text.length ? ", " : "",
+        string_format(&text, "%s%s",
+            i > 0                   ? ", "
+            : dimension->length > 1 ? "it is one of "
+                                    : "it is ",
             hidden ? "..." : dimension_label(dimension, i, digits, label));
     }
     return string_take(&text);
 }
 
-/* "are 0.1 and 0.316", "is 10": the values next to a number. */
+/* "the nearest of 41 are 0.1 and 0.316", "the nearest of 41 is 10": the values next to a number. */
 static char *list_nearest(const struct dimension *dimension, double value)
 {
     int64_t below = -1, above = -1;
@@ -101,12 +104,13 @@ static char *list_nearest(const struct dimension *dimension, double value)
     if (above >= 0)
         dimension_label(dimension, above, digits, label[1]);
     bool both = below >= 0 && above >= 0;
-    return memory_format("%s %s%s%s", both ? "are" : "is", label[0], both ? " and " : "", label[1]);
+    return memory_format("the nearest of %lld %s %s%s%s", (long long)dimension->length, both ? "are" : "is",
+        label[0], both ? " and " : "", label[1]);
 }
 
 static int refuse_value(const struct selection *s, const struct dimension *dimension, const char *value)
 {
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE], *end, *values;
+    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE], *end;
     double number = strtod(value, &end);
     bool long_list = dimension->number && dimension->length > LIST_MOST;
     struct nearest nearest;
@@ -115,17 +119,11 @@ static int refuse_value(const struct selection *s, const struct dimension *dimen
     nearest_init(&nearest, value);
     for (int64_t i = 0; dimension->word && i < dimension->length; i++)
         nearest_offer(&nearest, dimension->word[i]);
-    if (long_list && *value && !*end && isfinite(number)) {
-        values = list_nearest(dimension, number);
-        refuse(s, "no %s '%s'; the nearest of %lld %s", dimension->name, excerpt,
-            (long long)dimension->length, values);
-    } else if (nearest.best) {
+    bool number_far = long_list && *value && !*end && isfinite(number);
+    if (!number_far && nearest.best)
         return refuse(s, "no %s '%s'%s", dimension->name, excerpt, nearest_hint(&nearest, hint));
-    } else {
-        values = list_values(dimension);
-        refuse(s, "no %s '%s'; it is %s%s", dimension->name, excerpt, dimension->length > 1 ? "one of " : "",
-            values);
-    }
+    char *values = number_far ? list_nearest(dimension, number) : list_values(dimension);
+    refuse(s, "no %s '%s'; %s", dimension->name, excerpt, values);
     free(values);
     return -1;
 }
