@@ -359,21 +359,6 @@ static int judge(struct launcher *l, struct error *error)
     return lease_renew(l->launch->lease, error) == 0 ? LOST : -1;
 }
 
-/* Ends an mpirun that outlived the script around it. */
-static void end_orphan(struct launcher *l)
-{
-    const struct process *mpirun = &l->ranks.mpirun_process;
-    double begin = clock_now();
-
-    if (l->ranks.mpirun == l->mpirun || !process_lives(mpirun))
-        return;
-    kill(l->ranks.mpirun, SIGTERM);
-    while (process_lives(mpirun) && clock_now() - begin < TERM_SECONDS)
-        clock_pause(0.02);
-    if (process_lives(mpirun))
-        kill(l->ranks.mpirun, SIGKILL);
-}
-
 static void kill_left(void *context, long pid, long parent)
 {
     (void)context, (void)parent;
@@ -395,7 +380,15 @@ static int run_once(struct launcher *l, struct command_line *line, struct error 
     rank_processes_init(&l->ranks, l->mpirun, is_hydra(l), l->now);
     l->ranks.release_5 = launch->mpirun->release >= 5;
     watch_mpirun(l);
-    end_orphan(l);
+    const struct process *mpirun = &l->ranks.mpirun_process;
+    if (l->ranks.mpirun != l->mpirun && process_lives(mpirun)) { /* it has outlived the script around it */
+        double begin = clock_now();
+        kill(l->ranks.mpirun, SIGTERM);
+        while (process_lives(mpirun) && clock_now() - begin < TERM_SECONDS)
+            clock_pause(0.02);
+        if (process_lives(mpirun))
+            kill(l->ranks.mpirun, SIGKILL);
+    }
     process_walk(getpid(), kill_left, NULL); /* such as an ssh to a host that was lost */
     rank_processes_tidy(&l->ranks);
     int status = judge(l, error);

@@ -238,19 +238,6 @@ const char *mpirun_folder(const char **variable)
     return "/tmp";
 }
 
-/* Can a folder be created in this one? mpirun would create the folder itself as well, and leave it behind. 0
- * or an errno. */
-static int try_folder(const char *folder, bool look)
-{
-    char *path = memory_format("%s/%s", folder, look ? "." : "normsweep-XXXXXX");
-    bool can = look ? access(path, W_OK | X_OK) == 0 : mkdtemp(path) != NULL;
-    int cause = can ? 0 : errno;
-    if (can && !look)
-        rmdir(path);
-    free(path);
-    return cause;
-}
-
 /* If the folder has too little room, writes how much is free, "8 KiB are free, 9228 KiB are needed", and
  * returns true; false also if that is unknown. */
 static bool lacks_room(const char *folder, int ranks, char *text, size_t size)
@@ -276,9 +263,14 @@ static bool lacks_room(const char *folder, int ranks, char *text, size_t size)
 int mpirun_check_folder(int ranks, bool look, struct error *error)
 {
     const char *variable, *set = mpirun_folder(&variable), *folder = set[0] ? set : "/";
-    int cause = try_folder(folder, look);
-    char why[128];
+    char *path = memory_format("%s/%s", folder, look ? "." : "normsweep-XXXXXX"), why[128];
+    /* mpirun would create the folder itself as well, and leave it behind. */
+    bool can = look ? access(path, W_OK | X_OK) == 0 : mkdtemp(path) != NULL;
+    int cause = can ? 0 : errno;
 
+    if (can && !look)
+        rmdir(path);
+    free(path);
     snprintf(why, sizeof(why), "%s", strerror(cause));
     bool full = (cause == 0 || cause == ENOSPC) && lacks_room(folder, ranks, why, sizeof(why));
     if (cause == 0 && !full)

@@ -43,11 +43,6 @@ void crossing_begin(struct crossing *crossing)
         crossing->want(crossing->context, i * length / count);
 }
 
-static int64_t within(double place, int64_t least, int64_t most)
-{
-    return !(place > (double)least) ? least : place < (double)most ? (int64_t)lround(place) : most;
-}
-
 /* Wants `count` runs from `from` on, in steps of `step`, at distances 0, then up to `most` by equal factors.
  */
 static void want_away(
@@ -66,7 +61,7 @@ static void want_away(
 static void want_around(
     const struct crossing *crossing, double guess, int64_t least, int64_t most, int64_t outward)
 {
-    int64_t nearest = within(guess, outward, most), count = crossing->at_once;
+    int64_t nearest = lround(fmin(fmax(guess, (double)outward), (double)most)), count = crossing->at_once;
     int64_t above = guess > (double)nearest && nearest < most ? nearest + 1 : nearest;
     int64_t below = above - least, room = most - above + 1; /* runs on both sides */
     int64_t up = (count + 1) / 2 < room ? (count + 1) / 2 : room;

@@ -184,33 +184,24 @@ static int64_t find_place(const struct search *s, int64_t cell, int64_t *number)
     return place;
 }
 
-/* If all regions of the first seeds beside this one have ended: begins the seeds of the cells there. */
-static void begin_seeds(struct search *s, int64_t region)
-{
-    const int64_t *cell = s->cell + region * s->size;
-    int64_t other, place;
-
-    for (int64_t i = 0; (other = seeds_cell(s->seeds, cell[0], i)) >= 0; i++)
-        if (!s->region[region_of(s, other, &place)].ended)
-            return;
-    for (place = 0; place < s->size; place++)
-        seeds_begin(s->seeds, cell[place]);
-}
-
-/* Without seeds, all cells that the search has not chosen are left out. */
+/* Leaves out the cells that the search has not chosen, or if all regions of the first seeds beside this one
+ * have ended, begins the seeds of the cells there. */
 static void end_region(struct search *s, int64_t region)
 {
-    int64_t first = region * s->size;
+    int64_t first = region * s->size, other, place;
+    bool seeds = s->seeds != NULL;
 
     s->region[region].ended = true;
     s->searching--;
     if (s->refine->kind == REFINE_LINES)
         fill_line(s, region);
-    if (s->seeds)
-        begin_seeds(s, region);
     for (int64_t at = first; !s->seeds && at < first + s->region[region].length; at++)
         if (!s->wanted[at] && !sweep_skips(s->sweep, s->cell[at]))
             put(s, CHOICE_LEAVE, s->cell[at]);
+    for (int64_t i = 0; seeds && (other = seeds_cell(s->seeds, s->cell[first], i)) >= 0; i++)
+        seeds = s->region[region_of(s, other, &place)].ended;
+    for (int64_t at = first; seeds && at < first + s->size; at++)
+        seeds_begin(s->seeds, s->cell[at]);
 }
 
 static void begin_region(struct search *s, int64_t number)
