@@ -120,10 +120,14 @@ def in_line(one, other, name):
 
 def is_of_words(figure, axes, name):
     """Are the ticks words and not numbers, here or in a panel that shares them?"""
-    siblings = getattr(axes, f"get_shared_{name}_axes")()
+    siblings, there = getattr(axes, f"get_shared_{name}_axes")(), False
     shared = [axes, *(other for other in panels_of(figure) if other is not axes and siblings.joined(axes, other))]
-    labels = [label.get_text() for other in shared for _, label in tick_labels(getattr(other, f"{name}axis"))]
-    return bool(labels) and not any(re.match(r"[−\d]", text) for text in labels)
+    for other in shared:
+        for _, label in tick_labels(getattr(other, f"{name}axis")):
+            if re.match(r"[−\d]", label.get_text()):
+                return False
+            there = True
+    return there
 
 
 def without_unit(figure):

@@ -15,9 +15,10 @@ import warnings
 import pytest
 
 import documents
-import gpt2
 from conftest import NORMSWEEP, PROJECT, run
 from conftest import script as run_script
+from normsweep import figures, open_sweep
+from normsweep.verify import NotASweep
 from test_slurm import Slurm
 
 thorough = pytest.mark.thorough("does what every page says")
@@ -101,6 +102,7 @@ def script(path, text):
 
 
 def model_that_others_trained(folder):
+    import gpt2  # which imports torch, for thorough tests alone
     folder.mkdir()
     entries, data, _ = gpt2.entries_of(gpt2.random_weights(), "F32", "")
     (folder / "model.safetensors").write_bytes(gpt2.pack(entries, data))
@@ -148,6 +150,8 @@ class Reader:
         """A plain call of a script is run in this process, which has imported what takes a second otherwise."""
         words = shlex.split(line, comments=True)
         if words and words[0].startswith("analysis/") and not re.search(r"[|&;<>$`]", line):
+            if words[0] == "analysis/figures" and not {"--only", "--list"} & set(words):
+                words += self.first_figures(words[1])
             return run_script(words[0].removeprefix("analysis/"), *words[1:], cwd=self.folder).stdout
         kept = self.folder / "variables"
         text = f"{line}\nstatus=$?\nexport -p >{kept}\nexit $status\n"
@@ -156,6 +160,14 @@ class Reader:
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         return done.stdout
+
+    def first_figures(self, name):
+        """--only for three figures of a sweep, where a page draws all: test_figures_sweep.py does."""
+        try:
+            with open_sweep(self.folder / name) as dataset:
+                return ["--only", *figures.names(dataset, sure=True)[:3]]
+        except NotASweep:
+            return []
 
     def python(self, text):
         """Goes on from the scripts before, in this process."""
