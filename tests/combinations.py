@@ -134,7 +134,7 @@ def draw_features(draw, fixed=()):
     return features
 
 
-WIDEST = 72  # times as wide takes ten times as long and has no other shapes: products of all sizes are in test_product.c
+WIDEST = 72  # wider ones take long and have no other shapes; products of all sizes are in test_product.c
 LENGTHS = {"one": (1, 1), "short": (2, 13), "long": (18, 45), "beyond": (131, 150)}
 
 

@@ -297,9 +297,8 @@ def drawn(draw, options=Options(), ax=None):
         box = box_of(ax)
     elif isinstance(ax, Axes):
         ax = in_place_of(ax)
-        place = inches_of(ax)
-        if not np.allclose(place, (width, height), rtol=1e-6):  # the place without the margins of the Axes
-            width, height = place
+        if not np.allclose(inches_of(ax), (width, height), rtol=1e-6):  # the place without the margins of the Axes
+            width, height = inches_of(ax)
             drawing, fixed = of_height(draw, options, width, height, natural)
     with matplotlib.rc_context(fixed.settings):
         lay_out(drawing.figure)
