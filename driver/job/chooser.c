@@ -127,8 +127,8 @@ static bool on_curve(void *context, int64_t cell, struct norm_curve *curve)
     return run_even_decay_factor(&run) != 0 && read_metric(c, cell, METRIC_param_norm, curve->square) &&
            read_metric(c, cell, METRIC_rate_sum, curve->time) &&
            norm_curve_make(&run, &c->sweep->measure, run_last_step(&run, c->corpus),
-               view ? view->step : dataset_step_numbers(c->dataset),
-               view ? view->step_count : dataset_steps(c->dataset), curve);
+               view ? view->step : dataset_layout(c->dataset)->step,
+               view ? view->step_count : dataset_layout(c->dataset)->step_count, curve);
 }
 
 /* ---- choices ---- */
@@ -150,7 +150,7 @@ static struct chooser *make(const struct sweep *sweep, const struct corpus *corp
 
 struct chooser *chooser_new(const struct sweep *sweep, const struct corpus *corpus, struct dataset *dataset)
 {
-    return make(sweep, corpus, dataset, NULL, dataset_steps(dataset));
+    return make(sweep, corpus, dataset, NULL, dataset_layout(dataset)->step_count);
 }
 
 struct chooser *chooser_of_plan(

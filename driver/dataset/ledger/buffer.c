@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,7 +44,7 @@ int write_buffer_close(struct write_buffer *buffer)
 {
     if (buffer->descriptor < 0)
         return 0;
-    int status = write_buffer_flush(buffer);
+    int status = write_buffer_sync(buffer);
     if (close(buffer->descriptor) != 0 && status == 0)
         status = errno;
     free(buffer->bytes);
@@ -53,21 +52,6 @@ int write_buffer_close(struct write_buffer *buffer)
     free(buffer->piece);
     *buffer = (struct write_buffer){.descriptor = -1};
     return status;
-}
-
-/* Adds a piece of `size` bytes, or lengthens the last one if they follow it, in the buffer and in the file.
- */
-static void append_piece(struct write_buffer *buffer, int64_t offset, const void *bytes, size_t size)
-{
-    size_t pieces = buffer->pieces;
-    struct piece *last = &buffer->piece[pieces > 0 ? pieces - 1 : 0];
-
-    memcpy(buffer->bytes + buffer->used, bytes, size);
-    if (pieces > 0 && last->offset + last->size == offset && last->at + last->size == buffer->used)
-        last->size += (uint32_t)size;
-    else
-        buffer->piece[buffer->pieces++] = (struct piece){offset, (uint32_t)buffer->used, (uint32_t)size};
-    buffer->used += size;
 }
 
 int write_buffer_put(struct write_buffer *buffer, int64_t offset, const void *bytes, size_t size)
@@ -83,7 +67,14 @@ int write_buffer_put(struct write_buffer *buffer, int64_t offset, const void *by
             if (status != 0)
                 return status;
         }
-        append_piece(buffer, offset, from, count);
+        struct piece *last = &buffer->piece[buffer->pieces > 0 ? buffer->pieces - 1 : 0];
+        memcpy(buffer->bytes + buffer->used, from, count);
+        if (buffer->pieces > 0 && last->offset + last->size == offset &&
+            last->at + last->size == buffer->used)
+            last->size += (uint32_t)count;
+        else
+            buffer->piece[buffer->pieces++] = (struct piece){offset, (uint32_t)buffer->used, (uint32_t)count};
+        buffer->used += count;
         offset += (int64_t)count;
         from += count;
         size -= count;
@@ -95,8 +86,7 @@ static int by_offset(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
 
-    return a->offset != b->offset ? (a->offset > b->offset) - (a->offset < b->offset)
-                                  : (a->at > b->at) - (a->at < b->at);
+    return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
 static int by_age(const void *left, const void *right)
@@ -132,14 +122,11 @@ int write_buffer_flush(struct write_buffer *buffer)
         qsort(piece, buffer->pieces, sizeof(*piece), by_offset);
     for (size_t first = 0, next; first < buffer->pieces && status == 0; first = next) {
         int64_t begin = piece[first].offset, end = begin; /* what neighbouring pieces cover */
-        bool overlap = false;
         for (next = first; next < buffer->pieces && piece[next].offset <= end; next++) {
             int64_t behind = piece[next].offset + piece[next].size;
-            overlap = overlap || piece[next].offset < end;
             end = behind > end ? behind : end;
         }
-        if (overlap)
-            qsort(&piece[first], next - first, sizeof(*piece), by_age);
+        qsort(&piece[first], next - first, sizeof(*piece), by_age); /* they may overlap */
         for (size_t i = first; i < next; i++)
             memcpy(buffer->joined + (piece[i].offset - begin), buffer->bytes + piece[i].at, piece[i].size);
         status = write_all(buffer->descriptor, buffer->joined, (size_t)(end - begin), begin);
@@ -147,6 +134,31 @@ int write_buffer_flush(struct write_buffer *buffer)
     if (status == 0)
         write_buffer_forget(buffer);
     return status;
+}
+
+/* Reads `size` bytes at an offset of the file, which has its full length. 0 or an errno. */
+static int read_all(int descriptor, int64_t offset, unsigned char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t got = pread(descriptor, bytes, size, (off_t)offset);
+        if (got < 0 && errno != EINTR)
+            return errno;
+        if (got == 0)
+            return EIO; /* cut short by another process */
+        if (got > 0) {
+            bytes += got;
+            offset += got;
+            size -= (size_t)got;
+        }
+    }
+    return 0;
+}
+
+int write_buffer_read(struct write_buffer *buffer, int64_t offset, void *bytes, size_t size)
+{
+    int status = write_buffer_flush(buffer);
+
+    return status == 0 ? read_all(buffer->descriptor, offset, bytes, size) : status;
 }
 
 int write_buffer_sync(struct write_buffer *buffer)
@@ -162,14 +174,11 @@ int write_buffer_copy(struct write_buffer *buffer, int copy, const struct breath
     int status = 0;
 
     write_buffer_flush(buffer); /* what it fails to write stays in the buffer, and goes to the copy later */
-    for (int64_t offset = 0; status == 0 && offset < buffer->end;) {
-        ssize_t count = pread(buffer->descriptor, buffer->joined, WRITE_BUFFER_BYTES, (off_t)offset);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return count < 0 ? errno : EIO; /* cut short by another process */
-        status = write_all(copy, buffer->joined, (size_t)count, offset);
-        offset += count;
+    for (int64_t offset = 0, some; status == 0 && offset < buffer->end; offset += some) {
+        some = buffer->end - offset < WRITE_BUFFER_BYTES ? buffer->end - offset : WRITE_BUFFER_BYTES;
+        status = read_all(buffer->descriptor, offset, buffer->joined, (size_t)some);
+        if (status == 0)
+            status = write_all(copy, buffer->joined, (size_t)some, offset);
         breathe(breath);
     }
     return status == 0 && fsync(copy) != 0 ? errno : status;

@@ -96,8 +96,34 @@ static void write_session(struct dataset *dataset, const struct session *session
     write_session_number(dataset, SESSION_VARIABLE_begin, clock_now() - dataset->zero);
 }
 
-/* Finds where the variables are in the file. Needs the netCDF library; afterwards only the buffer writes. */
-static int find_variables(struct dataset *dataset, struct error *error)
+static int read_counts(int file, enum run_variable which, int *value)
+{
+    int variable, status = lookup_variable(file, run_variable_table[which].name, &variable);
+
+    return status == NC_NOERR ? nc_get_var_int(file, variable, value) : status;
+}
+
+/* Reads outcomes, attempts and deaths of all runs. A netCDF status. */
+static int read_runs(struct dataset *dataset, int file)
+{
+    size_t cells = (size_t)dataset->layout.sweep->cells;
+    int variable, status = lookup_variable(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
+
+    dataset->outcome = malloc(cells);
+    dataset->attempts = malloc(cells * sizeof(*dataset->attempts));
+    dataset->deaths = malloc(cells * sizeof(*dataset->deaths));
+    if (!dataset->outcome || !dataset->attempts || !dataset->deaths)
+        return NC_ENOMEM;
+    if (status == NC_NOERR)
+        status = nc_get_var_schar(file, variable, dataset->outcome);
+    if (status == NC_NOERR)
+        status = read_counts(file, RUN_VARIABLE_attempts, dataset->attempts);
+    return status == NC_NOERR ? read_counts(file, RUN_VARIABLE_deaths, dataset->deaths) : status;
+}
+
+/* Finds where the variables are in the file, and reads what is known of its runs. Needs the netCDF library;
+ * afterwards only the buffer writes. */
+static int read_file(struct dataset *dataset, struct error *error)
 {
     const struct outline outline = layout_outline(&dataset->layout);
     int file, status = nc_open(dataset->path, NC_NOWRITE, &file);
@@ -105,23 +131,26 @@ static int find_variables(struct dataset *dataset, struct error *error)
     if (status != NC_NOERR)
         return dataset_error(dataset, status, error);
     dataset->row = variable_table_of(&outline, dataset->name, file, &dataset->row_count, error);
+    bool found = dataset->row, whole = found;
+    for (int i = 0; i < dataset->row_count; i++)
+        whole = whole && (dataset->row[i].kind > VARIABLE_SESSION || dataset->row[i].begin >= 0);
+    if (whole)
+        status = read_runs(dataset, file);
     nc_close(file);
-    for (int i = 0; dataset->row && i < dataset->row_count; i++)
-        if (dataset->row[i].kind <= VARIABLE_SESSION && dataset->row[i].begin < 0)
-            return layout_refuse(error, dataset->name);
-    return dataset->row ? 0 : -1;
+    if (status != NC_NOERR)
+        return dataset_error(dataset, status, error);
+    return whole ? 0 : found ? layout_refuse(error, dataset->name) : -1;
 }
 
 /* Opens the file, which is complete and fits the sweep, for writing in place. */
 static int attach_file(struct dataset *dataset, const struct start_plan *plan, const struct session *session,
     struct error *error)
 {
-    if (find_variables(dataset, error) != 0)
+    if (read_file(dataset, error) != 0)
         return -1;
     dataset->end = calloc((size_t)dataset->layout.sweep->cells, sizeof(*dataset->end));
     dataset->status = dataset->end ? write_buffer_open(&dataset->buffer, dataset->path) : ENOMEM;
-    if (write_end(dataset, error) != 0 || read_runs(dataset, error) != 0 ||
-        renew_runs(dataset, plan, error) != 0)
+    if (write_end(dataset, error) != 0 || renew_runs(dataset, plan, error) != 0)
         return -1;
     if (session)
         write_session(dataset, session);
@@ -172,9 +201,7 @@ int dataset_close(struct dataset *dataset, struct error *error)
 {
     if (!dataset)
         return 0;
-    int status = dataset->buffer.descriptor >= 0 ? write_buffer_sync(&dataset->buffer) : 0;
-    int closed = write_buffer_close(&dataset->buffer);
-    status = status == 0 ? closed : status;
+    int status = write_buffer_close(&dataset->buffer);
     int result = status == 0 ? 0 : dataset_error(dataset, status, error);
     for (int64_t cell = 0; dataset->end && cell < dataset->layout.sweep->cells; cell++)
         free(dataset->end[cell]);

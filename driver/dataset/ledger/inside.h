@@ -30,7 +30,7 @@ enum { WRITE_BUFFER_BYTES = 1 << 20, WRITE_BUFFER_PIECES = 1 << 15 };
 /* For the file at `path`, which exists. 0, or an errno with nothing held. */
 int write_buffer_open(struct write_buffer *buffer, const char *path);
 
-/* Flushes and closes; takes a buffer that was never opened (descriptor -1). 0 or an errno. */
+/* Syncs and closes; takes a buffer that was never opened (descriptor -1). 0 or an errno. */
 int write_buffer_close(struct write_buffer *buffer);
 
 /* Writes `size` bytes at an offset. 0, or the errno of a flush. */
@@ -39,6 +39,9 @@ int write_buffer_put(struct write_buffer *buffer, int64_t offset, const void *by
 /* Passes everything to the system, where other processes can read it. 0; or an errno, and the buffer keeps
  * its contents. */
 int write_buffer_flush(struct write_buffer *buffer);
+
+/* Flushes, and reads `size` bytes at an offset. 0 or an errno. */
+int write_buffer_read(struct write_buffer *buffer, int64_t offset, void *bytes, size_t size);
 
 /* Drops everything that was not flushed. */
 void write_buffer_forget(struct write_buffer *buffer);
@@ -94,8 +97,5 @@ void write_session_text(struct dataset *dataset, enum session_variable which, co
 void write_flush(struct dataset *dataset);
 void write_sync(struct dataset *dataset);
 int write_end(struct dataset *dataset, struct error *error);
-
-/* Reads outcomes, attempts and deaths of all runs from the file. -1 with the error set. */
-int read_runs(struct dataset *dataset, struct error *error);
 
 #endif

@@ -120,15 +120,12 @@ int64_t dataset_session(const struct dataset *dataset);
 int dataset_start(
     struct dataset *dataset, int64_t cell, const char *host, int worker, int64_t from, struct error *error);
 
-/* The number of steps that the dataset has. */
-int64_t dataset_steps(const struct dataset *dataset);
-
-/* Their numbers [dataset_steps], ascending. */
-const int64_t *dataset_step_numbers(const struct dataset *dataset);
+/* Its steps and lengths. Borrowed. */
+const struct layout *dataset_layout(const struct dataset *dataset);
 
 /*
  * Reads values that were written, also those that wait for a commit: `metric` is one number of the whole run
- * (1 value) or of a step (dataset_steps values, NaN at steps that the run does not measure). NaN where the
+ * (1 value) or of a step (step_count values, NaN at steps that the run does not measure). NaN where the
  * dataset has none. On failure -1.
  */
 int dataset_read(

@@ -14,11 +14,9 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { NUMBERS_AT_ONCE = 64 };
 
@@ -56,18 +54,21 @@ static const struct variable *variable_of(const struct dataset *dataset, enum va
 
 static const struct variable *run_variable(const struct dataset *dataset, enum run_variable which)
 {
-    const struct variable *row = variable_of(dataset, VARIABLE_RUN, (int)which);
-
-    INVARIANT(row, "%s is missing", run_variable_table[which].name);
-    return row;
+    return variable_of(dataset, VARIABLE_RUN, (int)which);
 }
 
-/* Where the values of a cell begin in the file. */
-static int64_t offset_of(const struct dataset *dataset, const struct variable *row, int64_t cell)
+static const struct variable *session_variable(const struct dataset *dataset, enum session_variable which)
 {
-    INVARIANT(cell >= 0 && cell < dataset->layout.sweep->cells && row->of_cells && row->begin >= 0,
-        "%s of cell %lld", row->name, (long long)cell);
-    return row->begin + cell * variable_bytes(row);
+    return variable_of(dataset, VARIABLE_SESSION, (int)which);
+}
+
+/* Where the values of a cell, or that of a session, begin in the file. */
+static int64_t offset_of(const struct dataset *dataset, const struct variable *row, int64_t index)
+{
+    int64_t count = row->of_cells ? dataset->layout.sweep->cells : row->length[0];
+
+    INVARIANT(index >= 0 && index < count && row->begin >= 0, "%s: %lld", row->name, (long long)index);
+    return row->begin + index * (variable_bytes(row) / (row->of_cells ? 1 : count));
 }
 
 static void write_bytes(struct dataset *dataset, int64_t offset, const void *bytes, size_t size)
@@ -76,13 +77,14 @@ static void write_bytes(struct dataset *dataset, int64_t offset, const void *byt
         dataset->status = write_buffer_put(&dataset->buffer, offset, bytes, size);
 }
 
-static void write_numbers(struct dataset *dataset, int64_t offset, const double *value, size_t count)
+/* Writes values of 8 bytes. */
+static void write_numbers(struct dataset *dataset, int64_t offset, const void *value, size_t count)
 {
     uint64_t number[NUMBERS_AT_ONCE];
 
     for (size_t done = 0, some; done < count; done += some) {
         some = count - done < NUMBERS_AT_ONCE ? count - done : NUMBERS_AT_ONCE;
-        memcpy(number, value + done, some * sizeof(*number));
+        memcpy(number, (const uint64_t *)value + done, some * sizeof(*number));
         for (size_t i = 0; i < some; i++)
             number[i] = htobe64(number[i]);
         write_bytes(dataset, offset + 8 * (int64_t)done, number, 8 * some);
@@ -92,12 +94,13 @@ static void write_numbers(struct dataset *dataset, int64_t offset, const double 
 void write_integer(struct dataset *dataset, enum run_variable which, int64_t cell, int64_t value)
 {
     const struct variable *row = run_variable(dataset, which);
-    uint64_t number = htobe64((uint64_t)value);
+    int64_t offset = offset_of(dataset, row, cell);
     unsigned char byte = (unsigned char)value;
-    bool small = row->type == NC_BYTE;
 
-    write_bytes(dataset, offset_of(dataset, row, cell), small ? (const void *)&byte : &number,
-        small ? sizeof(byte) : sizeof(number));
+    if (row->type == NC_BYTE)
+        write_bytes(dataset, offset, &byte, 1);
+    else
+        write_numbers(dataset, offset, &value, 1);
 }
 
 static void write_real(struct dataset *dataset, enum run_variable which, int64_t cell, double value)
@@ -105,39 +108,27 @@ static void write_real(struct dataset *dataset, enum run_variable which, int64_t
     write_numbers(dataset, offset_of(dataset, run_variable(dataset, which), cell), &value, 1);
 }
 
-static void write_field(struct dataset *dataset, int64_t offset, int64_t width, const char *text)
+static void write_field(struct dataset *dataset, const struct variable *row, int64_t index, const char *text)
 {
     char field[STRING_LONGEST];
 
-    dataset_field(field, (size_t)width, text);
-    write_bytes(dataset, offset, field, (size_t)width);
+    dataset_field(field, (size_t)row->width, text);
+    write_bytes(dataset, offset_of(dataset, row, index), field, (size_t)row->width);
 }
 
 void write_text(struct dataset *dataset, enum run_variable which, int64_t cell, const char *text)
 {
-    const struct variable *row = run_variable(dataset, which);
-
-    write_field(dataset, offset_of(dataset, row, cell), row->width, text);
-}
-
-/* Where this start's value of a variable of the session table is in the file. */
-static int64_t session_offset(const struct dataset *dataset, enum session_variable which)
-{
-    const struct variable *row = variable_of(dataset, VARIABLE_SESSION, (int)which);
-
-    INVARIANT(row && row->begin >= 0 && dataset->session >= 0 && dataset->session < row->length[0],
-        "%s of session %lld", session_variable_table[which].name, (long long)dataset->session);
-    return row->begin + dataset->session * (variable_bytes(row) / row->length[0]);
+    write_field(dataset, run_variable(dataset, which), cell, text);
 }
 
 void write_session_text(struct dataset *dataset, enum session_variable which, const char *text)
 {
-    write_field(dataset, session_offset(dataset, which), session_variable_table[which].width, text);
+    write_field(dataset, session_variable(dataset, which), dataset->session, text);
 }
 
 void write_session_number(struct dataset *dataset, enum session_variable which, double value)
 {
-    write_numbers(dataset, session_offset(dataset, which), &value, 1);
+    write_numbers(dataset, offset_of(dataset, session_variable(dataset, which), dataset->session), &value, 1);
 }
 
 void write_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome)
@@ -228,14 +219,9 @@ int64_t dataset_session(const struct dataset *dataset)
     return dataset->session;
 }
 
-int64_t dataset_steps(const struct dataset *dataset)
+const struct layout *dataset_layout(const struct dataset *dataset)
 {
-    return dataset->layout.step_count;
-}
-
-const int64_t *dataset_step_numbers(const struct dataset *dataset)
-{
-    return dataset->layout.step;
+    return &dataset->layout;
 }
 
 /* The moment on the sweep's clock, which is written as the last one of this session, too. */
@@ -327,20 +313,13 @@ static void write_row(struct dataset *dataset, int64_t cell, const struct metric
     }
 }
 
-static bool has_values(
-    const struct layout *layout, const struct metric_form *form, int64_t step, size_t offset, size_t count)
-{
-    size_t size = metric_row_size(form, step);
-
-    return row_of_step(layout, step) >= 0 && offset <= size && count <= size - offset;
-}
-
 bool dataset_has_values(
     const struct dataset *dataset, int64_t cell, int64_t step, size_t offset, size_t count)
 {
     const struct metric_form form = form_of_cell(dataset, cell);
+    size_t size = metric_row_size(&form, step);
 
-    return has_values(&dataset->layout, &form, step, offset, count);
+    return row_of_step(&dataset->layout, step) >= 0 && offset <= size && count <= size - offset;
 }
 
 int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const double *values, size_t offset,
@@ -348,7 +327,7 @@ int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const doubl
 {
     const struct metric_form form = form_of_cell(dataset, cell);
 
-    INVARIANT(has_values(&dataset->layout, &form, step, offset, count),
+    INVARIANT(dataset_has_values(dataset, cell, step, offset, count),
         "values [%zu, %zu + %zu) at step %lld of run %lld, %zu in its row", offset, offset, count,
         (long long)step, (long long)cell, metric_row_size(&form, step));
     if (step != STEP_OF_RUN) {
@@ -497,60 +476,6 @@ int dataset_commit(struct dataset *dataset, struct error *error)
 
 /* ---- reading ---- */
 
-/* Reads `size` bytes at an offset of the file, which has its full length. 0 or an errno. */
-static int read_bytes(int file, int64_t offset, void *bytes, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(file, (char *)bytes + done, size - done, offset + (int64_t)done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return got < 0 ? errno : EIO;
-        done += (size_t)got;
-    }
-    return 0;
-}
-
-/* Reads the numbers [cells] of a variable of runs. 0 or an errno. */
-static int read_counts(const struct dataset *dataset, enum run_variable which, int *value)
-{
-    const struct variable *row = run_variable(dataset, which);
-    int64_t offset = row->begin, cells = dataset->layout.sweep->cells;
-    uint64_t number[NUMBERS_AT_ONCE];
-    int status = 0;
-
-    INVARIANT(row->type == NC_INT64, "%s has type %d", row->name, row->type);
-    for (int64_t i = 0; status == 0 && i < cells; i++) {
-        int64_t at = i % NUMBERS_AT_ONCE, left = cells - i;
-        if (at == 0)
-            status = read_bytes(dataset->buffer.descriptor, offset + 8 * i, number,
-                8 * (size_t)(left < NUMBERS_AT_ONCE ? left : NUMBERS_AT_ONCE));
-        if (status == 0 && be64toh(number[at]) > INT_MAX) /* changed since verify_dataset has read it */
-            status = NC_ERANGE;
-        if (status == 0)
-            value[i] = (int)be64toh(number[at]);
-    }
-    return status;
-}
-
-int read_runs(struct dataset *dataset, struct error *error)
-{
-    size_t cells = (size_t)dataset->layout.sweep->cells;
-    int status = ENOMEM;
-
-    dataset->outcome = malloc(cells);
-    dataset->attempts = malloc(cells * sizeof(*dataset->attempts));
-    dataset->deaths = malloc(cells * sizeof(*dataset->deaths));
-    if (dataset->outcome && dataset->attempts && dataset->deaths)
-        status = read_bytes(dataset->buffer.descriptor, run_variable(dataset, RUN_VARIABLE_outcome)->begin,
-            dataset->outcome, cells);
-    if (status == 0)
-        status = read_counts(dataset, RUN_VARIABLE_attempts, dataset->attempts);
-    if (status == 0)
-        status = read_counts(dataset, RUN_VARIABLE_deaths, dataset->deaths);
-    return status == 0 ? 0 : dataset_error(dataset, status, error);
-}
-
 int dataset_read(
     struct dataset *dataset, int64_t cell, enum metric metric, double *values, struct error *error)
 {
@@ -568,10 +493,8 @@ int dataset_read(
         values[0] = dataset->end[cell][form_of_cell(dataset, cell).offset[metric]];
         return 0;
     }
-    write_flush(dataset);
-    if (dataset->status == 0)
-        dataset->status = read_bytes(dataset->buffer.descriptor, offset_of(dataset, row, cell), values,
-            (size_t)count * sizeof(*values));
+    dataset->status = write_buffer_read(
+        &dataset->buffer, offset_of(dataset, row, cell), values, (size_t)count * sizeof(*values));
     for (int64_t i = 0; dataset->status == 0 && i < count; i++) {
         uint64_t number;
         memcpy(&number, &values[i], sizeof(number));

@@ -16,7 +16,7 @@ static double growth_of(struct bench *bench, int64_t cell)
 /* The norms of a cell, compared with the file; NaN where the file has none. */
 static void check_norms(struct bench *bench, int64_t cell, bool there)
 {
-    int64_t steps = dataset_steps(bench->dataset);
+    int64_t steps = dataset_layout(bench->dataset)->step_count;
     double *norm = calloc((size_t)steps, sizeof(*norm));
 
     CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
@@ -49,7 +49,7 @@ IN_BENCH(dataset_reads_nothing_of_what_is_not_measured,
 {
     double norm[8] = {0};
 
-    CHECK(dataset_steps(bench->dataset) == 3);
+    CHECK(dataset_layout(bench->dataset)->step_count == 3);
     CHECK(dataset_read(bench->dataset, 0, METRIC_param_norm, norm, &bench->error) == 0);
     CHECK(isnan(norm[0]) && isnan(norm[1]) && isnan(norm[2]) && norm[3] == 0);
 }
@@ -103,7 +103,7 @@ IN_BENCH(dataset_leaves_no_values_of_a_run_that_was_begun, YAML)
     CHECK(dataset_start(bench->dataset, 2, "here", 1, 0, &bench->error) == 0);
     bench_write_row(bench, 2, 5, 1000);
     CHECK(dataset_flush(bench->dataset, &bench->error) == 0);
-    CHECK(!isnan(bench_read_value(bench, "param_norm", 2 * dataset_steps(bench->dataset) + 1)));
+    CHECK(!isnan(bench_read_value(bench, "param_norm", 2 * dataset_layout(bench->dataset)->step_count + 1)));
     CHECK(leave(bench, 2) == 0 && outcome_of(bench, 2) == OUTCOME_RUNNING); /* it goes on */
     CHECK(dataset_return(bench->dataset, 2, &bench->error) == 0);
     CHECK(leave(bench, 2) == 0 && outcome_of(bench, 2) == OUTCOME_SKIPPED);
