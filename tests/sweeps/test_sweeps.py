@@ -14,6 +14,7 @@ pytestmark = pytest.mark.thorough("trains a small variant of every sweep")
 SWEEPS = sorted((PROJECT / "sweeps").glob("*.yaml"))
 # It is small itself.
 LARGE = [path for path in SWEEPS if path.stem != "quickstart"]
+LONG = [path for path in SWEEPS if "\n# Long " in path.read_text()]
 TEXT = "= Heading =\n" + "the lobster is a large crustacean , and <unk> knows it by its claws\n" * 200
 # What the headers call the texts, and the pairs of texts.
 TEXTS = ("wiki.valid.tokens", "wiki.test.tokens")
@@ -30,9 +31,9 @@ def header(path):
     return "\n".join(line[2:] for line in lines[:end])
 
 
-def small_command(path):
+def command(path, variant):
     """The words of the header's command line."""
-    small = header(path).partition("\nSmall")[2]
+    small = header(path).partition(f"\n{variant}")[2]
     return shlex.split(re.search(r"^ +(normsweep run (?:.*\\\n)*.*)$", small, re.M)[1].replace("\\\n", " "))
 
 
@@ -83,7 +84,7 @@ def test_is_valid_and_has_as_many_runs_as_it_says(path, normsweep, folder):
 @each_sweep
 def test_header_says_what_it_shows_needs_and_costs(path):
     words = re.findall(r"^([A-Z][a-z]+)  +\S", header(path), re.M)
-    assert words == ["Shows", "Needs", "Costs"] + ["Small"] * (path in LARGE)
+    assert words == ["Shows", "Needs", "Costs"] + ["Small"] * (path in LARGE) + ["Long"] * (path in LONG)
     assert re.search(r"^Needs +no text\.", header(path), re.M) or reads_text(path) or reads_pairs(path)
     assert "cores" in header(path)
     assert max(map(len, path.read_text().splitlines())) <= 120
@@ -103,7 +104,7 @@ def fewer_points(text):
 def test_small_variant(path, normsweep, folder):
     """As written, but on a tiny text, of four steps and one seed, with three points of an axis, and with fewer products
     and batches where a run repeats them."""
-    program, run, name, *options = map(fewer_points, small_command(path))
+    program, run, name, *options = map(fewer_points, command(path, "Small"))
     assert (program, run, name) == ("normsweep", "run", path.name)
     assert reads_text(path) == all(name in header(path) for name in TEXTS)
     (folder / name).write_text(fewer_points(path.read_text()))
@@ -123,6 +124,15 @@ def test_small_variant(path, normsweep, folder):
         assert np.isin(dataset.outcome, (2, 3)).any()
         assert dataset.outcome.size <= cells(normsweep, path)
         assert (dataset.step[0], dataset.step[-1]) == (0, 4)
+
+
+@pytest.mark.parametrize("path", LONG, ids=lambda path: path.stem)
+def test_variant_of_hours_is_valid(path, normsweep, folder):
+    program, run, name, *options = command(path, "Long")
+    assert (program, run, name) == ("normsweep", "run", path.name)
+    options[options.index("-o"):options.index("-o") + 2] = []
+    shutil.copy(path, folder)
+    normsweep("check", name, *options)
 
 
 def test_figure6_is_the_papers_grid(normsweep, folder):
