@@ -615,7 +615,7 @@ static int draw_values(const struct picture *picture, const struct view_variable
     bool read = view_outcomes(view, outcome, error) == 0, trained = true;
 
     if (variable) {
-        char *nature = view_variable_text(view, variable->id, METRIC_NATURE, NULL);
+        char *nature = view_variable_text(view, variable, METRIC_NATURE, NULL);
         d.a_run = view_is_of_runs(view, variable) ? variable->size / view->cells : 0;
         d.nature = nature_of(nature);
         trained = d.nature->trained && d.a_run > 0;

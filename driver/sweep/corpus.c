@@ -147,7 +147,8 @@ void sweep_print_unknown(const struct corpus *corpus, FILE *out)
         fprintf(out, "; %.3g %% of the validation tokens are <unk>", 100 * share);
 }
 
-int64_t steps_sort(int64_t *steps, int64_t count)
+/* Sorts steps and removes duplicates; returns how many are left. */
+static int64_t sort_distinct(int64_t *steps, int64_t count)
 {
     int64_t kept = 0;
 
@@ -170,7 +171,7 @@ static void distinct_add(struct distinct *distinct, int64_t value)
     if (distinct->count > 0 && distinct->value[distinct->count - 1] == value)
         return;
     if (distinct->count == distinct->room) {
-        distinct->count = steps_sort(distinct->value, distinct->count);
+        distinct->count = sort_distinct(distinct->value, distinct->count);
         if (distinct->count >= distinct->room / 2) {
             distinct->room = 2 * distinct->room + 64;
             distinct->value = memory_grow(distinct->value, (size_t)distinct->room, sizeof(*distinct->value));
@@ -187,7 +188,7 @@ int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int
     walk_init(&walk, sweep);
     while (walk_next(&walk))
         distinct_add(&last, run_last_step(&walk.run, corpus));
-    last.count = steps_sort(last.value, last.count);
+    last.count = sort_distinct(last.value, last.count);
     INVARIANT(last.count > 0, "a sweep of %" PRId64 " cells has steps", sweep->cells);
     /* Every run has the rows of the longest run up to its own last step, and a row for that step. */
     int64_t longest = last.value[last.count - 1];
@@ -195,7 +196,7 @@ int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int
     int64_t *steps = memory_new((size_t)(rows + last.count), sizeof(*steps));
     measure_rows(&sweep->measure, longest, steps);
     memcpy(steps + rows, last.value, (size_t)last.count * sizeof(*steps));
-    *count = steps_sort(steps, rows + last.count);
+    *count = sort_distinct(steps, rows + last.count);
     free(last.value);
     return steps;
 }

@@ -320,9 +320,6 @@ void sweep_digest(const struct sweep *sweep, const struct corpus *corpus, struct
  */
 int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count);
 
-/* Sorts steps and drops repeated ones; returns how many are left. */
-int64_t steps_sort(int64_t *steps, int64_t count);
-
 #define TOGETHER_NAME_MORE 63 /* bytes of a name after its first letter */
 
 enum { TOGETHER_LABEL_LONGEST = 255, TOGETHER_NAME_LONGEST = 1 + TOGETHER_NAME_MORE }; /* bytes */

@@ -112,8 +112,8 @@ void lines_print(FILE *out, int columns, const char *format, ...) __attribute__(
 /*
  * Memory that is always there: if the system gives none, the program ends with one line and
  * STATUS_ENVIRONMENT. A sweep survives the death of any of its processes, so this loses nothing, and no
- * caller has to check. Not where files are at stake, in the ledger, the plan of a start, outputs and
- * checkpoints: there every failing allocation is handled. All is freed with free().
+ * caller has to check. Not for the dataset, outputs and checkpoints, where every failing allocation is
+ * handled. All is freed with free().
  */
 _Noreturn void memory_end(void); /* ends the program: some library had no memory */
 void *memory_new(size_t count, size_t size); /* not initialized; never NULL, not even for 0 items */

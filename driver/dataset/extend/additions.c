@@ -144,41 +144,44 @@ static int define_dimension(const struct transfer *transfer, const char *variabl
     return refuse(transfer, variable, why);
 }
 
-/* A variable that was added. */
-struct addition {
-    nc_type type;
-    int rank, dimension[NC_MAX_VAR_DIMS];
-    size_t rows; /* places along its first dimension */
-    size_t count[NC_MAX_VAR_DIMS], size; /* the values at one of them, and their bytes */
-};
-
-/* Returns a netCDF status. */
-static int inquire(const struct transfer *transfer, int from, struct addition *addition)
+/* The number of places along the first dimension, the values at one of them, and their bytes. A netCDF
+ * status. */
+static int inquire_rows(
+    const struct transfer *transfer, int from, size_t *rows, size_t count[NC_MAX_VAR_DIMS], size_t *size)
 {
-    int *dimension = addition->dimension, status;
+    int rank = 0, dimension[NC_MAX_VAR_DIMS] = {0}, status;
+    nc_type type = NC_NAT;
 
-    *addition = (struct addition){.rows = 1, .count = {1}};
-    status = nc_inq_var(transfer->from, from, NULL, &addition->type, &addition->rank, dimension, NULL);
+    status = nc_inq_var(transfer->from, from, NULL, &type, &rank, dimension, NULL);
     if (status == NC_NOERR)
-        status = nc_inq_type(transfer->from, addition->type, NULL, &addition->size);
-    for (int i = 0; status == NC_NOERR && i < addition->rank; i++) {
-        status = nc_inq_dimlen(transfer->from, dimension[i], i ? &addition->count[i] : &addition->rows);
-        addition->size *= addition->count[i];
+        status = nc_inq_type(transfer->from, type, NULL, size);
+    *rows = count[0] = 1;
+    for (int i = 0; status == NC_NOERR && i < rank; i++) {
+        count[i] = 0;
+        status = nc_inq_dimlen(transfer->from, dimension[i], &count[i]);
+        *size *= i ? count[i] : 1;
+    }
+    if (rank > 0) {
+        *rows = count[0];
+        count[0] = 1;
     }
     return status;
 }
 
 static int define_variable(struct transfer *transfer, int from, const char *name)
 {
-    struct addition addition;
-    int new[NC_MAX_VAR_DIMS], to = -1, result = check(transfer, name, inquire(transfer, from, &addition));
+    int count = 0, old[NC_MAX_VAR_DIMS], new[NC_MAX_VAR_DIMS], to = -1, result;
+    size_t rows = 0, row[NC_MAX_VAR_DIMS], size = 0;
+    nc_type type = NC_NAT;
 
-    for (int i = 0; result == 0 && i < addition.rank; i++)
-        result = define_dimension(transfer, name, addition.dimension[i], &new[i]);
+    result = check(transfer, name, nc_inq_var(transfer->from, from, NULL, &type, &count, old, NULL));
+    for (int i = 0; result == 0 && i < count; i++)
+        result = define_dimension(transfer, name, old[i], &new[i]);
     if (result == 0)
-        result =
-            check(transfer, name, nc_def_var(transfer->to, name, addition.type, addition.rank, new, &to));
-    transfer->bytes += (double)strlen(name) + (double)addition.rows * (double)addition.size;
+        result = check(transfer, name, nc_def_var(transfer->to, name, type, count, new, &to));
+    if (result == 0)
+        result = check(transfer, name, inquire_rows(transfer, from, &rows, row, &size));
+    transfer->bytes += (double)strlen(name) + (double)rows * (double)size;
     return result == 0 ? copy_attributes(transfer, from, to, false) : result;
 }
 
@@ -220,21 +223,20 @@ static int copy_values(const struct transfer *transfer)
     int count = 0, result = check(transfer, "a variable", nc_inq_nvars(transfer->to, &count));
 
     for (int to = transfer->first; result == 0 && to < count; to++) {
-        size_t start[NC_MAX_VAR_DIMS] = {0};
-        struct addition addition = {0};
+        size_t start[NC_MAX_VAR_DIMS] = {0}, range[NC_MAX_VAR_DIMS], size = 0, rows = 0;
         char name[NC_MAX_NAME + 1] = "a variable";
         int from, status = nc_inq_varname(transfer->to, to, name);
         if (status == NC_NOERR)
             status = lookup_variable(transfer->from, name, &from);
         if (status == NC_NOERR)
-            status = inquire(transfer, from, &addition);
-        void *row = malloc(addition.size + 1);
+            status = inquire_rows(transfer, from, &rows, range, &size);
+        void *row = malloc(size + 1);
         status = status == NC_NOERR && !row ? NC_ENOMEM : status;
-        for (size_t i = 0; status == NC_NOERR && addition.size > 0 && i < addition.rows; i++) {
+        for (size_t i = 0; status == NC_NOERR && size > 0 && i < rows; i++) {
             start[0] = i;
-            status = nc_get_vara(transfer->from, from, start, addition.count, row);
+            status = nc_get_vara(transfer->from, from, start, range, row);
             if (status == NC_NOERR)
-                status = nc_put_vara(transfer->to, to, start, addition.count, row);
+                status = nc_put_vara(transfer->to, to, start, range, row);
         }
         free(row);
         result = check(transfer, name, status);

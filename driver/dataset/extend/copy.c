@@ -86,41 +86,53 @@ static void *room_for(const struct variable *row, int count)
     return malloc((size_t)most);
 }
 
-int copy_runs(const struct view *view, const struct layout *layout, const int64_t *cell, const char *path,
-    struct error *error)
+/* Copies all variables; where the old file tells no stacks apart, a metric of the one stack is that of the
+ * whole. */
+static int copy_variables(struct copy *copy)
 {
-    double *attempts = view_stored(view, run_variable_table[RUN_VARIABLE_attempts].name, view->cells, error);
-    struct copy copy = {
-        view, layout, .there = view_outline(view), .here = layout_outline(layout), .cell = cell};
     int old_count = 0, new_count = 0;
+    struct variable *old = variable_table(&copy->there, &old_count);
+    struct variable *new = variable_table(&copy->here, &new_count);
 
-    if (!attempts)
-        return -1;
-    struct variable *old = variable_table(&copy.there, &old_count);
-    struct variable *new = variable_table(&copy.here, &new_count);
-    copy.attempts = attempts;
-    copy.old = room_for(old, old_count);
-    copy.new = room_for(new, new_count);
-    int status = copy.old && copy.new ? nc_open(path, NC_WRITE, &copy.file) : NC_ENOMEM;
-    if (status == NC_NOERR) {
-        for (int i = 0; status == NC_NOERR && i < new_count; i++) {
-            int which = new[i].which;
-            if (new[i].kind > VARIABLE_SESSION)
-                continue;
-            /* Where the old file tells no stacks apart, a metric of the one stack is that of the whole. */
-            if (new[i].kind == VARIABLE_METRIC && view->form.along[DIMENSION_STACK] == 1)
-                which = (int)metric_of_all_stacks((enum metric)which);
-            const struct variable *row = variable_find(old, old_count, new[i].kind, which);
-            INVARIANT(row && row->type == new[i].type, "%s is not in the old file", new[i].name);
-            status = copy_variable(&copy, row, &new[i]);
-        }
-        int closed = written_close(copy.file);
-        status = status == NC_NOERR ? closed : status;
+    copy->old = old ? room_for(old, old_count) : NULL;
+    copy->new = new ? room_for(new, new_count) : NULL;
+    int status = copy->old && copy->new ? NC_NOERR : NC_ENOMEM;
+    for (int i = 0; status == NC_NOERR && i < new_count; i++) {
+        int which = new[i].which;
+        if (new[i].kind > VARIABLE_SESSION)
+            continue;
+        if (new[i].kind == VARIABLE_METRIC && copy->view->form.along[DIMENSION_STACK] == 1)
+            which = (int)metric_of_all_stacks((enum metric)which);
+        const struct variable *row = variable_find(old, old_count, new[i].kind, which);
+        INVARIANT(row && row->type == new[i].type, "%s is not in the old file", new[i].name);
+        status = copy_variable(copy, row, &new[i]);
     }
     free(old);
     free(new);
-    free(copy.old);
-    free(copy.new);
+    free(copy->old);
+    free(copy->new);
+    return status;
+}
+
+int copy_runs(const struct view *view, const struct layout *layout, const int64_t *cell, const char *path,
+    struct error *error)
+{
+    struct copy copy = {.view = view,
+        .layout = layout,
+        .there = view_outline(view),
+        .here = layout_outline(layout),
+        .cell = cell};
+    double *attempts = view_stored(view, run_variable_table[RUN_VARIABLE_attempts].name, view->cells, error);
+
+    if (!attempts)
+        return -1;
+    copy.attempts = attempts;
+    int status = nc_open(path, NC_WRITE, &copy.file);
+    if (status == NC_NOERR) {
+        status = copy_variables(&copy);
+        int closed = written_close(copy.file);
+        status = status == NC_NOERR ? closed : status;
+    }
     free(attempts);
     return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }

@@ -19,12 +19,12 @@ enum { DIFFERENCES_TEXT = 800, NAMED_MAX = 5 };
 /* Collects all differences in one text. */
 struct differences {
     const struct view *view;
-    const struct sweep *sweep;
-    const struct corpus *corpus;
-    struct match *match; /* what is found */
+    const struct layout *layout;
     FILE *out;
     int64_t count;
+    int64_t old_steps; /* as in the match */
     const char *hint; /* how steps could grow; "": nothing to say */
+    bool identity; /* as in the match */
     int cause; /* errno of a value that could not be read */
 };
 
@@ -47,7 +47,7 @@ static const char *place_of(const struct differences *differences, const char *k
     char setting[640];
 
     snprintf(setting, sizeof(setting), "\n# --set %s=", key);
-    return strstr(differences->sweep->text, setting) ? "--set" : differences->sweep->path;
+    return strstr(differences->layout->sweep->text, setting) ? "--set" : differences->layout->sweep->path;
 }
 
 static void differ(struct differences *differences, const char *what, const char *there, const char *here)
@@ -69,6 +69,7 @@ static void differ_values(struct differences *differences, const char *what, con
 static union param_value fixed_there(struct differences *differences, const struct param *param)
 {
     union param_value value = param->initial;
+
     int cause = ENOMEM;
 
     if (!view_param(differences->view, param, &value, &cause))
@@ -99,7 +100,7 @@ static const char *why_not_grown(const struct sweep *sweep, int64_t old_steps)
 /* More steps are no difference if the file's runs kept what it takes to carry on. */
 static bool may_grow(struct differences *differences, union param_value there, union param_value here)
 {
-    const struct sweep *sweep = differences->sweep;
+    const struct sweep *sweep = differences->layout->sweep;
 
     if (there.integer == 0 || here.integer <= there.integer)
         return false;
@@ -109,16 +110,16 @@ static bool may_grow(struct differences *differences, union param_value there, u
     if (!differences->hint[0] && !kept && !keeps)
         differences->hint = ", or begin anew with save_weights: state, which lets steps grow later";
     else if (!differences->hint[0] && keeps)
-        differences->match->old_steps = there.integer;
+        differences->old_steps = there.integer;
     else if (!differences->hint[0])
         differences->hint = "; with save_weights: state, which the dataset has, steps can grow";
-    return differences->match->old_steps > 0;
+    return differences->old_steps > 0;
 }
 
 /* Compares parameters fixed in both. */
 static void compare_fixed(struct differences *differences)
 {
-    const struct sweep *sweep = differences->sweep;
+    const struct sweep *sweep = differences->layout->sweep;
     const struct view *view = differences->view;
 
     for (size_t i = 0; i < param_count; i++) {
@@ -162,7 +163,7 @@ static void compare_texts(struct differences *differences, const char *name, cha
 static void compare_measuring(struct differences *differences)
 {
     const struct view *view = differences->view;
-    const struct measure *measure = &differences->sweep->measure;
+    const struct measure *measure = &differences->layout->sweep->measure;
     char digest[DIGEST_TEXT], *there = text_there(differences, ATTRIBUTE_MEASURE);
 
     compare_texts(differences, ATTRIBUTE_MEASURE, there, layout_measure_text(measure));
@@ -185,7 +186,7 @@ static void compare_measuring(struct differences *differences)
             "it is of a program that trains in %s, and this one trains in " SCALAR_TYPE, there);
     free(there);
     there = text_there(differences, ATTRIBUTE_DATA);
-    digest_format(&differences->corpus->digest, digest);
+    digest_format(&differences->layout->corpus->digest, digest);
     if (differences->count == 0 && there && strcmp(there, digest) != 0)
         fprintf(another(differences), "the content of the texts has changed since %s was made", view->name);
     free(there);
@@ -229,7 +230,7 @@ static void map_axis(
 
     for (; found < there->length && missing <= NAMED_MAX; found++) {
         to[found] = find_value(there, found, here, hint);
-        differences->match->identity = differences->match->identity && to[found] == found;
+        differences->identity = differences->identity && to[found] == found;
         if (to[found] >= 0) {
             hint = to[found] + 1;
             continue;
@@ -268,21 +269,20 @@ static int64_t find_fixed(struct differences *differences, const struct axis *he
 }
 
 /* Maps the axes of the sweep, the innermost first. */
-static void map_new_axes(struct differences *differences)
+static void map_new_axes(struct match *match, struct differences *differences)
 {
-    struct match *match = differences->match;
-    const struct sweep *sweep = differences->sweep;
+    const struct sweep *sweep = differences->layout->sweep;
     const struct view *view = differences->view;
     int64_t stride = 1;
 
-    match->identity = view->axis_count == sweep->axis_count;
+    differences->identity = view->axis_count == sweep->axis_count;
     for (int64_t i = sweep->axis_count - 1; i >= 0; stride *= sweep->axis[i--].length) {
         const struct axis *here = &sweep->axis[i];
         int64_t index = axis_named(view->axis_count, view->axis, here->name);
         if (index >= 0) {
             const struct axis *there = &view->axis[index];
             match->stride[index] = stride;
-            match->identity = match->identity && index == i && there->length == here->length;
+            differences->identity = differences->identity && index == i && there->length == here->length;
             bool same = there->param_count == here->param_count && !there->label == !here->label;
             for (int64_t k = 0; same && k < there->param_count; k++)
                 same = axis_row(here, there->param[k]) >= 0;
@@ -293,7 +293,7 @@ static void map_new_axes(struct differences *differences)
                     view->name);
             continue;
         }
-        match->identity = false;
+        differences->identity = false;
         int64_t place = find_fixed(differences, here);
         if (place < 0)
             fprintf(another(differences),
@@ -306,7 +306,7 @@ static void map_new_axes(struct differences *differences)
 /* An axis that only the file has may have one value, to which the sweep's parameters are fixed. */
 static void compare_lost_axes(struct differences *differences)
 {
-    const struct sweep *sweep = differences->sweep;
+    const struct sweep *sweep = differences->layout->sweep;
 
     for (int64_t i = 0; i < differences->view->axis_count; i++) {
         const struct axis *there = &differences->view->axis[i];
@@ -336,7 +336,7 @@ static const char *settings_of(const char *text)
 static bool had_other_settings(const struct differences *differences)
 {
     char *text = view_text(differences->view, ATTRIBUTE_SWEEP, NULL);
-    const char *there = settings_of(text), *here = settings_of(differences->sweep->text);
+    const char *there = settings_of(text), *here = settings_of(differences->layout->sweep->text);
     bool other = there && !(here && strcmp(there, here) == 0);
 
     free(text);
@@ -360,17 +360,12 @@ static int refuse_differences(struct differences *differences, const char *text,
         differences->hint);
 }
 
-int match_init(struct match *match, const struct view *view, const struct sweep *sweep,
-    const struct corpus *corpus, struct error *error)
+int match_init(struct match *match, const struct view *view, const struct layout *layout, struct error *error)
 {
     char *text = NULL;
     size_t size = 0;
-    struct differences differences = {.view = view,
-        .sweep = sweep,
-        .corpus = corpus,
-        .match = match,
-        .out = open_memstream(&text, &size),
-        .hint = ""};
+    struct differences differences = {
+        .view = view, .layout = layout, .out = open_memstream(&text, &size), .hint = ""};
     bool memory = differences.out != NULL;
 
     *match = (struct match){.axis_count = view->axis_count};
@@ -380,7 +375,7 @@ int match_init(struct match *match, const struct view *view, const struct sweep 
     }
     if (memory) {
         compare_fixed(&differences);
-        map_new_axes(&differences);
+        map_new_axes(match, &differences);
         compare_lost_axes(&differences);
         compare_measuring(&differences);
     }
@@ -389,6 +384,10 @@ int match_init(struct match *match, const struct view *view, const struct sweep 
     int result = cause ? layout_error(error, view->name, cause) : 0;
     if (cause == 0 && differences.count)
         result = refuse_differences(&differences, text, error);
+    else if (cause == 0) {
+        match->old_steps = differences.old_steps;
+        match->identity = differences.identity;
+    }
     free(text);
     if (result != 0)
         match_release(match);
@@ -416,9 +415,13 @@ int64_t match_cell(const struct match *match, const struct view *view, int64_t c
 int match_cells(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
     int64_t **kept_cell, struct error *error)
 {
+    struct layout layout;
     struct match match;
 
-    if (match_init(&match, view, sweep, corpus, error) != 0)
+    layout_init(&layout, sweep, corpus);
+    int result = match_init(&match, view, &layout, error);
+    layout_release(&layout);
+    if (result != 0)
         return -1;
     int64_t *found = malloc((size_t)sweep->cells * sizeof(*found));
     for (int64_t cell = 0; found && cell < sweep->cells; cell++)

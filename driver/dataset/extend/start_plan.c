@@ -30,6 +30,11 @@
 #include <time.h>
 #include <unistd.h>
 
+static int plan_no_memory(const struct start_plan *plan, struct error *error)
+{
+    return layout_error(error, plan->name, ENOMEM);
+}
+
 /* ---- a file that fits ---- */
 
 const char *const rewrite_words[REWRITE_COUNT] = {
@@ -69,7 +74,7 @@ static int find_zero(struct start_plan *plan, struct error *error)
     int cause = 0;
     char *start = view_string(view, session_variable_table[SESSION_VARIABLE_start].name, 0, &cause);
     double *end = calloc((size_t)view->sessions + 1, sizeof(*end));
-    int result = cause || !end ? layout_error(error, plan->name, ENOMEM) : 0;
+    int result = cause || !end ? plan_no_memory(plan, error) : 0;
 
     if (start && strptime(start, "%Y-%m-%dT%H:%M:%SZ", &date))
         age = fmax(difftime(time(NULL), timegm(&date)), 0);
@@ -98,9 +103,8 @@ static int fits(struct start_plan *plan, struct error *error)
         return -1;
     layout->history = view_text(view, ATTRIBUTE_HISTORY, &cause);
     layout->title = view_text(view, ATTRIBUTE_TITLE, &cause);
-    if (cause)
-        return layout_error(error, plan->name, cause);
-    layout_add_steps(layout, view->step, view->step_count);
+    if (cause || layout_add_steps(layout, view->step, view->step_count) != 0)
+        return plan_no_memory(plan, error);
     plan->rewrite[REWRITE_CELLS] = !plan->match.identity;
     plan->rewrite[REWRITE_STEPS] = layout->step_count > view->step_count;
     plan->rewrite[REWRITE_LENGTHS] = layout_lengthen(layout, &view->form);
@@ -125,7 +129,7 @@ static int find_runs(struct start_plan *plan, struct error *error)
     int result = attempts && outcome ? view_outcomes(view, outcome, error) : -1;
 
     if (attempts && !outcome)
-        layout_error(error, plan->name, ENOMEM);
+        plan_no_memory(plan, error);
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++) {
         int64_t to = match_cell(&plan->match, view, cell);
         bool copied = plan->fate == START_CONTINUES || attempts[cell] > 0;
@@ -227,8 +231,7 @@ static int check_part(const struct start_plan *plan, struct error *error)
 static int plan_old_file(struct start_plan *plan, struct error *error)
 {
     if (verify_dataset(&plan->view, error) != 0 ||
-        match_init(&plan->match, &plan->view, plan->layout.sweep, plan->layout.corpus, error) != 0 ||
-        check_part(plan, error) != 0)
+        match_init(&plan->match, &plan->view, &plan->layout, error) != 0 || check_part(plan, error) != 0)
         return -1;
     if (plan->match.old_steps) { /* its states stay where they are; all cells are pending again */
         plan->fate = START_GROWS;
@@ -244,35 +247,49 @@ static int check_space(const struct start_plan *plan, struct error *error)
 {
     char *copy = strdup(plan->path);
     struct statvfs disk;
-    double size = layout_size(&plan->layout), need = size + (isnan(plan->additions) ? 0 : plan->additions);
+    double need = (double)plan->layout.bytes + (isnan(plan->additions) ? 0 : plan->additions);
     bool known = copy && statvfs(dirname(copy), &disk) == 0 && disk.f_blocks > 0;
 
     free(copy);
-    if (!known || !(need > (double)disk.f_bavail * (double)disk.f_frsize))
+    if (!known || need <= (double)disk.f_bavail * (double)disk.f_frsize)
         return 0;
     return error_set(error, ERROR_ENVIRONMENT, "%s: %s: needs %.4g MB, but only %.4g MB are free", plan->name,
         strerror(ENOSPC), need / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
 }
 
+/* Whether a file exists is unknown, so nothing is touched. */
+static int refuse_unseen(const struct start_plan *plan, const char *suffix, int cause, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", plan->name, suffix, strerror(cause));
+}
+
 /* The new file needs room and its first name, which only a start that was killed may have left behind. */
 static int check_new_file(struct start_plan *plan, struct error *error)
 {
-    char *new;
+    struct error refusal;
+    char *new = NULL;
     mode_t kind = 0;
+    int refused = plan->fate != START_REWRITES
+                      ? 0
+                      : additions_find(&plan->view, &plan->match, &plan->layout, &plan->additions, &refusal);
 
-    if (plan->fate == START_REWRITES &&
-        additions_find(&plan->view, &plan->match, &plan->layout, &plan->additions, error) != 0)
-        return -1;
+    layout_measure(&plan->layout);
     if (check_space(plan, error) != 0)
         return -1;
-    if (asprintf(&new, "%s.new", plan->path) < 0)
-        return layout_error(error, plan->name, ENOMEM);
-    int cause = output_kind(new, &kind);
+    int status = asprintf(&new, "%s.new", plan->path) < 0 ? ENOMEM : 0;
+    int result = refused;
+    if (status == 0)
+        status = output_kind(new, &kind);
+    else
+        new = NULL;
+    if (status != 0)
+        result = layout_error(error, plan->name, status);
+    else if (kind && !S_ISREG(kind))
+        result = error_set(error, ERROR_INPUT, "%s.new: %s", plan->name, strerror(EEXIST));
+    else if (refused != 0)
+        *error = refusal;
     free(new);
-    if (cause)
-        return layout_error(error, plan->name, cause);
-    return kind && !S_ISREG(kind) ? error_set(error, ERROR_INPUT, "%s.new: %s", plan->name, strerror(EEXIST))
-                                  : 0;
+    return result;
 }
 
 /* --fresh renames, and overwrites by renaming, only datasets of this program. */
@@ -294,11 +311,9 @@ static int plan_fresh_file(struct start_plan *plan, struct error *error)
         return -1;
     char *old = set_aside_name(plan->path, 0);
     if (!old)
-        return layout_error(error, plan->name, ENOMEM);
-    int cause = output_kind(old, &kind), result = 0;
-    if (cause)
-        result = error_set(error, ERROR_ENVIRONMENT, "%s.old: %s", plan->name, strerror(cause));
-    else if (kind)
+        return plan_no_memory(plan, error);
+    int cause = output_kind(old, &kind), result = cause ? refuse_unseen(plan, ".old", cause, error) : 0;
+    if (result == 0 && kind)
         result = check_ours(old, plan->name, ".old", error);
     free(old);
     return result;
@@ -341,8 +356,8 @@ static int decide(struct start_plan *plan, const struct dataset_options *options
     mode_t kind;
     int cause = output_kind(plan->path, &kind), result = 0;
 
-    if (cause) /* whether the file exists is unknown, so nothing is touched */
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", plan->name, strerror(cause));
+    if (cause)
+        return refuse_unseen(plan, "", cause, error);
     if (S_ISDIR(kind))
         return layout_error(error, plan->name, EISDIR);
     if (options->known && !is_known(plan, options->known))
@@ -374,7 +389,7 @@ int start_plan_make(struct start_plan *plan, const char *path, const struct swee
     plan->before = calloc(cells, 1);
     plan->outcome = calloc(cells, 1);
     if (!plan->kept_cell || !plan->before || !plan->outcome) {
-        layout_error(error, plan->name, ENOMEM);
+        plan_no_memory(plan, error);
         start_plan_release(plan);
         return -1;
     }
@@ -451,7 +466,7 @@ int start_plan_execute(struct start_plan *plan, struct error *error)
         free(new);
         return layout_error(error, plan->name, cause);
     }
-    int status = layout_write(&plan->layout, new, true);
+    int status = layout_write(&plan->layout, new);
     int result = status == NC_NOERR ? 0 : layout_error(error, plan->name, status);
     if (result == 0 && copies)
         result = copy_runs(&plan->view, &plan->layout, plan->kept_cell, new, error);

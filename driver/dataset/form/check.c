@@ -6,7 +6,6 @@
  * names and values are padded to 4 bytes.
  */
 #include "driver/dataset/form/inside.h"
-#include "driver/text/text.h"
 #include "model/corpora/corpora.h"
 
 #include <netcdf.h>
@@ -22,26 +21,31 @@
 
 enum { TAG_ABSENT = 0, TAG_DIMENSIONS = 10, TAG_VARIABLES = 11, TAG_ATTRIBUTES = 12 };
 
-/* What is wrong with a file, besides an errno. */
-enum {
-    FAULT_FORM = -1,
-    FAULT_CUT = -2
-}; /* not a valid header; it or variables extend beyond the file's end */
-
 struct header {
     FILE *file;
     int64_t bytes, left; /* of the file; after the current position */
-    int fault; /* the first, at which parsing stops; 0: none */
+    int cause; /* errno of a read that failed, or ENOMEM; else 0 */
+    bool sound; /* false: not a valid header; parsing has stopped */
+    bool whole; /* false: header or variables extend beyond the end of the file */
     bool netcdf4; /* a netCDF-4 file: there is no header to parse */
     int64_t dimension_count;
     int64_t *dimension; /* [dimension_count] lengths */
+    int64_t variable_count; /* so far */
     struct extent *variable;
 };
 
-static void fail(struct header *header, int fault)
+/* `count` is from 0. */
+static void skip(struct header *header, int64_t count)
 {
-    if (!header->fault)
-        header->fault = fault;
+    if (count > header->left) {
+        header->whole = header->sound = false;
+        return;
+    }
+    header->left -= count;
+    if (count && fseeko(header->file, (off_t)count, SEEK_CUR) != 0) {
+        header->cause = errno;
+        header->sound = false;
+    }
 }
 
 /* A number of `size` bytes; -1 if it is above INT64_MAX or missing. */
@@ -50,10 +54,11 @@ static int64_t read_number(struct header *header, int size)
     unsigned char byte[8];
     uint64_t value = 0;
 
-    if (header->fault)
+    if (!header->sound)
         return -1;
     if (header->left < size || fread(byte, 1, (size_t)size, header->file) != (size_t)size) {
-        fail(header, ferror(header->file) ? errno : FAULT_CUT);
+        header->whole = header->sound = false;
+        header->cause = ferror(header->file) ? errno : 0;
         return -1;
     }
     header->left -= size;
@@ -67,59 +72,87 @@ static int64_t read_list(struct header *header, int64_t tag, int64_t least)
 {
     int64_t found = read_number(header, 4), count = read_number(header, 8);
 
+    if (!header->sound)
+        return 0;
     if ((found != tag && !(found == TAG_ABSENT && count == 0)) || count < 0)
-        fail(header, FAULT_FORM);
+        header->sound = false;
     else if (count > header->left / least)
-        fail(header, FAULT_CUT);
-    return header->fault ? 0 : count;
+        header->whole = header->sound = false;
+    return header->sound ? count : 0;
+}
+
+/* Bytes of a value of an external type; 0: not a type of CDF-5. */
+static int64_t type_size(int64_t type)
+{
+    switch (type) {
+    case NC_BYTE:
+    case NC_CHAR:
+    case NC_UBYTE:
+        return 1;
+    case NC_SHORT:
+    case NC_USHORT:
+        return 2;
+    case NC_INT:
+    case NC_UINT:
+    case NC_FLOAT:
+        return 4;
+    case NC_DOUBLE:
+    case NC_INT64:
+    case NC_UINT64:
+        return 8;
+    default:
+        return 0;
+    }
 }
 
 /* Skips `count` values of `size` bytes and the padding after them. */
 static void skip_values(struct header *header, int64_t count, int64_t size)
 {
-    if (count < 0 || size == 0) {
-        fail(header, FAULT_FORM);
-    } else if (count > header->left / size || (count * size + 3) / 4 * 4 > header->left) {
-        fail(header, FAULT_CUT);
-    } else if (!header->fault && count > 0) {
-        int64_t bytes = (count * size + 3) / 4 * 4;
-        header->left -= bytes;
-        if (fseeko(header->file, (off_t)bytes, SEEK_CUR) != 0)
-            fail(header, errno);
-    }
+    if (!header->sound)
+        return;
+    if (count < 0 || size == 0)
+        header->sound = false;
+    else if (count > header->left / size)
+        header->whole = header->sound = false;
+    else
+        skip(header, (count * size + 3) / 4 * 4);
 }
 
 static void skip_name(struct header *header)
 {
     int64_t length = read_number(header, 8);
 
-    if (length < 1 || length > NC_MAX_NAME)
-        fail(header, FAULT_FORM);
+    if (header->sound && (length < 1 || length > NC_MAX_NAME))
+        header->sound = false;
     skip_values(header, length, 1);
 }
 
 static void walk_dimensions(struct header *header)
 {
-    header->dimension_count = read_list(header, TAG_DIMENSIONS, 16);
-    if (header->dimension_count > NC_MAX_DIMS)
-        fail(header, FAULT_FORM);
-    header->dimension = memory_new(NC_MAX_DIMS, sizeof(*header->dimension));
-    for (int64_t i = 0; !header->fault && i < header->dimension_count; i++) {
+    int64_t count = read_list(header, TAG_DIMENSIONS, 16);
+
+    header->dimension = calloc((size_t)count + 1, sizeof(*header->dimension));
+    if (!header->dimension)
+        header->cause = ENOMEM;
+    if (!header->dimension || count > NC_MAX_DIMS)
+        header->sound = false;
+    for (int64_t i = 0; header->sound && i < count; i++) {
         skip_name(header);
         header->dimension[i] = read_number(header, 8);
         if (header->dimension[i] < 1) /* 0 is an unlimited dimension, which this program never writes */
-            fail(header, FAULT_FORM);
+            header->sound = false;
     }
+    header->dimension_count = count;
 }
 
 static void walk_attributes(struct header *header)
 {
     int64_t count = read_list(header, TAG_ATTRIBUTES, 20);
 
-    for (int64_t i = 0; !header->fault && i < count; i++) {
+    for (int64_t i = 0; header->sound && i < count; i++) {
         skip_name(header);
         int64_t type = read_number(header, 4), values = read_number(header, 8);
-        skip_values(header, values, lookup_type_bytes(type));
+        skip_values(header, values, type_size(type));
     }
 }
 
@@ -129,11 +162,11 @@ static int64_t walk_shape(struct header *header)
     int64_t count = read_number(header, 8), values = 1;
 
     if (count < 0 || count > NC_MAX_VAR_DIMS)
-        fail(header, FAULT_FORM);
-    for (int64_t i = 0; !header->fault && i < count; i++) {
+        header->sound = false;
+    for (int64_t i = 0; header->sound && i < count; i++) {
         int64_t dimension = read_number(header, 8);
         if (dimension < 0 || dimension >= header->dimension_count) {
-            fail(header, FAULT_FORM);
+            header->sound = false;
             break;
         }
         int64_t length = header->dimension[dimension];
@@ -146,20 +179,26 @@ static void walk_variables(struct header *header)
 {
     int64_t count = read_list(header, TAG_VARIABLES, 48);
 
-    header->variable = memory_new((size_t)count, sizeof(*header->variable));
-    for (int64_t i = 0; !header->fault && i < count; i++) {
+    header->variable = calloc((size_t)count + 1, sizeof(*header->variable));
+    if (!header->variable) {
+        header->cause = ENOMEM;
+        header->sound = false;
+    }
+    for (int64_t i = 0; header->sound && i < count; i++) {
         skip_name(header);
         int64_t values = walk_shape(header);
         walk_attributes(header);
-        int64_t size = lookup_type_bytes(read_number(header, 4));
+        int64_t size = type_size(read_number(header, 4));
         read_number(header, 8); /* the padded size, which follows from the shape */
         int64_t begin = read_number(header, 8);
+        if (!header->sound)
+            break;
         if (size == 0 || begin < 0)
-            fail(header, FAULT_FORM);
+            header->sound = false;
         else if (begin > header->bytes || values > (header->bytes - begin) / size)
-            fail(header, FAULT_CUT);
+            header->whole = false;
         else
-            header->variable[i] = (struct extent){begin, values * size};
+            header->variable[header->variable_count++] = (struct extent){begin, values * size};
     }
 }
 
@@ -167,23 +206,27 @@ static void walk_header(struct header *header)
 {
     int64_t magic = read_number(header, 4);
 
-    header->netcdf4 = magic == MAGIC_HDF5 && read_number(header, 4) == MAGIC_HDF5_REST;
-    if (header->netcdf4)
+    if (magic == MAGIC_HDF5 && read_number(header, 4) == MAGIC_HDF5_REST) {
+        header->netcdf4 = true;
         return;
-    if (magic != MAGIC_CDF5 && header->fault <= 0)
-        header->fault = FAULT_FORM; /* also of a short file */
+    }
+    if (magic != MAGIC_CDF5) {
+        header->sound = false;
+        header->whole = true;
+        return;
+    }
     read_number(header, 8); /* the number of records, which is unused */
     walk_dimensions(header);
     walk_attributes(header);
     walk_variables(header);
 }
 
-int layout_check_file(
-    const char *path, int64_t *bytes, bool *netcdf4, struct extent **extent, struct error *error)
+/* Parses a file's header. On failure -1 with the error set. The caller frees the header's lists in any case.
+ */
+static int examine(struct header *header, const char *path, struct error *error)
 {
-    struct header header = {0};
-    int cause, descriptor = regular_open(path, &header.bytes, &cause);
-
+    *header = (struct header){.sound = true, .whole = true};
+    int cause, descriptor = regular_open(path, &header->bytes, &cause);
     if (descriptor < 0 && cause == EISDIR)
         return error_set(error, ERROR_INPUT,
             "%s: is a folder; if it has parts of a sweep, status counts their runs, analysis/figures "
@@ -191,30 +234,47 @@ int layout_check_file(
             path);
     if (descriptor < 0)
         return cause == REGULAR_NONE ? layout_refuse(error, path) : layout_error(error, path, cause);
-    header.file = fdopen(descriptor, "rb");
-    if (!header.file) {
+    header->file = fdopen(descriptor, "rb");
+    if (!header->file) {
         close(descriptor);
         return layout_error(error, path, ENOMEM);
     }
-    header.left = header.bytes;
-    walk_header(&header);
-    fclose(header.file);
-    free(header.dimension);
-    if (header.fault || !extent) {
-        free(header.variable);
-        header.variable = NULL;
-    }
-    if (header.fault > 0)
-        return layout_error(error, path, header.fault);
-    if (header.fault == FAULT_CUT)
+    header->left = header->bytes;
+    walk_header(header);
+    fclose(header->file);
+    if (header->cause)
+        return layout_error(error, path, header->cause);
+    if (!header->whole)
         return error_set(error, ERROR_INPUT,
             "%s: is cut short at %lld bytes; copy it again, or remove it and begin anew with run", path,
-            (long long)header.bytes);
-    if (header.fault)
-        return layout_refuse(error, path);
-    *bytes = header.bytes;
-    *netcdf4 = header.netcdf4;
-    if (extent)
-        *extent = header.variable;
-    return 0;
+            (long long)header->bytes);
+    return header->sound ? 0 : layout_refuse(error, path);
+}
+
+int layout_check_file(const char *path, int64_t *bytes, bool *netcdf4, struct error *error)
+{
+    struct header header;
+    int result = examine(&header, path, error);
+
+    free(header.dimension);
+    free(header.variable);
+    if (result == 0) {
+        *bytes = header.bytes;
+        *netcdf4 = header.netcdf4;
+    }
+    return result;
+}
+
+struct extent *layout_extents(const char *path, struct error *error)
+{
+    struct header header;
+    int result = examine(&header, path, error);
+
+    free(header.dimension);
+    if (result == 0 && !header.netcdf4)
+        return header.variable;
+    if (result == 0)
+        layout_refuse(error, path);
+    free(header.variable);
+    return NULL;
 }

@@ -4,7 +4,8 @@
  * all of it in this order. A start compares some attributes with its own (see read/verify.c and
  * extend/match.c), so they hold values with defaults filled in and not the words of the sweep file.
  *
- * Any call of the library may fail: the first status is kept, and the file is thrown away.
+ * Any call of the library may fail, and memory may be lacking: the first status is kept, and nothing is done
+ * after it.
  */
 #include "driver/dataset/form/inside.h"
 #include "driver/sweep/sweep.h"
@@ -38,7 +39,7 @@ void definition_text(struct definition *definition, int variable, const char *na
 {
     if (!text)
         definition_keep(definition, NC_ENOMEM);
-    else if (text[0])
+    else if (definition->status == NC_NOERR && text[0])
         definition_keep(definition, nc_put_att_text(definition->file, variable, name, strlen(text), text));
 }
 
@@ -47,13 +48,15 @@ void definition_integer(
 {
     long long number = value;
 
-    definition_keep(definition, nc_put_att_longlong(definition->file, variable, name, type, 1, &number));
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc_put_att_longlong(definition->file, variable, name, type, 1, &number));
 }
 
 static void put_real(
     struct definition *definition, int variable, const char *name, nc_type type, double value)
 {
-    definition_keep(definition, nc_put_att_double(definition->file, variable, name, type, 1, &value));
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc_put_att_double(definition->file, variable, name, type, 1, &value));
 }
 
 /* Defines a dimension on first use; returns its id. */
@@ -61,7 +64,7 @@ static int put_dimension(struct definition *definition, const char *name, int64_
 {
     int dimension = -1;
 
-    if (lookup_dimension(definition->file, name, &dimension) != NC_NOERR)
+    if (definition->status == NC_NOERR && lookup_dimension(definition->file, name, &dimension) != NC_NOERR)
         definition_keep(definition, nc_def_dim(definition->file, name, (size_t)length, &dimension));
     return dimension;
 }
@@ -80,19 +83,27 @@ static bool is_auxiliary(const struct definition *definition, const struct varia
 static void put_coordinates(struct definition *definition, int id, const struct variable *of)
 {
     const struct variable *row = definition->row;
-    struct string text = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
 
+    if (!out) {
+        definition_keep(definition, NC_ENOMEM);
+        return;
+    }
     for (int i = 0; i < definition->count; i++)
         if (is_auxiliary(definition, &row[i]))
-            string_format(&text, " %s", row[i].name);
+            fprintf(out, " %s", row[i].name);
     for (int i = 0; i < of->rank; i++)
         for (int j = 0; j < definition->count; j++)
             if (row[j].kind == VARIABLE_COORDINATE && row[j].type == NC_CHAR &&
                 strcmp(row[j].name, of->dimension[i]) == 0)
-                string_format(&text, " %s", row[j].name);
-    if (text.length > 0)
-        definition_text(definition, id, "coordinates", text.bytes + 1);
-    string_release(&text);
+                fprintf(out, " %s", row[j].name);
+    if (fclose(out) == 0 && text) /* without memory fclose may succeed all the same */
+        definition_text(definition, id, "coordinates", text[0] ? text + 1 : text);
+    else
+        definition_keep(definition, NC_ENOMEM);
+    free(text);
 }
 
 static void put_flags(struct definition *definition, int id, enum run_variable which)
@@ -100,17 +111,19 @@ static void put_flags(struct definition *definition, int id, enum run_variable w
     int count;
     const char *const *words = run_variable_flags(which, &count);
     signed char values[OUTCOME_COUNT + PHASE_COUNT + DYNAMICS_COUNT];
-    struct string meanings = {0};
+    char meanings[256] = "";
 
+    if (count == 0)
+        return;
     for (int i = 0; i < count; i++) {
+        size_t length = strlen(meanings);
         values[i] = (signed char)i;
-        string_format(&meanings, "%s%s", i ? " " : "", words[i]);
+        snprintf(meanings + length, sizeof(meanings) - length, "%s%s", i ? " " : "", words[i]);
     }
-    if (count > 0)
+    if (definition->status == NC_NOERR)
         definition_keep(definition,
             nc_put_att_schar(definition->file, id, "flag_values", NC_BYTE, (size_t)count, values));
-    definition_text(definition, id, "flag_meanings", string_text(&meanings));
-    string_release(&meanings);
+    definition_text(definition, id, "flag_meanings", meanings);
 }
 
 static void put_variable(struct definition *definition, const struct variable *row)
@@ -123,7 +136,8 @@ static void put_variable(struct definition *definition, const struct variable *r
         snprintf(string, sizeof(string), STRING_DIMENSION "%lld", (long long)shape[i].length);
         dimension[i] = put_dimension(definition, shape[i].name ? shape[i].name : string, shape[i].length);
     }
-    definition_keep(definition, nc_def_var(definition->file, row->name, row->type, rank, dimension, &id));
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc_def_var(definition->file, row->name, row->type, rank, dimension, &id));
     INVARIANT(
         definition->status != NC_NOERR || id == row - definition->row, "%s is variable %d", row->name, id);
     if (row->type == NC_CHAR)
@@ -167,27 +181,36 @@ void definition_variables(struct definition *definition)
 static void put_param(struct definition *definition, const struct param *param, const struct run *base)
 {
     union param_value value = param_get(param, base);
-    nc_type type = variable_param_type(param->kind);
     char text[PARAM_TEXT];
 
-    if (type == NC_CHAR)
+    switch (param->kind) {
+    case PARAM_REAL:
+        put_real(definition, NC_GLOBAL, param->name, NC_DOUBLE, value.real);
+        break;
+    case PARAM_WORD:
+    case PARAM_WORDS:
+    case PARAM_WEIGHTS:
         definition_text(definition, NC_GLOBAL, param->name, param_format(param, value, text, sizeof(text)));
-    else if (type == NC_DOUBLE)
-        put_real(definition, NC_GLOBAL, param->name, type, value.real);
-    else
-        definition_integer(definition, NC_GLOBAL, param->name, type, value.integer);
+        break;
+    case PARAM_INTEGER:
+    case PARAM_BOOLEAN:
+        definition_integer(
+            definition, NC_GLOBAL, param->name, variable_param_type(param->kind), value.integer);
+        break;
+    }
 }
 
 void definition_history(struct definition *definition, const char *before)
 {
     bool extended = before && before[0];
-    char date[32];
+    char date[32], *text = NULL;
     time_t now = time(NULL);
     struct tm utc;
 
     strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    char *text = memory_format("%s %s by " PROGRAM " %s%s%s", date, extended ? "extended" : "created",
-        version_number, extended ? "\n" : "", extended ? before : "");
+    if (asprintf(&text, "%s %s by " PROGRAM " %s%s%s", date, extended ? "extended" : "created",
+            version_number, extended ? "\n" : "", extended ? before : "") < 0)
+        text = NULL;
     definition_text(definition, NC_GLOBAL, ATTRIBUTE_HISTORY, text);
     free(text);
 }
@@ -246,8 +269,10 @@ static int put_values(const struct definition *definition, int id)
     int64_t count = row->of_cells ? definition->sweep->cells : variable_values(row);
     bool small = row->kind == VARIABLE_RUN || row->type == NC_BYTE;
     size_t size = row->type == NC_CHAR ? (size_t)row->width : small ? 1 : sizeof(union param_value);
-    signed char *block = memory_zero((size_t)count, size);
+    signed char *block = calloc((size_t)count, size);
 
+    if (!block)
+        return NC_ENOMEM;
     for (int64_t i = 0; i < count; i++) {
         signed char *to = block + (size_t)i * size;
         if (row->kind == VARIABLE_RUN) {
@@ -284,30 +309,48 @@ void definition_write(struct definition *definition)
 
 /* ---- files ---- */
 
-int layout_write(const struct layout *layout, const char *path, bool whole)
+/* Opens a new file and defines it. */
+static void definition_begin(
+    struct definition *definition, const struct layout *layout, const char *path, int fill)
 {
-    struct definition definition = {.outline = layout_outline(layout), .sweep = layout->sweep};
     size_t buffer = WRITE_BUFFER;
     int before;
 
-    definition.status = nc__create(path, NC_CLOBBER | NC_64BIT_DATA, 0, &buffer, &definition.file);
-    if (definition.status != NC_NOERR)
-        return definition.status;
-    definition.row = variable_table(&definition.outline, &definition.count);
-    definition.status = nc_set_fill(definition.file, whole ? NC_FILL : NC_NOFILL, &before);
-    put_globals(&definition, layout);
-    definition_variables(&definition);
-    if (definition.status == NC_NOERR)
-        definition.status = nc__enddef(definition.file, 0, ALIGNMENT, 0, ALIGNMENT);
-    if (definition.status != NC_NOERR) {
-        nc_abort(definition.file);
-    } else {
+    *definition = (struct definition){.outline = layout_outline(layout), .sweep = layout->sweep};
+    definition->row = variable_table(&definition->outline, &definition->count);
+    definition_keep(definition, definition->row ? NC_NOERR : NC_ENOMEM);
+    if (definition->status == NC_NOERR)
+        definition_keep(
+            definition, nc__create(path, NC_CLOBBER | NC_64BIT_DATA, 0, &buffer, &definition->file));
+    if (definition->status != NC_NOERR)
+        return;
+    definition_keep(definition, nc_set_fill(definition->file, fill, &before));
+    put_globals(definition, layout);
+    definition_variables(definition);
+    if (definition->status == NC_NOERR)
+        definition_keep(definition, nc__enddef(definition->file, 0, ALIGNMENT, 0, ALIGNMENT));
+    if (definition->status != NC_NOERR)
+        nc_abort(definition->file);
+}
+
+/* Writes the header alone, to a file of full length, or all of it. Returns a netCDF status. */
+static int write_file(const struct layout *layout, const char *path, bool whole)
+{
+    struct definition definition;
+
+    definition_begin(&definition, layout, path, whole ? NC_FILL : NC_NOFILL);
+    if (definition.status == NC_NOERR) {
         if (whole)
             definition_write(&definition);
         definition_keep(&definition, written_close(definition.file));
     }
     free(definition.row);
     return definition.status;
+}
+
+int layout_write(const struct layout *layout, const char *path)
+{
+    return write_file(layout, path, true);
 }
 
 int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH])
@@ -317,22 +360,24 @@ int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH])
     if (memory < 0)
         return -1;
     snprintf(path, LAYOUT_PATH, "/proc/self/fd/%d", memory);
-    if (layout_write(layout, path, false) == NC_NOERR)
+    if (write_file(layout, path, false) == NC_NOERR)
         return memory;
     close(memory);
     return -1;
 }
 
-double layout_size(const struct layout *layout)
+void layout_measure(struct layout *layout)
 {
     char path[LAYOUT_PATH];
     int memory = layout_in_memory(layout, path);
     struct stat stat;
-    double bytes = memory >= 0 && fstat(memory, &stat) == 0 ? (double)stat.st_size : NAN;
 
-    if (memory >= 0)
-        close(memory);
-    return bytes;
+    layout->bytes = -1;
+    if (memory < 0)
+        return;
+    if (fstat(memory, &stat) == 0)
+        layout->bytes = (int64_t)stat.st_size;
+    close(memory);
 }
 
 double dataset_size(const struct sweep *sweep, const struct corpus *corpus)
@@ -340,7 +385,8 @@ double dataset_size(const struct sweep *sweep, const struct corpus *corpus)
     struct layout layout;
 
     layout_init(&layout, sweep, corpus);
-    double bytes = layout_size(&layout);
+    layout_measure(&layout);
+    double bytes = layout.bytes < 0 ? NAN : (double)layout.bytes;
     layout_release(&layout);
     return bytes;
 }

@@ -49,6 +49,7 @@ struct layout {
     /* of the file that this one replaces, for its attributes: lines, and what others may have made of the
      * title; NULL: none. Owned */
     char *history, *title;
+    int64_t bytes; /* of the file; -1: unknown */
 };
 
 /* What a dataset's variables follow from. All borrowed. */
@@ -67,8 +68,8 @@ struct outline {
 void layout_init(struct layout *layout, const struct sweep *sweep, const struct corpus *corpus);
 void layout_release(struct layout *layout);
 
-/* Adds steps to the layout's own. */
-void layout_add_steps(struct layout *layout, const int64_t *step, int64_t count);
+/* Adds steps to the layout's own. -1: no memory. */
+int layout_add_steps(struct layout *layout, const int64_t *step, int64_t count);
 
 /* Makes each dimension at least as long as in an existing file. Is any dimension longer than in the file? */
 bool layout_lengthen(struct layout *layout, const struct metric_form *file);
@@ -89,8 +90,8 @@ size_t layout_find(const struct metric_form *dataset, const struct metric_form *
 void layout_spread(const struct outline *to, const struct outline *from, int64_t first_stack,
     enum metric metric, const double *values, double *spread);
 
-/* Text of the attribute `measure`. The caller frees it. Options of measuring have attributes of their own,
- * named like their keys: see measure_option_text. */
+/* Text of the attribute `measure`. The caller frees it; NULL: no memory. Options of measuring have attributes
+ * of their own, named like their keys: see measure_option_text. */
 char *layout_measure_text(const struct measure *measure);
 
 /*
@@ -109,11 +110,13 @@ struct extent {
 
 /*
  * Checks that a path is a complete CDF-5 file, which contains all its variables, or a netCDF-4 file, which
- * only the netCDF library can check. Sets its length, *netcdf4 and, unless it is NULL, *extent: of each
- * variable of a CDF-5 file, by its netCDF id, which the caller frees. On failure -1 with ERROR_INPUT.
+ * only the netCDF library can check. Sets its length and *netcdf4. On failure -1 with ERROR_INPUT.
  */
-int layout_check_file(
-    const char *path, int64_t *bytes, bool *netcdf4, struct extent **extent, struct error *error);
+int layout_check_file(const char *path, int64_t *bytes, bool *netcdf4, struct error *error);
+
+/* Checks a CDF-5 file likewise and returns the extents of its variables, indexed by netCDF id. The caller
+ * frees them; NULL with the error set. */
+struct extent *layout_extents(const char *path, struct error *error);
 
 /*
  * The variables of one dataset as rows, in the order of the file. Whatever is done with all of them (define,
@@ -154,7 +157,7 @@ struct variable {
 /* Of the file that a sweep needs. */
 struct outline layout_outline(const struct layout *layout);
 
-/* The rows [*count]. The caller frees them. */
+/* The rows [*count]. The caller frees them; NULL: no memory. */
 struct variable *variable_table(const struct outline *outline, int *count);
 
 /* The same with their offsets in the file at `path`, which the netCDF library has opened as `file`. NULL with
@@ -193,10 +196,9 @@ nc_type variable_param_type(enum param_kind kind);
 
 /*
  * Writes a complete new file to `path`: header, coordinates and fill values; every cell is pending or
- * skipped. Not `whole`: the header alone, in a file of full length. Returns a netCDF status; the file is
- * closed but not synced.
+ * skipped. Returns a netCDF status; the file is closed but not synced.
  */
-int layout_write(const struct layout *layout, const char *path, bool whole);
+int layout_write(const struct layout *layout, const char *path);
 
 enum { LAYOUT_PATH = 64 };
 
@@ -204,8 +206,8 @@ enum { LAYOUT_PATH = 64 };
  * the file can be opened meanwhile; -1: it cannot be done. */
 int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH]);
 
-/* Bytes of the file, which is laid out in memory, without values; NaN: unknown. */
-double layout_size(const struct layout *layout);
+/* Sets `bytes` by laying the file out in memory, without values. */
+void layout_measure(struct layout *layout);
 
 /*
  * What was measured on a trained network, and a small dataset of it: variables, dimensions and coordinates

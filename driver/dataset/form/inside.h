@@ -7,15 +7,12 @@
 
 #include "driver/dataset/form/form.h"
 
-/* Bytes of a value of a type; 0: CDF-5 does not have it. */
-int64_t lookup_type_bytes(int64_t type);
-
-/* Text of the attribute `refine`, "" of a sweep without it. The caller frees it. */
+/* Text of the attribute `refine`, "" of a sweep without it. The caller frees it; NULL: no memory. */
 char *layout_refine_text(const struct sweep *sweep);
 
 /*
- * A dataset file while it is being defined; shared by the files that write one. Keeps the first error, with
- * which the file is thrown away.
+ * A dataset file while it is being defined; shared by the files that write one. Keeps the first error, after
+ * which all calls do nothing.
  */
 struct definition {
     struct outline outline;

@@ -82,6 +82,8 @@ void inspected_table(struct inspected *inspected)
     outline.dimension[DIMENSION_DEPTH] = outline.positions > 0;
     inspected->outline = outline;
     inspected->variable = variable_table(&outline, &inspected->variables);
+    if (!inspected->variable)
+        memory_end();
 }
 
 /* ---- attributes ---- */
@@ -89,10 +91,18 @@ void inspected_table(struct inspected *inspected)
 /* The word that a sweep file has for a parameter's value. */
 static const char *word_of(const char *param, int value)
 {
-    return param_find(param)->words[value];
+    const struct param *row = param_find(param);
+
+    return row ? row->words[value] : NULL;
 }
 
 enum { NO_NUMBER = -1 };
+
+/* A number that only a text has. */
+static int64_t of_text(const struct inspected *inspected, int64_t number)
+{
+    return inspected->tokens ? number : NO_NUMBER;
+}
 
 int inspected_attributes(
     const struct inspected *inspected, struct inspected_attribute attribute[INSPECTED_ATTRIBUTES])
@@ -117,12 +127,12 @@ int inspected_attributes(
         {"vocabulary", NULL, a->vocabulary},
         {"context", NULL, a->context < INT32_MAX ? a->context : NO_NUMBER}, /* else without bounds */
         {"parameters", NULL, i->parameters},
-        {"window", NULL, i->tokens ? i->window : NO_NUMBER},
-        {"sequences", NULL, i->tokens ? i->sequences : NO_NUMBER},
-        {"tokens", NULL, i->tokens ? i->tokens : NO_NUMBER},
+        {"window", NULL, of_text(i, i->window)},
+        {"sequences", NULL, of_text(i, i->sequences)},
+        {"tokens", NULL, of_text(i, i->tokens)},
         {"lines", i->tokens ? i->lines ? "true" : "false" : NULL, NO_NUMBER},
         {"lines_cut", NULL, i->lines ? i->lines_cut : NO_NUMBER},
-        {"tokens_left_out", NULL, i->tokens && !i->lines ? i->left_out : NO_NUMBER},
+        {"tokens_left_out", NULL, i->lines ? NO_NUMBER : of_text(i, i->left_out)},
         {"mask", NULL, i->mask},
         {"sentinel", NULL, i->sentinel},
     };

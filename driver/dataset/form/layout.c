@@ -19,14 +19,20 @@
 static struct metric_form longest_form(const struct sweep *sweep)
 {
     struct metric_form longest = {0};
-    bool vary = false; /* in the lengths of their metrics, can runs differ? */
-    struct walk walk;
+    bool any = false, vary = false; /* in the lengths of their metrics, can runs differ? */
 
     for (size_t i = 0; i < param_count; i++)
         vary = vary || (param_table[i].cost && axis_find(sweep->axis_count, sweep->axis, &param_table[i]));
-    walk_init(&walk, sweep);
-    for (bool more = true; more && walk_next(&walk); more = vary)
-        metric_lengthen(&longest, &walk.run, &sweep->measure);
+    for (int64_t cell = 0; vary && cell < sweep->cells; cell++) {
+        struct run run;
+        if (sweep_skips(sweep, cell))
+            continue;
+        sweep_cell(sweep, cell, &run);
+        metric_lengthen(&longest, &run, &sweep->measure);
+        any = true;
+    }
+    if (!any)
+        metric_lengthen(&longest, &sweep->base, &sweep->measure);
     metric_form_place(&longest);
     return longest;
 }
@@ -79,7 +85,7 @@ void layout_spread(const struct outline *to, const struct outline *from, int64_t
 
 void layout_init(struct layout *layout, const struct sweep *sweep, const struct corpus *corpus)
 {
-    *layout = (struct layout){.sweep = sweep, .corpus = corpus, .sessions = SESSIONS_FIRST};
+    *layout = (struct layout){.sweep = sweep, .corpus = corpus, .sessions = SESSIONS_FIRST, .bytes = -1};
     layout->step = sweep_steps(sweep, corpus, &layout->step_count);
     layout->form = longest_form(sweep);
 }
@@ -92,11 +98,23 @@ void layout_release(struct layout *layout)
     *layout = (struct layout){0};
 }
 
-void layout_add_steps(struct layout *layout, const int64_t *step, int64_t count)
+int layout_add_steps(struct layout *layout, const int64_t *step, int64_t count)
 {
-    layout->step = memory_grow(layout->step, (size_t)(layout->step_count + count), sizeof(*step));
-    memcpy(layout->step + layout->step_count, step, (size_t)count * sizeof(*step));
-    layout->step_count = steps_sort(layout->step, layout->step_count + count);
+    int64_t *both = malloc((size_t)(layout->step_count + count) * sizeof(*both));
+    int64_t i = 0, j = 0, length = 0;
+
+    if (!both)
+        return -1;
+    while (i < layout->step_count || j < count) {
+        bool own = j == count || (i < layout->step_count && layout->step[i] <= step[j]);
+        int64_t next = own ? layout->step[i++] : step[j++];
+        if (length == 0 || both[length - 1] != next)
+            both[length++] = next;
+    }
+    free(layout->step);
+    layout->step = both;
+    layout->step_count = length;
+    return 0;
 }
 
 bool layout_lengthen(struct layout *layout, const struct metric_form *file)
@@ -115,23 +133,31 @@ bool layout_lengthen(struct layout *layout, const struct metric_form *file)
 
 char *layout_measure_text(const struct measure *measure)
 {
-    struct string text = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
     const char *comma = "";
 
+    if (!out)
+        return NULL;
     if (measure->every)
-        string_format(&text, "{every: %lld", (long long)measure->every);
+        fprintf(out, "{every: %lld", (long long)measure->every);
     else
-        string_format(&text, "{steps: [");
+        fputs("{steps: [", out);
     for (int64_t i = 0; i < measure->step_count; i++)
-        string_format(&text, "%s%lld", i ? ", " : "", (long long)measure->steps[i]);
-    string_format(&text, measure->every ? ", metrics: [" : "], metrics: [");
-    for (int group = GROUP_ALWAYS + 1; group < GROUP_COUNT; group++)
-        if (measure->group[group]) {
-            string_format(&text, "%s%s", comma, metric_group_names[group]);
-            comma = ", ";
-        }
-    string_format(&text, "]}");
-    return string_take(&text);
+        fprintf(out, "%s%lld", i ? ", " : "", (long long)measure->steps[i]);
+    fputs(measure->every ? ", metrics: [" : "], metrics: [", out);
+    for (int group = GROUP_ALWAYS + 1; group < GROUP_COUNT; group++) {
+        if (!measure->group[group])
+            continue;
+        fprintf(out, "%s%s", comma, metric_group_names[group]);
+        comma = ", ";
+    }
+    fputs("]}", out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 char *layout_refine_text(const struct sweep *sweep)
@@ -142,7 +168,7 @@ char *layout_refine_text(const struct sweep *sweep)
     char number[LABEL_SIZE];
 
     if (refine->kind == REFINE_NONE)
-        return memory_copy("");
+        return strdup("");
     string_format(&text, "{");
     if (refine->kind != REFINE_SEEDS) {
         bool lines = refine->kind == REFINE_LINES;

@@ -8,27 +8,27 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Looks up a variable or dimension; if the library says that it is not there, among all `count` of a kind. */
-static int look_up(int file, const char *name, int *id, int (*id_of)(int, const char *, int *),
-    int (*count_of)(int, int *), int (*name_of)(int, int, char *))
+/* Looks for a name among the first `count` of a kind. False: it is not there. */
+static bool find(int file, int count, int (*name_of)(int, int, char *), const char *name, int *id)
 {
     char found[NC_MAX_NAME + 1];
-    int count = 0, status = id_of(file, name, id);
 
-    if (status != NC_ENOTVAR && status != NC_EBADDIM)
-        return status;
-    count_of(file, &count);
     for (int i = 0; i < count; i++)
         if (name_of(file, i, found) == NC_NOERR && strcmp(found, name) == 0) {
             *id = i;
-            return NC_NOERR;
+            return true;
         }
-    return status;
+    return false;
 }
 
 int lookup_variable(int file, const char *name, int *variable)
 {
-    return look_up(file, name, variable, nc_inq_varid, nc_inq_nvars, nc_inq_varname);
+    int count = 0, status = nc_inq_varid(file, name, variable);
+
+    if (status != NC_ENOTVAR)
+        return status;
+    nc_inq_nvars(file, &count);
+    return find(file, count, nc_inq_varname, name, variable) ? NC_NOERR : status;
 }
 
 bool lookup_has_variable(int file, const char *name)
@@ -40,7 +40,12 @@ bool lookup_has_variable(int file, const char *name)
 
 int lookup_dimension(int file, const char *name, int *dimension)
 {
-    return look_up(file, name, dimension, nc_inq_dimid, nc_inq_ndims, nc_inq_dimname);
+    int count = 0, status = nc_inq_dimid(file, name, dimension);
+
+    if (status != NC_EBADDIM)
+        return status;
+    nc_inq_ndims(file, &count);
+    return find(file, count, nc_inq_dimname, name, dimension) ? NC_NOERR : status;
 }
 
 int lookup_attribute(int file, int variable, const char *name, nc_type *type, size_t *length)
@@ -55,12 +60,4 @@ int lookup_attribute(int file, int variable, const char *name, nc_type *type, si
         if (nc_inq_attname(file, variable, i, found) == NC_NOERR && strcmp(found, name) == 0)
             return NC_ENOMEM;
     return status;
-}
-
-int64_t lookup_type_bytes(int64_t type)
-{
-    /* none, byte, char, short, int, float, double, the unsigned byte, short and int, int64, unsigned int64 */
-    static const signed char bytes[NC_UINT64 + 1] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
-
-    return type >= 0 && type <= NC_UINT64 ? bytes[type] : 0;
 }

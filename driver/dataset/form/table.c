@@ -255,7 +255,9 @@ struct variable *variable_table(const struct outline *outline, int *count)
     for (int64_t i = 0; i < outline->axis_count; i++)
         room += 1 + (int)outline->axis[i].param_count;
     struct listing listing = {
-        .outline = outline, .row = memory_new((size_t)room, sizeof(*listing.row)), .room = room};
+        .outline = outline, .row = malloc((size_t)room * sizeof(*listing.row)), .room = room};
+    if (!listing.row)
+        return NULL;
     bool of_sweep = outline->sessions > 0;
     if (of_sweep) {
         add_runs(&listing, PART_FIRST);
@@ -318,7 +320,11 @@ int64_t variable_values(const struct variable *row)
 
 int64_t variable_bytes(const struct variable *variable)
 {
-    int64_t bytes = variable->type == NC_CHAR ? variable->width : lookup_type_bytes(variable->type);
+    bool half = variable->type == NC_INT || variable->type == NC_FLOAT;
+    int64_t bytes = variable->type == NC_CHAR   ? variable->width
+                    : variable->type == NC_BYTE ? 1
+                    : half                      ? 4
+                                                : 8;
 
     return bytes * variable_values(variable);
 }
@@ -326,20 +332,18 @@ int64_t variable_bytes(const struct variable *variable)
 struct variable *variable_table_of(
     const struct outline *outline, const char *path, int file, int *count, struct error *error)
 {
-    struct extent *extent;
-    int64_t cells = 1, length;
-    bool netcdf4;
+    struct extent *extent = layout_extents(path, error);
+    struct variable *row = extent ? variable_table(outline, count) : NULL;
+    int64_t cells = 1;
 
-    if (layout_check_file(path, &length, &netcdf4, &extent, error) != 0)
-        return NULL;
-    struct variable *row = variable_table(outline, count);
+    if (extent && !row)
+        layout_error(error, path, NC_ENOMEM);
     for (int64_t i = 0; i < outline->axis_count; i++)
         cells *= outline->axis[i].length;
-    for (int i = 0; i < *count; i++) {
+    for (int i = 0; row && i < *count; i++) {
         int64_t bytes = variable_bytes(&row[i]) * (row[i].of_cells ? cells : 1);
         int id;
-        bool found =
-            extent && lookup_variable(file, row[i].name, &id) == NC_NOERR && extent[id].bytes == bytes;
+        bool found = lookup_variable(file, row[i].name, &id) == NC_NOERR && extent[id].bytes == bytes;
         row[i].begin = found ? extent[id].begin : -1;
     }
     free(extent);

@@ -43,8 +43,7 @@ static int renew_runs(struct dataset *dataset, const struct start_plan *plan, st
     const struct sweep *sweep = dataset->layout.sweep;
     struct checkpoint_set saved;
     char *folder = folder_of(dataset->name), reason[STRING_SHORT];
-    int failed =
-        folder ? checkpoint_set_init(&saved, folder, error) : layout_error(error, dataset->name, ENOMEM);
+    int failed = folder ? checkpoint_set_init(&saved, folder, error) : dataset_error(dataset, ENOMEM, error);
 
     free(folder);
     if (failed)
@@ -130,7 +129,7 @@ static int read_file(struct dataset *dataset, struct error *error)
     int file, status = nc_open(dataset->path, NC_NOWRITE, &file);
 
     if (status != NC_NOERR)
-        return layout_error(error, dataset->name, status);
+        return dataset_error(dataset, status, error);
     dataset->row = variable_table_of(&outline, dataset->name, file, &dataset->row_count, error);
     bool found = dataset->row, whole = found;
     for (int i = 0; i < dataset->row_count; i++)
@@ -139,7 +138,7 @@ static int read_file(struct dataset *dataset, struct error *error)
         status = read_runs(dataset, file);
     nc_close(file);
     if (status != NC_NOERR)
-        return layout_error(error, dataset->name, status);
+        return dataset_error(dataset, status, error);
     return whole ? 0 : found ? layout_refuse(error, dataset->name) : -1;
 }
 
@@ -203,7 +202,7 @@ int dataset_close(struct dataset *dataset, struct error *error)
     if (!dataset)
         return 0;
     int status = write_buffer_close(&dataset->buffer);
-    int result = status == 0 ? 0 : layout_error(error, dataset->name, status);
+    int result = status == 0 ? 0 : dataset_error(dataset, status, error);
     for (int64_t cell = 0; dataset->end && cell < dataset->layout.sweep->cells; cell++)
         free(dataset->end[cell]);
     free(dataset->end);

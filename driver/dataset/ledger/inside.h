@@ -82,6 +82,9 @@ struct dataset {
     int64_t waiting_count, waiting_size;
 };
 
+/* "phase.nc: ..." from a netCDF status or an errno. Always -1. */
+int dataset_error(const struct dataset *dataset, int status, struct error *error);
+
 /*
  * These write values of a cell; once one has failed, they do nothing until write_end. A call that writes ends
  * with write_end, which returns 0, or -1 with the error set.

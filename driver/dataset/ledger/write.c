@@ -41,11 +41,25 @@ void dataset_field(char *field, size_t width, const char *text)
 
 /* ---- values ---- */
 
-/* NULL: it is not in the file, as it is not measured. */
-static const struct variable *variable_of(
-    const struct dataset *dataset, enum variable_kind kind, unsigned which)
+int dataset_error(const struct dataset *dataset, int status, struct error *error)
 {
-    return variable_find(dataset->row, dataset->row_count, kind, (int)which);
+    return layout_error(error, dataset->name, status);
+}
+
+/* NULL: it is not in the file, as it is not measured. */
+static const struct variable *variable_of(const struct dataset *dataset, enum variable_kind kind, int which)
+{
+    return variable_find(dataset->row, dataset->row_count, kind, which);
+}
+
+static const struct variable *run_variable(const struct dataset *dataset, enum run_variable which)
+{
+    return variable_of(dataset, VARIABLE_RUN, (int)which);
+}
+
+static const struct variable *session_variable(const struct dataset *dataset, enum session_variable which)
+{
+    return variable_of(dataset, VARIABLE_SESSION, (int)which);
 }
 
 /* Where the values of a cell, or that of a session, begin in the file. */
@@ -79,7 +93,7 @@ static void write_numbers(struct dataset *dataset, int64_t offset, const void *v
 
 void write_integer(struct dataset *dataset, enum run_variable which, int64_t cell, int64_t value)
 {
-    const struct variable *row = variable_of(dataset, VARIABLE_RUN, which);
+    const struct variable *row = run_variable(dataset, which);
     int64_t offset = offset_of(dataset, row, cell);
     unsigned char byte = (unsigned char)value;
 
@@ -91,7 +105,7 @@ void write_integer(struct dataset *dataset, enum run_variable which, int64_t cel
 
 static void write_real(struct dataset *dataset, enum run_variable which, int64_t cell, double value)
 {
-    write_numbers(dataset, offset_of(dataset, variable_of(dataset, VARIABLE_RUN, which), cell), &value, 1);
+    write_numbers(dataset, offset_of(dataset, run_variable(dataset, which), cell), &value, 1);
 }
 
 static void write_field(struct dataset *dataset, const struct variable *row, int64_t index, const char *text)
@@ -104,18 +118,17 @@ static void write_field(struct dataset *dataset, const struct variable *row, int
 
 void write_text(struct dataset *dataset, enum run_variable which, int64_t cell, const char *text)
 {
-    write_field(dataset, variable_of(dataset, VARIABLE_RUN, which), cell, text);
+    write_field(dataset, run_variable(dataset, which), cell, text);
 }
 
 void write_session_text(struct dataset *dataset, enum session_variable which, const char *text)
 {
-    write_field(dataset, variable_of(dataset, VARIABLE_SESSION, which), dataset->session, text);
+    write_field(dataset, session_variable(dataset, which), dataset->session, text);
 }
 
 void write_session_number(struct dataset *dataset, enum session_variable which, double value)
 {
-    write_numbers(dataset,
-        offset_of(dataset, variable_of(dataset, VARIABLE_SESSION, which), dataset->session), &value, 1);
+    write_numbers(dataset, offset_of(dataset, session_variable(dataset, which), dataset->session), &value, 1);
 }
 
 void write_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome)
@@ -142,7 +155,7 @@ int write_end(struct dataset *dataset, struct error *error)
     int status = dataset->status;
 
     dataset->status = 0;
-    return status == 0 ? 0 : layout_error(error, dataset->name, status);
+    return status == 0 ? 0 : dataset_error(dataset, status, error);
 }
 
 /* Clears the values of a cell; of a metric over steps, from row `first` on. */
@@ -195,7 +208,7 @@ static void take_back_end(struct dataset *dataset, int64_t cell)
 
     drop_end(dataset, cell);
     for (size_t i = 0; i < sizeof(fitted) / sizeof(*fitted); i++) {
-        const struct variable *row = variable_of(dataset, VARIABLE_METRIC, fitted[i]);
+        const struct variable *row = variable_of(dataset, VARIABLE_METRIC, (int)fitted[i]);
         if (row)
             wipe_variable(dataset, row, cell, 0);
     }
@@ -324,7 +337,7 @@ int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const doubl
     if (!dataset->end[cell]) { /* kept until the outcome of the run is known */
         dataset->end[cell] = malloc(form.run_size * sizeof(*values));
         if (!dataset->end[cell])
-            return layout_error(error, dataset->name, ENOMEM);
+            return dataset_error(dataset, ENOMEM, error);
         for (size_t i = 0; i < form.run_size; i++)
             dataset->end[cell][i] = NAN;
     }
@@ -466,7 +479,7 @@ int dataset_commit(struct dataset *dataset, struct error *error)
 int dataset_read(
     struct dataset *dataset, int64_t cell, enum metric metric, double *values, struct error *error)
 {
-    const struct variable *row = variable_of(dataset, VARIABLE_METRIC, metric);
+    const struct variable *row = variable_of(dataset, VARIABLE_METRIC, (int)metric);
     bool of_run = metric_is_of_run(metric);
     int64_t count = of_run ? 1 : dataset->layout.step_count;
 

@@ -54,12 +54,13 @@ static void join_dimension(char text[DIMENSIONS_TEXT], const struct file_dimensi
     size_t used = strlen(text);
     const char *comma = used ? ", " : "";
 
-    if (dimension->name || dimension->length == 0)
-        snprintf(text + used, DIMENSIONS_TEXT - used, "%s%s", comma,
-            dimension->name ? dimension->name : "characters");
-    else
+    if (dimension->name)
+        snprintf(text + used, DIMENSIONS_TEXT - used, "%s%s", comma, dimension->name);
+    else if (dimension->length)
         snprintf(
             text + used, DIMENSIONS_TEXT - used, "%s%lld characters", comma, (long long)dimension->length);
+    else
+        snprintf(text + used, DIMENSIONS_TEXT - used, "%scharacters", comma);
 }
 
 int verify_variable(const struct view *view, const struct outline *outline, const struct variable *expected,
@@ -99,7 +100,7 @@ int verify_variable(const struct view *view, const struct outline *outline, cons
     }
     for (int i = 0; i < rank; i++)
         join_dimension(wanted, &shape[i]);
-    return match ? variable
+    return match ? 0
                  : verify_fault(
                        error, view, "%s is over (%s) and not over (%s)", expected->name, found, wanted);
 }

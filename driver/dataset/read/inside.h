@@ -29,8 +29,8 @@ char *view_stored_text(
 int verify_fault(struct error *error, const struct view *view, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Checks that there is a variable of this name, type and shape; a width of 0 is any. Its id, or -1 with
- * ERROR_INPUT; the message names the fault. */
+/* Checks that there is a variable of this name, type and shape; a width of 0 is any. -1 with ERROR_INPUT; the
+ * message names the fault. */
 int verify_variable(const struct view *view, const struct outline *outline, const struct variable *expected,
     struct error *error);
 

@@ -112,8 +112,9 @@ char *view_string(const struct view *view, const char *name, int64_t index, int 
 /* A global attribute that is a text. The caller frees it; NULL: there is none, or see `cause`. */
 char *view_text(const struct view *view, const char *name, int *cause);
 
-/* The same for an attribute of a variable, by its netCDF id. */
-char *view_variable_text(const struct view *view, int variable, const char *name, int *cause);
+/* The same for an attribute of a variable. */
+char *view_variable_text(
+    const struct view *view, const struct view_variable *variable, const char *name, int *cause);
 
 /*
  * Checks everything that a command relies on in an open file: types, dimensions and widths of all variables

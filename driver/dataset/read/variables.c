@@ -70,7 +70,7 @@ bool view_attribute_integer(const struct view *view, const char *name, int64_t *
     return true;
 }
 
-char *view_variable_text(const struct view *view, int variable, const char *name, int *cause)
+static char *read_text(const struct view *view, int variable, const char *name, int *cause)
 {
     char *string = NULL, *text = NULL;
     nc_type type;
@@ -81,14 +81,15 @@ char *view_variable_text(const struct view *view, int variable, const char *name
     if (type == NC_STRING && length == 1) {
         if (!was_read(nc_get_att_string(view->file, variable, name, &string), cause))
             return NULL;
-        text = string ? memory_copy(string) : NULL;
+        text = string ? strdup(string) : NULL;
+        was_read(string && !text ? NC_ENOMEM : NC_NOERR, cause);
         nc_free_string(1, &string);
         return text;
     }
     if (type != NC_CHAR || length > (size_t)view->most)
         return NULL;
-    text = memory_zero(length + 1, 1);
-    if (was_read(nc_get_att_text(view->file, variable, name, text), cause))
+    text = calloc(length + 1, 1);
+    if (was_read(text ? nc_get_att_text(view->file, variable, name, text) : NC_ENOMEM, cause))
         return text;
     free(text);
     return NULL;
@@ -96,7 +97,13 @@ char *view_variable_text(const struct view *view, int variable, const char *name
 
 char *view_text(const struct view *view, const char *name, int *cause)
 {
-    return view_variable_text(view, NC_GLOBAL, name, cause);
+    return read_text(view, NC_GLOBAL, name, cause);
+}
+
+char *view_variable_text(
+    const struct view *view, const struct view_variable *variable, const char *name, int *cause)
+{
+    return read_text(view, variable->id, name, cause);
 }
 
 /* ---- variables ---- */
@@ -186,8 +193,8 @@ int view_read_cell(const struct view *view, const struct view_variable *variable
 
 double *view_stored(const struct view *view, const char *name, int64_t count, struct error *error)
 {
-    double *values = memory_new((size_t)count, sizeof(*values));
-    int variable, status = lookup_variable(view->file, name, &variable);
+    double *values = malloc((size_t)count * sizeof(*values));
+    int variable, status = values ? lookup_variable(view->file, name, &variable) : NC_ENOMEM;
 
     if (status == NC_NOERR)
         status = nc_get_var_double(view->file, variable, values);
@@ -200,9 +207,13 @@ double *view_stored(const struct view *view, const char *name, int64_t count, st
 
 double *view_cells(const struct view *view, const char *name, struct error *error)
 {
-    double *values = memory_new((size_t)view->cells, sizeof(*values));
+    double *values = malloc((size_t)view->cells * sizeof(*values));
     struct view_variable variable;
 
+    if (!values) {
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+        return NULL;
+    }
     for (int64_t cell = 0; cell < view->cells; cell++)
         values[cell] = NAN;
     if (!view_find(view, name, &variable) || variable.dimension_count != view->axis_count ||
@@ -278,8 +289,8 @@ char *view_stored_text(
     if (last < 0 || rest != 0)
         return NULL;
     count[last] = (size_t)variable->length[last];
-    char *text = memory_zero(count[last] + 1, 1);
-    if (was_read(nc_get_vara_text(view->file, variable->id, start, count, text), cause))
+    char *text = calloc(count[last] + 1, 1);
+    if (was_read(text ? nc_get_vara_text(view->file, variable->id, start, count, text) : NC_ENOMEM, cause))
         return text;
     free(text);
     return NULL;

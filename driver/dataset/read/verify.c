@@ -177,10 +177,12 @@ static int verify_texts(const struct view *view, struct error *error)
     for (size_t i = 0; i < sizeof(compared) / sizeof(*compared); i++) {
         int cause = 0;
         char *text = view_text(view, compared[i], &cause);
-        if (!text)
-            return cause ? layout_error(error, view->name, cause)
-                         : verify_fault(error, view, "the attribute %s is not a text", compared[i]);
+        bool there = text != NULL;
         free(text);
+        if (cause)
+            return layout_error(error, view->name, cause);
+        if (!there)
+            return verify_fault(error, view, "the attribute %s is not a text", compared[i]);
     }
     return 0;
 }
@@ -214,7 +216,7 @@ static int verify_row(
         return 0;
     if (row->kind == VARIABLE_COORDINATE)
         expected.width = 0;
-    if (verify_variable(view, outline, &expected, error) < 0)
+    if (verify_variable(view, outline, &expected, error) != 0)
         return -1;
     if (row->kind == VARIABLE_RUN && (row->type == NC_BYTE || row->type == NC_INT64))
         return verify_bounds(view, (enum run_variable)row->which, error);
@@ -260,9 +262,12 @@ char *conversion_back(const char *path, bool carry_on)
 int verify_content(const struct view *view, struct error *error)
 {
     const struct outline outline = view_outline(view);
-    int count = 0, result = 0;
+    int count = 0;
     struct variable *row = variable_table(&outline, &count);
+    int result = 0;
 
+    if (!row)
+        return layout_error(error, view->name, NC_ENOMEM);
     for (int i = 0; result == 0 && i < count; i++)
         result = verify_row(view, &outline, &row[i], error);
     free(row);

@@ -7,7 +7,7 @@
 #include "driver/dataset/read/inside.h"
 #include "driver/sweep/sweep.h"
 #include "driver/tables/tables.h"
-#include "driver/text/text.h"
+#include "model/core/check.h"
 #include "model/core/printable.h"
 
 #include <netcdf.h>
@@ -19,6 +19,11 @@
 #include <sys/stat.h>
 
 enum { DEFLATE_MOST = 1032 }; /* the highest compression ratio of deflate */
+
+static int view_no_memory(const struct view *view, struct error *error)
+{
+    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
+}
 
 /* After something was not found; cause 0: there is none. */
 static int view_missing(const struct view *view, int cause, struct error *error)
@@ -75,8 +80,12 @@ static int column(
     const struct view *view, const char *name, const char *dimension, nc_type type, struct error *error)
 {
     const struct variable form = {.name = name, .type = type, .rank = 1, .dimension = {dimension}};
+    int variable;
 
-    return verify_variable(view, &(struct outline){0}, &form, error);
+    if (verify_variable(view, &(struct outline){0}, &form, error) != 0)
+        return -1;
+    return lookup_variable(view->file, name, &variable) == NC_NOERR ? variable
+                                                                    : layout_refuse(error, view->name);
 }
 
 static void free_texts(char **text, int64_t length)
@@ -96,16 +105,20 @@ static char **read_texts(
     if (column(view, name, dimension, NC_CHAR, error) < 0 ||
         (!view_find_text(view, name, &variable) && layout_refuse(error, view->name) < 0))
         return NULL;
-    char **text = memory_zero((size_t)length, sizeof(*text));
-    for (int64_t i = 0; i < length; i++) {
+    char **text = calloc((size_t)length, sizeof(*text));
+    bool whole = text;
+    if (!whole)
+        view_no_memory(view, error);
+    for (int64_t i = 0; whole && i < length; i++) {
         text[i] = view_stored_text(view, &variable, i, &cause);
-        if (!text[i]) {
+        whole = text[i] != NULL;
+        if (!whole)
             view_missing(view, cause, error);
-            free_texts(text, length);
-            return NULL;
-        }
     }
-    return text;
+    if (whole)
+        return text;
+    free_texts(text, length);
+    return NULL;
 }
 
 /* One parameter along an axis: value[axis->length]. A sweep file could have these values: the memory of a run
@@ -147,13 +160,17 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
 {
     char name[NC_MAX_NAME + 1], shown[NC_MAX_NAME + 1];
     bool derives = view->base.timescale > 0 || lookup_has_variable(view->file, "timescale");
+    size_t length;
 
-    if (nc_inq_dimname(view->file, dimension, name) != NC_NOERR)
+    if (nc_inq_dim(view->file, dimension, name, &length) != NC_NOERR || length < 1 ||
+        length > (size_t)view->most)
         return layout_refuse(error, view->name);
-    if (dimension_length(view, name, &axis->length, error) != 0)
-        return -1;
-    axis->name = memory_copy(name);
-    axis->param = memory_zero(param_count, sizeof(const struct param *));
+    axis->name = strdup(name);
+    axis->length = (int64_t)length;
+    INVARIANT(param_count > 0, "no parameters");
+    axis->param = calloc(param_count, sizeof(const struct param *));
+    if (!axis->name || !axis->param)
+        return layout_error(error, view->name, ENOMEM);
     for (size_t i = 0; i < param_count; i++) {
         int variable, count, dimensions[NC_MAX_VAR_DIMS];
         if (derives && &param_table[i] == param_find("weight_decay"))
@@ -170,7 +187,9 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
         if (!axis->label)
             return -1;
     }
-    axis->value = memory_zero((size_t)axis->param_count * (size_t)axis->length, sizeof(*axis->value));
+    axis->value = calloc((size_t)axis->param_count * (size_t)axis->length, sizeof(*axis->value));
+    if (!axis->value)
+        return view_no_memory(view, error);
     for (int64_t i = 0; i < axis->param_count; i++)
         if (read_param(view, axis->param[i], axis, axis->value + i * axis->length, error) != 0)
             return -1;
@@ -178,10 +197,27 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
 }
 
 /* The grid consists of the dimensions of outcome. */
-static int read_axes(struct view *view, struct error *error)
+static int find_grid(const struct view *view, int *count, int *dimensions, struct error *error)
 {
     const char *name = run_variable_table[RUN_VARIABLE_outcome].name;
-    int outcome, count = 0, dimension[NC_MAX_VAR_DIMS];
+    int outcome;
+    nc_type type;
+
+    if (lookup_variable(view->file, name, &outcome) != NC_NOERR ||
+        nc_inq_var(view->file, outcome, NULL, &type, count, dimensions, NULL) != NC_NOERR)
+        return layout_refuse(error, view->name);
+    if (type != NC_BYTE)
+        return verify_fault(error, view, "%s is not of type byte", name);
+    for (int i = 0; i < *count; i++)
+        for (int j = 0; j < i; j++)
+            if (dimensions[i] == dimensions[j])
+                return verify_fault(error, view, "%s is over one dimension twice", name);
+    return *count <= AXES_MAX ? 0 : layout_refuse(error, view->name);
+}
+
+static int read_axes(struct view *view, struct error *error)
+{
+    int count = 0, dimensions[NC_MAX_VAR_DIMS];
 
     run_init(&view->base);
     for (size_t i = 0; i < param_count; i++) {
@@ -189,18 +225,17 @@ static int read_axes(struct view *view, struct error *error)
         if (view_param(view, &param_table[i], &value, NULL))
             param_set(&param_table[i], &view->base, value);
     }
-    if (lookup_variable(view->file, name, &outcome) != NC_NOERR ||
-        nc_inq_var(view->file, outcome, NULL, NULL, &count, dimension, NULL) != NC_NOERR || count > AXES_MAX)
-        return layout_refuse(error, view->name);
-    view->axis = memory_zero((size_t)count, sizeof(*view->axis));
+    if (find_grid(view, &count, dimensions, error) != 0)
+        return -1;
+    view->axis = calloc((size_t)count + 1, sizeof(*view->axis));
+    if (!view->axis)
+        return view_no_memory(view, error);
     view->axis_count = count;
     view->cells = 1;
     for (int i = 0; i < count; i++) {
-        for (int j = 0; j < i; j++)
-            if (dimension[i] == dimension[j])
-                return verify_fault(error, view, "%s is over one dimension twice", name);
-        if (read_axis(view, &view->axis[i], dimension[i], error) != 0)
+        if (read_axis(view, &view->axis[i], dimensions[i], error) != 0)
             return -1;
+        INVARIANT(view->axis[i].length > 0, "axis %d of length %lld", i, (long long)view->axis[i].length);
         if (view->cells > view->most / view->axis[i].length)
             return layout_refuse(error, view->name);
         view->cells *= view->axis[i].length;
@@ -215,7 +250,9 @@ static int read_steps(struct view *view, struct error *error)
 
     if (variable < 0 || dimension_length(view, name, &view->step_count, error) != 0)
         return -1;
-    view->step = memory_new((size_t)view->step_count, sizeof(*view->step));
+    view->step = malloc((size_t)view->step_count * sizeof(*view->step));
+    if (!view->step)
+        return view_no_memory(view, error);
     int status = nc_get_var_longlong(view->file, variable, (long long *)view->step);
     return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }
@@ -240,8 +277,10 @@ static int read_lengths(struct view *view, struct error *error)
 /* Opens the file and nothing more. The caller calls view_close also on failure. */
 static int open_file(struct view *view, const char *path, struct error *error)
 {
-    *view = (struct view){.file = -1, .name = memory_copy(path)};
-    if (layout_check_file(path, &view->bytes, &view->copy, NULL, error) != 0)
+    *view = (struct view){.file = -1, .name = strdup(path)};
+    if (!view->name)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
+    if (layout_check_file(path, &view->bytes, &view->copy, error) != 0)
         return -1;
     view->most =
         view->copy && view->bytes < INT64_MAX / DEFLATE_MOST ? DEFLATE_MOST * view->bytes : view->bytes;
@@ -268,11 +307,12 @@ void mistaken_dataset(const char *path, struct error *error)
     const char *dot = strrchr(path, '.');
     struct error ignored;
     struct stat status;
+    char *beside;
 
     if (!dot || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0) || stat(path, &status) != 0 ||
-        !S_ISREG(status.st_mode) || status.st_size == 0)
+        !S_ISREG(status.st_mode) || status.st_size == 0 ||
+        asprintf(&beside, "%.*s.nc", (int)(dot - path), path) < 0)
         return;
-    char *beside = memory_format("%.*s.nc", (int)(dot - path), path);
     if (view_check(beside, &ignored) == 0)
         error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset; its dataset is %s", path, beside);
     else

@@ -106,7 +106,7 @@ REFUSED = {
     "bias: true is above 1": fill("bias", 2),
     "model is of type int and not char": retype("model", "i4"),
     "step is over (learning_rate) and not over (step)": span("step", "learning_rate"),
-    "outcome is of type double and not byte": retype("outcome", "f8"),
+    "outcome is not of type byte": retype("outcome", "f8"),
     "outcome is over one dimension twice": span("outcome", "bias", "bias", "model"),
     "the attribute layers has a value that the key cannot have": set_attribute("layers", "one"),
     "the attribute beta1 has a value that the key cannot have": set_attribute("beta1", np.array([0.9, 0.9])),

@@ -75,10 +75,8 @@ IN_BENCH(
 
     char *path;
     CHECK(output_resolve(bench->path, &path) == 0);
-    struct extent *extent = NULL;
-    int64_t bytes;
-    bool netcdf4;
-    CHECK(layout_check_file(path, &bytes, &netcdf4, &extent, &bench->error) == 0 && extent);
+    struct extent *extent = layout_extents(path, &bench->error);
+    CHECK(extent != NULL);
     if (!extent || nc_open(path, NC_NOWRITE, &file) != NC_NOERR) {
         test_fail(__FILE__, __LINE__, "%s cannot be opened", path);
         return;

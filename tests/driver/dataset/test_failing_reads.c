@@ -46,7 +46,7 @@ static void look_at_texts(struct look *look)
     count_failure(look, !found);
     if (!found)
         return;
-    check_text(look, view_variable_text(&look->view, variable.id, "units", NULL), "1");
+    check_text(look, view_variable_text(&look->view, &variable, "units", NULL), "1");
     struct view_flags flags;
     view_flags(&look->view, &variable, &flags);
     count_failure(look, flags.count == 0);

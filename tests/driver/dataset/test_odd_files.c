@@ -87,6 +87,8 @@ IN_BENCH(dataset_texts_may_be_strings, NULL)
     free(null);
     failing_next("nc_get_att_string", EIO);
     CHECK(!view_text(&view, "title", &cause) && cause == EIO && failing_end());
+    failing_next("strdup", ENOMEM);
+    CHECK(!view_text(&view, "title", &cause) && cause == ENOMEM && failing_end());
     view.most = 8;
     cause = 0;
     CHECK(!view_text(&view, "letters", &cause) && cause == 0); /* longer than the file can be */
