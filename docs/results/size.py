@@ -1,4 +1,4 @@
-"""Where growth ends in the paper's own network, and in smaller ones on the same text, at a rate of 0.01."""
+"""Where growth ends in the paper's own network, and in a small one on the same text, at a rate of 0.01."""
 
 from study import about, count, lines, long, number
 
