@@ -110,7 +110,7 @@ def test_installed_files(installed):
     package = {f"share/normsweep/{path.relative_to(PROJECT)}" for path in (PROJECT / "analysis").rglob("*.py")}
     pages = [PROJECT / name for name in PAGES]
     pages += [path for folder in ("docs", "docs/results") for path in (PROJECT / folder).iterdir()
-              if path.suffix in (".md", ".png", ".py", ".json", ".ipynb", ".csv")]
+              if path.suffix in (".md", ".png", ".py", ".json", ".ipynb", ".csv", ".nc")]
     completions = "share/bash-completion/completions/"
     expected = {"bin/normsweep", "share/man/man1/normsweep.1", "share/zsh/site-functions/_normsweep",
                 "share/normsweep/sweep.schema.json", "share/normsweep/folders", "share/normsweep/slurm/submit",
