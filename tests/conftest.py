@@ -64,7 +64,7 @@ def tiny(**keys):
     return "".join(f"{name}: {value}\n" for name, value in lines.items() if value is not None)
 
 
-def run(*arguments, status=0, timeout=120, **options):
+def run(*arguments, status=0, timeout=600, **options):
     """Runs a command without input and returns its completed process. An unexpected exit status fails the test."""
     done = subprocess.run([str(a) for a in arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=timeout, **options)
@@ -99,7 +99,7 @@ def stand_in(folder, text, name="mpirun"):
     return {"PATH": f"{script.parent}:{os.environ['PATH']}"}
 
 
-def run_until(condition, number, *arguments, cwd, timeout=120):
+def run_until(condition, number, *arguments, cwd, timeout=600):
     """Runs a command, and sends it a signal as soon as the condition is true, unless it has ended by then. Returns its
     completed process, whose `stdout` has both streams; what it has started may live on."""
     with tempfile.TemporaryFile("w+") as said, subprocess.Popen(

@@ -396,7 +396,7 @@ def test_terminated_at_any_moment(tmp_path, monkeypatch, moment):
 def test_a_terminated_command_says_nothing(sweep, tmp_path):
     """A job's end, while the page is made."""
     process = subprocess.Popen([*REPORT, sweep], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not os.listdir(tmp_path) and process.poll() is None:  # the temporary file, for as long as figures are drawn
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -23,7 +23,7 @@ PARAMETERS = 2 * (448 + 52 + 32) + 128 + 16 + 99  # layers: matrices, biases, La
 def ask(*requests):
     """The answers, and the line that comes first, as dicts."""
     lines = "".join(f"{request}\n" for request in requests)
-    done = subprocess.run([SPEED], input=lines, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([SPEED], input=lines, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0 and done.stderr == ""
     lines = [line.split() for line in done.stdout.splitlines()]
     assert len(lines) == 1 + len(requests)
@@ -89,7 +89,7 @@ def test_levels():
 def bench(*arguments, **environment):
     """What `make bench` runs: {heading of the first line: rows} of its tables, each row a dict by the table's head, and
     the whole output."""
-    done = run(sys.executable, PROJECT / "tests" / "speed.py", "-r", "3", "-s", "0", *arguments, timeout=300,
+    done = run(sys.executable, PROJECT / "tests" / "speed.py", "-r", "3", "-s", "0", *arguments, timeout=600,
                env=os.environ | {"NORMSWEEP_BUILD": str(BUILD)} | environment)
     tables, head = {}, None
     for line in done.stdout.splitlines():

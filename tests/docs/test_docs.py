@@ -157,7 +157,7 @@ class Reader:
         text = f"{line}\nstatus=$?\nexport -p >{kept}\nexit $status\n"
         before = f"source {kept}\n" if kept.exists() else ""
         done = subprocess.run(["bash", "-o", "pipefail", "-c", before + text], cwd=self.folder, env=self.variables,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         return done.stdout
 

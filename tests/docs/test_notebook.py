@@ -55,7 +55,7 @@ def test_it_runs(path, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(PROJECT / "analysis"))
     notebook = nbformat.read(path, 4)
     nbformat.validate(notebook)
-    manager = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3",
+    manager = nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3",
                                       resources={"metadata": {"path": str(tmp_path)}})
     manager.execute()
     ran = [cell for cell in notebook.cells if cell.cell_type == "code"]

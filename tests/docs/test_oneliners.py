@@ -22,7 +22,7 @@ DONE, DIVERGED = 2, 3
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("quickstart")
     short = sets("steps=40", "corpus_tokens=20000", "layers=1", "width=16", "feedforward=32", "batch=8")
-    run(NORMSWEEP, "run", PROJECT / "sweeps" / "quickstart.yaml", "-j", "0", *short, cwd=path, timeout=300)
+    run(NORMSWEEP, "run", PROJECT / "sweeps" / "quickstart.yaml", "-j", "0", *short, cwd=path, timeout=600)
     return path
 
 

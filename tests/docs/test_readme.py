@@ -39,6 +39,6 @@ def test_a_killed_sweep(tmp_path):
     found = []
     for command in (line for line in recording if line.startswith("$ ")):
         done = subprocess.run(["bash", "-c", command[2:].replace("sleep 4", moment)], cwd=tmp_path, text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
         found += [command, *done.stdout.splitlines()]
     assert plain(found) == plain(recording)

@@ -85,7 +85,7 @@ class Slurm:
 
     def run(self, *command, status=0, **variables):
         with self.running(*command, **variables) as process:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=600)
         assert process.returncode == status, f"{process.returncode}\n{out}{err}"
         return out, err
 
@@ -740,14 +740,14 @@ def test_signals_are_passed_on_and_waited_for(slurm, signals, mode):
     body = ('trap "stop=yes" USR1; touch ready; end=$((SECONDS + 120))\n'
             'until [[ $stop || $SECONDS -ge end ]]; do command -p sleep 0.05; done; command -p sleep 0.5; exit 75')
     with slurm.running(BATCH, "sweep.yaml", NORMSWEEP=program(slurm, body), NORMSWEEP_MODE=mode) as job:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 600
         while not (slurm.folder / "ready").exists():
             assert time.monotonic() < end
             time.sleep(0.02)
         for number in signals:
             job.send_signal(number)
             time.sleep(0.05)
-        out, err = job.communicate(timeout=60)
+        out, err = job.communicate(timeout=600)
     assert job.returncode == 75 and "status 75: stopped with all runs saved" in out, out + err
 
 

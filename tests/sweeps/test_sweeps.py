@@ -117,7 +117,7 @@ def test_small_variant(path, normsweep, folder):
         short += ["--set", "hessian={probes: 1, steps: 3}"]
     if "\ngradient_batches:" in path.read_text():
         short += ["--set", "gradient_batches=2"]
-    normsweep("run", name, *options, *short, timeout=300)
+    normsweep("run", name, *options, *short, timeout=600)
     with xr.open_dataset(folder / options[options.index("-o") + 1]) as dataset:
         skips = re.search("^(refine|skip):", path.read_text(), re.M)
         assert np.isin(dataset.outcome, (2, 3, 5) if skips else (2, 3)).all()

@@ -144,7 +144,7 @@ def typed(shell, preparation, line, folder):
     os.close(terminal)
     try:
         os.write(main, f"{preparation}\nsay() {{ printf '<%s>' \"$@\" >said; }}\n{line}\t\x01say \nexit\n".encode())
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while program.poll() is None and time.monotonic() < deadline:
             if select.select([main], [], [], 0.05)[0]:
                 try:

@@ -219,7 +219,7 @@ def test_a_sweep_that_runs(place):
             return False
         for options in (["--dry-run"], []):
             done = subprocess.run([NORMSWEEP, "run", "sweep.yaml", *LONG, "-j", "0", *options], cwd=place,
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=600)
             lines.append((done.returncode, done.stdout, done.stderr))
         return True
 
@@ -267,7 +267,7 @@ def in_words(folder, *arguments):
     """Status, output and error of `run`, and whether it has left the folder as it was."""
     before = everything(folder)
     done = subprocess.run([NORMSWEEP, "run", "sweep.yaml", *arguments], cwd=folder, capture_output=True, text=True,
-                          timeout=60)
+                          timeout=600)
     line = re.sub(r"only \S+ MB are free", "too few are free", done.stderr)
     return done.returncode, done.stdout, line, everything(folder) == before
 

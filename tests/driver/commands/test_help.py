@@ -18,7 +18,7 @@ PROGRAM = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", ROOT / "build")).resolv
 
 
 def normsweep(*arguments, **options):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=600, **options)
 
 
 def test_written_files_are_up_to_date(tmp_path):
@@ -299,5 +299,5 @@ def test_full_disk():
         missing.skip("There is no /dev/full", "the message when output does not fit on the disk",
                      "run make check on Linux")
     with open("/dev/full", "w") as full:
-        done = subprocess.run([PROGRAM, "help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run([PROGRAM, "help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=600)
     assert done.returncode == 3 and done.stderr == "normsweep: output: No space left on device\n"

@@ -146,7 +146,7 @@ def test_byte_order_marks_of_ids(tmp_path):
 def limited(folder, mebibytes, *arguments):
     script = f'ulimit -v {mebibytes * 1024} && exec "$@"'
     command = ["sh", "-c", script, "sh", BUILD / "normsweep", "inspect", "net.weights.nc", "--threads", "1"]
-    return subprocess.run([*command, *arguments, "--json"], cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run([*command, *arguments, "--json"], cwd=folder, capture_output=True, text=True, timeout=600)
 
 
 def test_short_of_memory(tmp_path):

@@ -62,7 +62,7 @@ def trains(folder):
 
 
 def interrupt_until_ended(process):
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while process.poll() is None:  # those that come close together are one
         assert time.monotonic() < deadline
         process.send_signal(signal.SIGINT)

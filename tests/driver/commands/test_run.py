@@ -333,7 +333,7 @@ def test_a_start_that_takes_long_says_what_it_waits_for(sweep, tmp_path):
         "until grep -q 'was started' told; do sleep 0.1; done\nexit 1")
     with open(tmp_path / "told", "w", encoding="utf-8") as file:
         done = subprocess.run([NORMSWEEP, "run", sweep, "-j", "2", "-o", "a\x1b.nc"], stdin=subprocess.DEVNULL,
-                              stderr=file, cwd=tmp_path, env=environment, timeout=120)
+                              stderr=file, cwd=tmp_path, env=environment, timeout=600)
     assert done.returncode == 3
     told = (tmp_path / "told").read_text()
     assert re.fullmatch(r"a\\x1b.nc: mpirun was started (1[5-9]|[2-9]\d) s ago, and MPI_Init has not returned yet; "

@@ -37,7 +37,7 @@ ENDLESS = ["--set", "steps=100000000", "--set", "measure={every: 1000000}"]
 FAILED = 4
 
 
-def wait_until(condition, what, timeout=120):
+def wait_until(condition, what, timeout=600):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, f"not within {timeout} s: {what}"

@@ -281,7 +281,7 @@ def test_whatever_is_altered_is_survived(whole, tmp_path, seed):
 def survived(folder, *arguments):
     """A command may fail because of its input, but it does not crash."""
     done = subprocess.run([NORMSWEEP, *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=120, errors="replace")
+                          timeout=600, errors="replace")
     assert done.returncode in (0, 2), (arguments, done.returncode, done.stderr)
     return done
 

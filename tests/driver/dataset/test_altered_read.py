@@ -22,7 +22,7 @@ def whole(tmp_path_factory):
 
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "a.nc")
-    done = run(sys.executable, PROJECT / "analysis" / "report", "a.nc", cwd=tmp_path, status=1, timeout=60)
+    done = run(sys.executable, PROJECT / "analysis" / "report", "a.nc", cwd=tmp_path, status=1, timeout=600)
     assert done.stderr == "report: a.nc: not a regular file\n" and done.stdout == ""
     assert os.listdir(tmp_path) == ["a.nc"]
 

@@ -96,7 +96,7 @@ def older_faults(path, folder):
     with netCDF4.Dataset(copy, "r+") as file:
         file.Conventions = "CF-1.8"
     done = subprocess.run([checker("cfchecks"), "-s", table, "-a", table, "-r", table, "-v", "1.8", copy],
-                          capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+                          capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
     lines = done.stdout.splitlines()
     assert "Checking variable: norm_growth" in lines and any(line.startswith("ERRORS detected: ") for line in lines)
     return [line for line in lines if line.startswith(("FATAL: ", "ERROR: ", "WARN: "))]

@@ -149,7 +149,7 @@ def test_while_it_is_written(tmp_path):
     writer = subprocess.Popen([BUILD / "tests-plain", "dataset_sample"], env=environment, stdin=subprocess.DEVNULL)
     seen = set()
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while len(seen) < 8 and time.monotonic() < deadline:
             assert writer.poll() is None
             if not path.exists():

@@ -84,7 +84,7 @@ def test_read_all_the_time(whole, tmp_path, is_disturbed):
     try:
         assert process.stdout.readline() == "ready\n"
         run_sweep(whole.with_suffix(".yaml"), path, is_disturbed)
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=600)
     finally:
         process.kill()
         process.wait()

@@ -229,7 +229,7 @@ def test_a_sweep_that_is_stopped_or_killed_goes_on(slow, place, number, jobs, na
     status = 75 if number == signal.SIGTERM else -number
     options = REFINED[name]
     command = [NORMSWEEP, "run", "sweep.yaml", *options, *slow, "-j", jobs, "-o", "again.nc"]
-    stopped, deadline = 0, time.monotonic() + 120
+    stopped, deadline = 0, time.monotonic() + 600
     for more in 1, 2, 3:
         wanted = (ended(place / "again.nc") or 0) + more
         done = run_until(lambda: (ended(place / "again.nc") or 0) >= wanted, number, *command, cwd=place)

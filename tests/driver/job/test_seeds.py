@@ -183,7 +183,7 @@ def ended(path):
 def test_a_sweep_that_is_stopped_or_killed_goes_on(slow, place, number, jobs, name):
     status = 75 if number == signal.SIGTERM else -number
     command = [NORMSWEEP, "run", "sweep.yaml", *sets(f"refine={REFINED[name]}"), *slow, "-j", jobs, "-o", "again.nc"]
-    stopped, deadline = 0, time.monotonic() + 120
+    stopped, deadline = 0, time.monotonic() + 600
     for more in 2, 5, 4:
         wanted = ended(place / "again.nc") + more
         done = run_until(lambda: ended(place / "again.nc") >= wanted, number, *command, cwd=place)

@@ -103,7 +103,7 @@ def test_interrupted_anywhere(tmp_path, normsweep, jobs, number):
                          jobs, cwd=tmp_path)
         stops += done.returncode != 0
         subprocess.run([NORMSWEEP, "status", "sweep.nc", "--wait", "--limit", "0"], cwd=tmp_path, capture_output=True,
-                       timeout=60)  # for the ranks of a killed command, which live on for a moment
+                       timeout=600)  # for the ranks of a killed command, which live on for a moment
     normsweep("run", "sweep.yaml", "-j", jobs)
     assert same.differences(same.read(tmp_path / "sweep.nc"), whole) == [] and not folder.exists()
     assert stops

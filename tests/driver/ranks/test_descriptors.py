@@ -21,7 +21,7 @@ def limited(tmp_path, normsweep):
     def call(soft, hard, *arguments, **options):
         def limit():
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        return normsweep("run", "sweep.yaml", *arguments, preexec_fn=limit, timeout=60, **options)
+        return normsweep("run", "sweep.yaml", *arguments, preexec_fn=limit, timeout=600, **options)
     return call
 
 

@@ -149,7 +149,7 @@ def test_killed_before_each_sync(undisturbed, tmp_path):
     while number < 100:
         number += 1
         killed = subprocess.run(command, env=environment | {"SYNC": str(number)}, stdin=subprocess.DEVNULL,
-                                capture_output=True, cwd=tmp_path, timeout=120)
+                                capture_output=True, cwd=tmp_path, timeout=600)
         assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
         if killed.returncode == 0:
             break

@@ -104,7 +104,7 @@ def test_a_sweep_can_be_stopped_while_messages_never_end(tmp_path, monkeypatch):
                     (tmp_path / "flood").touch()
         return (tmp_path / "flood").exists()
 
-    done = run_until(is_flooded, signal.SIGTERM, NORMSWEEP, "run", "sweep.yaml", "-j", "2", cwd=tmp_path, timeout=60)
+    done = run_until(is_flooded, signal.SIGTERM, NORMSWEEP, "run", "sweep.yaml", "-j", "2", cwd=tmp_path, timeout=600)
     assert done.returncode == 75, done.stdout
 
 

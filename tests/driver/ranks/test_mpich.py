@@ -112,7 +112,7 @@ def test_a_killed_rank_is_started_again(program, sweep, whole, tmp_path, role):
 def crash(command, folder, cell, crashed):
     """Crashes each worker that begins the run once those before it have ended, until the command has ended; adds it to
     those that were crashed."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     while command.process.poll() is None:
         assert time.monotonic() < end, command.text
         for log in folder.glob("sweep.nc.d/worker-*.log"):

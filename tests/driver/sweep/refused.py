@@ -15,7 +15,7 @@ def check(folder, text, settings=(), files=None):
     for name, content in (files or {}).items():
         (folder / name).write_bytes(content)
     return subprocess.run([NORMSWEEP, "check", "sweep.yaml", *sets(*settings)], cwd=folder, capture_output=True,
-                          timeout=60, env={**os.environ, "LC_ALL": "C"})
+                          timeout=600, env={**os.environ, "LC_ALL": "C"})
 
 
 def check_refused(folder, text, line, settings=(), files=None):

@@ -111,6 +111,6 @@ def test_valid(tmp_path, text, settings, files):
 def test_sweep_file_that_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe.yaml")
     for name, options in (("pipe.yaml", {}), ("/dev/stdin", {"input": b"steps: 10\n"}), ("/dev/zero", {})):
-        done = subprocess.run([NORMSWEEP, "check", name], cwd=tmp_path, capture_output=True, timeout=60, **options)
+        done = subprocess.run([NORMSWEEP, "check", name], cwd=tmp_path, capture_output=True, timeout=600, **options)
         assert done.stderr.decode() == f"{name}:1:1: not a regular file\n" and done.returncode == 2
 
