@@ -88,7 +88,8 @@ def train(name, words, arguments):
     if known.exists() and not arguments.long:
         return known
     output = arguments.keep / f"{name}.nc"
-    program = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build")) / "normsweep"
+    named, words = (words[0], words[1:]) if words[0].startswith("normsweep") else ("normsweep", words)
+    program = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build")) / named
     if not program.exists():
         sys.exit(f"rerun: {program} is not there: build it with make, or name its folder in NORMSWEEP_BUILD")
     words = [TEXT.sub(lambda match: str(arguments.text.resolve() / match[0]), word)

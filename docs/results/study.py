@@ -31,6 +31,11 @@ def whole(sweep, *settings):
     return [str(PROJECT / "sweeps" / f"{sweep}.yaml"), *(word for setting in settings for word in ("--set", setting))]
 
 
+def in_double(command):
+    """The same with the program whose numbers are double."""
+    return ["normsweep-double", *command]
+
+
 def kept(study, sweep):
     """The weights that another sweep of the study has kept of its only run, as a path for the settings of a later one;
     rerun.py fills it in."""

@@ -66,6 +66,7 @@ static int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
     int64_t index[REFINE_AXES] = {0};
     int64_t region = cell_split(s->sweep, cell, refine->axis, refine->axis_count, index);
 
+    INVARIANT(refine->axis_count > 0, "cell %lld of a search along no axis", (long long)cell);
     *place = s->rank[0][index[0]];
     if (refine->axis_count > 1)
         *place = *place * s->sweep->axis[refine->axis[1]].length + s->rank[1][index[1]];

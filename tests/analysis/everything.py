@@ -1,6 +1,7 @@
 """Sweeps as the program writes them, that have all that a figure or a method of `.sweep` needs, with few steps."""
 
 from conftest import tiny, train_sweep
+from normsweep.drawings import table
 
 WORDS = "the lobster is a large crustacean , and <unk> knows it by its claws\n"
 SWEEP = """
@@ -58,3 +59,12 @@ def trained(folder, sweep=SWEEP):
     """The path of the dataset of a sweep, which is trained in this folder."""
     (folder / "words.txt").write_text(WORDS * 60)
     return train_sweep(folder, sweep, name="all")
+
+
+def two_of_each_module(made):
+    """Names of figures, of which those of one module are put together from the same parts."""
+    rows = {}
+    for row in table.table(made):
+        if row.fits(made):
+            rows.setdefault(row.draw.__module__, []).append(row.name)
+    return [name for names in rows.values() for name in names[:2]]

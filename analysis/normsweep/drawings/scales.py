@@ -111,16 +111,21 @@ def is_whole(axes):
 
 
 class Ticks(Locator):
-    """Ticks by a function of the ends of the view, and of how many have room along the axis as it is now."""
+    """Ticks by a function of the ends of the view, and of how many have room along the axis as it is now. A layout asks
+    for the same ones a dozen times."""
 
     def __init__(self, function):
-        self.function = function
+        self.function, self.asked, self.found = function, None, None
 
     def __call__(self):
         return self.tick_values(*sorted(self.axis.get_view_interval()))
 
     def tick_values(self, low, high):
-        return np.asarray(self.function(low, high, int(np.clip(self.axis.get_tick_space(), LEAST_TICKS, MOST_TICKS))))
+        room = self.axis.get_tick_space()
+        if self.asked != (low, high, room):
+            self.asked = low, high, room
+            self.found = np.asarray(self.function(low, high, int(np.clip(room, LEAST_TICKS, MOST_TICKS))))
+        return self.found
 
 
 class Words(Formatter):

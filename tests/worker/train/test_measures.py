@@ -202,7 +202,7 @@ def test_numbers_depend_on_nothing_else(normsweep, sweep, path, tmp_path):
 
 def test_stopped_and_carried_on(normsweep, sweep, tmp_path):
     """Stopped by a signal again and again, wherever it is, until it has ended."""
-    options = ["-o", "a.nc", "-j", "0", *sets("steps=3000", "context=16")]
+    options = ["-o", "a.nc", "-j", "0", *sets("steps=1500", "context=16")]
     stops = 0
     while True:
         process = subprocess.Popen([NORMSWEEP, "run", sweep, *options], cwd=tmp_path, stdout=subprocess.DEVNULL)
@@ -214,7 +214,7 @@ def test_stopped_and_carried_on(normsweep, sweep, tmp_path):
         if process.returncode == 0:
             break
         stops += 1
-        if stops == 20:  # a slow machine
+        if stops == 10:  # a slow machine
             normsweep("run", sweep, *options)
             break
     assert stops > 0
