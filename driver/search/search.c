@@ -66,7 +66,6 @@ static int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
     int64_t index[REFINE_AXES] = {0};
     int64_t region = cell_split(s->sweep, cell, refine->axis, refine->axis_count, index);
 
-    INVARIANT(refine->axis_count > 0, "cell %lld of a search along no axis", (long long)cell);
     *place = s->rank[0][index[0]];
     if (refine->axis_count > 1)
         *place = *place * s->sweep->axis[refine->axis[1]].length + s->rank[1][index[1]];
@@ -506,7 +505,7 @@ struct search *search_new(const struct sweep *sweep, const struct search_reader 
     s->wanted = memory_zero(cells, sizeof(*s->wanted));
     if (s->refine->seeds.most > 0)
         s->seeds = seeds_new(sweep, &s->reader, put, s);
-    if (s->regions > 0)
+    if (s->refine->axis_count > 0)
         place_cells(s);
     for (int64_t region = 0; region < s->regions; region++)
         if (!s->seeds || seeds_is_first(s->seeds, s->cell[region * s->size]))

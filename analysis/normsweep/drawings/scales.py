@@ -111,8 +111,7 @@ def is_whole(axes):
 
 
 class Ticks(Locator):
-    """Ticks by a function of the ends of the view, and of how many have room along the axis as it is now. A layout asks
-    for the same ones a dozen times."""
+    """Ticks by a function of the ends of the view, and of how many have room along the axis as it is now."""
 
     def __init__(self, function):
         self.function, self.asked, self.found = function, None, None
@@ -121,10 +120,10 @@ class Ticks(Locator):
         return self.tick_values(*sorted(self.axis.get_view_interval()))
 
     def tick_values(self, low, high):
-        room = self.axis.get_tick_space()
-        if self.asked != (low, high, room):
-            self.asked = low, high, room
-            self.found = np.asarray(self.function(low, high, int(np.clip(room, LEAST_TICKS, MOST_TICKS))))
+        asked = low, high, self.axis.get_tick_space()
+        if asked != self.asked:  # a layout asks a dozen times
+            most = int(np.clip(asked[2], LEAST_TICKS, MOST_TICKS))
+            self.asked, self.found = asked, np.asarray(self.function(low, high, most))
         return self.found
 
 
