@@ -215,6 +215,19 @@ void crossing_take(struct crossing *crossing, crossing_guess *guess)
     }
 }
 
+enum side crossing_implied(const struct crossing *crossing, int64_t run)
+{
+    int64_t before = run, after = run;
+
+    while (before >= 0 && crossing->side[before] <= SIDE_NONE)
+        before--;
+    while (after < crossing->length && crossing->side[after] <= SIDE_NONE)
+        after++;
+    bool agree =
+        before >= 0 && (after == crossing->length || crossing->side[before] == crossing->side[after]);
+    return agree ? (enum side)crossing->side[before] : SIDE_NONE;
+}
+
 double crossing_expected(int64_t length, int64_t at_once)
 {
     double more = 3.1 + 0.75 * log2((double)length / 64); /* rounds of one run after the first */

@@ -42,6 +42,10 @@ void crossing_begin(struct crossing *crossing);
 /* All runs of a round have ended, on the sides that `side` now says; wants the next round, or sets `end`. */
 void crossing_take(struct crossing *crossing, crossing_guess *guess);
 
+/* Once the search has ended: the side of a run that was not wanted, which is that of the known runs on both
+ * sides of it, or behind the last one that of this; SIDE_NONE: they do not agree. */
+enum side crossing_implied(const struct crossing *crossing, int64_t run);
+
 /* Roughly how many runs a search along such a line takes. */
 double crossing_expected(int64_t length, int64_t at_once);
 
@@ -90,10 +94,21 @@ double prediction_boundary(const struct norm_curve *first, const struct norm_cur
 
 /* ---- seeds.c ---- */
 
-/* Splits the grid along `count` axes: the number of the part, of those that all other axes make, that a cell
- * is in, and its indices along these axes; an axis of -1 leaves its index alone. */
-int64_t cell_split(
-    const struct sweep *sweep, int64_t cell, const int64_t *axis, int64_t count, int64_t *index);
+/* A grid cut into parts: the cells of a part differ along some axes alone. */
+struct parts {
+    int64_t size, count; /* cells of a part; parts */
+    int64_t *cell; /* [count][size] by place, along the last axis of these first */
+    int64_t *at; /* [cells] where a cell is in `cell` */
+};
+
+/* Along the first `sorted` of the axes, places are in ascending order of values, of timescales of decays;
+ * along the others in that of the sweep file. */
+void parts_make(
+    struct parts *parts, const struct sweep *sweep, const int64_t *axis, int64_t count, int64_t sorted);
+void parts_release(struct parts *parts);
+
+/* Does decay fall along the axis as its value grows? */
+bool axis_is_timescale(const struct axis *axis);
 
 /* t such that Student's distribution is within it of 0 with a probability of 95 %. */
 double seeds_student(int64_t freedom);
@@ -105,16 +120,14 @@ double seeds_width(const double *value, int64_t count);
 /* The seeds of a sweep whose `refine` has `seeds`: opaque. */
 struct seeds;
 
-/* Calls `choose` for each cell that it asks for or leaves out; all pointers are borrowed. */
+/* Calls `choose` for each cell that it asks for or leaves out; begins all groups if there is no search for a
+ * boundary. All pointers are borrowed. */
 struct seeds *seeds_new(const struct sweep *sweep, const struct search_reader *reader,
     void (*choose)(void *context, enum choice_kind kind, int64_t cell), void *context);
 void seeds_free(struct seeds *seeds); /* takes NULL */
 
 /* Does the cell have one of the first seeds, with which boundaries are searched for? */
 bool seeds_is_first(const struct seeds *seeds, int64_t cell);
-
-/* The cells of a cell's group that have one of the first seeds, by number from 0 on; -1: no more. */
-int64_t seeds_cell(const struct seeds *seeds, int64_t cell, int64_t number);
 
 /* The cell that differs from this one in its seed alone and has one of the first seeds, by number; -1: no
  * more. */
@@ -123,18 +136,12 @@ int64_t seeds_peer(const struct seeds *seeds, int64_t cell, int64_t number);
 /* A search has chosen the cell. */
 void seeds_chosen(struct seeds *seeds, int64_t cell);
 
-/* Begins all groups: there is no search for a boundary. */
-void seeds_begin_all(struct seeds *seeds);
+/* The search in the region of a cell, which has one of the first seeds, has ended. After the last one of a
+ * group, this begins, or ends at once if no search has come there. */
+void seeds_searched(struct seeds *seeds, int64_t cell);
 
-/* Begins the group of a cell, or ends it at once if no search has come there. All runs of the group that
- * searches have chosen have ended. */
-void seeds_begin(struct seeds *seeds, int64_t cell);
-
-/* A cell has ended. False: it was not asked for. */
-bool seeds_note(struct seeds *seeds, int64_t cell, enum outcome outcome);
-
-/* Asks for what follows from a cell that was noted. */
-void seeds_take(struct seeds *seeds, int64_t cell);
+/* A cell has ended. Asks for what follows; ignores one that was not asked for. */
+void seeds_take(struct seeds *seeds, int64_t cell, enum outcome outcome);
 
 /* Runs that the groups that have begun will probably still ask for. */
 double seeds_left(const struct seeds *seeds);

@@ -23,10 +23,9 @@
 #define SEEDS_APART 1.5
 
 struct region {
-    bool ended;
-    int64_t length; /* cells that are not skipped; of a rectangle, all cells */
     int64_t chosen, open; /* runs that were chosen, and those among them that have not ended */
-    struct crossing crossing; /* REFINE_LINES */
+    struct crossing crossing; /* REFINE_LINES: of the cells that are not skipped */
+    struct halving halving; /* REFINE_CELLS */
 };
 
 struct search {
@@ -34,14 +33,10 @@ struct search {
     const struct refine *refine;
     struct search_reader reader;
     struct norm_curve curve[2]; /* room for the runs that a guess is made from */
-    int64_t size; /* cells of a region */
-    int64_t regions;
-    struct region *region; /* [regions] */
-    int64_t *cell; /* [regions][size] by place; of lines, those that are not skipped first */
-    signed char *side; /* [regions][size] enum side */
-    bool *wanted; /* [regions][size] */
-    int64_t *rank[REFINE_AXES]; /* [length of the axis] place of an index in the order of values; of
-                                  timescales, of decays */
+    struct parts parts; /* the regions; in a line, skipped cells come behind the others */
+    struct region *region; /* [parts.count] */
+    signed char *side; /* [parts.count][parts.size] enum side */
+    bool *wanted; /* [parts.count][parts.size] */
     int64_t *queue; /* [cells] each once: those to train from the front on, those to leave from the back on */
     int64_t train, trained; /* cells that were put at the front, and taken from there */
     int64_t leave, left_out; /* the same of the back */
@@ -50,53 +45,6 @@ struct search {
     double left; /* a sum of roundings */
     struct seeds *seeds; /* NULL: all */
 };
-
-/* ---- places ---- */
-
-/* Decay grows along the axis, or falls as timescale grows. */
-static bool is_timescale(const struct axis *axis)
-{
-    return axis->param[0]->offset == offsetof(struct run, timescale);
-}
-
-/* The region of a cell, and its place in it if no cell is skipped. */
-static int64_t region_of(const struct search *s, int64_t cell, int64_t *place)
-{
-    const struct refine *refine = s->refine;
-    int64_t index[REFINE_AXES] = {0};
-    int64_t region = cell_split(s->sweep, cell, refine->axis, refine->axis_count, index);
-
-    *place = s->rank[0][index[0]];
-    if (refine->axis_count > 1)
-        *place = *place * s->sweep->axis[refine->axis[1]].length + s->rank[1][index[1]];
-    return region;
-}
-
-static void place_cells(struct search *s)
-{
-    int64_t place;
-
-    for (int64_t cell = 0; cell < s->sweep->cells; cell++) {
-        int64_t region = region_of(s, cell, &place), at = region * s->size + place;
-        s->cell[at] = cell;
-        s->side[at] = sweep_skips(s->sweep, cell) ? SIDE_NONE : SIDE_OPEN;
-    }
-    for (int64_t region = 0; region < s->regions; region++) {
-        int64_t *cell = s->cell + region * s->size, kept = 0;
-        s->region[region].length = s->size;
-        if (s->refine->kind == REFINE_CELLS)
-            continue;
-        for (int64_t i = 0; i < s->size; i++) { /* those on both sides of skipped cells become neighbours */
-            int64_t here = cell[i];
-            if (sweep_skips(s->sweep, here))
-                continue;
-            cell[i] = cell[kept];
-            cell[kept++] = here;
-        }
-        s->region[region].length = kept;
-        memset(s->side + region * s->size, SIDE_OPEN, (size_t)s->size);
-    }
-}
 
 /* ---- choices ---- */
 
@@ -112,111 +60,70 @@ static void put(void *context, enum choice_kind kind, int64_t cell)
 static void choose(void *context, int64_t place)
 {
     struct search *s = context;
-    int64_t at = s->asked * s->size + place;
+    int64_t at = s->asked * s->parts.size + place;
 
     s->wanted[at] = true;
-    put(s, CHOICE_TRAIN, s->cell[at]);
+    put(s, CHOICE_TRAIN, s->parts.cell[at]);
     if (s->seeds)
-        seeds_chosen(s->seeds, s->cell[at]);
+        seeds_chosen(s->seeds, s->parts.cell[at]);
     s->region[s->asked].chosen++;
     s->region[s->asked].open++;
 }
 
-static struct halving halving_of(struct search *s, int64_t region)
-{
-    const struct refine *refine = s->refine;
-    bool flat = refine->axis_count == 1;
-
-    return (struct halving){
-        .length = {s->sweep->axis[refine->axis[0]].length, flat ? 1 : s->sweep->axis[refine->axis[1]].length},
-        .coarse = refine->coarse,
-        .side = s->side + region * s->size,
-        .wanted = s->wanted + region * s->size,
-        .want = choose,
-        .context = s};
-}
-
-static double region_expected(const struct refine *refine, const int64_t length[2], int64_t runs)
-{
-    if (refine->kind == REFINE_LINES)
-        return runs > 0 ? crossing_expected(runs, refine->at_once) : 0;
-    return halving_expected(length, refine->coarse);
-}
-
 /* Runs that a region, which has made its first choices, will still choose. */
-static double region_left(struct search *s, const struct region *region)
+static double region_left(const struct search *s, const struct region *region)
 {
-    double runs = region_expected(s->refine, halving_of(s, 0).length, region->length);
+    double runs = s->refine->kind == REFINE_LINES
+                      ? crossing_expected(region->crossing.length, s->refine->at_once)
+                      : halving_expected(region->halving.length, s->refine->coarse);
 
     return region->open == 0 ? 0 : fmax(runs - (double)region->chosen, 0);
 }
 
-/*
- * Gives the runs of a line that were not wanted the side of the known runs on both sides, where these agree,
- * and beyond the last one its side. The others stay open.
- */
-static void fill_line(struct search *s, int64_t region)
+/* Leaves out the cells that the search has not chosen; with seeds, those of some cells may begin. */
+static void end_region(struct search *s, int64_t number)
 {
-    signed char *side = s->side + region * s->size;
-    int64_t before = -1, length = s->region[region].length;
-
-    for (int64_t i = 0; i <= length; i++) {
-        if (i < length && (side[i] == SIDE_OPEN || side[i] == SIDE_NONE))
-            continue;
-        bool agree = before >= 0 && (i == length || side[i] == side[before]);
-        for (int64_t j = before + 1; agree && j < i; j++)
-            side[j] = side[j] == SIDE_OPEN ? side[before] : side[j];
-        before = i;
-    }
-}
-
-/* The place of a cell in its region; of lines, among those that are not skipped, -1: it is. */
-static int64_t find_place(const struct search *s, int64_t cell, int64_t *number)
-{
-    int64_t place, length;
-
-    *number = region_of(s, cell, &place);
-    length = s->region[*number].length;
-    if (s->refine->kind == REFINE_LINES) /* it is at most the place in the grid */
-        for (place = place < length ? place : length - 1;
-             place >= 0 && s->cell[*number * s->size + place] != cell; place--)
-            ;
-    return place;
-}
-
-/* Leaves out the cells that the search has not chosen, or if all regions of the first seeds beside this one
- * have ended, begins the seeds of the cells there. */
-static void end_region(struct search *s, int64_t region)
-{
-    int64_t first = region * s->size, other, place;
-    bool seeds = s->seeds != NULL;
-
-    s->region[region].ended = true;
     s->searching--;
-    if (s->refine->kind == REFINE_LINES)
-        fill_line(s, region);
-    for (int64_t at = first; !s->seeds && at < first + s->region[region].length; at++)
-        if (!s->wanted[at] && !sweep_skips(s->sweep, s->cell[at]))
-            put(s, CHOICE_LEAVE, s->cell[at]);
-    for (int64_t i = 0; seeds && (other = seeds_cell(s->seeds, s->cell[first], i)) >= 0; i++)
-        seeds = s->region[region_of(s, other, &place)].ended;
-    for (int64_t at = first; seeds && at < first + s->size; at++)
-        seeds_begin(s->seeds, s->cell[at]);
+    for (int64_t at = number * s->parts.size; at < (number + 1) * s->parts.size; at++)
+        if (s->seeds)
+            seeds_searched(s->seeds, s->parts.cell[at]);
+        else if (s->side[at] == SIDE_OPEN)
+            put(s, CHOICE_LEAVE, s->parts.cell[at]);
 }
 
 static void begin_region(struct search *s, int64_t number)
 {
+    const struct refine *refine = s->refine;
     struct region *region = &s->region[number];
+    int64_t first = number * s->parts.size, *cell = s->parts.cell + first, length = 0;
 
+    for (int64_t i = 0; refine->kind == REFINE_LINES && i < s->parts.size; i++) {
+        int64_t here = cell[i];
+        if (!sweep_skips(s->sweep, here)) { /* those on both sides of skipped cells become neighbours */
+            cell[i] = cell[length];
+            cell[length++] = here;
+        }
+    }
+    for (int64_t i = 0; i < s->parts.size; i++) {
+        s->parts.at[cell[i]] = first + i;
+        s->side[first + i] = sweep_skips(s->sweep, cell[i]) ? SIDE_NONE : SIDE_OPEN;
+    }
     s->asked = number;
     s->searching++;
-    if (s->refine->kind == REFINE_CELLS) {
-        const struct halving halving = halving_of(s, number);
-        halving_begin(&halving);
-    } else if (region->length > 0) {
-        region->crossing = (struct crossing){.length = region->length,
-            .at_once = s->refine->at_once,
-            .side = s->side + number * s->size,
+    if (refine->kind == REFINE_CELLS) {
+        const struct axis *axis = s->sweep->axis;
+        region->halving = (struct halving){.length = {axis[refine->axis[0]].length,
+                                               refine->axis_count > 1 ? axis[refine->axis[1]].length : 1},
+            .coarse = refine->coarse,
+            .side = s->side + first,
+            .wanted = s->wanted + first,
+            .want = choose,
+            .context = s};
+        halving_begin(&region->halving);
+    } else if (length > 0) {
+        region->crossing = (struct crossing){.length = length,
+            .at_once = refine->at_once,
+            .side = s->side + first,
             .want = choose,
             .context = s};
         crossing_begin(&region->crossing);
@@ -249,9 +156,8 @@ static double place_of_decay(const struct search *s, const int64_t *cell, int64_
 /* Is the run at a place of the line under way done? A diverged one has norms of its first steps alone. */
 static bool is_done(const struct search *s, int64_t place)
 {
-    if (place < 0 || place >= s->region[s->asked].length)
-        return false;
-    enum side side = (enum side)s->side[s->asked * s->size + place];
+    enum side side = place < 0 ? SIDE_NONE : (enum side)s->side[s->asked * s->parts.size + place];
+
     return side == SIDE_ABOVE || side == SIDE_BELOW;
 }
 
@@ -293,10 +199,10 @@ static double guess_by_values(const struct search *s, const int64_t *cell, int64
 static double on_guess(void *context, int64_t a, int64_t b)
 {
     struct search *s = context;
-    const int64_t *cell = s->cell + s->asked * s->size;
-    int64_t length = s->region[s->asked].length;
+    const int64_t *cell = s->parts.cell + s->asked * s->parts.size;
+    int64_t length = s->region[s->asked].crossing.length;
     const struct axis *along = &s->sweep->axis[s->refine->axis[0]];
-    bool decay = along->param[0] == param_find("weight_decay") || is_timescale(along);
+    bool decay = along->param[0] == param_find("weight_decay") || axis_is_timescale(along);
     double place = NAN;
 
     if (s->refine->variable == METRIC_norm_growth && decay)
@@ -316,56 +222,44 @@ static enum side side_of(const struct search *s, int64_t cell, enum outcome outc
     return isnan(value) ? SIDE_NONE : value > s->refine->at ? SIDE_ABOVE : SIDE_BELOW;
 }
 
-/* Takes the result of a cell that the search for a boundary has chosen. */
-static void take(struct search *s, int64_t cell, enum outcome outcome)
+void search_take(struct search *s, int64_t cell, enum outcome outcome)
 {
-    int64_t number, place = find_place(s, cell, &number), first = number * s->size;
-    struct region *region = &s->region[number];
-    bool lines = s->refine->kind == REFINE_LINES;
-
-    if (place < 0 || !s->wanted[first + place] || s->side[first + place] != SIDE_OPEN)
+    if (s->seeds)
+        seeds_take(s->seeds, cell, outcome);
+    if (s->refine->kind == REFINE_SEEDS)
         return;
-    enum side side = side_of(s, cell, outcome);
+    int64_t at = s->parts.at[cell];
+    struct region *region = &s->region[at / s->parts.size];
+    if (!s->wanted[at] || s->side[at] != SIDE_OPEN)
+        return;
+    s->side[at] = (signed char)side_of(s, cell, outcome);
+    s->asked = at / s->parts.size;
     double left = region_left(s, region);
-    s->side[first + place] = (signed char)side;
-    s->asked = number;
     region->open--;
-    if (lines && region->open == 0) {
+    if (s->refine->kind == REFINE_CELLS)
+        halving_take(&region->halving, at % s->parts.size);
+    else if (region->open == 0)
         crossing_take(&region->crossing, on_guess);
-    } else if (!lines) {
-        const struct halving halving = halving_of(s, number);
-        halving_take(&halving, place);
-    }
     if (region->open == 0)
-        end_region(s, number);
+        end_region(s, s->asked);
     s->left += region_left(s, region) - left;
 }
 
-void search_take(struct search *s, int64_t cell, enum outcome outcome)
-{
-    bool noted = s->seeds && seeds_note(s->seeds, cell, outcome);
-
-    if (s->refine->kind != REFINE_SEEDS)
-        take(s, cell, outcome);
-    if (noted)
-        seeds_take(s->seeds, cell);
-}
-
 /* The side of a run that the search for a boundary has not chosen, by the runs around it. */
-static enum side implied_in_region(struct search *s, int64_t cell)
+static enum side implied_in_region(const struct search *s, int64_t cell)
 {
-    int64_t region, place = find_place(s, cell, &region);
-    const struct halving halving = halving_of(s, region);
+    int64_t at = s->parts.at[cell], place = at % s->parts.size;
+    const struct region *region = &s->region[at / s->parts.size];
 
-    if (sweep_skips(s->sweep, cell))
-        return SIDE_NONE;
-    return s->refine->kind == REFINE_LINES ? (enum side)halving.side[place]
-                                           : halving_implied(&halving, place);
+    if (s->side[at] != SIDE_OPEN)
+        return (enum side)s->side[at];
+    return s->refine->kind == REFINE_LINES ? crossing_implied(&region->crossing, place)
+                                           : halving_implied(&region->halving, place);
 }
 
 /* The side of a cell that is left out with its seeds: that of the runs of other seeds, or where no search
  * came that which its own search implies, or else all searches of the first seeds. */
-static enum side implied_by_seeds(struct search *s, int64_t cell)
+static enum side implied_by_seeds(const struct search *s, int64_t cell)
 {
     enum side found = seeds_implied(s->seeds, cell);
     int64_t other;
@@ -410,8 +304,12 @@ double search_expected(const struct sweep *sweep)
         cells /= length[i];
     }
     double runs = 1;
-    if (refine->kind != REFINE_SEEDS)
-        runs = region_expected(refine, length, length[0]) * (seeds->most > 0 ? SEEDS_APART : 1);
+    if (refine->kind == REFINE_LINES)
+        runs = crossing_expected(length[0], refine->at_once);
+    if (refine->kind == REFINE_CELLS)
+        runs = halving_expected(length, refine->coarse);
+    if (refine->kind != REFINE_SEEDS && seeds->most > 0)
+        runs *= SEEDS_APART;
     return fmin((double)cells * runs, (double)(sweep->cells - sweep->skipped));
 }
 
@@ -431,7 +329,7 @@ double search_left(const struct search *s)
 /* "0.01": the value of the refined axis at a place of a line. Returns text. */
 static char *value_at(const struct search *s, int64_t region, int64_t place, char text[LABEL_SIZE])
 {
-    int64_t cell = s->cell[region * s->size + place], axis = s->refine->axis[0];
+    int64_t cell = s->parts.cell[region * s->parts.size + place], axis = s->refine->axis[0];
     int64_t index = axis_index(s->sweep->axis_count, s->sweep->axis, axis, cell);
 
     return label_axis_value(&s->sweep->axis[axis], index, text, LABEL_SIZE);
@@ -443,9 +341,9 @@ char *search_reason(const struct search *s, int64_t cell, char *text, size_t siz
     const char *axis = s->refine->axis_count > 0 ? s->sweep->axis[s->refine->axis[0]].name : "";
     const char *variable = metric_table[s->refine->variable].name;
     double at = s->refine->at;
-    int64_t place, region = s->refine->kind == REFINE_SEEDS ? 0 : region_of(s, cell, &place);
+    int64_t region = s->refine->kind == REFINE_SEEDS ? 0 : s->parts.at[cell] / s->parts.size;
     const struct crossing *crossing = &s->region[region].crossing;
-    const signed char *side = s->side + region * s->size;
+    const signed char *side = crossing->side;
     struct string why = {0};
 
     if (s->seeds && seeds_reason(s->seeds, cell, &why)) {
@@ -483,35 +381,22 @@ struct search *search_new(const struct sweep *sweep, const struct search_reader 
     struct search *s = memory_new(1, sizeof(*s));
     size_t cells = (size_t)sweep->cells;
 
-    *s = (struct search){.sweep = sweep, .refine = &sweep->refine, .reader = *reader, .size = 1};
+    *s = (struct search){.sweep = sweep, .refine = &sweep->refine, .reader = *reader};
     for (int i = 0; i < 2; i++) {
         s->curve[i].square = memory_new((size_t)steps, sizeof(double));
         s->curve[i].time = memory_new((size_t)steps, sizeof(double));
     }
-    for (int i = 0; i < s->refine->axis_count; i++) {
-        const struct axis *axis = &sweep->axis[s->refine->axis[i]];
-        int64_t *sorted = memory_sorted(axis->length, axis_compare, axis);
-        s->rank[i] = memory_new((size_t)axis->length, sizeof(*s->rank[i]));
-        for (int64_t place = 0; place < axis->length; place++)
-            s->rank[i][sorted[place]] = is_timescale(axis) ? axis->length - 1 - place : place;
-        free(sorted);
-        s->size *= axis->length;
-    }
-    s->regions = s->refine->kind == REFINE_SEEDS ? 0 : sweep->cells / s->size;
-    s->region = memory_zero((size_t)s->regions + 1, sizeof(*s->region));
-    s->cell = memory_new(cells, sizeof(*s->cell));
     s->queue = memory_new(cells, sizeof(*s->queue));
     s->side = memory_zero(cells, sizeof(*s->side));
     s->wanted = memory_zero(cells, sizeof(*s->wanted));
+    if (s->refine->kind != REFINE_SEEDS)
+        parts_make(&s->parts, sweep, s->refine->axis, s->refine->axis_count, s->refine->axis_count);
+    s->region = memory_zero((size_t)s->parts.count + 1, sizeof(*s->region));
     if (s->refine->seeds.most > 0)
         s->seeds = seeds_new(sweep, &s->reader, put, s);
-    if (s->refine->axis_count > 0)
-        place_cells(s);
-    for (int64_t region = 0; region < s->regions; region++)
-        if (!s->seeds || seeds_is_first(s->seeds, s->cell[region * s->size]))
+    for (int64_t region = 0; region < s->parts.count; region++)
+        if (!s->seeds || seeds_is_first(s->seeds, s->parts.cell[region * s->parts.size]))
             begin_region(s, region);
-    if (s->refine->kind == REFINE_SEEDS)
-        seeds_begin_all(s->seeds);
     return s;
 }
 
@@ -523,10 +408,8 @@ void search_free(struct search *s)
         free(s->curve[i].square);
         free(s->curve[i].time);
     }
-    for (int i = 0; i < REFINE_AXES; i++)
-        free(s->rank[i]);
+    parts_release(&s->parts);
     free(s->region);
-    free(s->cell);
     free(s->queue);
     free(s->side);
     free(s->wanted);

@@ -30,10 +30,11 @@ enum seed_state {
 };
 
 struct group {
-    int64_t cell; /* the one of the smallest seed and of the first value of the difference's axis */
     int64_t used; /* seeds; 0: it has not begun, or no search has come there */
+    int64_t open; /* runs that were asked for and have not ended */
+    int64_t searched; /* cells of the first seeds whose region's search has ended */
+    bool chosen; /* a search has come there */
     double left; /* runs that it will probably still ask for */
-    bool ended;
 };
 
 struct seeds {
@@ -41,11 +42,9 @@ struct seeds {
     const struct search_reader *reader;
     void (*choose)(void *context, enum choice_kind kind, int64_t cell);
     void *context;
-    int64_t *order; /* [seeds] indices of the seed axis in ascending order of its values */
-    int64_t seeds, seed_stride; /* cells from one index of an axis to the next */
-    int64_t values, value_stride; /* of the difference's axis; values 1: there is none */
-    int64_t groups;
-    struct group *group; /* [groups] */
+    int64_t values; /* of the difference's axis; 1: there is none */
+    struct parts parts; /* the groups' cells, by seed and then by value */
+    struct group *group; /* [parts.count] */
     signed char *state; /* [cells] enum seed_state */
     double *value; /* [seeds] room for the values of an interval */
     int64_t ended; /* groups */
@@ -97,42 +96,64 @@ double seeds_width(const double *value, int64_t count)
 
 /* ---- cells ---- */
 
-int64_t cell_split(
-    const struct sweep *sweep, int64_t cell, const int64_t *axis, int64_t count, int64_t *index)
+bool axis_is_timescale(const struct axis *axis)
 {
-    int64_t number = 0, parts = 1;
+    return axis->param[0]->offset == offsetof(struct run, timescale);
+}
 
-    for (int64_t a = sweep->axis_count - 1; a >= 0; a--) {
-        int64_t length = sweep->axis[a].length, at = cell % length, i = 0;
-        cell /= length;
-        while (i < count && axis[i] != a)
-            i++;
-        if (i < count) {
-            index[i] = at;
-        } else {
-            number += parts * at;
-            parts *= length;
-        }
+void parts_make(
+    struct parts *parts, const struct sweep *sweep, const int64_t *axis, int64_t count, int64_t sorted)
+{
+    size_t cells = (size_t)sweep->cells;
+    int64_t *places[AXES_MAX] = {
+        NULL}; /* [length] of an axis inside parts: what its indices add to a place */
+
+    *parts = (struct parts){.size = 1, .cell = memory_new(cells, sizeof(*parts->cell))};
+    parts->at = memory_new(cells, sizeof(*parts->at));
+    for (int64_t i = count - 1; i >= 0; i--) {
+        const struct axis *along = &sweep->axis[axis[i]];
+        int64_t *order = memory_sorted(along->length, axis_compare, along), last = along->length - 1;
+        int64_t *place = places[axis[i]] = memory_new((size_t)along->length, sizeof(*place));
+        for (int64_t j = 0; j <= last; j++)
+            place[i < sorted ? order[axis_is_timescale(along) ? last - j : j] : j] = j * parts->size;
+        free(order);
+        parts->size *= along->length;
     }
-    return number;
+    parts->count = sweep->cells / parts->size;
+    for (int64_t cell = 0; cell < sweep->cells; cell++) {
+        int64_t at = 0, stride = parts->size, rest = cell;
+        for (int64_t a = sweep->axis_count - 1; a >= 0; a--) {
+            int64_t length = sweep->axis[a].length, index = rest % length;
+            rest /= length;
+            at += places[a] ? places[a][index] : stride * index;
+            stride *= places[a] ? 1 : length;
+        }
+        parts->at[cell] = at;
+        parts->cell[at] = cell;
+    }
+    for (int64_t i = 0; i < count; i++)
+        free(places[axis[i]]);
+}
+
+void parts_release(struct parts *parts)
+{
+    free(parts->cell);
+    free(parts->at);
 }
 
 /* The group of a cell, its place along the axis of differences and that of its seed among the seeds. */
 static struct group *group_of(const struct seeds *s, int64_t cell, int64_t *value, int64_t *seed)
 {
-    const struct refine_seeds *rule = &s->sweep->refine.seeds;
-    const int64_t axis[2] = {rule->axis, rule->difference};
-    int64_t index[2] = {0}, number = cell_split(s->sweep, cell, axis, 2, index);
+    int64_t at = s->parts.at[cell];
 
-    for (*seed = 0; s->order[*seed] != index[0]; ++*seed)
-        ;
-    *value = index[1];
-    return &s->group[number];
+    *value = at % s->values;
+    *seed = at % s->parts.size / s->values;
+    return &s->group[at / s->parts.size];
 }
 
 static int64_t cell_of(const struct seeds *s, const struct group *group, int64_t value, int64_t seed)
 {
-    return group->cell + value * s->value_stride + (s->order[seed] - s->order[0]) * s->seed_stride;
+    return s->parts.cell[(group - s->group) * s->parts.size + seed * s->values + value];
 }
 
 static enum seed_state state_of(const struct seeds *s, const struct group *group, int64_t value, int64_t seed)
@@ -140,15 +161,15 @@ static enum seed_state state_of(const struct seeds *s, const struct group *group
     return (enum seed_state)s->state[cell_of(s, group, value, seed)];
 }
 
-static bool ask(struct seeds *s, int64_t cell)
+static void ask(struct seeds *s, struct group *group, int64_t value, int64_t seed)
 {
-    bool asks = s->state[cell] == STATE_REST;
+    int64_t cell = cell_of(s, group, value, seed);
 
-    if (asks) {
+    if (s->state[cell] == STATE_REST) {
         s->state[cell] = STATE_ASKED;
+        group->open++;
         s->choose(s->context, CHOICE_TRAIN, cell);
     }
-    return asks || s->state[cell] == STATE_ASKED;
 }
 
 /* ---- decisions ---- */
@@ -193,12 +214,13 @@ static void set_left(struct seeds *s, struct group *group, double left)
 /* The cells of the group that were not asked for are left out. */
 static void end_group(struct seeds *s, struct group *group)
 {
+    const int64_t *cell = s->parts.cell + (group - s->group) * s->parts.size;
+
     set_left(s, group, 0);
-    group->ended = true;
     s->ended++;
-    for (int64_t i = 0; i < s->values * s->seeds; i++)
-        if (state_of(s, group, i % s->values, i / s->values) == STATE_REST)
-            s->choose(s->context, CHOICE_LEAVE, cell_of(s, group, i % s->values, i / s->values));
+    for (int64_t i = 0; i < s->parts.size; i++)
+        if (s->state[cell[i]] == STATE_REST)
+            s->choose(s->context, CHOICE_LEAVE, cell[i]);
 }
 
 /* Seeds that a cell will probably take: until its interval, which shrinks with their root, is narrow. */
@@ -214,12 +236,8 @@ static double seeds_expected(const struct seeds *s, const struct known *known, i
 static void go_on(struct seeds *s, struct group *group)
 {
     const struct refine_seeds *rule = &s->sweep->refine.seeds;
-    bool waits = false;
 
-    for (int64_t seed = 0; seed < group->used; seed++)
-        for (int64_t value = 0; value < s->values; value++)
-            waits = waits || state_of(s, group, value, seed) == STATE_ASKED;
-    while (!waits) {
+    while (group->open == 0) {
         int64_t used = group->used;
         int64_t next =
             used + s->sweep->refine.at_once < rule->most ? used + s->sweep->refine.at_once : rule->most;
@@ -231,8 +249,8 @@ static void go_on(struct seeds *s, struct group *group)
                 continue;
             for (int64_t seed = used; seed < next; seed++) {
                 if (value > 0)
-                    waits = ask(s, cell_of(s, group, 0, seed)) || waits;
-                waits = ask(s, cell_of(s, group, value, seed)) || waits;
+                    ask(s, group, 0, seed);
+                ask(s, group, value, seed);
             }
             int64_t runs = s->values > 1 && !wide ? 2 : 1; /* of a seed, with that of the first value */
             left += (double)runs * fmax(seeds_expected(s, &known, used) - (double)next, 0);
@@ -255,25 +273,18 @@ static void begin(struct seeds *s, struct group *group)
     set_left(s, group, (double)s->values * (double)(rule->most - rule->least) / 2);
     for (int64_t seed = 0; seed < rule->least; seed++)
         for (int64_t value = 0; value < s->values; value++)
-            ask(s, cell_of(s, group, value, seed));
+            ask(s, group, value, seed);
     go_on(s, group);
 }
 
-void seeds_begin_all(struct seeds *s)
+void seeds_searched(struct seeds *s, int64_t cell)
 {
-    for (int64_t i = 0; i < s->groups; i++)
-        begin(s, &s->group[i]);
-}
-
-void seeds_begin(struct seeds *s, int64_t cell)
-{
-    int64_t value, seed, other;
+    int64_t value, seed;
     struct group *group = group_of(s, cell, &value, &seed);
-    bool chosen = false;
 
-    for (int64_t i = 0; (other = seeds_cell(s, cell, i)) >= 0; i++)
-        chosen = chosen || (s->state[other] != STATE_REST && s->state[other] != STATE_SKIPPED);
-    if (chosen)
+    if (++group->searched < s->values * s->sweep->refine.seeds.least)
+        return;
+    if (group->chosen)
         begin(s, group);
     else
         end_group(s, group);
@@ -281,7 +292,12 @@ void seeds_begin(struct seeds *s, int64_t cell)
 
 void seeds_chosen(struct seeds *s, int64_t cell)
 {
+    int64_t value, seed;
+    struct group *group = group_of(s, cell, &value, &seed);
+
     s->state[cell] = STATE_ASKED;
+    group->open++;
+    group->chosen = true;
 }
 
 bool seeds_is_first(const struct seeds *s, int64_t cell)
@@ -292,16 +308,6 @@ bool seeds_is_first(const struct seeds *s, int64_t cell)
     return seed < s->sweep->refine.seeds.least;
 }
 
-int64_t seeds_cell(const struct seeds *s, int64_t cell, int64_t number)
-{
-    int64_t value, seed;
-    const struct group *group = group_of(s, cell, &value, &seed);
-
-    if (number >= s->values * s->sweep->refine.seeds.least)
-        return -1;
-    return cell_of(s, group, number % s->values, number / s->values);
-}
-
 int64_t seeds_peer(const struct seeds *s, int64_t cell, int64_t number)
 {
     int64_t value, seed;
@@ -310,29 +316,25 @@ int64_t seeds_peer(const struct seeds *s, int64_t cell, int64_t number)
     return number < s->sweep->refine.seeds.least ? cell_of(s, group, value, number) : -1;
 }
 
-bool seeds_note(struct seeds *s, int64_t cell, enum outcome outcome)
-{
-    if (s->state[cell] != STATE_ASKED)
-        return false;
-    s->state[cell] = outcome == OUTCOME_DIVERGED ? STATE_DIVERGED : STATE_LACKS;
-    if (outcome == OUTCOME_DONE &&
-        isfinite(s->reader->value(s->reader->context, cell, s->sweep->refine.seeds.variable)))
-        s->state[cell] = STATE_COUNTS;
-    return true;
-}
-
-void seeds_take(struct seeds *s, int64_t cell)
+void seeds_take(struct seeds *s, int64_t cell, enum outcome outcome)
 {
     int64_t value, seed;
     struct group *group = group_of(s, cell, &value, &seed);
 
-    if (group->used > 0 && !group->ended)
+    if (s->state[cell] != STATE_ASKED)
+        return;
+    s->state[cell] = outcome == OUTCOME_DIVERGED ? STATE_DIVERGED : STATE_LACKS;
+    if (outcome == OUTCOME_DONE &&
+        isfinite(s->reader->value(s->reader->context, cell, s->sweep->refine.seeds.variable)))
+        s->state[cell] = STATE_COUNTS;
+    group->open--;
+    if (group->used > 0)
         go_on(s, group);
 }
 
 double seeds_left(const struct seeds *s)
 {
-    return s->ended == s->groups ? 0 : s->left;
+    return s->ended == s->parts.count ? 0 : s->left;
 }
 
 enum side seeds_implied(const struct seeds *s, int64_t cell)
@@ -397,35 +399,23 @@ struct seeds *seeds_new(const struct sweep *sweep, const struct search_reader *r
     void (*choose)(void *context, enum choice_kind kind, int64_t cell), void *context)
 {
     const struct refine_seeds *rule = &sweep->refine.seeds;
-    const struct axis *axis = &sweep->axis[rule->axis];
+    const int64_t axis[2] = {rule->axis, rule->difference};
     struct seeds *s = memory_new(1, sizeof(*s));
-    size_t cells = (size_t)sweep->cells;
 
     *s = (struct seeds){.sweep = sweep,
         .reader = reader,
         .choose = choose,
         .context = context,
-        .seeds = axis->length,
         .values = rule->difference >= 0 ? sweep->axis[rule->difference].length : 1,
-        .seed_stride = 1,
-        .value_stride = 1};
-    for (int64_t a = sweep->axis_count - 1; a > rule->axis; a--)
-        s->seed_stride *= sweep->axis[a].length;
-    for (int64_t a = sweep->axis_count - 1; rule->difference >= 0 && a > rule->difference; a--)
-        s->value_stride *= sweep->axis[a].length;
-    s->order = memory_sorted(axis->length, axis_compare, axis);
-    s->groups = sweep->cells / (s->seeds * s->values);
-    s->group = memory_zero((size_t)s->groups, sizeof(*s->group));
-    s->state = memory_zero(cells, sizeof(*s->state));
-    s->value = memory_new((size_t)s->seeds, sizeof(*s->value));
-    for (int64_t cell = 0; cell < sweep->cells; cell++) {
-        int64_t value, seed;
-        struct group *group = group_of(s, cell, &value, &seed);
-        if (value == 0 && seed == 0)
-            group->cell = cell;
+        .state = memory_zero((size_t)sweep->cells, sizeof(*s->state)),
+        .value = memory_new((size_t)sweep->axis[rule->axis].length, sizeof(*s->value))};
+    parts_make(&s->parts, sweep, axis, rule->difference >= 0 ? 2 : 1, 1);
+    s->group = memory_zero((size_t)s->parts.count, sizeof(*s->group));
+    for (int64_t cell = 0; cell < sweep->cells; cell++)
         if (sweep_skips(sweep, cell))
             s->state[cell] = STATE_SKIPPED;
-    }
+    for (int64_t i = 0; sweep->refine.kind == REFINE_SEEDS && i < s->parts.count; i++)
+        begin(s, &s->group[i]);
     return s;
 }
 
@@ -433,7 +423,7 @@ void seeds_free(struct seeds *s)
 {
     if (!s)
         return;
-    free(s->order);
+    parts_release(&s->parts);
     free(s->group);
     free(s->state);
     free(s->value);
