@@ -32,15 +32,25 @@ static void forget(struct crossing *crossing)
     crossing->slow = 0;
 }
 
+/* Wants up to `most` runs, which divide the range between two others evenly. */
+static void want_evenly(const struct crossing *crossing, int64_t low, int64_t high, int64_t most)
+{
+    int64_t count = at_most(most, high - low - 1);
+
+    for (int64_t i = 1; i <= count; i++)
+        crossing->want(crossing->context, low + i * (high - low) / (count + 1));
+}
+
 void crossing_begin(struct crossing *crossing)
 {
-    int64_t length = crossing->length, count = length < crossing->at_once ? length : crossing->at_once;
+    int64_t length = crossing->length;
 
-    INVARIANT(length > 0 && count > 0, "a line of %lld runs, %lld", (long long)length, (long long)count);
+    INVARIANT(length > 0 && crossing->at_once > 0, "a line of %lld runs, %lld", (long long)length,
+        (long long)crossing->at_once);
     crossing->end = CROSSING_SEARCHES;
     forget(crossing);
-    for (int64_t i = 0; i < count; i++)
-        crossing->want(crossing->context, i * length / count);
+    crossing->want(crossing->context, 0);
+    want_evenly(crossing, 0, length, crossing->at_once - 1);
 }
 
 /* Wants `count` runs from `from` on, in steps of `step`, at distances 0, then up to `most` by equal factors.
@@ -64,25 +74,14 @@ static void want_around(
     int64_t nearest = lround(fmin(fmax(guess, (double)outward), (double)most)), count = crossing->at_once;
     int64_t above = guess > (double)nearest && nearest < most ? nearest + 1 : nearest;
     int64_t below = above - least, room = most - above + 1; /* runs on both sides */
-    int64_t up = (count + 1) / 2 < room ? (count + 1) / 2 : room;
-    int64_t down = count - up < below ? count - up : below;
+    int64_t down = at_most(count - at_most((count + 1) / 2, room), below);
 
     if (count == 1) {
         crossing->want(crossing->context, nearest);
         return;
     }
-    up = count - down < room ? count - down : room;
-    want_away(crossing, above, 1, most - above, up);
+    want_away(crossing, above, 1, most - above, at_most(count - down, room));
     want_away(crossing, above - 1, -1, below - 1, down);
-}
-
-/* Wants runs that divide the range between two others evenly. */
-static void want_evenly(const struct crossing *crossing, int64_t low, int64_t high)
-{
-    int64_t room = high - low - 1, count = crossing->at_once < room ? crossing->at_once : room;
-
-    for (int64_t i = 1; i <= count; i++)
-        crossing->want(crossing->context, low + i * (high - low) / (count + 1));
 }
 
 /* No run on another side is known: the guess, but at least a step that doubles each time. */
@@ -91,27 +90,14 @@ static void choose_outward(struct crossing *crossing, double guess)
     int64_t last = crossing->length - 1, low = crossing->low;
 
     if (isnan(guess)) {
-        int64_t count = crossing->at_once < last - low ? crossing->at_once : last - low;
-        for (int64_t i = 1; i <= count; i++)
-            crossing->want(crossing->context, low + i * (last - low) / count);
+        want_evenly(crossing, low, last, crossing->at_once - 1);
+        crossing->want(crossing->context, last);
         return;
     }
-    int64_t outward = low + crossing->stride < last ? low + crossing->stride : last;
+    int64_t outward = at_most(low + crossing->stride, last);
     if (crossing->before >= 0) /* the first guess may well be right to the nearest run */
         crossing->stride *= 2;
     want_around(crossing, guess, low + 1, last, outward);
-}
-
-static void choose_inside(struct crossing *crossing, double guess)
-{
-    int64_t low = crossing->low, high = crossing->high;
-
-    if (guess > (double)(low - 1) && guess < (double)(high + 1) && crossing->slow < SLOW_MOST) {
-        want_around(crossing, guess, low + 1, high - 1, low + 1);
-        return;
-    }
-    crossing->slow = 0;
-    want_evenly(crossing, low, high);
 }
 
 /* The new range is where the runs of the round, which are inside of the old one, last change their side. */
@@ -203,15 +189,22 @@ void crossing_take(struct crossing *crossing, crossing_guess *guess)
     while (
         is_found(crossing) && (is_diverged(crossing, crossing->low) || is_diverged(crossing, crossing->high)))
         go_on(crossing);
-    bool at_end = crossing->low == crossing->length - 1;
+    int64_t low = crossing->low, high = crossing->high;
+    bool open = high == crossing->length, at_end = low == crossing->length - 1;
     if (is_found(crossing) || at_end) {
         crossing->end = at_end && crossing->divergence < 0 ? CROSSING_SAME : CROSSING_FOUND;
         if (at_end && crossing->divergence >= 0)
             take_divergence(crossing);
-    } else if (crossing->high == crossing->length) {
-        choose_outward(crossing, guess(crossing->context, crossing->low, crossing->before));
+        return;
+    }
+    double place = guess(crossing->context, low, open ? crossing->before : high);
+    if (open) {
+        choose_outward(crossing, place);
+    } else if (place > (double)(low - 1) && place < (double)(high + 1) && crossing->slow < SLOW_MOST) {
+        want_around(crossing, place, low + 1, high - 1, low + 1);
     } else {
-        choose_inside(crossing, guess(crossing->context, crossing->low, crossing->high));
+        crossing->slow = 0;
+        want_evenly(crossing, low, high, crossing->at_once);
     }
 }
 

@@ -13,11 +13,6 @@ struct square {
     int64_t low[2], high[2];
 };
 
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The next run of a pass after `from`: every step-th, and the last of the square. */
 static int64_t next_of_pass(int64_t from, int64_t step, int64_t high)
 {

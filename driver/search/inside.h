@@ -6,6 +6,11 @@
 
 #include "driver/search/search.h"
 
+static inline int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 enum crossing_end {
     CROSSING_SEARCHES,
     CROSSING_FOUND, /* runs `low` and `high` are on different sides, and neighbours, or only runs that

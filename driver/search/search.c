@@ -382,10 +382,9 @@ struct search *search_new(const struct sweep *sweep, const struct search_reader 
     size_t cells = (size_t)sweep->cells;
 
     *s = (struct search){.sweep = sweep, .refine = &sweep->refine, .reader = *reader};
-    for (int i = 0; i < 2; i++) {
-        s->curve[i].square = memory_new((size_t)steps, sizeof(double));
-        s->curve[i].time = memory_new((size_t)steps, sizeof(double));
-    }
+    double *room = memory_new(4 * (size_t)steps, sizeof(*room));
+    s->curve[0] = (struct norm_curve){.square = room, .time = room + steps};
+    s->curve[1] = (struct norm_curve){.square = room + 2 * steps, .time = room + 3 * steps};
     s->queue = memory_new(cells, sizeof(*s->queue));
     s->side = memory_zero(cells, sizeof(*s->side));
     s->wanted = memory_zero(cells, sizeof(*s->wanted));
@@ -404,10 +403,7 @@ void search_free(struct search *s)
 {
     if (!s)
         return;
-    for (int i = 0; i < 2; i++) {
-        free(s->curve[i].square);
-        free(s->curve[i].time);
-    }
+    free(s->curve[0].square);
     parts_release(&s->parts);
     free(s->region);
     free(s->queue);

@@ -18,7 +18,6 @@
 enum { HALVINGS = 60 };
 
 #define COVERED 0.95
-#define PI 3.14159265358979323846
 
 enum seed_state {
     STATE_REST, /* not asked for */
@@ -64,12 +63,12 @@ static double share_within(double angle, int64_t freedom)
         term *= (double)(k - 1) / (double)k * c * c;
         sum += term;
     }
-    return odd ? 2 / PI * (angle + sin(angle) * sum) : sin(angle) * sum;
+    return odd ? 2 / M_PI * (angle + sin(angle) * sum) : sin(angle) * sum;
 }
 
 double seeds_student(int64_t freedom)
 {
-    double low = 0, high = PI / 2;
+    double low = 0, high = M_PI / 2;
 
     for (int i = 0; i < HALVINGS; i++) {
         double middle = (low + high) / 2;
@@ -141,14 +140,14 @@ void parts_release(struct parts *parts)
     free(parts->at);
 }
 
-/* The group of a cell, its place along the axis of differences and that of its seed among the seeds. */
-static struct group *group_of(const struct seeds *s, int64_t cell, int64_t *value, int64_t *seed)
+static struct group *group_of(const struct seeds *s, int64_t cell)
 {
-    int64_t at = s->parts.at[cell];
+    return &s->group[s->parts.at[cell] / s->parts.size];
+}
 
-    *value = at % s->values;
-    *seed = at % s->parts.size / s->values;
-    return &s->group[at / s->parts.size];
+static int64_t value_of(const struct seeds *s, int64_t cell)
+{
+    return s->parts.at[cell] % s->values;
 }
 
 static int64_t cell_of(const struct seeds *s, const struct group *group, int64_t value, int64_t seed)
@@ -239,8 +238,7 @@ static void go_on(struct seeds *s, struct group *group)
 
     while (group->open == 0) {
         int64_t used = group->used;
-        int64_t next =
-            used + s->sweep->refine.at_once < rule->most ? used + s->sweep->refine.at_once : rule->most;
+        int64_t next = at_most(used + s->sweep->refine.at_once, rule->most);
         bool wide = false;
         double left = 0;
         for (int64_t value = s->values > 1 ? 1 : 0; value < s->values; value++) {
@@ -279,8 +277,7 @@ static void begin(struct seeds *s, struct group *group)
 
 void seeds_searched(struct seeds *s, int64_t cell)
 {
-    int64_t value, seed;
-    struct group *group = group_of(s, cell, &value, &seed);
+    struct group *group = group_of(s, cell);
 
     if (++group->searched < s->values * s->sweep->refine.seeds.least)
         return;
@@ -292,8 +289,7 @@ void seeds_searched(struct seeds *s, int64_t cell)
 
 void seeds_chosen(struct seeds *s, int64_t cell)
 {
-    int64_t value, seed;
-    struct group *group = group_of(s, cell, &value, &seed);
+    struct group *group = group_of(s, cell);
 
     s->state[cell] = STATE_ASKED;
     group->open++;
@@ -302,24 +298,19 @@ void seeds_chosen(struct seeds *s, int64_t cell)
 
 bool seeds_is_first(const struct seeds *s, int64_t cell)
 {
-    int64_t value, seed;
-
-    group_of(s, cell, &value, &seed);
-    return seed < s->sweep->refine.seeds.least;
+    return s->parts.at[cell] % s->parts.size < s->values * s->sweep->refine.seeds.least;
 }
 
 int64_t seeds_peer(const struct seeds *s, int64_t cell, int64_t number)
 {
-    int64_t value, seed;
-    const struct group *group = group_of(s, cell, &value, &seed);
-
-    return number < s->sweep->refine.seeds.least ? cell_of(s, group, value, number) : -1;
+    if (number >= s->sweep->refine.seeds.least)
+        return -1;
+    return cell_of(s, group_of(s, cell), value_of(s, cell), number);
 }
 
 void seeds_take(struct seeds *s, int64_t cell, enum outcome outcome)
 {
-    int64_t value, seed;
-    struct group *group = group_of(s, cell, &value, &seed);
+    struct group *group = group_of(s, cell);
 
     if (s->state[cell] != STATE_ASKED)
         return;
@@ -340,14 +331,13 @@ double seeds_left(const struct seeds *s)
 enum side seeds_implied(const struct seeds *s, int64_t cell)
 {
     const struct refine *refine = &s->sweep->refine;
-    int64_t value, seed;
-    const struct group *group = group_of(s, cell, &value, &seed);
+    const struct group *group = group_of(s, cell);
     enum side found = SIDE_NONE;
 
     if (group->used == 0)
         return SIDE_OPEN;
-    for (seed = 0; seed < group->used; seed++) {
-        int64_t other = cell_of(s, group, value, seed);
+    for (int64_t seed = 0; seed < group->used; seed++) {
+        int64_t other = cell_of(s, group, value_of(s, cell), seed);
         enum side side = SIDE_NONE;
         if (s->state[other] == STATE_DIVERGED)
             side = SIDE_DIVERGED;
@@ -366,19 +356,19 @@ bool seeds_reason(const struct seeds *s, int64_t cell, struct string *why)
     const struct refine_seeds *rule = &s->sweep->refine.seeds;
     const char *variable = metric_table[rule->variable].name;
     char what[LABEL_SIZE];
-    int64_t value, seed, first;
-    const struct group *group = group_of(s, cell, &value, &seed);
+    const struct group *group = group_of(s, cell);
+    int64_t value = value_of(s, cell);
 
+    if (group->used == 0 && seeds_is_first(s, cell))
+        return false;
     if (group->used == 0) {
-        if (seed >= rule->least)
-            string_format(
-                why, "not needed: no search of the first %lld seeds came here", (long long)rule->least);
-        return seed >= rule->least;
+        string_format(why, "not needed: no search of the first %lld seeds came here", (long long)rule->least);
+        return true;
     }
-    struct known known = look(s, group, value);
-    for (first = value; s->values > 1 && first == 0 && ++value < s->values;) { /* the widest one */
-        const struct known other = look(s, group, value);
-        known = value == 1 || other.width > known.width ? other : known;
+    struct known known = look(s, group, value == 0 && s->values > 1 ? 1 : value);
+    for (int64_t i = 2; value == 0 && i < s->values; i++) { /* the widest difference from this value */
+        const struct known other = look(s, group, i);
+        known = other.width > known.width ? other : known;
     }
     snprintf(what, sizeof(what), "%s%s%s%s", s->values > 1 ? "the difference of " : "", variable,
         s->values > 1 ? " along " : "", s->values > 1 ? s->sweep->axis[rule->difference].name : "");
