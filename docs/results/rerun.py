@@ -66,6 +66,7 @@ def rerun(name, arguments):
         print(f"{name}: not trained: normsweep ended with {error.returncode}; see the log", flush=True)
         return 1
     datasets = {key: open_sweep(output) for key, output in outputs.items()}
+    study.folder = arguments.text  # for what a study reads of the texts themselves
     minutes = sum(spent(output) for output in outputs.values() if output.parent != HERE) / 60
     found = [*study.numbers(**datasets), number("core-minutes", minutes, minutes, minutes, NOT_COMPARED)]
     table = HERE / f"{name}.csv"

@@ -157,11 +157,13 @@ def last(dataset):
         places = list(runs.combinations(dataset, [axis for axis in (PLACE,) if axis in runs.axes_of(dataset)]))
         figure, panels = look.sheet(*look.crowd(len(shown)), height=2.4, sharex=True, sharey=True)
         found, theory = gradient_slopes(without_single(dataset), TENSOR), False
+        has_room = look.panel_width(look.crowd(len(shown))[1]) > look.em(1.4)  # for errors in the legend of a panel
         for axes, at in zip(panels.ravel(), shown):
             for i, place in enumerate(places):
                 colour = colours.place(PLACE, str(dataset[PLACE].values[place[PLACE]]), i) if place else 0
                 style = {key: value for key, value in colours.marked(colour).items() if key != "linestyle"}
-                theory = draw_last(axes, found.isel(at | place), style, runs.text(dataset, place) or TENSOR) or theory
+                name = runs.text(dataset, place) or TENSOR
+                theory = draw_last(axes, found.isel(at | place), style, name, has_room) or theory
             dress_last(axes, dataset, look.title(runs.text(dataset, at), look.crowd(len(shown))[1]))
         handles = [Line2D([], [], label="theory", **THEORY)] * theory
         look.name_axes(panels, len(shown), look.with_unit("number of layers"),
@@ -169,12 +171,12 @@ def last(dataset):
         look.clear_rest(panels, len(shown))
         notes = [runs.counted(dataset, "mean_gradient_norm"), runs.left_out(dataset, shown, combinations),
                  of_seeds(dataset, "Points: geometric mean over seeds, with its standard error."),
-                 "Numbers: the exponent of the number of layers, and its standard error."]
+                 f"Numbers: the exponent of the number of layers{', and its standard error' * has_room}."]
         return finished("gradients-last", f"The norm of the averaged gradient of {TENSOR} in the last layer, before "
                         "training, over the number of layers.", figure, dataset, handles, notes)
 
 
-def draw_last(axes, found, style, name):
+def draw_last(axes, found, style, name, has_room):
     """Draws the points of one place of the norm, and the theory's line through their middle; True if there is one."""
     found = found.sortby(DEPTH)
     found = found.isel({DEPTH: np.flatnonzero(np.isfinite(found["last"].values))})
@@ -183,7 +185,7 @@ def draw_last(axes, found, style, name):
     depths, norms = found[DEPTH].values.astype(float), found["last"].values
     errors = np.nan_to_num(found.last_error.values)
     label = f"{name}: {signed(found.slope.item(), 2)}" if np.isfinite(found.slope) else name
-    if np.isfinite(found.slope_error):
+    if np.isfinite(found.slope_error) and has_room:
         label += f" ± {found.slope_error.item():.2f}"
     axes.errorbar(depths, norms, norms * errors, linewidth=1.1, capsize=2, label=label, **style)
     if not np.isfinite(found.theory) or not look.shows("theory"):
