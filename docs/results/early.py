@@ -1,4 +1,4 @@
-"""Does ending runs early, by stop_when: phase, change a phase, and how much does it save? Whole grids, trained twice."""
+"""Does `stop_when: phase` change the phase of a run, and how much does it save? Whole grids, trained twice."""
 
 from study import count, number, small
 

@@ -26,8 +26,8 @@ def numbers(small):
         stuck = (np.abs(loss - runs.unigram_loss) < 0.05) & steep
         for words, where in ("", steep), (", and end within 0.05 of the unigram level", stuck):
             found = where.sum().item()
-            yield number(f"networks with an angle exponent below -0.35{words}, {placement}", found, found - 3, found + 3,
-                         "± 3 networks")
+            yield number(f"networks with an angle exponent below -0.35{words}, {placement}", found, max(found - 3, 0),
+                         found + 3, "± 3 networks")
         if steep.any():
             yield about(f"least loss of these, {placement}", loss.where(steep).min())
         small_scales = loss.isel(init_scale=-1, residual_scale=-1)
