@@ -19,7 +19,6 @@
 #include "model/core/check.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 enum { SLOW_MOST = 2 };
 
@@ -53,8 +52,7 @@ void crossing_begin(struct crossing *crossing)
     want_evenly(crossing, 0, length, crossing->at_once - 1);
 }
 
-/* Wants `count` runs from `from` on, in steps of `step`, at distances 0, then up to `most` by equal factors.
- */
+/* Wants `count` runs `step` times 0 and more away from `from`, at distances up to `most` by equal factors. */
 static void want_away(
     const struct crossing *crossing, int64_t from, int64_t step, int64_t most, int64_t count)
 {
@@ -117,10 +115,9 @@ static void narrow(struct crossing *crossing)
             crossing->high = run;
         }
     }
-    if (open) /* the first end of the range: not slow */
-        crossing->slow = 0;
-    else
-        crossing->slow = 2 * (crossing->high - crossing->low) > range ? crossing->slow + 1 : 0;
+    /* The first end of the range is not slow. */
+    bool halved = 2 * (crossing->high - crossing->low) <= range;
+    crossing->slow = open || halved ? 0 : crossing->slow + 1;
 }
 
 static bool is_found(const struct crossing *crossing)

@@ -1,7 +1,8 @@
 /*
- * The search in a plane: a coarse pass first; then each run that ends halves the squares around it whose
- * corners have ended and that hold runs on different sides, down to neighbours. Which runs are wanted in the
- * end does not depend on the order of results.
+ * The search in a plane. A coarse pass trains every N-th run of both axes, and the last ones. Each run that
+ * ends then halves the squares around it whose corners have ended and that hold runs on different sides, down
+ * to neighbours. A run on an edge belongs to the squares on both sides of it, so the search follows a
+ * boundary from square to square. Which runs are wanted in the end does not depend on the order of results.
  */
 #include "driver/search/inside.h"
 #include "model/core/check.h"
@@ -25,10 +26,8 @@ static void want_pass(const struct halving *h, const struct square *square, int6
     for (int64_t i = square->low[0]; i <= square->high[0]; i = next_of_pass(i, step, square->high[0]))
         for (int64_t j = square->low[1]; j <= square->high[1]; j = next_of_pass(j, step, square->high[1])) {
             int64_t place = i * h->length[1] + j;
-            if (h->wanted[place] || h->side[place] == SIDE_NONE)
-                continue;
-            h->wanted[place] = true;
-            h->want(h->context, place);
+            if (h->side[place] == SIDE_OPEN)
+                h->want(h->context, place);
         }
 }
 
@@ -43,7 +42,7 @@ static enum side side_of_corners(const struct halving *h, const struct square *s
         int64_t row = corner & 1 ? square->high[0] : square->low[0];
         int64_t column = corner & 2 ? square->high[1] : square->low[1];
         enum side side = (enum side)h->side[row * h->length[1] + column];
-        if (side == SIDE_OPEN)
+        if (side <= SIDE_WANTED)
             return SIDE_OPEN;
         agree = agree && (side == SIDE_NONE || found == SIDE_NONE || side == found);
         found = side == SIDE_NONE ? found : side;
@@ -59,7 +58,7 @@ static bool is_mixed(const struct halving *h, const struct square *square)
     for (int64_t i = square->low[0]; i <= square->high[0]; i++)
         for (int64_t j = square->low[1]; j <= square->high[1]; j++) {
             enum side side = (enum side)h->side[i * h->length[1] + j];
-            if (side == SIDE_OPEN || side == SIDE_NONE || side == found)
+            if (side <= SIDE_NONE || side == found)
                 continue;
             if (found != SIDE_NONE)
                 return true;

@@ -54,23 +54,17 @@ enum side crossing_implied(const struct crossing *crossing, int64_t run);
 /* Roughly how many runs a search along such a line takes. */
 double crossing_expected(int64_t length, int64_t at_once);
 
-/*
- * A search in a rectangle of runs for all neighbours on different sides. A coarse pass trains every N-th run
- * of both axes, and the last ones. A square of the coarse pass in which two runs differ is then trained at
- * half the step, and so on, down to neighbours. A run on an edge belongs to the squares on both sides of it,
- * so the search follows a boundary from square to square. It does not find a finer structure inside a square
- * whose runs all agree. Which runs it trains follows from the results alone, in whatever order they come.
- */
+/* A search in a rectangle of runs for all neighbours on different sides. It does not find a finer structure
+ * inside a square of its coarse pass whose runs all agree. */
 struct halving {
     int64_t length[2]; /* runs along the two axes; 1: there is no second axis */
     int64_t coarse; /* runs between those of the coarse pass; a power of 2 */
-    signed char *side; /* [length[0]][length[1]] enum side. Borrowed */
-    bool *wanted; /* [length[0]][length[1]] trained, or to be. Borrowed */
-    void (*want)(void *context, int64_t place); /* called for each newly wanted run, by its place in them */
+    const signed char *side; /* [length[0]][length[1]] enum side. Borrowed */
+    void (*want)(void *context, int64_t place); /* called for each run to train; makes its side SIDE_WANTED */
     void *context;
 };
 
-/* Wants the coarse pass. `side` has SIDE_NONE where there is no run, else SIDE_OPEN; `wanted` is false. */
+/* Wants the coarse pass. `side` has SIDE_NONE where there is no run, else SIDE_OPEN. */
 void halving_begin(const struct halving *halving);
 
 /* The side of the run at `place` is now known; wants what follows from it. */
@@ -118,8 +112,7 @@ bool axis_is_timescale(const struct axis *axis);
 /* t such that Student's distribution is within it of 0 with a probability of 95 %. */
 double seeds_student(int64_t freedom);
 
-/* The whole width of the 95 % interval of the mean of which these are a sample; infinite for fewer than two.
- */
+/* The whole width of the 95 % interval of the mean of this sample; infinite for fewer than two values. */
 double seeds_width(const double *value, int64_t count);
 
 /* The seeds of a sweep whose `refine` has `seeds`: opaque. */
@@ -134,8 +127,7 @@ void seeds_free(struct seeds *seeds); /* takes NULL */
 /* Does the cell have one of the first seeds, with which boundaries are searched for? */
 bool seeds_is_first(const struct seeds *seeds, int64_t cell);
 
-/* The cell that differs from this one in its seed alone and has one of the first seeds, by number; -1: no
- * more. */
+/* The cell that differs from this one in its seed alone, with the first seed of this number; -1: no more. */
 int64_t seeds_peer(const struct seeds *seeds, int64_t cell, int64_t number);
 
 /* A search has chosen the cell. */

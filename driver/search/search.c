@@ -9,20 +9,20 @@
  * get seeds like those of a sweep without a search (seeds.c), and the others are left out.
  */
 #include "driver/search/inside.h"
-#include "driver/sweep/sweep.h"
 #include "driver/text/text.h"
 #include "model/core/check.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Searches of several seeds together come to so many times the cells of one. */
 #define SEEDS_APART 1.5
 
 struct region {
+    struct search *search;
+    int64_t *cell; /* [parts.size] by place; in a line, skipped cells come behind the others */
+    signed char *side; /* [parts.size] enum side */
     int64_t chosen, open; /* runs that were chosen, and those among them that have not ended */
     struct crossing crossing; /* REFINE_LINES: of the cells that are not skipped */
     struct halving halving; /* REFINE_CELLS */
@@ -33,14 +33,12 @@ struct search {
     const struct refine *refine;
     struct search_reader reader;
     struct norm_curve curve[2]; /* room for the runs that a guess is made from */
-    struct parts parts; /* the regions; in a line, skipped cells come behind the others */
+    struct parts parts; /* the regions */
     struct region *region; /* [parts.count] */
-    signed char *side; /* [parts.count][parts.size] enum side */
-    bool *wanted; /* [parts.count][parts.size] */
+    signed char *side; /* [parts.count][parts.size] */
     int64_t *queue; /* [cells] each once: those to train from the front on, those to leave from the back on */
     int64_t train, trained; /* cells that were put at the front, and taken from there */
     int64_t leave, left_out; /* the same of the back */
-    int64_t asked; /* the region under way: of a choice or a guess */
     int64_t searching; /* regions that have begun and not ended */
     double left; /* a sum of roundings */
     struct seeds *seeds; /* NULL: all */
@@ -56,93 +54,91 @@ static void put(void *context, enum choice_kind kind, int64_t cell)
     s->queue[kind == CHOICE_TRAIN ? s->train++ : s->sweep->cells - ++s->leave] = cell;
 }
 
-/* Wants a run of the region under way. */
 static void choose(void *context, int64_t place)
 {
-    struct search *s = context;
-    int64_t at = s->asked * s->parts.size + place;
+    struct region *region = context;
+    struct search *s = region->search;
 
-    s->wanted[at] = true;
-    put(s, CHOICE_TRAIN, s->parts.cell[at]);
+    region->side[place] = SIDE_WANTED;
+    region->chosen++;
+    region->open++;
+    put(s, CHOICE_TRAIN, region->cell[place]);
     if (s->seeds)
-        seeds_chosen(s->seeds, s->parts.cell[at]);
-    s->region[s->asked].chosen++;
-    s->region[s->asked].open++;
+        seeds_chosen(s->seeds, region->cell[place]);
 }
 
 /* Runs that a region, which has made its first choices, will still choose. */
-static double region_left(const struct search *s, const struct region *region)
+static double region_left(const struct region *region)
 {
-    double runs = s->refine->kind == REFINE_LINES
-                      ? crossing_expected(region->crossing.length, s->refine->at_once)
-                      : halving_expected(region->halving.length, s->refine->coarse);
+    const struct refine *refine = region->search->refine;
+    double runs = refine->kind == REFINE_LINES ? crossing_expected(region->crossing.length, refine->at_once)
+                                               : halving_expected(region->halving.length, refine->coarse);
 
     return region->open == 0 ? 0 : fmax(runs - (double)region->chosen, 0);
 }
 
 /* Leaves out the cells that the search has not chosen; with seeds, those of some cells may begin. */
-static void end_region(struct search *s, int64_t number)
+static void end_region(const struct region *region)
 {
+    struct search *s = region->search;
+
     s->searching--;
-    for (int64_t at = number * s->parts.size; at < (number + 1) * s->parts.size; at++)
+    for (int64_t i = 0; i < s->parts.size; i++)
         if (s->seeds)
-            seeds_searched(s->seeds, s->parts.cell[at]);
-        else if (s->side[at] == SIDE_OPEN)
-            put(s, CHOICE_LEAVE, s->parts.cell[at]);
+            seeds_searched(s->seeds, region->cell[i]);
+        else if (region->side[i] == SIDE_OPEN)
+            put(s, CHOICE_LEAVE, region->cell[i]);
 }
 
-static void begin_region(struct search *s, int64_t number)
+static void begin_region(struct search *s, struct region *region)
 {
     const struct refine *refine = s->refine;
-    struct region *region = &s->region[number];
-    int64_t first = number * s->parts.size, *cell = s->parts.cell + first, length = 0;
+    int64_t first = (region - s->region) * s->parts.size, length = 0;
 
+    *region = (struct region){.search = s, .cell = s->parts.cell + first, .side = s->side + first};
     for (int64_t i = 0; refine->kind == REFINE_LINES && i < s->parts.size; i++) {
-        int64_t here = cell[i];
+        int64_t here = region->cell[i];
         if (!sweep_skips(s->sweep, here)) { /* those on both sides of skipped cells become neighbours */
-            cell[i] = cell[length];
-            cell[length++] = here;
+            region->cell[i] = region->cell[length];
+            region->cell[length++] = here;
         }
     }
     for (int64_t i = 0; i < s->parts.size; i++) {
-        s->parts.at[cell[i]] = first + i;
-        s->side[first + i] = sweep_skips(s->sweep, cell[i]) ? SIDE_NONE : SIDE_OPEN;
+        s->parts.at[region->cell[i]] = first + i;
+        region->side[i] = sweep_skips(s->sweep, region->cell[i]) ? SIDE_NONE : SIDE_OPEN;
     }
-    s->asked = number;
     s->searching++;
     if (refine->kind == REFINE_CELLS) {
-        const struct axis *axis = s->sweep->axis;
-        region->halving = (struct halving){.length = {axis[refine->axis[0]].length,
-                                               refine->axis_count > 1 ? axis[refine->axis[1]].length : 1},
+        int64_t rows = s->sweep->axis[refine->axis[0]].length;
+        region->halving = (struct halving){.length = {rows, s->parts.size / rows},
             .coarse = refine->coarse,
-            .side = s->side + first,
-            .wanted = s->wanted + first,
+            .side = region->side,
             .want = choose,
-            .context = s};
+            .context = region};
         halving_begin(&region->halving);
     } else if (length > 0) {
         region->crossing = (struct crossing){.length = length,
             .at_once = refine->at_once,
-            .side = s->side + first,
+            .side = region->side,
             .want = choose,
-            .context = s};
+            .context = region};
         crossing_begin(&region->crossing);
     }
     if (region->open == 0)
-        end_region(s, number);
-    s->left += region_left(s, region);
+        end_region(region);
+    s->left += region_left(region);
 }
 
 /* ---- guesses ---- */
 
 /* The place of a decay between those of the line's runs, by its logarithm where they have one. */
-static double place_of_decay(const struct search *s, const int64_t *cell, int64_t length, double wanted)
+static double place_of_decay(const struct region *line, double wanted)
 {
     double before = 0;
     struct run run;
 
-    for (int64_t i = 0; i < length; i++) {
-        sweep_cell(s->sweep, cell[i], &run);
+    for (int64_t i = 0; i < line->crossing.length; i++) {
+        sweep_cell(line->search->sweep, line->cell[i], &run);
         double value = run.weight_decay;
         if (value >= wanted) {
             double share = before > 0 ? log(wanted / before) / log(value / before) : wanted / value;
@@ -150,47 +146,47 @@ static double place_of_decay(const struct search *s, const int64_t *cell, int64_
         }
         before = value;
     }
-    return (double)length;
+    return (double)line->crossing.length;
 }
 
-/* Is the run at a place of the line under way done? A diverged one has norms of its first steps alone. */
-static bool is_done(const struct search *s, int64_t place)
+/* Is the run at a place of a line done? A diverged one has norms of its first steps alone. */
+static bool is_done(const struct region *line, int64_t place)
 {
-    enum side side = place < 0 ? SIDE_NONE : (enum side)s->side[s->asked * s->parts.size + place];
-
-    return side == SIDE_ABOVE || side == SIDE_BELOW;
+    return place >= 0 && (line->side[place] == SIDE_ABOVE || line->side[place] == SIDE_BELOW);
 }
 
 /* From the norms of one or two runs at different decays. */
-static double guess_by_norms(struct search *s, const int64_t *cell, int64_t length, int64_t a, int64_t b)
+static double guess_by_norms(const struct region *line, int64_t a, int64_t b)
 {
+    struct search *s = line->search;
     struct norm_curve *first = &s->curve[0], *second = &s->curve[1];
     const struct search_reader *reader = &s->reader;
-
-    if (!is_done(s, a) || !reader->norm_curve(reader->context, cell[a], first))
-        return NAN;
-    bool two = is_done(s, b) && reader->norm_curve(reader->context, cell[b], second) && !second->early &&
-               first->count == second->count;
-    double decay = prediction_boundary(first, two ? second : NULL, s->refine->at * s->refine->at);
     struct run run;
-    sweep_cell(s->sweep, cell[length - 1], &run); /* the largest decay: it is above 0 if any is */
-    return isnan(decay) ? NAN : place_of_decay(s, cell, length, decay / run_even_decay_factor(&run));
+
+    if (!is_done(line, a) || !reader->norm_curve(reader->context, line->cell[a], first))
+        return NAN;
+    bool two = is_done(line, b) && reader->norm_curve(reader->context, line->cell[b], second) &&
+               !second->early && first->count == second->count;
+    double decay = prediction_boundary(first, two ? second : NULL, s->refine->at * s->refine->at);
+    /* The largest decay is above 0 if any is. */
+    sweep_cell(s->sweep, line->cell[line->crossing.length - 1], &run);
+    return isnan(decay) ? NAN : place_of_decay(line, decay / run_even_decay_factor(&run));
 }
 
-/* Where a straight line through the values at both ends of the known range crosses; a growth has logarithms.
- */
-static double guess_by_values(const struct search *s, const int64_t *cell, int64_t a, int64_t b)
+/* Where a straight line through the values at both ends of the known range crosses; growths in logarithms. */
+static double guess_by_values(const struct region *line, int64_t a, int64_t b)
 {
-    const struct search_reader *reader = &s->reader;
-    bool ratio = nature_table[metric_table[s->refine->variable].nature].geometric && s->refine->at > 0;
+    const struct search_reader *reader = &line->search->reader;
+    const struct refine *refine = line->search->refine;
+    bool ratio = nature_table[metric_table[refine->variable].nature].geometric && refine->at > 0;
     double end[2];
 
     /* A straight line that was far off once may be so again: then the middle is taken. */
-    if (s->region[s->asked].crossing.slow > 0 || b <= a || !is_done(s, a) || !is_done(s, b))
+    if (line->crossing.slow > 0 || b <= a || !is_done(line, a) || !is_done(line, b))
         return NAN;
     for (int i = 0; i < 2; i++) {
-        double value = reader->value(reader->context, cell[i ? b : a], s->refine->variable);
-        end[i] = ratio ? log(value / s->refine->at) : value - s->refine->at;
+        double value = reader->value(reader->context, line->cell[i ? b : a], refine->variable);
+        end[i] = ratio ? log(value / refine->at) : value - refine->at;
     }
     double place = (double)a + (double)(b - a) * end[0] / (end[0] - end[1]);
     return isfinite(place) ? place : NAN;
@@ -198,16 +194,13 @@ static double guess_by_values(const struct search *s, const int64_t *cell, int64
 
 static double on_guess(void *context, int64_t a, int64_t b)
 {
-    struct search *s = context;
-    const int64_t *cell = s->parts.cell + s->asked * s->parts.size;
-    int64_t length = s->region[s->asked].crossing.length;
-    const struct axis *along = &s->sweep->axis[s->refine->axis[0]];
+    const struct region *line = context;
+    const struct refine *refine = line->search->refine;
+    const struct axis *along = &line->search->sweep->axis[refine->axis[0]];
     bool decay = along->param[0] == param_find("weight_decay") || axis_is_timescale(along);
-    double place = NAN;
+    double place = refine->variable == METRIC_norm_growth && decay ? guess_by_norms(line, a, b) : NAN;
 
-    if (s->refine->variable == METRIC_norm_growth && decay)
-        place = guess_by_norms(s, cell, length, a, b);
-    return isnan(place) ? guess_by_values(s, cell, a, b) : place;
+    return isnan(place) ? guess_by_values(line, a, b) : place;
 }
 
 /* ---- the search ---- */
@@ -230,19 +223,18 @@ void search_take(struct search *s, int64_t cell, enum outcome outcome)
         return;
     int64_t at = s->parts.at[cell];
     struct region *region = &s->region[at / s->parts.size];
-    if (!s->wanted[at] || s->side[at] != SIDE_OPEN)
+    if (s->side[at] != SIDE_WANTED)
         return;
+    double left = region_left(region);
     s->side[at] = (signed char)side_of(s, cell, outcome);
-    s->asked = at / s->parts.size;
-    double left = region_left(s, region);
     region->open--;
     if (s->refine->kind == REFINE_CELLS)
         halving_take(&region->halving, at % s->parts.size);
     else if (region->open == 0)
         crossing_take(&region->crossing, on_guess);
     if (region->open == 0)
-        end_region(s, s->asked);
-    s->left += region_left(s, region) - left;
+        end_region(region);
+    s->left += region_left(region) - left;
 }
 
 /* The side of a run that the search for a boundary has not chosen, by the runs around it. */
@@ -303,11 +295,9 @@ double search_expected(const struct sweep *sweep)
         length[i] = sweep->axis[refine->axis[i]].length;
         cells /= length[i];
     }
-    double runs = 1;
-    if (refine->kind == REFINE_LINES)
-        runs = crossing_expected(length[0], refine->at_once);
-    if (refine->kind == REFINE_CELLS)
-        runs = halving_expected(length, refine->coarse);
+    double runs = refine->kind == REFINE_LINES   ? crossing_expected(length[0], refine->at_once)
+                  : refine->kind == REFINE_CELLS ? halving_expected(length, refine->coarse)
+                                                 : 1;
     if (refine->kind != REFINE_SEEDS && seeds->most > 0)
         runs *= SEEDS_APART;
     return fmin((double)cells * runs, (double)(sweep->cells - sweep->skipped));
@@ -327,12 +317,13 @@ double search_left(const struct search *s)
 /* ---- reasons ---- */
 
 /* "0.01": the value of the refined axis at a place of a line. Returns text. */
-static char *value_at(const struct search *s, int64_t region, int64_t place, char text[LABEL_SIZE])
+static char *value_at(const struct region *line, int64_t place, char text[LABEL_SIZE])
 {
-    int64_t cell = s->parts.cell[region * s->parts.size + place], axis = s->refine->axis[0];
-    int64_t index = axis_index(s->sweep->axis_count, s->sweep->axis, axis, cell);
+    const struct sweep *sweep = line->search->sweep;
+    int64_t axis = sweep->refine.axis[0];
+    int64_t index = axis_index(sweep->axis_count, sweep->axis, axis, line->cell[place]);
 
-    return label_axis_value(&s->sweep->axis[axis], index, text, LABEL_SIZE);
+    return label_axis_value(&sweep->axis[axis], index, text, LABEL_SIZE);
 }
 
 char *search_reason(const struct search *s, int64_t cell, char *text, size_t size)
@@ -341,8 +332,8 @@ char *search_reason(const struct search *s, int64_t cell, char *text, size_t siz
     const char *axis = s->refine->axis_count > 0 ? s->sweep->axis[s->refine->axis[0]].name : "";
     const char *variable = metric_table[s->refine->variable].name;
     double at = s->refine->at;
-    int64_t region = s->refine->kind == REFINE_SEEDS ? 0 : s->parts.at[cell] / s->parts.size;
-    const struct crossing *crossing = &s->region[region].crossing;
+    const struct region *region = s->region + (s->parts.at ? s->parts.at[cell] / s->parts.size : 0);
+    const struct crossing *crossing = &region->crossing;
     const signed char *side = crossing->side;
     struct string why = {0};
 
@@ -358,8 +349,8 @@ char *search_reason(const struct search *s, int64_t cell, char *text, size_t siz
             string_format(&why, "not needed: divergence begins");
         else
             string_format(&why, "not needed: %s crosses %g", variable, at);
-        string_format(&why, " between %s %s and %s", axis, value_at(s, region, crossing->low, low),
-            value_at(s, region, crossing->high, high));
+        string_format(&why, " between %s %s and %s", axis, value_at(region, crossing->low, low),
+            value_at(region, crossing->high, high));
     } else if (crossing->end == CROSSING_SAME && side[0] == SIDE_DIVERGED) {
         string_format(&why, "not needed: the first and the last run along %s diverge", axis);
     } else if (crossing->end == CROSSING_SAME) {
@@ -367,7 +358,7 @@ char *search_reason(const struct search *s, int64_t cell, char *text, size_t siz
             variable, at);
     } else {
         string_format(&why, "not reached: the run at %s %s has no %s", axis,
-            value_at(s, region, crossing->lacking, low), variable);
+            value_at(region, crossing->lacking, low), variable);
     }
     snprintf(text, size, "%s", string_text(&why));
     string_release(&why);
@@ -387,15 +378,14 @@ struct search *search_new(const struct sweep *sweep, const struct search_reader 
     s->curve[1] = (struct norm_curve){.square = room + 2 * steps, .time = room + 3 * steps};
     s->queue = memory_new(cells, sizeof(*s->queue));
     s->side = memory_zero(cells, sizeof(*s->side));
-    s->wanted = memory_zero(cells, sizeof(*s->wanted));
     if (s->refine->kind != REFINE_SEEDS)
         parts_make(&s->parts, sweep, s->refine->axis, s->refine->axis_count, s->refine->axis_count);
     s->region = memory_zero((size_t)s->parts.count + 1, sizeof(*s->region));
     if (s->refine->seeds.most > 0)
         s->seeds = seeds_new(sweep, &s->reader, put, s);
-    for (int64_t region = 0; region < s->parts.count; region++)
-        if (!s->seeds || seeds_is_first(s->seeds, s->parts.cell[region * s->parts.size]))
-            begin_region(s, region);
+    for (int64_t i = 0; i < s->parts.count; i++)
+        if (!s->seeds || seeds_is_first(s->seeds, s->parts.cell[i * s->parts.size]))
+            begin_region(s, &s->region[i]);
     return s;
 }
 
@@ -408,7 +398,6 @@ void search_free(struct search *s)
     free(s->region);
     free(s->queue);
     free(s->side);
-    free(s->wanted);
     seeds_free(s->seeds);
     free(s);
 }

@@ -8,17 +8,10 @@
 #include "driver/sweep/sweep.h"
 #include "worker/train/train.h"
 
-/*
- * A search along one line of a grid for the neighbours between which its variable crosses a value. It trains
- * one run after the other; which one comes next follows from the results so far alone.
- *
- * A run that diverged is on a side of its own. Where the search finds that divergence begins or ends, it goes
- * on from there, up to the last run of the line.
- */
-
-/* Where a run ended. */
+/* Where a run ended. One that diverged is on a side of its own. */
 enum side {
-    SIDE_OPEN, /* it has not ended */
+    SIDE_OPEN, /* it was not asked for */
+    SIDE_WANTED, /* it has not ended */
     SIDE_NONE, /* it failed, has no value, or is left out */
     SIDE_ABOVE, /* its variable is above the value that it may cross */
     SIDE_BELOW, /* at or below */
@@ -74,8 +67,7 @@ struct choice {
  * search_new. */
 bool search_next(struct search *search, struct choice *choice);
 
-/* Runs that the search will probably still choose; and how many the search of a whole sweep probably takes.
- */
+/* Runs that the search will probably still choose; how many the search of a whole sweep probably takes. */
 double search_left(const struct search *search);
 double search_expected(const struct sweep *sweep);
 

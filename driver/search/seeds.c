@@ -41,6 +41,7 @@ struct seeds {
     const struct search_reader *reader;
     void (*choose)(void *context, enum choice_kind kind, int64_t cell);
     void *context;
+    const struct refine_seeds *rule;
     int64_t values; /* of the difference's axis; 1: there is none */
     struct parts parts; /* the groups' cells, by seed and then by value */
     struct group *group; /* [parts.count] */
@@ -104,8 +105,7 @@ void parts_make(
     struct parts *parts, const struct sweep *sweep, const int64_t *axis, int64_t count, int64_t sorted)
 {
     size_t cells = (size_t)sweep->cells;
-    int64_t *places[AXES_MAX] = {
-        NULL}; /* [length] of an axis inside parts: what its indices add to a place */
+    int64_t *places[AXES_MAX] = {NULL}; /* of the axes inside parts: what each index adds to a place */
 
     *parts = (struct parts){.size = 1, .cell = memory_new(cells, sizeof(*parts->cell))};
     parts->at = memory_new(cells, sizeof(*parts->at));
@@ -155,11 +155,6 @@ static int64_t cell_of(const struct seeds *s, const struct group *group, int64_t
     return s->parts.cell[(group - s->group) * s->parts.size + seed * s->values + value];
 }
 
-static enum seed_state state_of(const struct seeds *s, const struct group *group, int64_t value, int64_t seed)
-{
-    return (enum seed_state)s->state[cell_of(s, group, value, seed)];
-}
-
 static void ask(struct seeds *s, struct group *group, int64_t value, int64_t seed)
 {
     int64_t cell = cell_of(s, group, value, seed);
@@ -182,20 +177,19 @@ struct known {
 
 static struct known look(const struct seeds *s, const struct group *group, int64_t value)
 {
-    enum metric variable = s->sweep->refine.seeds.variable;
     struct known known = {0};
 
     for (int64_t seed = 0; seed < group->used; seed++) {
         double end[2] = {0};
         bool counts = true;
-        known.seeds += state_of(s, group, value, seed) != STATE_REST;
-        for (int64_t i = 0; i < (value > 0 ? 2 : 1); i++) {
-            enum seed_state state = state_of(s, group, i ? 0 : value, seed);
-            counts = counts && state == STATE_COUNTS;
+        for (int i = 0; i < (value > 0 ? 2 : 1); i++) {
+            int64_t cell = cell_of(s, group, i ? 0 : value, seed);
+            enum seed_state state = (enum seed_state)s->state[cell];
+            known.seeds += i == 0 && state != STATE_REST;
             known.lacks = known.lacks || state == STATE_LACKS || state == STATE_DIVERGED;
+            counts = counts && state == STATE_COUNTS;
             if (state == STATE_COUNTS)
-                end[i] =
-                    s->reader->value(s->reader->context, cell_of(s, group, i ? 0 : value, seed), variable);
+                end[i] = s->reader->value(s->reader->context, cell, s->rule->variable);
         }
         if (counts)
             s->value[known.count++] = end[0] - end[1];
@@ -225,8 +219,7 @@ static void end_group(struct seeds *s, struct group *group)
 /* Seeds that a cell will probably take: until its interval, which shrinks with their root, is narrow. */
 static double seeds_expected(const struct seeds *s, const struct known *known, int64_t used)
 {
-    const struct refine_seeds *rule = &s->sweep->refine.seeds;
-    double ratio = known->width / rule->width, most = (double)rule->most;
+    double ratio = known->width / s->rule->width, most = (double)s->rule->most;
 
     return isfinite(ratio) ? fmin(fmax((double)used * ratio * ratio, (double)used + 1), most) : most;
 }
@@ -234,16 +227,14 @@ static double seeds_expected(const struct seeds *s, const struct known *known, i
 /* If all runs of a group have ended that it has asked for: the next seeds, or its end. */
 static void go_on(struct seeds *s, struct group *group)
 {
-    const struct refine_seeds *rule = &s->sweep->refine.seeds;
-
     while (group->open == 0) {
         int64_t used = group->used;
-        int64_t next = at_most(used + s->sweep->refine.at_once, rule->most);
+        int64_t next = at_most(used + s->sweep->refine.at_once, s->rule->most);
         bool wide = false;
         double left = 0;
         for (int64_t value = s->values > 1 ? 1 : 0; value < s->values; value++) {
             const struct known known = look(s, group, value);
-            if (known.width <= rule->width || (known.count == 0 && known.lacks))
+            if (known.width <= s->rule->width || (known.count == 0 && known.lacks))
                 continue;
             for (int64_t seed = used; seed < next; seed++) {
                 if (value > 0)
@@ -254,7 +245,7 @@ static void go_on(struct seeds *s, struct group *group)
             left += (double)runs * fmax(seeds_expected(s, &known, used) - (double)next, 0);
             wide = true;
         }
-        if (!wide || used == rule->most) {
+        if (!wide || used == s->rule->most) {
             end_group(s, group);
             return;
         }
@@ -265,11 +256,9 @@ static void go_on(struct seeds *s, struct group *group)
 
 static void begin(struct seeds *s, struct group *group)
 {
-    const struct refine_seeds *rule = &s->sweep->refine.seeds;
-
-    group->used = rule->least;
-    set_left(s, group, (double)s->values * (double)(rule->most - rule->least) / 2);
-    for (int64_t seed = 0; seed < rule->least; seed++)
+    group->used = s->rule->least;
+    set_left(s, group, (double)s->values * (double)(s->rule->most - s->rule->least) / 2);
+    for (int64_t seed = 0; seed < s->rule->least; seed++)
         for (int64_t value = 0; value < s->values; value++)
             ask(s, group, value, seed);
     go_on(s, group);
@@ -279,7 +268,7 @@ void seeds_searched(struct seeds *s, int64_t cell)
 {
     struct group *group = group_of(s, cell);
 
-    if (++group->searched < s->values * s->sweep->refine.seeds.least)
+    if (++group->searched < s->values * s->rule->least)
         return;
     if (group->chosen)
         begin(s, group);
@@ -298,12 +287,12 @@ void seeds_chosen(struct seeds *s, int64_t cell)
 
 bool seeds_is_first(const struct seeds *s, int64_t cell)
 {
-    return s->parts.at[cell] % s->parts.size < s->values * s->sweep->refine.seeds.least;
+    return s->parts.at[cell] % s->parts.size < s->values * s->rule->least;
 }
 
 int64_t seeds_peer(const struct seeds *s, int64_t cell, int64_t number)
 {
-    if (number >= s->sweep->refine.seeds.least)
+    if (number >= s->rule->least)
         return -1;
     return cell_of(s, group_of(s, cell), value_of(s, cell), number);
 }
@@ -315,8 +304,7 @@ void seeds_take(struct seeds *s, int64_t cell, enum outcome outcome)
     if (s->state[cell] != STATE_ASKED)
         return;
     s->state[cell] = outcome == OUTCOME_DIVERGED ? STATE_DIVERGED : STATE_LACKS;
-    if (outcome == OUTCOME_DONE &&
-        isfinite(s->reader->value(s->reader->context, cell, s->sweep->refine.seeds.variable)))
+    if (outcome == OUTCOME_DONE && isfinite(s->reader->value(s->reader->context, cell, s->rule->variable)))
         s->state[cell] = STATE_COUNTS;
     group->open--;
     if (group->used > 0)
@@ -338,10 +326,8 @@ enum side seeds_implied(const struct seeds *s, int64_t cell)
         return SIDE_OPEN;
     for (int64_t seed = 0; seed < group->used; seed++) {
         int64_t other = cell_of(s, group, value_of(s, cell), seed);
-        enum side side = SIDE_NONE;
-        if (s->state[other] == STATE_DIVERGED)
-            side = SIDE_DIVERGED;
-        else if (s->state[other] == STATE_COUNTS)
+        enum side side = s->state[other] == STATE_DIVERGED ? SIDE_DIVERGED : SIDE_NONE;
+        if (s->state[other] == STATE_COUNTS)
             side = s->reader->value(s->reader->context, other, refine->variable) > refine->at ? SIDE_ABOVE
                                                                                               : SIDE_BELOW;
         if (side != SIDE_NONE && found != SIDE_NONE && side != found)
@@ -353,8 +339,7 @@ enum side seeds_implied(const struct seeds *s, int64_t cell)
 
 bool seeds_reason(const struct seeds *s, int64_t cell, struct string *why)
 {
-    const struct refine_seeds *rule = &s->sweep->refine.seeds;
-    const char *variable = metric_table[rule->variable].name;
+    const char *variable = metric_table[s->rule->variable].name;
     char what[LABEL_SIZE];
     const struct group *group = group_of(s, cell);
     int64_t value = value_of(s, cell);
@@ -362,7 +347,8 @@ bool seeds_reason(const struct seeds *s, int64_t cell, struct string *why)
     if (group->used == 0 && seeds_is_first(s, cell))
         return false;
     if (group->used == 0) {
-        string_format(why, "not needed: no search of the first %lld seeds came here", (long long)rule->least);
+        string_format(
+            why, "not needed: no search of the first %lld seeds came here", (long long)s->rule->least);
         return true;
     }
     struct known known = look(s, group, value == 0 && s->values > 1 ? 1 : value);
@@ -371,15 +357,15 @@ bool seeds_reason(const struct seeds *s, int64_t cell, struct string *why)
         known = other.width > known.width ? other : known;
     }
     snprintf(what, sizeof(what), "%s%s%s%s", s->values > 1 ? "the difference of " : "", variable,
-        s->values > 1 ? " along " : "", s->values > 1 ? s->sweep->axis[rule->difference].name : "");
+        s->values > 1 ? " along " : "", s->values > 1 ? s->sweep->axis[s->rule->difference].name : "");
     if (known.count < 2)
         string_format(why, "not reached: %lld of the first %lld seeds tell %s", (long long)known.count,
             (long long)known.seeds, what);
     else
         string_format(why, "not needed: the 95 %% interval of %s over %lld seeds is %.3g wide", what,
             (long long)known.count, known.width);
-    if (known.count >= 2 && known.width > rule->width)
-        string_format(why, ", and refine trains no more than %lld", (long long)rule->most);
+    if (known.count >= 2 && known.width > s->rule->width)
+        string_format(why, ", and refine trains no more than %lld", (long long)s->rule->most);
     return true;
 }
 
@@ -396,6 +382,7 @@ struct seeds *seeds_new(const struct sweep *sweep, const struct search_reader *r
         .reader = reader,
         .choose = choose,
         .context = context,
+        .rule = rule,
         .values = rule->difference >= 0 ? sweep->axis[rule->difference].length : 1,
         .state = memory_zero((size_t)sweep->cells, sizeof(*s->state)),
         .value = memory_new((size_t)sweep->axis[rule->axis].length, sizeof(*s->value))};

@@ -9,7 +9,6 @@ struct plane {
     signed char *truth; /* [cells] enum side; SIDE_NONE: the run fails */
     bool *skipped; /* [cells] */
     signed char *side; /* [cells] as the search knows it */
-    bool *wanted; /* [cells] */
     int64_t *queue; /* [cells] wanted, not trained yet */
     int64_t waiting, trained;
     uint64_t seed, draws;
@@ -35,7 +34,6 @@ static struct plane plane_new(uint64_t seed, int64_t rows, int64_t columns, int6
         .truth = calloc(cells, 1),
         .skipped = calloc(cells, 1),
         .side = calloc(cells, 1),
-        .wanted = calloc(cells, 1),
         .queue = calloc(cells, sizeof(int64_t)),
         .seed = seed};
 }
@@ -45,7 +43,6 @@ static void plane_free(struct plane *plane)
     free(plane->truth);
     free(plane->skipped);
     free(plane->side);
-    free(plane->wanted);
     free(plane->queue);
 }
 
@@ -55,7 +52,8 @@ static void on_want(void *context, int64_t place)
 {
     struct plane *plane = context;
 
-    CHECK(plane->wanted[place] && !plane->skipped[place] && plane->side[place] == SIDE_OPEN);
+    CHECK(!plane->skipped[place] && plane->side[place] == SIDE_OPEN);
+    plane->side[place] = SIDE_WANTED;
     CHECK(plane->waiting + plane->trained < plane->cells);
     plane->queue[plane->waiting++] = place;
 }
@@ -64,10 +62,9 @@ static void on_want(void *context, int64_t place)
 static void search(struct plane *plane)
 {
     const struct halving halving = {
-        {plane->length[0], plane->length[1]}, plane->coarse, plane->side, plane->wanted, on_want, plane};
+        {plane->length[0], plane->length[1]}, plane->coarse, plane->side, on_want, plane};
 
     plane->waiting = plane->trained = 0;
-    memset(plane->wanted, 0, (size_t)plane->cells);
     for (int64_t i = 0; i < plane->cells; i++)
         plane->side[i] = plane->skipped[i] ? SIDE_NONE : SIDE_OPEN;
     halving_begin(&halving);
@@ -174,7 +171,7 @@ static int64_t missed(const struct plane *plane, int64_t *all)
         for (int i = 0; i < 2; i++) {
             bool different = differ(plane, at, neighbour[i]);
             *all += different;
-            count += different && !(plane->wanted[at] && plane->wanted[neighbour[i]]);
+            count += different && (plane->side[at] == SIDE_OPEN || plane->side[neighbour[i]] == SIDE_OPEN);
         }
     }
     return count;
@@ -203,13 +200,13 @@ static void check_boundaries(filling *fill_plane, int64_t least, const char *nam
             test_fail(__FILE__, __LINE__, "%s, seed %d, %lld x %lld / %lld: %lld of %lld pairs are missed",
                 name, (int)seed, (long long)rows, (long long)columns, (long long)coarse, (long long)lost,
                 (long long)all);
-        bool *wanted = malloc((size_t)plane.cells);
-        memcpy(wanted, plane.wanted, (size_t)plane.cells);
+        signed char *side = malloc((size_t)plane.cells);
+        memcpy(side, plane.side, (size_t)plane.cells);
         for (int again = 0; again < 3; again++) {
             search(&plane);
-            CHECK(memcmp(wanted, plane.wanted, (size_t)plane.cells) == 0 && plane.trained == trained);
+            CHECK(memcmp(side, plane.side, (size_t)plane.cells) == 0 && plane.trained == trained);
         }
-        free(wanted);
+        free(side);
         boundaries += all > 0;
         plane_free(&plane);
     }
@@ -242,13 +239,13 @@ TEST(halving_goes_on_around_cells_without_a_side)
                 plane.truth[i] = SIDE_NONE;
         }
         search(&plane);
-        bool *wanted = malloc((size_t)plane.cells);
-        memcpy(wanted, plane.wanted, (size_t)plane.cells);
+        signed char *side = malloc((size_t)plane.cells);
+        memcpy(side, plane.side, (size_t)plane.cells);
         lost += missed(&plane, &all);
         pairs += all;
         search(&plane);
-        CHECK(memcmp(wanted, plane.wanted, (size_t)plane.cells) == 0);
-        free(wanted);
+        CHECK(memcmp(side, plane.side, (size_t)plane.cells) == 0);
+        free(side);
         plane_free(&plane);
     }
     CHECK(pairs > 2000 && 20 * lost < pairs);
