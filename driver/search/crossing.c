@@ -225,3 +225,10 @@ double crossing_expected(int64_t length, int64_t at_once)
 
     return fmin((double)length, rounds * (double)at_once);
 }
+
+enum side crossing_side(const struct search_reader *reader, const struct refine *refine, int64_t cell)
+{
+    double value = reader->value(reader->context, cell, refine->variable);
+
+    return isnan(value) ? SIDE_NONE : value > refine->at ? SIDE_ABOVE : SIDE_BELOW;
+}

@@ -51,6 +51,9 @@ void crossing_take(struct crossing *crossing, crossing_guess *guess);
  * sides of it, or behind the last one that of this; SIDE_NONE: they do not agree. */
 enum side crossing_implied(const struct crossing *crossing, int64_t run);
 
+/* The side of a finished run; SIDE_NONE if what is searched for has no value there. */
+enum side crossing_side(const struct search_reader *reader, const struct refine *refine, int64_t cell);
+
 /* Roughly how many runs a search along such a line takes. */
 double crossing_expected(int64_t length, int64_t at_once);
 

@@ -205,16 +205,6 @@ static double on_guess(void *context, int64_t a, int64_t b)
 
 /* ---- the search ---- */
 
-static enum side side_of(const struct search *s, int64_t cell, enum outcome outcome)
-{
-    const struct search_reader *reader = &s->reader;
-
-    if (outcome == OUTCOME_DIVERGED)
-        return SIDE_DIVERGED;
-    double value = outcome == OUTCOME_DONE ? reader->value(reader->context, cell, s->refine->variable) : NAN;
-    return isnan(value) ? SIDE_NONE : value > s->refine->at ? SIDE_ABOVE : SIDE_BELOW;
-}
-
 void search_take(struct search *s, int64_t cell, enum outcome outcome)
 {
     if (s->seeds)
@@ -226,7 +216,9 @@ void search_take(struct search *s, int64_t cell, enum outcome outcome)
     if (s->side[at] != SIDE_WANTED)
         return;
     double left = region_left(region);
-    s->side[at] = (signed char)side_of(s, cell, outcome);
+    s->side[at] = outcome == OUTCOME_DIVERGED ? SIDE_DIVERGED
+                  : outcome == OUTCOME_DONE   ? (signed char)crossing_side(&s->reader, s->refine, cell)
+                                              : SIDE_NONE;
     region->open--;
     if (s->refine->kind == REFINE_CELLS)
         halving_take(&region->halving, at % s->parts.size);

@@ -318,7 +318,6 @@ double seeds_left(const struct seeds *s)
 
 enum side seeds_implied(const struct seeds *s, int64_t cell)
 {
-    const struct refine *refine = &s->sweep->refine;
     const struct group *group = group_of(s, cell);
     enum side found = SIDE_NONE;
 
@@ -328,8 +327,7 @@ enum side seeds_implied(const struct seeds *s, int64_t cell)
         int64_t other = cell_of(s, group, value_of(s, cell), seed);
         enum side side = s->state[other] == STATE_DIVERGED ? SIDE_DIVERGED : SIDE_NONE;
         if (s->state[other] == STATE_COUNTS)
-            side = s->reader->value(s->reader->context, other, refine->variable) > refine->at ? SIDE_ABOVE
-                                                                                              : SIDE_BELOW;
+            side = crossing_side(s->reader, &s->sweep->refine, other);
         if (side != SIDE_NONE && found != SIDE_NONE && side != found)
             return SIDE_NONE;
         found = side == SIDE_NONE ? found : side;

@@ -304,6 +304,24 @@ TEST(seeds_come_in_ascending_order_and_say_why_others_are_left)
     noisy_end(&n);
 }
 
+TEST(seeds_without_what_is_searched_for_have_no_side)
+{
+    struct noisy n;
+    int64_t left = 0;
+
+    if (!noisy_begin(&n, "weight_decay: [0.01, 0.1, 1]\nseed: {range: [1, 4]}\n"
+                         "refine: {axis: weight_decay, seeds: {width: 1, variable: final_train_loss}}\n"))
+        return;
+    n.shift = NAN; /* and norm_growth with it */
+    play(&n, 1);
+    for (int64_t cell = 0; cell < n.sweep.cells; cell++) {
+        CHECK(n.seen[cell] == 2 || n.implied[cell] <= SIDE_NONE);
+        left += n.seen[cell] == 3;
+    }
+    CHECK(left > 0);
+    noisy_end(&n);
+}
+
 TEST(seeds_of_differences_are_pairs)
 {
     for (int part = 0; part < 4; part++) {
