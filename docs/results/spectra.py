@@ -20,7 +20,8 @@ def numbers(small):
         yield number(f"largest exponent of {axis}", exponents.exponent.max(), exponents.exponent.max() - 0.1,
                      exponents.high.max(), "0.1 below, 95 % above")
         inside = ((exponents.low <= LAW[axis]) & (LAW[axis] <= exponents.high)).sum().item()
-        yield number(f"intervals of 24 that contain {LAW[axis]}, {axis}", inside, max(inside - 4, 0), inside + 4, "± 4")
+        yield number(f"intervals of 24 that contain {LAW[axis]}, {axis}", inside, max(inside - 4, 0), inside + 4,
+                     "± 4")
     for placement in small.norm_placement.values:
         for tensor in MATRICES:
             at = dict(norm_placement=placement, tensor=tensor)
