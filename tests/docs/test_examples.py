@@ -76,4 +76,4 @@ def test_examples_work_on_other_sweeps(name, sweep, trained, tmp_path, monkeypat
 
 def test_pages_with_examples():
     assert set(SCRIPTS) == {"README.md", "boundary.md", "checks.md", "comparing.md", "figures.md",
-                            "formats.md", "growth.md", "measuring.md", "reading.md", *OF_A_PLANE, *OF_A_BOUNDARY}
+                            "formats.md", "measuring.md", "reading.md", *OF_A_PLANE, *OF_A_BOUNDARY}
