@@ -1,4 +1,4 @@
-"""The same, and gradients, for the encoder-decoder of a paper and its slides, before training."""
+"""The ends of the Hessian's spectrum, and gradients, of an encoder-decoder before training, for post and pre."""
 
 from study import about, number, small
 

@@ -41,9 +41,11 @@ def numbers(plain, plane, decayed, scales):
         for rate in plane.learning_rate.values:
             at = found.each.sel(weights=weights, learning_rate=rate)
             yield of_range(f"boundary at rate {rate:g}, {weights}", at.values)
-            yield of_range(f"boundary over float's at rate {rate:g}, {weights}",
-                           (at / found.each.sel(weights="float", learning_rate=rate)).values)
-            yield of_range(f"ηλ at the boundary over 2⁻⁹ at rate {rate:g}, {weights}", 2 ** 9 * rate * at.values)
+            if weights != "float":
+                yield of_range(f"boundary over float's at rate {rate:g}, {weights}",
+                               (at / found.each.sel(weights="float", learning_rate=rate)).values)
+            if weights == "bfloat16":
+                yield of_range(f"ηλ at the boundary over 2⁻⁹ at rate {rate:g}", 2 ** 9 * rate * at.values)
 
     for rate in decayed.learning_rate.values[decayed.learning_rate < 5e-5]:
         for weights in decayed.weights.values:
@@ -57,8 +59,10 @@ def numbers(plain, plane, decayed, scales):
                        rms(scales).sel(init_scale=scale).isel(learning_rate=0).values)
         rates[scale] = np.mean([half(one) for one in left.sel(init_scale=scale).transpose("seed", ...)])
         yield about(f"rate at which half of the step is left, init_scale {scale:g}", rates[scale], 0.2)
-    exponent = np.log(rates[4] / rates[0.25]) / np.log(16)
-    yield number("exponent of that rate over rms of θ₀", exponent, exponent - 0.1, exponent + 0.1, "± 0.1")
+    for a, b, room in (0.25, 4, 0.1), (0.25, 1, 0.2), (1, 4, 0.2):
+        exponent = np.log(rates[b] / rates[a]) / np.log(b / a)
+        yield number(f"exponent of that rate over rms of θ₀, init_scale {a:g} to {b:g}", exponent, exponent - room,
+                     exponent + room, f"± {room}")
 
 
 def rms(runs):
