@@ -32,7 +32,7 @@ NOTICES = "; the run starts anew", "; an earlier checkpoint is used"  # not erro
 # have frame pointers.
 SANITIZER = "allocator_may_return_null=1:fast_unwind_on_malloc=0:exitcode=86"
 FOREVER = 2**62
-SECONDS = 20  # a command takes a tenth of one
+SECONDS = 300  # of a command that does not hang, on a loaded machine
 STATE = struct.Struct("8q24s")
 STACKS = 1 << 16
 
