@@ -61,10 +61,10 @@ def trained(folder, sweep=SWEEP):
     return train_sweep(folder, sweep, name="all")
 
 
-def two_of_each_module(made):
+def few_of_each_module(made, most=2):
     """Names of figures, of which those of one module are put together from the same parts."""
     rows = {}
     for row in table.table(made):
         if row.fits(made):
             rows.setdefault(row.draw.__module__, []).append(row.name)
-    return [name for names in rows.values() for name in names[:2]]
+    return [name for names in rows.values() for name in names[:most]]
