@@ -30,20 +30,21 @@ STACKS = """\
 """
 SWEEPS = {
     "no axis": "seed: 3\n",
-    "values out of order": "learning_rate: [0.01, 0.1, 0.03]\nseed: [3, 1, 2]\nbias: [true, false]\n"
-                           "weight_decay: {log: [1e-2, 10], points: 3, plus: [0]}\n",
-    "descending with plus": "weight_decay: {log: [10, 1e-2], points: 3, plus: [0, 3]}\ncontext: {range: [9, 7]}\n",
-    "words and labels": "norm_placement: [pre, out]\noptimiser: [sgd, adamw]\ntogether:\n  model:\n"
-                        "    größer: {feedforward: 16, beta1: 0.8}\n    small: {feedforward: 8, beta1: 0.9}\n",
+    "values out of order, words and labels":
+        "learning_rate: [0.01, 0.1, 0.03]\nseed: [3, 1, 2]\nbias: [true, false]\nnorm_placement: [pre, out]\n"
+        "weight_decay: {log: [1e-2, 10], points: 2, plus: [0]}\noptimiser: [sgd, adamw]\ntogether:\n  model:\n"
+        "    größer: {feedforward: 16, beta1: 0.8}\n    small: {feedforward: 8, beta1: 0.9}\n",
     "lines of a search": "learning_rate: [0.1, 0.01]\nweight_decay: {log: [0.01, 10], points: 9, plus: [0]}\n"
                          "seed: [2, 1]\nrefine: {axis: weight_decay}\n",
     "planes of a search": "learning_rate: [0.01, 0.1]\nweight_decay: {log: [0.01, 10], points: 9}\n"
                           "refine: {axes: [learning_rate, weight_decay]}\n",
-    "slopes over steps": "steps: [10, 5, 20]\nlearning_rate: [0.1, 0.01, 0.3]\nweight_decay: [0.1, 0, 1]\n",
+    "slopes over steps, descending with plus":
+        "steps: [10, 5, 20]\nlearning_rate: [0.1, 0.01, 0.3]\ncontext: {range: [9, 7]}\n"
+        "weight_decay: {log: [10, 1e-2], points: 3, plus: [0, 3]}\n",
     "two stacks, all that is measured of them":
-        "layers: 2\nlearning_rate: [0.1, 0.01]\ntogether:\n" + STACKS + "gradient_batches: 2\nmeasure: {every: 2, "
-        "metrics: [norms, alignment, saturation, heads, attention, homogeneity, gradients, hessian, residual, "
-        "equilibrium, forces, spectra]}\n",
+        "layers: 2\nlearning_rate: [0.1, 0.01]\ntogether:\n" + STACKS + "gradient_batches: 2\n"
+        "hessian: {probes: 2, steps: 3}\nmeasure: {every: 2, metrics: [norms, alignment, saturation, heads, attention, "
+        "homogeneity, gradients, hessian, residual, equilibrium, forces, spectra]}\n",
     "one stack, everything": "layers: 2\nseed: [1, 0]\nhessian: {probes: 2, steps: 3}\nlyapunov_exponents: 2\n"
                              "measure: {every: 2, metrics: [norms, alignment, saturation, heads, attention, "
                              "homogeneity, gradients, hessian, hessian_layers, residual, lyapunov, equilibrium, "
@@ -113,7 +114,7 @@ def trained(folder, sweep):
 def paths(tmp_path_factory):
     """{name: path} of the datasets of all sweeps, and of one with a fault."""
     found = {name: trained(tmp_path_factory.mktemp("conventions"), sweep) for name, sweep in SWEEPS.items()}
-    found[FAULTY] = shutil.copy(found["values out of order"], tmp_path_factory.mktemp("conventions"))
+    found[FAULTY] = shutil.copy(found["lines of a search"], tmp_path_factory.mktemp("conventions"))
     with netCDF4.Dataset(found[FAULTY], "r+") as file:
         file["weight_decay"][0] = 5
     return found
