@@ -10,10 +10,12 @@ SWEEPS = {"base": whole("timescale"),
           "narrow": whole("timescale", CELLS, "width=16", "feedforward=32"),
           "wide": whole("timescale", CELLS, "width=64", "feedforward=128"),
           "once": whole("timescale", CELLS, "corpus_tokens=200000"),
-          "bytes": whole("timescale", CELLS, *BYTES)}
+          "bytes": whole("timescale", CELLS, *BYTES),
+          "larger": whole("timescale", CELLS, *BYTES, "layers=4", "width=64", "feedforward=128", "steps=600",
+                          "learning_rate={log: [1e-3, 1e-1], points: 5}")}
 BASE = "300 steps"
 PARTS = {BASE: "base", "150 steps": "lengths", "600 steps": "lengths", "width 16": "narrow", "width 64": "wide",
-         "text read once": "once", "bytes": "bytes"}
+         "text read once": "once", "bytes": "bytes", "4 layers": "larger"}
 VARIABLES = {"loss": "final_valid_loss", "growth": "norm_growth"}
 
 

@@ -1,4 +1,4 @@
-"""Where growth ends in the paper's own network, and in a small one on the same text, at a rate of 0.01."""
+"""Where growth ends in the paper's own network, and in smaller ones on the same text, at a rate of 0.01."""
 
 from study import about, count, lines, long, number
 
@@ -13,8 +13,8 @@ def smaller(layers, width):
                 f"feedforward={width * 2 // 3}", f"learning_rate=[{RATE}]")
 
 
-SWEEPS = {"2x64": smaller(2, 64), "long": long("figure6-fast")}
-NAMES = {"2x64": "2 x 64", "long": "12 x 768"}
+SWEEPS = {"2x64": smaller(2, 64), "12x64": smaller(12, 64), "12x192": smaller(12, 192), "long": long("figure6-fast")}
+NAMES = {key: "12 x 768" if key == "long" else key.replace("x", " x ") for key in SWEEPS}
 
 
 def numbers(**sweeps):
@@ -35,9 +35,10 @@ def numbers(**sweeps):
         norms = column.param_norm.sel(weight_decay=after, method="nearest").squeeze()
         yield about(f"largest norm over the first one at {after:.3g}, {name}", norms.max() / norms[0])
         yield about(f"step of the largest norm at {after:.3g}, {name}", norms.step[int(norms.argmax())], 0.3)
-    (small, *less), (large, *more) = found["2x64"], found["long"]
-    yield number("boundary, 12 x 768 over 2 x 64", large / small, more[0] / less[1], more[1] / less[0],
-                 "runs on either side")
+    small, *less = found["2x64"]
+    for key, (large, *more) in list(found.items())[1:]:
+        yield number(f"boundary, {NAMES[key]} over 2 x 64", large / small, more[0] / less[1], more[1] / less[0],
+                     "runs on either side")
     for name, steps, precision in (("whole column", WHOLE, "float"), ("whole column", WHOLE, "bfloat16"),
                                    ("refine", trained.sum() * 115, "bfloat16"),
                                    ("refine and stop_when", column.last_step.where(trained).sum(), "bfloat16")):

@@ -1,0 +1,28 @@
+"""The boundary under rules of today: where growth stops over the rate, and beside AdamW's of the same seed."""
+
+import numpy as np
+
+from study import number, small
+
+SWEEPS = {"small": small("rules", "learning_rate={log: [1e-4, 1e-1], points: 4}", "seed=[0, 1]")}
+FIGURE = "small", "boundaries", {"title": "", "width": 4.5}
+
+
+def numbers(small):
+    found = small.sweep.boundary()
+    for rule in small.rule.values:
+        slope = found.slope.sel(rule=rule)
+        yield number(f"slope, {rule}", slope, slope - 0.1, slope + 0.1, "± 0.1")
+        for rate in small.learning_rate.values:
+            one, base = (found.each.sel(rule=word, learning_rate=rate) for word in (rule, "adamw"))
+            yield over_seeds(f"boundary at rate {rate:g}, {rule}", one)
+            yield over_seeds(f"boundary over adamw's at rate {rate:g}, {rule}",
+                             one / base / (rate if rule == "independent" else 1))
+    for rate in small.learning_rate.values:
+        corrected, cosine = (found.each.sel(rule=word, learning_rate=rate) for word in ("corrected", "cosine"))
+        yield over_seeds(f"boundary of corrected over that of cosine at rate {rate:g}", corrected / cosine)
+
+
+def over_seeds(name, values):
+    mean = np.exp(np.log(values).mean()) if np.isfinite(values).sum() > 1 else np.nan
+    return number(name, mean, values.min(), values.max(), "range of 2 seeds")
