@@ -1,7 +1,7 @@
 """Products in bfloat16 beside float's."""
 
 from normsweep import compare
-from study import about, compared, count, small
+from study import about, about_count, compared, count, number, of_p, small
 
 SWEEPS = {"small": small("precision")}
 FIGURE = "small", "boundaries", {"title": ""}
@@ -16,11 +16,12 @@ def numbers(small):
     yield count("cells", found.norm_growth_mean_cells)
     for name, runs in ("float", a), ("bfloat16", b):
         yield about(f"slope of the boundary, {name}", runs.sweep.boundary().slope, 0.2)
-        yield count(f"collapsed runs, {name}", runs.sweep.collapsed.sum())
+        yield about_count(f"collapsed runs, {name}", runs.sweep.collapsed.sum())
     for rate in found.learning_rate.values:
         at = found.sel(learning_rate=rate)
-        yield about(f"p of the boundary at rate {rate:g}", at.boundary_p, 0.5)
+        yield of_p(f"p of the boundary at rate {rate:g}", at.boundary_p)
         change = abs(b.norm_growth / a.norm_growth - 1).sel(learning_rate=rate)
-        yield about(f"largest change of a norm at rate {rate:g}", change.max(), 1)
-        yield about(f"largest change of a loss at rate {rate:g}",
-                    abs(b.final_valid_loss - a.final_valid_loss).sel(learning_rate=rate).max(), 1)
+        for name, largest in ("norm", change), ("loss", abs(b.final_valid_loss - a.final_valid_loss).sel(
+                learning_rate=rate)):
+            largest = largest.max()
+            yield number(f"largest change of a {name} at rate {rate:g}", largest, 0, 4 * largest, "up to 4 times as much")

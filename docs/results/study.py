@@ -62,13 +62,24 @@ def compared(name, found, variable="norm_growth"):
     """The mean change of a variable over cells, from normsweep.compare(), and the boundary's at each learning rate."""
     change = f"{variable}_mean_{'ratio' if f'{variable}_mean_ratio' in found else 'difference'}"
     yield of_pairs(f"{name}: {variable}", found, change)
-    yield about(f"{name}: p of {variable}", found[f"{variable}_mean_p"], 0.3)
-    yield count(f"{name}: cells in which {variable} differs surely", (found[f"{variable}_q"] <= 0.05).sum())
+    yield of_p(f"{name}: p of {variable}", found[f"{variable}_mean_p"])
+    yield about_count(f"{name}: cells in which {variable} differs surely", (found[f"{variable}_q"] <= 0.05).sum())
     if variable == "norm_growth":
-        yield count(f"{name}: pairs of runs in other phases", found.phase_differs.sum())
+        yield about_count(f"{name}: pairs of runs in other phases", found.phase_differs.sum())
     if variable == "norm_growth" and "learning_rate" in getattr(found.get("boundary_ratio"), "dims", ()):
         for rate in found.learning_rate.values:
             yield of_pairs(f"{name}: boundary at rate {rate:.3g}", found.sel(learning_rate=rate), "boundary_ratio")
+
+
+def of_p(name, value):
+    """A p-value, which is of other runs on another processor."""
+    return number(name, value, value / 10, min(10 * float(value), 1), "a factor of 10")
+
+
+def about_count(name, value):
+    """A count of runs or cells, single ones of which rounding on another processor may change."""
+    room = 3 + float(value) / 5
+    return number(name, value, max(value - room, 0), value + room, "± 3 and a fifth")
 
 
 def of_pairs(name, found, change):
