@@ -95,13 +95,11 @@ void layout_spread(const struct outline *to, const struct outline *from, int64_t
 char *layout_measure_text(const struct measure *measure);
 
 /*
- * "phase.nc: No space left on device" from a netCDF status, or from an errno if it is above 0. ERROR_INPUT if
- * the user must choose another path, else ERROR_ENVIRONMENT. Always -1.
+ * "phase.nc: No space left on device" from a netCDF status, or from an errno if it is above 0; of NC_ENOTNC
+ * "phase.nc: is not a normsweep dataset". ERROR_INPUT if the user must choose another path, else
+ * ERROR_ENVIRONMENT. Always -1.
  */
 int layout_error(struct error *error, const char *name, int status);
-
-/* "phase.nc: is not a normsweep dataset". Always -1. */
-int layout_refuse(struct error *error, const char *name);
 
 /* The range of a variable's values in the file. */
 struct extent {
@@ -110,13 +108,10 @@ struct extent {
 
 /*
  * Checks that a path is a complete CDF-5 file, which contains all its variables, or a netCDF-4 file, which
- * only the netCDF library can check. Sets its length and *netcdf4. On failure -1 with ERROR_INPUT.
+ * only the netCDF library can check. Sets its length, and *extent to the extents of its variables, indexed by
+ * netCDF id, which the caller frees; NULL: it is a netCDF-4 file. On failure -1 with ERROR_INPUT.
  */
-int layout_check_file(const char *path, int64_t *bytes, bool *netcdf4, struct error *error);
-
-/* Checks a CDF-5 file likewise and returns the extents of its variables, indexed by netCDF id. The caller
- * frees them; NULL with the error set. */
-struct extent *layout_extents(const char *path, struct error *error);
+int layout_check_file(const char *path, int64_t *bytes, struct extent **extent, struct error *error);
 
 /*
  * The variables of one dataset as rows, in the order of the file. Whatever is done with all of them (define,
@@ -160,10 +155,9 @@ struct outline layout_outline(const struct layout *layout);
 /* The rows [*count]. The caller frees them; NULL: no memory. */
 struct variable *variable_table(const struct outline *outline, int *count);
 
-/* The same with their offsets in the file at `path`, which the netCDF library has opened as `file`. NULL with
- * the error set. */
+/* The same with their offsets in an open file with these extents; without extents, all are -1. */
 struct variable *variable_table_of(
-    const struct outline *outline, const char *path, int file, int *count, struct error *error);
+    const struct outline *outline, const struct extent *extent, int file, int *count);
 
 /* The first row of a kind for a row of its table; NULL: the file has none. */
 const struct variable *variable_find(

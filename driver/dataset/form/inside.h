@@ -7,6 +7,9 @@
 
 #include "driver/dataset/form/form.h"
 
+/* Bytes of a value of an external type; 0: not a type of CDF-5. */
+int64_t type_size(int64_t type);
+
 /* Text of the attribute `refine`, "" of a sweep without it. The caller frees it; NULL: no memory. */
 char *layout_refine_text(const struct sweep *sweep);
 

@@ -199,12 +199,11 @@ char *layout_refine_text(const struct sweep *sweep)
 
 int layout_error(struct error *error, const char *name, int status)
 {
-    enum error_status kind = output_is_at_fault(status) ? ERROR_INPUT : ERROR_ENVIRONMENT;
+    bool foreign = status == NC_ENOTNC;
+    enum error_status kind = foreign || output_is_at_fault(status) ? ERROR_INPUT : ERROR_ENVIRONMENT;
 
-    return error_set(error, kind, "%s: %s", name, status > 0 ? strerror(status) : nc_strerror(status));
-}
-
-int layout_refuse(struct error *error, const char *name)
-{
-    return error_set(error, ERROR_INPUT, "%s: is not a " PROGRAM " dataset", name);
+    return error_set(error, kind, "%s: %s", name,
+        foreign      ? "is not a " PROGRAM " dataset"
+        : status > 0 ? strerror(status)
+                     : nc_strerror(status));
 }

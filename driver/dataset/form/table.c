@@ -320,33 +320,26 @@ int64_t variable_values(const struct variable *row)
 
 int64_t variable_bytes(const struct variable *variable)
 {
-    bool half = variable->type == NC_INT || variable->type == NC_FLOAT;
-    int64_t bytes = variable->type == NC_CHAR   ? variable->width
-                    : variable->type == NC_BYTE ? 1
-                    : half                      ? 4
-                                                : 8;
+    int64_t width = variable->type == NC_CHAR ? variable->width : 1;
 
-    return bytes * variable_values(variable);
+    return type_size(variable->type) * width * variable_values(variable);
 }
 
 struct variable *variable_table_of(
-    const struct outline *outline, const char *path, int file, int *count, struct error *error)
+    const struct outline *outline, const struct extent *extent, int file, int *count)
 {
-    struct extent *extent = layout_extents(path, error);
-    struct variable *row = extent ? variable_table(outline, count) : NULL;
+    struct variable *row = variable_table(outline, count);
     int64_t cells = 1;
 
-    if (extent && !row)
-        layout_error(error, path, NC_ENOMEM);
     for (int64_t i = 0; i < outline->axis_count; i++)
         cells *= outline->axis[i].length;
     for (int i = 0; row && i < *count; i++) {
         int64_t bytes = variable_bytes(&row[i]) * (row[i].of_cells ? cells : 1);
         int id;
-        bool found = lookup_variable(file, row[i].name, &id) == NC_NOERR && extent[id].bytes == bytes;
+        bool found =
+            extent && lookup_variable(file, row[i].name, &id) == NC_NOERR && extent[id].bytes == bytes;
         row[i].begin = found ? extent[id].begin : -1;
     }
-    free(extent);
     return row;
 }
 

@@ -126,20 +126,17 @@ static int read_runs(struct dataset *dataset, int file)
 static int read_file(struct dataset *dataset, struct error *error)
 {
     const struct outline outline = layout_outline(&dataset->layout);
-    int file, status = nc_open(dataset->path, NC_NOWRITE, &file);
+    struct view view;
 
-    if (status != NC_NOERR)
-        return dataset_error(dataset, status, error);
-    dataset->row = variable_table_of(&outline, dataset->name, file, &dataset->row_count, error);
-    bool found = dataset->row, whole = found;
-    for (int i = 0; i < dataset->row_count; i++)
-        whole = whole && (dataset->row[i].kind > VARIABLE_SESSION || dataset->row[i].begin >= 0);
-    if (whole)
-        status = read_runs(dataset, file);
-    nc_close(file);
-    if (status != NC_NOERR)
-        return dataset_error(dataset, status, error);
-    return whole ? 0 : found ? layout_refuse(error, dataset->name) : -1;
+    if (view_open(&view, dataset->name, error) != 0)
+        return -1;
+    dataset->row = variable_table_of(&outline, view.extent, view.file, &dataset->row_count);
+    int status = dataset->row ? read_runs(dataset, view.file) : NC_ENOMEM;
+    for (int i = 0; status == NC_NOERR && i < dataset->row_count; i++)
+        if (dataset->row[i].kind <= VARIABLE_SESSION && dataset->row[i].begin < 0)
+            status = NC_ENOTNC;
+    view_close(&view);
+    return status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
 }
 
 /* Opens the file, which is complete and fits the sweep, for writing in place. */

@@ -56,7 +56,7 @@ static int read_values(const struct view *view, const char *name, int64_t cell, 
     if (status != NC_NOERR)
         return layout_error(error, view->name, status);
     if (!view_find(view, name, &variable) || variable.size != view->cells * size)
-        return layout_refuse(error, view->name);
+        return layout_error(error, view->name, NC_ENOTNC);
     return view_read_cell(view, &variable, cell, values, error);
 }
 

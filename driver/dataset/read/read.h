@@ -26,6 +26,7 @@ struct view {
     struct metric_form form; /* lengths of the metrics' dimensions; 0: not in the file */
     int64_t sessions;
     int64_t bytes; /* the file's length */
+    struct extent *extent; /* of the variables; NULL: a copy */
     int64_t most; /* values that a file of this length can hold; larger counts in a header are refused */
     bool copy; /* a netCDF-4 copy of a dataset, which can be read but not written */
 };

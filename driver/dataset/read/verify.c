@@ -192,9 +192,8 @@ static int verify_texts(const struct view *view, struct error *error)
 bool verify_alignment(const struct view *view)
 {
     const struct outline outline = view_outline(view);
-    struct error ignored;
     int count = 0;
-    struct variable *row = variable_table_of(&outline, view->name, view->file, &count, &ignored);
+    struct variable *row = variable_table_of(&outline, view->extent, view->file, &count);
     bool aligned = row;
 
     for (int i = 0; aligned && i < count; i++) {

@@ -20,30 +20,19 @@
 
 enum { DEFLATE_MOST = 1032 }; /* the highest compression ratio of deflate */
 
-static int view_no_memory(const struct view *view, struct error *error)
-{
-    return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", view->name);
-}
-
-/* After something was not found; cause 0: there is none. */
-static int view_missing(const struct view *view, int cause, struct error *error)
-{
-    return cause ? layout_error(error, view->name, cause) : layout_refuse(error, view->name);
-}
-
 static int check_source(const struct view *view, struct error *error)
 {
     int cause = 0;
     char *source = view_text(view, ATTRIBUTE_SOURCE, &cause);
 
     if (!source)
-        return view_missing(view, cause, error);
+        return layout_error(error, view->name, cause ? cause : NC_ENOTNC);
     bool ours = strcmp(source, PROGRAM) == 0, inspected = strcmp(source, INSPECTED_SOURCE) == 0;
     free(source);
     if (inspected)
         return error_set(error, ERROR_INPUT,
             "%s: of " PROGRAM " inspect, not of a sweep; draw it with analysis/figures", view->name);
-    return ours ? 0 : layout_refuse(error, view->name);
+    return ours ? 0 : layout_error(error, view->name, NC_ENOTNC);
 }
 
 static int check_header(struct view *view, struct error *error)
@@ -53,7 +42,7 @@ static int check_header(struct view *view, struct error *error)
     if (check_source(view, error) != 0)
         return -1;
     if (!view_attribute_integer(view, ATTRIBUTE_FORMAT, &view->format, &cause))
-        return view_missing(view, cause, error);
+        return layout_error(error, view->name, cause ? cause : NC_ENOTNC);
     if (view->format != FORMAT_VERSION)
         return error_set(error, ERROR_INPUT,
             "%s: has dataset format %lld; this program reads format %d: read it with the version that wrote "
@@ -70,7 +59,7 @@ static int dimension_length(const struct view *view, const char *name, int64_t *
 
     if (lookup_dimension(view->file, name, &dimension) != NC_NOERR ||
         nc_inq_dimlen(view->file, dimension, &size) != NC_NOERR || size < 1 || size > (size_t)view->most)
-        return layout_refuse(error, view->name);
+        return layout_error(error, view->name, NC_ENOTNC);
     *length = (int64_t)size;
     return 0;
 }
@@ -84,8 +73,9 @@ static int column(
 
     if (verify_variable(view, &(struct outline){0}, &form, error) != 0)
         return -1;
-    return lookup_variable(view->file, name, &variable) == NC_NOERR ? variable
-                                                                    : layout_refuse(error, view->name);
+    return lookup_variable(view->file, name, &variable) == NC_NOERR
+               ? variable
+               : layout_error(error, view->name, NC_ENOTNC);
 }
 
 static void free_texts(char **text, int64_t length)
@@ -103,17 +93,17 @@ static char **read_texts(
     int cause = 0;
 
     if (column(view, name, dimension, NC_CHAR, error) < 0 ||
-        (!view_find_text(view, name, &variable) && layout_refuse(error, view->name) < 0))
+        (!view_find_text(view, name, &variable) && layout_error(error, view->name, NC_ENOTNC) < 0))
         return NULL;
     char **text = calloc((size_t)length, sizeof(*text));
     bool whole = text;
     if (!whole)
-        view_no_memory(view, error);
+        layout_error(error, view->name, ENOMEM);
     for (int64_t i = 0; whole && i < length; i++) {
         text[i] = view_stored_text(view, &variable, i, &cause);
         whole = text[i] != NULL;
         if (!whole)
-            view_missing(view, cause, error);
+            layout_error(error, view->name, cause ? cause : NC_ENOTNC);
     }
     if (whole)
         return text;
@@ -164,7 +154,7 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
 
     if (nc_inq_dim(view->file, dimension, name, &length) != NC_NOERR || length < 1 ||
         length > (size_t)view->most)
-        return layout_refuse(error, view->name);
+        return layout_error(error, view->name, NC_ENOTNC);
     axis->name = strdup(name);
     axis->length = (int64_t)length;
     INVARIANT(param_count > 0, "no parameters");
@@ -181,7 +171,7 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
             axis->param[axis->param_count++] = &param_table[i];
     }
     if (axis->param_count == 0 || strcmp(printable(name, shown, sizeof(shown)), name) != 0)
-        return layout_refuse(error, view->name);
+        return layout_error(error, view->name, NC_ENOTNC);
     if (!param_find(axis->name)) {
         axis->label = read_texts(view, axis->name, axis->name, axis->length, error);
         if (!axis->label)
@@ -189,7 +179,7 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
     }
     axis->value = calloc((size_t)axis->param_count * (size_t)axis->length, sizeof(*axis->value));
     if (!axis->value)
-        return view_no_memory(view, error);
+        return layout_error(error, view->name, ENOMEM);
     for (int64_t i = 0; i < axis->param_count; i++)
         if (read_param(view, axis->param[i], axis, axis->value + i * axis->length, error) != 0)
             return -1;
@@ -205,14 +195,14 @@ static int find_grid(const struct view *view, int *count, int *dimensions, struc
 
     if (lookup_variable(view->file, name, &outcome) != NC_NOERR ||
         nc_inq_var(view->file, outcome, NULL, &type, count, dimensions, NULL) != NC_NOERR)
-        return layout_refuse(error, view->name);
+        return layout_error(error, view->name, NC_ENOTNC);
     if (type != NC_BYTE)
         return verify_fault(error, view, "%s is not of type byte", name);
     for (int i = 0; i < *count; i++)
         for (int j = 0; j < i; j++)
             if (dimensions[i] == dimensions[j])
                 return verify_fault(error, view, "%s is over one dimension twice", name);
-    return *count <= AXES_MAX ? 0 : layout_refuse(error, view->name);
+    return *count <= AXES_MAX ? 0 : layout_error(error, view->name, NC_ENOTNC);
 }
 
 static int read_axes(struct view *view, struct error *error)
@@ -229,7 +219,7 @@ static int read_axes(struct view *view, struct error *error)
         return -1;
     view->axis = calloc((size_t)count + 1, sizeof(*view->axis));
     if (!view->axis)
-        return view_no_memory(view, error);
+        return layout_error(error, view->name, ENOMEM);
     view->axis_count = count;
     view->cells = 1;
     for (int i = 0; i < count; i++) {
@@ -237,7 +227,7 @@ static int read_axes(struct view *view, struct error *error)
             return -1;
         INVARIANT(view->axis[i].length > 0, "axis %d of length %lld", i, (long long)view->axis[i].length);
         if (view->cells > view->most / view->axis[i].length)
-            return layout_refuse(error, view->name);
+            return layout_error(error, view->name, NC_ENOTNC);
         view->cells *= view->axis[i].length;
     }
     return 0;
@@ -252,7 +242,7 @@ static int read_steps(struct view *view, struct error *error)
         return -1;
     view->step = malloc((size_t)view->step_count * sizeof(*view->step));
     if (!view->step)
-        return view_no_memory(view, error);
+        return layout_error(error, view->name, ENOMEM);
     int status = nc_get_var_longlong(view->file, variable, (long long *)view->step);
     return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }
@@ -280,8 +270,9 @@ static int open_file(struct view *view, const char *path, struct error *error)
     *view = (struct view){.file = -1, .name = strdup(path)};
     if (!view->name)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", path);
-    if (layout_check_file(path, &view->bytes, &view->copy, error) != 0)
+    if (layout_check_file(path, &view->bytes, &view->extent, error) != 0)
         return -1;
+    view->copy = !view->extent;
     view->most =
         view->copy && view->bytes < INT64_MAX / DEFLATE_MOST ? DEFLATE_MOST * view->bytes : view->bytes;
     char *whole = realpath(path, NULL); /* the library takes some relative names for URLs */
@@ -296,7 +287,7 @@ static int open_file(struct view *view, const char *path, struct error *error)
     if (status > 0 || status == NC_ENOMEM || status == NC_EBADID) /* the last one: its table could not grow */
         return layout_error(error, path, status == NC_EBADID ? NC_ENOMEM : status);
     if (!view->copy)
-        return layout_refuse(error, view->name);
+        return layout_error(error, view->name, NC_ENOTNC);
     return error_set(error, ERROR_INPUT, "%s: cannot be read as netCDF-4: %s", path, nc_strerror(status));
 }
 
@@ -353,6 +344,7 @@ void view_close(struct view *view)
         axis_release(&view->axis[i]);
     free(view->axis);
     free(view->step);
+    free(view->extent);
     free(view->name);
     *view = (struct view){.file = -1};
 }

@@ -75,8 +75,9 @@ IN_BENCH(
 
     char *path;
     CHECK(output_resolve(bench->path, &path) == 0);
-    struct extent *extent = layout_extents(path, &bench->error);
-    CHECK(extent != NULL);
+    struct extent *extent = NULL;
+    int64_t bytes;
+    CHECK(layout_check_file(path, &bytes, &extent, &bench->error) == 0 && extent != NULL);
     if (!extent || nc_open(path, NC_NOWRITE, &file) != NC_NOERR) {
         test_fail(__FILE__, __LINE__, "%s cannot be opened", path);
         return;

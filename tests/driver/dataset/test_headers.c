@@ -46,15 +46,16 @@ static void begin(struct made *made)
 static void judge(
     struct bench *bench, const struct made *made, const char *table, size_t row, const char *why)
 {
+    struct extent *extent = NULL;
     int64_t bytes;
-    bool netcdf4;
 
     bench->error = (struct error){.text = ""};
     bench_put(bench, "a.nc", made->bytes, made->size);
-    int status = layout_check_file(bench->path, &bytes, &netcdf4, &bench->error);
+    int status = layout_check_file(bench->path, &bytes, &extent, &bench->error);
     if (status != (why[0] ? -1 : 0) || !strstr(bench->error.text, why))
         test_fail(__FILE__, __LINE__, "%s, row %zu: %d, '%s'", table, row, status, bench->error.text);
-    CHECK(status == 0 || bench->error.status == ERROR_INPUT);
+    CHECK(status == 0 ? extent != NULL : !extent && bench->error.status == ERROR_INPUT);
+    free(extent);
 }
 
 #define FOREIGN "is not a normsweep dataset"
@@ -161,19 +162,17 @@ IN_BENCH(dataset_header_has_variables, NULL)
 IN_BENCH(dataset_header_of_netcdf4, NULL)
 {
     static struct made made;
+    struct extent *extent;
     int64_t bytes;
-    bool netcdf4 = false;
 
     made.size = 0;
     put(&made, 8, 0x894844460d0a1a0a);
     bench_put(bench, "a.nc", made.bytes, made.size);
-    CHECK(layout_check_file(bench->path, &bytes, &netcdf4, &bench->error) == 0 && netcdf4);
-    CHECK(layout_extents(bench->path, &bench->error) == NULL);
-    CHECK(strstr(bench->error.text, "is not a normsweep dataset"));
+    CHECK(layout_check_file(bench->path, &bytes, &extent, &bench->error) == 0 && !extent && bytes == 8);
     made.size = 0;
     put(&made, 8, 0x894844460d0a1a0b);
     bench_put(bench, "a.nc", made.bytes, made.size);
-    CHECK(layout_check_file(bench->path, &bytes, &netcdf4, &bench->error) == -1);
+    CHECK(layout_check_file(bench->path, &bytes, &extent, &bench->error) == -1);
     CHECK(strstr(bench->error.text, "is not a normsweep dataset"));
 }
 
@@ -181,19 +180,19 @@ IN_BENCH(dataset_header_of_netcdf4, NULL)
 IN_BENCH(dataset_header_that_cannot_be_read, NULL)
 {
     static struct made made;
+    struct extent *extent;
     int64_t bytes;
-    bool netcdf4;
 
     make_variable(&made, &sound);
     bench_put(bench, "a.nc", made.bytes, made.size);
     failing_after(3, "fread", EIO);
     failing_next("ferror", EIO);
-    CHECK(layout_check_file(bench->path, &bytes, &netcdf4, &bench->error) == -1 && failing_end());
+    CHECK(layout_check_file(bench->path, &bytes, &extent, &bench->error) == -1 && failing_end());
     CHECK(bench->error.status == ERROR_ENVIRONMENT && strstr(bench->error.text, "Input/output error"));
     failing_next("fseeko", EIO);
-    CHECK(layout_check_file(bench->path, &bytes, &netcdf4, &bench->error) == -1 && failing_end());
+    CHECK(layout_check_file(bench->path, &bytes, &extent, &bench->error) == -1 && failing_end());
     CHECK(bench->error.status == ERROR_ENVIRONMENT && strstr(bench->error.text, "Input/output error"));
     failing_after(3, "fread", EIO);
-    CHECK(layout_check_file(bench->path, &bytes, &netcdf4, &bench->error) == -1 && failing_end());
+    CHECK(layout_check_file(bench->path, &bytes, &extent, &bench->error) == -1 && failing_end());
     CHECK(bench->error.status == ERROR_INPUT && strstr(bench->error.text, "is cut short at"));
 }
