@@ -93,9 +93,11 @@ static void skip_values(struct header *header, int64_t count, int64_t size)
         !demand(header, count <= header->left / size, NC_ETRUNC))
         return;
     int64_t bytes = (count * size + 3) / 4 * 4;
-    if (demand(header, bytes <= header->left, NC_ETRUNC) && bytes > 0)
-        demand(header, fseeko(header->file, (off_t)bytes, SEEK_CUR) == 0, errno);
+    if (!demand(header, bytes <= header->left, NC_ETRUNC))
+        return;
     header->left -= bytes;
+    if (bytes > 0 && fseeko(header->file, (off_t)bytes, SEEK_CUR) != 0)
+        header->status = errno;
 }
 
 static void skip_name(struct header *header)
