@@ -23,5 +23,5 @@ def numbers(small):
         change = abs(b.norm_growth / a.norm_growth - 1).sel(learning_rate=rate)
         for name, largest in ("norm", change), ("loss", abs(b.final_valid_loss - a.final_valid_loss).sel(
                 learning_rate=rate)):
-            largest = largest.max()
-            yield number(f"largest change of a {name} at rate {rate:g}", largest, 0, 4 * largest, "up to 4 times as much")
+            most = largest.max()
+            yield number(f"largest change of a {name} at rate {rate:g}", most, 0, 4 * most, "up to 4 times as much")
