@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from study import about, in_double, number, small
+from study import about, in_double, number, small, up_to
 
 GRID = small("grokking", "weight_decay=[0, 0.1, 0.2, 0.3, 0.5, 1, 2]", "seed=[0, 1]")
 UNDECAYED = small("grokking", "weight_decay=0", "learning_rate=5e-3", "steps=30000")
@@ -38,12 +38,10 @@ def numbers(single, double, undecayed, undecayed_double):
         for epsilon in runs.epsilon.values:
             run, where = runs.sel(epsilon=epsilon).squeeze(), f"{name}, epsilon {epsilon:g}"
             late = run.isel(step=run.step > 5000)
-            zeros = (run.train_loss == 0).sum()
             yield about(f"accuracy at the end, {where}", run.accuracy[-1])
             yield about(f"largest accuracy, {where}", run.accuracy.max())
             yield about(f"median loss after step 5000, {where}", late.train_loss.median(), 0.9)
-            yield number(f"steps of 300 with a loss of 0, {where}", zeros, 0, 3 * zeros, "up to 3 times as many")
+            yield up_to(f"steps of 300 with a loss of 0, {where}", (run.train_loss == 0).sum(), 3)
             yield about(f"smallest grad_norm, {where}", run.grad_norm.min(), 0.9)
-            yield number(f"share of spikes after step 5000, {where}", (late.train_loss > 1e-3).mean(), 0,
-                         3 * (late.train_loss > 1e-3).mean(), "up to 3 times as many")
+            yield up_to(f"share of spikes after step 5000, {where}", (late.train_loss > 1e-3).mean(), 3)
             yield about(f"growth, {where}", run.norm_growth, 0.3)

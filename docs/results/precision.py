@@ -1,7 +1,7 @@
 """Products in bfloat16 beside float's."""
 
 from normsweep import compare
-from study import about, about_count, compared, count, number, of_p, small
+from study import about, about_count, compared, count, of_p, small, up_to
 
 SWEEPS = {"small": small("precision")}
 FIGURE = "small", "boundaries", {"title": ""}
@@ -20,8 +20,6 @@ def numbers(small):
     for rate in found.learning_rate.values:
         at = found.sel(learning_rate=rate)
         yield of_p(f"p of the boundary at rate {rate:g}", at.boundary_p)
-        change = abs(b.norm_growth / a.norm_growth - 1).sel(learning_rate=rate)
-        for name, largest in ("norm", change), ("loss", abs(b.final_valid_loss - a.final_valid_loss).sel(
-                learning_rate=rate)):
-            most = largest.max()
-            yield number(f"largest change of a {name} at rate {rate:g}", most, 0, 4 * most, "up to 4 times as much")
+        for name, change in (("norm", b.norm_growth / a.norm_growth - 1),
+                             ("loss", b.final_valid_loss - a.final_valid_loss)):
+            yield up_to(f"largest change of a {name} at rate {rate:g}", abs(change).sel(learning_rate=rate).max(), 4)

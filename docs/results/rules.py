@@ -24,5 +24,7 @@ def numbers(small):
 
 
 def over_seeds(name, values):
-    mean = np.exp(np.log(values).mean()) if np.isfinite(values).sum() > 1 else np.nan
-    return number(name, mean, values.min(), values.max(), "range of 2 seeds")
+    """The geometric mean and the range over the seeds that have a boundary; NaN if none has."""
+    seeds = int(np.isfinite(values).sum())
+    return number(name, np.exp(np.log(values).mean()), values.min(), values.max(),
+                  "range of 2 seeds" if seeds != 1 else "one of 2 seeds")

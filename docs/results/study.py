@@ -72,14 +72,19 @@ def compared(name, found, variable="norm_growth"):
 
 
 def of_p(name, value):
-    """A p-value, which is of other runs on another processor."""
+    """A p-value, which rounding on another processor changes by a factor rather than a share."""
     return number(name, value, value / 10, min(10 * float(value), 1), "a factor of 10")
 
 
 def about_count(name, value):
     """A count of runs or cells, single ones of which rounding on another processor may change."""
-    room = 3 + float(value) / 5
-    return number(name, value, max(value - room, 0), value + room, "± 3 and a fifth")
+    room = 2 + float(value) / 10
+    return number(name, value, max(value - room, 0), value + room, "± 2 and a tenth")
+
+
+def up_to(name, value, times):
+    """A number of rare or unstable runs, which may be 0 on another processor, or this many times as large."""
+    return number(name, value, 0, times * float(value), f"up to {times} times as much")
 
 
 def of_pairs(name, found, change):
