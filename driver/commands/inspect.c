@@ -17,16 +17,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The last part of a path, clean. The caller frees it. */
+/* The last part of a file's path, clean. The caller frees it. */
 static char *name_of(const char *path)
 {
-    size_t length = strlen(path), begin;
+    const char *slash = strrchr(path, '/');
 
-    while (length > 1 && path[length - 1] == '/')
-        length--;
-    for (begin = length; begin > 0 && path[begin - 1] != '/';)
-        begin--;
-    return lines_clean(memory_copy_part(path + begin, length - begin));
+    return lines_clean(memory_copy(slash ? slash + 1 : path));
 }
 
 /* Options that contradict each other, and an output that could not be written. */
@@ -95,49 +91,6 @@ static int refuse_foreign(const char *path, struct error *error)
         "%s: not a weights file; convert it: analysis/weights import '%s' -o NET.weights.nc", path, path);
 }
 
-/* The one cell of a dataset that --at names, or the only one. -1 with the error set, which says what axes are
- * left open. */
-static int64_t cell_at(const struct view *view, const struct arguments *arguments, struct error *error)
-{
-    const struct choice_of_cells choice = {.name = view->name,
-        .option = "--at",
-        .axis_count = view->axis_count,
-        .axis = view->axis,
-        .view = view,
-        .text = arguments->at.text,
-        .count = arguments->at.count,
-        .all = true};
-    int64_t count = 0, first = -1;
-    struct string open = {0};
-    bool *chosen;
-
-    if (selection_cells(&choice, &chosen, error) < 0)
-        return -1;
-    for (int64_t cell = 0; cell < view->cells; cell++) {
-        chosen[cell] = chosen[cell] || choice.count == 0;
-        count += chosen[cell];
-        first = chosen[cell] && first < 0 ? cell : first;
-    }
-    for (int64_t axis = 0; axis < view->axis_count; axis++) {
-        bool differs = false;
-        for (int64_t cell = 0; cell < view->cells && !differs; cell++)
-            differs = chosen[cell] && axis_index(view->axis_count, view->axis, axis, cell) !=
-                                          axis_index(view->axis_count, view->axis, axis, first);
-        if (differs)
-            string_format(&open, "%s%s", open.length ? ", " : "", view->axis[axis].name);
-    }
-    free(chosen);
-    if (count != 1)
-        error_set(error, ERROR_INPUT, "%s: %s %lld runs, and inspect takes one%s%s%s", view->name,
-            choice.count ? "--at names" : "a dataset of", (long long)count, count ? "; add " : "",
-            count == 0     ? ""
-            : choice.count ? "a value of "
-                           : "--at with values of ",
-            string_text(&open));
-    string_release(&open);
-    return count == 1 ? first : -1;
-}
-
 /* The weights of the run of a dataset that --at names, or of its only one. The caller frees the path; NULL
  * with the error set. */
 static char *weights_at(const struct arguments *arguments, struct error *error)
@@ -147,7 +100,14 @@ static char *weights_at(const struct arguments *arguments, struct error *error)
 
     if (view_open(&view, arguments->operand[0], error) != 0)
         return NULL;
-    int64_t cell = cell_at(&view, arguments, error);
+    const struct choice_of_cells choice = {.name = view.name,
+        .option = "--at",
+        .axis_count = view.axis_count,
+        .axis = view.axis,
+        .base = &view.base,
+        .text = arguments->at.text,
+        .count = arguments->at.count};
+    int64_t cell = selection_cell(&choice, error);
     char *folder = folder_of(view.name);
     if (cell >= 0 && folder) {
         struct run run;

@@ -31,16 +31,18 @@ struct choice_of_cells {
     const char *name, *option; /* for messages: "first.nc", "--at" */
     int64_t axis_count;
     const struct axis *axis; /* [axis_count] */
-    const struct view *view; /* has the other parameters; or, if it is NULL, base */
-    const struct run *base;
+    const struct run *base; /* has the other parameters */
     const char *const *text; /* [count] "learning_rate=0.001,seed=0": all cells with these values */
     int count;
-    bool all; /* a cell must have the values of all texts, not only of one */
 };
 
-/* Marks the cells that the texts name in `chosen` [cells], which the caller frees. -1 and ERROR_INPUT: there
- * is no such axis or value; nothing to free. */
+/* Marks the cells that any of the texts names in `chosen` [cells], which the caller frees. -1 and
+ * ERROR_INPUT: there is no such axis or value; nothing to free. */
 int selection_cells(const struct choice_of_cells *choice, bool **chosen, struct error *error);
+
+/* The only cell that has the values of all texts, for `inspect`. -1 and ERROR_INPUT: as above, or there are
+ * several; the message says which axes lack a value. */
+int64_t selection_cell(const struct choice_of_cells *choice, struct error *error);
 
 /* The state of the runs of a grid. */
 struct picture_runs {

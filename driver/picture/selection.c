@@ -12,17 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_MOST = 8, LIST_SIZE = 256, ABOUT_SIZE = 512 };
+enum { LIST_MOST = 8, LIST_SIZE = 256 };
 #define TOLERANCE 1e-9 /* relative, of values */
 
 struct selection {
-    int64_t axis_count;
-    const struct axis *axis; /* [axis_count] of the grid */
-    const struct view *view; /* NULL: the grid is that of a sweep file */
-    const struct run *base; /* the parameters that are not axes; valid without a view */
-    const char *option; /* that fixes values */
-    struct plane *plane;
-    char about[ABOUT_SIZE]; /* "out.nc: param_norm", before messages */
+    const struct choice_of_cells *choice;
+    struct plane *plane; /* of its axes, or of a variable's dimensions */
     struct error *error;
 };
 
@@ -30,34 +25,29 @@ struct selection {
 
 /* "out.nc: param_norm: <format>". Always -1. */
 #define refuse(s, ...)                                                                                       \
-    (error_set((s)->error, ERROR_INPUT, __VA_ARGS__), error_prefix((s)->error, "%s", (s)->about))
+    (error_set((s)->error, ERROR_INPUT, __VA_ARGS__), error_prefix((s)->error, "%s", (s)->choice->name))
 
 /* The name may be a key of the sweep file that is not an axis here, or the one of a value of a `together`. */
 static int refuse_name(const struct selection *s, const char *name, const char *option)
 {
+    const struct choice_of_cells *grid = s->choice;
     const struct param *param = param_find(name);
+    const struct axis *along = param ? axis_find(grid->axis_count, grid->axis, param) : NULL;
     char excerpt[EXCERPT_SIZE], text[LIST_SIZE];
     struct string names = {0};
-    union param_value value;
     struct nearest nearest;
 
-    for (int64_t i = 0; param && i < s->axis_count; i++)
-        for (int64_t j = 0; s->axis[i].label && j < s->axis[i].param_count; j++)
-            if (s->axis[i].param[j] == param)
-                return refuse(s, "%s changes along %s; %s takes that name", name, s->axis[i].name, option);
-    if (param && !s->view && !axis_derives(s->axis_count, s->axis, s->base, param))
-        value = param_get(param, s->base);
-    else if (param && !(s->view && view_param(s->view, param, &value, NULL)))
-        param = NULL;
-    if (param)
+    if (along && along->label)
+        return refuse(s, "%s changes along %s; %s takes that name", name, along->name, option);
+    if (param && !along && !axis_derives(grid->axis_count, grid->axis, grid->base, param))
         return refuse(s, "%s is %s in all runs, and is not an axis; leave it out of %s", name,
-            param_format(param, value, text, sizeof(text)), option);
+            param_format(param, param_get(param, grid->base), text, sizeof(text)), option);
     nearest_init(&nearest, name);
     for (int i = 0; i < s->plane->count; i++) {
         nearest_offer(&nearest, s->plane->dimension[i].name);
         string_format(&names, "%s%s", i ? ", " : "; it has ", s->plane->dimension[i].name);
     }
-    error_set(s->error, ERROR_INPUT, "%s has no dimension '%s'%s", s->about, text_excerpt(name, excerpt),
+    error_set(s->error, ERROR_INPUT, "%s has no dimension '%s'%s", grid->name, text_excerpt(name, excerpt),
         nearest.best   ? nearest_hint(&nearest, text)
         : names.length ? names.bytes
                        : "; it has none");
@@ -159,14 +149,14 @@ static int fix_one(const struct selection *s, char *pair)
     char excerpt[EXCERPT_SIZE], *value = strchr(pair, '=');
 
     if (!value || value == pair)
-        return refuse(s, "%s takes NAME=VALUE and not '%s'", s->option, text_excerpt(pair, excerpt));
+        return refuse(s, "%s takes NAME=VALUE and not '%s'", s->choice->option, text_excerpt(pair, excerpt));
     *value++ = '\0';
     int found = plane_find(s->plane, pair);
     if (found < 0)
-        return refuse_name(s, pair, s->option);
+        return refuse_name(s, pair, s->choice->option);
     struct dimension *dimension = &s->plane->dimension[found];
     if (dimension->fixed >= 0)
-        return refuse(s, "%s names %s twice", s->option, dimension->name);
+        return refuse(s, "%s names %s twice", s->choice->option, dimension->name);
     dimension->fixed = find_value(dimension, value);
     return dimension->fixed < 0 ? refuse_value(s, dimension, value) : 0;
 }
@@ -219,16 +209,13 @@ static int find_axes(const struct selection *s, char *over, int which[2])
 
 int selection_choose(const struct picture *picture, struct plane *plane, struct error *error)
 {
-    struct selection s = {.axis_count = picture->view->axis_count,
-        .axis = picture->view->axis,
-        .view = picture->view,
-        .option = "--at",
-        .plane = plane,
-        .error = error};
+    const struct view *view = picture->view;
+    char *name =
+        memory_format("%s: %s", view->name, picture->variable ? picture->variable : "the phase diagram");
+    const struct choice_of_cells choice = {name, "--at", view->axis_count, view->axis, &view->base};
+    const struct selection s = {&choice, plane, error};
     int which[] = {PLANE_NONE, PLANE_NONE}, result = 0;
 
-    snprintf(s.about, sizeof(s.about), "%s: %s", picture->view->name,
-        picture->variable ? picture->variable : "the phase diagram");
     for (int i = 0; result == 0 && i < picture->at_count; i++)
         result = fix_all(&s, picture->at[i]);
     if (!picture->over)
@@ -239,7 +226,8 @@ int selection_choose(const struct picture *picture, struct plane *plane, struct 
         free(over);
     }
     if (result == 0)
-        plane_choose(plane, picture->view, which[0], which[1]);
+        plane_choose(plane, view, which[0], which[1]);
+    free(name);
     return result;
 }
 
@@ -247,30 +235,23 @@ int selection_choose(const struct picture *picture, struct plane *plane, struct 
 
 int selection_cells(const struct choice_of_cells *choice, bool **chosen, struct error *error)
 {
-    struct selection s = {.axis_count = choice->axis_count,
-        .axis = choice->axis,
-        .view = choice->view,
-        .base = choice->base,
-        .option = choice->option,
-        .error = error};
     int64_t cells = 1;
     int result = 0;
 
-    for (int64_t i = 0; i < s.axis_count; i++)
-        cells *= s.axis[i].length;
+    for (int64_t i = 0; i < choice->axis_count; i++)
+        cells *= choice->axis[i].length;
     *chosen = memory_zero((size_t)cells, sizeof(**chosen));
-    snprintf(s.about, sizeof(s.about), "%s", choice->name);
     for (int i = 0; result == 0 && i < choice->count; i++) {
         struct plane plane;
-        plane_of_axes(&plane, s.axis_count, s.axis);
-        s.plane = &plane;
-        result = fix_all(&s, choice->text[i]);
+        plane_of_axes(&plane, choice->axis_count, choice->axis);
+        result = fix_all(&(struct selection){choice, &plane, error}, choice->text[i]);
         for (int64_t cell = 0; result == 0 && cell < cells; cell++) {
             bool fits = true;
             for (int axis = 0; fits && axis < plane.count; axis++)
-                fits = plane.dimension[axis].fixed < 0 ||
-                       plane.dimension[axis].fixed == axis_index(s.axis_count, s.axis, axis, cell);
-            (*chosen)[cell] = choice->all && i > 0 ? (*chosen)[cell] && fits : (*chosen)[cell] || fits;
+                fits =
+                    plane.dimension[axis].fixed < 0 ||
+                    plane.dimension[axis].fixed == axis_index(choice->axis_count, choice->axis, axis, cell);
+            (*chosen)[cell] = (*chosen)[cell] || fits;
         }
         plane_release(&plane);
     }
@@ -279,6 +260,33 @@ int selection_cells(const struct choice_of_cells *choice, bool **chosen, struct 
     free(*chosen);
     *chosen = NULL;
     return -1;
+}
+
+int64_t selection_cell(const struct choice_of_cells *choice, struct error *error)
+{
+    struct string open = {0};
+    struct plane plane;
+    int64_t cell = 0, runs = 1;
+    int result = 0;
+
+    plane_of_axes(&plane, choice->axis_count, choice->axis);
+    for (int i = 0; result == 0 && i < choice->count; i++)
+        result = fix_all(&(struct selection){choice, &plane, error}, choice->text[i]);
+    for (int i = 0; i < plane.count; i++) {
+        const struct dimension *dimension = &plane.dimension[i];
+        cell = cell * dimension->length + (dimension->fixed > 0 ? dimension->fixed : 0);
+        if (dimension->fixed >= 0 || dimension->length == 1)
+            continue;
+        runs *= dimension->length;
+        string_format(&open, "%s%s", open.length ? ", " : "", dimension->name);
+    }
+    if (result == 0 && runs > 1)
+        result = error_set(error, ERROR_INPUT, "%s: %s %lld runs, and inspect takes one; add %s of %s",
+            choice->name, choice->count ? "--at names" : "a dataset of", (long long)runs,
+            choice->count ? "a value" : "--at with values", open.bytes);
+    string_release(&open);
+    plane_release(&plane);
+    return result == 0 ? cell : -1;
 }
 
 /* ---- variables ---- */
