@@ -225,9 +225,6 @@ int launching_check(struct start *start, bool look, struct error *error);
  */
 int run_output(struct start *start, int64_t *pending, struct error *error);
 
-/* The session of this process: with what it trains. The caller keeps both texts. `mpi` "": none. */
-struct session run_session(const char *mpi, const char *host);
-
 /*
  * `run --dry-run`: goes through the checks of a start in their order, and prints what the start would do with
  * the dataset and with each kind of run, on which workers. Writes no file and takes no lease. Returns an exit

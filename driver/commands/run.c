@@ -30,21 +30,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-struct session run_session(const char *mpi, const char *host)
-{
-    return (struct session){
-        .version = version_number,
-        .commit = version_commit,
-        .compiler = version_compiler,
-        .blas = environment_blas(),
-        .blas_kernel = environment_blas_kernel(),
-        .vector_level = kernels_level_in_use(),
-        .mpi = mpi,
-        .host = host,
-        .bad_hosts = "",
-    };
-}
-
 /*
  * Trains what is pending: on the other ranks of the wire, or here if there are none; wire NULL: without MPI.
  * Sets *together if MPI can be finalized. Returns the exit status; -1: error.
@@ -56,7 +41,17 @@ static int train_pending(
     struct dataset_options options = {.known = &file};
     struct dispatch_end end = {.together = true};
     char host[HOST_SIZE];
-    struct session session = run_session(wire ? wire_library() : "", environment_host(host, sizeof(host)));
+    const struct session session = {
+        .version = version_number,
+        .commit = version_commit,
+        .compiler = version_compiler,
+        .blas = environment_blas(),
+        .blas_kernel = environment_blas_kernel(),
+        .vector_level = kernels_level_in_use(),
+        .mpi = wire ? wire_library() : "",
+        .host = environment_host(host, sizeof(host)),
+        .bad_hosts = "",
+    };
     struct display display = {0};
     const struct job_observer observer[JOB_OBSERVERS] = {
         display_observer(&display), log_observer(start->journal)};

@@ -212,7 +212,11 @@ int selection_choose(const struct picture *picture, struct plane *plane, struct 
     const struct view *view = picture->view;
     char *name =
         memory_format("%s: %s", view->name, picture->variable ? picture->variable : "the phase diagram");
-    const struct choice_of_cells choice = {name, "--at", view->axis_count, view->axis, &view->base};
+    const struct choice_of_cells choice = {.name = name,
+        .option = "--at",
+        .axis_count = view->axis_count,
+        .axis = view->axis,
+        .base = &view->base};
     const struct selection s = {&choice, plane, error};
     int which[] = {PLANE_NONE, PLANE_NONE}, result = 0;
 

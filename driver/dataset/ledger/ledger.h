@@ -104,10 +104,6 @@ int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct er
 /* The same for the hosts that get no more runs, separated by blanks. */
 int dataset_put_bad_hosts(struct dataset *dataset, const char *hosts, struct error *error);
 
-/* Copies a text into a field of `width` bytes, padded with zeros. Cuts it between UTF-8 characters; bytes
- * that are not UTF-8 become '?'. */
-void dataset_field(char *field, size_t width, const char *text);
-
 /* This start's row of the session table. */
 int64_t dataset_session(const struct dataset *dataset);
 

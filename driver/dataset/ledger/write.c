@@ -20,7 +20,9 @@
 
 enum { NUMBERS_AT_ONCE = 64 };
 
-void dataset_field(char *field, size_t width, const char *text)
+/* Copies a text into a field of `width` bytes, padded with zeros. Cuts it between UTF-8 characters; bytes
+ * that are not UTF-8 become '?'. */
+static void fill_field(char *field, size_t width, const char *text)
 {
     size_t used = 0;
 
@@ -112,7 +114,7 @@ static void write_field(struct dataset *dataset, const struct variable *row, int
 {
     char field[STRING_LONGEST];
 
-    dataset_field(field, (size_t)row->width, text);
+    fill_field(field, (size_t)row->width, text);
     write_bytes(dataset, offset_of(dataset, row, index), field, (size_t)row->width);
 }
 
