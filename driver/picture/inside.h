@@ -79,12 +79,12 @@ int64_t plane_cell(const struct plane *plane, int64_t index);
 /* The `step` dimension if it is neither drawn nor fixed, or -1. */
 int plane_hidden_step(const struct plane *plane);
 
-/* Texts that the caller frees: the names of the dimensions that are averaged over, except step, joined by ",
- * "; "seed=0, step=100", the fixed dimensions; "norm_placement=pre, model=small", the values of a panel, or
- * for -1 the names of its dimensions. "" if there are none. */
-char *plane_averaged(const struct plane *plane);
-char *plane_fixed(const struct plane *plane);
-char *plane_panel(const struct plane *plane, int panel);
+/* What becomes of a dimension; ROLE_AXIS also if it has one value, or is the hidden step. */
+enum role { ROLE_AXIS, ROLE_FIXED, ROLE_PANELED, ROLE_AVERAGED };
+
+/* The names of the dimensions with a role, joined by ", ", with "=value" where they have one: fixed ones, and
+ * paneled ones in a panel, from 0; "" if there are none. The caller frees it. */
+char *plane_names(const struct plane *plane, enum role role, int panel);
 
 /* Index `i` of `count` that are evenly spaced over 0..length-1, both ends included. */
 static inline int64_t plane_pick(int64_t i, int64_t count, int64_t length)
@@ -142,17 +142,5 @@ int plot_cell_width(const struct plot *plot);
 /* Draws the plot. If not all cells fit, draws an evenly spaced subset, with the first and the last, and
  * says so. */
 void plot_draw(struct plot *plot);
-
-/* A legend: samples of cells, each with a word, wrapped to the terminal. */
-struct legend {
-    FILE *out;
-    const struct terminal *terminal;
-    int at; /* columns printed on the current line; 0: none */
-};
-
-void legend_add(struct legend *legend, const struct plot_cell *cell, const char *word);
-
-/* Ends the current line, unless it is empty. */
-void legend_end(struct legend *legend);
 
 #endif

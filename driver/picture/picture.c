@@ -358,6 +358,8 @@ static void choose_texts(struct drawing *d, struct plot *plot)
 
 enum { BAR_TICKS = 5, BAR_SQUARES = 5 }; /* numbers of the bar, and squares between two of them */
 
+enum { LEGEND_GAP = 3 };
+
 /* "below 0.2 #### 0.8 #### 1 #### 1.2 #### 5": the colours of numbers. On a narrow terminal the inner numbers
  * are left out. */
 static void print_bar(const struct drawing *d, FILE *out)
@@ -397,8 +399,9 @@ static void print_bar(const struct drawing *d, FILE *out)
 static void print_legend(const struct drawing *d, FILE *out)
 {
     const struct colour_scale *scale = &d->scale;
-    struct legend legend = {.out = out, .terminal = &d->terminal};
+    struct pen pen = PEN(out);
     bool painted = d->terminal.colours;
+    int at = 0; /* columns printed on the current line */
 
     if (painted && scale->low < scale->high)
         print_bar(d, out);
@@ -416,9 +419,19 @@ static void print_legend(const struct drawing *d, FILE *out)
         if (d->used[mark] == 0 || said)
             continue;
         struct plot_cell look = look_of(d, &cell);
-        legend_add(&legend, &look, mark >= MARK_FLAG ? d->flags.word[mark - MARK_FLAG] : marks[mark].word);
+        const char *word = mark >= MARK_FLAG ? d->flags.word[mark - MARK_FLAG] : marks[mark].word;
+        int gap = at ? LEGEND_GAP : 0, width = 2 + lines_width(word);
+        bool breaks = at > 0 && at + gap + width > d->terminal.columns;
+        fprintf(out, breaks ? "\n" : "%*s", gap, "");
+        at = (breaks ? 0 : at + gap) + width;
+        if (painted && look.colour != COLOUR_NONE)
+            pen_take(&pen, colour_on(look.colour), look.colour);
+        fputc(look.character == ' ' ? '_' : look.character, out);
+        pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
+        fprintf(out, " %s", word);
     }
-    legend_end(&legend);
+    if (at)
+        fputc('\n', out);
 }
 
 /* What a cell stands for, and what is left out. */
@@ -426,7 +439,7 @@ static void print_notes(const struct drawing *d, FILE *out)
 {
     int columns = d->terminal.columns;
     const char *mean = d->flags.count ? "most frequent" : d->nature->geometric ? "geometric mean" : "mean";
-    char *others = plane_averaged(d->plane), diverged[64] = "";
+    char *others = plane_names(d->plane, ROLE_AVERAGED, -1), diverged[64] = "";
 
     if (plane_hidden_step(d->plane) >= 0)
         lines_print(out, columns, "at the last step that has a value");
@@ -444,7 +457,7 @@ static void print_notes(const struct drawing *d, FILE *out)
     if (others[0] && d->fewer)
         lines_print(out, columns, "cells with fewer runs (skipped): %lld", (long long)d->fewer);
     if (d->plane->panels < d->plane->combinations) {
-        char *names = plane_panel(d->plane, -1);
+        char *names = plane_names(d->plane, ROLE_PANELED, -1);
         lines_print(out, columns, "%d of %lld combinations of %s; --at chooses others", d->plane->panels,
             (long long)d->plane->combinations, names);
         free(names);
@@ -457,7 +470,7 @@ static void print_notes(const struct drawing *d, FILE *out)
 static void print_panels(struct drawing *d, struct plot *plot)
 {
     for (int i = 0; i < d->plane->panels; i++) {
-        char *title = plane_panel(d->plane, i);
+        char *title = plane_names(d->plane, ROLE_PANELED, i);
         d->panel = d->cell + i * d->plane->y.length * d->plane->x.length;
         if (title[0])
             lines_print(plot->out, d->terminal.columns, "%s", title);
@@ -555,7 +568,8 @@ int picture_map(FILE *out, const struct terminal *terminal, int rows, const stru
 /* "out.nc: param_norm at seed=0: the sweep's title" */
 static void print_title(const struct picture *picture, const struct plane *plane)
 {
-    char *title = view_text(picture->view, ATTRIBUTE_SWEEP_TITLE, NULL), *fixed = plane_fixed(plane);
+    char *title = view_text(picture->view, ATTRIBUTE_SWEEP_TITLE, NULL),
+         *fixed = plane_names(plane, ROLE_FIXED, -1);
 
     lines_print(picture->out, picture->terminal.rows ? picture->terminal.columns : 0, "%s: %s%s%s%s%s",
         picture->view->name, picture->variable ? picture->variable : "phase diagram", fixed[0] ? " at " : "",

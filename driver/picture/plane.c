@@ -266,49 +266,36 @@ int plane_hidden_step(const struct plane *plane)
     return step == plane->x.dimension || step == plane->y.dimension ? -1 : step;
 }
 
-/* ---- texts ---- */
-
-/* Adds ", seed", or ", seed=0" for the value at an index, from 0. */
-static void add(struct string *text, const struct dimension *dimension, int64_t index)
+static enum role role_of(const struct plane *plane, int i)
 {
-    char label[DIMENSION_LABEL] = "";
-
-    if (index >= 0)
-        dimension_label(dimension, index, dimension_digits(dimension), label);
-    string_format(text, "%s%s%s%s", text->length ? ", " : "", dimension->name, index >= 0 ? "=" : "", label);
+    if (plane->dimension[i].fixed >= 0)
+        return ROLE_FIXED;
+    if (plane->dimension[i].paneled)
+        return ROLE_PANELED;
+    bool axis = i == plane->x.dimension || i == plane->y.dimension || i == plane_hidden_step(plane);
+    return axis || !is_open(plane, i) ? ROLE_AXIS : ROLE_AVERAGED;
 }
 
-char *plane_averaged(const struct plane *plane)
-{
-    struct string text = {0};
-
-    for (int i = 0; i < plane->count; i++)
-        if (is_open(plane, i) && i != plane->x.dimension && i != plane->y.dimension &&
-            i != plane_hidden_step(plane) && !plane->dimension[i].paneled)
-            add(&text, &plane->dimension[i], -1);
-    return string_take(&text);
-}
-
-char *plane_fixed(const struct plane *plane)
-{
-    struct string text = {0};
-
-    for (int i = 0; i < plane->count; i++)
-        if (plane->dimension[i].fixed >= 0)
-            add(&text, &plane->dimension[i], plane->dimension[i].fixed);
-    return string_take(&text);
-}
-
-char *plane_panel(const struct plane *plane, int panel)
+char *plane_names(const struct plane *plane, enum role role, int panel)
 {
     int64_t rest = panel < 0 ? 0 : plane->shown[panel], inner = plane->combinations;
     struct string text = {0};
 
-    for (int i = 0; i < plane->count; i++)
-        if (plane->dimension[i].paneled) {
-            inner /= plane->dimension[i].length;
-            add(&text, &plane->dimension[i], panel < 0 ? -1 : rest / inner);
+    for (int i = 0; i < plane->count; i++) {
+        const struct dimension *dimension = &plane->dimension[i];
+        int64_t index = dimension->fixed;
+        char label[DIMENSION_LABEL] = "";
+        if (role_of(plane, i) != role)
+            continue;
+        if (role == ROLE_PANELED && panel >= 0) {
+            inner /= dimension->length;
+            index = rest / inner;
             rest %= inner;
         }
+        if (index >= 0)
+            dimension_label(dimension, index, dimension_digits(dimension), label);
+        string_format(
+            &text, "%s%s%s%s", text.length ? ", " : "", dimension->name, index >= 0 ? "=" : "", label);
+    }
     return string_take(&text);
 }

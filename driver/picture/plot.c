@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { LINES_MOST = 60, LINES_LEAST = 3, TICK_LINES_MOST = 2, TICK_WIDTH_MOST = 12, LEGEND_GAP = 3 };
+enum { LINES_MOST = 60, LINES_LEAST = 3, TICK_LINES_MOST = 2, TICK_WIDTH_MOST = 12 };
 
 /* The widest label of a side, 0 if it has no name. */
 static int label_width(const struct side *side)
@@ -211,29 +211,4 @@ void plot_draw(struct plot *plot)
     }
     if (plot->names)
         draw_part(plot);
-}
-
-/* ---- legends ---- */
-
-void legend_add(struct legend *legend, const struct plot_cell *cell, const char *word)
-{
-    int width = 2 + lines_width(word);
-    bool breaks = legend->at > 0 && legend->at + LEGEND_GAP + width > legend->terminal->columns;
-    bool painted = legend->terminal->colours && cell->colour != COLOUR_NONE;
-    struct pen pen = PEN(legend->out);
-
-    fprintf(legend->out, breaks ? "\n" : "%*s", legend->at ? LEGEND_GAP : 0, "");
-    legend->at = (breaks || legend->at == 0 ? 0 : legend->at + LEGEND_GAP) + width;
-    if (painted)
-        pen_take(&pen, colour_on(cell->colour), cell->colour);
-    fputc(cell->character == ' ' ? '_' : cell->character, legend->out);
-    pen_take(&pen, COLOUR_NONE, COLOUR_NONE);
-    fprintf(legend->out, " %s", word);
-}
-
-void legend_end(struct legend *legend)
-{
-    if (legend->at)
-        fputc('\n', legend->out);
-    legend->at = 0;
 }
