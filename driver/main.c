@@ -61,8 +61,9 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     if (is_version(name)) {
-        about(stdout);
-        return command_flush(0);
+        struct error error;
+        about();
+        return command_flush(0, &error);
     }
     const struct command *command = command_find(name);
     if (!command)

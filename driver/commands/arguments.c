@@ -5,9 +5,7 @@
  * the command takes.
  */
 #include "driver/commands/inside.h"
-#include "driver/text/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
  * not.
  */
 #include "driver/commands/inside.h"
-#include "driver/sweep/sweep.h"
-#include "driver/text/text.h"
 
 #include <inttypes.h>
 

@@ -4,8 +4,6 @@
  * reads the command line, prints the error, if any, and makes the exit status of it.
  */
 #include "driver/commands/inside.h"
-#include "driver/ranks/ranks.h"
-#include "driver/text/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,53 +29,53 @@ bool command_takes(const struct command *command, enum option option)
 }
 
 /* "normsweep check SWEEP.yaml [-o OUT.nc] [--set KEY=VALUE]..." */
-static void command_usage(FILE *file, const struct command *command)
+static void command_usage(const struct command *command)
 {
-    fprintf(file, "normsweep %s %s", command->name, command->operands);
+    printf("normsweep %s %s", command->name, command->operands);
     for (enum option option = 0; option < OPTION_COUNT; option++) {
         const struct option_row *row = &option_table[option];
         if (!(command->options >> option & 1))
             continue;
         if (row->letter)
-            fprintf(file, " [-%c", row->letter);
+            printf(" [-%c", row->letter);
         else
-            fprintf(file, " [--%s", row->word);
+            printf(" [--%s", row->word);
         if (row->value)
-            fprintf(file, " %s", row->value);
-        fputs(row->kind == STORE_TEXTS ? "]..." : "]", file);
+            printf(" %s", row->value);
+        fputs(row->kind == STORE_TEXTS ? "]..." : "]", stdout);
     }
-    fputc('\n', file);
+    putchar('\n');
 }
 
-void command_page(FILE *file, const struct command *command)
+void command_page(const struct command *command)
 {
-    command_usage(file, command);
-    fprintf(file, "    %s\n", command->help);
+    command_usage(command);
+    printf("    %s\n", command->help);
     if (command->operand_help)
-        fprintf(file, "  %-20s  %s\n", command->operands, command->operand_help);
+        printf("  %-20s  %s\n", command->operands, command->operand_help);
     for (enum option option = 0; option < OPTION_COUNT; option++) {
         const struct option_row *row = &option_table[option];
         if (!command_takes(command, option))
             continue;
-        int columns = row->letter ? fprintf(file, "  -%c, --%s", row->letter, row->word)
-                                  : fprintf(file, "      --%s", row->word);
+        int columns =
+            row->letter ? printf("  -%c, --%s", row->letter, row->word) : printf("      --%s", row->word);
         if (row->value)
-            columns += fprintf(file, " %s", row->value);
-        fprintf(file, "%*s  %s\n", columns < 22 ? 22 - columns : 0, "", row->help);
+            columns += printf(" %s", row->value);
+        printf("%*s  %s\n", columns < 22 ? 22 - columns : 0, "", row->help);
     }
 }
 
-void command_overview(FILE *file)
+void command_overview(void)
 {
     for (const struct command *command = command_table; command->name; command++) {
-        command_usage(file, command);
-        fprintf(file, "    %s\n", command->help);
+        command_usage(command);
+        printf("    %s\n", command->help);
     }
-    fputs("exit status: ", file);
+    fputs("exit status: ", stdout);
     for (int i = 0; i < EXIT_STATUS_COUNT; i++)
-        fprintf(file, "%s%d %s", i ? ", " : "", exit_status_table[i].status, exit_status_table[i].brief);
-    fputc('\n', file);
-    fputs("normsweep COMMAND --help explains the options; normsweep --version shows versions\n", file);
+        printf("%s%d %s", i ? ", " : "", exit_status_table[i].status, exit_status_table[i].brief);
+    putchar('\n');
+    puts("normsweep COMMAND --help explains the options; normsweep --version shows versions");
 }
 
 int command_fail(const struct error *error)
@@ -87,15 +85,19 @@ int command_fail(const struct error *error)
     return error->status;
 }
 
-int command_flush(int status)
+int command_flush(int status, struct error *error)
 {
     static bool told;
+    struct error fault;
 
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
+    error_set(&fault, ERROR_ENVIRONMENT, "normsweep: output: %s", strerror(errno));
     if (!told)
-        fprintf(stderr, "normsweep: output: %s\n", strerror(errno));
+        fprintf(stderr, "%s\n", fault.text);
     told = true;
+    if (status != ERROR_ENVIRONMENT) /* else the first error counts */
+        *error = fault;
     return ERROR_ENVIRONMENT;
 }
 
@@ -126,11 +128,11 @@ int command_call(const struct command *command,
                                        : status; /* else mpirun could end rank 0 before it prints the line */
     }
     if (arguments_has(&arguments, OPTION_HELP))
-        command_page(stdout, command);
+        command_page(command);
     else if (arguments_has(&arguments, OPTION_VERSION))
-        about_version(stdout);
+        about_version();
     else
         status = function(&arguments, &error);
     arguments_release(&arguments);
-    return status < 0 ? command_fail(&error) : command_flush(status);
+    return status < 0 ? command_fail(&error) : command_flush(status, &error);
 }

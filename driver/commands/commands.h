@@ -1,10 +1,9 @@
 #ifndef NORMSWEEP_DRIVER_COMMANDS_COMMANDS_H
 #define NORMSWEEP_DRIVER_COMMANDS_COMMANDS_H
 
-#include <stdio.h>
-
-/* That line, then one for each part of the build and each library that was found. Does not start MPI. */
-void about(FILE *file);
+/* Prints the version, then a line for each part of the build and each library that was found. Does not start
+ * MPI. */
+void about(void);
 
 /* The commands: X(name, options, operands, least, most, help, help about the operand or NULL). */
 #define COMMANDS(X)                                                                                          \
@@ -55,15 +54,9 @@ struct error;
  * A command: prints results on stdout and returns the exit status, or -1 with the error set. What it says of
  * its success may go on to stderr. Only main.c refers to them.
  */
-int command_run(const struct arguments *arguments, struct error *error);
-int command_plan(const struct arguments *arguments, struct error *error);
-int command_verify(const struct arguments *arguments, struct error *error);
-int command_check(const struct arguments *arguments, struct error *error);
-int command_status(const struct arguments *arguments, struct error *error);
-int command_show(const struct arguments *arguments, struct error *error);
-int command_inspect(const struct arguments *arguments, struct error *error);
-int command_help(const struct arguments *arguments, struct error *error);
-int command_completion(const struct arguments *arguments, struct error *error);
+#define X(name, ...) int command_##name(const struct arguments *arguments, struct error *error);
+COMMANDS(X)
+#undef X
 
 struct command {
     const char *name;
@@ -88,8 +81,8 @@ int command_unknown(const char *name);
 int command_call(const struct command *command,
     int (*function)(const struct arguments *arguments, struct error *error), int argc, char **argv);
 
-/* Flushes stdout. Returns `status`, or 3 with a message on stderr, once, if the output could not be written.
- */
-int command_flush(int status);
+/* Flushes stdout. Returns `status`; or, if the output could not be written, 3 with the error set, which is
+ * printed once. */
+int command_flush(int status, struct error *error);
 
 #endif

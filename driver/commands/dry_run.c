@@ -4,15 +4,10 @@
  * process holds is refused, as by `run`.
  */
 #include "driver/commands/inside.h"
-#include "driver/job/job.h"
-#include "driver/output/output.h"
-#include "driver/sweep/sweep.h"
-#include "driver/text/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -172,23 +167,6 @@ static int check_log(const char *path, struct error *error)
         error, output_is_at_fault(cause) ? ERROR_INPUT : ERROR_ENVIRONMENT, "%s: %s", path, strerror(cause));
 }
 
-/* Prints everything. Returns the exit status. */
-static int tell(const struct start *start, const struct starter *starter, bool ranks, bool here,
-    const struct start_plan *plan, const struct forecast *forecast)
-{
-    int64_t pending = forecast_pending(forecast);
-
-    lines_print(stdout, 0, "%s: a dry run: nothing is written, and nothing is trained", start->sweep.output);
-    print_dataset(&start->sweep, plan);
-    print_forecast(&start->sweep, forecast);
-    if (pending > 0) {
-        print_workers(start, starter, ranks, here, pending);
-        return STATUS_DONE;
-    }
-    puts("nothing is left to train");
-    return forecast->kept[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
-}
-
 /* Where the dataset would be. The folder of parts may have yet to be made: then a path beside it, at which
  * nothing is either. The caller frees it. */
 static char *place_of(const struct sweep *sweep)
@@ -208,16 +186,28 @@ int dry_run(struct start *start, const struct starter *starter, struct error *er
     struct start_plan plan;
     struct forecast forecast;
     char *place = NULL;
+    int64_t pending = 0;
     int status = -1;
 
     if (start_load(start, error) == 0 && check_log(start->arguments->log, error) == 0 &&
         start_load_corpus(start, error) == 0 && (ranks || here || launching_check(start, true, error) == 0) &&
         lease_look(place = place_of(&start->sweep), error) == 0 &&
         start_plan_make(&plan, place, &start->sweep, &start->corpus, &options, error) == 0) {
-        if (forecast_make(&forecast, &start->sweep, &start->corpus, &plan, error) == 0 &&
-            (ranks || here || forecast_pending(&forecast) == 0 ||
-                launching_prepare(start, forecast_pending(&forecast), error) == 0))
-            status = tell(start, starter, ranks, here, &plan, &forecast);
+        if (forecast_make(&forecast, &start->sweep, &start->corpus, &plan, error) == 0) {
+            pending = forecast_pending(&forecast);
+            status = ranks || here || pending == 0 ? 0 : launching_prepare(start, pending, error);
+        }
+        if (status == 0) {
+            lines_print(
+                stdout, 0, "%s: a dry run: nothing is written, and nothing is trained", start->sweep.output);
+            print_dataset(&start->sweep, &plan);
+            print_forecast(&start->sweep, &forecast);
+            if (pending > 0)
+                print_workers(start, starter, ranks, here, pending);
+            else
+                puts("nothing is left to train");
+            status = pending == 0 && forecast.kept[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
+        }
         start_plan_release(&plan);
     }
     free(place);

@@ -7,8 +7,6 @@
  * assembler includes in the program.
  */
 #include "driver/commands/inside.h"
-#include "driver/tables/tables.h"
-#include "driver/text/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -306,7 +304,7 @@ static int print_topic(const char *topic, struct error *error)
             for (int row = 0; row < table->count; row++)
                 table->print(row);
     } else if (command_find(topic)) {
-        command_page(stdout, command_find(topic));
+        command_page(command_find(topic));
     } else {
         bool input = print_input(topic), part = print_part(topic), value = print_value(topic);
         if (!input && !part && !value)
@@ -324,10 +322,10 @@ int command_help(const struct arguments *arguments, struct error *error)
     if (arguments->operand_count > 0)
         return print_topic(arguments->operand[0], error);
     if (json)
-        help_json(stdout);
+        help_json();
     else if (schema)
         fputs(sweep_schema, stdout);
     else
-        command_overview(stdout);
+        command_overview();
     return 0;
 }

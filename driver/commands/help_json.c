@@ -5,9 +5,6 @@
  * from it. A number without a bound has no such field.
  */
 #include "driver/commands/inside.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "driver/text/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -256,9 +253,9 @@ static void put_variables(struct json_writer *writer)
     json_writer_close(writer, ']');
 }
 
-void help_json(FILE *out)
+void help_json(void)
 {
-    struct json_writer writer = {.out = out};
+    struct json_writer writer = {.out = stdout};
 
     json_writer_open(&writer, NULL, '{');
     put_commands(&writer);
@@ -267,5 +264,5 @@ void help_json(FILE *out)
     put_metrics(&writer);
     put_variables(&writer);
     json_writer_close(&writer, '}');
-    fputc('\n', out);
+    putchar('\n');
 }

@@ -9,14 +9,17 @@
 #include "driver/commands/commands.h"
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
+#include "driver/job/job.h"
 #include "driver/output/output.h"
 #include "driver/ranks/ranks.h"
 #include "driver/sweep/sweep.h"
+#include "driver/tables/tables.h"
 #include "driver/text/text.h"
 #include "model/core/error.h"
+#include "worker/host/host.h"
 
 /* "normsweep 0.1.0 0123456789ab" */
-void about_version(FILE *file);
+void about_version(void);
 
 /*
  * The options of all commands: X(OPTION, letter, word, value, store, help). A command takes the options whose
@@ -149,16 +152,16 @@ static inline bool arguments_has(const struct arguments *arguments, enum option 
 int command_fail(const struct error *error);
 
 /* Prints all commands: a usage line and a line of help for each. */
-void command_overview(FILE *file);
+void command_overview(void);
 
 /* Is the option in the command's row, or --help? */
 bool command_takes(const struct command *command, enum option option);
 
 /* Prints the help of a command: usage, description, options. */
-void command_page(FILE *file, const struct command *command);
+void command_page(const struct command *command);
 
-/* Writes all tables as one JSON object; the caller checks `out` for errors. */
-void help_json(FILE *out);
+/* Prints all tables as one JSON object. */
+void help_json(void);
 
 /* The forms of a list in a sweep file, in lines; when a group is measured: "in every sweep". */
 extern const char help_lists[];

@@ -6,12 +6,8 @@
  */
 #include "driver/inspect/inspect.h"
 #include "driver/commands/inside.h"
-#include "driver/dataset/read/read.h"
-#include "driver/output/output.h"
 #include "driver/picture/picture.h"
-#include "driver/text/text.h"
 #include "worker/checkpoint/checkpoint.h"
-#include "worker/host/host.h"
 
 #include <stdlib.h>
 #include <string.h>

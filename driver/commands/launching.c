@@ -4,11 +4,6 @@
  * it, so that the same command still prints its summary where no MPI is installed.
  */
 #include "driver/commands/inside.h"
-#include "driver/dataset/read/read.h"
-#include "driver/ranks/ranks.h"
-#include "driver/sweep/sweep.h"
-#include "driver/text/text.h"
-#include "worker/host/host.h"
 
 #include <stdlib.h>
 

@@ -7,15 +7,10 @@
 #include "driver/plan/plan.h"
 #include "driver/commands/inside.h"
 #include "driver/dataset/extend/extend.h"
-#include "driver/job/job.h"
-#include "driver/output/output.h"
-#include "driver/sweep/sweep.h"
-#include "driver/text/text.h"
 #include "model/core/limits.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

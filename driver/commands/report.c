@@ -5,18 +5,11 @@
  * the command that goes on from there; they follow from the dataset at the path, as the next reader finds it.
  */
 #include "driver/commands/inside.h"
-#include "driver/dataset/read/read.h"
-#include "driver/job/job.h"
-#include "driver/output/output.h"
-#include "driver/sweep/sweep.h"
-#include "driver/text/text.h"
 #include "model/kernels/kernels.h"
 #include "worker/checkpoint/checkpoint.h"
-#include "worker/host/host.h"
 
 #include <errno.h> /* program_invocation_name: as the user has called it; it may not be on the PATH */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { NAMED_MOST = 20 };

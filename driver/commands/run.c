@@ -9,24 +9,14 @@
  * whatever happens once the lease is held is the last line of the log before the lease is given up.
  */
 #include "driver/commands/inside.h"
-#include "driver/dataset/extend/extend.h"
-#include "driver/dataset/ledger/ledger.h"
-#include "driver/job/job.h"
 #include "driver/log/log.h"
-#include "driver/output/output.h"
-#include "driver/ranks/ranks.h"
 #include "driver/status/status.h"
-#include "driver/tables/tables.h"
-#include "driver/terminal/terminal.h"
-#include "driver/text/text.h"
 #include "model/kernels/kernels.h"
-#include "worker/host/host.h"
 #include "worker/wire/wire.h"
 
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -83,16 +73,6 @@ static int train_pending(
                 start->sweep.output);
     }
     return job_close(&job, error) != 0 ? -1 : status;
-}
-
-/* Flushes what was printed, and keeps why that failed. Returns the exit status. */
-static int flush(int status, struct error *error)
-{
-    int flushed = command_flush(status);
-
-    if (flushed != status)
-        error_set(error, ERROR_ENVIRONMENT, "normsweep: the standard output cannot be written");
-    return flushed;
 }
 
 /* ---- as a rank ---- */
@@ -177,7 +157,7 @@ static int run_rank(struct start *start, const struct starter *starter, struct e
         }
     }
     if (status == 0) {
-        status = flush(coordinate(start, wire, &together, error), error);
+        status = command_flush(coordinate(start, wire, &together, error), error);
     } else {
         struct error ignored;
         status = silent ? 0 : command_fail(error);
@@ -268,7 +248,7 @@ int command_run(const struct arguments *arguments, struct error *error)
         status = command_fail(error);
     if (status == STATUS_INTERRUPTED)
         signals_tell_last();
-    status = flush(status, error);
+    status = command_flush(status, error);
     start_tell_end(&start, status, error);
     start_release(&start);
     return status;

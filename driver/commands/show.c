@@ -1,8 +1,5 @@
 /* normsweep show: draws the phase diagram, or a variable over two axes. */
 #include "driver/commands/inside.h"
-#include "driver/dataset/form/form.h"
-#include "driver/dataset/read/read.h"
-#include "driver/output/output.h"
 #include "driver/picture/picture.h"
 
 int command_show(const struct arguments *arguments, struct error *error)

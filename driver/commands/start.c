@@ -4,19 +4,12 @@
  * whatever happens happened to this sweep, and the log says so before the lease is given up.
  */
 #include "driver/commands/inside.h"
-#include "driver/job/job.h"
 #include "driver/log/log.h"
-#include "driver/output/output.h"
 #include "driver/picture/picture.h"
-#include "driver/ranks/ranks.h"
 #include "driver/status/status.h"
-#include "driver/sweep/sweep.h"
-#include "driver/text/text.h"
-#include "worker/host/host.h"
 #include "worker/wire/wire.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -11,26 +11,16 @@
  */
 #include "driver/status/status.h"
 #include "driver/commands/inside.h"
-#include "driver/output/output.h"
-#include "driver/terminal/terminal.h"
-#include "driver/text/text.h"
-#include "worker/host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static int print_survey(const struct survey *survey, bool json, struct error *error)
-{
-    return json ? survey_print_json(survey, error) : survey_print(survey, error);
-}
 
 /* ---- pauses, which a signal ends at once ---- */
 
@@ -148,7 +138,7 @@ static int show_watched(struct watch *watch, bool first, struct error *error)
     }
     if (!first && !watch->json)
         putchar('\n');
-    int result = print_survey(&watch->survey, watch->json, error);
+    int result = survey_print(&watch->survey, watch->json, error);
     fflush(stdout);
     return result;
 }
@@ -223,22 +213,8 @@ static bool is_changed(struct wait *wait)
     return !same;
 }
 
-/* There is no dataset, or no longer. */
-static int find_none(struct wait *wait, bool over)
-{
-    struct error error;
-
-    wait->stopped = false;
-    if (!over)
-        return GO_ON;
-    error_set(&error, ERROR_INPUT, "%s: there was no dataset for %.0f s; --limit SECONDS waits longer",
-        wait->path, wait->limit);
-    command_fail(&error);
-    return STATUS_EXPIRED;
-}
-
-/* Judges a dataset that no process held a moment ago. An error does not count if a process has taken the
- * dataset meanwhile, or, before the limit is over, if it is the machine's. */
+/* Judges the dataset, if there is one, that no process held a moment ago. An error does not count if a
+ * process has taken the dataset meanwhile, or, before the limit is over, if it is the machine's. */
 static int look_at_dataset(struct wait *wait, bool over, struct error *error)
 {
     struct survey survey;
@@ -246,9 +222,14 @@ static int look_at_dataset(struct wait *wait, bool over, struct error *error)
 
     wait->stopped = false;
     if (survey_read(&survey, wait->path, NULL, clock_now(), error) != 0) {
-        if (is_absent(wait->path)) /* it was renamed or removed meanwhile */
-            return find_none(wait, over);
-        bool passes = error->status == ERROR_ENVIRONMENT && !over;
+        bool absent = is_absent(wait->path); /* or it was renamed or removed meanwhile */
+        if (absent && over) {
+            error_set(error, ERROR_INPUT, "%s: there was no dataset for %.0f s; --limit SECONDS waits longer",
+                wait->path, wait->limit);
+            command_fail(error);
+            return STATUS_EXPIRED;
+        }
+        bool passes = absent || (error->status == ERROR_ENVIRONMENT && !over);
         return passes || is_held(wait->path, &ignored) > 0 ? GO_ON : -1;
     }
     int result = survey.count[OUTCOME_FAILED] > 0 ? STATUS_RUNS_FAILED : STATUS_DONE;
@@ -259,7 +240,7 @@ static int look_at_dataset(struct wait *wait, bool over, struct error *error)
     wait->stopped = result == STATUS_STOPPED;
     if (survey.held || (wait->stopped && !survey.view.copy && !over))
         result = GO_ON;
-    else if (print_survey(&survey, wait->json, error) != 0)
+    else if (survey_print(&survey, wait->json, error) != 0)
         result = -1;
     survey_release(&survey);
     return result;
@@ -277,8 +258,6 @@ static int look(struct wait *wait, struct error *error)
     }
     wait->idle = wait->idle > 0 ? wait->idle : now;
     bool over = now - wait->idle >= wait->limit;
-    if (is_absent(wait->path))
-        return find_none(wait, over);
     bool changed = is_changed(wait);
     return wait->stopped && !changed && !over ? GO_ON : look_at_dataset(wait, over, error);
 }
@@ -322,7 +301,7 @@ int command_status(const struct arguments *arguments, struct error *error)
         return status_watch(path, limit, json, error);
     if (survey_read(&survey, path, NULL, clock_now(), error) != 0)
         return -1;
-    int result = print_survey(&survey, json, error);
+    int result = survey_print(&survey, json, error);
     survey_release(&survey);
     return result;
 }

@@ -13,14 +13,6 @@
  */
 #include "driver/commands/inside.h"
 #include "driver/dataset/extend/extend.h"
-#include "driver/dataset/read/read.h"
-#include "driver/job/job.h"
-#include "driver/output/output.h"
-#include "driver/ranks/ranks.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "driver/text/text.h"
-#include "worker/host/host.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "driver/picture/picture.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
 
 /* What the files of this room that draw share. */
 

@@ -8,12 +8,7 @@
  * each cell, print() draws the panels, the legend and notes on what a cell stands for. With colours, cells
  * are painted by their number, or in the colour of their mark. Without, they are texts, or else characters.
  */
-#include "driver/dataset/form/form.h"
-#include "driver/dataset/read/read.h"
 #include "driver/picture/inside.h"
-#include "driver/tables/tables.h"
-#include "driver/terminal/terminal.h"
-#include "driver/text/text.h"
 
 #include <float.h>
 #include <math.h>

@@ -5,11 +5,8 @@
  * a coordinate may fail.
  */
 #include "driver/picture/inside.h"
-#include "driver/sweep/sweep.h"
-#include "driver/text/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

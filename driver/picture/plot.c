@@ -3,8 +3,6 @@
  * if there is room; as many labels as fit stand on one line, or take turns on two, evenly spaced.
  */
 #include "driver/picture/inside.h"
-#include "driver/terminal/terminal.h"
-#include "driver/text/text.h"
 
 #include <string.h>
 

@@ -4,11 +4,8 @@
  * with what there is.
  */
 #include "driver/picture/inside.h"
-#include "driver/tables/tables.h"
-#include "driver/text/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "driver/dataset/ledger/ledger.h"
+#include "driver/output/output.h"
 #include "driver/status/status.h"
+#include "driver/sweep/sweep.h"
+#include "driver/tables/tables.h"
 
 /* Counts the outcomes, runs and ended runs; and says what the state is. */
 void survey_count(struct survey *survey);
@@ -86,6 +90,11 @@ enum { SAID_SIZE = 80 };
  * text. */
 const char *survey_say(
     const struct survey *survey, enum survey_field field, enum survey_look look, char text[SAID_SIZE]);
+
+/* The whole survey as one object, which docs/status.schema.json describes; a change that existing readers
+ * could trip over raises STATUS_JSON_VERSION. *cause: as of view_string; then nothing is printed. */
+enum { STATUS_JSON_VERSION = 1 };
+void survey_print_json(const struct survey *survey, int *cause);
 
 /* "out.nc: the sweep's title" */
 void survey_print_name(FILE *out, const struct survey *survey);

@@ -4,10 +4,7 @@
  * of the part that began last stays open, as there may be more parts than descriptors. A cell that all parts
  * skip, for one that is not there yet, is pending.
  */
-#include "driver/output/output.h"
 #include "driver/status/inside.h"
-#include "driver/tables/tables.h"
-#include "driver/text/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -201,16 +198,14 @@ static int parts_read(struct survey *survey, const char *path, int parts, const 
     double now, struct error *error)
 {
     int found = 0, result = 0;
-    char *missing = NULL;
+    struct string missing = {0};
 
     for (int number = 1; result == 0 && number <= parts; number++) {
-        char *file = part_path(path, number, parts), *others = missing;
-        if (access(file, F_OK) == 0) {
+        char *file = part_path(path, number, parts);
+        if (access(file, F_OK) == 0)
             result = read_part(survey, found++ == 0, file, number, before, now, error);
-        } else {
-            missing = memory_format("%s%s%d", others ? others : "", others ? ", " : "", number);
-            free(others);
-        }
+        else
+            string_format(&missing, "%s%d", missing.length ? ", " : "", number);
         free(file);
     }
     if (found == 0)
@@ -218,11 +213,12 @@ static int parts_read(struct survey *survey, const char *path, int parts, const 
     if (result != 0) {
         if (found > 1)
             survey_release(survey);
-        free(missing);
+        string_release(&missing);
         return -1;
     }
-    survey->missing = missing ? memory_format("%s of %d", missing, parts) : NULL;
-    free(missing);
+    if (missing.length)
+        string_format(&missing, " of %d", parts);
+    survey->missing = missing.bytes;
     free(survey->view.name);
     free(survey->folder);
     survey->view.name = memory_copy(path);

@@ -4,7 +4,6 @@
  * screens call it for each drawing; nothing here fails.
  */
 #include "driver/status/inside.h"
-#include "driver/text/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,13 +6,7 @@
  * The display of run is drawn a few times a second on a terminal, elsewhere as a line every 30 s. Rates are
  * those of the last seconds, since what users want to see is a change; the time left is the job's.
  */
-#include "driver/dataset/read/read.h"
-#include "driver/picture/picture.h"
 #include "driver/status/inside.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "driver/terminal/terminal.h"
-#include "driver/text/text.h"
 #include "model/core/printable.h"
 #include "worker/host/host.h"
 

@@ -2,12 +2,7 @@
  * The survey of a sweep as lines of text, for normsweep status. What stays unread is an error at the end:
  * the lines before it are printed.
  */
-#include "driver/dataset/ledger/ledger.h"
-#include "driver/dataset/read/read.h"
 #include "driver/status/inside.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "driver/text/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -153,11 +148,10 @@ static void print_sessions(const struct survey *survey, int *cause)
     }
 }
 
-int survey_print(const struct survey *survey, struct error *error)
+static void print_lines(const struct survey *survey, int *cause)
 {
     const struct view *view = &survey->view;
     bool large = view->bytes >= EXPORT_LEAST;
-    int cause = 0;
 
     survey_print_name(stdout, survey);
     printf("file      %s, %" PRId64 " bytes, format %" PRId64 "\n",
@@ -172,15 +166,20 @@ int survey_print(const struct survey *survey, struct error *error)
         lines_print(stdout, 0, "altered   %s", survey->fault);
     print_counts(survey);
     print_times(survey);
-    print_sessions(survey, &cause);
-    survey_print_failures(stdout, survey, FAILURES_MOST, 0, &cause);
+    print_sessions(survey, cause);
+    survey_print_failures(stdout, survey, FAILURES_MOST, 0, cause);
     if (view->copy || (large && !survey->reason && survey->ended == survey->runs)) {
         char *command = view->copy ? conversion_back(view->name, false) : conversion_to_copy(view->name);
         printf("%s%s   %s; nccopy is in Debian's netcdf-bin\n", view->copy ? "continue  " : "export    ",
             command, view->copy ? "a dataset that run can continue" : "a compressed netCDF-4 copy");
         free(command);
     }
-    if (cause == 0)
-        return 0;
-    return error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(cause));
+}
+
+int survey_print(const struct survey *survey, bool json, struct error *error)
+{
+    int cause = 0;
+
+    (json ? survey_print_json : print_lines)(survey, &cause);
+    return cause ? error_set(error, ERROR_ENVIRONMENT, "%s: %s", survey->view.name, strerror(cause)) : 0;
 }

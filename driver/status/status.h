@@ -78,13 +78,9 @@ void survey_release(struct survey *survey);
 /* Are there runs that have not ended, and a process that may train them? */
 bool survey_is_going(const struct survey *survey);
 
-/* Prints the survey on stdout as plain lines. -1: some could not be read, and are not printed. */
-int survey_print(const struct survey *survey, struct error *error);
-
-/* The same as one object and a line feed, written at once. docs/status.schema.json describes it; a change
- * that existing readers could trip over raises STATUS_JSON_VERSION. */
-enum { STATUS_JSON_VERSION = 1 };
-int survey_print_json(const struct survey *survey, struct error *error);
+/* Prints the survey on stdout as plain lines, -1: some could not be read, and are not printed; or with `json`
+ * as one object and a line feed, written at once. */
+int survey_print(const struct survey *survey, bool json, struct error *error);
 
 /* "path": the absolute path of a dataset, which need not exist; NULL: unknown. */
 void status_json_path(struct json_writer *writer, const char *path);

@@ -3,13 +3,7 @@
  * fields. The object is made as a whole and written at once, so that a reader never sees half of it. The log
  * has parts of it in its lines.
  */
-#include "driver/dataset/ledger/ledger.h"
-#include "driver/dataset/read/read.h"
-#include "driver/output/output.h"
 #include "driver/status/inside.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "driver/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,26 +147,24 @@ static void put_field(
     }
 }
 
-int survey_print_json(const struct survey *survey, struct error *error)
+void survey_print_json(const struct survey *survey, int *cause)
 {
     char *text = NULL;
     size_t size;
     FILE *out = memory_stream(&text, &size);
     struct json_writer writer = {.out = out};
     char time[JSON_TIME];
-    int cause = 0;
 
     json_writer_open(&writer, NULL, '{');
     json_writer_whole(&writer, "version", STATUS_JSON_VERSION);
     json_writer_text(&writer, "time", json_time(time));
     status_json_path(&writer, survey->view.name);
     for (enum survey_field field = 0; field < FIELD_COUNT; field++)
-        put_field(&writer, survey, field, &cause);
+        put_field(&writer, survey, field, cause);
     json_writer_close(&writer, '}');
     fputc('\n', out);
     memory_stream_close(out, &text);
-    if (cause == 0)
+    if (*cause == 0)
         fputs(text, stdout);
     free(text);
-    return cause == 0 ? 0 : error_set(error, ERROR_ENVIRONMENT, "%s: %s", survey->view.name, strerror(cause));
 }

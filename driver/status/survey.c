@@ -4,18 +4,11 @@
  * it in one of these forms, and release it. A dataset that cannot be read is an error; a file may have been
  * changed by other programs, so a variable of another shape counts as not there.
  */
-#include "driver/dataset/form/form.h"
-#include "driver/dataset/ledger/ledger.h"
-#include "driver/dataset/read/read.h"
-#include "driver/output/output.h"
 #include "driver/status/inside.h"
-#include "driver/tables/tables.h"
-#include "driver/text/text.h"
 #include "worker/checkpoint/checkpoint.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
