@@ -61,9 +61,8 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     if (is_version(name)) {
-        struct error error;
         about();
-        return command_flush(0, &error);
+        return command_flush(0, &(struct error){.text = ""});
     }
     const struct command *command = command_find(name);
     if (!command)

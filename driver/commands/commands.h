@@ -54,9 +54,15 @@ struct error;
  * A command: prints results on stdout and returns the exit status, or -1 with the error set. What it says of
  * its success may go on to stderr. Only main.c refers to them.
  */
-#define X(name, ...) int command_##name(const struct arguments *arguments, struct error *error);
-COMMANDS(X)
-#undef X
+int command_run(const struct arguments *arguments, struct error *error);
+int command_plan(const struct arguments *arguments, struct error *error);
+int command_verify(const struct arguments *arguments, struct error *error);
+int command_check(const struct arguments *arguments, struct error *error);
+int command_status(const struct arguments *arguments, struct error *error);
+int command_show(const struct arguments *arguments, struct error *error);
+int command_inspect(const struct arguments *arguments, struct error *error);
+int command_help(const struct arguments *arguments, struct error *error);
+int command_completion(const struct arguments *arguments, struct error *error);
 
 struct command {
     const char *name;
