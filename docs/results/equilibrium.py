@@ -8,7 +8,7 @@ import numpy as np
 from study import about, number, of_error, small
 
 SWEEPS = {"small": small("equilibrium", "seed=[0, 1, 2]")}
-FIGURE = "small", "equilibrium", {"title": ""}
+FIGURE = "small", "equilibrium", {"title": ""}, {"recipe": ["adamw"]}
 TENSORS = {"q and k": ["q", "k"], "v": ["v"], "o": ["o"], "w1": ["w1"], "w2": ["w2"], "ln1": ["ln1"],
            "ln2": ["ln2"], "q_norm and k_norm": ["q_norm", "k_norm"]}
 MATRICES = TENSORS["q and k"] + ["v", "o", "w1", "w2"]

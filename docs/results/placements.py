@@ -8,7 +8,7 @@ from study import about, compared, of_spread, small
 SWEEPS = {"words": small("placements"),
           "bytes": small("placements", "corpus=bytes", "measure={every: 50, metrics: [norms, alignment]}",
                          "validate={every: end, tokens: 4096}")}
-FIGURE = "words", "norms", {"title": ""}
+FIGURE = "bytes", "norms", {"title": ""}
 
 
 def numbers(words, bytes):

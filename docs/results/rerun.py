@@ -57,13 +57,14 @@ def rerun(name, arguments):
     missing = sorted(file for words in study.SWEEPS.values() for file in texts(words)
                      if not (arguments.text / file).exists())
     if missing:
-        print(f"{name}: skipped: {arguments.text} has no {', '.join(dict.fromkeys(missing))}", flush=True)
+        print(f"{name}: skipped: {arguments.text} has no {', '.join(dict.fromkeys(missing))}; give the folder that has: "
+              "--text FOLDER, with make TEXT=FOLDER", flush=True)
         return int(name in arguments.study)  # which was asked for
     from normsweep import open_sweep
     try:
         outputs = {key: train(f"{name}-{key}", words, arguments) for key, words in study.SWEEPS.items()}
     except subprocess.CalledProcessError as error:
-        print(f"{name}: not trained: normsweep ended with {error.returncode}; see the log", flush=True)
+        print(f"{name}: not trained: normsweep ended with {error.returncode}, as the log says", flush=True)
         return 1
     datasets = {key: open_sweep(output) for key, output in outputs.items()}
     study.folder = arguments.text  # for what a study reads of the texts themselves
@@ -72,9 +73,13 @@ def rerun(name, arguments):
     table = HERE / f"{name}.csv"
     if arguments.write:
         write(table, found)
-        draw(name, study, datasets, found)
-        print(f"{name}: {len(found)} numbers written", flush=True)
+        picture = draw(name, study, datasets, found)
+        print(f"{name}: {len(found)} numbers written to {table}{f', a figure to {picture}' if picture else ''}",
+              flush=True)
         return 0
+    if not table.exists():
+        print(f"{name}: nothing to compare with: {table} is not there; rerun.py {name} --write makes it", flush=True)
+        return 1
     return report(name, found, read(table))
 
 
@@ -97,7 +102,7 @@ def train(name, words, arguments):
              if word.startswith(("train_text=", "valid_text=")) else word for word in words]
     words = [KEPT.sub(lambda match: weights(arguments.keep, match[0]), word) for word in words]
     log = output.with_suffix(".log")
-    print(f"{name}: trains, as {log} says", flush=True)
+    print(f"{name}: {'trains what is left' if output.exists() else 'trains'}, as {log} says", flush=True)
     before = spent(output), children_seconds()
     try:
         with open(log, "w") as file:
@@ -130,15 +135,20 @@ def spent(output):
 
 
 def draw(name, study, datasets, found):
-    """Draws the study's figure, if it has one: FIGURE, which is a key in SWEEPS, the name of a figure, and options of
-    normsweep.figures.draw; or what its figure() makes of its numbers."""
+    """Draws the study's figure, if it has one: FIGURE, which is a key in SWEEPS, the name of a figure, options of
+    normsweep.figures.draw, and the part of the grid if it is not all of it; or what its figure() makes of its numbers.
+    Returns the path of the picture, or None."""
     from normsweep import figures
     if hasattr(study, "FIGURE"):
-        key, figure, options = study.FIGURE
-        drawn = figures.draw(datasets[key], figure, **{"width": 3.3, "notes": False, **options})
-        figures.save(drawn, HERE / f"{name}.png")
+        key, figure, options, *part = study.FIGURE
+        drawn = figures.draw(datasets[key].sel(*part), figure, **{"width": 3.3, "notes": False, **options})
     elif hasattr(study, "figure"):
-        figures.save(study.figure({row["number"]: row for row in found}), HERE / f"{name}.png")
+        drawn = study.figure({row["number"]: row for row in found})
+    else:
+        return None
+    picture = HERE / f"{name}.png"
+    figures.save(drawn, picture)
+    return picture
 
 
 def write(path, found):

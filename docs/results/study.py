@@ -138,6 +138,7 @@ def lines(rows, series, x, y, logarithmic=""):
             if has_words:
                 axes.set_xticks(range(len(points)), points, rotation=90)
         axes.set(**{f"{axis}scale": "log" for axis in logarithmic}, xlabel=x, ylabel=y)
+        axes.margins(x=0.08)  # for what is set aside
         if not has_words and len(points) <= 5:
             axes.set_xticks(list(points), [f"{place:g}" for place in points])
             axes.set_xticks([], minor=True)

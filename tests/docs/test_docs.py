@@ -43,6 +43,7 @@ if not shutil.which("nccopy"):
 # Scripts likewise.
 NOT_EXECUTED = {
     r"from transformers import AutoModelForCausalLM": "test_export.py loads such folders",
+    r'"""Where growth ends in the first hundred steps': "a study, which test_results.py runs",
     r"from transformers import ": "takes a tokenizer from elsewhere; what it writes is in the folder",
 }
 TEXT = "= Heading =\n" + "the lobster is a large crustacean , and <unk> knows it by its claws\n" * 200

@@ -107,23 +107,24 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
         arguments = argparse.Namespace(**{"study": [], "text": tmp_path, "keep": kept, "long": False, "write": False} |
                                        changed)
         status = rerun.rerun("made_up_study", arguments)
-        return status, capsys.readouterr().out.replace(trains, "")
-    kept = tmp_path / "kept"
+        return status, re.sub("made_up_study-one: trains.*\n", "", capsys.readouterr().out)
+    kept, table = tmp_path / "kept", tmp_path / "made_up_study.csv"
     kept.mkdir()
-    trains = f"made_up_study-one: trains, as {kept}/made_up_study-one.log says\n"
-    assert again(write=True) == (0, "made_up_study: 3 numbers written\n")
+    assert again() == (1, f"made_up_study: nothing to compare with: {table} is not there; rerun.py made_up_study "
+                          "--write makes it\n")
+    assert again(write=True) == (0, f"made_up_study: 3 numbers written to {table}\n")
     assert again() == (0, "made_up_study: 3 of 3 numbers agree\n")
     shift[0] = 1
     assert again() == (1, "made_up_study: 2 of 3 numbers agree\n    runs: 3, was 2, 2 to 2 (exact)\n")
     shift[0] = 0
     (kept / "made_up_study-one.nc").rename(tmp_path / "made_up_study-one.nc")  # as that of a sweep of hours
-    trains = "nothing"
     assert again() == (0, "made_up_study: 3 of 3 numbers agree\n")
-    trains = f"made_up_study-one: trains, as {kept}/made_up_study-one.log says\n"
+    assert not (kept / "made_up_study-one.nc").exists()
     assert again(long=True) == (0, "made_up_study: 3 of 3 numbers agree\n")
     assert (kept / "made_up_study-one.nc").exists()
     study.SWEEPS = {"one": ["s.yaml", "--set", "train_text=wiki.valid.tokens"]}
-    skipped = f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens\n"
+    skipped = (f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens; give the folder that has: --text FOLDER, "
+               "with make TEXT=FOLDER\n")
     assert again() == (0, skipped) and again(study=["made_up_study"]) == (1, skipped)
 
 
@@ -146,3 +147,21 @@ def test_a_study_trains_on_from_weights_that_it_kept_and_draws_its_numbers(tmp_p
     assert loss["low"] < loss["value"] < loss["high"]
     assert 0 < minutes["value"] < 1 and minutes["number"] == "core-minutes"
     assert (tmp_path / "made_up_study.png").stat().st_size > 1000
+
+
+def test_the_study_that_the_page_has_as_an_example(tmp_path, monkeypatch, capsys):
+    page = documents.DOCS / "ready-made.md"
+    block, = (block for block in documents.blocks(page) if block.language == "python")
+    (tmp_path / "mine.py").write_text(block.text)
+    rerun = importlib.import_module("rerun")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    monkeypatch.setattr(rerun, "HERE", tmp_path)
+    monkeypatch.setenv("NORMSWEEP_BUILD", str(NORMSWEEP.parent))
+    (tmp_path / "kept").mkdir()
+    for write, said in (True, "4 numbers written"), (False, "mine: 4 of 4 numbers agree"):
+        arguments = argparse.Namespace(study=["mine"], text=tmp_path, keep=tmp_path / "kept", long=False, write=write)
+        assert rerun.rerun("mine", arguments) == 0
+        assert said in capsys.readouterr().out
+    assert all(float(row["low"]) < float(row["high"]) for row in list(rerun.read(tmp_path / "mine.csv").values())[:3])
+    assert (tmp_path / "mine.png").stat().st_size > 1000
