@@ -1,9 +1,12 @@
 /*
  * The table of commands, and the help that follows from it and from the table of options: usage lines, the
- * page of a command, the overview. main.c finds the command and passes its function to command_call(), which
- * reads the command line, prints the error, if any, and makes the exit status of it.
+ * page of a command, the overview; and the versions that bug reports should quote. main.c finds the command
+ * and passes its function to command_call(), which reads the command line, prints the error, if any, and
+ * makes the exit status of it.
  */
 #include "driver/commands/inside.h"
+#include "model/kernels/kernels.h"
+#include "worker/wire/wire.h"
 
 #include <errno.h>
 #include <string.h>
@@ -115,6 +118,12 @@ int command_unknown(const char *name)
     return command_fail(&error);
 }
 
+/* "normsweep 0.1.0 0123456789ab" */
+static void print_version(void)
+{
+    printf("normsweep %s%s%s\n", version_number, version_commit[0] ? " " : "", version_commit);
+}
+
 int command_call(const struct command *command,
     int (*function)(const struct arguments *arguments, struct error *error), int argc, char **argv)
 {
@@ -130,9 +139,41 @@ int command_call(const struct command *command,
     if (arguments_has(&arguments, OPTION_HELP))
         command_page(command);
     else if (arguments_has(&arguments, OPTION_VERSION))
-        about_version();
+        print_version();
     else
         status = function(&arguments, &error);
     arguments_release(&arguments);
     return status < 0 ? command_fail(&error) : command_flush(status, &error);
+}
+
+/* ---- the version ---- */
+
+/* "MPI       Open MPI v4.1.4, ..."; only the first line of the text, which names the library. */
+static void print_row(const char *name, const char *text)
+{
+    printf("%-10s%.*s\n", name, (int)strcspn(text, "\r\n"), text);
+}
+
+void about(void)
+{
+    char path[4096];
+    bool runs;
+
+    print_version();
+    print_row("compiler", version_compiler);
+    print_row("", version_flags);
+    printf("%-10s%s in use, of", "vectors", kernels_level_in_use());
+    for (int i = 0; kernels_level(i, &runs); i++)
+        printf("%s %s%s", i ? "," : "", kernels_level(i, &runs), runs ? "" : " (not on this processor)");
+    printf("\n");
+    print_row("MPI", wire_library());
+    environment_library_file("cblas_sgemm", path, sizeof(path));
+    if (environment_sets_threads()) {
+        printf("%-10s%s\n", "BLAS", environment_blas());
+        printf("%-10skernel %s, 1 thread; %s\n", "", environment_blas_kernel(), path);
+    } else {
+        printf("%-10snot OpenBLAS, may start threads of its own; %s\n", "BLAS", path);
+    }
+    printf("%-10s%.*s\n", "netCDF", (int)strcspn(view_library(), " "), view_library()); /* no date */
+    print_row("libyaml", yaml_library());
 }

@@ -18,9 +18,6 @@
 #include "model/core/error.h"
 #include "worker/host/host.h"
 
-/* "normsweep 0.1.0 0123456789ab" */
-void about_version(void);
-
 /*
  * The options of all commands: X(OPTION, letter, word, value, store, help). A command takes the options whose
  * bits are in its row of the command table; all commands take --help and --version. `store` says where struct

@@ -24,8 +24,6 @@
 
 /* ---- pauses, which a signal ends at once ---- */
 
-enum pause_end { PAUSE_OVER, PAUSE_RESIZED, PAUSE_INTERRUPTED };
-
 /* A signal may go to a thread of a library, and then it does not wake this one. So the handler writes to a
  * pipe, at which the pause looks. */
 static volatile sig_atomic_t interrupted, resized;
@@ -57,8 +55,9 @@ static void begin_pauses(void)
         sigaction(SIGINT, &action, NULL);
 }
 
-/* Sleeps for so many seconds, or until a signal comes or has come since the last pause. */
-static enum pause_end pause_for(double seconds)
+/* Sleeps for so many seconds, or until a signal comes or has come since the last pause. True: after SIGINT.
+ */
+static bool pause_for(double seconds)
 {
     struct pollfd pipe_ = {.fd = ends[0], .events = POLLIN};
     double end = clock_now() + seconds, left = seconds;
@@ -70,9 +69,8 @@ static enum pause_end pause_for(double seconds)
     }
     while (read(ends[0], bytes, sizeof(bytes)) > 0)
         ;
-    enum pause_end why = interrupted ? PAUSE_INTERRUPTED : resized ? PAUSE_RESIZED : PAUSE_OVER;
     resized = 0;
-    return why;
+    return interrupted;
 }
 
 /* Also a link whose target does not exist yet. */
@@ -160,7 +158,7 @@ static int status_watch(const char *path, double limit, bool json, struct error 
             status = -1;
         } else if (ferror(stdout) || (result == 0 && !survey_is_going(&watch.survey))) {
             status = STATUS_DONE;
-        } else if (pause_for(WATCH_SECONDS) == PAUSE_INTERRUPTED) {
+        } else if (pause_for(WATCH_SECONDS)) {
             if (watch.canvas.terminal.rows > 0)
                 putchar('\n'); /* to the line below the echoed ^C */
             status = STATUS_INTERRUPTED;
@@ -272,7 +270,7 @@ static int status_wait(const char *path, double limit, bool json, struct error *
 
     begin_pauses();
     while ((result = look(&wait, error)) == GO_ON)
-        if (pause_for(LOOK_SECONDS) == PAUSE_INTERRUPTED) {
+        if (pause_for(LOOK_SECONDS)) {
             lines_print(stderr, 0, "%s: no longer waited for; the sweep itself is not stopped by this", path);
             return STATUS_INTERRUPTED;
         }

@@ -16,6 +16,7 @@ struct dimension {
     const char *name; /* borrowed from the axis or the variable */
     int64_t length;
     double *number; /* [length]; NULL: the values are words */
+    int digits; /* of numbers, at least 3, with which all labels differ */
     char **word; /* [length], without control characters; NULL: the values are numbers */
     int64_t fixed; /* the only index to draw; -1: all */
     bool paneled; /* there is a panel for each value */
@@ -64,13 +65,9 @@ void plane_release(struct plane *plane);
 /* The index of the dimension of that name, or -1. */
 int plane_find(const struct plane *plane, const char *name);
 
-/* Formats value `index`: a word, cut to fit, or a number with `digits` significant digits, integers with
- * all of them. Returns label. */
-char *dimension_label(
-    const struct dimension *dimension, int64_t index, int digits, char label[DIMENSION_LABEL]);
-
-/* The number of digits, at least 3, with which all labels differ. */
-int dimension_digits(const struct dimension *dimension);
+/* Formats value `index`: a word, cut to fit, or a number with as many significant digits as labels need,
+ * integers with all of them. Returns label. */
+char *dimension_label(const struct dimension *dimension, int64_t index, char label[DIMENSION_LABEL]);
 
 /* Cells of all panels. */
 int64_t plane_cells(const struct plane *plane);

@@ -34,6 +34,7 @@ static void take_axis(struct dimension *dimension, const struct axis *axis)
         dimension->number = memory_new(length, sizeof(*dimension->number));
         for (size_t i = 0; i < length; i++)
             dimension->number[i] = real ? axis->value[i].real : (double)axis->value[i].integer;
+        dimension->digits = label_digits(dimension->number, dimension->length);
         return;
     }
     dimension->word = memory_zero(length, sizeof(*dimension->word));
@@ -66,12 +67,14 @@ static int read_coordinate(struct dimension *dimension, const struct view *view,
             right = dimension->word[i];
         }
     }
-    if (right)
-        return 0;
-    forget_values(dimension);
-    dimension->number = memory_new(length, sizeof(*dimension->number));
-    for (size_t i = 0; i < length; i++)
-        dimension->number[i] = (double)i;
+    if (!right) {
+        forget_values(dimension);
+        dimension->number = memory_new(length, sizeof(*dimension->number));
+        for (size_t i = 0; i < length; i++)
+            dimension->number[i] = (double)i;
+    }
+    if (dimension->number)
+        dimension->digits = label_digits(dimension->number, dimension->length);
     return 0;
 }
 
@@ -127,16 +130,10 @@ int plane_find(const struct plane *plane, const char *name)
     return -1;
 }
 
-int dimension_digits(const struct dimension *dimension)
-{
-    return dimension->number ? label_digits(dimension->number, dimension->length) : 0;
-}
-
-char *dimension_label(
-    const struct dimension *dimension, int64_t index, int digits, char label[DIMENSION_LABEL])
+char *dimension_label(const struct dimension *dimension, int64_t index, char label[DIMENSION_LABEL])
 {
     if (dimension->number)
-        return label_number(dimension->number[index], digits, label, DIMENSION_LABEL);
+        return label_number(dimension->number[index], dimension->digits, label, DIMENSION_LABEL);
     snprintf(label, DIMENSION_LABEL, "%.*s", DIMENSION_LABEL - 1, dimension->word[index]);
     return label_cut(label);
 }
@@ -184,7 +181,6 @@ static int by_number(const void *context, int64_t a, int64_t b)
 static void lay_out(struct side *side, const struct plane *plane)
 {
     const struct dimension *dimension = side->dimension < 0 ? NULL : &plane->dimension[side->dimension];
-    int digits = dimension ? dimension_digits(dimension) : 0;
 
     side->name = dimension ? dimension->name : NULL;
     side->length = dimension ? dimension->length : 1;
@@ -193,7 +189,7 @@ static void lay_out(struct side *side, const struct plane *plane)
     int64_t *order = memory_sorted(side->length, by_number, dimension);
     for (int64_t i = 0; dimension && i < side->length; i++) {
         side->drawn[order[i]] = i;
-        dimension_label(dimension, order[i], digits, side->label[i]);
+        dimension_label(dimension, order[i], side->label[i]);
     }
     free(order);
 }
@@ -290,7 +286,7 @@ char *plane_names(const struct plane *plane, enum role role, int panel)
             rest %= inner;
         }
         if (index >= 0)
-            dimension_label(dimension, index, dimension_digits(dimension), label);
+            dimension_label(dimension, index, label);
         string_format(
             &text, "%s%s%s%s", text.length ? ", " : "", dimension->name, index >= 0 ? "=" : "", label);
     }

@@ -55,7 +55,6 @@ static int refuse_name(const struct selection *s, const char *name, const char *
 /* "it is one of 0, 1, 2, ..., 49", "it is 0": the values of a dimension. */
 static char *list_values(const struct dimension *dimension)
 {
-    int digits = dimension_digits(dimension);
     char label[DIMENSION_LABEL];
     struct string text = {0};
 
@@ -67,7 +66,7 @@ static char *list_values(const struct dimension *dimension)
             i > 0                   ? ", "
             : dimension->length > 1 ? "it is one of "
                                     : "it is ",
-            hidden ? "..." : dimension_label(dimension, i, digits, label));
+            hidden ? "..." : dimension_label(dimension, i, label));
     }
     return string_take(&text);
 }
@@ -76,8 +75,8 @@ static char *list_values(const struct dimension *dimension)
 static char *list_nearest(const struct dimension *dimension, double value)
 {
     int64_t below = -1, above = -1;
-    int digits = dimension_digits(dimension);
-    char label[2][DIMENSION_LABEL] = {"", ""};
+    char label[DIMENSION_LABEL];
+    struct string text = {0};
 
     for (int64_t i = 0; i < dimension->length; i++) {
         double at = dimension->number[i];
@@ -86,13 +85,13 @@ static char *list_nearest(const struct dimension *dimension, double value)
         if (at > value && (above < 0 || at < dimension->number[above]))
             above = i;
     }
+    string_format(&text, "the nearest of %lld %s", (long long)dimension->length,
+        below >= 0 && above >= 0 ? "are" : "is");
     if (below >= 0)
-        dimension_label(dimension, below, digits, label[0]);
+        string_format(&text, " %s", dimension_label(dimension, below, label));
     if (above >= 0)
-        dimension_label(dimension, above, digits, label[1]);
-    bool both = below >= 0 && above >= 0;
-    return memory_format("the nearest of %lld %s %s%s%s", (long long)dimension->length, both ? "are" : "is",
-        label[0], both ? " and " : "", label[1]);
+        string_format(&text, "%s %s", below >= 0 ? " and" : "", dimension_label(dimension, above, label));
+    return string_take(&text);
 }
 
 static int refuse_value(const struct selection *s, const struct dimension *dimension, const char *value)
@@ -122,7 +121,6 @@ static int refuse_value(const struct selection *s, const struct dimension *dimen
 static int64_t find_value(const struct dimension *dimension, const char *value)
 {
     char *shown = lines_clean(memory_copy(value)), *end, label[DIMENSION_LABEL];
-    int digits = dimension_digits(dimension);
     double number = strtod(value, &end);
     bool found = false;
     int64_t i = -1;
@@ -134,7 +132,7 @@ static int64_t find_value(const struct dimension *dimension, const char *value)
         }
         double is = dimension->number[i];
         found = (*value && !*end && fabs(number - is) <= TOLERANCE * fabs(is)) ||
-                strcmp(dimension_label(dimension, i, digits, label), value) == 0;
+                strcmp(dimension_label(dimension, i, label), value) == 0;
     }
     free(shown);
     return found ? i : -1;

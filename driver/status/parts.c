@@ -91,6 +91,7 @@ static void add_part(struct survey *whole, struct survey *part)
 {
     double runs = (double)(whole->count[OUTCOME_DONE] + whole->count[OUTCOME_DIVERGED]);
     double more = (double)(part->count[OUTCOME_DONE] + part->count[OUTCOME_DIVERGED]);
+    int64_t bytes = whole->view.bytes + part->view.bytes;
 
     for (int64_t cell = 0; cell < part->view.cells; cell++) {
         signed char *to = &whole->outcome[cell], from = part->outcome[cell];
@@ -121,6 +122,7 @@ static void add_part(struct survey *whole, struct survey *part)
         whole->view = part->view;
         part->view = view;
     }
+    whole->view.bytes = bytes;
     survey_count(whole);
 }
 
@@ -158,7 +160,6 @@ static int read_part(struct survey *whole, bool first, const char *file, int num
     for (int64_t cell = -1; (cell = survey_next_failed(&part, cell + 1)) >= 0;)
         if (!reason[cell])
             reason[cell] = survey_reason(&part, cell, &cause);
-    int64_t bytes = part.view.bytes + (first ? 0 : whole->bytes);
     if (first) {
         *whole = part;
     } else {
@@ -166,7 +167,6 @@ static int read_part(struct survey *whole, bool first, const char *file, int num
         survey_release(&part);
     }
     whole->reason = reason;
-    whole->bytes = bytes;
     return 0;
 }
 
@@ -222,7 +222,6 @@ static int parts_read(struct survey *survey, const char *path, int parts, const 
     free(survey->view.name);
     free(survey->folder);
     survey->view.name = memory_copy(path);
-    survey->view.bytes = survey->bytes;
     if (found < parts)
         add_missing(survey);
     survey_count(survey);

@@ -24,7 +24,7 @@ struct survey_run {
  * only of runs under way. survey_fields of inside.h says how each of these is shown.
  */
 struct survey {
-    struct view view;
+    struct view view; /* with the bytes of all parts */
     bool held; /* a process writes the dataset, or may */
     const char *state; /* in one word: see survey_state of survey.c */
     char *title, *notes; /* NULL: none */
@@ -43,7 +43,6 @@ struct survey {
     struct survey_run *run; /* [running] sorted by cell */
     double mean_seconds, mean_rate; /* duration and tokens per second, over ended runs; NaN: none ended */
     int64_t sessions, session; /* their number; the row of the last one in the view; -1: none */
-    int64_t bytes; /* of all parts together */
     char **reason; /* [cells] of parts: why a run failed, NULL: it has not; NULL: see the view */
     double age; /* seconds since the last one began; NaN: unknown */
     double left, rate; /* written by the last session: seconds to the end, tokens per second; NaN: unknown */
