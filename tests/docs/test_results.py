@@ -149,6 +149,7 @@ def test_a_study_trains_on_from_weights_that_it_kept_and_draws_its_numbers(tmp_p
     assert (tmp_path / "made_up_study.png").stat().st_size > 1000
 
 
+@pytest.mark.thorough("trains a study")
 def test_the_study_that_the_page_has_as_an_example(tmp_path, monkeypatch, capsys):
     page = documents.DOCS / "ready-made.md"
     block, = (block for block in documents.blocks(page) if block.language == "python")
