@@ -309,7 +309,7 @@ def test_a_boundary_is_printed(tmp_path, ds):
         "0.1                              0.1   1.633   0.07071   0.1414      2",
         f"Slope 1.00, from 2 learning rates. Its 95 % interval is {found.slope_low:.2f} to {found.slope_high:.2f}; it "
         "rejects aligned updates."]
-    assert "it rejects orthogonal" in post.replace("\n", " ") and "Slope 0.05 ± 0.02, from 3" in post
+    assert "it rejects orthogonal" in post.replace("\n", " ") and "Slope 0.05 ± 0.02 (standard" in post
     ds.isel(seed=0, norm_placement=0, learning_rate=0).to_netcdf(tmp_path / "one.nc")
     said = script("table", "--boundary", "one.nc", cwd=tmp_path).stdout
     assert said == "norm_growth at 1 along weight_decay\n\nboundary weight decay\n0.07071\n"

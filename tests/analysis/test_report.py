@@ -217,7 +217,8 @@ def test_boundary():
     single = read(made_up().isel(seed=[0]))
     slopes = [text for text in single.texts if text.startswith("Slope")]
     assert slopes == ["Slope 1.00, from 2 learning rates. One seed: the spread between seeds is unknown.",
-                      "Slope 0.00 ± 0.00, from 3 learning rates. One seed: the spread between seeds is unknown."]
+                      "Slope 0.00 ± 0.00 (standard error of the fit), from 3 learning rates. "
+                      "One seed: the spread between seeds is unknown."]
     one = read(made_up().isel(seed=0, norm_placement=1, learning_rate=0))
     assert one.tables["Boundary between growing and shrinking"] == [[["boundary weight decay"], ["0.2121"]]]
     none = read(made_up().isel(weight_decay=0))

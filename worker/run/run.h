@@ -460,7 +460,8 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "largest |x_l| over the median of |x_l|, both over the elements of all tokens of a sequence; "       \
         "mean over the validated sequences; NaN if the median of one is 0")                                  \
     X(norm_growth, RUN, ALWAYS, RATIO, "1", "norm growth",                                                   \
-        "|theta_end| / |theta_0|; a run grows if it is above 1")                                             \
+        "|theta_end| / |theta_0| over the tensors of the layers, as in param_norm; a run grows if it is "    \
+        "above 1")                                                                                           \
     X(growth_exponent, RUN, NORMS, MAGNITUDE, "1", "growth exponent p",                                      \
         "half the slope of log(|theta_t|^2 - |theta_0|^2) over log t, over the steps where the norm is "     \
         "above its start: the norm grows like t^p")                                                          \
