@@ -2,7 +2,7 @@
 
 from study import about, count, lines, long, number
 
-RATE = 0.01  # of the networks between, and of prices
+RATE = 0.01  # the largest one at which the paper's network learns; the prices are of its column
 WHOLE = 64 * 115  # steps of a column
 STEP = {"float": 9.178, "bfloat16": 8.784}  # seconds, as plan measured on two cores with AVX2, which emulate bfloat16
 
@@ -14,51 +14,51 @@ def smaller(layers, width, *settings):
 
 
 SWEEPS = {"2x64": smaller(2, 64)}
-SWEEPS |= {f"12x{width}": smaller(12, width, f"learning_rate=[{RATE}]") for width in (64, 192)}
-SWEEPS |= {"long": long("figure6-fast")}
+SWEEPS |= {"12x64": smaller(12, 64, f"learning_rate={{log: [{RATE}, 1e-3], points: 3}}")}
+SWEEPS |= {"12x192": smaller(12, 192, f"learning_rate=[{RATE}]"), "long": long("figure6-fast")}
 NAMES = {key: "12 x 768" if key == "long" else key.replace("x", " x ") for key in SWEEPS}
 
 
 def numbers(**sweeps):
-    found = {}
+    small = {}
     for key, name in NAMES.items():
-        column = sweeps[key].sel(learning_rate=[RATE], method="nearest")
-        trained = column.last_step > 0
-        yield count(f"runs, {name}", trained.sum())
-        yield about(f"steps over those of 64 whole runs, {name}", column.last_step.where(trained).sum() / WHOLE)
-        boundary = column.sweep.boundary()
-        decay, before, after = found[key] = [boundary[part].item() for part in ("each", "before", "after")]
-        yield number(f"boundary, {name}", decay, before, after, "runs on either side")
-        whole = column.where(column.last_step == 115)
-        yield about(f"least loss, {name}", whole.final_valid_loss.min(), 0.02)
-        for decay in before, after:
-            growth = column.norm_growth.sel(weight_decay=decay, method="nearest")
-            yield about(f"growth at {decay:.3g}, {name}", growth, 0.1)
-        norms = column.param_norm.sel(weight_decay=after, method="nearest").squeeze()
-        yield about(f"largest norm over the first one at {after:.3g}, {name}", norms.max() / norms[0])
-        yield about(f"step of the largest norm at {after:.3g}, {name}", norms.step[int(norms.argmax())], 0.3)
-    for key in "2x64", "long":
-        trained_at_all = sweeps[key].last_step.where(sweeps[key].last_step > 0)
-        yield count(f"runs at all rates, {NAMES[key]}", trained_at_all.count())
-        yield about(f"steps at all rates over those of whole runs, {NAMES[key]}",
-                    trained_at_all.sum() / (WHOLE * trained_at_all.learning_rate.size))
-        yield about(f"slope of the boundary, {NAMES[key]}", sweeps[key].sweep.boundary().slope, 0.1)
-    small, large = (sweeps[key].sweep.boundary() for key in ("2x64", "long"))
-    for rate in large.learning_rate.values:
-        known = [[one[part].sel(learning_rate=rate).item() for part in ("each", "before", "after")]
-                 for one in (large, small)]
-        for name, at in zip(("12 x 768", "2 x 64"), known):
-            if at[0] == at[0]:
-                yield number(f"boundary at rate {rate:.2g}, {name}", *at, "runs on either side")
-        if known[0][0] / known[1][0] > 0:
-            yield over(f"boundary at rate {rate:.2g}, 12 x 768 over 2 x 64", *known)
-    for key in "2x64", "long":
-        least = sweeps[key].final_valid_loss.where(sweeps[key].last_step == 115).min("weight_decay")
-        for rate in least.learning_rate.values:
-            yield about(f"least loss at rate {rate:.2g}, {NAMES[key]}", least.sel(learning_rate=rate), 0.05)
+        sweep = sweeps[key]
+        trained = sweep.last_step.where(sweep.last_step > 0)
+        yield count(f"runs, {name}", trained.count())
+        yield about(f"steps over those of whole runs, {name}", trained.sum() / (WHOLE * sweep.learning_rate.size))
+        boundary = sweep.sweep.boundary()
+        for rate in sweep.learning_rate.values:
+            column, words = sweep.sel(learning_rate=rate), f"at rate {rate:.2g}, {name}"
+            least = column.final_valid_loss.where(column.last_step == 115).min()
+            yield about(f"least loss of whole runs {words}", least)
+            at = [boundary[part].sel(learning_rate=rate).item() for part in ("each", "before", "after")]
+            if at[0] != at[0]:
+                continue  # all norms shrink
+            yield number(f"boundary {words}", *at, "runs on either side")
+            beside = column.sel(weight_decay=at[1:], method="nearest")
+            yield about(f"least loss beside the boundary {words}", beside.final_valid_loss.min())
+            for decay, growth in zip(at[1:], beside.norm_growth.values):
+                yield about(f"growth at decay {decay:.3g} and {words.removeprefix('at ')}", growth, 0.1)
+            if key == "2x64":
+                small[f"{rate:.2g}"] = at
+            elif f"{rate:.2g}" in small:
+                yield over(f"boundary {words} over 2 x 64", at, small[f"{rate:.2g}"])
+        if sweep.learning_rate.size > 1:
+            up_to = sweep.sel(learning_rate=sweep.learning_rate[sweep.learning_rate <= RATE])
+            yield about(f"slope of the boundary up to rate {RATE}, {name}", up_to.sweep.boundary().slope, 0.1)
+    column = sweeps["long"].sel(learning_rate=RATE, method="nearest")
+    least = column.isel(weight_decay=int(column.weight_decay.argmin()))
+    yield about(f"loss at decay {least.weight_decay.item():.3g} and rate {RATE}, 12 x 768", least.final_valid_loss)
+    yield about(f"steps at decay {least.weight_decay.item():.3g} and rate {RATE}, 12 x 768", least.last_step, 0.3)
+    norms = column.param_norm.sel(weight_decay=0.774, method="nearest").squeeze()
+    yield about(f"largest norm over the first one at decay 0.774 and rate {RATE}, 12 x 768", norms.max() / norms[0])
+    yield about(f"step of the largest norm at decay 0.774 and rate {RATE}, 12 x 768",
+                norms.step[int(norms.argmax())], 0.3)
     yield about("loss of the words' frequencies", sweeps["long"].unigram_loss.max(), 0.01)
-    for key, at in list(found.items())[1:]:
-        yield over(f"boundary, {NAMES[key]} over 2 x 64", at, found["2x64"])
+    trained = column.last_step > 0
+    yield count(f"runs at rate {RATE}, 12 x 768", trained.sum())
+    yield about(f"steps over those of whole runs at rate {RATE}, 12 x 768",
+                column.last_step.where(trained).sum() / WHOLE)
     for name, steps, precision in (("whole column", WHOLE, "float"), ("whole column", WHOLE, "bfloat16"),
                                    ("refine", trained.sum() * 115, "bfloat16"),
                                    ("refine and stop_when", column.last_step.where(trained).sum(), "bfloat16")):
@@ -73,9 +73,6 @@ def over(name, one, other):
 
 
 def figure(rows):
-    series = {}
-    for name in NAMES.values():
-        at = {float(key.split()[3].rstrip(",")): key for key in rows if key.startswith("boundary at rate")
-              and key.endswith(f", {name}")}
-        series[name] = at or {RATE: f"boundary, {name}"}
+    series = {name: {float(key.split()[3].rstrip(",")): key for key in rows
+                     if key.startswith("boundary at rate") and key.endswith(f", {name}")} for name in NAMES.values()}
     return lines(rows, series, "learning rate (–)", "weight decay at which\ngrowth stops (–)", "xy")
