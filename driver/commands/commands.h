@@ -87,8 +87,8 @@ int command_unknown(const char *name);
 int command_call(const struct command *command,
     int (*function)(const struct arguments *arguments, struct error *error), int argc, char **argv);
 
-/* Flushes stdout. Returns `status`; or, if the output could not be written, 3 with the error set, which is
- * printed once. */
+/* Flushes stdout. Returns `status`; or, if the output could not be written, 3 with the error set, unless
+ * `status` was 3 for another one. It is printed once. */
 int command_flush(int status, struct error *error);
 
 #endif

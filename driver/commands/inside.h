@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "driver/commands/commands.h"
+#include "driver/dataset/extend/extend.h"
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/dataset/read/read.h"
 #include "driver/job/job.h"
@@ -14,6 +15,7 @@
 #include "driver/ranks/ranks.h"
 #include "driver/sweep/sweep.h"
 #include "driver/tables/tables.h"
+#include "driver/terminal/terminal.h"
 #include "driver/text/text.h"
 #include "model/core/error.h"
 #include "worker/host/host.h"

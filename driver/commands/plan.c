@@ -6,7 +6,6 @@
  */
 #include "driver/plan/plan.h"
 #include "driver/commands/inside.h"
-#include "driver/dataset/extend/extend.h"
 #include "model/core/limits.h"
 
 #include <inttypes.h>

@@ -12,7 +12,6 @@
  * keeps what it has read of a file.
  */
 #include "driver/commands/inside.h"
-#include "driver/dataset/extend/extend.h"
 
 #include <errno.h>
 #include <ftw.h>

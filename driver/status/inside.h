@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "driver/dataset/ledger/ledger.h"
 #include "driver/output/output.h"

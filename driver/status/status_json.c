@@ -5,7 +5,6 @@
  */
 #include "driver/status/inside.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
