@@ -78,8 +78,8 @@ int64_t plane_cell(const struct plane *plane, int64_t index);
 /* The `step` dimension if it is neither drawn nor fixed, or -1. */
 int plane_hidden_step(const struct plane *plane);
 
-/* What becomes of a dimension; ROLE_AXIS also if it has one value, or is the hidden step. */
-enum role { ROLE_AXIS, ROLE_FIXED, ROLE_PANELED, ROLE_AVERAGED };
+/* What becomes of a dimension; ROLE_OTHER: an axis, the hidden step, or one of a single value. */
+enum role { ROLE_OTHER, ROLE_FIXED, ROLE_PANELED, ROLE_AVERAGED };
 
 /* The names of the dimensions with a role, joined by ", ", with "=value" where they have one: fixed ones, and
  * paneled ones in a panel, from 0; "" if there are none. The caller frees it. */

@@ -266,7 +266,7 @@ static enum role role_of(const struct plane *plane, int i)
     if (plane->dimension[i].paneled)
         return ROLE_PANELED;
     bool axis = i == plane->x.dimension || i == plane->y.dimension || i == plane_hidden_step(plane);
-    return axis || !is_open(plane, i) ? ROLE_AXIS : ROLE_AVERAGED;
+    return axis || !is_open(plane, i) ? ROLE_OTHER : ROLE_AVERAGED;
 }
 
 char *plane_names(const struct plane *plane, enum role role, int panel)
