@@ -71,8 +71,8 @@ def columns_of(line: Line, of: Rule) -> tuple[list[str], list[list[Any]]]:
 
 
 def slope_sentence(line: Line) -> str:
-    """"Slope 1.02 ± 0.03 (standard error of the fit), from 7 learning rates. Its 95 % interval is 0.91 to 1.12; it rejects aligned updates."; ""
-    without a slope."""
+    """"Slope 1.02 ± 0.03 (standard error of the fit), from 7 learning rates. Its 95 % interval is 0.91 to 1.12; it
+    rejects aligned updates."; "" without a slope."""
     if line.points < 2:
         return ""
     error = f" ± {fixed(line.error)} (standard error of the fit)" if line.error == line.error else ""

@@ -57,8 +57,8 @@ def rerun(name, arguments):
     missing = sorted(file for words in study.SWEEPS.values() for file in texts(words)
                      if not (arguments.text / file).exists())
     if missing:
-        print(f"{name}: skipped: {arguments.text} has no {', '.join(dict.fromkeys(missing))}; give the folder that has: "
-              "--text FOLDER, with make TEXT=FOLDER", flush=True)
+        print(f"{name}: skipped: {arguments.text} has no {', '.join(dict.fromkeys(missing))}; give the folder that "
+              "has: --text FOLDER, with make TEXT=FOLDER", flush=True)
         return int(name in arguments.study)  # which was asked for
     from normsweep import open_sweep
     try:
