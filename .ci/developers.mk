@@ -174,13 +174,13 @@ bench-scale:
 	+@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/scale
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4 xarray)" tests/scale.py
 
-## results: train the small variants behind docs/results again, compare the numbers (STUDIES='figure6', TEXT=folder)
+## results: train the small variants behind docs/results again, compare (STUDIES='figure6', TEXT=folder, WRITE=yes)
 results:
 	$(SAY_ROOT)
 	@.ci/setup build figures
 	+@$(MAKE_ALL) $(BUILD)/normsweep
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4 xarray)" docs/results/rerun.py $(STUDIES) \
-		$(TEXT:%=--text %)
+		$(TEXT:%=--text %) $(WRITE:%=--write)
 
 ## bench-boundary: measure the time to a boundary against bisection and python-adaptive (PYTORCH=python, ROUNDS=3)
 bench-boundary:

@@ -78,7 +78,8 @@ def rerun(name, arguments):
               flush=True)
         return 0
     if not table.exists():
-        print(f"{name}: nothing to compare with: {table} is not there; rerun.py {name} --write makes it", flush=True)
+        print(f"{name}: nothing to compare with: {table} is not there; --write makes it, "
+              "with make WRITE=yes", flush=True)
         return 1
     return report(name, found, read(table))
 

@@ -30,13 +30,14 @@ def numbers(**sweeps):
         for rate in sweep.learning_rate.values:
             column, words = sweep.sel(learning_rate=rate), f"at rate {rate:.2g}, {name}"
             least = column.final_valid_loss.where(column.last_step == 115).min()
-            yield about(f"least loss of whole runs {words}", least)
+            share = 0.2 if key == "long" and rate > 1.1 * RATE else 0.02  # there it is far from learning
+            yield about(f"least loss of whole runs {words}", least, share)
             at = [boundary[part].sel(learning_rate=rate).item() for part in ("each", "before", "after")]
             if at[0] != at[0]:
                 continue  # all norms shrink
             yield number(f"boundary {words}", *at, "runs on either side")
             beside = column.sel(weight_decay=at[1:], method="nearest")
-            yield about(f"least loss beside the boundary {words}", beside.final_valid_loss.min())
+            yield about(f"least loss beside the boundary {words}", beside.final_valid_loss.min(), share)
             for decay, growth in zip(at[1:], beside.norm_growth.values):
                 yield about(f"growth at decay {decay:.3g} and {words.removeprefix('at ')}", growth, 0.1)
             if key == "2x64":

@@ -179,6 +179,9 @@ int survey_print(const struct survey *survey, bool json, struct error *error)
 {
     int cause = 0;
 
-    (json ? survey_print_json : print_lines)(survey, &cause);
+    if (json)
+        survey_print_json(survey, &cause);
+    else
+        print_lines(survey, &cause);
     return cause ? error_set(error, ERROR_ENVIRONMENT, "%s: %s", survey->view.name, strerror(cause)) : 0;
 }

@@ -110,8 +110,8 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
         return status, re.sub("made_up_study-one: trains.*\n", "", capsys.readouterr().out)
     kept, table = tmp_path / "kept", tmp_path / "made_up_study.csv"
     kept.mkdir()
-    assert again() == (1, f"made_up_study: nothing to compare with: {table} is not there; rerun.py made_up_study "
-                          "--write makes it\n")
+    assert again() == (1, f"made_up_study: nothing to compare with: {table} is not there; --write makes it, "
+                          "with make WRITE=yes\n")
     assert again(write=True) == (0, f"made_up_study: 3 numbers written to {table}\n")
     assert again() == (0, "made_up_study: 3 of 3 numbers agree\n")
     shift[0] = 1
