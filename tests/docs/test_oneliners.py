@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
 def said(folder):
     """What the script has found, by name, and what it has printed."""
     matplotlib.use("Agg")
-    plt.close("all")  # figures that other tests left open: pyplot would draw into them
+    plt.close("all")  # the test of the pictures takes all that are open
     out, here = io.StringIO(), os.getcwd()
     os.chdir(folder)
     try:
