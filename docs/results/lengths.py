@@ -26,7 +26,9 @@ def numbers(**sweeps):
 
 
 def figure(rows):
-    series = {f"{name}, rate {rate:g}": {int(key.split(", ")[1].split()[0]): key for key in rows
-                                         if key.startswith(f"boundary at rate {rate:g}, ") and key.endswith(f", {name}")}
-              for rate in DRAWN for name in NAMES.values()}
+    def at(rate, name):
+        keys = [key for key in rows if key.startswith(f"boundary at rate {rate:g}, ") and key.endswith(f", {name}")]
+        return {int(key.split(", ")[1].split()[0]): key for key in keys}
+
+    series = {f"{name}, rate {rate:g}": at(rate, name) for rate in DRAWN for name in NAMES.values()}
     return lines(rows, series, "steps (–)", "weight decay at which\ngrowth stops (–)", "xy")

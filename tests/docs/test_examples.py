@@ -40,7 +40,7 @@ def scripts():
 
 
 SCRIPTS = scripts()
-OF_A_PLANE = ("normsweep.1", "oneliners.py")  # a picture, and questions, of two axes
+OF_A_PLANE = ("README.md", "normsweep.1", "oneliners.py")  # a table, a picture, and questions, of two axes
 OF_A_BOUNDARY = ("tutorial.md",)  # lines for its own sweep
 THOROUGH = pytest.mark.thorough("each page computes and draws for a second or more; a single run has the fewest axes")
 CASES = [pytest.param(name, sweep, marks=[THOROUGH] * (sweep != "one run")) for sweep in SWEEPS for name in SCRIPTS
@@ -75,5 +75,5 @@ def test_examples_work_on_other_sweeps(name, sweep, trained, tmp_path, monkeypat
 
 
 def test_pages_with_examples():
-    assert set(SCRIPTS) == {"README.md", "boundary.md", "checks.md", "comparing.md", "figures.md",
+    assert set(SCRIPTS) == {"boundary.md", "checks.md", "comparing.md", "figures.md",
                             "formats.md", "measuring.md", "reading.md", *OF_A_PLANE, *OF_A_BOUNDARY}
