@@ -4,19 +4,23 @@ logits, and with steps of one angle at every norm."""
 from normsweep.names import DONE
 from study import about, small
 
-SWEEPS = {"small": small("held-norms", "skip=[{output_scale: 2, seed: 1}]"),
-          # Embeddings decay as fast as with the others.
-          "hyperball": small("held-norms", "norm_rule=hyperball", "learning_rate=0.01", "weight_decay=0.1",
-                             "output_scale=1")}
+HYPERBALL = "norm_rule=hyperball", "learning_rate=0.01", "weight_decay=0.1"  # embeddings decay as fast as otherwise
+LARGER = "vocabulary=98", "width=128", "feedforward=512", "norm=[layernorm]", "output_scale=[1]"  # sums modulo 97
+SWEEPS = {"small": small("held-norms", "skip=[{output_scale: 2, seed: [1, 2]}]"),
+          "hyperball": small("held-norms", *HYPERBALL, "output_scale=1"),
+          "larger": small("held-norms", *LARGER),
+          "larger_hyperball": small("held-norms", *HYPERBALL, *LARGER)}
 FIGURE = "small", "accuracy", {"title": ""}
 KNOWN = 0.05  # the training loss below which trained sums count as known, as on the page on grokking
 
 
-def numbers(small, hyperball):
+def numbers(small, hyperball, larger, larger_hyperball):
     for norm in small.norm.values:
         for scale in small.output_scale.values:
             yield from times(f"fixed, norm {norm}, logits x {scale:g}", small.sel(norm=norm, output_scale=scale))
         yield from times(f"hyperball, norm {norm}", hyperball.sel(norm=norm))
+    yield from times("larger, fixed", larger.squeeze())
+    yield from times("larger, hyperball", larger_hyperball.squeeze())
 
 
 def times(name, part):
