@@ -136,7 +136,7 @@ def line_about(at, name, place, before, after):
 
 
 def found(normsweep, path, *options):
-    """What `verify` says on stderr about a dataset in which one value of one run differs, but for a slow start's notice."""
+    """What `verify` says on stderr, a slow start aside, about a dataset in which one value of one run differs."""
     done = normsweep("verify", "sweep.yaml", "-n", "1000", *options, cwd=path.parent, status=1)
     assert re.fullmatch(rf"sweep.nc: {RUNS} of {RUNS} finished runs trained again: {RUNS - 1} equal, 1 different, "
                         r"in 1 of \d+ values\n", done.stdout), done.stdout
