@@ -200,7 +200,7 @@ int64_t start_open_output(struct start *start, struct error *error)
         free(old);
     }
     struct error closing;
-    struct chooser *chooser = chooser_new(sweep, &start->corpus, dataset);
+    struct chooser *chooser = chooser_new(sweep, &start->corpus, dataset, NULL);
     int64_t pending = 0; /* as far as is known */
     while (chooser_next(chooser) >= 0)
         pending++;

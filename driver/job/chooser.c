@@ -5,14 +5,10 @@
  * that every start of a sweep trains the same cells. A job's chooser reads the open dataset, and writes into
  * it what is left out; that of a plan reads the file that a start would find, and writes nothing.
  *
- * Here is also the sample that verify draws.
+ * Here is also what chooses cells without results: the sample that verify draws, and the parts of a sweep
+ * that is divided, each trained by a `run --part I/N` of its own.
  */
-#include "driver/dataset/form/form.h"
-#include "driver/dataset/ledger/ledger.h"
-#include "driver/dataset/read/read.h"
 #include "driver/job/inside.h"
-#include "driver/search/search.h"
-#include "driver/sweep/sweep.h"
 #include "driver/text/text.h"
 #include "model/core/random.h"
 
@@ -133,12 +129,17 @@ static bool on_curve(void *context, int64_t cell, struct norm_curve *curve)
 
 /* ---- choices ---- */
 
-static struct chooser *make(const struct sweep *sweep, const struct corpus *corpus, struct dataset *dataset,
-    const struct start_plan *plan, int64_t steps)
+struct chooser *chooser_new(const struct sweep *sweep, const struct corpus *corpus, struct dataset *dataset,
+    const struct start_plan *plan)
 {
     struct chooser *c = memory_new(1, sizeof(*c));
     const struct search_reader reader = {c, on_value, on_curve};
+    int64_t steps = 1;
 
+    if (dataset)
+        steps = dataset_layout(dataset)->step_count;
+    else if (plan->view.file >= 0)
+        steps = plan->view.step_count;
     *c = (struct chooser){
         .sweep = sweep, .corpus = corpus, .dataset = dataset, .plan = plan, .share = sweep->only ? 0 : 1};
     for (int64_t cell = 0; sweep->only && cell < sweep->cells; cell++)
@@ -146,17 +147,6 @@ static struct chooser *make(const struct sweep *sweep, const struct corpus *corp
     if (sweep->refine.kind != REFINE_NONE)
         c->search = search_new(sweep, &reader, steps);
     return c;
-}
-
-struct chooser *chooser_new(const struct sweep *sweep, const struct corpus *corpus, struct dataset *dataset)
-{
-    return make(sweep, corpus, dataset, NULL, dataset_layout(dataset)->step_count);
-}
-
-struct chooser *chooser_of_plan(
-    const struct sweep *sweep, const struct corpus *corpus, const struct start_plan *plan)
-{
-    return make(sweep, corpus, NULL, plan, plan->view.file >= 0 ? plan->view.step_count : 1);
 }
 
 void chooser_free(struct chooser *c)
@@ -230,40 +220,75 @@ double chooser_left(const struct chooser *c)
     return c->search ? c->share * search_left(c->search) : 0;
 }
 
-/* ---- a sample ---- */
+/* ---- without results ---- */
 
-struct numbered_cell {
-    uint64_t number; /* random, of the cell's own */
-    int64_t cell;
-};
-
-static int by_number(const void *a, const void *b)
+static int by_number(const void *context, int64_t a, int64_t b)
 {
-    const struct numbered_cell *x = a, *y = b;
+    const uint64_t *number = context;
 
-    if (x->number != y->number)
-        return (x->number > y->number) - (x->number < y->number);
-    return (x->cell > y->cell) - (x->cell < y->cell);
-}
-
-static int by_cell(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
+    return (number[a] > number[b]) - (number[a] < number[b]);
 }
 
 int64_t sample_cells(int64_t *cell, int64_t count, int64_t wanted, uint64_t seed)
 {
-    struct numbered_cell *numbered = memory_new((size_t)count, sizeof(*numbered));
-    int64_t drawn = wanted < count ? wanted : count;
+    uint64_t *number = memory_new((size_t)count, sizeof(*number));
+    bool *drawn = memory_zero((size_t)count, sizeof(*drawn));
+    int64_t kept = 0;
 
     for (int64_t i = 0; i < count; i++)
-        numbered[i] = (struct numbered_cell){random_bits(seed, RANDOM_DRAW, (uint64_t)cell[i]), cell[i]};
-    qsort(numbered, (size_t)count, sizeof(*numbered), by_number);
-    for (int64_t i = 0; i < drawn; i++)
-        cell[i] = numbered[i].cell;
-    qsort(cell, (size_t)drawn, sizeof(*cell), by_cell);
-    free(numbered);
-    return drawn;
+        number[i] = random_bits(seed, RANDOM_DRAW, (uint64_t)cell[i]);
+    int64_t *order = memory_sorted(count, by_number, number);
+    for (int64_t i = 0; i < wanted && i < count; i++)
+        drawn[order[i]] = true;
+    for (int64_t i = 0; i < count; i++)
+        if (drawn[i])
+            cell[kept++] = cell[i];
+    free(number);
+    free(drawn);
+    free(order);
+    return kept;
+}
+
+static int in_order(const void *a, const void *b)
+{
+    return pending_run_compare(a, b);
+}
+
+/*
+ * The runs are dealt out like cards, in the order in which a coordinator would hand them out: so parts take
+ * about equally long, and each of them begins with a coarse grid. Runs that share steps come into one part.
+ * The order follows from the sweep file and the corpus alone. The dataset of a part is laid out for the whole
+ * sweep, and records a digest of the sweep and of this order, by which parts of another division are
+ * recognised: a sweep that has grown deals its runs out anew.
+ */
+void job_divide(struct sweep *sweep, const struct corpus *corpus)
+{
+    struct pending_run *run = memory_new((size_t)sweep->cells, sizeof(*run));
+    char text[DIGEST_TEXT];
+    struct digest digest;
+    struct trunks *trunks = trunks_new(sweep, corpus);
+    int64_t count = 0, step;
+    struct walk walk;
+
+    walk_init(&walk, sweep);
+    for (; walk_next(&walk); count++)
+        run[count] = (struct pending_run){.cell = walk.cell,
+            .cost = train_cost(&walk.run, corpus, &sweep->measure),
+            .turn = sweep_turn(sweep, walk.cell)};
+    qsort(run, (size_t)count, sizeof(*run), in_order);
+    sweep_digest(sweep, corpus, &digest);
+    sweep->part_of = memory_zero((size_t)sweep->cells, sizeof(*sweep->part_of));
+    for (int64_t i = 0, dealt = 0; i < count; i++) {
+        int64_t cell = run[i].cell, first = cell;
+        for (int64_t other; (other = trunks_before(trunks, first, &step)) >= 0;)
+            first = other;
+        if (!sweep->part_of[first])
+            sweep->part_of[first] = (int)(dealt++ % sweep->parts) + 1;
+        sweep->part_of[cell] = sweep->part_of[first];
+        digest_add(&digest, &run[i].cell, sizeof(run[i].cell));
+    }
+    digest_format(&digest, text);
+    sweep->part_text = memory_format("%d/%d %s", sweep->part, sweep->parts, text);
+    trunks_free(trunks);
+    free(run);
 }

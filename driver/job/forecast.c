@@ -4,10 +4,7 @@
  * fail where these cannot be read.
  */
 #include "driver/job/inside.h"
-#include "driver/output/output.h"
-#include "driver/sweep/sweep.h"
 #include "driver/text/text.h"
-#include "worker/checkpoint/checkpoint.h"
 
 #include <stdlib.h>
 
@@ -19,45 +16,31 @@ static void take_step(struct forecast_steps *steps, int64_t step)
     steps->runs++;
 }
 
-/* Files of runs are set aside with --fresh; of a shorter sweep, only the states stay. */
-static int look_for_files(const struct sweep *sweep, const struct corpus *corpus,
-    const struct start_plan *plan, const char *folder, const struct run *run, bool shares, int64_t *step,
-    enum resumption *resumption, struct error *error)
-{
-    struct keeper keeper = {.folder = folder};
-    struct digest digest;
-
-    *resumption = RESUME_NONE;
-    if (plan->fate == START_SETS_ASIDE)
-        return 0;
-    sweep_run_digest(sweep, corpus, run, &digest);
-    keeper_begin(&keeper, &digest, 1, true);
-    if (shares || run->save_weights == SAVE_STATE) {
-        sweep_trunk_digest(sweep, corpus, run, &digest);
-        keeper_share(&keeper, &digest);
-    }
-    if (keeper_look(&keeper, run, run_last_step(run, corpus), step, resumption, error) != 0)
-        return -1;
-    if (plan->fate == START_GROWS && *resumption == RESUME_CHECKPOINT)
-        *resumption = RESUME_NONE;
-    return 0;
-}
-
-/* Counts a run that would be trained. */
+/* Counts a run that would be trained. Files of runs are set aside with --fresh; of a shorter sweep, only the
+ * states stay. */
 static int count_run(struct forecast *forecast, const struct sweep *sweep, const struct corpus *corpus,
     const struct start_plan *plan, const struct trunks *trunks, const bool *chosen, const char *folder,
     int64_t cell, struct error *error)
 {
     int64_t step = 0, shared = 0, other = trunks_before(trunks, cell, &shared);
     enum outcome before = (enum outcome)plan->before[cell];
-    enum resumption resumption;
+    enum resumption resumption = RESUME_NONE;
+    struct keeper keeper = {.folder = folder};
+    struct digest digest;
     struct run run;
 
     sweep_cell(sweep, cell, &run);
-    if (look_for_files(
-            sweep, corpus, plan, folder, &run, trunks_has(trunks, cell), &step, &resumption, error) != 0)
-        return -1;
-    if (resumption == RESUME_CHECKPOINT)
+    if (plan->fate != START_SETS_ASIDE) {
+        sweep_run_digest(sweep, corpus, &run, &digest);
+        keeper_begin(&keeper, &digest, 1, true);
+        if (trunks_has(trunks, cell) || run.save_weights == SAVE_STATE) {
+            sweep_trunk_digest(sweep, corpus, &run, &digest);
+            keeper_share(&keeper, &digest);
+        }
+        if (keeper_look(&keeper, &run, run_last_step(&run, corpus), &step, &resumption, error) != 0)
+            return -1;
+    }
+    if (resumption == RESUME_CHECKPOINT && plan->fate != START_GROWS)
         take_step(&forecast->resumed, step);
     else if (resumption == RESUME_STATE)
         take_step(&forecast->carried, step);
@@ -76,7 +59,7 @@ int forecast_make(struct forecast *forecast, const struct sweep *sweep, const st
     const struct start_plan *plan, struct error *error)
 {
     bool *chosen = memory_zero((size_t)sweep->cells, sizeof(*chosen));
-    struct chooser *chooser = chooser_of_plan(sweep, corpus, plan);
+    struct chooser *chooser = chooser_new(sweep, corpus, NULL, plan);
     struct trunks *trunks = trunks_new(sweep, corpus);
     char *folder = folder_of(sweep->output);
 

@@ -1,9 +1,6 @@
 #ifndef NORMSWEEP_DRIVER_JOB_INSIDE_H
 #define NORMSWEEP_DRIVER_JOB_INSIDE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "driver/job/job.h"
 #include "driver/search/search.h"
 
@@ -12,10 +9,6 @@ void chooser_take(struct chooser *chooser, int64_t cell, enum outcome outcome);
 
 /* Roughly how many more cells chooser_next will give. */
 double chooser_left(const struct chooser *chooser);
-
-/* For the plan of a start: chooser_next gives the cells that it would train at first. All are borrowed. */
-struct chooser *chooser_of_plan(
-    const struct sweep *sweep, const struct corpus *corpus, const struct start_plan *plan);
 
 /* Makes the norms of a run over time from `count` values that were read: of the steps, square has the norms
  * and time has rate_sum; NaN where they were not measured. The curve of a run that ended early is continued

@@ -4,14 +4,8 @@
  * result waits for a commit (values, sync, outcome, sync), and only then are its checkpoints removed. The
  * first error ends all writing: what is on the disk then is whole, and the next start carries on from it.
  */
-#include "driver/dataset/extend/extend.h"
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/job/inside.h"
-#include "driver/output/output.h"
-#include "driver/sweep/sweep.h"
-#include "worker/checkpoint/checkpoint.h"
 #include "worker/host/host.h"
-#include "worker/run/run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -30,11 +24,12 @@ enum { BEAT_CELLS = 1 << 16 };
 #define COMMIT_PART 0.02
 #define FLUSH_SECONDS 1
 
-/* Fills in the run of a cell; returns its expected cost, in the unit of train_cost. */
-static double job_run(const struct job *job, int64_t cell, struct run *run)
+static double cost_of(const struct job *job, int64_t cell)
 {
-    sweep_cell(job->sweep, cell, run);
-    return train_cost(run, job->corpus, &job->sweep->measure);
+    struct run run;
+
+    sweep_cell(job->sweep, cell, &run);
+    return train_cost(&run, job->corpus, &job->sweep->measure);
 }
 
 void job_tell(const struct job *job, const struct job_event *event)
@@ -96,10 +91,8 @@ int64_t job_pending(const struct job *job)
 
 static struct pending_run pending_of(const struct job *job, int64_t cell)
 {
-    struct run run;
-
     return (struct pending_run){.cell = (int)cell,
-        .cost = (float)job_run(job, cell, &run),
+        .cost = (float)cost_of(job, cell),
         .turn = sweep_turn(job->sweep, cell),
         .deaths = dataset_deaths(job->dataset)[cell]};
 }
@@ -159,27 +152,13 @@ static void begin_waiting(struct job *job, int64_t cell, bool ended)
     add_run(job, &pending);
 }
 
-/* Hands a result to the chooser, and what it then wants trained to the coordinator. */
-static void choose_more(struct job *job, int64_t cell, enum outcome outcome)
-{
-    struct pending_run more;
-
-    begin_waiting(job, cell, true);
-    chooser_take(job->chooser, cell, outcome);
-    while (next_pending(job, &more))
-        add_run(job, &more);
-}
-
 /* ---- files of runs ---- */
 
 void job_checkpoint(struct job *job, int64_t cell)
 {
-    struct error error;
-
     job->saved[cell] = true;
     lease_tell_kept(job->lease);
-    if (!job->failed && dataset_deaths(job->dataset)[cell] > 0)
-        keep_error(job, dataset_put_deaths(job->dataset, cell, 0, &error), &error);
+    job_pardon(job, cell, 0);
 }
 
 bool job_trunk(const struct job *job, int64_t cell, struct digest *digest)
@@ -283,7 +262,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
         for (int64_t cell = 0; cell < sweep->cells; cell++)
             count_ended(&job->tally, (enum outcome)dataset_outcomes(job->dataset)[cell]);
         job->tally.runs = job->tally.done + job->tally.diverged + job->tally.failed;
-        job->chooser = chooser_new(sweep, corpus, job->dataset);
+        job->chooser = chooser_new(sweep, corpus, job->dataset, NULL);
         job->coordinator =
             coordinator_new((struct pending_runs){next_pending, job}, sweep->cells, trainers, &how);
         if (speed_init(&job->speed, trainers, now) == 0 && job->coordinator) {
@@ -361,23 +340,6 @@ static void renew(struct job *job, double now)
     job_fail(job, &error);
 }
 
-/* Looks once in a while whether the dataset's path still leads to the open file. If it does not, the caller
- * first stops the workers; the next look copies the file if that is necessary, which may take a while. If
- * that fails it is tried again, and job_close tells of it. */
-static void look(struct job *job, double now)
-{
-    const struct breath breath = lease_breath(job->lease);
-    struct error ignored;
-
-    if (now - job->looked < FLUSH_SECONDS)
-        return;
-    job->looked = now;
-    if (job->moved)
-        dataset_keep(job->dataset, &breath, &ignored);
-    else
-        job->moved = dataset_is_moved(job->dataset);
-}
-
 int job_close(struct job *job, struct error *error)
 {
     const struct breath breath = lease_breath(job->lease);
@@ -419,19 +381,6 @@ int job_close(struct job *job, struct error *error)
     return job->failed ? -1 : 0;
 }
 
-static void begin_cell(
-    struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step)
-{
-    struct error error;
-    struct run run;
-
-    speed_begin(&job->speed, worker, job_run(job, cell, &run));
-    JOB_TELL(job, .kind = JOB_RUN_BEGUN, .worker = worker, .cell = cell, .host = host, .step = step,
-        .last_step = last_step);
-    keep_error(job, dataset_start(job->dataset, cell, host, worker + 1, step, &error), &error);
-    job->tally.running++;
-}
-
 static bool is_running(const struct job *job, int64_t cell)
 {
     return dataset_outcomes(job->dataset)[cell] == OUTCOME_RUNNING;
@@ -453,30 +402,37 @@ static void count_steps(
 void job_step(struct job *job, int worker, int64_t cell, const char *host, int64_t step, int64_t last_step,
     int64_t tokens)
 {
+    struct error error;
+
     if (job->failed)
         return;
-    if (!is_running(job, cell))
-        begin_cell(job, worker, cell, host, step, last_step);
+    if (!is_running(job, cell)) {
+        speed_begin(&job->speed, worker, cost_of(job, cell));
+        JOB_TELL(job, .kind = JOB_RUN_BEGUN, .worker = worker, .cell = cell, .host = host, .step = step,
+            .last_step = last_step);
+        keep_error(job, dataset_start(job->dataset, cell, host, worker + 1, step, &error), &error);
+        job->tally.running++;
+    }
     count_steps(job, worker, cell, step, last_step, tokens);
 }
 
 void job_row(struct job *job, int worker, int64_t cell, int64_t step, const double *values, size_t offset,
     size_t count)
 {
-    enum { loss = METRIC_train_loss };
-    _Static_assert(loss == 0, "train_loss is the first of a row");
+    _Static_assert(METRIC_train_loss == 0, "train_loss is the first of a row");
     struct error error;
 
     if (job->failed)
         return;
     keep_error(job, dataset_row(job->dataset, cell, step, values, offset, count, &error), &error);
-    if (step != STEP_OF_RUN && loss >= offset && loss < offset + count && isfinite(values[loss - offset]))
-        JOB_TELL(job, .kind = JOB_RUN_LOSS, .worker = worker, .cell = cell, .step = step,
-            .loss = values[loss - offset]);
+    if (step != STEP_OF_RUN && offset == 0 && count > 0 && isfinite(values[0]))
+        JOB_TELL(job, .kind = JOB_RUN_LOSS, .worker = worker, .cell = cell, .step = step, .loss = values[0]);
 }
 
+/* Hands a result to the dataset and to the chooser, and what it then wants trained to the coordinator. */
 static void put_result(struct job *job, int worker, int64_t cell, const struct result *result)
 {
+    struct pending_run more;
     struct error error;
 
     JOB_TELL(job, .kind = JOB_RUN_ENDED, .worker = worker, .cell = cell, .result = result);
@@ -484,24 +440,16 @@ static void put_result(struct job *job, int worker, int64_t cell, const struct r
     spend(job, cell);
     job->waiting++;
     count_ended(&job->tally, (enum outcome)result->outcome);
-    choose_more(job, cell, (enum outcome)result->outcome);
-}
-
-/* The result of a run that has killed its workers. */
-static struct result killed_result(const struct job *job, int64_t cell, const char *last_words)
-{
-    struct result result = {.outcome = OUTCOME_FAILED, .diverged_step = -1, .norm_growth = NAN};
-    char name[DIGEST_TEXT];
-
-    job_name(job, cell, name);
-    snprintf(result.reason, sizeof(result.reason),
-        "its worker died %d times without a checkpoint in between%s%.40s; see %.90s/%s.log", DEATHS_MOST,
-        last_words[0] ? ", " : "", last_words, job->folder, name);
-    return result;
+    begin_waiting(job, cell, true);
+    chooser_take(job->chooser, cell, (enum outcome)result->outcome);
+    while (next_pending(job, &more))
+        add_run(job, &more);
 }
 
 void job_obey(struct job *job, const struct order *order, const struct result *result, const char *last_words)
 {
+    struct result killed = {.outcome = OUTCOME_FAILED, .diverged_step = -1, .norm_growth = NAN};
+    char name[DIGEST_TEXT];
     struct error error;
 
     if (job->failed)
@@ -521,9 +469,12 @@ void job_obey(struct job *job, const struct order *order, const struct result *r
     }
     if (order->kind == ORDER_ACCEPT) {
         put_result(job, order->worker, order->cell, result);
-    } else if (order->kind == ORDER_FAIL) {
-        struct result failed = killed_result(job, order->cell, last_words);
-        put_result(job, order->worker, order->cell, &failed);
+    } else if (order->kind == ORDER_FAIL) { /* the run has killed its workers */
+        job_name(job, order->cell, name);
+        snprintf(killed.reason, sizeof(killed.reason),
+            "its worker died %d times without a checkpoint in between%s%.40s; see %.90s/%s.log", DEATHS_MOST,
+            last_words[0] ? ", " : "", last_words, job->folder, name);
+        put_result(job, order->worker, order->cell, &killed);
     } else if (running) {
         job->saved[order->cell] = true; /* its worker may have died before it could report a checkpoint */
         keep_error(job, dataset_return(job->dataset, order->cell, &error), &error);
@@ -553,16 +504,24 @@ void job_host(struct job *job, const char *host, bool shut)
 
 void job_breathe(struct job *job, double now)
 {
+    const struct breath breath = lease_breath(job->lease);
     struct coordinator_state state;
     struct error error;
 
-    if (!job->failed) {
+    if (!job->failed)
         renew(job, now); /* first: after a pause the file at the path may be that of another process */
-        if (!job->lost)
-            look(job, now);
-    }
     if (job->failed)
         return;
+    /* Does the dataset's path still lead to the open file? If it does not, the caller first stops the
+     * workers; the next look copies the file if that is necessary, which may take a while. If that fails it
+     * is tried again, and job_close tells of it. */
+    if (now - job->looked >= FLUSH_SECONDS) {
+        job->looked = now;
+        if (job->moved)
+            dataset_keep(job->dataset, &breath, &error);
+        else
+            job->moved = dataset_is_moved(job->dataset);
+    }
     if (job->waiting > 0 && now - job->committed >= job->pause)
         commit(job, now);
     coordinator_state(job->coordinator, &state);

@@ -17,8 +17,10 @@
  */
 struct chooser;
 
-/* For an open dataset of this sweep; all are borrowed. */
-struct chooser *chooser_new(const struct sweep *sweep, const struct corpus *corpus, struct dataset *dataset);
+/* For an open dataset of this sweep; or, with dataset NULL, for the plan of a start, of which chooser_next
+ * gives the cells that it would train at first. All are borrowed. */
+struct chooser *chooser_new(const struct sweep *sweep, const struct corpus *corpus, struct dataset *dataset,
+    const struct start_plan *plan);
 void chooser_free(struct chooser *chooser); /* takes NULL */
 
 /* Takes the next cell that is to be trained, pending in the dataset; -1: none, for now. An error of the
@@ -40,7 +42,7 @@ struct tally {
 };
 
 /*
- * Draws `wanted` of `count` cells: keeps them at the start of `cell` [count], in ascending order. Each cell
+ * Draws `wanted` of `count` cells, which ascend: keeps them at the start of `cell` [count]. Each cell
  * has a random number, which follows from the seed, and those with the smallest are drawn; so equal seeds
  * draw equal cells, more wanted cells include the fewer, and a cell more in the list replaces one at most.
  * Returns their number, `wanted` or `count`.

@@ -4,10 +4,8 @@
  * commits.
  */
 #include "driver/job/inside.h"
-#include "driver/sweep/sweep.h"
 #include "driver/text/text.h"
 #include "model/core/check.h"
-#include "worker/checkpoint/checkpoint.h"
 #include "worker/host/host.h"
 #include "worker/wire/wire.h"
 
