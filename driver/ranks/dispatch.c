@@ -11,11 +11,8 @@
  * up: tickets tell what it says of a run that another worker has now. An error of the job ends the loop;
  * every rank is told to quit.
  */
-#include "driver/job/job.h"
 #include "driver/ranks/inside.h"
-#include "driver/sweep/sweep.h"
 #include "driver/text/text.h"
-#include "worker/host/host.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -132,30 +129,6 @@ static void send_order(struct dispatch *d, const struct order *order)
     out->shares = job_trunk(d->job, order->cell, &out->trunk);
     out->resume = job_has_files(d->job, order->cell);
     wire_send(d->wire, peer_of(d, order->worker)->address, &d->out);
-}
-
-/* Are all ranks alive, so that they can end together? Nothing waits for one that has not said hello. */
-static bool is_whole(const struct dispatch *d)
-{
-    struct coordinator_state state;
-
-    coordinator_state(d->job->coordinator, &state);
-    return d->lost == 0 && state.silent == 0 && peers_are_there(d->peers);
-}
-
-/* After a signal MPICH's mpiexec ends with the status of any rank, so all have the coordinator's. The
- * launcher has it from the lease; mpirun would comment on it. */
-static void send_quit(struct dispatch *d, const struct peer *peer)
-{
-    bool failed = d->job->failed || d->job->moved;
-    bool stopped = d->stopping && job_pending(d->job) > 0 && !failed && !getenv(LEASE_VARIABLE);
-
-    if (peer->dead)
-        return;
-    blank(d, MESSAGE_QUIT)->as.quit = (struct quit){.together = is_whole(d),
-        .save = d->job->failed && !peer->silent,
-        .status = stopped ? STATUS_STOPPED : STATUS_DONE};
-    wire_send(d->wire, peer->address, &d->out);
 }
 
 static void obey(struct dispatch *d, const struct order *order)
@@ -275,29 +248,6 @@ static void dismiss(struct dispatch *d, struct peer *peer)
     wire_forget(d->wire, peer->address);
 }
 
-/* A worker is dead: its log is appended to that of the run that it was training, which goes to another. */
-static void handle_death(struct dispatch *d, int worker)
-{
-    struct peer *peer = peer_of(d, worker);
-    int64_t cell = cell_of(d, worker, peer->ticket);
-    char name[DIGEST_TEXT];
-    int left = 0;
-
-    dismiss(d, peer);
-    for (int i = 0; i < d->peers->workers; i++)
-        left += !peer_of(d, i)->dead;
-    if (cell >= 0)
-        job_name(d->job, cell, name);
-    log_bequeath(d->job->folder, job_session(d->job), peer->address, cell >= 0 ? name : NULL, d->last_words,
-        sizeof(d->last_words));
-    say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
-        d->last_words[0] ? ", " : "", d->last_words, left, d->peers->workers, left == 1 ? "is" : "are");
-    tell_loss(d, worker, cell, d->last_words[0] ? d->last_words : "died");
-    bool blame = (peer->here || peer->reported) && !d->stopping && d->now >= d->forgiving;
-    tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
-    d->last_words[0] = '\0';
-}
-
 /* Ends a worker that has sent `what`, which cannot be true, and ignores what it still sends. Its runs go to
  * others; the one in training may have done the damage, and is blamed as for a death. */
 static void distrust(struct dispatch *d, int worker, const char *what)
@@ -335,20 +285,35 @@ static void replace_lost(struct dispatch *d)
     }
 }
 
-/* Looks for dead workers; their runs go to others. */
+/* Looks for dead ranks. The log of a dead worker is appended to that of the run that it was training, which
+ * goes to another. */
 static void bury_dead(struct dispatch *d)
 {
     for (int i = 0; i < d->peers->ranks; i++) {
         struct peer *peer = &d->peers->peer[i];
+        int worker = peer->worker, left = 0;
+        char name[DIGEST_TEXT];
         if (peer->dead || !peer_is_dead(peer, d->now))
             continue;
-        if (peer->worker >= 0) {
-            handle_death(d, peer->worker);
+        dismiss(d, peer);
+        if (worker < 0) {
+            d->peers->spares -= peer->spare;
+            say(d, "the spare rank %d on %s was lost", peer->address, peer->host);
             continue;
         }
-        d->peers->spares -= peer->spare;
-        dismiss(d, peer);
-        say(d, "the spare rank %d on %s was lost", peer->address, peer->host);
+        for (int j = 0; j < d->peers->workers; j++)
+            left += !peer_of(d, j)->dead;
+        int64_t cell = cell_of(d, worker, peer->ticket);
+        if (cell >= 0)
+            job_name(d->job, cell, name);
+        log_bequeath(d->job->folder, job_session(d->job), peer->address, cell >= 0 ? name : NULL,
+            d->last_words, sizeof(d->last_words));
+        say(d, "worker %d on %s was lost%s%s; %d of %d %s left", worker + 1, peer->host,
+            d->last_words[0] ? ", " : "", d->last_words, left, d->peers->workers, left == 1 ? "is" : "are");
+        tell_loss(d, worker, cell, d->last_words[0] ? d->last_words : "died");
+        bool blame = (peer->here || peer->reported) && !d->stopping && d->now >= d->forgiving;
+        tell(d, (struct event){.kind = EVENT_LOST, .worker = worker, .blame = blame});
+        d->last_words[0] = '\0';
     }
 }
 
@@ -624,6 +589,7 @@ struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peer
     struct dispatch d = {
         .job = job, .wire = wire, .peers = peers, .clock = clock_now(), .told_alive = clock_now()};
     struct threads threads = threads_of(job->sweep);
+    struct coordinator_state state;
     struct setup setup = {.source = job->sweep->source,
         .corpus = job->corpus->digest,
         .measure = job->sweep->measure,
@@ -647,10 +613,22 @@ struct dispatch_end dispatch_run(struct job *job, struct wire *wire, struct peer
             set_up(&d, peer_of(&d, i));
     send_alive(&d);
     work_until_finished(&d);
-    for (int i = 0; i < peers->ranks; i++)
-        send_quit(&d, &peers->peer[i]);
+    /* Are all ranks alive, so that they can end together? Nothing waits for one that has not said hello. */
+    coordinator_state(job->coordinator, &state);
+    bool together = d.lost == 0 && state.silent == 0 && peers_are_there(peers);
+    /* After a signal MPICH's mpiexec ends with the status of any rank, so all have the coordinator's. The
+     * launcher has it from the lease; mpirun would comment on it. */
+    bool stopped = d.stopping && job_pending(job) > 0 && !job->failed && !job->moved;
+    int status = stopped && !getenv(LEASE_VARIABLE) ? STATUS_STOPPED : STATUS_DONE;
+    for (int i = 0; i < peers->ranks; i++) {
+        const struct peer *peer = &peers->peer[i];
+        blank(&d, MESSAGE_QUIT)->as.quit =
+            (struct quit){.together = together, .save = job->failed && !peer->silent, .status = status};
+        if (!peer->dead)
+            wire_send(wire, peer->address, &d.out);
+    }
     free(d.setup);
-    return (struct dispatch_end){.together = is_whole(&d), .abandoned = d.abandoned};
+    return (struct dispatch_end){.together = together, .abandoned = d.abandoned};
 }
 
 void dispatch_dismiss(struct wire *wire)

@@ -9,7 +9,6 @@
  */
 #include "driver/ranks/inside.h"
 #include "driver/text/text.h"
-#include "worker/host/host.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -72,15 +71,6 @@ void hosts_release(struct hosts *hosts)
     *hosts = (struct hosts){0};
 }
 
-static long long count_slots(const struct hosts *hosts)
-{
-    long long slots = 0;
-
-    for (int i = 0; i < hosts->count; i++)
-        slots += hosts->host[i].slots;
-    return slots;
-}
-
 static int smaller(long long a, long long b)
 {
     return (int)(a < b ? a : b);
@@ -88,13 +78,17 @@ static int smaller(long long a, long long b)
 
 int hosts_slots(const struct hosts *hosts)
 {
-    return smaller(count_slots(hosts), INT_MAX);
+    long long slots = 0;
+
+    for (int i = 0; i < hosts->count; i++)
+        slots += hosts->host[i].slots;
+    return smaller(slots, INT_MAX);
 }
 
 /* The workers among so many ranks. A host keeps a worker before it has a spare: see driver/ranks/peers.c. */
 static int count_workers(const struct hosts *hosts, int ranks, int spares)
 {
-    int left = smaller(ranks, count_slots(hosts)), more = ranks - left, workers = 0;
+    int left = smaller(ranks, hosts_slots(hosts)), more = ranks - left, workers = 0;
 
     for (int i = 0; i < hosts->count; i++) {
         int here = smaller(left, hosts->host[i].slots);
@@ -113,7 +107,7 @@ int hosts_ranks(const struct hosts *hosts, int workers, int spares)
     if (hosts->count == 0)
         return 0;
     if (workers == 0)
-        return smaller(count_slots(hosts) + (long long)spares * hosts->count, INT_MAX);
+        return smaller(hosts_slots(hosts) + (long long)spares * hosts->count, INT_MAX);
     int ranks = smaller(1 + workers + (long long)spares * hosts->count, INT_MAX);
     while (count_workers(hosts, ranks, spares) > workers)
         ranks--;

@@ -2,9 +2,6 @@
 #define NORMSWEEP_DRIVER_RANKS_INSIDE_H
 
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "driver/ranks/ranks.h"

@@ -7,11 +7,8 @@
  * launcher_run prepares the command line once, then watches one life of mpirun after the other: run_once
  * starts it, watch_mpirun follows it, judge says how it ended, judge_loss whether there is another.
  */
-#include "driver/job/job.h"
 #include "driver/ranks/inside.h"
 #include "driver/text/text.h"
-#include "model/core/check.h"
-#include "worker/host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPTIONS_MOST = 24, VARIABLES_MOST = 12, VALUE_SIZE = 64 };
-
-_Static_assert((int)NETWORK_SIZE <= VALUE_SIZE, "values of variables");
+enum { OPTIONS_MOST = 24, VALUE_SIZE = 64 };
 
 #define GAP_MOST 1 /* seconds between two looks that count, at most: the whole job may be suspended */
 #define NEWS_SECONDS 0.1 /* between two looks at the lease while ranks start; later ten times as long */
@@ -70,27 +65,7 @@ struct command_line {
     const char **argument; /* ends with NULL */
     int count;
     char ranks[16], *program;
-    /* For mpirun's environment alone: they tell a process that it is a rank of a launcher. */
-    struct setting {
-        const char *name;
-        char value[VALUE_SIZE];
-    } variable[VARIABLES_MOST];
-    int variables;
 };
-
-/* Sets a variable for mpirun. */
-static void set_variable(struct command_line *line, const char *name, const char *value)
-{
-    int i = 0;
-
-    while (i < line->variables && strcmp(line->variable[i].name, name) != 0)
-        i++;
-    INVARIANT(i < VARIABLES_MOST && strlen(value) < VALUE_SIZE, "%s=%s", name, value);
-    line->variable[i].name = name;
-    snprintf(line->variable[i].value, VALUE_SIZE, "%s", value);
-    if (i == line->variables)
-        line->variables++;
-}
 
 static void add(struct command_line *line, const char *argument)
 {
@@ -142,28 +117,14 @@ static int compose(struct command_line *line, const struct launch *launch, int r
     return 0;
 }
 
-/* In the child: runs mpirun, which ends when this process dies. */
-static void become_mpirun(const struct command_line *line, int out, int error, pid_t parent)
-{
-    int nothing = open("/dev/null", O_RDONLY);
-
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
-        _exit(ERROR_ENVIRONMENT);
-    dup2(nothing, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(error, STDERR_FILENO);
-    for (int i = 0; i < line->variables; i++)
-        setenv(line->variable[i].name, line->variable[i].value, 1);
-    execvp(line->argument[0], (char **)line->argument);
-    _exit(ERROR_ENVIRONMENT);
-}
-
 static int start_mpirun(struct launcher *l, const struct command_line *line, struct error *error)
 {
+    const struct launch_observer *observer = &l->launch->observer;
     int out[2] = {-1, -1}, err[2] = {-1, -1};
+    char text[VALUE_SIZE];
     pid_t self = getpid();
+
+    observer->value(text, sizeof(text));
 
     if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0 || (l->mpirun = fork()) < 0) {
         int cause = errno;
@@ -173,8 +134,20 @@ static int start_mpirun(struct launcher *l, const struct command_line *line, str
         }
         return error_set(error, ERROR_ENVIRONMENT, "mpirun: %s", strerror(cause));
     }
-    if (l->mpirun == 0)
-        become_mpirun(line, out[1], err[1], self);
+    if (l->mpirun == 0) {
+        int nothing = open("/dev/null", O_RDONLY);
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* mpirun ends when this process dies */
+        if (getppid() != self)
+            _exit(ERROR_ENVIRONMENT);
+        dup2(nothing, STDIN_FILENO);
+        dup2(out[1], STDOUT_FILENO);
+        dup2(err[1], STDERR_FILENO);
+        setenv(observer->variable, text, 1);
+        setenv(LEASE_VARIABLE, lease_token(l->launch->lease), 1); /* a process with it is a launcher's rank */
+        execvp(line->argument[0], (char **)line->argument);
+        _exit(ERROR_ENVIRONMENT);
+    }
     setpgid(l->mpirun, l->mpirun);
     close(out[1]);
     close(err[1]);
@@ -274,16 +247,6 @@ static void look_at_ranks(struct launcher *l, double now)
         l->stopped = now;
 }
 
-/* Must mpirun be ended because it does not end by itself? */
-static bool is_overdue(const struct launcher *l, double now)
-{
-    if (l->gone > 0 && now - l->gone > GRACE_SECONDS)
-        return true;
-    if (l->news.stage != STAGE_NONE && now - l->beaten > HUNG_SECONDS)
-        return true;
-    return l->stopped > 0 && l->news.stage < STAGE_READY && now - l->stopped > START_SECONDS;
-}
-
 static void watch_mpirun(struct launcher *l)
 {
     while (!l->reaped) {
@@ -291,7 +254,11 @@ static void watch_mpirun(struct launcher *l)
         l->now += fmin(clock - l->clock, GAP_MOST);
         l->clock = clock;
         look_at_ranks(l, l->now);
-        if (signals_second() || is_overdue(l, l->now)) {
+        bool starting = l->news.stage < STAGE_READY, joined = l->news.stage != STAGE_NONE;
+        bool overdue = (l->gone > 0 && l->now - l->gone > GRACE_SECONDS) ||
+                       (joined && l->now - l->beaten > HUNG_SECONDS) ||
+                       (l->stopped > 0 && starting && l->now - l->stopped > START_SECONDS);
+        if (signals_second() || overdue) { /* it does not end by itself, or not soon enough */
             end(l);
         } else {
             if (signals_stop() && !l->asked && l->news.stage == STAGE_READY) {
@@ -366,16 +333,11 @@ static void kill_left(void *context, long pid, long parent)
 }
 
 /* One life of mpirun, from its start to its end. */
-static int run_once(struct launcher *l, struct command_line *line, struct error *error)
+static int run_once(struct launcher *l, const struct command_line *line, struct error *error)
 {
     const struct launch *launch = l->launch;
-    char text[VALUE_SIZE];
 
-    if (lease_begin_life(launch->lease, error) != 0)
-        return -1;
-    set_variable(line, launch->observer.variable, launch->observer.value(text, sizeof(text)));
-    set_variable(line, LEASE_VARIABLE, lease_token(launch->lease));
-    if (start_mpirun(l, line, error) != 0)
+    if (lease_begin_life(launch->lease, error) != 0 || start_mpirun(l, line, error) != 0)
         return -1;
     rank_processes_init(&l->ranks, l->mpirun, is_hydra(l), l->now);
     l->ranks.release_5 = launch->mpirun->release >= 5;
@@ -400,40 +362,36 @@ static int run_once(struct launcher *l, struct command_line *line, struct error 
     return status;
 }
 
-static const char *what_was_lost(const struct launcher *l)
-{
-    if (l->news.stage == STAGE_NONE && l->ranks.most == 0 && !l->put_down)
-        return "mpirun ended before the sweep began";
-    if (l->news.stage == STAGE_NONE || l->news.status == STATUS_STOPPED)
-        return "a rank was lost before the sweep began";
-    if (l->news.stage == STAGE_ENDED)
-        return "no worker is left";
-    return is_hydra(l) ? "a rank was lost, and with it all others" : "the coordinator was lost";
-}
-
 /* After a lost life, with so many `starts` in a row without progress: LOST if there will be another,
  * otherwise the exit status or -1. */
 static int judge_loss(const struct launcher *l, int starts, struct error *error)
 {
     const struct launch *launch = l->launch;
+    const char *lost = is_hydra(l) ? "a rank was lost, and with it all others" : "the coordinator was lost";
 
     if (signals_stop())
         return STATUS_STOPPED;
+    if (l->news.stage == STAGE_NONE && l->ranks.most == 0 && !l->put_down)
+        lost = "mpirun ended before the sweep began";
+    else if (l->news.stage == STAGE_NONE || l->news.status == STATUS_STOPPED)
+        lost = "a rank was lost before the sweep began";
+    else if (l->news.stage == STAGE_ENDED)
+        lost = "no worker is left";
     if (starts > STARTS_MOST)
         return error_set(error, ERROR_ENVIRONMENT,
             "%s: %s, %d times in a row without progress; all results are kept, run the same command again to "
             "continue",
-            launch->output, what_was_lost(l), starts);
-    lines_print(stderr, 0, "%s: %s; starting again", launch->output, what_was_lost(l));
-    launch->observer.restarts(launch->observer.context, what_was_lost(l));
+            launch->output, lost, starts);
+    lines_print(stderr, 0, "%s: %s; starting again", launch->output, lost);
+    launch->observer.restarts(launch->observer.context, lost);
     return LOST;
 }
 
 /*
  * Gives mpirun 4 a session folder that no other one shares: they have a parent that each removes when it
  * ends, and one that begins at that moment fails ("A call to mkdir was unable to create the desired
- * directory"). Returns its path, to be freed; NULL: mpirun makes do with the shared one. It is set here
- * as well, where rank_processes_tidy looks for what a killed mpirun has left.
+ * directory"). Returns its path, to be freed; NULL: mpirun makes do with the shared one. rank_processes_tidy
+ * looks there for what a killed mpirun has left.
  */
 static char *own_folder(const struct mpirun *mpirun, const struct hosts *hosts)
 {
@@ -449,8 +407,8 @@ static char *own_folder(const struct mpirun *mpirun, const struct hosts *hosts)
 }
 
 /*
- * Finds the hosts, and sets the variables for them. Returns the number of ranks to start; 0: as many as the
- * allocation has slots.
+ * Finds the hosts, and sets mpirun's variables for them. Returns the number of ranks to start; 0: as many as
+ * the allocation has slots.
  *
  * Ranks of one host need no network: each would listen on all interfaces, where ranks of other jobs reach it
  * by mistake. On several hosts they connect on the network that the hosts share. What the user has set stays,
@@ -460,8 +418,7 @@ static char *own_folder(const struct mpirun *mpirun, const struct hosts *hosts)
  * Without a number of workers each slot trains, and the coordinator, which sleeps, is one rank more. With
  * Slurm it is one of the tasks that the user has counted.
  */
-static int prepare_hosts(
-    struct command_line *line, const struct launch *launch, bool allocation, char **folder)
+static int prepare_hosts(const struct launch *launch, bool allocation, char **folder)
 {
     int workers = launch->workers, ranks = workers > 0 ? workers + 1 : 0, release = launch->mpirun->release;
     bool chosen = getenv("OMPI_MCA_btl") || getenv("OMPI_MCA_pml");
@@ -471,27 +428,27 @@ static int prepare_hosts(
     if (release > 0)
         hosts = allocation ? hosts_allocated(launch->mpirun) : hosts_here();
     if (release > 0 && !allocation) /* a file of parameters may name other hosts */
-        set_variable(line, mpirun_hostfile_variable(launch->mpirun), "none");
+        setenv(mpirun_hostfile_variable(launch->mpirun), "none", 1);
     if (workers == 0 && !getenv("SLURM_JOB_ID"))
         workers = hosts_slots(&hosts);
     if (hosts.count > 0)
         ranks = hosts_ranks(&hosts, workers, launch->spares);
     if (hosts.count == 1 && !chosen) {
-        set_variable(line, "OMPI_MCA_btl", release >= 5 ? "self,sm" : "self,vader");
-        set_variable(line, "OMPI_MCA_pml", "ob1");
+        setenv("OMPI_MCA_btl", release >= 5 ? "self,sm" : "self,vader", 1);
+        setenv("OMPI_MCA_pml", "ob1", 1);
     } else if (hosts.count > 1 && release < 5 && hosts_network(&hosts, network) && mpirun_may_set_network()) {
-        set_variable(line, "OMPI_MCA_btl_tcp_if_include", network);
-        set_variable(line, "OMPI_MCA_oob_tcp_if_include", network);
+        setenv("OMPI_MCA_btl_tcp_if_include", network, 1);
+        setenv("OMPI_MCA_oob_tcp_if_include", network, 1);
     }
     /* How long daemons wait for the host of mpirun when it is lost: 100 s in all, by default 8 minutes. */
     if (hosts.count > 1 && release < 5 && !getenv("OMPI_MCA_oob_tcp_keepalive_time")) {
-        set_variable(line, "OMPI_MCA_oob_tcp_keepalive_time", "60");
-        set_variable(line, "OMPI_MCA_oob_tcp_keepalive_intvl", "10");
-        set_variable(line, "OMPI_MCA_oob_tcp_keepalive_probes", "4");
+        setenv("OMPI_MCA_oob_tcp_keepalive_time", "60", 1);
+        setenv("OMPI_MCA_oob_tcp_keepalive_intvl", "10", 1);
+        setenv("OMPI_MCA_oob_tcp_keepalive_probes", "4", 1);
     }
     *folder = own_folder(launch->mpirun, &hosts);
     snprintf(spares, sizeof(spares), "%d", hosts.count > 0 ? launch->spares : 0);
-    set_variable(line, SPARES_VARIABLE, spares);
+    setenv(SPARES_VARIABLE, spares, 1);
     hosts_release(&hosts);
     return ranks;
 }
@@ -503,7 +460,7 @@ int launcher_run(const struct launch *launch, struct error *error)
     struct command_line line = {.count = 0};
     bool allocation = mpirun_has_allocation(launch->mpirun), elsewhere = launch->workers == 0 || allocation;
     char *folder;
-    int ranks = prepare_hosts(&line, launch, allocation, &folder), starts = 0;
+    int ranks = prepare_hosts(launch, allocation, &folder), starts = 0;
     int status = compose(&line, launch, ranks, error);
 
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what mpirun leaves can be found */

@@ -6,12 +6,9 @@
  */
 #include "driver/ranks/inside.h"
 #include "driver/text/text.h"
-#include "worker/host/host.h"
-#include "worker/wire/wire.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,42 +235,34 @@ const char *mpirun_folder(const char **variable)
     return "/tmp";
 }
 
-/* If the folder has too little room, writes how much is free, "8 KiB are free, 9228 KiB are needed", and
- * returns true; false also if that is unknown. */
-static bool lacks_room(const char *folder, int ranks, char *text, size_t size)
+int mpirun_check_folder(int ranks, bool look, struct error *error)
 {
     unsigned long long bytes = SESSION_BYTES + SESSION_RANK_BYTES * (unsigned long long)ranks;
     unsigned long long files = SESSION_FILES + SESSION_RANK_FILES * (unsigned long long)ranks;
     bool root = geteuid() == 0; /* it may use what is reserved */
-    struct statvfs disk;
-
-    if (statvfs(folder, &disk) != 0 || disk.f_blocks == 0)
-        return false;
-    unsigned long long free_bytes = (root ? disk.f_bfree : disk.f_bavail) * disk.f_frsize;
-    unsigned long long free_files = root ? disk.f_ffree : disk.f_favail;
-    if (free_bytes < bytes)
-        snprintf(text, size, "%llu KiB are free, %llu KiB are needed", free_bytes >> 10, bytes >> 10);
-    else if (disk.f_files > 0 && free_files < files) /* some file systems do not count files */
-        snprintf(text, size, "there is room for %llu more files, %llu are needed", free_files, files);
-    else
-        return false;
-    return true;
-}
-
-int mpirun_check_folder(int ranks, bool look, struct error *error)
-{
     const char *variable, *set = mpirun_folder(&variable), *folder = set[0] ? set : "/";
-    char *path = memory_format("%s/%s", folder, look ? "." : "normsweep-XXXXXX"), why[128];
+    char *path = memory_format("%s/%s", folder, look ? "." : "normsweep-XXXXXX"), why[128] = "";
+    struct statvfs disk;
     /* mpirun would create the folder itself as well, and leave it behind. */
     bool can = look ? access(path, W_OK | X_OK) == 0 : mkdtemp(path) != NULL;
-    int cause = can ? 0 : errno;
+    int cause = errno;
 
     if (can && !look)
         rmdir(path);
     free(path);
-    snprintf(why, sizeof(why), "%s", strerror(cause));
-    bool full = (cause == 0 || cause == ENOSPC) && lacks_room(folder, ranks, why, sizeof(why));
-    if (cause == 0 && !full)
+    if (!can)
+        snprintf(why, sizeof(why), "%s", strerror(cause));
+    if ((can || cause == ENOSPC) && statvfs(folder, &disk) == 0 && disk.f_blocks > 0) {
+        unsigned long long free_bytes = (root ? disk.f_bfree : disk.f_bavail) * disk.f_frsize;
+        unsigned long long free_files = root ? disk.f_ffree : disk.f_favail;
+        if (free_bytes < bytes)
+            snprintf(
+                why, sizeof(why), "%llu KiB are free, %llu KiB are needed", free_bytes >> 10, bytes >> 10);
+        else if (disk.f_files > 0 && free_files < files) /* some file systems do not count files */
+            snprintf(
+                why, sizeof(why), "there is room for %llu more files, %llu are needed", free_files, files);
+    }
+    if (!why[0])
         return 0;
     return error_set(error, ERROR_ENVIRONMENT,
         "mpirun cannot write its files into %s%s%s%s: %s; set %s to another folder, or train without MPI (-j "

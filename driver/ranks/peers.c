@@ -6,7 +6,6 @@
  */
 #include "driver/ranks/inside.h"
 #include "driver/text/text.h"
-#include "worker/host/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,32 +97,6 @@ struct peer *peers_at(const struct peers *peers, int64_t address)
     return address >= 1 && address <= peers->ranks ? &peers->peer[address - 1] : NULL;
 }
 
-/* The number of the rank's machine: that of an earlier rank on it, whose ring it joins, or a new one. */
-static int find_node(struct peers *peers, struct peer *peer)
-{
-    for (int i = 0; i < peers->nodes; i++)
-        if (strcmp(peers->node[i]->process.place, peer->process.place) == 0) {
-            peer->next = peers->node[i]->next;
-            peers->node[i]->next = peer;
-            return i;
-        }
-    peers->node[peers->nodes] = peer->next = peer;
-    return peers->nodes++;
-}
-
-/* Turns a place among all ranks of a machine into one among its workers. Returns how many spares the machine
- * has. On the coordinator's machine, `skipped` is 1: its first rank is the coordinator. */
-static int64_t take_seat(struct seat *seat, int skipped, int spares_each)
-{
-    if (seat->number < skipped || seat->number >= seat->count) {
-        *seat = (struct seat){-1, -1};
-        return 0;
-    }
-    int64_t others = seat->count - skipped - 1, spares = others < spares_each ? others : spares_each;
-    *seat = (struct seat){seat->number - skipped, others + 1 - spares};
-    return spares;
-}
-
 void peers_hello(struct peers *peers, struct peer *peer, const struct hello *hello, double now)
 {
     if (peer->said_hello)
@@ -132,14 +105,30 @@ void peers_hello(struct peers *peers, struct peer *peer, const struct hello *hel
     peer->process.place[PROCESS_PLACE - 1] = '\0';
     snprintf(peer->host, sizeof(peer->host), "%.*s", process_host_length(peer->process.place),
         peer->process.place);
-    int nodes = peers->nodes;
-    peer->node = find_node(peers, peer);
     peer->here = process_is_here(&peer->process);
-    peer->seat = hello->seat;
-    int64_t spares = take_seat(&peer->seat, strcmp(peer->host, peers->host) == 0, peers->spares_each);
-    if (peers->nodes > nodes && peer->seat.count > 0) {
-        peers->host_workers += peer->seat.count;
-        peers->host_ranks += peer->seat.count + spares;
+    /* From a place among all ranks of a machine to one among its workers. On the coordinator's machine the
+     * first rank is the coordinator. */
+    int first = strcmp(peer->host, peers->host) == 0;
+    int64_t others = hello->seat.count - first - 1, spares = 0;
+    peer->seat = (struct seat){-1, -1};
+    if (hello->seat.number >= first && hello->seat.number < hello->seat.count) {
+        spares = others < peers->spares_each ? others : peers->spares_each;
+        peer->seat = (struct seat){hello->seat.number - first, others + 1 - spares};
+    }
+    /* It joins the ring of an earlier rank on its machine, or is the first one there. */
+    peer->node = 0;
+    while (
+        peer->node < peers->nodes && strcmp(peers->node[peer->node]->process.place, peer->process.place) != 0)
+        peer->node++;
+    if (peer->node < peers->nodes) {
+        peer->next = peers->node[peer->node]->next;
+        peers->node[peer->node]->next = peer;
+    } else {
+        peers->node[peers->nodes++] = peer->next = peer;
+        if (peer->seat.count > 0) {
+            peers->host_workers += peer->seat.count;
+            peers->host_ranks += peer->seat.count + spares;
+        }
     }
     bool last = peer->seat.count > 0 && peer->seat.number >= peer->seat.count;
     peer->spare = peer->worker < 0 && (last || peers->assigned);

@@ -2,9 +2,7 @@
  * What dispatch.c checks of every message before it uses it: see driver/ranks/inside.h. The bounds come from
  * the run of the cell, and from what the dataset can hold. Nothing here can fail.
  */
-#include "driver/dataset/ledger/ledger.h"
 #include "driver/ranks/inside.h"
-#include "driver/sweep/sweep.h"
 
 #include <limits.h>
 #include <string.h>

@@ -8,8 +8,6 @@
  */
 #include "driver/ranks/inside.h"
 #include "driver/text/text.h"
-#include "worker/host/host.h"
-#include "worker/wire/wire.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -59,54 +57,45 @@ static unsigned long mapped_job(long pid)
     return job;
 }
 
-struct look {
-    struct rank_processes *ranks;
-    int count;
-};
-
 static void visit(void *context, long pid, long parent)
 {
-    struct look *look = context;
+    struct rank_processes *ranks = context;
 
     if (!process_is_alike(pid))
         return;
-    look->count++;
-    if (look->ranks->proxied && parent != look->ranks->command)
+    ranks->ranks++;
+    if (ranks->proxied && parent != ranks->command)
         parent = process_parent(parent);
-    if (look->ranks->mpirun_process.pid != parent)
-        look->ranks->mpirun_process = process_of(parent);
-    look->ranks->mpirun = (pid_t)parent;
+    if (ranks->mpirun_process.pid != parent)
+        ranks->mpirun_process = process_of(parent);
+    ranks->mpirun = (pid_t)parent;
     /* The names of mpirun's files are in a rank's environment. */
-    if (!look->ranks->session)
-        look->ranks->session = process_variable(pid, names_of_4.session_variable);
-    if (!look->ranks->session) {
-        look->ranks->session = process_variable(pid, names_of_5.session_variable);
-        if (look->ranks->session)
-            look->ranks->release_5 = !look->ranks->proxied;
+    if (!ranks->session)
+        ranks->session = process_variable(pid, names_of_4.session_variable);
+    if (!ranks->session) {
+        ranks->session = process_variable(pid, names_of_5.session_variable);
+        if (ranks->session)
+            ranks->release_5 = !ranks->proxied;
     }
-    if (!look->ranks->job) {
+    if (!ranks->job) {
         char *job = process_variable(pid, "OMPI_MCA_ess_base_jobid");
         if (job)
-            look->ranks->job = strtoul(job, NULL, 10);
+            ranks->job = strtoul(job, NULL, 10);
         free(job);
     }
-    if (!look->ranks->job && look->ranks->release_5)
-        look->ranks->job = mapped_job(pid);
+    if (!ranks->job && ranks->release_5)
+        ranks->job = mapped_job(pid);
 }
 
 void rank_processes_look(struct rank_processes *ranks, double now)
 {
-    struct look look = {ranks, 0};
-
-    if (!process_walk(ranks->command, visit, &look)) {
+    ranks->ranks = 0;
+    if (!process_walk(ranks->command, visit, ranks)) {
         ranks->ranks = -1;
-        return;
+    } else if (ranks->ranks > ranks->most) {
+        ranks->most = ranks->ranks;
+        ranks->grown = now;
     }
-    ranks->ranks = look.count;
-    if (look.count <= ranks->most)
-        return;
-    ranks->most = look.count;
-    ranks->grown = now;
 }
 
 bool rank_processes_lost(const struct rank_processes *ranks, int expected, double now)

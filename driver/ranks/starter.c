@@ -5,10 +5,8 @@
  */
 #include "driver/ranks/inside.h"
 #include "driver/text/text.h"
-#include "worker/wire/wire.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
