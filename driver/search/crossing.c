@@ -82,22 +82,6 @@ static void want_around(
     want_away(crossing, above - 1, -1, below - 1, down);
 }
 
-/* No run on another side is known: the guess, but at least a step that doubles each time. */
-static void choose_outward(struct crossing *crossing, double guess)
-{
-    int64_t last = crossing->length - 1, low = crossing->low;
-
-    if (isnan(guess)) {
-        want_evenly(crossing, low, last, crossing->at_once - 1);
-        crossing->want(crossing->context, last);
-        return;
-    }
-    int64_t outward = at_most(low + crossing->stride, last);
-    if (crossing->before >= 0) /* the first guess may well be right to the nearest run */
-        crossing->stride *= 2;
-    want_around(crossing, guess, low + 1, last, outward);
-}
-
 /* The new range is where the runs of the round, which are inside of the old one, last change their side. */
 static void narrow(struct crossing *crossing)
 {
@@ -186,8 +170,8 @@ void crossing_take(struct crossing *crossing, crossing_guess *guess)
     while (
         is_found(crossing) && (is_diverged(crossing, crossing->low) || is_diverged(crossing, crossing->high)))
         go_on(crossing);
-    int64_t low = crossing->low, high = crossing->high;
-    bool open = high == crossing->length, at_end = low == crossing->length - 1;
+    int64_t low = crossing->low, high = crossing->high, last = crossing->length - 1;
+    bool open = high > last, at_end = low == last; /* open: no run on another side is known */
     if (is_found(crossing) || at_end) {
         crossing->end = at_end && crossing->divergence < 0 ? CROSSING_SAME : CROSSING_FOUND;
         if (at_end && crossing->divergence >= 0)
@@ -195,8 +179,14 @@ void crossing_take(struct crossing *crossing, crossing_guess *guess)
         return;
     }
     double place = guess(crossing->context, low, open ? crossing->before : high);
-    if (open) {
-        choose_outward(crossing, place);
+    if (open && isnan(place)) {
+        want_evenly(crossing, low, last, crossing->at_once - 1);
+        crossing->want(crossing->context, last);
+    } else if (open) { /* the guess, but at least a step that doubles each time */
+        int64_t outward = at_most(low + crossing->stride, last);
+        if (crossing->before >= 0) /* the first guess may well be right to the nearest run */
+            crossing->stride *= 2;
+        want_around(crossing, place, low + 1, last, outward);
     } else if (place > (double)(low - 1) && place < (double)(high + 1) && crossing->slow < SLOW_MOST) {
         want_around(crossing, place, low + 1, high - 1, low + 1);
     } else {

@@ -1,9 +1,6 @@
 #ifndef NORMSWEEP_DRIVER_SEARCH_INSIDE_H
 #define NORMSWEEP_DRIVER_SEARCH_INSIDE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "driver/search/search.h"
 
 static inline int64_t at_most(int64_t a, int64_t b)
