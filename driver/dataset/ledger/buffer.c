@@ -96,18 +96,21 @@ static int by_age(const void *left, const void *right)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-static int write_all(int descriptor, const unsigned char *bytes, size_t size, int64_t offset)
+/* Writes `size` bytes at an offset of the file, or reads them; the file has its full length. 0 or an errno.
+ */
+static int move_all(bool writes, int descriptor, unsigned char *bytes, size_t size, int64_t offset)
 {
     while (size > 0) {
-        ssize_t written = pwrite(descriptor, bytes, size, (off_t)offset);
-        if (written < 0 && errno != EINTR)
+        ssize_t moved = writes ? pwrite(descriptor, bytes, size, (off_t)offset)
+                               : pread(descriptor, bytes, size, (off_t)offset);
+        if (moved < 0 && errno != EINTR)
             return errno;
-        if (written == 0)
-            return EIO;
-        if (written > 0) {
-            bytes += written;
-            offset += written;
-            size -= (size_t)written;
+        if (moved == 0)
+            return EIO; /* cut short by another process */
+        if (moved > 0) {
+            bytes += moved;
+            offset += moved;
+            size -= (size_t)moved;
         }
     }
     return 0;
@@ -129,36 +132,18 @@ int write_buffer_flush(struct write_buffer *buffer)
         qsort(&piece[first], next - first, sizeof(*piece), by_age); /* they may overlap */
         for (size_t i = first; i < next; i++)
             memcpy(buffer->joined + (piece[i].offset - begin), buffer->bytes + piece[i].at, piece[i].size);
-        status = write_all(buffer->descriptor, buffer->joined, (size_t)(end - begin), begin);
+        status = move_all(true, buffer->descriptor, buffer->joined, (size_t)(end - begin), begin);
     }
     if (status == 0)
         write_buffer_forget(buffer);
     return status;
 }
 
-/* Reads `size` bytes at an offset of the file, which has its full length. 0 or an errno. */
-static int read_all(int descriptor, int64_t offset, unsigned char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t got = pread(descriptor, bytes, size, (off_t)offset);
-        if (got < 0 && errno != EINTR)
-            return errno;
-        if (got == 0)
-            return EIO; /* cut short by another process */
-        if (got > 0) {
-            bytes += got;
-            offset += got;
-            size -= (size_t)got;
-        }
-    }
-    return 0;
-}
-
 int write_buffer_read(struct write_buffer *buffer, int64_t offset, void *bytes, size_t size)
 {
     int status = write_buffer_flush(buffer);
 
-    return status == 0 ? read_all(buffer->descriptor, offset, bytes, size) : status;
+    return status == 0 ? move_all(false, buffer->descriptor, bytes, size, offset) : status;
 }
 
 int write_buffer_sync(struct write_buffer *buffer)
@@ -176,9 +161,9 @@ int write_buffer_copy(struct write_buffer *buffer, int copy, const struct breath
     write_buffer_flush(buffer); /* what it fails to write stays in the buffer, and goes to the copy later */
     for (int64_t offset = 0, some; status == 0 && offset < buffer->end; offset += some) {
         some = buffer->end - offset < WRITE_BUFFER_BYTES ? buffer->end - offset : WRITE_BUFFER_BYTES;
-        status = read_all(buffer->descriptor, offset, buffer->joined, (size_t)some);
+        status = move_all(false, buffer->descriptor, buffer->joined, (size_t)some, offset);
         if (status == 0)
-            status = write_all(copy, buffer->joined, (size_t)some, offset);
+            status = move_all(true, copy, buffer->joined, (size_t)some, offset);
         breathe(breath);
     }
     return status == 0 && fsync(copy) != 0 ? errno : status;

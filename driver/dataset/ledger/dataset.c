@@ -43,7 +43,8 @@ static int renew_runs(struct dataset *dataset, const struct start_plan *plan, st
     const struct sweep *sweep = dataset->layout.sweep;
     struct checkpoint_set saved;
     char *folder = folder_of(dataset->name), reason[STRING_SHORT];
-    int failed = folder ? checkpoint_set_init(&saved, folder, error) : dataset_error(dataset, ENOMEM, error);
+    int failed =
+        folder ? checkpoint_set_init(&saved, folder, error) : layout_error(error, dataset->name, ENOMEM);
 
     free(folder);
     if (failed)
@@ -68,7 +69,7 @@ static int renew_runs(struct dataset *dataset, const struct start_plan *plan, st
         if (!sweep_skips(sweep, cell) && plan->outcome[cell] == OUTCOME_SKIPPED &&
             dataset->outcome[cell] != OUTCOME_SKIPPED) {
             snprintf(reason, sizeof(reason), PART_REASON "%d/%d", sweep->part_of[cell], sweep->parts);
-            write_text(dataset, RUN_VARIABLE_reason, cell, reason);
+            write_text(dataset, VARIABLE_RUN, RUN_VARIABLE_reason, cell, reason);
         }
     write_flush(dataset);
     for (int64_t cell = 0; cell < sweep->cells; cell++)
@@ -92,8 +93,9 @@ static void write_session(struct dataset *dataset, const struct session *session
 
     strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &date));
     for (int i = 0; i < SESSION_NUMBER_FIRST; i++)
-        write_session_text(dataset, (enum session_variable)i, text[i] ? text[i] : "");
-    write_session_number(dataset, SESSION_VARIABLE_begin, clock_now() - dataset->zero);
+        write_text(dataset, VARIABLE_SESSION, i, dataset->session, text[i] ? text[i] : "");
+    write_real(
+        dataset, VARIABLE_SESSION, SESSION_VARIABLE_begin, dataset->session, clock_now() - dataset->zero);
 }
 
 static int read_counts(int file, enum run_variable which, int *value)
@@ -103,50 +105,36 @@ static int read_counts(int file, enum run_variable which, int *value)
     return status == NC_NOERR ? nc_get_var_int(file, variable, value) : status;
 }
 
-/* Reads outcomes, attempts and deaths of all runs. A netCDF status. */
-static int read_runs(struct dataset *dataset, int file)
-{
-    size_t cells = (size_t)dataset->layout.sweep->cells;
-    int variable, status = lookup_variable(file, run_variable_table[RUN_VARIABLE_outcome].name, &variable);
-
-    dataset->outcome = malloc(cells);
-    dataset->attempts = malloc(cells * sizeof(*dataset->attempts));
-    dataset->deaths = malloc(cells * sizeof(*dataset->deaths));
-    if (!dataset->outcome || !dataset->attempts || !dataset->deaths)
-        return NC_ENOMEM;
-    if (status == NC_NOERR)
-        status = nc_get_var_schar(file, variable, dataset->outcome);
-    if (status == NC_NOERR)
-        status = read_counts(file, RUN_VARIABLE_attempts, dataset->attempts);
-    return status == NC_NOERR ? read_counts(file, RUN_VARIABLE_deaths, dataset->deaths) : status;
-}
-
-/* Finds where the variables are in the file, and reads what is known of its runs. Needs the netCDF library;
- * afterwards only the buffer writes. */
-static int read_file(struct dataset *dataset, struct error *error)
+/* Opens the file, which is complete and fits the sweep, for writing in place: finds where the variables are
+ * in it, and reads what is known of its runs, which needs the netCDF library; afterwards only the buffer
+ * writes. */
+static int attach_file(struct dataset *dataset, const struct start_plan *plan, const struct session *session,
+    struct error *error)
 {
     const struct outline outline = layout_outline(&dataset->layout);
+    size_t cells = (size_t)dataset->layout.sweep->cells;
     struct view view;
 
     if (view_open(&view, dataset->name, error) != 0)
         return -1;
     dataset->row = variable_table_of(&outline, view.extent, view.file, &dataset->row_count);
-    int status = dataset->row ? read_runs(dataset, view.file) : NC_ENOMEM;
+    dataset->outcome = malloc(cells);
+    dataset->attempts = malloc(cells * sizeof(*dataset->attempts));
+    dataset->deaths = malloc(cells * sizeof(*dataset->deaths));
+    dataset->end = calloc(cells, sizeof(*dataset->end));
+    bool memory = dataset->row && dataset->outcome && dataset->attempts && dataset->deaths && dataset->end;
+    int status = memory ? read_counts(view.file, RUN_VARIABLE_attempts, dataset->attempts) : NC_ENOMEM;
+    if (status == NC_NOERR)
+        status = read_counts(view.file, RUN_VARIABLE_deaths, dataset->deaths);
     for (int i = 0; status == NC_NOERR && i < dataset->row_count; i++)
         if (dataset->row[i].kind <= VARIABLE_SESSION && dataset->row[i].begin < 0)
             status = NC_ENOTNC;
+    int result = status == NC_NOERR ? view_outcomes(&view, dataset->outcome, error)
+                                    : layout_error(error, dataset->name, status);
     view_close(&view);
-    return status == NC_NOERR ? 0 : dataset_error(dataset, status, error);
-}
-
-/* Opens the file, which is complete and fits the sweep, for writing in place. */
-static int attach_file(struct dataset *dataset, const struct start_plan *plan, const struct session *session,
-    struct error *error)
-{
-    if (read_file(dataset, error) != 0)
+    if (result != 0)
         return -1;
-    dataset->end = calloc((size_t)dataset->layout.sweep->cells, sizeof(*dataset->end));
-    dataset->status = dataset->end ? write_buffer_open(&dataset->buffer, dataset->path) : ENOMEM;
+    dataset->status = write_buffer_open(&dataset->buffer, dataset->path);
     if (write_end(dataset, error) != 0 || renew_runs(dataset, plan, error) != 0)
         return -1;
     if (session)
@@ -199,7 +187,7 @@ int dataset_close(struct dataset *dataset, struct error *error)
     if (!dataset)
         return 0;
     int status = write_buffer_close(&dataset->buffer);
-    int result = status == 0 ? 0 : dataset_error(dataset, status, error);
+    int result = status == 0 ? 0 : layout_error(error, dataset->name, status);
     for (int64_t cell = 0; dataset->end && cell < dataset->layout.sweep->cells; cell++)
         free(dataset->end[cell]);
     free(dataset->end);

@@ -82,18 +82,15 @@ struct dataset {
     int64_t waiting_count, waiting_size;
 };
 
-/* "phase.nc: ..." from a netCDF status or an errno. Always -1. */
-int dataset_error(const struct dataset *dataset, int status, struct error *error);
-
 /*
- * These write values of a cell; once one has failed, they do nothing until write_end. A call that writes ends
- * with write_end, which returns 0, or -1 with the error set.
+ * These write a value of a run or of a session, at the cell or the session's row; once one has failed, they
+ * do nothing until write_end. A call that writes ends with write_end, which returns 0, or -1 with the error
+ * set.
  */
 void write_integer(struct dataset *dataset, enum run_variable which, int64_t cell, int64_t value);
-void write_text(struct dataset *dataset, enum run_variable which, int64_t cell, const char *text);
+void write_real(struct dataset *dataset, enum variable_kind kind, int which, int64_t index, double value);
+void write_text(struct dataset *dataset, enum variable_kind kind, int which, int64_t index, const char *text);
 void write_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome); /* keeps it, too */
-void write_session_number(struct dataset *dataset, enum session_variable which, double value);
-void write_session_text(struct dataset *dataset, enum session_variable which, const char *text);
 void write_flush(struct dataset *dataset);
 void write_sync(struct dataset *dataset);
 int write_end(struct dataset *dataset, struct error *error);

@@ -43,25 +43,10 @@ static void fill_field(char *field, size_t width, const char *text)
 
 /* ---- values ---- */
 
-int dataset_error(const struct dataset *dataset, int status, struct error *error)
-{
-    return layout_error(error, dataset->name, status);
-}
-
 /* NULL: it is not in the file, as it is not measured. */
 static const struct variable *variable_of(const struct dataset *dataset, enum variable_kind kind, int which)
 {
     return variable_find(dataset->row, dataset->row_count, kind, which);
-}
-
-static const struct variable *run_variable(const struct dataset *dataset, enum run_variable which)
-{
-    return variable_of(dataset, VARIABLE_RUN, (int)which);
-}
-
-static const struct variable *session_variable(const struct dataset *dataset, enum session_variable which)
-{
-    return variable_of(dataset, VARIABLE_SESSION, (int)which);
 }
 
 /* Where the values of a cell, or that of a session, begin in the file. */
@@ -95,7 +80,7 @@ static void write_numbers(struct dataset *dataset, int64_t offset, const void *v
 
 void write_integer(struct dataset *dataset, enum run_variable which, int64_t cell, int64_t value)
 {
-    const struct variable *row = run_variable(dataset, which);
+    const struct variable *row = variable_of(dataset, VARIABLE_RUN, (int)which);
     int64_t offset = offset_of(dataset, row, cell);
     unsigned char byte = (unsigned char)value;
 
@@ -105,32 +90,18 @@ void write_integer(struct dataset *dataset, enum run_variable which, int64_t cel
         write_numbers(dataset, offset, &value, 1);
 }
 
-static void write_real(struct dataset *dataset, enum run_variable which, int64_t cell, double value)
+void write_real(struct dataset *dataset, enum variable_kind kind, int which, int64_t index, double value)
 {
-    write_numbers(dataset, offset_of(dataset, run_variable(dataset, which), cell), &value, 1);
+    write_numbers(dataset, offset_of(dataset, variable_of(dataset, kind, which), index), &value, 1);
 }
 
-static void write_field(struct dataset *dataset, const struct variable *row, int64_t index, const char *text)
+void write_text(struct dataset *dataset, enum variable_kind kind, int which, int64_t index, const char *text)
 {
+    const struct variable *row = variable_of(dataset, kind, which);
     char field[STRING_LONGEST];
 
     fill_field(field, (size_t)row->width, text);
     write_bytes(dataset, offset_of(dataset, row, index), field, (size_t)row->width);
-}
-
-void write_text(struct dataset *dataset, enum run_variable which, int64_t cell, const char *text)
-{
-    write_field(dataset, run_variable(dataset, which), cell, text);
-}
-
-void write_session_text(struct dataset *dataset, enum session_variable which, const char *text)
-{
-    write_field(dataset, session_variable(dataset, which), dataset->session, text);
-}
-
-void write_session_number(struct dataset *dataset, enum session_variable which, double value)
-{
-    write_numbers(dataset, offset_of(dataset, session_variable(dataset, which), dataset->session), &value, 1);
 }
 
 void write_outcome(struct dataset *dataset, int64_t cell, enum outcome outcome)
@@ -157,7 +128,7 @@ int write_end(struct dataset *dataset, struct error *error)
     int status = dataset->status;
 
     dataset->status = 0;
-    return status == 0 ? 0 : dataset_error(dataset, status, error);
+    return status == 0 ? 0 : layout_error(error, dataset->name, status);
 }
 
 /* Clears the values of a cell; of a metric over steps, from row `first` on. */
@@ -231,7 +202,7 @@ static double write_moment(struct dataset *dataset)
 {
     double moment = clock_now() - dataset->zero;
 
-    write_session_number(dataset, SESSION_VARIABLE_end, moment);
+    write_real(dataset, VARIABLE_SESSION, SESSION_VARIABLE_end, dataset->session, moment);
     return moment;
 }
 
@@ -245,13 +216,13 @@ int dataset_put_pace(struct dataset *dataset, const struct pace *pace, struct er
 
     write_moment(dataset);
     for (enum session_variable i = SESSION_VARIABLE_end + 1; i < SESSION_VARIABLE_COUNT; i++)
-        write_session_number(dataset, i, value[i]);
+        write_real(dataset, VARIABLE_SESSION, (int)i, dataset->session, value[i]);
     return write_end(dataset, error);
 }
 
 int dataset_put_bad_hosts(struct dataset *dataset, const char *hosts, struct error *error)
 {
-    write_session_text(dataset, SESSION_VARIABLE_bad_hosts, hosts);
+    write_text(dataset, VARIABLE_SESSION, SESSION_VARIABLE_bad_hosts, dataset->session, hosts);
     return write_end(dataset, error);
 }
 
@@ -264,8 +235,8 @@ int dataset_start(
     write_integer(dataset, RUN_VARIABLE_attempts, cell, ++dataset->attempts[cell]);
     write_integer(dataset, RUN_VARIABLE_session, cell, dataset->session);
     write_integer(dataset, RUN_VARIABLE_worker, cell, worker);
-    write_real(dataset, RUN_VARIABLE_begin, cell, write_moment(dataset));
-    write_text(dataset, RUN_VARIABLE_host, cell, host);
+    write_real(dataset, VARIABLE_RUN, RUN_VARIABLE_begin, cell, write_moment(dataset));
+    write_text(dataset, VARIABLE_RUN, RUN_VARIABLE_host, cell, host);
     write_outcome(dataset, cell, OUTCOME_RUNNING);
     return write_end(dataset, error);
 }
@@ -339,7 +310,7 @@ int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const doubl
     if (!dataset->end[cell]) { /* kept until the outcome of the run is known */
         dataset->end[cell] = malloc(form.run_size * sizeof(*values));
         if (!dataset->end[cell])
-            return dataset_error(dataset, ENOMEM, error);
+            return layout_error(error, dataset->name, ENOMEM);
         for (size_t i = 0; i < form.run_size; i++)
             dataset->end[cell][i] = NAN;
     }
@@ -350,7 +321,7 @@ int dataset_row(struct dataset *dataset, int64_t cell, int64_t step, const doubl
 int dataset_return(struct dataset *dataset, int64_t cell, struct error *error)
 {
     take_back_end(dataset, cell);
-    write_real(dataset, RUN_VARIABLE_end, cell, write_moment(dataset));
+    write_real(dataset, VARIABLE_RUN, RUN_VARIABLE_end, cell, write_moment(dataset));
     write_outcome(dataset, cell, OUTCOME_PENDING);
     return write_end(dataset, error);
 }
@@ -364,7 +335,7 @@ int dataset_leave(
         return 0;
     if (now == OUTCOME_PENDING && dataset->attempts[cell] > 0)
         wipe(dataset, cell, 0);
-    write_text(dataset, RUN_VARIABLE_reason, cell, reason);
+    write_text(dataset, VARIABLE_RUN, RUN_VARIABLE_reason, cell, reason);
     write_integer(dataset, RUN_VARIABLE_phase, cell, phase);
     write_outcome(dataset, cell, OUTCOME_SKIPPED);
     return write_end(dataset, error);
@@ -374,7 +345,7 @@ int dataset_need(struct dataset *dataset, int64_t cell, struct error *error)
 {
     if (dataset->outcome[cell] != OUTCOME_SKIPPED)
         return 0;
-    write_text(dataset, RUN_VARIABLE_reason, cell, "");
+    write_text(dataset, VARIABLE_RUN, RUN_VARIABLE_reason, cell, "");
     write_integer(dataset, RUN_VARIABLE_phase, cell, PHASE_NONE);
     write_outcome(dataset, cell, OUTCOME_PENDING);
     return write_end(dataset, error);
@@ -398,7 +369,7 @@ int dataset_result(struct dataset *dataset, int64_t cell, const struct result *r
         return dataset_return(dataset, cell, error);
     if (result->outcome == OUTCOME_FAILED)
         take_back_end(dataset, cell);
-    write_real(dataset, RUN_VARIABLE_end, cell, write_moment(dataset));
+    write_real(dataset, VARIABLE_RUN, RUN_VARIABLE_end, cell, write_moment(dataset));
     if (write_end(dataset, error) != 0)
         return -1;
     if (dataset->waiting_count == dataset->waiting_size) {
@@ -438,9 +409,9 @@ static void write_values(struct dataset *dataset, const struct waiting_result *w
     }
     write_integer(dataset, RUN_VARIABLE_last_step, cell, result->last_step);
     write_integer(dataset, RUN_VARIABLE_diverged_step, cell, result->diverged_step);
-    write_real(dataset, RUN_VARIABLE_seconds, cell, result->seconds);
-    write_real(dataset, RUN_VARIABLE_tokens_per_second, cell, speed);
-    write_text(dataset, RUN_VARIABLE_reason, cell, result->reason);
+    write_real(dataset, VARIABLE_RUN, RUN_VARIABLE_seconds, cell, result->seconds);
+    write_real(dataset, VARIABLE_RUN, RUN_VARIABLE_tokens_per_second, cell, speed);
+    write_text(dataset, VARIABLE_RUN, RUN_VARIABLE_reason, cell, result->reason);
     write_integer(dataset, RUN_VARIABLE_phase, cell, phase_of(result));
     write_integer(dataset, RUN_VARIABLE_dynamics, cell, result->dynamics);
     write_integer(dataset, RUN_VARIABLE_ended_early, cell, result->ended_early);
