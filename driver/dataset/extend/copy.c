@@ -23,7 +23,7 @@ struct copy {
     int file; /* the new one */
     struct outline there, here; /* of the old file and of the new one */
     const int64_t *cell; /* [cells of the sweep] the old file's; -1: none */
-    const double *attempts; /* [cells of the old file] */
+    double *attempts; /* [cells of the old file] */
     void *old, *new; /* one cell, or all sessions, of the largest variable */
 };
 
@@ -76,44 +76,6 @@ static int copy_variable(const struct copy *copy, const struct variable *old, co
     return status;
 }
 
-/* Room for one cell, or all sessions, of any of these variables. */
-static void *room_for(const struct variable *row, int count)
-{
-    int64_t most = 1;
-
-    for (int i = 0; i < count; i++)
-        most = variable_bytes(&row[i]) > most ? variable_bytes(&row[i]) : most;
-    return malloc((size_t)most);
-}
-
-/* Copies all variables; where the old file tells no stacks apart, a metric of the one stack is that of the
- * whole. */
-static int copy_variables(struct copy *copy)
-{
-    int old_count = 0, new_count = 0;
-    struct variable *old = variable_table(&copy->there, &old_count);
-    struct variable *new = variable_table(&copy->here, &new_count);
-
-    copy->old = old ? room_for(old, old_count) : NULL;
-    copy->new = new ? room_for(new, new_count) : NULL;
-    int status = copy->old && copy->new ? NC_NOERR : NC_ENOMEM;
-    for (int i = 0; status == NC_NOERR && i < new_count; i++) {
-        int which = new[i].which;
-        if (new[i].kind > VARIABLE_SESSION)
-            continue;
-        if (new[i].kind == VARIABLE_METRIC && copy->view->form.along[DIMENSION_STACK] == 1)
-            which = (int)metric_of_all_stacks((enum metric)which);
-        const struct variable *row = variable_find(old, old_count, new[i].kind, which);
-        INVARIANT(row && row->type == new[i].type, "%s is not in the old file", new[i].name);
-        status = copy_variable(copy, row, &new[i]);
-    }
-    free(old);
-    free(new);
-    free(copy->old);
-    free(copy->new);
-    return status;
-}
-
 int copy_runs(const struct view *view, const struct layout *layout, const int64_t *cell, const char *path,
     struct error *error)
 {
@@ -121,18 +83,40 @@ int copy_runs(const struct view *view, const struct layout *layout, const int64_
         .layout = layout,
         .there = view_outline(view),
         .here = layout_outline(layout),
-        .cell = cell};
-    double *attempts = view_stored(view, run_variable_table[RUN_VARIABLE_attempts].name, view->cells, error);
+        .cell = cell,
+        .attempts = view_stored(view, run_variable_table[RUN_VARIABLE_attempts].name, view->cells, error)};
+    int old_count = 0, new_count = 0;
+    int64_t most = 1;
 
-    if (!attempts)
+    if (!copy.attempts)
         return -1;
-    copy.attempts = attempts;
-    int status = nc_open(path, NC_WRITE, &copy.file);
-    if (status == NC_NOERR) {
-        status = copy_variables(&copy);
-        int closed = written_close(copy.file);
-        status = status == NC_NOERR ? closed : status;
+    struct variable *old = variable_table(&copy.there, &old_count);
+    struct variable *new = variable_table(&copy.here, &new_count);
+    for (int i = 0; old && i < old_count; i++)
+        most = variable_bytes(&old[i]) > most ? variable_bytes(&old[i]) : most;
+    for (int i = 0; new &&i < new_count; i++)
+        most = variable_bytes(&new[i]) > most ? variable_bytes(&new[i]) : most;
+    copy.old = malloc((size_t)most);
+    copy.new = malloc((size_t)most);
+    int status = old && new &&copy.old &&copy.new ? nc_open(path, NC_WRITE, &copy.file) : NC_ENOMEM;
+    bool opened = status == NC_NOERR;
+    for (int i = 0; status == NC_NOERR && i < new_count; i++) {
+        int which = new[i].which;
+        if (new[i].kind > VARIABLE_SESSION)
+            continue;
+        /* where the old file tells no stacks apart, a metric of the one stack is that of the whole */
+        if (new[i].kind == VARIABLE_METRIC && view->form.along[DIMENSION_STACK] == 1)
+            which = (int)metric_of_all_stacks((enum metric)which);
+        const struct variable *row = variable_find(old, old_count, new[i].kind, which);
+        INVARIANT(row && row->type == new[i].type, "%s is not in the old file", new[i].name);
+        status = copy_variable(&copy, row, &new[i]);
     }
-    free(attempts);
+    int closed = opened ? written_close(copy.file) : NC_NOERR;
+    free(old);
+    free(new);
+    free(copy.old);
+    free(copy.new);
+    free(copy.attempts);
+    status = status == NC_NOERR ? closed : status;
     return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
 }

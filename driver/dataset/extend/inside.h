@@ -9,8 +9,8 @@
  * Maps an existing file, which verify_content has accepted, and which holds this sweep or a part of it. On
  * failure -1; the message lists all differences.
  */
-int match_init(
-    struct match *match, const struct view *view, const struct layout *layout, struct error *error);
+int match_init(struct match *match, const struct view *view, const struct sweep *sweep,
+    const struct corpus *corpus, struct error *error);
 void match_release(struct match *match);
 
 /* The sweep's cell for a cell of the file. */

@@ -18,13 +18,13 @@ enum { DIFFERENCES_TEXT = 800, NAMED_MAX = 5 };
 
 /* Collects all differences in one text. */
 struct differences {
+    struct match *match;
     const struct view *view;
-    const struct layout *layout;
+    const struct sweep *sweep;
+    const struct corpus *corpus;
     FILE *out;
     int64_t count;
-    int64_t old_steps; /* as in the match */
     const char *hint; /* how steps could grow; "": nothing to say */
-    bool identity; /* as in the match */
     int cause; /* errno of a value that could not be read */
 };
 
@@ -47,7 +47,7 @@ static const char *place_of(const struct differences *differences, const char *k
     char setting[640];
 
     snprintf(setting, sizeof(setting), "\n# --set %s=", key);
-    return strstr(differences->layout->sweep->text, setting) ? "--set" : differences->layout->sweep->path;
+    return strstr(differences->sweep->text, setting) ? "--set" : differences->sweep->path;
 }
 
 static void differ(struct differences *differences, const char *what, const char *there, const char *here)
@@ -69,7 +69,6 @@ static void differ_values(struct differences *differences, const char *what, con
 static union param_value fixed_there(struct differences *differences, const struct param *param)
 {
     union param_value value = param->initial;
-
     int cause = ENOMEM;
 
     if (!view_param(differences->view, param, &value, &cause))
@@ -100,7 +99,7 @@ static const char *why_not_grown(const struct sweep *sweep, int64_t old_steps)
 /* More steps are no difference if the file's runs kept what it takes to carry on. */
 static bool may_grow(struct differences *differences, union param_value there, union param_value here)
 {
-    const struct sweep *sweep = differences->layout->sweep;
+    const struct sweep *sweep = differences->sweep;
 
     if (there.integer == 0 || here.integer <= there.integer)
         return false;
@@ -110,16 +109,16 @@ static bool may_grow(struct differences *differences, union param_value there, u
     if (!differences->hint[0] && !kept && !keeps)
         differences->hint = ", or begin anew with save_weights: state, which lets steps grow later";
     else if (!differences->hint[0] && keeps)
-        differences->old_steps = there.integer;
+        differences->match->old_steps = there.integer;
     else if (!differences->hint[0])
         differences->hint = "; with save_weights: state, which the dataset has, steps can grow";
-    return differences->old_steps > 0;
+    return differences->match->old_steps > 0;
 }
 
 /* Compares parameters fixed in both. */
 static void compare_fixed(struct differences *differences)
 {
-    const struct sweep *sweep = differences->layout->sweep;
+    const struct sweep *sweep = differences->sweep;
     const struct view *view = differences->view;
 
     for (size_t i = 0; i < param_count; i++) {
@@ -163,7 +162,7 @@ static void compare_texts(struct differences *differences, const char *name, cha
 static void compare_measuring(struct differences *differences)
 {
     const struct view *view = differences->view;
-    const struct measure *measure = &differences->layout->sweep->measure;
+    const struct measure *measure = &differences->sweep->measure;
     char digest[DIGEST_TEXT], *there = text_there(differences, ATTRIBUTE_MEASURE);
 
     compare_texts(differences, ATTRIBUTE_MEASURE, there, layout_measure_text(measure));
@@ -186,7 +185,7 @@ static void compare_measuring(struct differences *differences)
             "it is of a program that trains in %s, and this one trains in " SCALAR_TYPE, there);
     free(there);
     there = text_there(differences, ATTRIBUTE_DATA);
-    digest_format(&differences->layout->corpus->digest, digest);
+    digest_format(&differences->corpus->digest, digest);
     if (differences->count == 0 && there && strcmp(there, digest) != 0)
         fprintf(another(differences), "the content of the texts has changed since %s was made", view->name);
     free(there);
@@ -230,7 +229,7 @@ static void map_axis(
 
     for (; found < there->length && missing <= NAMED_MAX; found++) {
         to[found] = find_value(there, found, here, hint);
-        differences->identity = differences->identity && to[found] == found;
+        differences->match->identity = differences->match->identity && to[found] == found;
         if (to[found] >= 0) {
             hint = to[found] + 1;
             continue;
@@ -269,44 +268,45 @@ static int64_t find_fixed(struct differences *differences, const struct axis *he
 }
 
 /* Maps the axes of the sweep, the innermost first. */
-static void map_new_axes(struct match *match, struct differences *differences)
+static void map_new_axes(struct differences *differences)
 {
-    const struct sweep *sweep = differences->layout->sweep;
+    const struct sweep *sweep = differences->sweep;
     const struct view *view = differences->view;
     int64_t stride = 1;
 
-    differences->identity = view->axis_count == sweep->axis_count;
+    differences->match->identity = view->axis_count == sweep->axis_count;
     for (int64_t i = sweep->axis_count - 1; i >= 0; stride *= sweep->axis[i--].length) {
         const struct axis *here = &sweep->axis[i];
         int64_t index = axis_named(view->axis_count, view->axis, here->name);
         if (index >= 0) {
             const struct axis *there = &view->axis[index];
-            match->stride[index] = stride;
-            differences->identity = differences->identity && index == i && there->length == here->length;
+            differences->match->stride[index] = stride;
+            differences->match->identity =
+                differences->match->identity && index == i && there->length == here->length;
             bool same = there->param_count == here->param_count && !there->label == !here->label;
             for (int64_t k = 0; same && k < there->param_count; k++)
                 same = axis_row(here, there->param[k]) >= 0;
             if (same)
-                map_axis(differences, there, here, match->to[index]);
+                map_axis(differences, there, here, differences->match->to[index]);
             else
                 fprintf(another(differences), "%s sets other keys in %s than in %s", here->name, sweep->path,
                     view->name);
             continue;
         }
-        differences->identity = false;
+        differences->match->identity = false;
         int64_t place = find_fixed(differences, here);
         if (place < 0)
             fprintf(another(differences),
                 "%s is not an axis in %s, and its value there is not on the axis in %s", here->name,
                 view->name, sweep->path);
-        match->base += place * stride;
+        differences->match->base += place * stride;
     }
 }
 
 /* An axis that only the file has may have one value, to which the sweep's parameters are fixed. */
 static void compare_lost_axes(struct differences *differences)
 {
-    const struct sweep *sweep = differences->layout->sweep;
+    const struct sweep *sweep = differences->sweep;
 
     for (int64_t i = 0; i < differences->view->axis_count; i++) {
         const struct axis *there = &differences->view->axis[i];
@@ -336,7 +336,7 @@ static const char *settings_of(const char *text)
 static bool had_other_settings(const struct differences *differences)
 {
     char *text = view_text(differences->view, ATTRIBUTE_SWEEP, NULL);
-    const char *there = settings_of(text), *here = settings_of(differences->layout->sweep->text);
+    const char *there = settings_of(text), *here = settings_of(differences->sweep->text);
     bool other = there && !(here && strcmp(there, here) == 0);
 
     free(text);
@@ -360,12 +360,17 @@ static int refuse_differences(struct differences *differences, const char *text,
         differences->hint);
 }
 
-int match_init(struct match *match, const struct view *view, const struct layout *layout, struct error *error)
+int match_init(struct match *match, const struct view *view, const struct sweep *sweep,
+    const struct corpus *corpus, struct error *error)
 {
     char *text = NULL;
     size_t size = 0;
-    struct differences differences = {
-        .view = view, .layout = layout, .out = open_memstream(&text, &size), .hint = ""};
+    struct differences differences = {.match = match,
+        .view = view,
+        .sweep = sweep,
+        .corpus = corpus,
+        .out = open_memstream(&text, &size),
+        .hint = ""};
     bool memory = differences.out != NULL;
 
     *match = (struct match){.axis_count = view->axis_count};
@@ -375,19 +380,16 @@ int match_init(struct match *match, const struct view *view, const struct layout
     }
     if (memory) {
         compare_fixed(&differences);
-        map_new_axes(match, &differences);
+        map_new_axes(&differences);
         compare_lost_axes(&differences);
         compare_measuring(&differences);
     }
     memory = differences.out && fclose(differences.out) == 0 && memory;
-    int cause = memory ? differences.cause : ENOMEM;
-    int result = cause ? layout_error(error, view->name, cause) : 0;
-    if (cause == 0 && differences.count)
+    int cause = memory ? differences.cause : ENOMEM, result = 0;
+    if (cause)
+        result = layout_error(error, view->name, cause);
+    else if (differences.count)
         result = refuse_differences(&differences, text, error);
-    else if (cause == 0) {
-        match->old_steps = differences.old_steps;
-        match->identity = differences.identity;
-    }
     free(text);
     if (result != 0)
         match_release(match);
@@ -415,13 +417,9 @@ int64_t match_cell(const struct match *match, const struct view *view, int64_t c
 int match_cells(const struct view *view, const struct sweep *sweep, const struct corpus *corpus,
     int64_t **kept_cell, struct error *error)
 {
-    struct layout layout;
     struct match match;
 
-    layout_init(&layout, sweep, corpus);
-    int result = match_init(&match, view, &layout, error);
-    layout_release(&layout);
-    if (result != 0)
+    if (match_init(&match, view, sweep, corpus, error) != 0)
         return -1;
     int64_t *found = malloc((size_t)sweep->cells * sizeof(*found));
     for (int64_t cell = 0; found && cell < sweep->cells; cell++)

@@ -30,11 +30,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static int plan_no_memory(const struct start_plan *plan, struct error *error)
-{
-    return layout_error(error, plan->name, ENOMEM);
-}
-
 /* ---- a file that fits ---- */
 
 const char *const rewrite_words[REWRITE_COUNT] = {
@@ -46,47 +41,32 @@ const char *const rewrite_words[REWRITE_COUNT] = {
     [REWRITE_OFFSETS] = "another program has moved its numbers",
 };
 
-/* The first free row of the session table; its length if none is free. Returns a netCDF status. */
-static int session_find(const struct view *view, int64_t *session)
-{
-    size_t start[2] = {0, 0}, count[2] = {1, 1};
-    char first = '\0';
-    int variable,
-        status = lookup_variable(view->file, session_variable_table[SESSION_VARIABLE_start].name, &variable);
-
-    for (*session = 0; status == NC_NOERR && *session < view->sessions; ++*session) {
-        start[0] = (size_t)*session;
-        status = nc_get_vara_text(view->file, variable, start, count, &first);
-        if (first == '\0')
-            break;
-    }
-    return status;
-}
-
-/* Sets the sweep's clock: it began with the first session, but the last one ended before now, whatever the
- * clocks of their hosts say. -1 with the error set. */
-static int find_zero(struct start_plan *plan, struct error *error)
+/* Finds the first free row of the session table, its length if none is free, and sets the sweep's clock: it
+ * began with the first session, but the last one ended before now, whatever the clocks of their hosts say. */
+static int find_session(struct start_plan *plan, struct error *error)
 {
     const struct view *view = &plan->view;
-    struct view_variable variable;
-    struct tm date = {0};
-    double age = 0;
-    int cause = 0;
-    char *start = view_string(view, session_variable_table[SESSION_VARIABLE_start].name, 0, &cause);
-    double *end = calloc((size_t)view->sessions + 1, sizeof(*end));
-    int result = cause || !end ? plan_no_memory(plan, error) : 0;
+    const struct session_variable_row *row = session_variable_table;
+    double age = 0, *end = view_stored(view, row[SESSION_VARIABLE_end].name, view->sessions, error);
 
-    if (start && strptime(start, "%Y-%m-%dT%H:%M:%SZ", &date))
-        age = fmax(difftime(time(NULL), timegm(&date)), 0);
-    if (result == 0 && view_find(view, session_variable_table[SESSION_VARIABLE_end].name, &variable) &&
-        variable.size == view->sessions)
-        result = view_read(view, &variable, end, error);
-    for (int64_t i = 0; end && result == 0 && i < plan->session; i++)
-        age = isfinite(end[i]) ? fmax(age, end[i]) : age;
-    plan->zero = clock_now() - age;
-    free(start);
+    if (!end)
+        return -1;
+    int variable, status = lookup_variable(view->file, row[SESSION_VARIABLE_start].name, &variable);
+    for (plan->session = 0; status == NC_NOERR && plan->session < view->sessions; plan->session++) {
+        size_t from[] = {(size_t)plan->session, 0}, count[] = {1, (size_t)row[SESSION_VARIABLE_start].width};
+        char start[STRING_LONGEST + 1] = "";
+        struct tm date = {0};
+        status = nc_get_vara_text(view->file, variable, from, count, start);
+        if (!start[0])
+            break;
+        if (plan->session == 0 && strptime(start, "%Y-%m-%dT%H:%M:%SZ", &date))
+            age = fmax(difftime(time(NULL), timegm(&date)), 0);
+        if (isfinite(end[plan->session]))
+            age = fmax(age, end[plan->session]);
+    }
     free(end);
-    return result;
+    plan->zero = clock_now() - age;
+    return status == NC_NOERR ? 0 : layout_error(error, plan->name, status);
 }
 
 /* Takes over what the new header has from the old one, and marks each case in which a new one is needed. */
@@ -95,16 +75,14 @@ static int fits(struct start_plan *plan, struct error *error)
     const struct view *view = &plan->view;
     struct layout *layout = &plan->layout;
     const char *own_text = layout->sweep->text;
-    int cause = 0, found = session_find(view, &plan->session);
+    int cause = 0;
 
-    if (found != NC_NOERR)
-        return layout_error(error, plan->name, found);
-    if (find_zero(plan, error) != 0)
+    if (find_session(plan, error) != 0)
         return -1;
     layout->history = view_text(view, ATTRIBUTE_HISTORY, &cause);
     layout->title = view_text(view, ATTRIBUTE_TITLE, &cause);
     if (cause || layout_add_steps(layout, view->step, view->step_count) != 0)
-        return plan_no_memory(plan, error);
+        return layout_error(error, plan->name, ENOMEM);
     plan->rewrite[REWRITE_CELLS] = !plan->match.identity;
     plan->rewrite[REWRITE_STEPS] = layout->step_count > view->step_count;
     plan->rewrite[REWRITE_LENGTHS] = layout_lengthen(layout, &view->form);
@@ -129,7 +107,7 @@ static int find_runs(struct start_plan *plan, struct error *error)
     int result = attempts && outcome ? view_outcomes(view, outcome, error) : -1;
 
     if (attempts && !outcome)
-        plan_no_memory(plan, error);
+        layout_error(error, plan->name, ENOMEM);
     for (int64_t cell = 0; result == 0 && cell < view->cells; cell++) {
         int64_t to = match_cell(&plan->match, view, cell);
         bool copied = plan->fate == START_CONTINUES || attempts[cell] > 0;
@@ -231,7 +209,8 @@ static int check_part(const struct start_plan *plan, struct error *error)
 static int plan_old_file(struct start_plan *plan, struct error *error)
 {
     if (verify_dataset(&plan->view, error) != 0 ||
-        match_init(&plan->match, &plan->view, &plan->layout, error) != 0 || check_part(plan, error) != 0)
+        match_init(&plan->match, &plan->view, plan->layout.sweep, plan->layout.corpus, error) != 0 ||
+        check_part(plan, error) != 0)
         return -1;
     if (plan->match.old_steps) { /* its states stay where they are; all cells are pending again */
         plan->fate = START_GROWS;
@@ -257,39 +236,29 @@ static int check_space(const struct start_plan *plan, struct error *error)
         strerror(ENOSPC), need / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
 }
 
-/* Whether a file exists is unknown, so nothing is touched. */
-static int refuse_unseen(const struct start_plan *plan, const char *suffix, int cause, struct error *error)
-{
-    return error_set(error, ERROR_ENVIRONMENT, "%s%s: %s", plan->name, suffix, strerror(cause));
-}
-
 /* The new file needs room and its first name, which only a start that was killed may have left behind. */
 static int check_new_file(struct start_plan *plan, struct error *error)
 {
     struct error refusal;
-    char *new = NULL;
+    bool refused = plan->fate == START_REWRITES &&
+                   additions_find(&plan->view, &plan->match, &plan->layout, &plan->additions, &refusal) != 0;
+    char *new;
     mode_t kind = 0;
-    int refused = plan->fate != START_REWRITES
-                      ? 0
-                      : additions_find(&plan->view, &plan->match, &plan->layout, &plan->additions, &refusal);
 
     layout_measure(&plan->layout);
     if (check_space(plan, error) != 0)
         return -1;
-    int status = asprintf(&new, "%s.new", plan->path) < 0 ? ENOMEM : 0;
-    int result = refused;
-    if (status == 0)
-        status = output_kind(new, &kind);
-    else
-        new = NULL;
-    if (status != 0)
-        result = layout_error(error, plan->name, status);
-    else if (kind && !S_ISREG(kind))
-        result = error_set(error, ERROR_INPUT, "%s.new: %s", plan->name, strerror(EEXIST));
-    else if (refused != 0)
-        *error = refusal;
+    if (asprintf(&new, "%s.new", plan->path) < 0)
+        return layout_error(error, plan->name, ENOMEM);
+    int status = output_kind(new, &kind);
     free(new);
-    return result;
+    if (status != 0)
+        return layout_error(error, plan->name, status);
+    if (kind && !S_ISREG(kind))
+        return error_set(error, ERROR_INPUT, "%s.new: %s", plan->name, strerror(EEXIST));
+    if (refused)
+        *error = refusal;
+    return refused ? -1 : 0;
 }
 
 /* --fresh renames, and overwrites by renaming, only datasets of this program. */
@@ -311,9 +280,11 @@ static int plan_fresh_file(struct start_plan *plan, struct error *error)
         return -1;
     char *old = set_aside_name(plan->path, 0);
     if (!old)
-        return plan_no_memory(plan, error);
-    int cause = output_kind(old, &kind), result = cause ? refuse_unseen(plan, ".old", cause, error) : 0;
-    if (result == 0 && kind)
+        return layout_error(error, plan->name, ENOMEM);
+    int cause = output_kind(old, &kind), result = 0;
+    if (cause)
+        result = error_set(error, ERROR_ENVIRONMENT, "%s.old: %s", plan->name, strerror(cause));
+    else if (kind)
         result = check_ours(old, plan->name, ".old", error);
     free(old);
     return result;
@@ -356,8 +327,8 @@ static int decide(struct start_plan *plan, const struct dataset_options *options
     mode_t kind;
     int cause = output_kind(plan->path, &kind), result = 0;
 
-    if (cause)
-        return refuse_unseen(plan, "", cause, error);
+    if (cause) /* whether a file exists is unknown, so nothing is touched */
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", plan->name, strerror(cause));
     if (S_ISDIR(kind))
         return layout_error(error, plan->name, EISDIR);
     if (options->known && !is_known(plan, options->known))
@@ -389,7 +360,7 @@ int start_plan_make(struct start_plan *plan, const char *path, const struct swee
     plan->before = calloc(cells, 1);
     plan->outcome = calloc(cells, 1);
     if (!plan->kept_cell || !plan->before || !plan->outcome) {
-        plan_no_memory(plan, error);
+        layout_error(error, plan->name, ENOMEM);
         start_plan_release(plan);
         return -1;
     }
@@ -454,7 +425,7 @@ static int put_in_place(const struct start_plan *plan, const char *new, struct e
 int start_plan_execute(struct start_plan *plan, struct error *error)
 {
     bool copies = plan->fate == START_REWRITES;
-    char *new = NULL;
+    char *new;
 
     if (plan->fate == START_CONTINUES)
         return 0;
