@@ -36,11 +36,8 @@ struct scan {
 
 static int misuse(const struct scan *scan, const char *what, const char *about, const char *hint)
 {
-    char excerpt[EXCERPT_SIZE];
-
-    text_excerpt(about, excerpt);
-    return error_set(
-        scan->error, ERROR_INPUT, "normsweep %s: %s '%s'%s", scan->command->name, what, excerpt, hint);
+    return error_set(scan->error, ERROR_INPUT, "normsweep %s: %s '%s'%s", scan->command->name, what,
+        text_excerpt(about).text, hint);
 }
 
 /* Stores an option that was written as `name`. Its value is the attached text, or else the next argument. */
@@ -86,7 +83,7 @@ static int take_option(struct scan *scan, const char *text)
     bool word = text[1] == '-';
     size_t length = word ? strcspn(text, "=") : 2;
     const char *attached = text[length] ? text + length + word : NULL;
-    char hint[NEAREST_SIZE], name[EXCERPT_SIZE];
+    char hint[EXCERPT_SIZE], name[EXCERPT_SIZE];
     struct nearest nearest;
 
     snprintf(name, sizeof(name), "%.*s", length < 48 ? (int)length : 48, text);

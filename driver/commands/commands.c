@@ -106,15 +106,14 @@ int command_flush(int status, struct error *error)
 
 int command_unknown(const char *name)
 {
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
     struct nearest nearest;
     struct error error;
 
     nearest_init(&nearest, name);
     for (const struct command *command = command_table; command->name; command++)
         nearest_offer(&nearest, command->name);
-    error_set(&error, ERROR_INPUT, "normsweep: unknown command '%s'%s", text_excerpt(name, excerpt),
-        nearest.best ? nearest_hint(&nearest, hint) : "; see normsweep help");
+    error_set(&error, ERROR_INPUT, "normsweep: unknown command '%s'%s", text_excerpt(name).text,
+        nearest.best ? nearest_hint(&nearest).text : "; see normsweep help");
     return command_fail(&error);
 }
 

@@ -26,11 +26,10 @@ int command_completion(const struct arguments *arguments, struct error *error)
 {
     const char *shell = arguments->operand[0];
     bool bash = strcmp(shell, "bash") == 0;
-    char excerpt[EXCERPT_SIZE];
 
     if (!bash && strcmp(shell, "zsh") != 0)
         return error_set(error, ERROR_INPUT, "normsweep completion: takes bash or zsh and not '%s'",
-            text_excerpt(shell, excerpt));
+            text_excerpt(shell).text);
     fputs(bash ? completion_bash : completion_zsh, stdout);
     return 0;
 }
@@ -273,7 +272,6 @@ static bool print_part(const char *topic)
 /* Refuses an unknown topic and suggests the nearest one. */
 static int refuse_topic(const char *topic, struct error *error)
 {
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
     struct nearest nearest;
 
     nearest_init(&nearest, topic);
@@ -286,8 +284,8 @@ static int refuse_topic(const char *topic, struct error *error)
     for (const struct table *table = tables; table < tables + TABLES; table++)
         for (int row = 0; row < table->count; row++)
             nearest_offer(&nearest, name_of(table, row));
-    return error_set(error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", text_excerpt(topic, excerpt),
-        nearest.best ? nearest_hint(&nearest, hint)
+    return error_set(error, ERROR_INPUT, "normsweep help: unknown name '%s'%s", text_excerpt(topic).text,
+        nearest.best ? nearest_hint(&nearest).text
                      : "; see normsweep help params and normsweep help metrics");
 }
 

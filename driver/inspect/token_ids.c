@@ -18,20 +18,20 @@ struct bytes {
 static int read_token(
     const char *word, size_t length, const struct token_ids *how, int32_t *token, struct error *error)
 {
-    char text[2 * EXCERPT_SIZE], excerpt[EXCERPT_SIZE];
+    char text[2 * EXCERPT_SIZE];
     int64_t number = 0;
 
     snprintf(text, sizeof(text), "%.*s", length < EXCERPT_SIZE ? (int)length : EXCERPT_SIZE, word);
     for (size_t i = 0; i < length; i++) {
         if (word[i] < '0' || word[i] > '9')
-            return error_set(error, ERROR_INPUT, "'%s' is not a token id%s", text_excerpt(text, excerpt),
+            return error_set(error, ERROR_INPUT, "'%s' is not a token id%s", text_excerpt(text).text,
                 strchr(text, ',') ? "; separate ids by white space alone" : "");
         if (number < how->vocabulary)
             number = 10 * number + (word[i] - '0');
     }
     if (number >= how->vocabulary)
         return error_set(error, ERROR_INPUT, "token %s is not below the vocabulary of %" PRId64,
-            text_excerpt(text, excerpt), how->vocabulary);
+            text_excerpt(text).text, how->vocabulary);
     if (number == how->padding)
         return error_set(error, ERROR_INPUT,
             "token %" PRId64 " is padding, which a text does not have; tokenize without padding", number);

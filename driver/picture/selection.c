@@ -30,7 +30,7 @@ static int refuse_name(const struct selection *s, const char *name, const char *
     const struct choice_of_cells *grid = s->choice;
     const struct param *param = param_find(name);
     const struct axis *along = param ? axis_find(grid->axis_count, grid->axis, param) : NULL;
-    char excerpt[EXCERPT_SIZE], text[LIST_SIZE];
+    char text[LIST_SIZE];
     struct string names = {0};
     struct nearest nearest;
 
@@ -44,8 +44,8 @@ static int refuse_name(const struct selection *s, const char *name, const char *
         nearest_offer(&nearest, s->plane->dimension[i].name);
         string_format(&names, "%s%s", i ? ", " : "; it has ", s->plane->dimension[i].name);
     }
-    error_set(s->error, ERROR_INPUT, "%s has no dimension '%s'%s", grid->name, text_excerpt(name, excerpt),
-        nearest.best   ? nearest_hint(&nearest, text)
+    error_set(s->error, ERROR_INPUT, "%s has no dimension '%s'%s", grid->name, text_excerpt(name).text,
+        nearest.best   ? nearest_hint(&nearest).text
         : names.length ? names.bytes
                        : "; it has none");
     string_release(&names);
@@ -96,20 +96,20 @@ static char *list_nearest(const struct dimension *dimension, double value)
 
 static int refuse_value(const struct selection *s, const struct dimension *dimension, const char *value)
 {
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE], *end;
+    char *end;
     double number = strtod(value, &end);
     bool long_list = dimension->number && dimension->length > LIST_MOST;
     struct nearest nearest;
 
-    text_excerpt(value, excerpt);
+    const struct excerpt excerpt = text_excerpt(value);
     nearest_init(&nearest, value);
     for (int64_t i = 0; dimension->word && i < dimension->length; i++)
         nearest_offer(&nearest, dimension->word[i]);
     bool number_far = long_list && *value && !*end && isfinite(number);
     if (!number_far && nearest.best)
-        return refuse(s, "no %s '%s'%s", dimension->name, excerpt, nearest_hint(&nearest, hint));
+        return refuse(s, "no %s '%s'%s", dimension->name, excerpt.text, nearest_hint(&nearest).text);
     char *values = number_far ? list_nearest(dimension, number) : list_values(dimension);
-    refuse(s, "no %s '%s'; %s", dimension->name, excerpt, values);
+    refuse(s, "no %s '%s'; %s", dimension->name, excerpt.text, values);
     free(values);
     return -1;
 }
@@ -141,10 +141,10 @@ static int64_t find_value(const struct dimension *dimension, const char *value)
 /* Fixes one "seed=0"; overwrites the '='. */
 static int fix_one(const struct selection *s, char *pair)
 {
-    char excerpt[EXCERPT_SIZE], *value = strchr(pair, '=');
+    char *value = strchr(pair, '=');
 
     if (!value || value == pair)
-        return refuse(s, "%s takes NAME=VALUE and not '%s'", s->choice->option, text_excerpt(pair, excerpt));
+        return refuse(s, "%s takes NAME=VALUE and not '%s'", s->choice->option, text_excerpt(pair).text);
     *value++ = '\0';
     int found = plane_find(s->plane, pair);
     if (found < 0)
@@ -293,18 +293,17 @@ int64_t selection_cell(const struct choice_of_cells *choice, struct error *error
 int selection_variable(
     const struct view *view, const char *name, struct view_variable *variable, struct error *error)
 {
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
     struct view_variable other;
     struct nearest nearest;
     enum metric metric = 0;
 
     if (view_find(view, name, variable))
         return 0;
-    text_excerpt(name, excerpt);
+    const struct excerpt excerpt = text_excerpt(name);
     if (view_is_text(view, name))
         return error_set(error, ERROR_INPUT,
             "%s: %s is a text; analysis/table lists texts for each run, ncdump -v %s prints it", view->name,
-            excerpt, excerpt);
+            excerpt.text, excerpt.text);
     nearest_init(&nearest, name);
     for (; metric < METRIC_COUNT && strcmp(metric_table[metric].name, name) != 0; metric++)
         if (view_find(view, metric_table[metric].name, &other))
@@ -322,5 +321,5 @@ int selection_variable(
         if (view_find(view, run_variable_table[i].name, &other))
             nearest_offer(&nearest, run_variable_table[i].name);
     return error_set(error, ERROR_INPUT, "%s: no variable %s%s see normsweep help metrics", view->name,
-        excerpt, nearest.best ? nearest_hint(&nearest, hint) : ";");
+        excerpt.text, nearest.best ? nearest_hint(&nearest).text : ";");
 }

@@ -95,40 +95,23 @@ static int check_name(struct reader *reader, const struct node *key)
     static const char *const arguments[] = {"indexers", "method", "tolerance", "drop", "missing_dims"};
     const char *name = key->text;
     size_t length = strspn(name, LETTERS "_0123456789");
-    char excerpt[EXCERPT_SIZE];
 
-    text_excerpt(name, excerpt);
+    const struct excerpt excerpt = text_excerpt(name);
     if (name[length] || length > TOGETHER_NAME_LONGEST || strspn(name, LETTERS) == 0)
         return node_fault(reader, key,
             "together: '%s' is not a name: use at most %d letters, digits and underscores, a letter first",
-            excerpt, TOGETHER_NAME_LONGEST);
+            excerpt.text, TOGETHER_NAME_LONGEST);
     if (param_find(name) || key_find(name) < KEY_COUNT)
-        return node_fault(reader, key, "together: axis '%s' has the name of a key", excerpt);
+        return node_fault(reader, key, "together: axis '%s' has the name of a key", excerpt.text);
     if (dataset_reserves(name))
         return node_fault(reader, key,
-            "together: axis '%s' has the name of a variable or dimension of the dataset", excerpt);
+            "together: axis '%s' has the name of a variable or dimension of the dataset", excerpt.text);
     for (size_t i = 0; i < sizeof(arguments) / sizeof(*arguments); i++)
         if (strcmp(name, arguments[i]) == 0) /* ds.sel(method="a") would silently select nothing */
             return node_fault(reader, key,
                 "together: axis '%s' has the name of an argument of xarray's sel, which could not select "
                 "along it",
-                excerpt);
-    return 0;
-}
-
-static int check_label(struct reader *reader, const char *axis, const struct node *key)
-{
-    char excerpt[EXCERPT_SIZE];
-
-    text_excerpt(key->text, excerpt);
-    if (!key->text[0])
-        return node_fault(reader, key, "%s: an empty label", axis);
-    if (strlen(key->text) > TOGETHER_LABEL_LONGEST)
-        return node_fault(
-            reader, key, "%s: label '%s' is longer than %d bytes", axis, excerpt, TOGETHER_LABEL_LONGEST);
-    for (const unsigned char *byte = (const unsigned char *)key->text; *byte; byte++)
-        if (*byte < 0x20 || *byte == 0x7f)
-            return node_fault(reader, key, "%s: a control character in label '%s'", axis, excerpt);
+                excerpt.text);
     return 0;
 }
 
@@ -159,13 +142,20 @@ static const struct param *find_param(struct reader *reader, const struct node *
 static int read_label(
     struct reader *reader, struct axis *axis, int64_t index, const struct node *key, const struct node *body)
 {
-    char here[EXCERPT_SIZE], first[EXCERPT_SIZE];
+    const struct excerpt here = text_excerpt(key->text);
 
     axis->label[index] = memory_copy(key->text);
-    if (check_label(reader, axis->name, key) < 0 || check_body(reader, key->text, body) < 0)
+    if (!key->text[0])
+        return node_fault(reader, key, "%s: an empty label", axis->name);
+    if (strlen(key->text) > TOGETHER_LABEL_LONGEST)
+        return node_fault(reader, key, "%s: label '%s' is longer than %d bytes", axis->name, here.text,
+            TOGETHER_LABEL_LONGEST);
+    for (const unsigned char *byte = (const unsigned char *)key->text; *byte; byte++)
+        if (*byte < 0x20 || *byte == 0x7f)
+            return node_fault(reader, key, "%s: a control character in label '%s'", axis->name, here.text);
+    if (check_body(reader, key->text, body) < 0)
         return -1;
-    text_excerpt(key->text, here);
-    text_excerpt(axis->label[0], first);
+    const struct excerpt first = text_excerpt(axis->label[0]);
     for (int64_t i = 0; i < body->count; i++) {
         const struct param *param = find_param(reader, &body->key[i]);
         if (!param)
@@ -173,41 +163,24 @@ static int read_label(
         int64_t p = axis_row(axis, param), slot = p * axis->length + index;
         if (p < 0)
             return node_fault(reader, &body->key[i], "%s: '%s' sets %s, which '%s' does not", axis->name,
-                here, param->name, first);
+                here.text, param->name, first.text);
         if (value_param(reader, param, &body->child[i], &axis->value[slot]) < 0)
             return -1;
         axis->written[slot] = body->child[i].position;
     }
     for (int64_t p = 0; p < axis->param_count; p++)
         if (node_find(body, axis->param[p]->name) == body->count)
-            return node_fault(reader, key, "%s: '%s' does not set %s, which '%s' sets", axis->name, here,
-                axis->param[p]->name, first);
+            return node_fault(reader, key, "%s: '%s' does not set %s, which '%s' sets", axis->name, here.text,
+                axis->param[p]->name, first.text);
     return 0;
 }
 
-/* Two labels that set the same values would train every run twice. */
-static int check_repeated(struct reader *reader, const struct axis *axis, const struct node *labels)
-{
-    int64_t *sorted = memory_sorted(axis->length, axis_compare, axis);
-    char a[EXCERPT_SIZE], b[EXCERPT_SIZE];
-    int status = 0;
-
-    for (int64_t i = 1; i < axis->length && status == 0; i++)
-        if (axis_compare(axis, sorted[i - 1], sorted[i]) == 0)
-            status = node_fault(reader, &labels->key[sorted[i]], "%s: '%s' and '%s' set the same values",
-                axis->name, text_excerpt(axis->label[sorted[i - 1]], a),
-                text_excerpt(axis->label[sorted[i]], b));
-    free(sorted);
-    return status;
-}
-
-/* Reads one axis: its name, and the map of its labels. */
+/* Reads one axis: its name, and the map of its labels. Two labels that set the same values would train every
+ * run twice. */
 static int read_labels(struct reader *reader, const struct node *key, const struct node *labels)
 {
-    char excerpt[EXCERPT_SIZE];
-
     if (check_name(reader, key) < 0 || check_body(reader, key->text, labels) < 0 ||
-        check_body(reader, text_excerpt(labels->key[0].text, excerpt), &labels->child[0]) < 0)
+        check_body(reader, text_excerpt(labels->key[0].text).text, &labels->child[0]) < 0)
         return -1;
     const struct node *first = &labels->child[0]; /* says which parameters the axis has */
     struct axis *axis = new_axis(reader, key->text, key->position, labels->count, first->count);
@@ -225,7 +198,15 @@ static int read_labels(struct reader *reader, const struct node *key, const stru
     for (int64_t i = 0; i < labels->count; i++)
         if (read_label(reader, axis, i, &labels->key[i], &labels->child[i]) < 0)
             return -1;
-    return check_repeated(reader, axis, labels);
+    int64_t *sorted = memory_sorted(axis->length, axis_compare, axis);
+    int status = 0;
+    for (int64_t i = 1; i < axis->length && status == 0; i++)
+        if (axis_compare(axis, sorted[i - 1], sorted[i]) == 0)
+            status = node_fault(reader, &labels->key[sorted[i]], "%s: '%s' and '%s' set the same values",
+                axis->name, text_excerpt(axis->label[sorted[i - 1]]).text,
+                text_excerpt(axis->label[sorted[i]]).text);
+    free(sorted);
+    return status;
 }
 
 int together_read(struct reader *reader, const struct node *node)

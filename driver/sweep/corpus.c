@@ -70,21 +70,6 @@ static int refuse_few(const struct sweep *sweep, const struct run *run, enum tas
     return -1;
 }
 
-static int check_steps(const struct sweep *sweep, const struct run *run, int64_t batches, struct error *error)
-{
-    double steps = run->steps ? (double)run->steps : (double)run->epochs * (double)batches;
-    const char *key = run->steps ? "steps" : "epochs";
-
-    if (steps > (double)STEPS_MOST)
-        return position_error(error, sweep->path, key_position(sweep, key),
-            "%s: %.8g steps; the limit is %.8g", key, steps, (double)STEPS_MOST);
-    double rows = measure_rows_bound(&sweep->measure, (int64_t)steps);
-    if (rows > ROWS_MOST)
-        return position_error(error, sweep->path, sweep->spots->key[KEY_MEASURE].position,
-            "measure: %.8g measured steps in %.8g; the limit is %d", rows, steps, ROWS_MOST);
-    return 0;
-}
-
 /* Is the network of a cell that of its initial weights? */
 static int check_start(const struct walk *walk, const struct corpus *corpus, struct error *error)
 {
@@ -111,6 +96,7 @@ static int check_cell(
     const struct sweep *sweep, const struct corpus *corpus, const struct walk *walk, struct error *error)
 {
     const struct run *run = &walk->run;
+    const char *key = run->steps ? "steps" : "epochs";
     struct reading reading = run_reading(run, corpus);
     int64_t count = reading_sequences(&reading, &corpus->train);
 
@@ -120,7 +106,15 @@ static int check_cell(
         return refuse_few(sweep, run, reading.task, count, false, error);
     if (corpus->valid.token_count > 0 && reading_sequences(&reading, &corpus->valid) == 0)
         return refuse_few(sweep, run, reading.task, 0, true, error);
-    return check_steps(sweep, run, count / run->batch, error);
+    double steps = run->steps ? (double)run->steps : (double)run->epochs * (double)(count / run->batch);
+    if (steps > (double)STEPS_MOST)
+        return position_error(error, sweep->path, key_position(sweep, key),
+            "%s: %.8g steps; the limit is %.8g", key, steps, (double)STEPS_MOST);
+    double rows = measure_rows_bound(&sweep->measure, (int64_t)steps);
+    if (rows > ROWS_MOST)
+        return position_error(error, sweep->path, sweep->spots->key[KEY_MEASURE].position,
+            "measure: %.8g measured steps in %.8g; the limit is %d", rows, steps, ROWS_MOST);
+    return 0;
 }
 
 int sweep_load_corpus(const struct sweep *sweep, struct corpus *corpus, struct error *error)
@@ -160,44 +154,27 @@ static int64_t sort_distinct(int64_t *steps, int64_t count)
     return kept;
 }
 
-/* Collects the distinct numbers of a long sequence, in memory for the distinct ones only. */
-struct distinct {
-    int64_t *value;
-    int64_t count, room;
-};
-
-static void distinct_add(struct distinct *distinct, int64_t value)
-{
-    if (distinct->count > 0 && distinct->value[distinct->count - 1] == value)
-        return;
-    if (distinct->count == distinct->room) {
-        distinct->count = sort_distinct(distinct->value, distinct->count);
-        if (distinct->count >= distinct->room / 2) {
-            distinct->room = 2 * distinct->room + 64;
-            distinct->value = memory_grow(distinct->value, (size_t)distinct->room, sizeof(*distinct->value));
-        }
-    }
-    distinct->value[distinct->count++] = value;
-}
-
 int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count)
 {
-    struct distinct last = {0};
+    int64_t *last = memory_new((size_t)sweep->cells, sizeof(*last)), ends = 0;
     struct walk walk;
 
     walk_init(&walk, sweep);
-    while (walk_next(&walk))
-        distinct_add(&last, run_last_step(&walk.run, corpus));
-    last.count = sort_distinct(last.value, last.count);
-    INVARIANT(last.count > 0, "a sweep of %" PRId64 " cells has steps", sweep->cells);
+    while (walk_next(&walk)) {
+        int64_t step = run_last_step(&walk.run, corpus);
+        if (ends == 0 || last[ends - 1] != step) /* most cells have that of the one before */
+            last[ends++] = step;
+    }
+    ends = sort_distinct(last, ends);
+    INVARIANT(ends > 0, "a sweep of %" PRId64 " cells has steps", sweep->cells);
     /* Every run has the rows of the longest run up to its own last step, and a row for that step. */
-    int64_t longest = last.value[last.count - 1];
+    int64_t longest = last[ends - 1];
     int64_t rows = measure_rows(&sweep->measure, longest, NULL);
-    int64_t *steps = memory_new((size_t)(rows + last.count), sizeof(*steps));
+    int64_t *steps = memory_new((size_t)(rows + ends), sizeof(*steps));
     measure_rows(&sweep->measure, longest, steps);
-    memcpy(steps + rows, last.value, (size_t)last.count * sizeof(*steps));
-    *count = sort_distinct(steps, rows + last.count);
-    free(last.value);
+    memcpy(steps + rows, last, (size_t)ends * sizeof(*steps));
+    *count = sort_distinct(steps, rows + ends);
+    free(last);
     return steps;
 }
 

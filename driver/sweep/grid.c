@@ -1,10 +1,20 @@
-/* Cells of a grid and the run of each: one by its number, or all in order; and whose turn is when. */
+/*
+ * Cells of a grid and the run of each: one by its number, or all in order; and whose turn is when.
+ *
+ * Runs that are chosen from a sweep are a sweep of their own, with one axis `run`, along which every
+ * parameter moves that an axis of the sweep moves. `verify` trains such a sweep by the road that `run` takes;
+ * its ranks read the same sweep file and then the list of the runs, which is a file of numbers, a line for
+ * each.
+ */
 #include "driver/sweep/inside.h"
 #include "driver/text/text.h"
 #include "model/core/check.h"
 #include "worker/host/host.h"
 
-#include <stddef.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 void axis_set(const struct axis *axis, int64_t index, struct run *run)
 {
@@ -78,30 +88,24 @@ void walk_init(struct walk *walk, const struct sweep *sweep)
     *walk = (struct walk){.sweep = sweep, .cell = -1};
 }
 
-/* Steps to the next cell, skipped or not. */
-static void advance_index(struct walk *walk)
-{
-    const struct sweep *sweep = walk->sweep;
-    int64_t axis = sweep->axis_count - 1;
-
-    if (++walk->cell == 0) {
-        sweep_cell(sweep, 0, &walk->run);
-        return;
-    }
-    for (; axis >= 0 && ++walk->index[axis] == sweep->axis[axis].length; axis--) {
-        walk->index[axis] = 0;
-        axis_set(&sweep->axis[axis], 0, &walk->run);
-    }
-    if (axis >= 0)
-        axis_set(&sweep->axis[axis], walk->index[axis], &walk->run);
-    run_derive(&walk->run);
-}
-
 bool walk_next(struct walk *walk)
 {
-    while (walk->cell + 1 < walk->sweep->cells) {
-        advance_index(walk);
-        if (!sweep_skips(walk->sweep, walk->cell))
+    const struct sweep *sweep = walk->sweep;
+
+    while (++walk->cell < sweep->cells) {
+        int64_t axis = sweep->axis_count - 1;
+        if (walk->cell == 0) {
+            sweep_cell(sweep, 0, &walk->run);
+        } else {
+            for (; axis >= 0 && ++walk->index[axis] == sweep->axis[axis].length; axis--) {
+                walk->index[axis] = 0;
+                axis_set(&sweep->axis[axis], 0, &walk->run);
+            }
+            if (axis >= 0)
+                axis_set(&sweep->axis[axis], walk->index[axis], &walk->run);
+            run_derive(&walk->run);
+        }
+        if (!sweep_skips(sweep, walk->cell))
             return true;
     }
     return false;
@@ -131,4 +135,86 @@ int threads_workers(const struct sweep *sweep)
     if (each <= 1)
         return processors;
     return each < processors ? processors / (int)each : 1;
+}
+
+/* ---- chosen runs ---- */
+
+int chosen_write(const char *path, const int64_t *cell, int64_t count, struct error *error)
+{
+    FILE *file = fopen(path, "we");
+
+    if (!file)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(errno));
+    fprintf(file, "%" PRId64 "\n", count);
+    for (int64_t i = 0; i < count; i++)
+        fprintf(file, "%" PRId64 "\n", cell[i]);
+    bool failed = ferror(file);
+    if (fclose(file) != 0 || failed)
+        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+/* The numbers [*count]. The caller frees them; NULL: the file is not one of chosen_write for this sweep. */
+static int64_t *read_numbers(const struct sweep *sweep, FILE *file, int64_t *count)
+{
+    if (fscanf(file, "%" SCNd64, count) != 1 || *count < 1 || *count > sweep->cells)
+        return NULL;
+    int64_t *cell = memory_new((size_t)*count, sizeof(*cell));
+    for (int64_t i = 0; i < *count; i++)
+        if (fscanf(file, "%" SCNd64, &cell[i]) != 1 || cell[i] < 0 || cell[i] >= sweep->cells) {
+            free(cell);
+            return NULL;
+        }
+    return cell;
+}
+
+int sweep_keep_chosen(struct sweep *sweep, const char *path, struct error *error)
+{
+    FILE *file = fopen(path, "re");
+    int64_t count = 0, row = 0, *cell = file ? read_numbers(sweep, file, &count) : NULL;
+    struct axis runs = {.name = memory_copy("run"), .length = count};
+
+    if (file)
+        fclose(file);
+    if (!cell) {
+        axis_release(&runs);
+        return error_set(error, ERROR_ENVIRONMENT, "%s: is not a list of runs of %s", path, sweep->path);
+    }
+    if (sweep->axis_count == 0) { /* its one run */
+        axis_release(&runs);
+        free(cell);
+        return 0;
+    }
+    for (int64_t i = 0; i < sweep->axis_count; i++)
+        runs.param_count += sweep->axis[i].param_count;
+    runs.label = memory_zero((size_t)count + 1, sizeof(*runs.label));
+    runs.param = memory_new((size_t)runs.param_count, sizeof(*runs.param));
+    runs.value = memory_new((size_t)(runs.param_count * count), sizeof(*runs.value));
+    for (int64_t i = 0; i < sweep->axis_count; i++)
+        for (int64_t p = 0; p < sweep->axis[i].param_count; p++)
+            runs.param[row++] = sweep->axis[i].param[p];
+    for (int64_t i = 0; i < count; i++) {
+        char label[LABEL_SIZE];
+        struct run run;
+        sweep_cell(sweep, cell[i], &run);
+        for (int64_t p = 0; p < runs.param_count; p++)
+            runs.value[p * count + i] = param_get(runs.param[p], &run);
+        label_named(sweep->axis_count, sweep->axis, cell[i], NAMING_WHOLE, label);
+        if (strlen(label) + 4 >= LABEL_SIZE) /* it may be cut, and labels must differ */
+            snprintf(label, sizeof(label), "%" PRId64, cell[i]);
+        runs.label[i] = memory_copy(label);
+    }
+    for (int64_t i = 0; i < sweep->axis_count; i++)
+        axis_release(&sweep->axis[i]);
+    free(sweep->axis);
+    free(sweep->skip);
+    free(cell);
+    sweep->axis = memory_new(1, sizeof(*sweep->axis));
+    sweep->axis[0] = runs;
+    sweep->axis_count = 1;
+    sweep->cells = count;
+    sweep->skip = NULL;
+    sweep->skipped = 0;
+    sweep->refine = (struct refine){.kind = REFINE_NONE};
+    return 0;
 }

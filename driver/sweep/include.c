@@ -81,13 +81,6 @@ static bool lay_pair(struct reader *reader, struct node *map, struct node *key, 
 
 enum { DEPTH_MOST = 16, FILES_MOST = 64 };
 
-/* What is read so far. */
-struct inclusion {
-    struct reader *reader;
-    int files;
-    size_t bytes;
-};
-
 /* A file that includes others. */
 struct level {
     const struct level *by; /* includes this one; NULL: this is the sweep file */
@@ -101,43 +94,31 @@ struct level {
 /* Writes "a.yaml includes b.yaml includes ", from the file `again` to `level`. */
 static void write_chain(struct string *names, const struct level *level, const struct level *again)
 {
-    char excerpt[EXCERPT_SIZE];
-
     if (level != again)
         write_chain(names, level->by, again);
-    string_format(names, "%s includes ", text_excerpt(level->path, excerpt));
-}
-
-static int refuse_circle(struct inclusion *inclusion, const struct node *node, const struct level *level,
-    const struct level *again)
-{
-    char excerpt[EXCERPT_SIZE];
-    struct string names = {0};
-
-    write_chain(&names, level, again);
-    node_fault(inclusion->reader, node, "%s: a circle: %s%s", KEY_NAME, string_text(&names),
-        text_excerpt(again->path, excerpt));
-    string_release(&names);
-    return -1;
+    string_format(names, "%s includes ", text_excerpt(level->path).text);
 }
 
 /* Refuses a file that includes itself, directly or through others, and more files than a sweep may have. */
-static int check_file(struct inclusion *inclusion, const struct node *node, const struct level *level,
-    const struct file_identity *identity, size_t size)
+static int check_file(struct reader *reader, const struct node *node, const struct level *level, size_t size)
 {
-    struct reader *reader = inclusion->reader;
-
-    for (const struct level *each = level; each; each = each->by)
-        if (identity->inode != 0 && each->identity.inode == identity->inode &&
-            each->identity.device == identity->device)
-            return refuse_circle(inclusion, node, level, each);
-    if (level->depth == DEPTH_MOST)
+    for (const struct level *each = level->by; each; each = each->by)
+        if (level->identity.inode != 0 && each->identity.inode == level->identity.inode &&
+            each->identity.device == level->identity.device) {
+            struct string names = {0};
+            write_chain(&names, level->by, each);
+            node_fault(reader, node, "%s: a circle: %s%s", KEY_NAME, string_text(&names),
+                text_excerpt(each->path).text);
+            string_release(&names);
+            return -1;
+        }
+    if (level->depth > DEPTH_MOST)
         return node_fault(
             reader, node, "%s: files include each other more than %d deep", KEY_NAME, DEPTH_MOST);
-    if (++inclusion->files > FILES_MOST)
+    if (++reader->files > FILES_MOST)
         return node_fault(reader, node, "%s: more than %d files", KEY_NAME, FILES_MOST);
-    inclusion->bytes += size;
-    if (inclusion->bytes > FILE_MOST)
+    reader->bytes += size;
+    if (reader->bytes > FILE_MOST)
         return node_fault(reader, node, "%s: more than %d bytes in all included files", KEY_NAME, FILE_MOST);
     return 0;
 }
@@ -161,39 +142,6 @@ static const struct included *keep(
     return &sweep->included[count];
 }
 
-static int expand(struct inclusion *inclusion, struct node *root, const struct level *level);
-
-/* Reads the file at a path, and what it includes, into a map. */
-static int read_path(struct inclusion *inclusion, const struct node *node, const struct level *level,
-    const char *path, struct node *map)
-{
-    struct reader *reader = inclusion->reader;
-    struct level own = {.by = level, .depth = level->depth + 1};
-    size_t size = 0;
-    char *text = NULL;
-
-    if (magic_is_netcdf(path))
-        return node_fault(reader, node, "%s: %s: is a dataset; give its sweep file instead", KEY_NAME, path);
-    int cause = file_read(path, &text, &size, &own.identity);
-    if (cause != 0)
-        return node_fault(reader, node, "%s: %s: %s", KEY_NAME, path, regular_why(cause));
-    if (check_file(inclusion, node, level, &own.identity, size) < 0) {
-        free(text);
-        return -1;
-    }
-    const struct included *file = keep(reader->sweep, path, node->text, text, size);
-    own.path = file->path;
-    if (file_parse(reader, file->text, file->size, file->path, map) < 0)
-        return -1;
-    int64_t output = node_find(map, key_table[KEY_OUTPUT].name);
-    if (output < map->count)
-        node_remove(map, output);
-    int status = expand(inclusion, map, &own);
-    if (status < 0)
-        node_release(map);
-    return status;
-}
-
 /* Moves the pairs of a map into the map below it. `owns`: the file of these pairs includes what is below, so
  * that it may take keys out. */
 static int lay_over(struct reader *reader, struct node *below, struct node *above, bool owns)
@@ -209,29 +157,51 @@ static int lay_over(struct reader *reader, struct node *below, struct node *abov
     return 0;
 }
 
-/* Lays one more file, named by a node, over what is in the map. */
+static int expand(struct reader *reader, struct node *root, const struct level *level);
+
+/* Lays one more file, named by a node, with what it includes, over what is in the map. */
 static int include_one(
-    struct inclusion *inclusion, const struct node *node, const struct level *level, struct node *map)
+    struct reader *reader, const struct node *node, const struct level *level, struct node *map)
 {
-    struct reader *reader = inclusion->reader;
+    struct level own = {.by = level, .depth = level->depth + 1};
     struct node file = {0};
     const char *name;
+    size_t size = 0;
+    char *text = NULL;
+    int status = -1;
 
     if (value_text(reader, KEY_NAME, node, &name) < 0)
         return -1;
     if (!name[0])
         return node_fault(reader, node, "%s: an empty path", KEY_NAME);
     char *path = reader_path(reader, node, name);
-    int status = read_path(inclusion, node, level, path, &file);
+    bool dataset = magic_is_netcdf(path);
+    int cause = dataset ? 0 : file_read(path, &text, &size, &own.identity);
+    if (dataset) {
+        node_fault(reader, node, "%s: %s: is a dataset; give its sweep file instead", KEY_NAME, path);
+    } else if (cause != 0) {
+        node_fault(reader, node, "%s: %s: %s", KEY_NAME, path, regular_why(cause));
+    } else if (check_file(reader, node, &own, size) < 0) {
+        free(text);
+    } else {
+        const struct included *kept = keep(reader->sweep, path, node->text, text, size);
+        own.path = kept->path;
+        status = file_parse(reader, kept->text, kept->size, kept->path, &file);
+    }
+    free(path);
+    int64_t output = node_find(&file, key_table[KEY_OUTPUT].name);
+    if (output < file.count)
+        node_remove(&file, output);
+    if (status == 0)
+        status = expand(reader, &file, &own);
     if (status == 0)
         status = lay_over(reader, map, &file, false);
     node_release(&file);
-    free(path);
     return status;
 }
 
 /* Expands the map of one file. */
-static int expand(struct inclusion *inclusion, struct node *root, const struct level *level)
+static int expand(struct reader *reader, struct node *root, const struct level *level)
 {
     struct node whole = {.kind = NODE_MAP, .position = root->position};
     int64_t index = node_find(root, KEY_NAME);
@@ -245,11 +215,11 @@ static int expand(struct inclusion *inclusion, struct node *root, const struct l
     const struct node *path = value.kind == NODE_LIST ? value.child : &value;
     int64_t count = value.kind == NODE_LIST ? value.count : 1;
     if (count == 0)
-        status = node_fault(inclusion->reader, &value, "%s: an empty list", KEY_NAME);
+        status = node_fault(reader, &value, "%s: an empty list", KEY_NAME);
     for (int64_t i = 0; i < count && status == 0; i++)
-        status = include_one(inclusion, &path[i], level, &whole);
+        status = include_one(reader, &path[i], level, &whole);
     if (status == 0)
-        status = lay_over(inclusion->reader, &whole, root, true);
+        status = lay_over(reader, &whole, root, true);
     node_release(&value);
     if (status < 0) {
         node_release(&whole);
@@ -262,47 +232,38 @@ static int expand(struct inclusion *inclusion, struct node *root, const struct l
 
 int include_expand(struct reader *reader, struct node *root, const struct file_identity *identity)
 {
-    struct inclusion inclusion = {.reader = reader};
     const struct level level = {.path = reader->sweep->path, .identity = *identity};
 
-    return expand(&inclusion, root, &level);
+    return expand(reader, root, &level);
 }
 
 /* ---- --set ---- */
 
-static int apply(struct reader *reader, struct node *root, const char *setting)
-{
-    const char *equals = strchr(setting, '=');
-    struct node key = {.kind = NODE_SCALAR, .position = POSITION_SETTING}, value = key;
-    char excerpt[EXCERPT_SIZE];
-    int status = 0;
-
-    if (!equals)
-        return reader_fault(reader, POSITION_SETTING, "%s: takes key=value", text_excerpt(setting, excerpt));
-    key.text = memory_copy_part(setting, (size_t)(equals - setting));
-    const char *text = equals + 1;
-    if (key_find(key.text) == KEY_COUNT && !param_find(key.text))
-        status = reader_unknown(reader, &key);
-    else if (text[strspn(text, " ")])
-        status = yaml_read(reader, &value, text, strlen(text), NULL, key.text);
-    else
-        value.text = memory_copy("");
-    if (status == 0)
-        lay_pair(reader, root, &key, &value);
-    node_release(&key);
-    node_release(&value);
-    return status;
-}
-
 int settings_apply(
     struct reader *reader, struct node *root, const char *const *settings, int count, bool include)
 {
-    const char *name = key_table[KEY_INCLUDE].name;
-    size_t length = strlen(name);
+    size_t length = strlen(KEY_NAME);
+    int status = 0;
 
-    for (int i = 0; i < count; i++)
-        if ((strncmp(settings[i], name, length) == 0 && settings[i][length] == '=') == include &&
-            apply(reader, root, settings[i]) < 0)
-            return -1;
-    return 0;
+    for (int i = 0; i < count && status == 0; i++) {
+        const char *setting = settings[i], *equals = strchr(setting, '=');
+        struct node key = {.kind = NODE_SCALAR, .position = POSITION_SETTING}, value = key;
+        if ((strncmp(setting, KEY_NAME, length) == 0 && setting[length] == '=') != include)
+            continue;
+        if (!equals)
+            return reader_fault(reader, key.position, "%s: takes key=value", text_excerpt(setting).text);
+        const char *text = equals + 1;
+        key.text = memory_copy_part(setting, (size_t)(equals - setting));
+        if (key_find(key.text) == KEY_COUNT && !param_find(key.text))
+            status = reader_unknown(reader, &key);
+        else if (text[strspn(text, " ")])
+            status = yaml_read(reader, &value, text, strlen(text), NULL, key.text);
+        else
+            value.text = memory_copy("");
+        if (status == 0)
+            lay_pair(reader, root, &key, &value);
+        node_release(&key);
+        node_release(&value);
+    }
+    return status;
 }

@@ -35,6 +35,8 @@ struct reader {
     struct sweep *sweep; /* the result; its path is the prefix of every message */
     const char *folder; /* of the sweep file; NULL or "": the current directory */
     struct error *error;
+    int files; /* that are included so far */
+    size_t bytes; /* in them */
 };
 
 /* Whether and where a key or parameter is given. */

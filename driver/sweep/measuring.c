@@ -52,7 +52,6 @@ static int read_steps(struct reader *reader, const struct node *node)
 /* Says more of a word that is not a group: it is a metric, or like a group's name. Always -1. */
 static int refuse_group(struct reader *reader, const struct node *node)
 {
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
     struct nearest nearest;
 
     nearest_init(&nearest, node->text);
@@ -64,7 +63,7 @@ static int refuse_group(struct reader *reader, const struct node *node)
                 metric_group_names[metric_table[metric].group]);
     return !nearest.best ? -1
                          : node_fault(reader, node, "measure.metrics: '%s' is not a group of metrics%s",
-                               text_excerpt(node->text, excerpt), nearest_hint(&nearest, hint));
+                               text_excerpt(node->text).text, nearest_hint(&nearest).text);
 }
 
 static int read_groups(struct reader *reader, const struct node *node)
@@ -121,12 +120,11 @@ int measure_read(struct reader *reader, const struct node *node)
 static int refuse_word(
     struct reader *reader, const char *name, const struct node *node, const struct measure_option_row *row)
 {
-    char excerpt[EXCERPT_SIZE];
     struct string words = {0};
 
     for (const struct measure_word *word = row->word; word->text; word++)
         string_format(&words, "%s nor ", word->text);
-    node_fault(reader, node, "%s: '%s' is neither %san integer", name, text_excerpt(node->text, excerpt),
+    node_fault(reader, node, "%s: '%s' is neither %san integer", name, text_excerpt(node->text).text,
         string_text(&words));
     string_release(&words);
     return -1;

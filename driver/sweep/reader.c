@@ -33,11 +33,9 @@ char *reader_path(const struct reader *reader, const struct node *node, const ch
 
 int reader_unknown(struct reader *reader, const struct node *key)
 {
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
-
     bool setting = key->position.line == 0;
     error_set(reader->error, ERROR_INPUT, "%sunknown key '%s'%s", setting ? "--set: " : "",
-        text_excerpt(key->text, excerpt), key_hint(key->text, hint));
+        text_excerpt(key->text).text, key_hint(key->text).text);
     return setting ? -1 : position_prefix(reader->error, reader->sweep->path, key->position);
 }
 

@@ -9,7 +9,6 @@ static int read_axis(struct reader *reader, const char *key, const struct node *
 {
     const struct sweep *sweep = reader->sweep;
     struct refine *refine = &reader->sweep->refine;
-    char excerpt[EXCERPT_SIZE];
     const char *name;
 
     if (value_text(reader, key, node, &name) < 0)
@@ -19,8 +18,7 @@ static int read_axis(struct reader *reader, const char *key, const struct node *
     if (axis && axis->label)
         return node_fault(reader, node, "%s: %s changes together with other keys", key, name);
     if (!param || !param->axis || !param_is_number(param))
-        return node_fault(
-            reader, node, "%s: '%s' is not an axis of numbers", key, text_excerpt(name, excerpt));
+        return node_fault(reader, node, "%s: '%s' is not an axis of numbers", key, text_excerpt(name).text);
     if (!axis)
         return node_fault(reader, node, "%s: %s is not an axis; give it a list", key, name);
     if (param == param_find("seed"))
@@ -51,7 +49,6 @@ static int read_axes(struct reader *reader, enum refine_kind kind, const struct 
 static int read_variable(struct reader *reader, const char *key, const struct node *node, enum metric *found)
 {
     const char *name;
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
     enum metric variable = METRIC_COUNT;
     struct nearest nearest;
 
@@ -68,7 +65,7 @@ static int read_variable(struct reader *reader, const char *key, const struct no
     if (variable == METRIC_COUNT)
         return node_fault(reader, node,
             "%s: '%s' is not a metric with one value per run, such as norm_growth%s", key,
-            text_excerpt(name, excerpt), nearest_hint(&nearest, hint));
+            text_excerpt(name).text, nearest_hint(&nearest).text);
     enum metric_group group = metric_table[variable].group;
     if (!reader->sweep->measure.group[group])
         return node_fault(
@@ -81,7 +78,6 @@ static int read_variable(struct reader *reader, const char *key, const struct no
 static int read_difference(struct reader *reader, const struct node *node, struct refine_seeds *seeds)
 {
     const struct sweep *sweep = reader->sweep;
-    char excerpt[EXCERPT_SIZE];
     const char *name;
 
     if (value_text(reader, "refine.seeds.difference", node, &name) < 0)
@@ -89,7 +85,7 @@ static int read_difference(struct reader *reader, const struct node *node, struc
     seeds->difference = axis_named(sweep->axis_count, sweep->axis, name);
     if (seeds->difference < 0 || seeds->difference == seeds->axis)
         return node_fault(reader, node, "refine.seeds.difference: '%s' is not an axis%s",
-            text_excerpt(name, excerpt), seeds->difference < 0 ? "" : " beside the seeds");
+            text_excerpt(name).text, seeds->difference < 0 ? "" : " beside the seeds");
     if (sweep->axis[seeds->difference].length < 2)
         return node_fault(reader, node, "refine.seeds.difference: %s has one value", name);
     return 0;

@@ -136,7 +136,6 @@ static int match_param(struct entry *entry, const struct param *param, const str
 static int64_t find_label_axis(struct reader *reader, const struct node *key)
 {
     const struct sweep *sweep = reader->sweep;
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
     struct nearest nearest;
 
     nearest_init(&nearest, key->text);
@@ -148,7 +147,7 @@ static int64_t find_label_axis(struct reader *reader, const struct node *key)
     for (size_t i = 0; i < param_count; i++)
         nearest_offer(&nearest, param_table[i].name);
     return node_fault(reader, key, "skip: '%s' is neither an axis nor a parameter%s",
-        text_excerpt(key->text, excerpt), nearest_hint(&nearest, hint));
+        text_excerpt(key->text).text, nearest_hint(&nearest).text);
 }
 
 /* Marks the cells [first, end), one word of bits at a time. */

@@ -107,33 +107,33 @@ static const char *list_hint(const char *text, char hint[LIST_HINT])
 static int check_number(
     struct reader *reader, const char *key, const struct node *node, const char *what, enum number *kind)
 {
-    char excerpt[EXCERPT_SIZE], hint[LIST_HINT];
+    char hint[LIST_HINT];
 
     if (check_single(reader, key, node) < 0)
         return -1;
-    text_excerpt(node->text, excerpt);
+    const struct excerpt excerpt = text_excerpt(node->text);
     *kind = number_kind(node->text);
     if (is_not_finite(node->text))
-        return node_fault(reader, node, "%s: %s is not finite", key, excerpt);
+        return node_fault(reader, node, "%s: %s is not finite", key, excerpt.text);
     if (*kind == NUMBER_NONE)
         return node_fault(
-            reader, node, "%s: '%s' is not %s%s", key, excerpt, what, list_hint(node->text, hint));
+            reader, node, "%s: '%s' is not %s%s", key, excerpt.text, what, list_hint(node->text, hint));
     if (node->quoted)
-        return node_fault(reader, node, "%s: '%s' is a text; write %s without quotes", key, excerpt, what);
+        return node_fault(
+            reader, node, "%s: '%s' is a text; write %s without quotes", key, excerpt.text, what);
     return 0;
 }
 
 /* The double nearest to a text that check_number has accepted. */
 static int read_real(struct reader *reader, const char *key, const struct node *node, double *value)
 {
-    char excerpt[EXCERPT_SIZE];
     double number = strtod(node->text, NULL);
 
-    text_excerpt(node->text, excerpt);
+    const struct excerpt excerpt = text_excerpt(node->text);
     if (!isfinite(number))
-        return node_fault(reader, node, "%s: %s is too large", key, excerpt);
+        return node_fault(reader, node, "%s: %s is too large", key, excerpt.text);
     if (number == 0 && strcspn(node->text, "123456789") < strcspn(node->text, "eE"))
-        return node_fault(reader, node, "%s: %s is too close to 0", key, excerpt);
+        return node_fault(reader, node, "%s: %s is too close to 0", key, excerpt.text);
     *value = number + 0.0; /* turns -0.0 into 0.0: both are equal, but have different digests */
     return 0;
 }
@@ -159,7 +159,6 @@ static bool to_integer(double number, int64_t *value)
 static int read_integer(struct reader *reader, const char *key, const struct node *node, int64_t *value)
 {
     enum number kind;
-    char excerpt[EXCERPT_SIZE];
     double number = 0;
 
     if (check_number(reader, key, node, "an integer", &kind) < 0)
@@ -169,13 +168,13 @@ static int read_integer(struct reader *reader, const char *key, const struct nod
         *value = strtoll(node->text, NULL, 10);
         return errno == 0 ? 0
                           : node_fault(reader, node, "%s: %s is too large for 64 bits", key,
-                                text_excerpt(node->text, excerpt));
+                                text_excerpt(node->text).text);
     }
     if (read_real(reader, key, node, &number) < 0)
         return -1;
     if (to_integer(number, value))
         return 0;
-    return node_fault(reader, node, "%s: %s is not an integer", key, text_excerpt(node->text, excerpt));
+    return node_fault(reader, node, "%s: %s is not an integer", key, text_excerpt(node->text).text);
 }
 
 int value_integer(
@@ -208,15 +207,14 @@ static bool find_text(const char *const *words, const char *text, int64_t *index
 int value_key(
     struct reader *reader, const char *map, const struct node *node, const char *const *words, int64_t *index)
 {
-    char excerpt[EXCERPT_SIZE];
     struct string list = {0};
 
     if (find_text(words, node->text, index))
         return 0;
     for (int64_t i = 0; words[i] && list.length < LIST_LONGEST; i++)
         string_format(&list, "%s%s", i ? ", " : "", words[i]);
-    node_fault(reader, node, "%s: '%s' is not one of %.*s", map, text_excerpt(node->text, excerpt),
-        LIST_LONGEST, string_text(&list));
+    node_fault(reader, node, "%s: '%s' is not one of %.*s", map, text_excerpt(node->text).text, LIST_LONGEST,
+        string_text(&list));
     string_release(&list);
     return -1;
 }
@@ -280,14 +278,13 @@ static int read_weights(
 int value_truth(struct reader *reader, const char *key, const struct node *node, bool *value)
 {
     int boolean = node->kind == NODE_SCALAR ? boolean_of(node->text) : -1;
-    char excerpt[EXCERPT_SIZE];
 
     *value = boolean == 1;
     if (check_single(reader, key, node) < 0)
         return -1;
     if (boolean < 0)
         return node_fault(
-            reader, node, "%s: '%s' is neither true nor false", key, text_excerpt(node->text, excerpt));
+            reader, node, "%s: '%s' is neither true nor false", key, text_excerpt(node->text).text);
     return 0;
 }
 
@@ -381,7 +378,6 @@ static int read_rule(
     struct reader *reader, const struct param *param, const struct node *map, const struct node *part[PARTS])
 {
     static const char *const names[PARTS] = {"range", "log", "points", "plus"};
-    char excerpt[EXCERPT_SIZE], hint[NEAREST_SIZE];
     struct nearest nearest;
 
     for (int64_t i = 0; i < map->count; i++) {
@@ -391,7 +387,7 @@ static int read_rule(
             nearest_offer(&nearest, names[found]);
         if (found == PARTS)
             return node_fault(reader, &map->key[i], "%s: '%s' is not one of range, log, points, plus%s",
-                param->name, text_excerpt(map->key[i].text, excerpt), nearest_hint(&nearest, hint));
+                param->name, text_excerpt(map->key[i].text).text, nearest_hint(&nearest).text);
         part[found] = &map->child[i];
     }
     if (!part[RANGE] == !part[LOG])

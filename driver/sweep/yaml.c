@@ -250,7 +250,7 @@ static int compare_keys(const void *map, int64_t a, int64_t b)
 static int check_repeated(const struct parsing *parsing, const struct node *map)
 {
     int64_t *sorted = memory_sorted(map->count, compare_keys, map), first = map->count;
-    char excerpt[EXCERPT_SIZE], why[sizeof("repeated key ''") + EXCERPT_SIZE];
+    char why[sizeof("repeated key ''") + EXCERPT_SIZE];
 
     for (int64_t i = 1; i < map->count; i++)
         if (sorted[i] < first && compare_keys(map, sorted[i - 1], sorted[i]) == 0)
@@ -258,7 +258,7 @@ static int check_repeated(const struct parsing *parsing, const struct node *map)
     free(sorted);
     if (first == map->count)
         return 0;
-    snprintf(why, sizeof(why), "repeated key '%s'", text_excerpt(map->key[first].text, excerpt));
+    snprintf(why, sizeof(why), "repeated key '%s'", text_excerpt(map->key[first].text).text);
     return refuse(parsing, map->key[first].position, why);
 }
 

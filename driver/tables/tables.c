@@ -123,7 +123,7 @@ enum key key_find(const char *name)
     return key;
 }
 
-const char *key_hint(const char *name, char text[NEAREST_SIZE])
+struct hint key_hint(const char *name)
 {
     struct nearest nearest;
 
@@ -132,7 +132,7 @@ const char *key_hint(const char *name, char text[NEAREST_SIZE])
         nearest_offer(&nearest, param_table[i].name);
     for (enum key key = 0; key < KEY_COUNT; key++)
         nearest_offer(&nearest, key_table[key].name);
-    return nearest_hint(&nearest, text);
+    return nearest_hint(&nearest);
 }
 
 const struct nature_row *nature_of(const char *word)

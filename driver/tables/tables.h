@@ -281,8 +281,8 @@ extern const struct key_row key_table[KEY_COUNT];
 /* The key of this name, or KEY_COUNT. */
 enum key key_find(const char *name);
 
-/* "; did you mean 'learning_rate'?" for a name that is neither a key nor a parameter, or "". Returns text. */
-const char *key_hint(const char *name, char text[NEAREST_SIZE]);
+/* "; did you mean 'learning_rate'?" for a name that is neither a key nor a parameter, or "". */
+struct hint key_hint(const char *name);
 
 /* Does the path name a regular file that starts like a netCDF file? False if it cannot be read. */
 bool magic_is_netcdf(const char *path);

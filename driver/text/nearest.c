@@ -118,10 +118,11 @@ void nearest_offer(struct nearest *nearest, const char *offer)
     }
 }
 
-const char *nearest_hint(const struct nearest *nearest, char text[NEAREST_SIZE])
+struct hint nearest_hint(const struct nearest *nearest)
 {
-    text[0] = 0;
+    struct hint hint = {""};
+
     if (nearest->best)
-        snprintf(text, NEAREST_SIZE, "; did you mean '%s'?", nearest->best);
-    return text;
+        snprintf(hint.text, sizeof(hint.text), "; did you mean '%s'?", nearest->best);
+    return hint;
 }

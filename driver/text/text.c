@@ -68,19 +68,14 @@ char *rate_format(double rate, char *text, size_t size)
     return text;
 }
 
-const char *text_excerpt(const char *text, char excerpt[EXCERPT_SIZE])
+struct excerpt text_excerpt(const char *text)
 {
-    const size_t most = 40;
-    size_t length = strlen(text);
+    int length = strlen(text) > 43 ? 40 : (int)strlen(text);
+    struct excerpt excerpt;
 
-    if (length <= most + 3) {
-        memcpy(excerpt, text, length + 1);
-        return excerpt;
-    }
-    length = most;
     while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
         length--;
-    snprintf(excerpt, EXCERPT_SIZE, "%.*s...", (int)length, text);
+    snprintf(excerpt.text, sizeof(excerpt.text), "%.*s%s", length, text, text[length] ? "..." : "");
     return excerpt;
 }
 

@@ -165,14 +165,16 @@ struct nearest {
 void nearest_init(struct nearest *nearest, const char *word);
 void nearest_offer(struct nearest *nearest, const char *offer);
 
-/* "; did you mean 'learning_rate'?", or "" without a close word. Returns text. */
-#define NEAREST_SIZE 96
-const char *nearest_hint(const struct nearest *nearest, char text[NEAREST_SIZE]);
+/* "; did you mean 'learning_rate'?", or "" without a close word. */
+struct hint {
+    char text[96];
+} nearest_hint(const struct nearest *nearest);
 
-#define EXCERPT_SIZE 64
-
-/* The text, cut after about 40 bytes, for use in a message. Returns excerpt. */
-const char *text_excerpt(const char *text, char excerpt[EXCERPT_SIZE]);
+/* A text, cut after about 40 bytes, for use in a message: text_excerpt(name).text. */
+enum { EXCERPT_SIZE = 64 };
+struct excerpt {
+    char text[EXCERPT_SIZE];
+} text_excerpt(const char *text);
 
 /*
  * Quotes a path for a shell, so that it can be shown and pasted: unchanged if it is safe; in single quotes;
