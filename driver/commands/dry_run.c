@@ -12,36 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the dataset ---- */
-
-/* "would be written anew with all that it holds, because the text of the sweep file has changed"; whatever
- * else changes follows from that text. */
-static void print_rewritten(const struct start_plan *plan)
-{
-    const char *comma = "";
-    int64_t added = 0;
-    int reasons = 0;
-
-    for (int64_t cell = 0; cell < plan->cells; cell++)
-        added += plan->kept_cell[cell] < 0;
-    for (int i = 0; i < REWRITE_COUNT; i++)
-        reasons += plan->rewrite[i];
-    fputs("would be written anew with all that it holds, because ", stdout);
-    for (int i = 0; i < REWRITE_COUNT; i++) {
-        if (!plan->rewrite[i] || (i == REWRITE_TEXT && reasons > 1))
-            continue;
-        fputs(comma, stdout);
-        if (i == REWRITE_CELLS && added > 0)
-            printf("%" PRId64 " of %" PRId64 " cells are new", added, plan->cells);
-        else
-            fputs(rewrite_words[i], stdout);
-        comma = ", ";
-    }
-}
-
 static void print_dataset(const struct sweep *sweep, const struct start_plan *plan)
 {
     char *old = set_aside_name(sweep->output, plan->grown.old_steps);
+    const char *comma = "";
+    int64_t added = 0;
+    int reasons = 0;
 
     fputs("dataset   ", stdout);
     lines_put(stdout, sweep->output);
@@ -55,7 +31,21 @@ static void print_dataset(const struct sweep *sweep, const struct start_plan *pl
         printf("would be continued as it is");
         break;
     case START_REWRITES:
-        print_rewritten(plan);
+        for (int64_t cell = 0; cell < plan->cells; cell++)
+            added += plan->kept_cell[cell] < 0;
+        for (int i = 0; i < REWRITE_COUNT; i++)
+            reasons += plan->rewrite[i];
+        fputs("would be written anew with all that it holds, because ", stdout);
+        for (int i = 0; i < REWRITE_COUNT; i++) {
+            if (!plan->rewrite[i] || (i == REWRITE_TEXT && reasons > 1))
+                continue; /* whatever else changes follows from that text */
+            fputs(comma, stdout);
+            if (i == REWRITE_CELLS && added > 0)
+                printf("%" PRId64 " of %" PRId64 " cells are new", added, plan->cells);
+            else
+                fputs(rewrite_words[i], stdout);
+            comma = ", ";
+        }
         break;
     case START_SETS_ASIDE:
     case START_GROWS:
@@ -71,8 +61,6 @@ static void print_dataset(const struct sweep *sweep, const struct start_plan *pl
     putchar('\n');
     free(old);
 }
-
-/* ---- the runs ---- */
 
 /* Begins a line, "retry     3 runs"; false: there are none, and no line. */
 static bool begin_line(const char *word, int64_t runs)
@@ -128,8 +116,6 @@ static void print_forecast(const struct sweep *sweep, const struct forecast *for
         printf("search    would choose about %.0f more as these end\n", ceil(forecast->later));
 }
 
-/* ---- the workers ---- */
-
 /* `ranks`: others have started them. */
 static void print_workers(
     const struct start *start, const struct starter *starter, bool ranks, bool here, int64_t pending)
@@ -150,8 +136,6 @@ static void print_workers(
     }
     report_start(&start->sweep, workers, !ranks && (here || !allocation));
 }
-
-/* ---- the whole ---- */
 
 /* Could the log be written? */
 static int check_log(const char *path, struct error *error)

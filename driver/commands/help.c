@@ -111,24 +111,17 @@ static bool print_input(const char *topic)
     return param || key < KEY_COUNT;
 }
 
-static bool is_value(const struct param *param, const char *word)
-{
-    if (param->kind == PARAM_BOOLEAN)
-        return strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
-    int64_t value;
-    return param->words && param_find_word(param, word, &value);
-}
-
 /* Explains the parameters of which the topic is a value. False: there is none. */
 static bool print_value(const char *topic)
 {
-    bool found = false;
+    bool found = false, truth = strcmp(topic, "true") == 0 || strcmp(topic, "false") == 0;
+    int64_t value;
 
-    for (size_t i = 0; i < param_count; i++) {
-        if (!is_value(&param_table[i], topic))
+    for (const struct param *param = param_table; param < param_table + param_count; param++) {
+        if (param->kind == PARAM_BOOLEAN ? !truth : !param->words || !param_find_word(param, topic, &value))
             continue;
-        printf("%s is a value of %s\n", topic, param_table[i].name);
-        print_param(&param_table[i]);
+        printf("%s is a value of %s\n", topic, param->name);
+        print_param(param);
         found = true;
     }
     return found;
@@ -289,9 +282,20 @@ static int refuse_topic(const char *topic, struct error *error)
                      : "; see normsweep help params and normsweep help metrics");
 }
 
-static int print_topic(const char *topic, struct error *error)
+int command_help(const struct arguments *arguments, struct error *error)
 {
-    if (strcmp(topic, "params") == 0) {
+    bool json = arguments_has(arguments, OPTION_JSON), schema = arguments_has(arguments, OPTION_SCHEMA);
+    const char *topic = arguments->operand_count > 0 ? arguments->operand[0] : NULL;
+
+    if (json + schema + arguments->operand_count > 1)
+        return error_set(error, ERROR_INPUT, "help: --json, --schema and a topic each stand alone");
+    if (json) {
+        help_json();
+    } else if (schema) {
+        fputs(sweep_schema, stdout);
+    } else if (!topic) {
+        command_overview();
+    } else if (strcmp(topic, "params") == 0) {
         for (size_t i = 0; i < param_count; i++)
             print_param(&param_table[i]);
         for (enum key key = 0; key < KEY_COUNT; key++)
@@ -308,22 +312,5 @@ static int print_topic(const char *topic, struct error *error)
         if (!input && !part && !value)
             return refuse_topic(topic, error);
     }
-    return 0;
-}
-
-int command_help(const struct arguments *arguments, struct error *error)
-{
-    bool json = arguments_has(arguments, OPTION_JSON), schema = arguments_has(arguments, OPTION_SCHEMA);
-
-    if (json + schema + arguments->operand_count > 1)
-        return error_set(error, ERROR_INPUT, "help: --json, --schema and a topic each stand alone");
-    if (arguments->operand_count > 0)
-        return print_topic(arguments->operand[0], error);
-    if (json)
-        help_json();
-    else if (schema)
-        fputs(sweep_schema, stdout);
-    else
-        command_overview();
     return 0;
 }

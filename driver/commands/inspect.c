@@ -1,8 +1,9 @@
 /*
- * normsweep inspect: the measurements of a sweep, on the weights of a trained network.
+ * normsweep show: draws the phase diagram of a dataset, or a variable over two axes; and normsweep inspect:
+ * the measurements of a sweep, on the weights of a trained network.
  *
- * All files and options are checked before anything is measured; values are checked by the first pass.
- * Networks of others come as files of analysis/weights, which knows their families.
+ * Of inspect, all files and options are checked before anything is measured; values are checked by the first
+ * pass. Networks of others come as files of analysis/weights, which knows their families.
  */
 #include "driver/inspect/inspect.h"
 #include "driver/commands/inside.h"
@@ -12,6 +13,37 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+int command_show(const struct arguments *arguments, struct error *error)
+{
+    struct view view;
+    int unknown;
+
+    if (view_open(&view, arguments->operand[0], error) != 0)
+        return -1;
+    struct picture picture = {
+        .out = stdout,
+        .terminal = terminal_find(stdout),
+        .view = &view,
+        .variable = arguments->operand_count > 1 ? arguments->operand[1] : NULL,
+        .at = arguments->at.text,
+        .at_count = arguments->at.count,
+        .over = arguments->over,
+    };
+    int status = picture_draw(&picture, error);
+    /* A picture of what another program has altered is not what was measured. A sweep that runs has passed
+     * this, and changes what is looked at. */
+    if (status == 0 && !lease_is_held(view.name, &unknown) && verify_content(&view, error) != 0) {
+        if (error->status == ERROR_ENVIRONMENT)
+            status = -1;
+        else
+            fprintf(stderr, "%s\n", error->text);
+    }
+    view_close(&view);
+    return status;
+}
+
+/* ---- inspect ---- */
 
 /* The last part of a file's path, clean. The caller frees it. */
 static char *name_of(const char *path)

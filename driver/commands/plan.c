@@ -1,5 +1,6 @@
 /*
- * normsweep plan: prints the time, memory and disk space that a sweep will need, for people or, with
+ * normsweep check: reads a sweep file and its texts as `run` would, and says that both are valid, or what is
+ * not. normsweep plan: prints the time, memory and disk space that a sweep will need, for people or, with
  * --values, for scripts. driver/plan computes them: estimate_make() the times from samples, needs_of() the
  * rest. An output that exists is read with the plan of a start, so that runs which have ended are not
  * counted; if `run` would refuse it, that is said and the plan is one of a new sweep.
@@ -12,6 +13,46 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* "sweep.yaml: valid: 20 learning_rate x 20 weight_decay, 400 cells, 3 skipped; 2 % of the validation tokens
+ * are <unk>"; and the name that the dataset has for each file of weights, "sweep.yaml: initial_weights
+ * 3fa0c3a8d3138b3a: first.nc" */
+int command_check(const struct arguments *arguments, struct error *error)
+{
+    struct start start = {.arguments = arguments};
+    const struct sweep *sweep = &start.sweep;
+    int status = start_load(&start, error);
+
+    if (status == 0)
+        status = start_load_corpus(&start, error);
+    if (status == 0) {
+        if (arguments_has(arguments, OPTION_VALUES)) {
+            printf("cells=%" PRId64 "\n", sweep->cells);
+            printf("runs=%" PRId64 "\n", sweep->cells - sweep->skipped);
+            quote_put_output(sweep->output);
+        } else {
+            lines_put(stdout, sweep->path);
+            fputs(": valid: ", stdout);
+            for (int64_t i = 0; i < sweep->axis_count; i++)
+                printf("%s%" PRId64 " %s", i ? " x " : "", sweep->axis[i].length, sweep->axis[i].name);
+            printf("%s%" PRId64 " cell%s", sweep->axis_count ? ", " : "", sweep->cells,
+                sweep->cells == 1 ? "" : "s");
+            if (sweep->skipped)
+                printf(", %" PRId64 " skipped", sweep->skipped);
+            sweep_print_unknown(&start.corpus, stdout);
+            putchar('\n');
+            for (int64_t i = 0; i < sweep->starts.count; i++)
+                lines_print(stdout, 0, "%s: initial_weights %016" PRIx64 ": %s", sweep->path,
+                    sweep->starts.file[i].name, sweep->starts.file[i].path);
+        }
+        fflush(stdout);
+        remarks_print(sweep, stderr);
+    }
+    start_release(&start);
+    return status;
+}
+
+/* ---- plan ---- */
 
 /* About as long as a user waits before wondering whether the program works. NORMSWEEP_PLAN_SECONDS shortens
  * it, for tests, which do not judge the times. */
@@ -216,24 +257,6 @@ static void print_values(
     quote_put_output(sweep->output);
 }
 
-static void print_plan(const struct sweep *sweep, const struct corpus *corpus,
-    const struct grown_steps *grown, const struct estimate *estimate, const struct needs *needs)
-{
-    print_grid(sweep, estimate);
-    if (grown->old_steps) {
-        char *old = set_aside_name(sweep->output, grown->old_steps);
-        lines_print(stdout, 0,
-            "%-12sfrom %lld steps: %lld of %lld runs carry on; the dataset of the shorter sweep becomes %s",
-            "grows", (long long)grown->old_steps, (long long)grown->kept, (long long)grown->runs,
-            old ? old : "");
-        free(old);
-    }
-    if (estimate->runs == estimate->ended)
-        return;
-    print_sizes(sweep, corpus, estimate, needs);
-    print_times(estimate, needs->step_milliseconds);
-}
-
 /* The runs [cells] that need not be trained again, and whether steps grows; NULL: there is no dataset. All
  * count as ended if a search has no more to train. `left`: what it has, or -1. Warns if `run` would refuse
  * the dataset that exists. */
@@ -302,7 +325,20 @@ int command_plan(const struct arguments *arguments, struct error *error)
         if (values)
             print_values(sweep, &estimate, &needs);
         else
-            print_plan(sweep, &start.corpus, &grown, &estimate, &needs);
+            print_grid(sweep, &estimate);
+        if (!values && grown.old_steps) {
+            char *old = set_aside_name(sweep->output, grown.old_steps);
+            lines_print(stdout, 0,
+                "%-12sfrom %lld steps: %lld of %lld runs carry on; the dataset of the shorter sweep becomes "
+                "%s",
+                "grows", (long long)grown.old_steps, (long long)grown.kept, (long long)grown.runs,
+                old ? old : "");
+            free(old);
+        }
+        if (!values && estimate.runs != estimate.ended) {
+            print_sizes(sweep, &start.corpus, &estimate, &needs);
+            print_times(&estimate, needs.step_milliseconds);
+        }
         estimate_release(&estimate);
     }
     start_release(&start);

@@ -77,18 +77,6 @@ static int train_pending(
 
 /* ---- as a rank ---- */
 
-/* Joins the lease that a launcher has taken. */
-static int join_lease(struct start *start, const char *token, struct error *error)
-{
-    if (lease_join(&start->lease, start->sweep.output, token, error) != 0)
-        return -1;
-    start->held = true;
-    lease_keep(start->lease);
-    struct process owner = lease_owner(start->lease);
-    journal_keep_process(start->journal, &owner);
-    return 0;
-}
-
 /*
  * Rank 0: opens the job and drives the other ranks. A launcher has opened the output already, and passes a
  * token; its lease is joined before the texts are read, so that it sees a coordinator early. Returns the exit
@@ -104,10 +92,18 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
 #ifdef M_MMAP_THRESHOLD /* arrays over a million cells go back to the system, not into a heap with holes */
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
-    if (start_begin(start, error) == 0 && (!token || join_lease(start, token, error) == 0) &&
-        start_load_corpus(start, error) == 0)
+    int status = start_begin(start, error);
+    if (status == 0 && token)
+        status = lease_join(&start->lease, start->sweep.output, token, error);
+    if (status == 0 && token) {
+        start->held = true;
+        lease_keep(start->lease);
+        struct process owner = lease_owner(start->lease);
+        journal_keep_process(start->journal, &owner);
+    }
+    if (status == 0 && start_load_corpus(start, error) == 0)
         pending = token ? 1 : start_open_output(start, error);
-    int status = pending < 0 ? -1 : 0;
+    status = pending < 0 ? -1 : 0;
     if (told) /* else the user says how many ranks of each host are spares */
         spares = (int)strtol(told, NULL, 10);
     else if (spares < 0 || !mpirun_is_open_mpi(wire_library()))

@@ -166,62 +166,50 @@ static const char *name_of(const struct sweep *runs, int64_t i)
     return runs->axis_count > 0 ? runs->axis[0].label[i] : "the run";
 }
 
-/* Says of `runs` runs of one session with what they were trained, if those that were trained `again` had
+/* Says of the runs of each session with what they were trained, if those that were trained `again` had
  * something else on which numbers may depend. What the dataset does not know does not differ. */
-static int compare_session(struct sample_of_runs *sample, const struct view *again, int64_t session,
-    int64_t runs, bool quiet, struct error *error)
-{
-    struct string there = {0}, here = {0};
-    int cause = 0;
-
-    for (enum session_variable i = 0; i < SESSION_VARIABLE_mpi; i++) { /* no number depends on the others */
-        const char *variable = session_variable_table[i].name, *name = variable + strlen("session_");
-        char *then = view_string(&sample->view, variable, session, &cause);
-        char *now = view_string(again, variable, 0, &cause);
-        if (then && then[0] && now && strcmp(then, now) != 0) {
-            string_format(&there, "%s%s %s", there.length ? ", " : "", name, then);
-            string_format(&here, "%s%s %s", here.length ? ", " : "", name, now);
-        }
-        free(then);
-        free(now);
-    }
-    if (there.length > 0)
-        sample->otherwise += runs;
-    if (there.length > 0 && !quiet && !cause) {
-        char *host =
-            view_string(&sample->view, session_variable_table[SESSION_VARIABLE_host].name, session, NULL);
-        printf("%" PRId64 " of %" PRId64 " runs were trained with %s on %s, and verified with %s; "
-               "differences may come from that\n",
-            runs, sample->count, there.bytes, host && host[0] ? host : "an unknown host", here.bytes);
-        free(host);
-    }
-    string_release(&there);
-    string_release(&here);
-    if (cause)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", sample->view.name, strerror(cause));
-    return 0;
-}
-
-/* The same for all sessions of the sample. */
 static int compare_sessions(
     struct sample_of_runs *sample, const struct view *again, bool quiet, struct error *error)
 {
-    double *session =
-        view_cells(&sample->view, run_variable_table[RUN_VARIABLE_session].name, error); /* [cells] */
-    int64_t *runs = memory_zero((size_t)sample->view.sessions, sizeof(*runs));
-    int status = session ? 0 : -1;
+    const struct view *view = &sample->view;
+    double *session = view_cells(view, run_variable_table[RUN_VARIABLE_session].name, error); /* [cells] */
+    int64_t *runs = memory_zero((size_t)view->sessions, sizeof(*runs));
+    int cause = 0, status = session ? 0 : -1;
 
     for (int64_t i = 0; status == 0 && i < sample->count; i++) {
         double value = session[sample->kept_cell[sample->cell[i]]];
-        if (value >= 0 && value < (double)sample->view.sessions) /* else it is unknown */
+        if (value >= 0 && value < (double)view->sessions) /* else it is unknown */
             runs[(int64_t)value]++;
     }
-    for (int64_t i = 0; status == 0 && i < sample->view.sessions; i++)
-        if (runs[i] > 0)
-            status = compare_session(sample, again, i, runs[i], quiet, error);
+    for (int64_t i = 0; status == 0 && !cause && i < view->sessions; i++) {
+        struct string there = {0}, here = {0};
+        /* No number depends on the variables after these. */
+        for (enum session_variable k = 0; runs[i] > 0 && k < SESSION_VARIABLE_mpi; k++) {
+            const char *variable = session_variable_table[k].name, *name = variable + strlen("session_");
+            char *then = view_string(view, variable, i, &cause);
+            char *now = view_string(again, variable, 0, &cause);
+            if (then && then[0] && now && strcmp(then, now) != 0) {
+                string_format(&there, "%s%s %s", there.length ? ", " : "", name, then);
+                string_format(&here, "%s%s %s", here.length ? ", " : "", name, now);
+            }
+            free(then);
+            free(now);
+        }
+        if (there.length > 0)
+            sample->otherwise += runs[i];
+        if (there.length > 0 && !quiet && !cause) {
+            char *host = view_string(view, session_variable_table[SESSION_VARIABLE_host].name, i, NULL);
+            printf("%" PRId64 " of %" PRId64 " runs were trained with %s on %s, and verified with %s; "
+                   "differences may come from that\n",
+                runs[i], sample->count, there.bytes, host && host[0] ? host : "an unknown host", here.bytes);
+            free(host);
+        }
+        string_release(&there);
+        string_release(&here);
+    }
     free(runs);
     free(session);
-    return status;
+    return cause ? error_set(error, ERROR_ENVIRONMENT, "%s: %s", view->name, strerror(cause)) : status;
 }
 
 /* Compares the runs of the dataset at `output` with those of the sample. `quiet`: prints nothing. */
@@ -257,30 +245,12 @@ static int compare_runs(struct sample_of_runs *sample, const struct sweep *runs,
 
 /* ---- the report ---- */
 
-/* "different: learning_rate=0.1 seed=2: train_loss at step 20: 1.5 in a.nc, 1.25 trained again; ..." */
-static void name_different(const struct sample_of_runs *sample, const struct sweep *runs)
+/* Prints what was found, and on stderr the runs that differ, "different: learning_rate=0.1 seed=2: train_loss
+ * at step 20: 1.5 in a.nc, 1.25 trained again; ..." Returns the exit status. */
+static int report(const struct sample_of_runs *sample, const struct sweep *runs, bool values)
 {
     int64_t named = 0;
 
-    for (int64_t i = 0; i < sample->count && named < NAMED_MOST; i++) {
-        const struct difference *difference = &sample->difference[i];
-        char text[DIFFERENCE_TEXT];
-        if (difference->different == 0)
-            continue;
-        fprintf(stderr, "different: %s: ", name_of(runs, i));
-        lines_put(stderr, difference_text(difference, &sample->view, text));
-        if (difference->different > 1)
-            fprintf(stderr, "; and %" PRId64 " more", difference->different - 1);
-        fputc('\n', stderr);
-        named++;
-    }
-    if (sample->different > named)
-        fprintf(stderr, "different: %" PRId64 " more\n", sample->different - named);
-}
-
-/* Returns the exit status. */
-static int report(const struct sample_of_runs *sample, const struct sweep *runs, bool values)
-{
     if (values) {
         printf("finished=%" PRId64 "\n", sample->finished);
         printf("verified=%" PRId64 "\n", sample->count);
@@ -301,7 +271,20 @@ static int report(const struct sample_of_runs *sample, const struct sweep *runs,
                 sample->values);
     }
     fflush(stdout);
-    name_different(sample, runs);
+    for (int64_t i = 0; i < sample->count && named < NAMED_MOST; i++) {
+        const struct difference *difference = &sample->difference[i];
+        char text[DIFFERENCE_TEXT];
+        if (difference->different == 0)
+            continue;
+        fprintf(stderr, "different: %s: ", name_of(runs, i));
+        lines_put(stderr, difference_text(difference, &sample->view, text));
+        if (difference->different > 1)
+            fprintf(stderr, "; and %" PRId64 " more", difference->different - 1);
+        fputc('\n', stderr);
+        named++;
+    }
+    if (sample->different > named)
+        fprintf(stderr, "different: %" PRId64 " more\n", sample->different - named);
     return sample->different > 0 ? STATUS_DIFFERENT : STATUS_DONE;
 }
 

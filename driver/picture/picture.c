@@ -319,31 +319,24 @@ static struct plot_cell draw_cell(const void *context, int64_t x, int64_t y)
 
 enum { DIGITS_MOST = 4, DIGITS_LEAST = 3, CELL_MOST = 6, PAINTED_MOST = 12 };
 
-/* Makes cells wide enough for their texts; false if the terminal is too narrow. */
-static bool fit_texts(const struct drawing *d, struct plot *plot)
-{
-    int width = 0;
-
-    for (int64_t i = 0; i < plane_cells(d->plane); i++) {
-        struct plot_cell look = look_of(d, &d->cell[i]);
-        width = lines_width(look.text) >= width ? lines_width(look.text) + 1 : width;
-    }
-    plot->most = !plot->terminal.colours || width > PAINTED_MOST ? width + 1 : PAINTED_MOST;
-    return plot_cell_width(plot) >= width;
-}
-
-/* Cells of variables show their numbers or words if these fit. */
+/* Cells of variables show their numbers or words if these fit; cells are then wide enough for their texts. */
 static void choose_texts(struct drawing *d, struct plot *plot)
 {
     bool words = d->flags.count > 0;
+    int least = d->diagram ? DIGITS_MOST + 1 : words ? DIGITS_MOST : DIGITS_LEAST;
 
-    if (!d->diagram)
-        for (int digits = DIGITS_MOST; digits >= (words ? DIGITS_MOST : DIGITS_LEAST); digits--) {
-            d->words = words;
-            d->digits = words ? 0 : digits;
-            if (fit_texts(d, plot))
-                return;
+    for (int digits = DIGITS_MOST; digits >= least; digits--) {
+        int width = 0;
+        d->words = words;
+        d->digits = words ? 0 : digits;
+        for (int64_t i = 0; i < plane_cells(d->plane); i++) {
+            int text = lines_width(look_of(d, &d->cell[i]).text);
+            width = text >= width ? text + 1 : width;
         }
+        plot->most = !plot->terminal.colours || width > PAINTED_MOST ? width + 1 : PAINTED_MOST;
+        if (plot_cell_width(plot) >= width)
+            return;
+    }
     d->words = false;
     d->digits = 0;
     plot->most = CELL_MOST;

@@ -175,23 +175,6 @@ static void draw_x_axis(const struct plot *plot)
     }
 }
 
-/* "shown: 20 of 41 values of learning_rate" */
-static void draw_part(const struct plot *plot)
-{
-    struct string text = {0};
-    const int64_t drawn[] = {plot->columns, plot->lines};
-    const struct side *side[] = {plot->x, plot->y};
-
-    for (int i = 0; i < 2; i++)
-        if (drawn[i] < side[i]->length)
-            string_format(&text, "%s%lld of %lld values of %s",
-                text.length ? ", " : "shown: ", (long long)drawn[i], (long long)side[i]->length,
-                side[i]->name);
-    if (text.length)
-        fprintf(plot->out, "%.*s\n", lines_fit(text.bytes, plot->terminal.columns), text.bytes);
-    string_release(&text);
-}
-
 void plot_draw(struct plot *plot)
 {
     const char *x = plot->x->name, *y = plot->y->name;
@@ -207,6 +190,15 @@ void plot_draw(struct plot *plot)
         fprintf(plot->out, "%*s%.*s\n", indent > 0 ? (int)indent : 0, "",
             lines_fit(x, plot->terminal.columns), x);
     }
-    if (plot->names)
-        draw_part(plot);
+    struct string part = {0}; /* "shown: 20 of 41 values of learning_rate" */
+    const int64_t drawn[] = {plot->columns, plot->lines};
+    const struct side *side[] = {plot->x, plot->y};
+    for (int i = 0; plot->names && i < 2; i++)
+        if (drawn[i] < side[i]->length)
+            string_format(&part, "%s%lld of %lld values of %s",
+                part.length ? ", " : "shown: ", (long long)drawn[i], (long long)side[i]->length,
+                side[i]->name);
+    if (part.length)
+        fprintf(plot->out, "%.*s\n", lines_fit(part.bytes, plot->terminal.columns), part.bytes);
+    string_release(&part);
 }

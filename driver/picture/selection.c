@@ -182,26 +182,6 @@ static int fix_all(const struct selection *s, const char *pairs)
     return result;
 }
 
-/* Finds the dimensions that `over` names; overwrites its commas. */
-static int find_axes(const struct selection *s, char *over, int which[2])
-{
-    const char *name;
-
-    for (int i = 0; (name = strsep(&over, ",")); i++) {
-        int found = i < 2 ? plane_find(s->plane, name) : -1;
-        if (i == 2)
-            return refuse(s, "--over takes one or two names");
-        if (found < 0)
-            return refuse_name(s, name, "--over");
-        if (s->plane->dimension[found].fixed >= 0)
-            return refuse(s, "%s is both in --at and in --over", name);
-        if (found == which[0])
-            return refuse(s, "--over names %s twice", name);
-        which[i] = found;
-    }
-    return 0;
-}
-
 int selection_choose(const struct picture *picture, struct plane *plane, struct error *error)
 {
     const struct view *view = picture->view;
@@ -219,11 +199,21 @@ int selection_choose(const struct picture *picture, struct plane *plane, struct 
         result = fix_all(&s, picture->at[i]);
     if (!picture->over)
         which[0] = which[1] = PLANE_CHOOSE;
-    if (picture->over && result == 0) {
-        char *over = memory_copy(picture->over);
-        result = find_axes(&s, over, which);
-        free(over);
+    char *over = picture->over ? memory_copy(picture->over) : NULL, *rest = over, *axis;
+    for (int i = 0; result == 0 && (axis = strsep(&rest, ",")); i++) {
+        int found = i < 2 ? plane_find(plane, axis) : -1;
+        if (i == 2)
+            result = refuse(&s, "--over takes one or two names");
+        else if (found < 0)
+            result = refuse_name(&s, axis, "--over");
+        else if (plane->dimension[found].fixed >= 0)
+            result = refuse(&s, "%s is both in --at and in --over", axis);
+        else if (found == which[0])
+            result = refuse(&s, "--over names %s twice", axis);
+        else
+            which[i] = found;
     }
+    free(over);
     if (result == 0)
         plane_choose(plane, view, which[0], which[1]);
     free(name);

@@ -92,11 +92,6 @@ enum { SAID_SIZE = 80 };
 const char *survey_say(
     const struct survey *survey, enum survey_field field, enum survey_look look, char text[SAID_SIZE]);
 
-/* The whole survey as one object, which docs/status.schema.json describes; a change that existing readers
- * could trip over raises STATUS_JSON_VERSION. *cause: as of view_string; then nothing is printed. */
-enum { STATUS_JSON_VERSION = 1 };
-void survey_print_json(const struct survey *survey, int *cause);
-
 /* "out.nc: the sweep's title" */
 void survey_print_name(FILE *out, const struct survey *survey);
 

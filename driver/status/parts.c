@@ -125,20 +125,8 @@ static void add_part(struct survey *whole, struct survey *part)
     survey_count(whole);
 }
 
-/* Is this part `number` of the same sweep and of the same division as the whole? */
-static bool is_of(const struct survey *whole, const struct survey *part, int number, int *cause)
-{
-    char *there = view_text(&whole->view, ATTRIBUTE_PART, cause);
-    char *here = view_text(&part->view, ATTRIBUTE_PART, cause);
-    bool same = same_division(there, here) && strtol(here, NULL, 10) == number &&
-                part->view.cells == whole->view.cells;
-
-    free(there);
-    free(here);
-    return same;
-}
-
-/* Surveys a part, and makes it the whole if it is the first, or adds it. */
+/* Surveys a part, which has to be of the same sweep and division, and makes it the whole if it is the first,
+ * or adds it. */
 static int read_part(struct survey *whole, bool first, const char *file, int number,
     const struct survey *before, double now, struct error *error)
 {
@@ -148,7 +136,14 @@ static int read_part(struct survey *whole, bool first, const char *file, int num
 
     if (survey_make(&part, file, held, before, now, error) != 0)
         return -1;
-    if (!is_of(first ? &part : whole, &part, number, &cause)) {
+    const struct survey *of = first ? &part : whole;
+    char *there = view_text(&of->view, ATTRIBUTE_PART, &cause);
+    char *here = view_text(&part.view, ATTRIBUTE_PART, &cause);
+    bool same =
+        same_division(there, here) && strtol(here, NULL, 10) == number && part.view.cells == of->view.cells;
+    free(there);
+    free(here);
+    if (!same) {
         survey_release(&part);
         return error_set(error, ERROR_INPUT,
             "%s: is not part %d of the sweep and the division that the first file of its folder is of; "
@@ -169,22 +164,6 @@ static int read_part(struct survey *whole, bool first, const char *file, int num
     return 0;
 }
 
-/* Cells of parts that are not there yet become pending. */
-static void add_missing(struct survey *whole)
-{
-    const char *name = run_variable_table[RUN_VARIABLE_reason].name;
-
-    for (int64_t cell = 0; cell < whole->view.cells; cell++) {
-        char *reason =
-            whole->outcome[cell] == OUTCOME_SKIPPED ? view_string(&whole->view, name, cell, NULL) : NULL;
-        if (reason && strncmp(reason, PART_REASON, strlen(PART_REASON)) == 0) {
-            whole->outcome[cell] = OUTCOME_PENDING;
-            whole->growth[cell] = NAN;
-        }
-        free(reason);
-    }
-}
-
 static int by_cell(const void *a, const void *b)
 {
     const struct survey_run *x = a, *y = b;
@@ -196,6 +175,7 @@ static int by_cell(const void *a, const void *b)
 static int parts_read(struct survey *survey, const char *path, int parts, const struct survey *before,
     double now, struct error *error)
 {
+    const char *name = run_variable_table[RUN_VARIABLE_reason].name;
     int found = 0, result = 0;
     struct string missing = {0};
 
@@ -221,8 +201,16 @@ static int parts_read(struct survey *survey, const char *path, int parts, const 
     free(survey->view.name);
     free(survey->folder);
     survey->view.name = memory_copy(path);
-    if (found < parts)
-        add_missing(survey);
+    for (int64_t cell = 0; found < parts && cell < survey->view.cells; cell++) {
+        char *reason =
+            survey->outcome[cell] == OUTCOME_SKIPPED ? view_string(&survey->view, name, cell, NULL) : NULL;
+        if (reason &&
+            strncmp(reason, PART_REASON, strlen(PART_REASON)) == 0) { /* of a part that is missing */
+            survey->outcome[cell] = OUTCOME_PENDING;
+            survey->growth[cell] = NAN;
+        }
+        free(reason);
+    }
     survey_count(survey);
     survey->expected = survey->runs;
     qsort(survey->run, (size_t)survey->running, sizeof(*survey->run), by_cell);

@@ -210,25 +210,6 @@ static int read_session(struct survey *survey, struct error *error)
     return 0;
 }
 
-/* Runs that the next start resumes. That this user cannot read their folder is not an error: they are not
- * listed. */
-static int find_saved(struct survey *survey, struct error *error)
-{
-    struct checkpoint_set saved = {0};
-
-    if (survey->held || survey->ended == survey->runs || survey->view.copy)
-        return 0;
-    survey->folder = folder_of(survey->view.name);
-    if (!survey->folder)
-        memory_end();
-    int cause = checkpoint_set_init(&saved, survey->folder, error);
-    if (cause && cause != EACCES && cause != ENOTDIR)
-        return -1;
-    survey->saved = saved.count;
-    checkpoint_set_release(&saved);
-    return 0;
-}
-
 /* running: a process holds the dataset, to train or to begin or end the sweep; no process does otherwise.
  * altered: there is a fault. stopped: runs are left. failed: all runs have ended, and some failed. complete:
  * all have ended, and none failed. */
@@ -277,8 +258,19 @@ static int read_content(struct survey *survey, const struct survey *before, doub
         if (error->status == ERROR_ENVIRONMENT)
             return -1;
     }
-    if (find_saved(survey, error) != 0)
-        return -1;
+    /* Runs that the next start resumes. That this user cannot read their folder is not an error: they are not
+     * listed. */
+    if (!survey->held && survey->ended != survey->runs && !view->copy) {
+        struct checkpoint_set saved = {0};
+        survey->folder = folder_of(view->name);
+        if (!survey->folder)
+            memory_end();
+        cause = checkpoint_set_init(&saved, survey->folder, error);
+        if (cause && cause != EACCES && cause != ENOTDIR)
+            return -1;
+        survey->saved = saved.count;
+        checkpoint_set_release(&saved);
+    }
     survey->state = survey_state(survey);
     survey->session = survey->sessions - 1;
     return 0;

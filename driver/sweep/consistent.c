@@ -286,8 +286,7 @@ static bool has_forces(const struct run *run)
     return run->weights == WEIGHTS_FLOAT && run->norm_rule == NORM_FREE && !coupled;
 }
 
-/* Checks the run of every cell that is not skipped. */
-static int check_cells(struct reader *reader)
+int consistent_check(struct reader *reader)
 {
     const struct sweep *sweep = reader->sweep;
     struct effect effect[CONDITIONAL] = {0};
@@ -297,6 +296,9 @@ static int check_cells(struct reader *reader)
     struct walk walk;
     int status = 0;
 
+    if (check_corpus_keys(reader) < 0 || check_validation_text(reader) < 0 || options_check(reader) < 0 ||
+        check_chosen(reader) < 0)
+        return -1;
     walk_init(&walk, sweep);
     while (status == 0 && walk_next(&walk)) {
         take_effects(effect, &sweep->measure, &walk.run);
@@ -319,14 +321,6 @@ static int check_cells(struct reader *reader)
             lasts ? "no cell has steps, and a rate and a decay that at first do not depend on them"
                   : "every cell has stop_when phase, with which steps cannot grow");
     return status;
-}
-
-int consistent_check(struct reader *reader)
-{
-    if (check_corpus_keys(reader) < 0 || check_validation_text(reader) < 0 || options_check(reader) < 0 ||
-        check_chosen(reader) < 0)
-        return -1;
-    return check_cells(reader);
 }
 
 /* ---- remarks ---- */

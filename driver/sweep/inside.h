@@ -16,7 +16,7 @@
 int sweep_parse(struct sweep *sweep, const char *name, const char *folder, const char *text, size_t size,
     const char *const *settings, int setting_count, struct error *error);
 
-/* ---- reader.c ---- */
+/* ---- yaml.c ---- */
 
 #define POSITION_SETTING ((struct position){.column = 1}) /* in a --set */
 #define POSITION_DEFAULT ((struct position){.line = 0}) /* not given anywhere; messages point at 1:1 */
@@ -81,8 +81,6 @@ int reader_unknown(struct reader *reader, const struct node *key);
 /* Where a path leads that a node has: relative to the folder of the node's file or, in a --set, to the
  * current directory. The caller frees it. */
 char *reader_path(const struct reader *reader, const struct node *node, const char *path);
-
-/* ---- yaml.c ---- */
 
 enum { TREE_DEPTH = 16 }; /* the deepest nesting of lists and maps that yaml_read accepts */
 
@@ -156,8 +154,8 @@ int settings_apply(
  */
 int value_truth(struct reader *reader, const char *key, const struct node *node, bool *value);
 int value_real(struct reader *reader, const char *key, const struct node *node, double *value);
-int value_integer(
-    struct reader *reader, const char *key, const struct node *node, int64_t least, int64_t *value);
+int value_integer(struct reader *reader, const char *key, const struct node *node, int64_t least,
+    int64_t most, int64_t *value);
 
 /* Any scalar as text, borrowed from the node. */
 int value_text(struct reader *reader, const char *key, const struct node *node, const char **text);

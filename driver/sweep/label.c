@@ -60,31 +60,23 @@ char *label_number(double value, int digits, char *text, size_t size)
     return text;
 }
 
-/* Do all sorted numbers differ from their neighbours when written with this many digits? */
-static bool all_differ(const double *number, int64_t length, int digits)
-{
-    char here[32], last[32] = "";
-
-    for (int64_t i = 0; i < length; i++) {
-        label_number(number[i], digits, here, sizeof(here));
-        if (strcmp(here, last) == 0)
-            return false;
-        memcpy(last, here, sizeof(last));
-    }
-    return true;
-}
-
 int label_digits(const double *number, int64_t length)
 {
     int digits = DIGITS_LEAST;
+    char here[32], last[32];
 
     if (length > DIGITS_COUNTED)
         return DIGITS_WRITTEN;
     double *sorted = memory_new((size_t)length, sizeof(*sorted));
     memcpy(sorted, number, (size_t)length * sizeof(*sorted));
     numbers_sort(sorted, length);
-    while (digits < DIGITS_MOST && !all_differ(sorted, length, digits))
-        digits++;
+    for (int64_t i = 1; i < length && digits < DIGITS_MOST;) {
+        label_number(sorted[i - 1], digits, last, sizeof(last));
+        label_number(sorted[i], digits, here, sizeof(here));
+        bool same = strcmp(here, last) == 0;
+        digits += same;
+        i = same ? 1 : i + 1; /* with one more digit others may be rounded to the same number */
+    }
     free(sorted);
     return digits;
 }

@@ -20,16 +20,6 @@ static int check_map(struct reader *reader, enum key key, const struct node *nod
     return node_fault(reader, node, "%s: takes %s", row->name, row->form);
 }
 
-static int read_number(struct reader *reader, const char *key, const struct node *node, int64_t least,
-    int64_t most, int64_t *number)
-{
-    if (value_integer(reader, key, node, least, number) < 0)
-        return -1;
-    if (*number > most)
-        return node_fault(reader, node, "%s: %" PRId64 " is above %" PRId64, key, *number, most);
-    return 0;
-}
-
 static int read_steps(struct reader *reader, const struct node *node)
 {
     struct measure *measure = &reader->sweep->measure;
@@ -106,7 +96,7 @@ int measure_read(struct reader *reader, const struct node *node)
         if (word != METRICS && timed)
             return node_fault(reader, key, "measure: give either every or steps");
         timed = timed || word != METRICS;
-        int status = word == EVERY   ? read_number(reader, "measure.every", value, 1, MEASURE_NUMBER_MOST,
+        int status = word == EVERY   ? value_integer(reader, "measure.every", value, 1, MEASURE_NUMBER_MOST,
                                            &reader->sweep->measure.every)
                      : word == STEPS ? read_steps(reader, value)
                                      : read_groups(reader, value);
@@ -116,41 +106,33 @@ int measure_read(struct reader *reader, const struct node *node)
     return 0;
 }
 
-/* Refuses a word that the option does not know. */
-static int refuse_word(
-    struct reader *reader, const char *name, const struct node *node, const struct measure_option_row *row)
-{
-    struct string words = {0};
-
-    for (const struct measure_word *word = row->word; word->text; word++)
-        string_format(&words, "%s nor ", word->text);
-    node_fault(reader, node, "%s: '%s' is neither %san integer", name, text_excerpt(node->text).text,
-        string_text(&words));
-    string_release(&words);
-    return -1;
-}
-
 /* A number, or one of the words that stand for one. */
 static int read_option(
     struct reader *reader, enum measure_option option, const char *name, const struct node *node)
 {
     const struct measure_option_row *row = &measure_option_table[option];
     bool single = node->kind == NODE_SCALAR && !node_is_null(node);
-    const struct measure_word *word = row->word;
+    struct string words = {0};
     int64_t number;
 
-    while (single && word->text && strcmp(word->text, node->text) != 0)
-        word++;
-    if (single && word->text) {
-        measure_set(&reader->sweep->measure, option, word->value);
-        return 0;
+    for (const struct measure_word *word = row->word; word->text; word++) {
+        if (single && strcmp(word->text, node->text) == 0) {
+            measure_set(&reader->sweep->measure, option, word->value);
+            string_release(&words);
+            return 0;
+        }
+        string_format(&words, "%s nor ", word->text);
     }
-    if (single && row->word->text && !strpbrk(node->text, "0123456789"))
-        return refuse_word(reader, name, node, row);
-    if (read_number(reader, name, node, row->least, row->most, &number) < 0)
-        return -1;
-    measure_set(&reader->sweep->measure, option, number);
-    return 0;
+    int status = -1;
+    if (single && words.length && !strpbrk(node->text, "0123456789"))
+        node_fault(reader, node, "%s: '%s' is neither %san integer", name, text_excerpt(node->text).text,
+            words.bytes);
+    else
+        status = value_integer(reader, name, node, row->least, row->most, &number);
+    string_release(&words);
+    if (status == 0)
+        measure_set(&reader->sweep->measure, option, number);
+    return status;
 }
 
 int options_read(struct reader *reader, enum key key, const struct node *node)

@@ -118,9 +118,9 @@ static int read_seeds(struct reader *reader, const struct node *node)
         else if (status == 0 && word == WIDTH)
             status = value_real(reader, "refine.seeds.width", value, &seeds->width);
         else if (status == 0 && word == LEAST)
-            status = value_integer(reader, "refine.seeds.least", value, 2, &seeds->least);
+            status = value_integer(reader, "refine.seeds.least", value, 2, INT64_MAX, &seeds->least);
         else if (status == 0 && word == MOST)
-            status = value_integer(reader, "refine.seeds.most", value, 2, &seeds->most);
+            status = value_integer(reader, "refine.seeds.most", value, 2, INT64_MAX, &seeds->most);
         else if (status == 0)
             status = read_difference(reader, value, seeds);
         if (status < 0)
@@ -197,7 +197,7 @@ int refine_read(struct reader *reader, const struct node *node)
             has_value = true;
         } else if (status == 0 && word == COARSE) {
             int64_t *width = &refine->coarse;
-            status = value_integer(reader, "refine.coarse", value, 1, width);
+            status = value_integer(reader, "refine.coarse", value, 1, INT64_MAX, width);
             if (status == 0 && (*width > REFINE_COARSE_MOST || (*width & (*width - 1)) != 0))
                 status = node_fault(reader, value, "refine.coarse: %" PRId64 " is not a power of 2 up to %d",
                     *width, REFINE_COARSE_MOST);
@@ -205,10 +205,7 @@ int refine_read(struct reader *reader, const struct node *node)
         } else if (status == 0 && word == SEEDS) {
             status = read_seeds(reader, value);
         } else if (status == 0) {
-            status = value_integer(reader, "refine.at_once", value, 1, &refine->at_once);
-            if (status == 0 && refine->at_once > REFINE_AT_ONCE_MOST)
-                status = node_fault(reader, value, "refine.at_once: %" PRId64 " is above %d", refine->at_once,
-                    REFINE_AT_ONCE_MOST);
+            status = value_integer(reader, "refine.at_once", value, 1, REFINE_AT_ONCE_MOST, &refine->at_once);
             at_once = key;
         }
         if (status < 0)

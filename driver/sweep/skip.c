@@ -96,30 +96,14 @@ static int refuse_unmatched(struct entry *entry)
     return node_fault(entry->reader, entry->node, "skip: no cell matches this entry");
 }
 
-/* Clears the indices of a mask whose value is not among those of a list; a parameter that is not an axis has
+/* Clears the indices of a mask whose value is not among those of a node; a parameter that is not an axis has
  * one value for all cells. */
-static int match_list(struct entry *entry, const struct param *param, const struct list *list)
-{
-    const struct sweep *sweep = entry->reader->sweep;
-    const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param);
-
-    if (check_work(entry, 50 * (double)list->count) < 0)
-        return -1;
-    if (!axis)
-        return holds(param, list, param_get(param, &sweep->base)) ? 0 : refuse_unmatched(entry);
-    const union param_value *value = axis->value + axis_row(axis, param) * axis->length;
-    bool *mask = axis_mask(entry, axis - sweep->axis);
-    if (!mask || check_work(entry, 4 * (double)axis->length * (1 + log2((double)list->count) / 2)) < 0)
-        return -1;
-    for (int64_t i = 0; i < axis->length; i++)
-        mask[i] = mask[i] && holds(param, list, value[i]);
-    return 0;
-}
-
 static int match_param(struct entry *entry, const struct param *param, const struct node *node)
 {
     const struct sweep *sweep = entry->reader->sweep;
+    const struct axis *axis = axis_find(sweep->axis_count, sweep->axis, param);
     struct list list;
+    bool *mask;
 
     if (axis_derives(sweep->axis_count, sweep->axis, &sweep->base, param))
         return node_fault(
@@ -127,7 +111,17 @@ static int match_param(struct entry *entry, const struct param *param, const str
     if (list_read(entry->reader, param, node, VALUES_MOST, &list) < 0)
         return -1;
     list_sort(param, &list);
-    int status = match_list(entry, param, &list);
+    int status = check_work(entry, 50 * (double)list.count);
+    if (status == 0 && !axis) {
+        if (!holds(param, &list, param_get(param, &sweep->base)))
+            status = refuse_unmatched(entry);
+    } else if (status == 0) {
+        const union param_value *value = axis->value + axis_row(axis, param) * axis->length;
+        mask = axis_mask(entry, axis - sweep->axis);
+        status = mask ? check_work(entry, 4 * (double)axis->length * (1 + log2((double)list.count) / 2)) : -1;
+        for (int64_t i = 0; i < axis->length && status == 0; i++)
+            mask[i] = mask[i] && holds(param, &list, value[i]);
+    }
     list_release(&list);
     return status;
 }

@@ -156,34 +156,28 @@ static bool to_integer(double number, int64_t *value)
     return true;
 }
 
-static int read_integer(struct reader *reader, const char *key, const struct node *node, int64_t *value)
+int value_integer(struct reader *reader, const char *key, const struct node *node, int64_t least,
+    int64_t most, int64_t *value)
 {
     enum number kind;
     double number = 0;
 
     if (check_number(reader, key, node, "an integer", &kind) < 0)
         return -1;
-    if (kind == NUMBER_INTEGER) {
-        errno = 0;
+    const struct excerpt excerpt = text_excerpt(node->text);
+    errno = 0;
+    if (kind == NUMBER_INTEGER)
         *value = strtoll(node->text, NULL, 10);
-        return errno == 0 ? 0
-                          : node_fault(reader, node, "%s: %s is too large for 64 bits", key,
-                                text_excerpt(node->text).text);
-    }
-    if (read_real(reader, key, node, &number) < 0)
+    else if (read_real(reader, key, node, &number) < 0)
         return -1;
-    if (to_integer(number, value))
-        return 0;
-    return node_fault(reader, node, "%s: %s is not an integer", key, text_excerpt(node->text).text);
-}
-
-int value_integer(
-    struct reader *reader, const char *key, const struct node *node, int64_t least, int64_t *value)
-{
-    if (read_integer(reader, key, node, value) < 0)
-        return -1;
+    else if (!to_integer(number, value))
+        return node_fault(reader, node, "%s: %s is not an integer", key, excerpt.text);
+    if (kind == NUMBER_INTEGER && errno != 0)
+        return node_fault(reader, node, "%s: %s is too large for 64 bits", key, excerpt.text);
     if (*value < least)
         return node_fault(reader, node, "%s: %" PRId64 " is below %" PRId64, key, *value, least);
+    if (*value > most)
+        return node_fault(reader, node, "%s: %" PRId64 " is above %" PRId64, key, *value, most);
     return 0;
 }
 
@@ -297,7 +291,7 @@ int value_param(
 
     switch (param->kind) {
     case PARAM_INTEGER:
-        status = read_integer(reader, name, node, &value->integer);
+        status = value_integer(reader, name, node, INT64_MIN, INT64_MAX, &value->integer);
         break;
     case PARAM_REAL:
         status = value_real(reader, name, node, &value->real);
@@ -412,8 +406,8 @@ static int fill_integers(const struct filling *filling, const struct node *ends,
     int64_t first, last;
 
     snprintf(key, sizeof(key), "%s: range without points", param->name);
-    if (value_integer(reader, key, &ends->child[0], INT64_MIN, &first) < 0 ||
-        value_integer(reader, key, &ends->child[1], INT64_MIN, &last) < 0)
+    if (value_integer(reader, key, &ends->child[0], INT64_MIN, INT64_MAX, &first) < 0 ||
+        value_integer(reader, key, &ends->child[1], INT64_MIN, INT64_MAX, &last) < 0)
         return -1;
     uint64_t span = first < last ? (uint64_t)last - (uint64_t)first : (uint64_t)first - (uint64_t)last;
     if (span >= (uint64_t)filling->most)
@@ -481,7 +475,7 @@ static int fill_points(
     double end[2] = {0};
     int64_t points;
 
-    if (value_integer(reader, "points", count, 2, &points) < 0)
+    if (value_integer(reader, "points", count, 2, INT64_MAX, &points) < 0)
         return -1;
     if (points > filling->most)
         return too_many(filling, count, (double)points);

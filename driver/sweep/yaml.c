@@ -1,6 +1,7 @@
 /*
- * The tree of a sweep file: scalars, lists, and maps that keep the order of their keys. This is the one file
- * that knows libyaml, whose events become the tree.
+ * The tree of a sweep file: scalars, lists, and maps that keep the order of their keys; and messages about
+ * places in it, "sweep.yaml:12:18: ...". Settings of the command line have no line; for them the message
+ * begins with --set. This is the one file that knows libyaml, whose events become the tree.
  *
  * libyaml says what it expected, and a user wants to know what is wrong; guess_cause adds that for the common
  * mistakes. Anchors, tags, repeated keys and several documents are refused, each at its position.
@@ -14,6 +15,51 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* ---- messages, paths, and where keys are given ---- */
+
+int position_prefix(struct error *error, const char *file, struct position position)
+{
+    const char *name = position.file ? position.file : file;
+    struct error fault = *error;
+
+    if (position.line > 0)
+        return error_prefix(error, "%s:%d:%d", name, position.line, position.column);
+    if (position.column > 0)
+        return error_set(error, fault.status, "--set %s", fault.text);
+    return error_prefix(error, "%s:1:1", name);
+}
+
+char *reader_path(const struct reader *reader, const struct node *node, const char *path)
+{
+    const char *file = node->position.file, *slash = file ? strrchr(file, '/') : NULL;
+    const char *folder = file ? file : reader->folder ? reader->folder : "";
+    size_t length = file ? (size_t)(slash ? slash - file : 0) : strlen(folder);
+
+    if (path[0] == '/' || length == 0 || node->position.line == 0)
+        return memory_format("%s%s", path[0] != '/' && slash && slash == file ? "/" : "", path);
+    return memory_format("%.*s%s%s", (int)length, folder, folder[length - 1] == '/' ? "" : "/", path);
+}
+
+int reader_unknown(struct reader *reader, const struct node *key)
+{
+    bool setting = key->position.line == 0;
+    error_set(reader->error, ERROR_INPUT, "%sunknown key '%s'%s", setting ? "--set: " : "",
+        text_excerpt(key->text).text, key_hint(key->text).text);
+    return setting ? -1 : position_prefix(reader->error, reader->sweep->path, key->position);
+}
+
+struct spot *reader_spot(const struct sweep *sweep, const struct param *param)
+{
+    return &sweep->spots->param[param - param_table];
+}
+
+struct spot *reader_named(const struct sweep *sweep, const char *name)
+{
+    const struct param *param = param_find(name);
+
+    return param ? reader_spot(sweep, param) : &sweep->spots->key[key_find(name)];
+}
 
 /* ---- the tree ---- */
 
@@ -360,16 +406,11 @@ static int read_document(struct parsing *parsing, struct node *root)
         return -1;
     status = read_node(parsing, root, &event, 0);
     yaml_event_delete(&event);
-    if (status < 0)
-        return -1;
-    status = expect(parsing, YAML_DOCUMENT_END_EVENT, &found);
+    if (status == 0)
+        status = expect(parsing, YAML_DOCUMENT_END_EVENT, &found);
     if (status == 0)
         status = expect(parsing, YAML_STREAM_END_EVENT, &found);
-    if (status > 0)
-        status = refuse(parsing, found, "several documents in one file");
-    if (status < 0)
-        node_release(root);
-    return status;
+    return status > 0 ? refuse(parsing, found, "several documents in one file") : status;
 }
 
 int yaml_read(struct reader *reader, struct node *root, const char *text, size_t size, const char *file,
@@ -384,6 +425,8 @@ int yaml_read(struct reader *reader, struct node *root, const char *text, size_t
     yaml_parser_set_input_string(&parsing.parser, (const unsigned char *)text, size);
     int status = read_document(&parsing, root);
     yaml_parser_delete(&parsing.parser);
+    if (status < 0)
+        node_release(root);
     return status;
 }
 
