@@ -49,33 +49,29 @@ const char *help_measured(enum metric_group group)
 
 /* ---- the command line ---- */
 
-static void put_command(struct json_writer *writer, const struct command *command)
-{
-    OPEN_ROW(writer, "name", command->name, "operands", command->operands, "help", command->help);
-    if (command->operand_help)
-        json_writer_text(writer, "operand_help", command->operand_help);
-    json_writer_open(writer, "options", '[');
-    for (enum option option = 0; option < OPTION_COUNT; option++) {
-        const struct option_row *row = &option_table[option];
-        if (!command_takes(command, option))
-            continue;
-        OPEN_ROW(writer, "word", row->word, "help", row->help);
-        if (row->letter)
-            json_writer_text(writer, "letter", (char[]){row->letter, '\0'});
-        if (row->value)
-            json_writer_text(writer, "value", row->value);
-        json_writer_truth(writer, "repeats", row->kind == STORE_TEXTS);
-        json_writer_close(writer, '}');
-    }
-    json_writer_close(writer, ']');
-    json_writer_close(writer, '}');
-}
-
 static void put_commands(struct json_writer *writer)
 {
     json_writer_open(writer, "commands", '[');
-    for (const struct command *command = command_table; command->name; command++)
-        put_command(writer, command);
+    for (const struct command *command = command_table; command->name; command++) {
+        OPEN_ROW(writer, "name", command->name, "operands", command->operands, "help", command->help);
+        if (command->operand_help)
+            json_writer_text(writer, "operand_help", command->operand_help);
+        json_writer_open(writer, "options", '[');
+        for (enum option option = 0; option < OPTION_COUNT; option++) {
+            const struct option_row *row = &option_table[option];
+            if (!command_takes(command, option))
+                continue;
+            OPEN_ROW(writer, "word", row->word, "help", row->help);
+            if (row->letter)
+                json_writer_text(writer, "letter", (char[]){row->letter, '\0'});
+            if (row->value)
+                json_writer_text(writer, "value", row->value);
+            json_writer_truth(writer, "repeats", row->kind == STORE_TEXTS);
+            json_writer_close(writer, '}');
+        }
+        json_writer_close(writer, ']');
+        json_writer_close(writer, '}');
+    }
     json_writer_close(writer, ']');
     json_writer_open(writer, "exit_statuses", '[');
     for (int i = 0; i < EXIT_STATUS_COUNT; i++) {
@@ -131,23 +127,6 @@ static void put_param(struct json_writer *writer, const struct param *param)
     json_writer_close(writer, '}');
 }
 
-/* A number that a key about measuring takes, itself or as a member, or a word for it. */
-static void put_option(struct json_writer *writer, const struct measure_option_row *row)
-{
-    const char *words[MEASURE_WORDS_MOST];
-    int count = 0;
-
-    OPEN_ROW(writer, "key", row->key);
-    if (row->member)
-        json_writer_text(writer, "member", row->member);
-    json_writer_whole(writer, "minimum", row->least);
-    json_writer_whole(writer, "maximum", row->most);
-    for (; row->word[count].text; count++)
-        words[count] = row->word[count].text;
-    put_words(writer, "words", words, count);
-    json_writer_close(writer, '}');
-}
-
 static void put_sweep(struct json_writer *writer)
 {
     json_writer_open(writer, "parameters", '[');
@@ -162,8 +141,20 @@ static void put_sweep(struct json_writer *writer)
     }
     json_writer_close(writer, ']');
     json_writer_open(writer, "measure_options", '[');
-    for (int i = 0; i < MEASURE_OPTION_COUNT; i++)
-        put_option(writer, &measure_option_table[i]);
+    for (int i = 0; i < MEASURE_OPTION_COUNT; i++) {
+        const struct measure_option_row *row = &measure_option_table[i];
+        const char *words[MEASURE_WORDS_MOST]; /* for a number that the key takes, itself or as a member */
+        int count = 0;
+        OPEN_ROW(writer, "key", row->key);
+        if (row->member)
+            json_writer_text(writer, "member", row->member);
+        json_writer_whole(writer, "minimum", row->least);
+        json_writer_whole(writer, "maximum", row->most);
+        for (; row->word[count].text; count++)
+            words[count] = row->word[count].text;
+        put_words(writer, "words", words, count);
+        json_writer_close(writer, '}');
+    }
     json_writer_close(writer, ']');
     json_writer_open(writer, "limits", '{');
     json_writer_whole(writer, "measured_step", MEASURE_NUMBER_MOST);

@@ -164,13 +164,15 @@ static void print_memory(
     putchar('\n');
 }
 
-/* Corpora that consist of sequences are counted in them, others in tokens. */
-static void print_corpus(const struct sweep *sweep, const struct corpus *corpus)
+static void print_sizes(const struct sweep *sweep, const struct corpus *corpus,
+    const struct estimate *estimate, const struct needs *needs)
 {
     const struct text *train = &corpus->train, *valid = &corpus->valid;
+    /* Corpora that consist of sequences are counted in them, others in tokens. */
     bool streams = corpus_kind_table[sweep->base.corpus].uses & USES_SEQUENCES;
     const char *unit = streams ? "tokens" : train->source ? "pairs" : "sums";
     long long left_out = train->left_out + valid->left_out;
+    char text[32];
 
     printf("%-12s%lld words; %lld training %s, %lld for validation", "corpus", (long long)corpus->vocabulary,
         (long long)(streams ? train->token_count : train->line_count), unit,
@@ -179,14 +181,6 @@ static void print_corpus(const struct sweep *sweep, const struct corpus *corpus)
         printf("; %lld pair%s with an empty side left out", left_out, left_out == 1 ? "" : "s");
     sweep_print_unknown(corpus, stdout);
     putchar('\n');
-}
-
-static void print_sizes(const struct sweep *sweep, const struct corpus *corpus,
-    const struct estimate *estimate, const struct needs *needs)
-{
-    char text[32];
-
-    print_corpus(sweep, corpus);
     print_span("parameters", needs->parameters, 10, "");
     print_span("steps", needs->steps, 10, " per run");
     if (estimate->shared > 0)

@@ -122,35 +122,6 @@ enum { HEAD_LINES = 4, RUNS_LEAST = 4, FAILURES_LEAST = 2 };
 
 enum { BAR_MOST = 40, RUNS_MOST = 200, HOST_MOST = 16, QUIET_SECONDS = 10 };
 
-static void put_bar(FILE *out, const struct survey *survey, const struct canvas *canvas)
-{
-    double part = survey->runs ? (double)survey->ended / (double)survey->runs : 1;
-    int columns = canvas_columns(canvas) - 40;
-    int length = columns < BAR_MOST ? columns : BAR_MOST, full = (int)(part * length);
-    bool unicode = canvas->terminal.unicode;
-
-    for (int i = 0; i < length; i++)
-        fputs(i < full ? (unicode ? "\xe2\x96\x88" : "#") : (unicode ? "\xe2\x96\x91" : "."), out);
-    fprintf(out, "%s%" PRId64 " of %" PRId64 " runs have ended, %.1f %%\n", length > 0 ? "  " : "",
-        survey->ended, survey->runs, 100 * part);
-}
-
-static void put_counts(FILE *out, const struct survey *survey)
-{
-    static const enum outcome order[] = {
-        OUTCOME_DONE, OUTCOME_DIVERGED, OUTCOME_FAILED, OUTCOME_RUNNING, OUTCOME_PENDING, OUTCOME_SKIPPED};
-    const char *gap = "";
-
-    for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
-        int64_t count = survey->count[order[i]];
-        if (count == 0)
-            continue;
-        fprintf(out, "%s%" PRId64 " %s", gap, count, outcome_words[order[i]]);
-        gap = ", ";
-    }
-    fputc('\n', out);
-}
-
 /* What is known of these fields, on one line. */
 static void put_fields(FILE *out, const struct survey *survey, const enum survey_field *field, int count)
 {
@@ -232,12 +203,27 @@ void survey_screen(
         .growth = survey->growth,
         .phase = survey->phase,
         .live = survey_is_going(survey)};
+    static const enum outcome order[] = {
+        OUTCOME_DONE, OUTCOME_DIVERGED, OUTCOME_FAILED, OUTCOME_RUNNING, OUTCOME_PENDING, OUTCOME_SKIPPED};
+    double part = survey->runs ? (double)survey->ended / (double)survey->runs : 1;
+    int columns = canvas_columns(canvas) - 40;
+    int bar = columns < BAR_MOST ? columns : BAR_MOST, full = (int)(part * bar);
+    bool unicode = canvas->terminal.unicode;
     int64_t failed = survey->count[OUTCOME_FAILED];
     int failures = at_most(failed, FAILURES_LEAST), room = canvas_rows(canvas) - HEAD_LINES;
+    const char *gap = "";
 
     survey_print_name(out, survey);
-    put_bar(out, survey, canvas);
-    put_counts(out, survey);
+    for (int i = 0; i < bar; i++)
+        fputs(i < full ? (unicode ? "\xe2\x96\x88" : "#") : (unicode ? "\xe2\x96\x91" : "."), out);
+    fprintf(out, "%s%" PRId64 " of %" PRId64 " runs have ended, %.1f %%\n", bar > 0 ? "  " : "",
+        survey->ended, survey->runs, 100 * part);
+    for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+        if (survey->count[order[i]] > 0) {
+            fprintf(out, "%s%" PRId64 " %s", gap, survey->count[order[i]], outcome_words[order[i]]);
+            gap = ", ";
+        }
+    fputc('\n', out);
     put_times(out, survey);
     room -= put_map(out, canvas, room - at_most(survey->running, RUNS_LEAST) - failures, &grid);
     int runs = at_most(survey->running, room - failures);

@@ -227,59 +227,51 @@ static void put_known(struct json_writer *writer, const char *name, int64_t valu
         json_writer_whole(writer, name, value);
 }
 
-static void put_runs(struct json_writer *writer, const struct survey *survey)
+/* The fields that have a form of their own. */
+static void put_own(
+    struct json_writer *writer, const struct survey *survey, enum survey_field field, int *cause)
 {
-    for (int64_t i = 0; i < survey->running; i++) {
+    const struct view *view = &survey->view;
+    int64_t failed = field == FIELD_FAILURES ? survey_next_failed(survey, 0) : -1;
+
+    if (field == FIELD_COUNTS) {
+        status_json_counts(writer, survey->count);
+        return;
+    }
+    if (field == FIELD_SESSION) {
+        if (survey->session < 0)
+            json_writer_null(writer, "session");
+        else
+            status_json_session(writer, view, survey->session, survey->age, cause);
+        return;
+    }
+    json_writer_open(writer, survey_table[field].name, '[');
+    for (int64_t i = 0; field == FIELD_GRID && i < view->axis_count; i++) {
+        json_writer_open(writer, NULL, '{');
+        json_writer_text(writer, "name", view->axis[i].name);
+        json_writer_whole(writer, "length", view->axis[i].length);
+        json_writer_close(writer, '}');
+    }
+    for (int64_t i = 0; field == FIELD_RUNS_UNDER_WAY && i < survey->running; i++) {
         const struct survey_run *run = &survey->run[i];
         json_writer_open(writer, NULL, '{');
-        cell_json(writer, survey->view.axis_count, survey->view.axis, run->cell);
+        cell_json(writer, view->axis_count, view->axis, run->cell);
         json_writer_whole(writer, "step", run->step);
         put_known(writer, "last_step", run->last_step);
         json_writer_real(writer, "loss", run->loss);
         json_writer_text(writer, "host", run->host);
         json_writer_close(writer, '}');
     }
-}
-
-static void put_failures(struct json_writer *writer, const struct survey *survey, int *cause)
-{
-    int64_t cell = survey_next_failed(survey, 0);
-
-    for (int i = 0; i < JSON_FAILURES_MOST && cell >= 0; i++) {
-        char *reason = survey_reason(survey, cell, cause);
+    for (int i = 0; i < JSON_FAILURES_MOST && failed >= 0; i++) {
+        char *reason = survey_reason(survey, failed, cause);
         json_writer_open(writer, NULL, '{');
-        cell_json(writer, survey->view.axis_count, survey->view.axis, cell);
+        cell_json(writer, view->axis_count, view->axis, failed);
         json_writer_text(writer, "reason", reason ? reason : "");
         json_writer_close(writer, '}');
         free(reason);
-        cell = survey_next_failed(survey, cell + 1);
+        failed = survey_next_failed(survey, failed + 1);
     }
-}
-
-/* The fields that have a form of their own. */
-static void put_own(
-    struct json_writer *writer, const struct survey *survey, enum survey_field field, int *cause)
-{
-    if (field == FIELD_COUNTS) {
-        status_json_counts(writer, survey->count);
-    } else if (field == FIELD_SESSION && survey->session < 0) {
-        json_writer_null(writer, "session");
-    } else if (field == FIELD_SESSION) {
-        status_json_session(writer, &survey->view, survey->session, survey->age, cause);
-    } else {
-        json_writer_open(writer, survey_table[field].name, '[');
-        for (int64_t i = 0; field == FIELD_GRID && i < survey->view.axis_count; i++) {
-            json_writer_open(writer, NULL, '{');
-            json_writer_text(writer, "name", survey->view.axis[i].name);
-            json_writer_whole(writer, "length", survey->view.axis[i].length);
-            json_writer_close(writer, '}');
-        }
-        if (field == FIELD_RUNS_UNDER_WAY)
-            put_runs(writer, survey);
-        else if (field != FIELD_GRID)
-            put_failures(writer, survey, cause);
-        json_writer_close(writer, ']');
-    }
+    json_writer_close(writer, ']');
 }
 
 static void put_field(

@@ -197,29 +197,6 @@ static int mark_entry(struct entry *entry)
     return 0;
 }
 
-static int read_entry(struct entry *entry)
-{
-    const struct node *node = entry->node;
-    int status = 0;
-
-    if (node->kind != NODE_MAP || node->count == 0)
-        return node_fault(entry->reader, node, "skip: an entry takes {key: value, ...}");
-    for (int64_t i = 0; i < node->count && status == 0; i++) {
-        const struct param *param = param_find(node->key[i].text);
-        int64_t axis = param ? 0 : find_label_axis(entry->reader, &node->key[i]);
-        status = param       ? match_param(entry, param, &node->child[i])
-                 : axis >= 0 ? match_labels(entry, axis, &node->child[i])
-                             : -1;
-    }
-    if (status == 0)
-        status = mark_entry(entry);
-    for (int64_t axis = 0; axis < entry->reader->sweep->axis_count; axis++) {
-        free(entry->mask[axis]);
-        entry->mask[axis] = NULL;
-    }
-    return status;
-}
-
 int skip_read(struct reader *reader, const struct node *node)
 {
     struct sweep *sweep = reader->sweep;
@@ -233,8 +210,23 @@ int skip_read(struct reader *reader, const struct node *node)
     entry.mask = memory_zero((size_t)sweep->axis_count, sizeof(*entry.mask));
     sweep->skip = memory_zero((size_t)sweep->cells / 64 + 1, sizeof(*sweep->skip));
     for (int64_t i = 0; i < node->count && status == 0; i++) {
-        entry.node = &node->child[i];
-        status = read_entry(&entry);
+        const struct node *map = &node->child[i];
+        entry.node = map;
+        if (map->kind != NODE_MAP || map->count == 0)
+            status = node_fault(reader, map, "skip: an entry takes {key: value, ...}");
+        for (int64_t k = 0; status == 0 && k < map->count; k++) {
+            const struct param *param = param_find(map->key[k].text);
+            int64_t axis = param ? 0 : find_label_axis(reader, &map->key[k]);
+            status = param       ? match_param(&entry, param, &map->child[k])
+                     : axis >= 0 ? match_labels(&entry, axis, &map->child[k])
+                                 : -1;
+        }
+        if (status == 0)
+            status = mark_entry(&entry);
+        for (int64_t axis = 0; axis < sweep->axis_count; axis++) {
+            free(entry.mask[axis]);
+            entry.mask[axis] = NULL;
+        }
     }
     free(entry.mask);
     if (status == 0 && sweep->skipped == sweep->cells)

@@ -538,21 +538,6 @@ static int fill_rule(const struct filling *filling, const struct node *map, int 
     return more ? append_items(filling, part[PLUS]->child, more) : 0;
 }
 
-/* One value, or a list that is spelled out. */
-static int fill_written(const struct filling *filling, const struct node *node)
-{
-    const struct node *items = node->kind == NODE_LIST ? node->child : node;
-    int64_t count = node->kind == NODE_LIST ? node->count : 1;
-
-    if (count == 0)
-        return node_fault(filling->reader, node, "%s: an empty list", filling->param->name);
-    if (count > filling->most)
-        return too_many(filling, node, (double)count);
-    filling->list->written = memory_zero((size_t)count, sizeof(*filling->list->written));
-    filling->list->value = memory_zero((size_t)count, sizeof(*filling->list->value));
-    return append_items(filling, items, count);
-}
-
 static int compare_values(const void *context, int64_t a, int64_t b)
 {
     const struct filling *filling = context;
@@ -600,11 +585,23 @@ int list_read(struct reader *reader, const struct param *param, const struct nod
     struct list *list)
 {
     const struct filling filling = {reader, param, most, list};
-    int direction = 0;
+    const struct node *items =
+        node->kind == NODE_LIST ? node->child : node; /* a single value is a list of one */
+    int64_t count = node->kind == NODE_LIST ? node->count : 1;
+    int direction = 0, status;
 
     *list = (struct list){0};
-    int status =
-        node->kind == NODE_MAP ? fill_rule(&filling, node, &direction) : fill_written(&filling, node);
+    if (node->kind == NODE_MAP) {
+        status = fill_rule(&filling, node, &direction);
+    } else if (count == 0) {
+        status = node_fault(reader, node, "%s: an empty list", param->name);
+    } else if (count > most) {
+        status = too_many(&filling, node, (double)count);
+    } else {
+        list->written = memory_zero((size_t)count, sizeof(*list->written));
+        list->value = memory_zero((size_t)count, sizeof(*list->value));
+        status = append_items(&filling, items, count);
+    }
     if (status == 0)
         status = put_in_order(&filling, node, direction);
     if (status < 0)
