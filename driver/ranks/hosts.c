@@ -35,12 +35,12 @@ _Static_assert(HOST_SIZE == 64, "the width of %63s");
  * 5 the slots are some lines below the name. Part of a map would be wrong, so a host that is not understood
  * makes all unknown.
  */
-struct hosts hosts_parse(const char *text)
+struct hosts hosts_parse(const char *map)
 {
     struct hosts hosts = {0};
     struct host host;
 
-    for (const char *at = text; (at = strstr(at, "Data for node: ")); at++) {
+    for (const char *at = map; at && (at = strstr(at, "Data for node: ")); at++) {
         const char *slots = strstr(at, "Num slots: "), *next = strstr(at + 1, "Data for node: ");
         int length = 0;
         bool found = sscanf(at, "Data for node: %63s%n", host.name, &length) == 1 &&
@@ -53,15 +53,6 @@ struct hosts hosts_parse(const char *text)
         hosts.host = memory_grow(hosts.host, (size_t)hosts.count + 1, sizeof(host));
         hosts.host[hosts.count++] = host;
     }
-    return hosts;
-}
-
-struct hosts hosts_allocated(const struct mpirun *mpirun)
-{
-    char *text = mpirun_map(mpirun);
-    struct hosts hosts = hosts_parse(text ? text : "");
-
-    free(text);
     return hosts;
 }
 

@@ -40,7 +40,7 @@ bool peer_is_dead(const struct peer *peer, double now);
 const char *mpirun_hostfile_variable(const struct mpirun *mpirun);
 
 /* What Open MPI's mpirun prints of the ranks that it would start with no number of them given: one for each
- * slot of an allocation. Starts nothing. The caller frees it; NULL: nothing. */
+ * slot of an allocation. Starts nothing; takes a fifth of a second. The caller frees it; NULL: nothing. */
 char *mpirun_map(const struct mpirun *mpirun);
 
 /* Are the networks of Open MPI left open, in the environment and in files of parameters? Where the user has
@@ -57,12 +57,8 @@ const char *mpirun_folder(const char **variable);
 /* The host of this process alone, without a limit of ranks. */
 struct hosts hosts_here(void);
 
-/* The hosts of an allocation or a hostfile, as mpirun itself finds them: it is asked for a map without
- * starting anything, which takes a fifth of a second. */
-struct hosts hosts_allocated(const struct mpirun *mpirun);
-
-/* The same from what mpirun prints. */
-struct hosts hosts_parse(const char *text);
+/* The hosts of an allocation or a hostfile, as mpirun itself finds them: from its map. NULL: unknown. */
+struct hosts hosts_parse(const char *map);
 
 /* All slots, at most INT_MAX. */
 int hosts_slots(const struct hosts *hosts);

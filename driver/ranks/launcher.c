@@ -85,8 +85,10 @@ static int compose(struct command_line *line, const struct launch *launch, int r
     int release = launch->mpirun->release; /* 0: not Open MPI's */
 
     line->program = process_program();
-    if (!line->program)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: %s", launch->mpirun->command, strerror(errno));
+    if (!line->program) {
+        error_set(error, ERROR_ENVIRONMENT, "%s: %s", launch->mpirun->command, strerror(errno));
+        return -1;
+    }
     line->argument = memory_zero((size_t)launch->argc + OPTIONS_MOST, sizeof(*line->argument));
     add(line, launch->mpirun->command);
     if (release > 0) {
@@ -145,7 +147,7 @@ static int start_mpirun(struct launcher *l, const struct command_line *line, str
         dup2(err[1], STDERR_FILENO);
         setenv(observer->variable, text, 1);
         setenv(LEASE_VARIABLE, lease_token(l->launch->lease), 1); /* a process with it is a launcher's rank */
-        execvp(line->argument[0], (char **)line->argument);
+        execvp(l->launch->mpirun->command, (char **)line->argument);
         _exit(ERROR_ENVIRONMENT);
     }
     setpgid(l->mpirun, l->mpirun);
@@ -425,10 +427,15 @@ static int prepare_hosts(const struct launch *launch, bool allocation, char **fo
     char network[NETWORK_SIZE], spares[16];
     struct hosts hosts = {0};
 
-    if (release > 0)
-        hosts = allocation ? hosts_allocated(launch->mpirun) : hosts_here();
-    if (release > 0 && !allocation) /* a file of parameters may name other hosts */
+    if (release > 0 && allocation) {
+        char *map = mpirun_map(launch->mpirun);
+        hosts = hosts_parse(map);
+        free(map);
+    } else if (release > 0) {
+        hosts = hosts_here();
+        /* A file of parameters may name other hosts. */
         setenv(mpirun_hostfile_variable(launch->mpirun), "none", 1);
+    }
     if (workers == 0 && !getenv("SLURM_JOB_ID"))
         workers = hosts_slots(&hosts);
     if (hosts.count > 0)
@@ -461,12 +468,12 @@ int launcher_run(const struct launch *launch, struct error *error)
     bool allocation = mpirun_has_allocation(launch->mpirun), elsewhere = launch->workers == 0 || allocation;
     char *folder;
     int ranks = prepare_hosts(launch, allocation, &folder), starts = 0;
-    int status = compose(&line, launch, ranks, error);
+    int status = compose(&line, launch, ranks, error) != 0 ? -1 : LOST;
 
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what mpirun leaves can be found */
     signals_end_at_second(false);
-    if (status == 0)
-        status = signals_stop() ? STATUS_STOPPED : LOST;
+    if (status == LOST && signals_stop())
+        status = STATUS_STOPPED;
     while (status == LOST) {
         struct launcher launcher = {.launch = launch,
             .told = -1,

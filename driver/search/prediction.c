@@ -38,27 +38,19 @@ static double source_of(const struct norm_curve *run, int64_t k, double h, doubl
            exp(-(run->decay + decay) * h) * run->square[k];
 }
 
-/* The same from two runs, at a place between or beyond their squares. */
-static double source_between(const struct norm_curve *first, const struct norm_curve *second, int64_t k,
-    double h, double decay, double square)
-{
-    double one = source_of(first, k, h, decay), two = source_of(second, k, h, decay);
-    double apart = second->square[k] - first->square[k];
-    double share = fabs(apart) > SAME * first->square[k]
-                       ? (square - first->square[k]) / apart
-                       : (decay - first->decay) / (second->decay - first->decay);
-
-    return one + share * (two - one);
-}
-
 double prediction_growth(const struct norm_curve *first, const struct norm_curve *second, double decay)
 {
     double square = first->square[0];
 
     for (int64_t k = 0; k + 1 < first->count; k++) {
-        double h = first->time[k + 1] - first->time[k];
-        double source =
-            second ? source_between(first, second, k, h, decay, square) : source_of(first, k, h, decay);
+        double h = first->time[k + 1] - first->time[k], source = source_of(first, k, h, decay);
+        if (second) { /* at a place between or beyond the squares of the two */
+            double apart = second->square[k] - first->square[k];
+            double share = fabs(apart) > SAME * first->square[k]
+                               ? (square - first->square[k]) / apart
+                               : (decay - first->decay) / (second->decay - first->decay);
+            source += share * (source_of(second, k, h, decay) - source);
+        }
         square = exp(-2 * decay * h) * square + source;
     }
     return square / first->square[0];

@@ -216,14 +216,6 @@ static void end_group(struct seeds *s, struct group *group)
             s->choose(s->context, CHOICE_LEAVE, cell[i]);
 }
 
-/* Seeds that a cell will probably take: until its interval, which shrinks with their root, is narrow. */
-static double seeds_expected(const struct seeds *s, const struct known *known, int64_t used)
-{
-    double ratio = known->width / s->rule->width, most = (double)s->rule->most;
-
-    return isfinite(ratio) ? fmin(fmax((double)used * ratio * ratio, (double)used + 1), most) : most;
-}
-
 /* If all runs of a group have ended that it has asked for: the next seeds, or its end. */
 static void go_on(struct seeds *s, struct group *group)
 {
@@ -242,7 +234,11 @@ static void go_on(struct seeds *s, struct group *group)
                 ask(s, group, value, seed);
             }
             int64_t runs = s->values > 1 && !wide ? 2 : 1; /* of a seed, with that of the first value */
-            left += (double)runs * fmax(seeds_expected(s, &known, used) - (double)next, 0);
+            /* Seeds are needed until the interval, which shrinks with their root, is narrow. */
+            double ratio = known.width / s->rule->width, seeds = (double)s->rule->most;
+            if (isfinite(ratio))
+                seeds = fmin(fmax((double)used * ratio * ratio, (double)used + 1), seeds);
+            left += (double)runs * fmax(seeds - (double)next, 0);
             wide = true;
         }
         if (!wide || used == s->rule->most) {
