@@ -8,17 +8,8 @@
  * refused, because the values may exist nowhere else.
  */
 #include "driver/dataset/extend/inside.h"
-#include "driver/dataset/form/form.h"
-#include "driver/dataset/read/read.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "worker/checkpoint/checkpoint.h"
-
-#include <netcdf.h>
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Two open files. */

@@ -5,16 +5,6 @@
  * fail, and memory may be lacking; the new file is then thrown away.
  */
 #include "driver/dataset/extend/inside.h"
-#include "driver/dataset/form/form.h"
-#include "driver/dataset/read/read.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "model/core/check.h"
-#include "worker/checkpoint/checkpoint.h"
-
-#include <netcdf.h>
-
-#include <stdlib.h>
 
 /* Two open files, and which of their cells hold the same run. */
 struct copy {

@@ -1,9 +1,14 @@
 #ifndef NORMSWEEP_DRIVER_DATASET_EXTEND_INSIDE_H
 #define NORMSWEEP_DRIVER_DATASET_EXTEND_INSIDE_H
 
-#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "driver/dataset/extend/extend.h"
+#include "driver/tables/tables.h"
+#include "model/core/check.h"
+#include "worker/checkpoint/checkpoint.h"
 
 /*
  * Maps an existing file, which verify_content has accepted, and which holds this sweep or a part of it. On

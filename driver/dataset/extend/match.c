@@ -4,15 +4,9 @@
  * states. Everything else that affects the numbers of a run must be equal.
  */
 #include "driver/dataset/extend/inside.h"
-#include "driver/dataset/form/form.h"
-#include "driver/dataset/read/read.h"
-#include "driver/sweep/sweep.h"
 #include "model/core/scalar.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { DIFFERENCES_TEXT = 800, NAMED_MAX = 5 };
 

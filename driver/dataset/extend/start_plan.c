@@ -8,23 +8,12 @@
  * gets its name: a start that is killed at any moment leaves the old file or the new one.
  */
 #include "driver/dataset/extend/inside.h"
-#include "driver/dataset/form/form.h"
-#include "driver/dataset/read/read.h"
-#include "driver/output/output.h"
-#include "driver/sweep/sweep.h"
-#include "model/core/check.h"
-#include "worker/checkpoint/checkpoint.h"
 #include "worker/host/host.h"
-
-#include <netcdf.h>
 
 #include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -226,11 +215,11 @@ static int check_space(const struct start_plan *plan, struct error *error)
 {
     char *copy = strdup(plan->path);
     struct statvfs disk;
-    double need = (double)plan->layout.bytes + (isnan(plan->additions) ? 0 : plan->additions);
+    double need = layout_bytes(&plan->layout) + (isnan(plan->additions) ? 0 : plan->additions);
     bool known = copy && statvfs(dirname(copy), &disk) == 0 && disk.f_blocks > 0;
 
     free(copy);
-    if (!known || need <= (double)disk.f_bavail * (double)disk.f_frsize)
+    if (!known || !(need > (double)disk.f_bavail * (double)disk.f_frsize))
         return 0;
     return error_set(error, ERROR_ENVIRONMENT, "%s: %s: needs %.4g MB, but only %.4g MB are free", plan->name,
         strerror(ENOSPC), need / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
@@ -245,7 +234,6 @@ static int check_new_file(struct start_plan *plan, struct error *error)
     char *new;
     mode_t kind = 0;
 
-    layout_measure(&plan->layout);
     if (check_space(plan, error) != 0)
         return -1;
     if (asprintf(&new, "%s.new", plan->path) < 0)

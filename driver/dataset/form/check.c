@@ -4,16 +4,13 @@
  * here first, and every count and extent is compared with the file's length. The grammar is in "The CDF-5
  * file format" of netCDF's documentation: numbers are big-endian; a list is a tag, a count and its elements;
  * names and values are padded to 4 bytes.
+ *
+ * Names in the header of an open file are looked up here, too.
  */
 #include "driver/dataset/form/inside.h"
 #include "model/corpora/corpora.h"
 
-#include <netcdf.h>
-
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define MAGIC_CDF5 0x43444605 /* "CDF" and the version */
 #define MAGIC_HDF5 0x89484446 /* "\x89HDF", the first half of the signature of a netCDF-4 file */
@@ -214,4 +211,64 @@ int layout_check_file(const char *path, int64_t *bytes, struct extent **extent, 
     return error_set(error, ERROR_INPUT,
         "%s: is cut short at %lld bytes; copy it again, or remove it and begin anew with run", path,
         (long long)header.bytes);
+}
+
+/* ---- names ---- */
+
+/*
+ * The library normalises each name before it looks it up. If it gets no memory for that, it says that the
+ * name does not exist: a copied dataset would then lack the values of a variable. The names in an open file
+ * can be read without memory, and are compared here. `status` is that of the library, `missing` the one that
+ * says that the name does not exist.
+ */
+static int look_again(int file, const char *name, int status, int missing, int (*count_of)(int, int *),
+    int (*name_of)(int, int, char *), int *id)
+{
+    char found[NC_MAX_NAME + 1];
+    int count = 0;
+
+    if (status != missing)
+        return status;
+    count_of(file, &count);
+    for (int i = 0; i < count; i++)
+        if (name_of(file, i, found) == NC_NOERR && strcmp(found, name) == 0) {
+            *id = i;
+            return NC_NOERR;
+        }
+    return missing;
+}
+
+int lookup_variable(int file, const char *name, int *variable)
+{
+    int status = nc_inq_varid(file, name, variable);
+
+    return look_again(file, name, status, NC_ENOTVAR, nc_inq_nvars, nc_inq_varname, variable);
+}
+
+int lookup_dimension(int file, const char *name, int *dimension)
+{
+    int status = nc_inq_dimid(file, name, dimension);
+
+    return look_again(file, name, status, NC_EBADDIM, nc_inq_ndims, nc_inq_dimname, dimension);
+}
+
+bool lookup_has_variable(int file, const char *name)
+{
+    int variable;
+
+    return lookup_variable(file, name, &variable) != NC_ENOTVAR;
+}
+
+int lookup_attribute(int file, int variable, const char *name, nc_type *type, size_t *length)
+{
+    int count = 0, status = nc_inq_att(file, variable, name, type, length);
+    char found[NC_MAX_NAME + 1];
+
+    if (status != NC_ENOTATT)
+        return status;
+    nc_inq_varnatts(file, variable, &count);
+    for (int i = 0; i < count; i++)
+        if (nc_inq_attname(file, variable, i, found) == NC_NOERR && strcmp(found, name) == 0)
+            return NC_ENOMEM;
+    return status;
 }

@@ -8,22 +8,12 @@
  * after it.
  */
 #include "driver/dataset/form/inside.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "model/core/check.h"
 #include "model/core/scalar.h"
 #include "worker/checkpoint/checkpoint.h"
 
-#include <netcdf.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { WRITE_BUFFER = 1 << 20, ALIGNMENT = 8 }; /* of the first variable: see table.c */
 
@@ -181,23 +171,15 @@ void definition_variables(struct definition *definition)
 static void put_param(struct definition *definition, const struct param *param, const struct run *base)
 {
     union param_value value = param_get(param, base);
+    nc_type type = variable_param_type(param->kind);
     char text[PARAM_TEXT];
 
-    switch (param->kind) {
-    case PARAM_REAL:
-        put_real(definition, NC_GLOBAL, param->name, NC_DOUBLE, value.real);
-        break;
-    case PARAM_WORD:
-    case PARAM_WORDS:
-    case PARAM_WEIGHTS:
+    if (type == NC_CHAR)
         definition_text(definition, NC_GLOBAL, param->name, param_format(param, value, text, sizeof(text)));
-        break;
-    case PARAM_INTEGER:
-    case PARAM_BOOLEAN:
-        definition_integer(
-            definition, NC_GLOBAL, param->name, variable_param_type(param->kind), value.integer);
-        break;
-    }
+    else if (type == NC_DOUBLE)
+        put_real(definition, NC_GLOBAL, param->name, type, value.real);
+    else
+        definition_integer(definition, NC_GLOBAL, param->name, type, value.integer);
 }
 
 void definition_history(struct definition *definition, const char *before)
@@ -366,18 +348,17 @@ int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH])
     return -1;
 }
 
-void layout_measure(struct layout *layout)
+double layout_bytes(const struct layout *layout)
 {
     char path[LAYOUT_PATH];
     int memory = layout_in_memory(layout, path);
     struct stat stat;
 
-    layout->bytes = -1;
     if (memory < 0)
-        return;
-    if (fstat(memory, &stat) == 0)
-        layout->bytes = (int64_t)stat.st_size;
+        return NAN;
+    double bytes = fstat(memory, &stat) == 0 ? (double)stat.st_size : NAN;
     close(memory);
+    return bytes;
 }
 
 double dataset_size(const struct sweep *sweep, const struct corpus *corpus)
@@ -385,8 +366,7 @@ double dataset_size(const struct sweep *sweep, const struct corpus *corpus)
     struct layout layout;
 
     layout_init(&layout, sweep, corpus);
-    layout_measure(&layout);
-    double bytes = layout.bytes < 0 ? NAN : (double)layout.bytes;
+    double bytes = layout_bytes(&layout);
     layout_release(&layout);
     return bytes;
 }

@@ -49,7 +49,6 @@ struct layout {
     /* of the file that this one replaces, for its attributes: lines, and what others may have made of the
      * title; NULL: none. Owned */
     char *history, *title;
-    int64_t bytes; /* of the file; -1: unknown */
 };
 
 /* What a dataset's variables follow from. All borrowed. */
@@ -200,8 +199,8 @@ enum { LAYOUT_PATH = 64 };
  * the file can be opened meanwhile; -1: it cannot be done. */
 int layout_in_memory(const struct layout *layout, char path[LAYOUT_PATH]);
 
-/* Sets `bytes` by laying the file out in memory, without values. */
-void layout_measure(struct layout *layout);
+/* The bytes of the file, by laying it out in memory, without values; NaN: unknown. */
+double layout_bytes(const struct layout *layout);
 
 /*
  * What was measured on a trained network, and a small dataset of it: variables, dimensions and coordinates

@@ -1,11 +1,15 @@
 #ifndef NORMSWEEP_DRIVER_DATASET_FORM_INSIDE_H
 #define NORMSWEEP_DRIVER_DATASET_FORM_INSIDE_H
 
-#include <netcdf.h>
-
-#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "driver/dataset/form/form.h"
+#include "driver/tables/tables.h"
+#include "model/core/check.h"
 
 /* Bytes of a value of an external type; 0: not a type of CDF-5. */
 int64_t type_size(int64_t type);

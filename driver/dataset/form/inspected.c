@@ -8,19 +8,11 @@
  */
 #include "driver/dataset/form/inside.h"
 #include "driver/output/output.h"
-#include "driver/tables/tables.h"
 #include "worker/checkpoint/checkpoint.h"
 #include "worker/host/host.h"
 
-#include <netcdf.h>
-
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- values ---- */
 
@@ -145,28 +137,6 @@ int inspected_attributes(
     return count;
 }
 
-static void put_attributes(struct definition *definition, const struct inspected *inspected)
-{
-    struct inspected_attribute attribute[INSPECTED_ATTRIBUTES];
-    int count = inspected_attributes(inspected, attribute);
-    bool same = strcmp(inspected->family, inspected->file) == 0;
-    char title[512];
-
-    snprintf(
-        title, sizeof(title), "%s%s%s", inspected->family, same ? "" : ", ", same ? "" : inspected->file);
-    definition_text(definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, DATASET_CONVENTIONS);
-    definition_text(definition, NC_GLOBAL, ATTRIBUTE_TITLE, title);
-    definition_text(definition, NC_GLOBAL, ATTRIBUTE_SOURCE, INSPECTED_SOURCE);
-    definition_history(definition, NULL);
-    definition_text(definition, NC_GLOBAL, ATTRIBUTE_REFERENCES, DATASET_REFERENCES);
-    for (int i = 0; i < count; i++) {
-        if (attribute[i].text)
-            definition_text(definition, NC_GLOBAL, attribute[i].name, attribute[i].text);
-        else
-            definition_integer(definition, NC_GLOBAL, attribute[i].name, NC_INT64, attribute[i].number);
-    }
-}
-
 /* ---- the file ---- */
 
 /* Writes the states of each stack, as many positions and depths as it has. */
@@ -199,11 +169,26 @@ static int write_new(const struct inspected *inspected, const char *path)
 {
     struct definition definition = {
         .outline = inspected->outline, .row = inspected->variable, .count = inspected->variables};
+    struct inspected_attribute attribute[INSPECTED_ATTRIBUTES];
+    int attributes = inspected_attributes(inspected, attribute);
+    bool same = strcmp(inspected->family, inspected->file) == 0;
+    char title[512];
 
     definition_keep(&definition, nc_create(path, NC_NOCLOBBER | NC_64BIT_DATA, &definition.file));
     if (definition.status != NC_NOERR)
         return definition.status;
-    put_attributes(&definition, inspected);
+    snprintf(
+        title, sizeof(title), "%s%s%s", inspected->family, same ? "" : ", ", same ? "" : inspected->file);
+    definition_text(&definition, NC_GLOBAL, ATTRIBUTE_CONVENTIONS, DATASET_CONVENTIONS);
+    definition_text(&definition, NC_GLOBAL, ATTRIBUTE_TITLE, title);
+    definition_text(&definition, NC_GLOBAL, ATTRIBUTE_SOURCE, INSPECTED_SOURCE);
+    definition_history(&definition, NULL);
+    definition_text(&definition, NC_GLOBAL, ATTRIBUTE_REFERENCES, DATASET_REFERENCES);
+    for (int i = 0; i < attributes; i++)
+        if (attribute[i].text)
+            definition_text(&definition, NC_GLOBAL, attribute[i].name, attribute[i].text);
+        else
+            definition_integer(&definition, NC_GLOBAL, attribute[i].name, NC_INT64, attribute[i].number);
     definition_variables(&definition);
     definition_keep(&definition, nc_enddef(definition.file));
     definition_write(&definition);

@@ -5,15 +5,6 @@
  */
 #include "driver/dataset/form/inside.h"
 #include "driver/output/output.h"
-#include "driver/sweep/sweep.h"
-#include "model/core/check.h"
-
-#include <netcdf.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* In each dimension as long as that of the longest run. */
 static struct metric_form longest_form(const struct sweep *sweep)
@@ -85,7 +76,7 @@ void layout_spread(const struct outline *to, const struct outline *from, int64_t
 
 void layout_init(struct layout *layout, const struct sweep *sweep, const struct corpus *corpus)
 {
-    *layout = (struct layout){.sweep = sweep, .corpus = corpus, .sessions = SESSIONS_FIRST, .bytes = -1};
+    *layout = (struct layout){.sweep = sweep, .corpus = corpus, .sessions = SESSIONS_FIRST};
     layout->step = sweep_steps(sweep, corpus, &layout->step_count);
     layout->form = longest_form(sweep);
 }

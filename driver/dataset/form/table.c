@@ -6,11 +6,6 @@
  * multiple of 8. Other bytes, texts and coordinates come last: coordinates are written once.
  */
 #include "driver/dataset/form/inside.h"
-#include "driver/tables/tables.h"
-#include "model/core/check.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define NC_SCALAR _Generic((scalar)0, float : NC_FLOAT, double : NC_DOUBLE)
 

@@ -4,14 +4,9 @@
  * failed flush keeps the buffer, so that it can be tried again.
  */
 #include "driver/dataset/ledger/inside.h"
-#include "model/core/check.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 int write_buffer_open(struct write_buffer *buffer, const char *path)
 {

@@ -14,20 +14,9 @@
  * calls for a run of three rows. A flush passes the buffer to the system, where readers see it; a sync passes
  * it to the disk.
  */
-#include "driver/dataset/extend/extend.h"
-#include "driver/dataset/form/form.h"
 #include "driver/dataset/ledger/inside.h"
-#include "driver/output/output.h"
-#include "driver/sweep/sweep.h"
 #include "worker/checkpoint/checkpoint.h"
-#include "worker/host/host.h"
 
-#include <netcdf.h>
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /*

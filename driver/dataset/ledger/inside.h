@@ -1,10 +1,16 @@
 #ifndef NORMSWEEP_DRIVER_DATASET_LEDGER_INSIDE_H
 #define NORMSWEEP_DRIVER_DATASET_LEDGER_INSIDE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "driver/dataset/ledger/ledger.h"
+#include "driver/output/output.h"
+#include "model/core/check.h"
+#include "worker/host/host.h"
 
 /*
  * A buffer for writes to a file. A flush writes the pieces in the order of their offsets and joins neighbours

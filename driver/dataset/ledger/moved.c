@@ -4,17 +4,10 @@
  * this process still holds; a file without a name is copied first. See dataset_keep.
  */
 #include "driver/dataset/ledger/inside.h"
-#include "driver/output/output.h"
-#include "worker/host/host.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Does a path lead to the open file? 1: yes; 0: to another file, or to none; -1: unknown. */
 static int leads_to(const char *path, int descriptor)

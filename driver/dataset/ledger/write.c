@@ -4,19 +4,11 @@
  * with the process; its checkpoint has them, and the next start clears what is left of them before the run
  * sends them again.
  */
-#include "driver/dataset/form/form.h"
 #include "driver/dataset/ledger/inside.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "model/core/check.h"
 #include "model/core/printable.h"
-#include "worker/host/host.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NUMBERS_AT_ONCE = 64 };
 

@@ -4,18 +4,9 @@
  * first, whose dimensions are as long or longer; everywhere else the first must have none, so that a value in
  * a place where the run has none is a difference, too.
  */
-#include "driver/dataset/form/form.h"
 #include "driver/dataset/read/inside.h"
-#include "driver/text/text.h"
-#include "model/core/check.h"
-
-#include <netcdf.h>
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What is compared besides metrics. */
 static const enum run_variable compared[] = {RUN_VARIABLE_outcome, RUN_VARIABLE_last_step,
@@ -131,36 +122,6 @@ int view_compare(const struct view *stored, int64_t cell, const struct view *aga
 
 /* ---- what is said of it ---- */
 
-/* "layer 1", "tensor w2" */
-static void print_coordinate(
-    FILE *out, const struct view *view, enum metric_dimension dimension, int64_t index)
-{
-    const struct metric_dimension_row *row = &metric_dimension_table[dimension];
-
-    if (dimension == DIMENSION_STEP)
-        fprintf(out, "%s %" PRId64, row->name, view->step[index]);
-    else if (row->number)
-        fprintf(out, "%s %.12g", row->name, row->number(index));
-    else
-        fprintf(out, "%s %s", row->name, row->word(index) ? row->word(index) : "?");
-}
-
-static void print_metric(FILE *out, const struct difference *difference, const struct view *view)
-{
-    enum metric_dimension dimension[METRIC_RANK_MOST];
-    int rank = metric_dimensions(difference->metric, &view->form, dimension);
-    int64_t inner = values_of(view, difference->metric), rest = difference->place;
-
-    fputs(metric_table[difference->metric].name, out);
-    for (int i = 0; i < rank; i++) {
-        inner /= dimension[i] == DIMENSION_STEP ? view->step_count : view->form.along[dimension[i]];
-        fputs(i ? ", " : " at ", out);
-        print_coordinate(out, view, dimension[i], rest / inner);
-        rest %= inner;
-    }
-    fprintf(out, ": %.17g in %s, %.17g trained again", difference->stored, view->name, difference->again);
-}
-
 /* "done", "20" */
 static void print_number(FILE *out, enum run_variable which, double number)
 {
@@ -177,18 +138,36 @@ char *difference_text(
     const struct difference *difference, const struct view *view, char text[DIFFERENCE_TEXT])
 {
     FILE *out = fmemopen(text, DIFFERENCE_TEXT, "w");
+    enum metric metric = difference->metric;
 
     text[0] = '\0';
     if (!out)
         return text;
-    if (difference->metric < METRIC_COUNT) {
-        print_metric(out, difference, view);
-    } else {
+    if (metric == METRIC_COUNT) {
         fprintf(out, "%s: ", run_variable_table[difference->variable].name);
         print_number(out, difference->variable, difference->stored);
         fprintf(out, " in %s, ", view->name);
         print_number(out, difference->variable, difference->again);
         fputs(" trained again", out);
+    } else {
+        enum metric_dimension dimension[METRIC_RANK_MOST];
+        int rank = metric_dimensions(metric, &view->form, dimension);
+        int64_t inner = values_of(view, metric), rest = difference->place;
+        fputs(metric_table[metric].name, out);
+        for (int i = 0; i < rank; i++) {
+            const struct metric_dimension_row *row = &metric_dimension_table[dimension[i]];
+            inner /= dimension[i] == DIMENSION_STEP ? view->step_count : view->form.along[dimension[i]];
+            int64_t index = rest / inner;
+            fprintf(out, "%s%s ", i ? ", " : " at ", row->name);
+            if (dimension[i] == DIMENSION_STEP)
+                fprintf(out, "%" PRId64, view->step[index]);
+            else if (row->number)
+                fprintf(out, "%.12g", row->number(index));
+            else
+                fputs(row->word(index) ? row->word(index) : "?", out);
+            rest %= inner;
+        }
+        fprintf(out, ": %.17g in %s, %.17g trained again", difference->stored, view->name, difference->again);
     }
     fclose(out);
     text[DIFFERENCE_TEXT - 1] = '\0';

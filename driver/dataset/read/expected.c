@@ -4,11 +4,8 @@
  * shows both, since people repair such files by hand.
  */
 #include "driver/dataset/read/inside.h"
-#include "driver/tables/tables.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { DIMENSIONS_TEXT = 256, FAULT_TEXT = 800 };
 
@@ -64,19 +61,19 @@ static void join_dimension(char text[DIMENSIONS_TEXT], const struct file_dimensi
 }
 
 int verify_variable(const struct view *view, const struct outline *outline, const struct variable *expected,
-    struct error *error)
+    int *variable, struct error *error)
 {
     char here[NC_MAX_NAME + 1], there[NC_MAX_NAME + 1], wanted[DIMENSIONS_TEXT] = "",
                                                         found[DIMENSIONS_TEXT] = "";
-    int variable, count, dimensions[NC_MAX_VAR_DIMS];
-    int status = lookup_variable(view->file, expected->name, &variable);
+    int count, dimensions[NC_MAX_VAR_DIMS];
+    int status = lookup_variable(view->file, expected->name, variable);
     struct file_dimension shape[DIMENSIONS_MAX];
     nc_type type;
 
     if (status == NC_ENOTVAR)
         return verify_fault(error, view, "%s is missing", expected->name);
     if (status == NC_NOERR)
-        status = nc_inq_var(view->file, variable, NULL, &type, &count, dimensions, NULL);
+        status = nc_inq_var(view->file, *variable, NULL, &type, &count, dimensions, NULL);
     if (status != NC_NOERR)
         return layout_error(error, view->name, status);
     if (type != expected->type)

@@ -1,10 +1,15 @@
 #ifndef NORMSWEEP_DRIVER_DATASET_READ_INSIDE_H
 #define NORMSWEEP_DRIVER_DATASET_READ_INSIDE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "driver/dataset/read/read.h"
+#include "driver/tables/tables.h"
+#include "driver/text/text.h"
+#include "model/core/check.h"
 
 /* Improves the error after `path` was refused as a dataset: if it is named like a sweep file, names the
  * dataset beside it, or says that one is needed. */
@@ -29,9 +34,9 @@ char *view_stored_text(
 int verify_fault(struct error *error, const struct view *view, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Checks that there is a variable of this name, type and shape; a width of 0 is any. -1 with ERROR_INPUT; the
- * message names the fault. */
+/* Checks that there is a variable of this name, type and shape, and finds it; a width of 0 is any. -1 with
+ * ERROR_INPUT; the message names the fault. */
 int verify_variable(const struct view *view, const struct outline *outline, const struct variable *expected,
-    struct error *error);
+    int *variable, struct error *error);
 
 #endif

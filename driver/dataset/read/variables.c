@@ -3,20 +3,10 @@
  * values or those of one cell. Nothing is taken from the header without a bound: counts come from a file that
  * may be damaged. In a netCDF-4 copy a text may be a value of type string.
  */
-#include "driver/dataset/form/form.h"
 #include "driver/dataset/read/inside.h"
-#include "driver/tables/tables.h"
-#include "driver/text/text.h"
-#include "model/core/check.h"
 #include "model/core/printable.h"
 
-#include <netcdf.h>
-
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- attributes ---- */
 

@@ -6,17 +6,9 @@
  *
  * The expected variables come from the tables from which a new file is made.
  */
-#include "driver/dataset/form/form.h"
 #include "driver/dataset/read/inside.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "driver/text/text.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TOLERANCE 1e-12 /* relative, of computed coordinates */
 
@@ -148,13 +140,17 @@ static int verify_words(
 
 /* ---- attributes ---- */
 
-/* Every parameter that is not an axis is an attribute. */
-static int verify_params(const struct view *view, struct error *error)
+/* Every parameter that is not an axis is an attribute, and so are the texts that a start compares with its
+ * own. */
+static int verify_attributes(const struct view *view, struct error *error)
 {
+    static const char *const compared[] = {
+        ATTRIBUTE_MEASURE, ATTRIBUTE_VALIDATE, ATTRIBUTE_DATA, ATTRIBUTE_PRECISION};
+    int cause = 0;
+
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
         union param_value value;
-        int cause = 0;
         if (axis_find(view->axis_count, view->axis, param) ||
             axis_derives(view->axis_count, view->axis, &view->base, param) ||
             view_param(view, param, &value, &cause))
@@ -165,17 +161,7 @@ static int verify_params(const struct view *view, struct error *error)
         return verify_fault(error, view, "the attribute %s %s", param->name,
             there ? "has a value that the key cannot have" : "is missing");
     }
-    return 0;
-}
-
-/* Checks the texts that a start compares with its own. */
-static int verify_texts(const struct view *view, struct error *error)
-{
-    static const char *const compared[] = {
-        ATTRIBUTE_MEASURE, ATTRIBUTE_VALIDATE, ATTRIBUTE_DATA, ATTRIBUTE_PRECISION};
-
     for (size_t i = 0; i < sizeof(compared) / sizeof(*compared); i++) {
-        int cause = 0;
         char *text = view_text(view, compared[i], &cause);
         bool there = text != NULL;
         free(text);
@@ -210,12 +196,13 @@ static int verify_row(
     const struct view *view, const struct outline *outline, const struct variable *row, struct error *error)
 {
     struct variable expected = *row;
+    int variable;
 
     if (row->kind == VARIABLE_LABEL || row->kind == VARIABLE_PARAM) /* view_open has read them */
         return 0;
     if (row->kind == VARIABLE_COORDINATE)
         expected.width = 0;
-    if (verify_variable(view, outline, &expected, error) != 0)
+    if (verify_variable(view, outline, &expected, &variable, error) != 0)
         return -1;
     if (row->kind == VARIABLE_RUN && (row->type == NC_BYTE || row->type == NC_INT64))
         return verify_bounds(view, (enum run_variable)row->which, error);
@@ -274,9 +261,7 @@ int verify_content(const struct view *view, struct error *error)
         result = verify_starts(view, error);
     for (int64_t i = 0; result == 0 && i < view->axis_count; i++)
         result = verify_distinct(view, &view->axis[i], error);
-    if (result == 0)
-        result = verify_params(view, error);
-    return result == 0 ? verify_texts(view, error) : -1;
+    return result == 0 ? verify_attributes(view, error) : -1;
 }
 
 int verify_dataset(const struct view *view, struct error *error)

@@ -3,19 +3,10 @@
  * be writing meanwhile: the header never changes, so only values can be new. Axes become the same structs as
  * those of a sweep file, so that one code names cells of both.
  */
-#include "driver/dataset/form/form.h"
 #include "driver/dataset/read/inside.h"
-#include "driver/sweep/sweep.h"
-#include "driver/tables/tables.h"
-#include "model/core/check.h"
 #include "model/core/printable.h"
 
-#include <netcdf.h>
-
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { DEFLATE_MOST = 1032 }; /* the highest compression ratio of deflate */
@@ -71,11 +62,7 @@ static int column(
     const struct variable form = {.name = name, .type = type, .rank = 1, .dimension = {dimension}};
     int variable;
 
-    if (verify_variable(view, &(struct outline){0}, &form, error) != 0)
-        return -1;
-    return lookup_variable(view->file, name, &variable) == NC_NOERR
-               ? variable
-               : layout_error(error, view->name, NC_ENOTNC);
+    return verify_variable(view, &(struct outline){0}, &form, &variable, error) == 0 ? variable : -1;
 }
 
 static void free_texts(char **text, int64_t length)
@@ -187,27 +174,11 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
 }
 
 /* The grid consists of the dimensions of outcome. */
-static int find_grid(const struct view *view, int *count, int *dimensions, struct error *error)
-{
-    const char *name = run_variable_table[RUN_VARIABLE_outcome].name;
-    int outcome;
-    nc_type type;
-
-    if (lookup_variable(view->file, name, &outcome) != NC_NOERR ||
-        nc_inq_var(view->file, outcome, NULL, &type, count, dimensions, NULL) != NC_NOERR)
-        return layout_error(error, view->name, NC_ENOTNC);
-    if (type != NC_BYTE)
-        return verify_fault(error, view, "%s is not of type byte", name);
-    for (int i = 0; i < *count; i++)
-        for (int j = 0; j < i; j++)
-            if (dimensions[i] == dimensions[j])
-                return verify_fault(error, view, "%s is over one dimension twice", name);
-    return *count <= AXES_MAX ? 0 : layout_error(error, view->name, NC_ENOTNC);
-}
-
 static int read_axes(struct view *view, struct error *error)
 {
-    int count = 0, dimensions[NC_MAX_VAR_DIMS];
+    const char *name = run_variable_table[RUN_VARIABLE_outcome].name;
+    int outcome, count, dimensions[NC_MAX_VAR_DIMS];
+    nc_type type;
 
     run_init(&view->base);
     for (size_t i = 0; i < param_count; i++) {
@@ -215,8 +186,17 @@ static int read_axes(struct view *view, struct error *error)
         if (view_param(view, &param_table[i], &value, NULL))
             param_set(&param_table[i], &view->base, value);
     }
-    if (find_grid(view, &count, dimensions, error) != 0)
-        return -1;
+    if (lookup_variable(view->file, name, &outcome) != NC_NOERR ||
+        nc_inq_var(view->file, outcome, NULL, &type, &count, dimensions, NULL) != NC_NOERR)
+        return layout_error(error, view->name, NC_ENOTNC);
+    if (type != NC_BYTE)
+        return verify_fault(error, view, "%s is not of type byte", name);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < i; j++)
+            if (dimensions[i] == dimensions[j])
+                return verify_fault(error, view, "%s is over one dimension twice", name);
+    if (count > AXES_MAX)
+        return layout_error(error, view->name, NC_ENOTNC);
     view->axis = calloc((size_t)count + 1, sizeof(*view->axis));
     if (!view->axis)
         return layout_error(error, view->name, ENOMEM);
@@ -233,24 +213,20 @@ static int read_axes(struct view *view, struct error *error)
     return 0;
 }
 
-static int read_steps(struct view *view, struct error *error)
+/* Reads the steps, and how long each dimension is. */
+static int read_lengths(struct view *view, struct error *error)
 {
-    const char *name = metric_dimension_table[DIMENSION_STEP].name;
-    int variable = column(view, name, name, NC_INT64, error);
+    const char *step = metric_dimension_table[DIMENSION_STEP].name;
+    int id, variable = column(view, step, step, NC_INT64, error);
 
-    if (variable < 0 || dimension_length(view, name, &view->step_count, error) != 0)
+    if (variable < 0 || dimension_length(view, step, &view->step_count, error) != 0)
         return -1;
     view->step = malloc((size_t)view->step_count * sizeof(*view->step));
     if (!view->step)
         return layout_error(error, view->name, ENOMEM);
     int status = nc_get_var_longlong(view->file, variable, (long long *)view->step);
-    return status == NC_NOERR ? 0 : layout_error(error, view->name, status);
-}
-
-static int read_lengths(struct view *view, struct error *error)
-{
-    int id;
-
+    if (status != NC_NOERR)
+        return layout_error(error, view->name, status);
     view->form.along[DIMENSION_STEP] = view->form.along[DIMENSION_STACK] = 1;
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
         const char *name = metric_dimension_table[i].name;
@@ -319,8 +295,7 @@ int view_open(struct view *view, const char *path, struct error *error)
 
     if (result != 0)
         mistaken_dataset(path, error);
-    else if (check_header(view, error) != 0 || read_axes(view, error) != 0 || read_steps(view, error) != 0 ||
-             read_lengths(view, error) != 0)
+    else if (check_header(view, error) != 0 || read_axes(view, error) != 0 || read_lengths(view, error) != 0)
         result = -1;
     if (result != 0)
         view_close(view);
