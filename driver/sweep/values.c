@@ -403,7 +403,7 @@ static int fill_integers(const struct filling *filling, const struct node *ends,
     const struct param *param = filling->param;
     struct list *list = filling->list;
     char key[EXCERPT_SIZE];
-    int64_t first, last;
+    int64_t first = 0, last = 0;
 
     snprintf(key, sizeof(key), "%s: range without points", param->name);
     if (value_integer(reader, key, &ends->child[0], INT64_MIN, INT64_MAX, &first) < 0 ||
@@ -473,7 +473,7 @@ static int fill_points(
     const struct param *param = filling->param;
     struct list *list = filling->list;
     double end[2] = {0};
-    int64_t points;
+    int64_t points = 0;
 
     if (value_integer(reader, "points", count, 2, INT64_MAX, &points) < 0)
         return -1;
