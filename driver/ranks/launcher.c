@@ -127,7 +127,6 @@ static int start_mpirun(struct launcher *l, const struct command_line *line, str
     pid_t self = getpid();
 
     observer->value(text, sizeof(text));
-
     if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0 || (l->mpirun = fork()) < 0) {
         int cause = errno;
         for (int i = 0; i < 2; i++) {

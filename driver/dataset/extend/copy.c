@@ -80,30 +80,30 @@ int copy_runs(const struct view *view, const struct layout *layout, const int64_
 
     if (!copy.attempts)
         return -1;
-    struct variable *old = variable_table(&copy.there, &old_count);
-    struct variable *new = variable_table(&copy.here, &new_count);
-    for (int i = 0; old && i < old_count; i++)
-        most = variable_bytes(&old[i]) > most ? variable_bytes(&old[i]) : most;
-    for (int i = 0; new &&i < new_count; i++)
-        most = variable_bytes(&new[i]) > most ? variable_bytes(&new[i]) : most;
+    struct variable *before = variable_table(&copy.there, &old_count);
+    struct variable *after = variable_table(&copy.here, &new_count);
+    for (int i = 0; before && i < old_count; i++)
+        most = variable_bytes(&before[i]) > most ? variable_bytes(&before[i]) : most;
+    for (int i = 0; after && i < new_count; i++)
+        most = variable_bytes(&after[i]) > most ? variable_bytes(&after[i]) : most;
     copy.old = malloc((size_t)most);
     copy.new = malloc((size_t)most);
-    int status = old && new &&copy.old &&copy.new ? nc_open(path, NC_WRITE, &copy.file) : NC_ENOMEM;
+    int status = before && after && copy.old && copy.new ? nc_open(path, NC_WRITE, &copy.file) : NC_ENOMEM;
     bool opened = status == NC_NOERR;
     for (int i = 0; status == NC_NOERR && i < new_count; i++) {
-        int which = new[i].which;
-        if (new[i].kind > VARIABLE_SESSION)
+        int which = after[i].which;
+        if (after[i].kind > VARIABLE_SESSION)
             continue;
-        /* where the old file tells no stacks apart, a metric of the one stack is that of the whole */
-        if (new[i].kind == VARIABLE_METRIC && view->form.along[DIMENSION_STACK] == 1)
+        /* Where the old file tells no stacks apart, a metric of the one stack is that of the whole. */
+        if (after[i].kind == VARIABLE_METRIC && view->form.along[DIMENSION_STACK] == 1)
             which = (int)metric_of_all_stacks((enum metric)which);
-        const struct variable *row = variable_find(old, old_count, new[i].kind, which);
-        INVARIANT(row && row->type == new[i].type, "%s is not in the old file", new[i].name);
-        status = copy_variable(&copy, row, &new[i]);
+        const struct variable *row = variable_find(before, old_count, after[i].kind, which);
+        INVARIANT(row && row->type == after[i].type, "%s is not in the old file", after[i].name);
+        status = copy_variable(&copy, row, &after[i]);
     }
     int closed = opened ? written_close(copy.file) : NC_NOERR;
-    free(old);
-    free(new);
+    free(before);
+    free(after);
     free(copy.old);
     free(copy.new);
     free(copy.attempts);
