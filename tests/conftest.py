@@ -64,7 +64,8 @@ def tiny(**keys):
     return "".join(f"{name}: {value}\n" for name, value in lines.items() if value is not None)
 
 
-SLOW_START = re.compile(r"^.*: \S+ was started \d+ s ago, and MPI_Init has not returned yet; .*\n", re.MULTILINE)
+SLOW_START = re.compile(  # after 15 s, which the launcher waits before it says so
+    r"^.*: \S+ was started (?:1[5-9]|[2-9]\d|\d{3,}) s ago, and MPI_Init has not returned yet; .*\n", re.MULTILINE)
 
 
 def run(*arguments, status=0, timeout=600, **options):

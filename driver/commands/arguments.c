@@ -83,8 +83,9 @@ static int take_option(struct scan *scan, const char *text)
     bool word = text[1] == '-';
     size_t length = word ? strcspn(text, "=") : 2;
     const char *attached = text[length] ? text + length + word : NULL;
-    char hint[EXCERPT_SIZE], name[EXCERPT_SIZE];
+    char name[EXCERPT_SIZE];
     struct nearest nearest;
+    struct hint hint;
 
     snprintf(name, sizeof(name), "%.*s", length < 48 ? (int)length : 48, text);
     nearest_init(&nearest, name + 2);
@@ -98,10 +99,10 @@ static int take_option(struct scan *scan, const char *text)
             nearest_offer(&nearest, row->word);
     }
     if (nearest.best)
-        snprintf(hint, sizeof(hint), "; did you mean '--%s'?", nearest.best);
+        snprintf(hint.text, sizeof(hint.text), "; did you mean '--%s'?", nearest.best);
     else
-        snprintf(hint, sizeof(hint), "; see normsweep %s --help", command->name);
-    return misuse(scan, "unknown option", word ? name : text, hint);
+        snprintf(hint.text, sizeof(hint.text), "; see normsweep %s --help", command->name);
+    return misuse(scan, "unknown option", word ? name : text, hint.text);
 }
 
 int arguments_parse(

@@ -38,7 +38,7 @@ static void print_dataset(const struct sweep *sweep, const struct start_plan *pl
         fputs("would be written anew with all that it holds, because ", stdout);
         for (int i = 0; i < REWRITE_COUNT; i++) {
             if (!plan->rewrite[i] || (i == REWRITE_TEXT && reasons > 1))
-                continue; /* whatever else changes follows from that text */
+                continue; /* all other reasons follow from the text of the sweep file */
             fputs(comma, stdout);
             if (i == REWRITE_CELLS && added > 0)
                 printf("%" PRId64 " of %" PRId64 " cells are new", added, plan->cells);

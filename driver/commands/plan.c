@@ -282,6 +282,24 @@ static bool *find_ended(
     return ended;
 }
 
+static void print_plan(const struct sweep *sweep, const struct corpus *corpus,
+    const struct estimate *estimate, const struct needs *needs, const struct grown_steps *grown)
+{
+    print_grid(sweep, estimate);
+    if (grown->old_steps) {
+        char *old = set_aside_name(sweep->output, grown->old_steps);
+        lines_print(stdout, 0,
+            "%-12sfrom %lld steps: %lld of %lld runs carry on; the dataset of the shorter sweep becomes %s",
+            "grows", (long long)grown->old_steps, (long long)grown->kept, (long long)grown->runs,
+            old ? old : "");
+        free(old);
+    }
+    if (estimate->runs != estimate->ended) {
+        print_sizes(sweep, corpus, estimate, needs);
+        print_times(estimate, needs->step_milliseconds);
+    }
+}
+
 /* Values are of the whole sweep: a script subtracts what has ended. -j 0 also trains in one process. */
 int command_plan(const struct arguments *arguments, struct error *error)
 {
@@ -319,20 +337,7 @@ int command_plan(const struct arguments *arguments, struct error *error)
         if (values)
             print_values(sweep, &estimate, &needs);
         else
-            print_grid(sweep, &estimate);
-        if (!values && grown.old_steps) {
-            char *old = set_aside_name(sweep->output, grown.old_steps);
-            lines_print(stdout, 0,
-                "%-12sfrom %lld steps: %lld of %lld runs carry on; the dataset of the shorter sweep becomes "
-                "%s",
-                "grows", (long long)grown.old_steps, (long long)grown.kept, (long long)grown.runs,
-                old ? old : "");
-            free(old);
-        }
-        if (!values && estimate.runs != estimate.ended) {
-            print_sizes(sweep, &start.corpus, &estimate, &needs);
-            print_times(&estimate, needs.step_milliseconds);
-        }
+            print_plan(sweep, &start.corpus, &estimate, &needs, &grown);
         estimate_release(&estimate);
     }
     start_release(&start);

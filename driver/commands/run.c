@@ -101,7 +101,9 @@ static int coordinate(struct start *start, struct wire *wire, bool *together, st
         struct process owner = lease_owner(start->lease);
         journal_keep_process(start->journal, &owner);
     }
-    if (status == 0 && start_load_corpus(start, error) == 0)
+    if (status == 0)
+        status = start_load_corpus(start, error);
+    if (status == 0)
         pending = token ? 1 : start_open_output(start, error);
     status = pending < 0 ? -1 : 0;
     if (told) /* else the user says how many ranks of each host are spares */

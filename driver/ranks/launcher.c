@@ -408,8 +408,9 @@ static char *own_folder(const struct mpirun *mpirun, const struct hosts *hosts)
 }
 
 /*
- * Finds the hosts, and sets mpirun's variables for them. Returns the number of ranks to start; 0: as many as
- * the allocation has slots.
+ * Finds the hosts, and sets mpirun's variables for them, in this process, which it inherits them from: a
+ * second call would take them for the user's. Returns the number of ranks to start; 0: as many as the
+ * allocation has slots.
  *
  * Ranks of one host need no network: each would listen on all interfaces, where ranks of other jobs reach it
  * by mistake. On several hosts they connect on the network that the hosts share. What the user has set stays,

@@ -109,9 +109,10 @@ void peers_hello(struct peers *peers, struct peer *peer, const struct hello *hel
     /* From a place among all ranks of a machine to one among its workers. On the coordinator's machine the
      * first rank is the coordinator. */
     int first = strcmp(peer->host, peers->host) == 0;
-    int64_t others = hello->seat.count - first - 1, spares = 0;
+    int64_t spares = 0;
     peer->seat = (struct seat){-1, -1};
     if (hello->seat.number >= first && hello->seat.number < hello->seat.count) {
+        int64_t others = hello->seat.count - first - 1;
         spares = others < peers->spares_each ? others : peers->spares_each;
         peer->seat = (struct seat){hello->seat.number - first, others + 1 - spares};
     }

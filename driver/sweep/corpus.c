@@ -156,14 +156,18 @@ static int64_t sort_distinct(int64_t *steps, int64_t count)
 
 int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int64_t *count)
 {
-    int64_t *last = memory_new((size_t)sweep->cells, sizeof(*last)), ends = 0;
+    int64_t room = 64, ends = 0, *last = memory_new((size_t)room, sizeof(*last));
     struct walk walk;
 
     walk_init(&walk, sweep);
     while (walk_next(&walk)) {
         int64_t step = run_last_step(&walk.run, corpus);
-        if (ends == 0 || last[ends - 1] != step) /* most cells have that of the one before */
-            last[ends++] = step;
+        if (ends > 0 && last[ends - 1] == step) /* as most cells have that of the one before */
+            continue;
+        /* Of millions of cells, few have steps of their own. */
+        if (ends == room && (ends = sort_distinct(last, ends)) > room / 2)
+            last = memory_grow(last, (size_t)(room *= 2), sizeof(*last));
+        last[ends++] = step;
     }
     ends = sort_distinct(last, ends);
     INVARIANT(ends > 0, "a sweep of %" PRId64 " cells has steps", sweep->cells);

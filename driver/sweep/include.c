@@ -189,11 +189,12 @@ static int include_one(
         status = file_parse(reader, kept->text, kept->size, kept->path, &file);
     }
     free(path);
-    int64_t output = node_find(&file, key_table[KEY_OUTPUT].name);
-    if (output < file.count)
-        node_remove(&file, output);
-    if (status == 0)
+    if (status == 0) {
+        int64_t output = node_find(&file, key_table[KEY_OUTPUT].name);
+        if (output < file.count)
+            node_remove(&file, output);
         status = expand(reader, &file, &own);
+    }
     if (status == 0)
         status = lay_over(reader, map, &file, false);
     node_release(&file);

@@ -165,16 +165,22 @@ struct nearest {
 void nearest_init(struct nearest *nearest, const char *word);
 void nearest_offer(struct nearest *nearest, const char *offer);
 
-/* "; did you mean 'learning_rate'?", or "" without a close word. */
 struct hint {
     char text[96];
-} nearest_hint(const struct nearest *nearest);
+};
 
-/* A text, cut after about 40 bytes, for use in a message: text_excerpt(name).text. */
+/* "; did you mean 'learning_rate'?", or "" without a close word. */
+struct hint nearest_hint(const struct nearest *nearest);
+
 enum { EXCERPT_SIZE = 64 };
+
 struct excerpt {
     char text[EXCERPT_SIZE];
-} text_excerpt(const char *text);
+};
+
+/* A text, cut after about 40 bytes, for use in a message: text_excerpt(name).text, which lives as long as the
+ * expression that it is in. Keep the struct, not a pointer into it. */
+struct excerpt text_excerpt(const char *text);
 
 /*
  * Quotes a path for a shell, so that it can be shown and pasted: unchanged if it is safe; in single quotes;

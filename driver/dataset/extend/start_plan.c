@@ -35,14 +35,21 @@ const char *const rewrite_words[REWRITE_COUNT] = {
 static int find_session(struct start_plan *plan, struct error *error)
 {
     const struct view *view = &plan->view;
-    const struct session_variable_row *row = session_variable_table;
-    double age = 0, *end = view_stored(view, row[SESSION_VARIABLE_end].name, view->sessions, error);
+    const struct session_variable_row *table = session_variable_table;
+    struct view_variable ends;
+    double age = 0, *end = calloc((size_t)view->sessions + 1, sizeof(*end));
 
     if (!end)
+        return layout_error(error, plan->name, ENOMEM);
+    if (view_find(view, table[SESSION_VARIABLE_end].name, &ends) && ends.size == view->sessions &&
+        view_read(view, &ends, end, error) != 0) {
+        free(end);
         return -1;
-    int variable, status = lookup_variable(view->file, row[SESSION_VARIABLE_start].name, &variable);
+    }
+    int variable, status = lookup_variable(view->file, table[SESSION_VARIABLE_start].name, &variable);
     for (plan->session = 0; status == NC_NOERR && plan->session < view->sessions; plan->session++) {
-        size_t from[] = {(size_t)plan->session, 0}, count[] = {1, (size_t)row[SESSION_VARIABLE_start].width};
+        size_t from[] = {(size_t)plan->session, 0},
+               count[] = {1, (size_t)table[SESSION_VARIABLE_start].width};
         char start[STRING_LONGEST + 1] = "";
         struct tm date = {0};
         status = nc_get_vara_text(view->file, variable, from, count, start);
@@ -215,7 +222,7 @@ static int check_space(const struct start_plan *plan, struct error *error)
 {
     char *copy = strdup(plan->path);
     struct statvfs disk;
-    double need = layout_bytes(&plan->layout) + (isnan(plan->additions) ? 0 : plan->additions);
+    double need = fmax(layout_bytes(&plan->layout), 0) + fmax(plan->additions, 0); /* NaN: not known */
     bool known = copy && statvfs(dirname(copy), &disk) == 0 && disk.f_blocks > 0;
 
     free(copy);

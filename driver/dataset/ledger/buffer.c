@@ -101,7 +101,7 @@ static int move_all(bool writes, int descriptor, unsigned char *bytes, size_t si
         if (moved < 0 && errno != EINTR)
             return errno;
         if (moved == 0)
-            return EIO; /* cut short by another process */
+            return EIO; /* of a read: another process has cut the file short */
         if (moved > 0) {
             bytes += moved;
             offset += moved;

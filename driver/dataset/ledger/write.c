@@ -84,7 +84,10 @@ void write_integer(struct dataset *dataset, enum run_variable which, int64_t cel
 
 void write_real(struct dataset *dataset, enum variable_kind kind, int which, int64_t index, double value)
 {
-    write_numbers(dataset, offset_of(dataset, variable_of(dataset, kind, which), index), &value, 1);
+    const struct variable *row = variable_of(dataset, kind, which);
+
+    INVARIANT(row && row->type == NC_DOUBLE, "a real number for variable %d of kind %d", which, (int)kind);
+    write_numbers(dataset, offset_of(dataset, row, index), &value, 1);
 }
 
 void write_text(struct dataset *dataset, enum variable_kind kind, int which, int64_t index, const char *text)
@@ -92,6 +95,7 @@ void write_text(struct dataset *dataset, enum variable_kind kind, int which, int
     const struct variable *row = variable_of(dataset, kind, which);
     char field[STRING_LONGEST];
 
+    INVARIANT(row && row->type == NC_CHAR, "a text for variable %d of kind %d", which, (int)kind);
     fill_field(field, (size_t)row->width, text);
     write_bytes(dataset, offset_of(dataset, row, index), field, (size_t)row->width);
 }

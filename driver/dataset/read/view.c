@@ -173,7 +173,7 @@ static int read_axis(const struct view *view, struct axis *axis, int dimension, 
     return 0;
 }
 
-/* The grid consists of the dimensions of outcome. */
+/* Reads the parameters that all runs share, and the axes of the grid: the dimensions of outcome. */
 static int read_axes(struct view *view, struct error *error)
 {
     const char *name = run_variable_table[RUN_VARIABLE_outcome].name;
