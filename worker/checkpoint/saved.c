@@ -26,8 +26,7 @@ static int refuse_other(const struct saved *saved, struct error *error)
 {
     return refuse(saved,
         "not a weights file, which save_weights: true keeps as OUT.nc.d/<digest>.weights.nc, or "
-        "analysis/weights "
-        "import writes",
+        "analysis/weights import writes",
         error);
 }
 

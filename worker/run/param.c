@@ -126,8 +126,7 @@ const struct param param_table[] = {
                 "sub-layer's output (out: what Merrill et al. 2021 call pre-norm)"),
     WORD(norm, norm_words, LAYERNORM, .axis = true, .cost = true, .long_name = "norm",
         .help = "layernorm; rmsnorm: divided by the root mean square, without a mean and a bias; or none, "
-                "whatever "
-                "the placement"),
+                "whatever the placement"),
     BOOLEAN(qk_norm, false, .axis = true, .cost = true, .long_name = "norm of queries and keys",
         .help = "each head's queries and keys pass a norm of their own, of the kind of norm, before scores"),
     WORD(positions, positions_words, POSITIONS_LEARNED, .axis = true, .cost = true, .long_name = "positions",
@@ -163,10 +162,9 @@ const struct param param_table[] = {
     BOOLEAN(zero_query_key, false, .axis = true, .long_name = "query and key start at 0",
         .help = "queries and keys start at 0, the setting of Xiong et al. 2020"),
     WORD(precision, precision_words, PRECISION_FLOAT, .axis = true, .cost = true, .long_name = "precision",
-        .help =
-            "float, or bfloat16: both factors of every matrix product of the network, attention's too, are "
-            "rounded to bfloat16, to nearest even, and summed in float; weights, gradients, norms, softmax, "
-            "losses and the optimiser stay float"),
+        .help = "float, or bfloat16: both factors of every matrix product of the network, attention's too, "
+                "are rounded to bfloat16, to nearest even, and summed in float; weights, gradients, norms, "
+                "softmax, losses and the optimiser stay float"),
     NUMBER(init_scale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
         .unit = "1", .long_name = "scale of the initial matrices",
         .help = "factor on every initial matrix of the layers, whatever init is; not on biases, norms, "
@@ -202,25 +200,21 @@ const struct param param_table[] = {
                 "measures them and ends"},
 
     WORD(corpus, corpus_words, CORPUS_TEXT, .long_name = "corpus",
-        .help =
-            "words of a text file, bytes of any file, tokens of a file of llm.c or nanoGPT, pairs of lines "
-            "of two texts, or a built-in source: markov (Zipf bigrams of known entropy), dyck (nested "
-            "brackets), counter (a^n b^n c^n), modular (sums a + b modulo p)"),
+        .help = "words of a text file, bytes of any file, tokens of a file of llm.c or nanoGPT, pairs of "
+                "lines of two texts, or a built-in source: markov (Zipf bigrams of known entropy), dyck "
+                "(nested brackets), counter (a^n b^n c^n), modular (sums a + b modulo p)"),
     WORD(objective, objective_words, OBJECTIVE_NEXT, .axis = true, .cost = true, .long_name = "objective",
-        .help =
-            "what is predicted. next: the next word; of pairs, of the target, given the source; spans: an "
-            "encoder_decoder restores 15 % of the tokens, in spans of 3 on average, as T5; masked: an "
-            "encoder restores 15 % of the tokens, as BERT"),
+        .help = "what is predicted. next: the next word; of pairs, of the target, given the source; spans: "
+                "an encoder_decoder restores 15 % of the tokens, in spans of 3 on average, as T5; masked: an "
+                "encoder restores 15 % of the tokens, as BERT"),
     WORD(sequences, sequences_words, SEQUENCES_STREAM, .axis = true, .cost = true, .long_name = "sequences",
-        .help =
-            "stream: consecutive windows of the whole text, of context tokens each; lines: each line is one "
-            "sequence, cut to context tokens; the pairs and sums of those corpora are sequences by "
-            "themselves"),
+        .help = "stream: consecutive windows of the whole text, of context tokens each; lines: each line is "
+                "one sequence, cut to context tokens; the pairs and sums of those corpora are sequences by "
+                "themselves"),
     NUMBER(min_count, .min = 1, .max = INT32_MAX, .initial.integer = 1, .unit = "1",
         .long_name = "least count of a word",
-        .help =
-            "a word that the training text has fewer times than this is <unk> in all texts; pairs count both "
-            "sides together; from 2 on, <unk> is always a word"),
+        .help = "a word that the training text has fewer times than this is <unk> in all texts; pairs count "
+                "both sides together; from 2 on, <unk> is always a word"),
     NUMBER(vocabulary, .min = 2, .max = INT32_MAX, .initial.integer = 129, .unit = "1",
         .long_name = "vocabulary",
         .help =
@@ -242,9 +236,8 @@ const struct param param_table[] = {
         .long_name = "epochs", .help = "passes over the training text; give exactly one of epochs and steps"),
     NUMBER(steps, .axis = true, .min = 0, .max = 1e12, .initial.integer = 0, .unit = "1",
         .long_name = "steps",
-        .help =
-            "optimiser steps; give exactly one of epochs and steps; with 0, initial_weights are measured and "
-            "not trained"),
+        .help = "optimiser steps; give exactly one of epochs and steps; with 0, initial_weights are measured "
+                "and not trained"),
     WORD(optimiser, optimiser_words, OPTIMISER_ADAMW, .axis = true, .cost = true, .long_name = "optimiser",
         .help = "adamw, normalized_sgd, adafactor, lion and muon decay the weights directly; adam and sgd "
                 "add the decay to the gradient; muon moves the matrices of the layers by orthogonal updates, "
@@ -254,8 +247,7 @@ const struct param param_table[] = {
     NUMBER(weight_decay, .axis = true, .min = 0, .max = INFINITY, .initial.real = 1e-2, .unit = "1",
         .long_name = "weight decay",
         .help = "weight decay, lambda in formulas; weight_decay: {timescale: ...} sets it by the share of "
-                "the run "
-                "that it takes, as timescale says"),
+                "the run that it takes, as timescale says"),
     NUMBER(timescale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 0,
         .unit = "1", .long_name = "timescale of decay",
         .help = "share of the run in which decay at the peak rate shrinks a weight by a factor of e: sets "
@@ -263,29 +255,26 @@ const struct param param_table[] = {
                 "decay_rule independent; also written weight_decay: {timescale: ...}; 0, the default: "
                 "weight_decay is given"),
     WORD(decay, decay_words, DECAY_FUSED, .axis = true, .cost = true, .long_name = "decay arithmetic",
-        .help =
-            "for adamw: fused rounds step and decay together, once; factor first multiplies by 1 - "
-            "learning rate * weight_decay in the precision of the weights, as published code does: the decay "
-            "is off by up to a factor of 2 where that product is below 2e-7, and 0 below 3e-8"),
+        .help = "for adamw: fused rounds step and decay together, once; factor first multiplies by 1 - "
+                "learning rate * weight_decay in the precision of the weights, as published code does: the "
+                "decay is off by up to a factor of 2 where that product is below 2e-7, and 0 below 3e-8"),
     WORDS(decay_on, decay_on_words, DECAY_ON_ALL, .axis = true, .long_name = "what decays",
         .help = "all: every parameter; matrices: matrices and embeddings, not biases and norms; hidden: the "
                 "tensors of the layers; or kinds: the matrices of attention and of feedforward, the gains of "
                 "norms, biases, those of norms too, embeddings, the output's matrix; several joined by +, as "
                 "attention+feedforward"),
     WORD(decay_rule, decay_rule_words, DECAY_SCALED, .axis = true, .long_name = "rule of decay",
-        .help =
-            "by how much of itself a weight decays at step t, with eta_t the rate of the schedule and "
-            "eta its peak. scaled: eta_t lambda; independent: eta_t / eta lambda, a share per step: give "
-            "about learning_rate times the usual weight_decay; corrected: eta_t^2 / eta lambda; cautious: "
-            "eta_t lambda, where the update shrinks the weight, too; adam, whose decay passes through its "
-            "moments, has scaled alone"),
+        .help = "by how much of itself a weight decays at step t, with eta_t the rate of the schedule and "
+                "eta its peak. scaled: eta_t lambda; independent: eta_t / eta lambda, a share per step: give "
+                "about learning_rate times the usual weight_decay; corrected: eta_t^2 / eta lambda; "
+                "cautious: eta_t lambda, where the update shrinks the weight, too; adam, whose decay passes "
+                "through its moments, has scaled alone"),
     WORD(norm_rule, norm_rule_words, NORM_FREE, .axis = true, .cost = true, .long_name = "rule on norms",
-        .help =
-            "what is done with the norm of every matrix W of the layers after each step to W'. fixed: W' is "
-            "scaled to R, norm_target times the initial norm; hyperball: W' is W - eta R u / |u|, scaled to "
-            "R, whatever the update u, and without decay; brake: of the step, the part along W counts "
-            "brake times if it leads outwards, and W' is scaled to the norm that this gives; update_norm "
-            "and update_alignment are of the step before that"),
+        .help = "what is done with the norm of every matrix W of the layers after each step to W'. fixed: W' "
+                "is scaled to R, norm_target times the initial norm; hyperball: W' is W - eta R u / |u|, "
+                "scaled to R, whatever the update u, and without decay; brake: of the step, the part along W "
+                "counts brake times if it leads outwards, and W' is scaled to the norm that this gives; "
+                "update_norm and update_alignment are of the step before that"),
     NUMBER(norm_target, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
         .unit = "1", .long_name = "held norm",
         .help = "norm of the matrices that norm_rule fixed and hyperball hold, from the start on, over their "
@@ -293,13 +282,11 @@ const struct param param_table[] = {
     NUMBER(brake, .axis = true, .min = 0, .max = 1, .initial.real = 0.5, .unit = "1", .long_name = "brake",
         .help = "of norm_rule brake: 0: no matrix grows; 1: as without, to second order of the step"),
     WORD(weights, weights_words, WEIGHTS_FLOAT, .axis = true, .long_name = "kept weights",
-        .help =
-            "what weights are rounded to after each step, and at the start: bfloat16 to the nearest, so that "
-            "a smaller step than half the distance to the next one is lost; bfloat16_stochastic up or down "
-            "by chance, so that the mean of many steps is right; all tensors are, while moments and "
-            "gradients "
-            "stay as they are; update_norm and update_alignment are of the step before it is rounded, "
-            "step_size and alignment of what is left of it"),
+        .help = "what weights are rounded to after each step, and at the start: bfloat16 to the nearest, so "
+                "that a smaller step than half the distance to the next one is lost; bfloat16_stochastic up "
+                "or down by chance, so that the mean of many steps is right; all tensors are, while moments "
+                "and gradients stay as they are; update_norm and update_alignment are of the step before it "
+                "is rounded, step_size and alignment of what is left of it"),
     NUMBER(beta1, .axis = true, .min = 0, .max = 1, .max_open = true, .initial.real = 0.9, .unit = "1",
         .long_name = "beta1",
         .help = "decay rate of the first moment of adamw, adam and lion, and of muon for what it does not "
@@ -336,18 +323,15 @@ const struct param param_table[] = {
         .cost = true, .long_name = "gradient clipping",
         .help = "largest norm of the whole gradient; a larger gradient is scaled down to it; 0: no clipping"),
     WORD(stop_when, stop_when_words, STOP_NEVER, .axis = true, .long_name = "early end",
-        .help =
-            "never: each run takes all its steps; phase: a run ends at the first measured step at which its "
-            "phase, growing or shrinking, is forecast from what its updates did so far and from the decay to "
-            "come; not while its steps are below a tenth of full ones, as on a plateau; this was right in "
-            "all of 6,000 runs that were tried (docs/searching.md), but is not proven; final values are "
-            "those "
-            "of that step"),
+        .help = "never: each run takes all its steps; phase: a run ends at the first measured step at which "
+                "its phase, growing or shrinking, is forecast from what its updates did so far and from the "
+                "decay to come; not while its steps are below a tenth of full ones, as on a plateau; this "
+                "was right in all of 6,000 runs that were tried (docs/searching.md), but is not proven; "
+                "final values are those of that step"),
     NUMBER(output_scale, .axis = true, .min = 0, .min_open = true, .max = INFINITY, .initial.real = 1,
         .unit = "1", .long_name = "output scale",
-        .help =
-            "factor on the input of the output's matrix, so on all logits but for the output's bias; with "
-            "mup one more factor"),
+        .help = "factor on the input of the output's matrix, so on all logits but for the output's bias; "
+                "with mup one more factor"),
     NUMBER(z_loss, .axis = true, .min = 0, .max = INFINITY, .initial.real = 0, .unit = "1",
         .long_name = "z-loss",
         .help = "what is trained is the loss plus z_loss times the mean of the square of "
@@ -360,12 +344,11 @@ const struct param param_table[] = {
         .help =
             "threads that train a run together, in one rank; the number affects the last digits of results"),
     WORD(save_weights, save_weights_words, SAVE_NOTHING, .long_name = "save weights",
-        .help =
-            "true: keeps the final weights of every run beside the dataset; inspect reads them, and export, "
-            "which needs output_bias: false. state: also keeps what runs need to carry on if steps grows, "
-            "from the last step whose rate does not depend on steps. That is the last of all with schedule "
-            "constant and inverse_sqrt, the last before the decay with wsd, and schedule_start with linear "
-            "and cosine"),
+        .help = "true: keeps the final weights of every run beside the dataset; inspect reads them, and "
+                "export, which needs output_bias: false. state: also keeps what runs need to carry on if "
+                "steps grows, from the last step whose rate does not depend on steps. That is the last of "
+                "all with schedule constant and inverse_sqrt, the last before the decay with wsd, and "
+                "schedule_start with linear and cosine"),
 };
 
 const size_t param_count = sizeof(param_table) / sizeof(*param_table);

@@ -625,8 +625,7 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "product: with adamw, lion and normalized_sgd sqrt((2 d - d^2) / (1 + 2 (1 - d) S)), S as in "       \
         "update_alignment_null; with sgd sqrt(2 d / (1 + momentum)); NaN with others, for tensors without "  \
         "decay, with decay_rule cautious, for matrices under a norm_rule, bfloat16 weights, where d is 2 "   \
-        "or "                                                                                                \
-        "more (with sgd 2 (1 + momentum))")                                                                  \
+        "or more (with sgd 2 (1 + momentum))")                                                               \
     X(tensor_rms, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor",                       \
         "root mean square of the elements of one kind of tensor of one layer")                               \
     X(rms_equilibrium, TENSOR, EQUILIBRIUM, MAGNITUDE, "1", "root mean square of a tensor in equilibrium",   \
@@ -635,21 +634,19 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "normalized_sgd; NaN with sgd, whose u is as large as the gradients are")                            \
     X(forces, FORCE, FORCES, MAGNITUDE, "1", "force on the square of the parameter norm",                    \
         "what the step from theta_t adds to |theta|^2, over |theta_t|^2, in four parts that sum to its "     \
-        "change: decay -(2 d - d^2), d = learning_rate weight_decay, with decay_rule cautious -2 theta.D "   \
-        "+ |D|^2, D the decay of the weights that decay; injection learning_rate^2 |u_t|^2, u_t as in "      \
+        "change: decay -(2 d - d^2), d = learning_rate weight_decay, with decay_rule cautious -2 theta.D + " \
+        "|D|^2, D the decay of the weights that decay; injection learning_rate^2 |u_t|^2, u_t as in "        \
         "update_norm; chance 2 (1 - d) S learning_rate^2 |u_t|^2, S and what sgd's decay takes off as in "   \
         "update_alignment_null, what momentum does if gradients are white noise; pull -2 learning_rate "     \
-        "(theta_t - D).u_t less chance. "                                                                    \
-        "Where chance is not known (muon's matrices, cautious decay with momentum) it is NaN, and pull "     \
-        "holds both. NaN with adam and decay, matrices under a norm_rule, bfloat16 weights. With this "      \
-        "group, the "                                                                                        \
-        "sums of update_norm are by tensor, which changes its last digits")                                  \
+        "(theta_t - D).u_t less chance. Where chance is not known (muon's matrices, cautious decay with "    \
+        "momentum) it is NaN, and pull holds both. NaN with adam and decay, matrices under a norm_rule, "    \
+        "bfloat16 weights. With this group, the sums of update_norm are by tensor, which changes its last "  \
+        "digits")                                                                                            \
     X(tensor_forces, TENSOR_FORCE, FORCES, MAGNITUDE, "1", "force on the square of a tensor's norm",         \
         "as forces, of one kind of tensor of one layer, over its own square; NaN where that is 0")           \
     X(force_sum, TENSOR_FORCE, FORCES, MAGNITUDE, "1", "sum of forces over steps",                           \
         "what each of forces has added to |theta|^2 of one kind of tensor of one layer, summed over all "    \
-        "steps from s to t, with s the measured step before t; the four sum to the change of "               \
-        "tensor_norm^2")                                                                                     \
+        "steps from s to t, with s the measured step before t; the four sum to the change of tensor_norm^2") \
     X(force_error, STEP, FORCES, MAGNITUDE, "1", "force error",                                              \
         "error of force_sum, summed over tensors and forces, against |theta_t|^2 - |theta_s|^2, s the "      \
         "measured step before t, relative to the larger square: a check of the arithmetic; with decay "      \
