@@ -43,9 +43,9 @@ int folder_clear(const char *output, bool with_states, struct error *error)
     }
     log_sweep(folder);
     mark_sweep(folder);
-    int status = checkpoint_clear(folder, error);
+    int status = checkpoint_clear(folder, false, error);
     if (status == 0)
-        status = with_states ? checkpoint_clear(states, error) : checkpoint_clear_parts(states, error);
+        status = checkpoint_clear(states, !with_states, error);
     if (with_states)
         rmdir(states);
     rmdir(folder); /* fails if something is left in it, which is fine */

@@ -53,19 +53,12 @@ struct checkpoint_name {
     int64_t step;
 };
 
-/* Calls `visit` for every checkpoint in a folder, which may be missing, in no order. Returns 0, or an
- * errno with ERROR_ENVIRONMENT set. */
-int checkpoint_walk(const char *folder, void (*visit)(void *context, const struct checkpoint_name *name),
-    void *context, struct error *error);
-
 /* Removes all checkpoints of a run, but not its final weights. -1: ERROR_ENVIRONMENT. */
 int checkpoint_remove(const char *folder, const struct digest *digest, struct error *error);
 
-/* Removes the checkpoints of all runs and all parts. Only for when no run is under way or to be resumed. */
-int checkpoint_clear(const char *folder, struct error *error);
-
-/* Likewise, but only the parts: the remains of unfinished saves. */
-int checkpoint_clear_parts(const char *folder, struct error *error);
+/* Removes all parts, the remains of unfinished saves, and unless `parts_alone` the checkpoints of all runs.
+ * Only for when no run is under way or to be resumed. -1: ERROR_ENVIRONMENT. */
+int checkpoint_clear(const char *folder, bool parts_alone, struct error *error);
 
 /*
  * Manages the checkpoints of the current run: when one is due, where it goes, whether saving it worked. Every
@@ -262,7 +255,7 @@ void starts_release(struct starts *starts);
 
 /* The runs that have checkpoints in a folder, and their latest session; read once, when a sweep starts. */
 struct checkpoint_set {
-    int64_t count, size;
+    int64_t count;
     struct digest *digest; /* [count] in order, distinct; owned */
     int64_t session; /* the latest session of any checkpoint; -1: no checkpoints */
 };

@@ -1,4 +1,4 @@
-/* The names of checkpoints and their folder. */
+/* The names of checkpoints, their folder, and which runs have some there. */
 #include "worker/checkpoint/inside.h"
 #include "worker/host/host.h"
 
@@ -52,78 +52,20 @@ static bool parse_file(const char *text, struct checkpoint_file *file)
     return checkpoint_parse(whole, &file->name);
 }
 
-/* Calls `visit` for every checkpoint or part until it returns an errno. Returns that errno, or the folder's.
- */
-static int walk_folder(
-    const char *folder, int (*visit)(void *context, const struct checkpoint_file *file), void *context)
-{
-    DIR *directory = opendir(folder);
-    const struct dirent *entry;
-    struct checkpoint_file file;
-    int status = 0;
-
-    if (!directory)
-        return errno == ENOENT ? 0 : errno;
-    while (errno = 0, status == 0 && (entry = readdir(directory)))
-        if (parse_file(entry->d_name, &file))
-            status = visit(context, &file);
-    status = status ? status : errno;
-    closedir(directory);
-    return status;
-}
-
-/* Sets the error, if `cause` is not 0. Returns -1 or 0. */
+/* Sets the error. Returns its cause. */
 static int folder_error(const char *folder, int cause, struct error *error)
 {
-    return cause ? error_set(error, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(cause)) : 0;
-}
-
-struct walker {
-    void (*visit)(void *context, const struct checkpoint_name *name);
-    void *context;
-};
-
-static int visit_whole(void *context, const struct checkpoint_file *file)
-{
-    const struct walker *walker = context;
-
-    if (!file->part)
-        walker->visit(walker->context, &file->name);
-    return 0;
-}
-
-int checkpoint_walk(const char *folder, void (*visit)(void *context, const struct checkpoint_name *name),
-    void *context, struct error *error)
-{
-    struct walker walker = {visit, context};
-    int cause = walk_folder(folder, visit_whole, &walker);
-
-    folder_error(folder, cause, error);
+    error_set(error, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(cause));
     return cause;
 }
 
-struct lister {
-    struct checkpoint_files *files;
-    struct digest digest;
-};
-
-static int visit_listed(void *context, const struct checkpoint_file *file)
+static int compare_digests(const void *a, const void *b)
 {
-    const struct lister *lister = context;
-    struct checkpoint_files *files = lister->files;
+    const struct digest *left = a, *right = b;
 
-    if (file->name.digest.high != lister->digest.high || file->name.digest.low != lister->digest.low)
-        return 0;
-    if (files->count == files->size) {
-        int64_t size = files->size ? 2 * files->size : 8;
-        struct checkpoint_file *more = realloc(files->file, (size_t)size * sizeof(*more));
-        if (!more)
-            return ENOMEM;
-        files->file = more;
-        files->size = size;
-    }
-    files->file[files->count++] = *file;
-    return 0;
+    if (left->high != right->high)
+        return left->high < right->high ? -1 : 1;
+    return (left->low > right->low) - (left->low < right->low);
 }
 
 int checkpoint_compare(const struct checkpoint_name *a, const struct checkpoint_name *b)
@@ -141,14 +83,39 @@ static int newest_first(const void *a, const void *b)
         &((const struct checkpoint_file *)a)->name, &((const struct checkpoint_file *)b)->name);
 }
 
+static int append_file(struct checkpoint_files *files, const struct checkpoint_file *file)
+{
+    if (files->count == files->size) {
+        int64_t size = files->size ? 2 * files->size : 8;
+        struct checkpoint_file *more = realloc(files->file, (size_t)size * sizeof(*more));
+        if (!more)
+            return ENOMEM;
+        files->file = more;
+        files->size = size;
+    }
+    files->file[files->count++] = *file;
+    return 0;
+}
+
 int checkpoint_files_list(
     struct checkpoint_files *files, const char *folder, const struct digest *digest, struct error *error)
 {
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
+    struct checkpoint_file file;
+    int status = 0;
+
     *files = (struct checkpoint_files){.folder = folder};
-    struct lister lister = {files, *digest};
-    if (folder_error(folder, walk_folder(folder, visit_listed, &lister), error) != 0) {
+    if (!directory)
+        return errno == ENOENT ? 0 : folder_error(folder, errno, error);
+    while (errno = 0, status == 0 && (entry = readdir(directory)))
+        if (parse_file(entry->d_name, &file) && (!digest || compare_digests(&file.name.digest, digest) == 0))
+            status = append_file(files, &file);
+    status = status ? status : errno;
+    closedir(directory);
+    if (status != 0) {
         checkpoint_files_release(files);
-        return -1;
+        return folder_error(folder, status, error);
     }
     if (files->count > 0)
         qsort(files->file, (size_t)files->count, sizeof(*files->file), newest_first);
@@ -193,30 +160,22 @@ int checkpoint_remove(const char *folder, const struct digest *digest, struct er
     return 0;
 }
 
-/* Removes all parts from a folder, and with `whole` all checkpoints. */
-static int clear_files(const char *folder, bool whole, struct error *error)
+int checkpoint_clear(const char *folder, bool parts_alone, struct error *error)
 {
     DIR *directory = opendir(folder);
     const struct dirent *entry;
     struct checkpoint_file file;
 
-    if (!directory)
-        return folder_error(folder, errno == ENOENT ? 0 : errno, error);
-    while ((entry = readdir(directory)))
-        if (parse_file(entry->d_name, &file) && (whole || file.part))
+    if (!directory && errno != ENOENT) {
+        folder_error(folder, errno, error);
+        return -1;
+    }
+    while (directory && (entry = readdir(directory)))
+        if (parse_file(entry->d_name, &file) && (file.part || !parts_alone))
             unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
+    if (directory)
+        closedir(directory);
     return 0;
-}
-
-int checkpoint_clear(const char *folder, struct error *error)
-{
-    return clear_files(folder, true, error);
-}
-
-int checkpoint_clear_parts(const char *folder, struct error *error)
-{
-    return clear_files(folder, false, error);
 }
 
 /* Links, so that an existing file stays; renames on file systems without links. */
@@ -239,4 +198,49 @@ int checkpoint_put_in_place(const char *folder, const char *part, const char *pa
     else if (status == 0 && rename(part, path) != 0)
         status = errno;
     return status ? status : sync_folder(folder);
+}
+
+/* ---- the runs that have checkpoints ---- */
+
+int checkpoint_set_init(struct checkpoint_set *set, const char *folder, struct error *error)
+{
+    struct checkpoint_files files;
+    int cause = checkpoint_files_list(&files, folder, NULL, error);
+
+    *set = (struct checkpoint_set){.session = -1};
+    if (cause != 0 || files.count == 0)
+        return cause;
+    set->digest = malloc((size_t)files.count * sizeof(*set->digest));
+    if (!set->digest) {
+        error_set(error, ERROR_ENVIRONMENT, "%s: no memory", folder);
+        checkpoint_files_release(&files);
+        return ENOMEM;
+    }
+    for (int64_t i = 0; i < files.count; i++) {
+        const struct checkpoint_file *file = &files.file[i];
+        if (file->part)
+            continue;
+        set->session = file->name.session > set->session ? file->name.session : set->session;
+        set->digest[set->count++] = file->name.digest;
+    }
+    checkpoint_files_release(&files);
+    qsort(set->digest, (size_t)set->count, sizeof(*set->digest), compare_digests);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < set->count; i++)
+        if (i == 0 || compare_digests(&set->digest[i], &set->digest[kept - 1]) != 0)
+            set->digest[kept++] = set->digest[i];
+    set->count = kept;
+    return 0;
+}
+
+void checkpoint_set_release(struct checkpoint_set *set)
+{
+    free(set->digest);
+    *set = (struct checkpoint_set){.session = -1};
+}
+
+bool checkpoint_set_has(const struct checkpoint_set *set, const struct digest *digest)
+{
+    return set->count > 0 &&
+           bsearch(digest, set->digest, (size_t)set->count, sizeof(*set->digest), compare_digests) != NULL;
 }

@@ -64,7 +64,8 @@ struct checkpoint_files {
 #define PART_SUFFIX ".part"
 #define WEIGHTS_SUFFIX ".weights.nc"
 
-/* -1: ERROR_ENVIRONMENT. */
+/* The files of a run, or of all runs for NULL; the folder may be missing. Returns 0; or an errno, with
+ * ERROR_ENVIRONMENT set and nothing to release. */
 int checkpoint_files_list(
     struct checkpoint_files *files, const char *folder, const struct digest *digest, struct error *error);
 void checkpoint_files_release(struct checkpoint_files *files);

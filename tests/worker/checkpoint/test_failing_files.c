@@ -306,7 +306,7 @@ static int use_folder(const char *folder, const struct digest *digest, struct er
         status = checkpoint_remove(folder, digest, error);
     }
     if (status == 0)
-        status = checkpoint_clear(folder, error);
+        status = checkpoint_clear(folder, false, error);
     return status;
 }
 
