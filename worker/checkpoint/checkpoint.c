@@ -11,56 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { KEPT = 2, REASON_MOST = 256 };
 
 /* ---- saving ---- */
-
-/*
- * Checks that the owner may write into the folder: 0 or an errno. A worker that was stopped for long may have
- * outlived its sweep, and nothing would find or remove its files.
- */
-static int check_folder(const struct checkpoint_owner *owner)
-{
-    if (owner->mark)
-        return mark_look(owner->folder, owner->mark);
-    return mkdir(owner->folder, 0777) == 0 || errno == EEXIST ? 0 : errno;
-}
-
-/* A netCDF status or an errno. */
-static int write_part(const struct checkpoint_owner *owner, const char *part, const struct snapshot *snapshot,
-    bool weights_alone)
-{
-    int status = check_folder(owner);
-
-    if (status == 0)
-        status = form_write(part, &owner->digest, snapshot, weights_alone, owner->breath);
-    if (status != NC_NOERR)
-        return status;
-    status = seal_put(part, owner->breath);
-    return status == SEAL_BROKEN ? EIO : status; /* the file is not what was just written */
-}
-
-/*
- * Checks the mark before and after, as this process may have been stopped in between. Weights that already
- * exist come from another worker, and have the same bits.
- */
-static int put_in_place(const struct checkpoint_owner *owner, const char *part, const char *path, bool once)
-{
-    int status = check_folder(owner);
-    bool there = false;
-
-    if (status == 0)
-        status = checkpoint_put_in_place(owner->folder, part, path, once ? &there : NULL);
-    if (status != 0 || there)
-        return status;
-    status = check_folder(owner);
-    if (status == ENOENT)
-        unlink(path);
-    return status;
-}
 
 static struct checkpoint_name name_of(const struct checkpoint_owner *owner, int64_t step)
 {
@@ -68,25 +23,37 @@ static struct checkpoint_name name_of(const struct checkpoint_owner *owner, int6
         .digest = owner->digest, .session = owner->session, .ticket = owner->ticket, .step = step};
 }
 
-/* Writes the file `final` of the folder, first under a name that no other process writes. */
+/*
+ * Writes the file `final` of the folder, first under a name that no other process writes. Looks for the mark
+ * before and after it is put in place, as this process may have been stopped in between. Weights that already
+ * exist come from another worker, and have the same bits.
+ */
 static int save_file(const struct checkpoint_owner *owner, const char *final, const struct snapshot *snapshot,
     bool weights_alone, struct error *error)
 {
     struct checkpoint_name name = name_of(owner, snapshot->step);
     char text[CHECKPOINT_NAME_SIZE], *path = NULL, *part = NULL;
+    bool there = false;
     int status = ENOMEM;
 
     if (asprintf(&path, "%s/%s", owner->folder, final) < 0)
         path = NULL;
     else if (asprintf(&part, "%s/%s" PART_SUFFIX, owner->folder, checkpoint_format(&name, text)) < 0)
         part = NULL;
-    if (part) {
-        status = write_part(owner, part, snapshot, weights_alone);
-        if (status == 0)
-            status = put_in_place(owner, part, path, weights_alone);
-        if (status != 0)
-            unlink(part);
-    }
+    if (part)
+        status = mark_admits(owner->folder, owner->mark);
+    if (status == 0)
+        status = form_write(part, &owner->digest, snapshot, weights_alone, owner->breath);
+    if (status == 0 && (status = seal_put(part, owner->breath)) == SEAL_BROKEN)
+        status = EIO; /* the file is not what was just written */
+    if (status == 0)
+        status = mark_admits(owner->folder, owner->mark);
+    if (status == 0)
+        status = checkpoint_put_in_place(owner->folder, part, path, weights_alone ? &there : NULL);
+    if (status == 0 && !there && (status = mark_admits(owner->folder, owner->mark)) == ENOENT)
+        unlink(path);
+    if (status != 0 && part)
+        unlink(part);
     if (status != 0)
         error_set(error, ERROR_ENVIRONMENT, "%s/%s: %s", owner->folder, final, nc_strerror(status));
     free(part);
@@ -94,17 +61,8 @@ static int save_file(const struct checkpoint_owner *owner, const char *final, co
     return status == 0 ? 0 : -1;
 }
 
-/* Is this the remains of a save that has ended? Another worker may still write those of a newer ticket, and
- * of another run. */
-static bool is_remains(const struct checkpoint_owner *owner, const struct checkpoint_name *saved,
-    const struct checkpoint_name *part)
-{
-    bool own = !owner->shared || part->session == saved->session;
-
-    return own && checkpoint_compare(saved, part) < 0;
-}
-
-/* Removes what a newer checkpoint has replaced. */
+/* Removes what a newer checkpoint has replaced, and the remains of saves that have ended: another worker may
+ * still write those of a newer ticket, and of another run. */
 static void tidy_run(const struct checkpoint_owner *owner, const struct checkpoint_name *saved)
 {
     struct checkpoint_files files;
@@ -115,7 +73,8 @@ static void tidy_run(const struct checkpoint_owner *owner, const struct checkpoi
         return;
     for (int64_t i = 0; i < files.count; i++) {
         const struct checkpoint_file *file = &files.file[i];
-        bool remove = file->part ? is_remains(owner, saved, &file->name) : kept >= KEPT;
+        bool own = !owner->shared || file->name.session == saved->session;
+        bool remove = file->part ? own && checkpoint_compare(saved, &file->name) < 0 : kept >= KEPT;
         kept += !file->part;
         if (remove)
             checkpoint_files_remove(&files, i);
@@ -180,24 +139,6 @@ static bool is_left_out(const struct checkpoint_owner *owner, const struct check
     return file->part || (owner->last && file->name.step > owner->last);
 }
 
-/* The index of the newest file that can be used; files->count if there is none. */
-static int64_t try_files(const struct checkpoint_owner *owner, const struct checkpoint_files *files,
-    struct snapshot *snapshot, struct attempt *attempt)
-{
-    int64_t i = 0;
-
-    for (; i < files->count; i++) {
-        if (is_left_out(owner, &files->file[i]))
-            continue;
-        char *path = checkpoint_files_path(files, i);
-        bool used = try_file(owner, path, snapshot, &attempt[i]);
-        free(path);
-        if (used)
-            break;
-    }
-    return i;
-}
-
 /*
  * Says why the files that are newer than file `used` are not used: a line for every damaged file, and one for
  * several sound files in a row.
@@ -230,7 +171,16 @@ int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snaps
         return -1;
     int64_t count = files.count;
     struct attempt *attempt = calloc((size_t)count + 1, sizeof(*attempt));
-    int64_t used = attempt ? try_files(owner, &files, snapshot, attempt) : count;
+    int64_t used = 0;
+    for (; attempt && used < count; used++) {
+        if (is_left_out(owner, &files.file[used]))
+            continue;
+        char *path = checkpoint_files_path(&files, used);
+        bool usable = try_file(owner, path, snapshot, &attempt[used]);
+        free(path);
+        if (usable)
+            break;
+    }
     if (attempt)
         explain_files(&files, attempt, used, say, context);
     free(attempt);
@@ -238,15 +188,6 @@ int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snaps
     if (!attempt)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", owner->folder);
     return used < count;
-}
-
-/* Could the file be used? */
-static bool look_at(const struct checkpoint_owner *owner, const char *path, int64_t *step)
-{
-    char why[REASON_MOST] = "";
-
-    return path && seal_check(path, owner->breath) == 0 &&
-           form_look(path, &owner->digest, step, why, sizeof(why)) == 0 && !why[0];
 }
 
 int checkpoint_look(const struct checkpoint_owner *owner, int64_t *step, struct error *error)
@@ -260,7 +201,9 @@ int checkpoint_look(const struct checkpoint_owner *owner, int64_t *step, struct 
         if (is_left_out(owner, &files.file[i]))
             continue;
         char *path = checkpoint_files_path(&files, i);
-        found = look_at(owner, path, step);
+        char why[REASON_MOST] = "";
+        found = path && seal_check(path, owner->breath) == 0 &&
+                form_look(path, &owner->digest, step, why, sizeof(why)) == 0 && !why[0];
         free(path);
     }
     checkpoint_files_release(&files);

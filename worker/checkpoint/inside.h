@@ -124,14 +124,15 @@ int form_read(const char *path, const struct digest *digest, struct snapshot *sn
 /* The same checks without reading the contents: sets only the step. */
 int form_look(const char *path, const struct digest *digest, int64_t *step, char *unfit, size_t size);
 
-/* Is a checkpoint due at `now` (clock_now)? */
-bool keeper_due(const struct keeper *keeper, double now);
-
-/* May the run have checkpoints that must be removed when it has ended? */
-bool keeper_has_saved(const struct keeper *keeper);
-
 /* 0 if the mark exists, ENOENT if not, or another errno. */
 int mark_look(const char *folder, const char *mark);
+
+/*
+ * May this process write into the folder? The same with a mark: a worker that was stopped for long may have
+ * outlived its sweep, and nothing would find or remove its files. Without one (NULL) it is alone, and makes
+ * the folder. 0 or an errno.
+ */
+int mark_admits(const char *folder, const char *mark);
 
 /*
  * Visits of dimensions, attributes and variables for the walk in form.c: each visit defines, writes or reads,

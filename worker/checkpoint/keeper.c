@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 void keeper_begin(struct keeper *keeper, const struct digest *digest, uint64_t ticket, bool resume)
 {
@@ -32,11 +31,6 @@ void keeper_share(struct keeper *keeper, const struct digest *trunk)
     keeper->trunk = *trunk;
 }
 
-bool keeper_due(const struct keeper *keeper, double now)
-{
-    return now - keeper->saved_at >= keeper->interval;
-}
-
 enum verdict keeper_verdict(const struct keeper *keeper, int64_t step, bool stop, double now)
 {
     if (keeper->failed.text[0])
@@ -44,12 +38,7 @@ enum verdict keeper_verdict(const struct keeper *keeper, int64_t step, bool stop
     bool worth = step > 0 && step != keeper->saved_step;
     if (stop)
         return worth ? VERDICT_SAVE_AND_STOP : VERDICT_STOP;
-    return worth && keeper_due(keeper, now) ? VERDICT_SAVE : VERDICT_CARRY_ON;
-}
-
-bool keeper_has_saved(const struct keeper *keeper)
-{
-    return keeper->resume || keeper->saved_step >= 0;
+    return worth && now - keeper->saved_at >= keeper->interval ? VERDICT_SAVE : VERDICT_CARRY_ON;
 }
 
 /* Keeps the first error. */
@@ -74,18 +63,22 @@ static struct checkpoint_owner owner_of_states(const struct keeper *keeper, int6
     return owner;
 }
 
-/* The same as checkpoint_load, from the state of a run with fewer steps. */
-static int load_state(const struct keeper *keeper, struct snapshot *snapshot, struct error *error)
+/* The same as checkpoint_load, or without a snapshot as checkpoint_look, from the state of a run with fewer
+ * steps. */
+static int find_state(const struct keeper *keeper, const struct run *run, int64_t last_step,
+    struct snapshot *snapshot, int64_t *step, struct error *error)
 {
     char *folder;
-    const struct checkpoint_owner owner =
-        owner_of_states(keeper, run_kept_step(snapshot->run, snapshot->last_step), &folder);
+    const struct checkpoint_owner owner = owner_of_states(keeper, run_kept_step(run, last_step), &folder);
+    int found = 0;
 
     if (!folder)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", keeper->folder);
-    int status = owner.last > 0 ? checkpoint_load(&owner, snapshot, keeper->say, keeper->context, error) : 0;
+    if (owner.last > 0)
+        found = snapshot ? checkpoint_load(&owner, snapshot, keeper->say, keeper->context, error)
+                         : checkpoint_look(&owner, step, error);
     free(folder);
-    return status;
+    return found;
 }
 
 bool keeper_resume(struct keeper *keeper, struct snapshot *snapshot)
@@ -96,7 +89,7 @@ bool keeper_resume(struct keeper *keeper, struct snapshot *snapshot)
     if (status > 0)
         keeper->saved_step = snapshot->step;
     else if (status == 0 && keeper->has_trunk)
-        status = load_state(keeper, snapshot, &error);
+        status = find_state(keeper, snapshot->run, snapshot->last_step, snapshot, NULL, &error);
     keep_error(keeper, status, &error);
     return status > 0;
 }
@@ -112,22 +105,12 @@ void keeper_save(struct keeper *keeper, const struct snapshot *snapshot)
     keeper->saved_at = clock_now();
 }
 
-/* With a mark the folder of checkpoints is there; without one the process that trains is alone. 0 or an
- * errno.
- */
-static int check_above(const struct keeper *keeper)
-{
-    if (keeper->mark)
-        return mark_look(keeper->folder, keeper->mark);
-    return mkdir(keeper->folder, 0777) == 0 || errno == EEXIST ? 0 : errno;
-}
-
 void keeper_keep(struct keeper *keeper, const struct snapshot *snapshot)
 {
     struct error error;
     char *folder;
     const struct checkpoint_owner owner = owner_of_states(keeper, snapshot->step, &folder);
-    int status = folder ? check_above(keeper) : ENOMEM;
+    int status = folder ? mark_admits(keeper->folder, keeper->mark) : ENOMEM;
 
     if (!keeper->has_trunk)
         status = 0;
@@ -147,19 +130,6 @@ void keeper_finish(struct keeper *keeper, const struct snapshot *snapshot)
         keep_error(keeper, checkpoint_save_weights(&keeper->owner, snapshot, &error), &error);
 }
 
-static int look_for_state(
-    const struct keeper *keeper, const struct run *run, int64_t last_step, int64_t *step, struct error *error)
-{
-    char *folder;
-    const struct checkpoint_owner owner = owner_of_states(keeper, run_kept_step(run, last_step), &folder);
-
-    if (!folder)
-        return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", keeper->folder);
-    int found = owner.last > 0 ? checkpoint_look(&owner, step, error) : 0;
-    free(folder);
-    return found;
-}
-
 int keeper_look(const struct keeper *keeper, const struct run *run, int64_t last_step, int64_t *step,
     enum resumption *resumption, struct error *error)
 {
@@ -168,7 +138,7 @@ int keeper_look(const struct keeper *keeper, const struct run *run, int64_t last
     *resumption = found > 0 ? RESUME_CHECKPOINT : RESUME_NONE;
     if (found != 0 || !keeper->has_trunk)
         return found < 0 ? -1 : 0;
-    found = look_for_state(keeper, run, last_step, step, error);
+    found = find_state(keeper, run, last_step, NULL, step, error);
     *resumption = found > 0 ? RESUME_STATE : RESUME_NONE;
     return found < 0 ? -1 : 0;
 }

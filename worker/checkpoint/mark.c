@@ -61,6 +61,13 @@ int mark_look(const char *folder, const char *mark)
     return 0;
 }
 
+int mark_admits(const char *folder, const char *mark)
+{
+    if (mark)
+        return mark_look(folder, mark);
+    return mkdir(folder, 0777) == 0 || errno == EEXIST ? 0 : errno;
+}
+
 /* Makes a client of a network file system ask the server what is in the folder, and whether there is one,
  * rather than its cache: it does so when a folder is opened. */
 static void refresh(const char *folder)

@@ -27,6 +27,8 @@ enum { MARKER_LENGTH = sizeof(marker) - 1 };
 
 _Static_assert(sizeof(SEAL_NAME) - 1 == 8 && SEAL_LENGTH == 16, "the marker has both lengths");
 
+enum seal_task { SEAL_LOOK, SEAL_CHECK, SEAL_PUT };
+
 struct sealed {
     int file;
     const struct breath *breath;
@@ -65,7 +67,8 @@ static int take_seal(struct sealed *sealed, unsigned char *bytes, size_t count)
     return 0;
 }
 
-static int scan_with(struct sealed *sealed, unsigned char *bytes)
+/* Finds the seal in the file and, unless that is all, the one that is due, with AT_ONCE bytes of memory. */
+static int scan(struct sealed *sealed, enum seal_task task, unsigned char *bytes)
 {
     struct checksum checksum;
     ssize_t count;
@@ -78,6 +81,8 @@ static int scan_with(struct sealed *sealed, unsigned char *bytes)
             return errno;
         if (checksum.bytes == 0)
             status = take_seal(sealed, bytes, (size_t)count);
+        if (task == SEAL_LOOK)
+            return status;
         checksum_add(&checksum, bytes, (size_t)count);
         if (checksum.bytes % BREATH_BYTES == 0)
             breathe(sealed->breath);
@@ -86,57 +91,36 @@ static int scan_with(struct sealed *sealed, unsigned char *bytes)
     return status;
 }
 
-static int look_with(struct sealed *sealed, unsigned char *bytes)
-{
-    ssize_t count = read_full(sealed->file, bytes, AT_ONCE);
-
-    return count < 0 ? errno : take_seal(sealed, bytes, (size_t)count);
-}
-
-/* Opens the file and hands it to `with`, with AT_ONCE bytes of memory. */
-static int scan(struct sealed *sealed, const char *path, int flags,
-    int (*with)(struct sealed *sealed, unsigned char *bytes))
+static int do_task(enum seal_task task, const char *path, const struct breath *breath)
 {
     unsigned char *bytes = malloc(AT_ONCE);
+    int flags = (task == SEAL_PUT ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK;
+    struct sealed sealed = {.file = open(path, flags), .breath = breath};
+    int status = !bytes ? ENOMEM : sealed.file < 0 ? errno : scan(&sealed, task, bytes);
 
-    sealed->file = open(path, flags | O_CLOEXEC | O_NONBLOCK);
-    int status = !bytes ? ENOMEM : sealed->file < 0 ? errno : with(sealed, bytes);
     free(bytes);
+    if (status == 0 && task == SEAL_CHECK && memcmp(sealed.found, sealed.due, SEAL_LENGTH) != 0)
+        status = SEAL_BROKEN;
+    if (status == 0 && task == SEAL_PUT) {
+        ssize_t written = pwrite(sealed.file, sealed.due, SEAL_LENGTH, sealed.place);
+        status = written == SEAL_LENGTH ? 0 : written < 0 ? errno : ENOSPC;
+    }
+    if (sealed.file >= 0 && close(sealed.file) != 0 && status == 0 && task == SEAL_PUT)
+        status = errno;
     return status;
 }
 
 int seal_put(const char *path, const struct breath *breath)
 {
-    struct sealed sealed = {.file = -1, .breath = breath};
-    int status = scan(&sealed, path, O_RDWR, scan_with);
-
-    if (status == 0) {
-        ssize_t written = pwrite(sealed.file, sealed.due, SEAL_LENGTH, sealed.place);
-        status = written == SEAL_LENGTH ? 0 : written < 0 ? errno : ENOSPC;
-    }
-    if (sealed.file >= 0 && close(sealed.file) != 0 && status == 0)
-        status = errno;
-    return status;
+    return do_task(SEAL_PUT, path, breath);
 }
 
 int seal_check(const char *path, const struct breath *breath)
 {
-    struct sealed sealed = {.file = -1, .breath = breath};
-    int status = scan(&sealed, path, O_RDONLY, scan_with);
-
-    if (sealed.file >= 0)
-        close(sealed.file);
-    if (status == 0 && memcmp(sealed.found, sealed.due, SEAL_LENGTH) != 0)
-        status = SEAL_BROKEN;
-    return status;
+    return do_task(SEAL_CHECK, path, breath);
 }
 
 int seal_look(const char *path)
 {
-    struct sealed sealed = {.file = -1};
-    int status = scan(&sealed, path, O_RDONLY, look_with);
-
-    if (sealed.file >= 0)
-        close(sealed.file);
-    return status;
+    return do_task(SEAL_LOOK, path, NULL);
 }

@@ -187,3 +187,11 @@ void visit_array(struct form *form, const struct array *array, void *values)
     define_array(form, array);
     move_part(form, array, start, count, values);
 }
+
+/* nc_close writes the last block of a file and ignores that it cannot; nc_sync before it reports that. */
+int written_close(int file)
+{
+    int synced = nc_sync(file), closed = nc_close(file);
+
+    return synced == NC_NOERR ? closed : synced;
+}

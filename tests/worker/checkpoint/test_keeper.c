@@ -13,22 +13,19 @@ TEST(keeper_says_when)
 
     keeper_begin(&keeper, &digest, 3, false);
     begin = keeper.saved_at;
-    CHECK(!keeper_has_saved(&keeper));
-    CHECK(!keeper_due(&keeper, begin + 9) && keeper_due(&keeper, begin + 11));
     CHECK(keeper_verdict(&keeper, 1, false, begin + 9) == VERDICT_CARRY_ON);
     CHECK(keeper_verdict(&keeper, 1, false, begin + 11) == VERDICT_SAVE);
     CHECK(keeper_verdict(&keeper, 1, true, begin) == VERDICT_SAVE_AND_STOP);
     CHECK(keeper_verdict(&keeper, 0, true, begin + 11) == VERDICT_STOP); /* nothing done, nothing to save */
     CHECK(keeper_verdict(&keeper, 0, false, begin + 11) == VERDICT_CARRY_ON);
     keeper.saved_step = 4;
-    CHECK(keeper_has_saved(&keeper));
     CHECK(keeper_verdict(&keeper, 4, true, begin) == VERDICT_STOP);
     CHECK(keeper_verdict(&keeper, 4, false, begin + 11) == VERDICT_CARRY_ON);
     CHECK(keeper_verdict(&keeper, 5, true, begin) == VERDICT_SAVE_AND_STOP);
     snprintf(keeper.failed.text, sizeof(keeper.failed.text), "no space");
     CHECK(keeper_verdict(&keeper, 6, false, begin) == VERDICT_STOP);
     keeper_begin(&keeper, &digest, 4, true);
-    CHECK(keeper_has_saved(&keeper) && keeper.saved_step == -1 && keeper.failed.text[0]);
+    CHECK(keeper.resume && keeper.saved_step == -1 && keeper.failed.text[0]);
 }
 
 static enum verdict keep_all(void *context, int64_t step, int64_t last_step, int64_t tokens)
