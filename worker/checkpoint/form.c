@@ -16,17 +16,6 @@ enum { NAME_MOST = 64, TENSOR_NAME = 24 };
 
 /* ---- dimensions ---- */
 
-static int64_t factor_count(const struct optimiser *optimiser)
-{
-    int64_t count = 0;
-
-    if (!optimiser_has_factors(optimiser))
-        return 0;
-    for (int64_t i = 0; i < optimiser->layout->tensor_count; i++)
-        count += optimiser_second_size(optimiser, &optimiser->layout->tensor[i]);
-    return count;
-}
-
 /* The dimension of blocks: that of the metrics' layers, unless these are counted stack by stack. */
 static enum dimension block_dimension(const struct architecture *a)
 {
@@ -42,6 +31,7 @@ static void set_lengths(struct form *form, bool weights_alone)
 {
     const struct architecture *a = &form->snapshot->model->architecture;
     const struct metric_form *rows = &form->snapshot->history->form;
+    const struct optimiser *optimiser = form->snapshot->optimiser;
 
     form->length[block_dimension(a)] = architecture_blocks(a);
     form->length[VOCABULARY] = a->vocabulary;
@@ -63,7 +53,8 @@ static void set_lengths(struct form *form, bool weights_alone)
     form->length[MEASURED_STEP] = form->snapshot->history->norm_count;
     form->length[TENSOR_LETTER] = TENSOR_NAME;
     form->length[TENSOR_KIND] = LAYER_TENSOR_COUNT;
-    form->length[FACTOR] = factor_count(form->snapshot->optimiser);
+    for (int64_t i = 0; optimiser_has_factors(optimiser) && i < optimiser->layout->tensor_count; i++)
+        form->length[FACTOR] += optimiser_second_size(optimiser, &optimiser->layout->tensor[i]);
 }
 
 /* ---- planes ---- */
@@ -88,14 +79,6 @@ static enum dimension dimension_of(const struct form *form, enum tensor_extent e
     return extent == EXTENT_KEYS && !shares_keys(&form->snapshot->model->architecture)
                ? WIDTH
                : extent_dimension[extent];
-}
-
-/* Is it the first one of its kind? */
-static bool is_first(const struct weight_layout *layout, int64_t i)
-{
-    const struct tensor *tensor = &layout->tensor[i];
-
-    return tensor->layer <= 0 || layout->tensor[i - LAYER_TENSOR_COUNT].size == 0;
 }
 
 /* Visits a tensor of a plane, in the variable of its kind. */
@@ -123,7 +106,7 @@ static void visit_tensor(struct form *form, const char *prefix, int64_t i, scala
     if (row->rows != EXTENT_ONE && dimension_of(form, row->rows) == array.dimension[array.rank])
         array.dimension[array.rank] = INPUT;
     array.rank++;
-    if (is_first(layout, i))
+    if (tensor->layer <= 0 || layout->tensor[i - LAYER_TENSOR_COUNT].size == 0) /* the first of its kind */
         define_array(form, &array);
     move_part(form, &array, start, count, values);
 }
@@ -347,24 +330,18 @@ static void define_parameters(struct form *form, const struct run *run)
     }
 }
 
-/* The token that ends lines is the last word of the corpus, but for bytes; sums are not lines that end. */
-static int64_t end_of_line(const struct snapshot *snapshot)
-{
-    const struct run *run = snapshot->run;
-
-    if (run->corpus == CORPUS_BYTES)
-        return '\n';
-    if (run->corpus == CORPUS_MODULAR)
-        return -1;
-    return snapshot->model->architecture.vocabulary -
-           objective_words_added((enum objective)run->objective, run->context) - 1;
-}
-
-/* What a reader of weights needs to know beside the architecture. */
+/* What a reader of weights needs to know beside the architecture. The token that ends lines is the last word
+ * of the corpus, but for bytes; sums are not lines that end. */
 static void define_network(struct form *form)
 {
-    int64_t end = end_of_line(form->snapshot), none = -1;
+    const struct run *run = form->snapshot->run;
+    int64_t none = -1, end = form->snapshot->model->architecture.vocabulary -
+                             objective_words_added((enum objective)run->objective, run->context) - 1;
 
+    if (run->corpus == CORPUS_BYTES)
+        end = '\n';
+    else if (run->corpus == CORPUS_MODULAR)
+        end = none;
     visit_text(form, "family", FORM_FAMILY_RUN);
     visit_text(form, "has_output", "true");
     visit_integer(form, "start_token", &end);
@@ -431,25 +408,17 @@ static bool says(const struct form *form, const char *name, const char *text, ch
     return strcmp(all, text) == 0;
 }
 
-/* The precision of the file's run. */
-static enum precision precision_of(const struct form *form)
-{
-    const struct param *param = param_find("precision");
-    char found[NAME_MOST];
-
-    return says(form, param->name, param->words[PRECISION_BFLOAT16], found) ? PRECISION_BFLOAT16
-                                                                            : PRECISION_FLOAT;
-}
-
 /* Sets `unfit` to what would give this process other numbers than the file's. */
 static void compare_origin(struct form *form, const struct digest *digest, char *unfit, size_t size)
 {
+    const struct param *param = param_find("precision");
+    char text[DIGEST_TEXT], found[NAME_MOST];
+    bool rounded = says(form, param->name, param->words[PRECISION_BFLOAT16], found);
     const struct {
         const char *name, *what, *here;
     } depends[] = {{"blas_kernel", "BLAS kernel", environment_blas_kernel()},
-        {"vector_level", "vector level", kernels_best(precision_of(form))->level},
+        {"vector_level", "vector level", kernels_best(rounded ? PRECISION_BFLOAT16 : PRECISION_FLOAT)->level},
         {"scalar", "scalar", SCALAR_NAME}};
-    char text[DIGEST_TEXT], found[NAME_MOST];
     int64_t format = 0;
 
     unfit[0] = '\0';
@@ -464,20 +433,6 @@ static void compare_origin(struct form *form, const struct digest *digest, char 
             snprintf(unfit, size, "made with %s %s, here it is %s", depends[i].what, found, depends[i].here);
 }
 
-/* Reads how long the file's history is; an error if there is no room for it. */
-static void get_counts(struct form *form)
-{
-    struct history *history = form->snapshot->history;
-    int64_t rows = find_length(form, STEP), norms = find_length(form, MEASURED_STEP);
-
-    if (rows > history->rows_most || norms > history->rows_most) {
-        form->status = NC_EDIMSIZE;
-        return;
-    }
-    history->row_count = rows;
-    history->norm_count = norms;
-}
-
 int form_read(const char *path, const struct digest *digest, struct snapshot *snapshot,
     const struct breath *breath, char *unfit, size_t size)
 {
@@ -488,7 +443,14 @@ int form_read(const char *path, const struct digest *digest, struct snapshot *sn
         return form.status;
     compare_origin(&form, digest, unfit, size);
     if (!unfit[0]) {
-        get_counts(&form);
+        struct history *history = snapshot->history;
+        int64_t rows = find_length(&form, STEP), norms = find_length(&form, MEASURED_STEP);
+        if (rows <= history->rows_most && norms <= history->rows_most) {
+            history->row_count = rows;
+            history->norm_count = norms;
+        } else {
+            form.status = NC_EDIMSIZE;
+        }
         set_lengths(&form, false);
         visit_dimensions(&form);
         visit_integer(&form, "step", &snapshot->step);

@@ -191,21 +191,6 @@ bool start_differs(const struct start_weights *start, const struct architecture 
 
 /* ---- writing ---- */
 
-static int put_field(int file, int variable, const struct described *field, const void *at)
-{
-    const char *word;
-
-    switch (field->kind) {
-    case FIELD_WHOLE:
-        return nc_put_att(file, variable, field->name, NC_INT64, 1, at);
-    case FIELD_REAL:
-        return nc_put_att(file, variable, field->name, NC_DOUBLE, 1, at);
-    default:
-        word = field->words[word_of(field, at)];
-        return nc_put_att_text(file, variable, field->name, strlen(word), word);
-    }
-}
-
 void network_visit(struct form *form, const struct architecture *architecture)
 {
     const struct architecture a = resolved(architecture);
@@ -216,31 +201,43 @@ void network_visit(struct form *form, const struct architecture *architecture)
         form->status = nc_def_var(form->file, VARIABLE, NC_INT, 0, NULL, &variable);
     else if (form->status == NC_NOERR)
         form->status = nc_inq_varid(form->file, VARIABLE, &variable);
-    for (int i = 0; i < FIELDS && form->status == NC_NOERR && form->pass == DEFINE; i++)
-        form->status = put_field(form->file, variable, &fields[i], (const char *)&a + fields[i].offset);
+    for (int i = 0; i < FIELDS && form->status == NC_NOERR && form->pass == DEFINE; i++) {
+        const struct described *field = &fields[i];
+        const void *at = (const char *)&a + field->offset;
+        if (field->words) {
+            const char *word = field->words[word_of(field, at)];
+            form->status = nc_put_att_text(form->file, variable, field->name, strlen(word), word);
+        } else {
+            nc_type type = field->kind == FIELD_WHOLE ? NC_INT64 : NC_DOUBLE;
+            form->status = nc_put_att(form->file, variable, field->name, type, 1, at);
+        }
+    }
     if (form->status == NC_NOERR && form->pass == PUT)
         form->status = nc_put_var_int(form->file, variable, &value);
 }
 
 /* ---- reading ---- */
 
-static bool get_number(int file, int variable, const struct described *field, nc_type type, void *at)
+/* False: the attribute is not there, or has a value that the field cannot have. */
+static bool get_field(int file, int variable, const struct described *field, void *at)
 {
     const int64_t *whole = at;
     const double *real = at;
-
-    if (type != (field->kind == FIELD_WHOLE ? NC_INT64 : NC_DOUBLE) ||
-        nc_get_att(file, variable, field->name, at) != NC_NOERR)
-        return false;
-    double value = field->kind == FIELD_WHOLE ? (double)*whole : *real;
-    return value >= field->least && value <= field->most;
-}
-
-static bool get_word(int file, int variable, const struct described *field, size_t length, void *at)
-{
     char text[WORD_MOST] = "";
+    nc_type type;
+    size_t length;
 
-    if (length >= sizeof(text) || nc_get_att_text(file, variable, field->name, text) != NC_NOERR)
+    if (nc_inq_att(file, variable, field->name, &type, &length) != NC_NOERR)
+        return false;
+    if (!field->words) {
+        if (length != 1 || type != (field->kind == FIELD_WHOLE ? NC_INT64 : NC_DOUBLE) ||
+            nc_get_att(file, variable, field->name, at) != NC_NOERR)
+            return false;
+        double value = field->kind == FIELD_WHOLE ? (double)*whole : *real;
+        return value >= field->least && value <= field->most;
+    }
+    if (type != NC_CHAR || length >= sizeof(text) ||
+        nc_get_att_text(file, variable, field->name, text) != NC_NOERR)
         return false;
     for (unsigned i = 0; field->words[i]; i++)
         if (strcmp(field->words[i], text) == 0) {
@@ -250,36 +247,17 @@ static bool get_word(int file, int variable, const struct described *field, size
     return false;
 }
 
-/* False: the attribute is not there, or has a value that the field cannot have. */
-static bool get_field(int file, int variable, const struct described *field, void *at)
+static int check_together(const struct architecture *a, struct error *error)
 {
-    nc_type type;
-    size_t length;
-
-    if (nc_inq_att(file, variable, field->name, &type, &length) != NC_NOERR)
-        return false;
-    if (field->words)
-        return type == NC_CHAR && get_word(file, variable, field, length, at);
-    return length == 1 && get_number(file, variable, field, type, at);
-}
-
-/* Do sizes stay far below any overflow, here and in what is computed of them? */
-static bool is_of_this_world(const struct architecture *a)
-{
-    const double most = 0x1p50;
+    const double most = 0x1p50; /* far below any overflow, here and in what is computed of the sizes */
     double width = (double)a->width, layers = (double)a->layers + (double)a->decoder_layers;
     double queries = (double)a->heads * (double)a->head_width;
     double outside = 2 * (double)a->vocabulary + (double)a->token_types + width;
 
     if (a->positions == POSITIONS_LEARNED)
         outside += 2 * (double)a->context;
-    return layers <= LAYERS_MOST &&
-           width * (layers * (10 * (queries + 2) + 3 * ((double)a->feedforward + 2)) + outside) <= most;
-}
-
-static int check_together(const struct architecture *a, struct error *error)
-{
-    if (!is_of_this_world(a))
+    if (layers > LAYERS_MOST ||
+        width * (layers * (10 * (queries + 2) + 3 * ((double)a->feedforward + 2)) + outside) > most)
         return error_set(error, ERROR_INPUT, "damaged: a network of these sizes is too large");
     if (a->heads % a->kv_heads)
         return error_set(error, ERROR_INPUT,

@@ -163,38 +163,25 @@ static bool fits(const struct saved *saved, const struct tensor *tensor, nc_type
     return true;
 }
 
-static int check_tensors(struct saved *saved, struct error *error)
-{
-    const struct weight_layout *layout = &saved->layout;
-
-    for (int64_t i = 0; i < layout->tensor_count; i++) {
-        const struct tensor *tensor = &layout->tensor[i];
-        if (tensor->size > 0 && !fits(saved, tensor, saved->is_double ? NC_DOUBLE : NC_FLOAT))
-            return error_set(error, ERROR_INPUT, "%s: damaged: the variable %s does not fit the architecture",
-                saved->path, tensor_table[tensor->kind].name);
-    }
-    return 0;
-}
-
-/* Does a network of so many weights fit into the file? */
-static bool has_room(const struct saved *saved)
-{
-    double bytes = (double)architecture_parameters(&saved->architecture) * (saved->is_double ? 8 : 4);
-
-    return bytes <= (double)saved->opened.st_size;
-}
-
+/* Lays the weights out, if a network of so many fits into the file. */
 static int lay_out(struct saved *saved, struct error *error)
 {
+    double bytes = (double)architecture_parameters(&saved->architecture) * (saved->is_double ? 8 : 4);
     struct arena counted = {0};
 
-    if (!has_room(saved))
+    if (bytes > (double)saved->opened.st_size)
         return refuse(saved, "damaged: it is smaller than the weights of its architecture", error);
     weight_layout_init(&saved->layout, &saved->architecture, false, &counted);
     if (arena_init(&saved->arena, counted.used) < 0)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", saved->path);
     weight_layout_init(&saved->layout, &saved->architecture, false, &saved->arena);
-    return check_tensors(saved, error);
+    for (int64_t i = 0; i < saved->layout.tensor_count; i++) {
+        const struct tensor *tensor = &saved->layout.tensor[i];
+        if (tensor->size > 0 && !fits(saved, tensor, saved->is_double ? NC_DOUBLE : NC_FLOAT))
+            return error_set(error, ERROR_INPUT, "%s: damaged: the variable %s does not fit the architecture",
+                saved->path, tensor_table[tensor->kind].name);
+    }
+    return 0;
 }
 
 /* ---- those of a run ---- */
@@ -257,26 +244,19 @@ char *saved_find(const char *folder, const struct run *run)
 
 /* ---- the whole ---- */
 
-/* The netCDF library opens only files whose checksum is good. */
-static int check_seal(const struct saved *saved, const struct breath *breath, struct error *error)
+int saved_open(struct saved *saved, const char *path, const struct breath *breath, struct error *error)
 {
-    int status = seal_look(saved->path);
+    int status = seal_look(path);
 
+    *saved = (struct saved){.path = path};
     if (status == SEAL_BROKEN)
         return refuse_other(saved, error);
     if (status == 0)
-        status = seal_check(saved->path, breath);
+        status = seal_check(path, breath);
     if (status == SEAL_BROKEN)
         return refuse(saved, "damaged (checksum); copy it again, or train or import it anew", error);
-    return status == 0 ? 0 : refuse_status(saved, status, error);
-}
-
-int saved_open(struct saved *saved, const char *path, const struct breath *breath, struct error *error)
-{
-    *saved = (struct saved){.path = path};
-    if (check_seal(saved, breath, error) < 0)
-        return -1;
-    int status = stat(path, &saved->opened) == 0 ? nc_open(path, NC_NOWRITE, &saved->file) : errno;
+    if (status == 0) /* the netCDF library opens only files whose checksum is good */
+        status = stat(path, &saved->opened) == 0 ? nc_open(path, NC_NOWRITE, &saved->file) : errno;
     if (status != NC_NOERR)
         return refuse_status(saved, status, error);
     if (check_form(saved, error) == 0 && read_network(saved, error) == 0 && lay_out(saved, error) == 0)
@@ -292,17 +272,6 @@ void saved_close(struct saved *saved)
     *saved = (struct saved){0};
 }
 
-/* A double beyond the range of a float becomes infinite. */
-static int get_scalars(int file, const struct slab *slab, scalar *values)
-{
-#ifdef SCALAR_DOUBLE
-    int status = nc_get_vara_double(file, slab->variable, slab->start, slab->count, values);
-#else
-    int status = nc_get_vara_float(file, slab->variable, slab->start, slab->count, values);
-#endif
-    return status == NC_ERANGE ? NC_NOERR : status;
-}
-
 static void load(void *context, const struct weight_layout *layout, int64_t layer, scalar *weights)
 {
     struct saved *saved = context;
@@ -312,7 +281,13 @@ static void load(void *context, const struct weight_layout *layout, int64_t laye
         if (tensor->size == 0 || tensor->layer != layer)
             continue;
         const struct slab slab = slab_of(saved, tensor);
-        saved->status = get_scalars(saved->file, &slab, weights + tensor->offset);
+        scalar *values = weights + tensor->offset;
+#ifdef SCALAR_DOUBLE
+        int status = nc_get_vara_double(saved->file, slab.variable, slab.start, slab.count, values);
+#else
+        int status = nc_get_vara_float(saved->file, slab.variable, slab.start, slab.count, values);
+#endif
+        saved->status = status == NC_ERANGE ? NC_NOERR : status; /* beyond a float's range: infinite */
     }
 }
 

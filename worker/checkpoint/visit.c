@@ -118,19 +118,6 @@ static void pause_moving(struct form *form)
     breathe(form->breath);
 }
 
-/* Moves a part that is small enough for one call. */
-static void move_piece(
-    struct form *form, int id, const size_t *start, const size_t *count, unsigned char *values, size_t bytes)
-{
-    if (form->status != NC_NOERR)
-        return;
-    form->status = form->pass == PUT ? nc_put_vara(form->file, id, start, count, values)
-                                     : nc_get_vara(form->file, id, start, count, values);
-    form->moved += bytes;
-    if (form->moved >= BREATH_BYTES)
-        pause_moving(form);
-}
-
 /* Moves a part piece by piece, along the first dimension along which it is longer than 1. */
 static void move_pieces(struct form *form, const struct array *array, int id, size_t size,
     const size_t *start, const size_t *count, unsigned char *values)
@@ -148,10 +135,15 @@ static void move_pieces(struct form *form, const struct array *array, int id, si
     }
     INVARIANT(row > 0, "%s is empty", array->name);
     size_t most = row < BREATH_BYTES ? BREATH_BYTES / row : 1;
-    for (size_t done = 0; done < count[along]; done += most) {
+    for (size_t done = 0; done < count[along] && form->status == NC_NOERR; done += most) {
+        unsigned char *piece = values + done * row;
         some[along] = count[along] - done < most ? count[along] - done : most;
         from[along] = start[along] + done;
-        move_piece(form, id, from, some, values + done * row, some[along] * row);
+        form->status = form->pass == PUT ? nc_put_vara(form->file, id, from, some, piece)
+                                         : nc_get_vara(form->file, id, from, some, piece);
+        form->moved += some[along] * row;
+        if (form->moved >= BREATH_BYTES)
+            pause_moving(form);
     }
 }
 
