@@ -204,24 +204,6 @@ static void refuse(struct loop *loop, enum error_status status, const char *why)
     send(loop);
 }
 
-static bool load_corpus(struct loop *loop)
-{
-    enum corpus_fault fault;
-    struct error error;
-
-    loop->setup.source.breath = &loop->breath;
-    begin_file(loop);
-    if (node_load_corpus(&loop->corpus, &loop->setup.source, &fault, &error) != 0) {
-        refuse(loop, ERROR_ENVIRONMENT, error.text);
-        return false;
-    }
-    if (memcmp(&loop->corpus.digest, &loop->setup.corpus, sizeof(loop->corpus.digest)) != 0) {
-        refuse(loop, ERROR_ENVIRONMENT, "the texts differ from those that the coordinator has read");
-        return false;
-    }
-    return true;
-}
-
 /* Checks that the folder of the output is the coordinator's; in another folder the coordinator would not find
  * what this worker writes. */
 static bool sees_mark(struct loop *loop)
@@ -240,10 +222,22 @@ static bool sees_mark(struct loop *loop)
     return false;
 }
 
-static void prepare_keeping(struct loop *loop)
+static void set_up(struct loop *loop, size_t size)
 {
-    const struct setup *setup = &loop->setup;
+    struct setup *setup = &loop->setup;
+    enum corpus_fault fault;
+    struct error error;
 
+    if (setup_decode(setup, loop->pieces, size) != 0) {
+        refuse(loop, ERROR_ENVIRONMENT, "no memory");
+        return;
+    }
+    free(loop->pieces);
+    loop->pieces = NULL;
+    if (!sees_mark(loop))
+        return;
+    if (loop->seat.number >= 0 && setup->threads > 0)
+        processors_pin((int)loop->seat.number, (int)loop->seat.count, setup->threads);
     log_open(setup->folder, setup->session, loop->rank, loop->worker);
     loop->keeper = (struct keeper){.folder = setup->folder,
         .session = setup->session,
@@ -252,40 +246,25 @@ static void prepare_keeping(struct loop *loop)
         .context = loop,
         .mark = setup->mark,
         .breath = &loop->breath};
-}
-
-static void set_up(struct loop *loop, size_t size)
-{
-    if (setup_decode(&loop->setup, loop->pieces, size) != 0) {
-        refuse(loop, ERROR_ENVIRONMENT, "no memory");
-        return;
-    }
-    free(loop->pieces);
-    loop->pieces = NULL;
-    if (!sees_mark(loop))
-        return;
-    if (loop->seat.number >= 0 && loop->setup.threads > 0)
-        processors_pin((int)loop->seat.number, (int)loop->seat.count, loop->setup.threads);
-    prepare_keeping(loop);
-    loop->ready = load_corpus(loop);
-    if (loop->ready) {
+    setup->source.breath = &loop->breath;
+    begin_file(loop);
+    if (node_load_corpus(&loop->corpus, &setup->source, &fault, &error) != 0) {
+        refuse(loop, ERROR_ENVIRONMENT, error.text);
+    } else if (memcmp(&loop->corpus.digest, &setup->corpus, sizeof(loop->corpus.digest)) != 0) {
+        refuse(loop, ERROR_ENVIRONMENT, "the texts differ from those that the coordinator has read");
+    } else {
+        loop->ready = true;
         blank(loop, MESSAGE_READY);
         send(loop);
     }
 }
 
-/* Pieces come in order, and together are as long as each of them says. */
-static bool comes_next(const struct loop *loop, const struct setup_piece *piece)
-{
-    bool same = loop->pieces_come == 0 || piece->total == loop->pieces_total;
-
-    return same && piece->offset == loop->pieces_come && piece->count <= piece->total - piece->offset;
-}
-
-/* Takes a piece of the setup; after the last one, sets the worker up. */
+/* Takes a piece of the setup; after the last one, sets the worker up. Pieces come in order, and together are
+ * as long as each of them says. */
 static void take_piece(struct loop *loop, const struct setup_piece *piece)
 {
-    if (!comes_next(loop, piece))
+    if ((loop->pieces_come > 0 && piece->total != loop->pieces_total) || piece->offset != loop->pieces_come ||
+        piece->count > piece->total - piece->offset)
         leave("the coordinator has sent a setup in pieces that do not fit");
     loop->pieces_total = piece->total;
     loop->seat = piece->seat;
@@ -350,16 +329,6 @@ static void hand_back(struct loop *loop, uint64_t ticket, bool save)
 
 /* ---- listening ---- */
 
-static void take_order(struct loop *loop, const struct train_order *order)
-{
-    if (order->ticket == 0 || order->cell < 0)
-        leave("the coordinator has sent an order that cannot be true");
-    if (loop->used == HELD_MAX || signals_stop())
-        send_result(loop, order->ticket, &returned);
-    else
-        loop->held[loop->used++] = *order;
-}
-
 /* Handles one message; false if none has come. */
 static bool listen(struct loop *loop)
 {
@@ -373,7 +342,13 @@ static bool listen(struct loop *loop)
     if (message->kind == MESSAGE_SETUP) {
         take_piece(loop, &message->as.setup);
     } else if (message->kind == MESSAGE_ORDER) {
-        take_order(loop, &message->as.order);
+        const struct train_order *order = &message->as.order;
+        if (order->ticket == 0 || order->cell < 0)
+            leave("the coordinator has sent an order that cannot be true");
+        if (loop->used == HELD_MAX || signals_stop())
+            send_result(loop, order->ticket, &returned);
+        else
+            loop->held[loop->used++] = *order;
     } else if (message->kind == MESSAGE_STOP) {
         hand_back(loop, message->as.stop.ticket, message->as.stop.save);
     } else if (message->kind == MESSAGE_NEIGHBOURS) {
@@ -423,18 +398,6 @@ static void on_row(void *context, int64_t step, const double *values, size_t cou
     }
 }
 
-/* Handles all messages that have come, and signals. */
-static void attend(struct loop *loop, double now)
-{
-    loop->polled = now;
-    while (listen(loop))
-        ;
-    look_for_coordinator(loop);
-    look_around(loop, now);
-    if (signals_stop())
-        hand_back(loop, 0, true);
-}
-
 static enum verdict on_step(void *context, int64_t step, int64_t last_step, int64_t tokens)
 {
     struct loop *loop = context;
@@ -445,8 +408,15 @@ static enum verdict on_step(void *context, int64_t step, int64_t last_step, int6
     loop->progress.tokens = tokens;
     loop->longest = fmax(loop->longest, now - loop->looked);
     loop->looked = now;
-    if (now - loop->polled >= POLL_SECONDS)
-        attend(loop, now);
+    if (now - loop->polled >= POLL_SECONDS) {
+        loop->polled = now;
+        while (listen(loop))
+            ;
+        look_for_coordinator(loop);
+        look_around(loop, now);
+        if (signals_stop())
+            hand_back(loop, 0, true);
+    }
     if (now - loop->reported >= PROGRESS_SECONDS)
         report_progress(loop, usual_patience(loop));
     if (loop->stop && loop->drop)
@@ -517,45 +487,11 @@ static void on_keep(void *context, const struct snapshot *snapshot)
     end_file(loop);
 }
 
-static void begin_run(struct loop *loop, const struct train_order *order)
-{
-    double step = train_step_cost(&order->run, loop->corpus.vocabulary) / SLOWEST_COST;
-    char digest[DIGEST_TEXT];
-
-    digest_format(&order->digest, digest);
-    log_line("begins run %s cell %lld", digest, (long long)order->cell);
-    log_run(digest, order->cell);
-    keeper_begin(&loop->keeper, &order->digest, order->ticket, order->resume);
-    if (order->shares)
-        keeper_share(&loop->keeper, &order->trunk);
-    loop->progress = (struct run_progress){
-        .ticket = order->ticket, .last_step = run_last_step(&order->run, &loop->corpus)};
-    loop->form = metric_form(&order->run, &loop->setup.measure);
-    loop->training = true;
-    loop->stop = loop->drop = false;
-    loop->longest = step;
-    loop->looked = loop->polled = clock_now();
-    if (!loop->keeper.resume) /* else on_resume reports the first step */
-        report_progress(loop, usual_patience(loop));
-}
-
-static void end_run(struct loop *loop, const struct train_order *order, struct result *result)
-{
-    loop->training = false;
-    loop->progress = (struct run_progress){0};
-    log_run(NULL, 0);
-    if (loop->keeper.failed.text[0]) {
-        refuse(loop, loop->keeper.failed.status, loop->keeper.failed.text);
-        loop->keeper.failed.text[0] = '\0'; /* the sweep goes on if another worker has the run by now */
-        result->outcome = OUTCOME_PENDING;
-    }
-    remove_held(loop, 0);
-    send_result(loop, order->ticket, result);
-}
-
+/* Trains the first run that is held, and sends its result. */
 static void train_first(struct loop *loop)
 {
     const struct train_order order = loop->held[0];
+    struct keeper *keeper = &loop->keeper;
     struct observer observer = {.context = loop,
         .row = on_row,
         .carry_on = on_step,
@@ -563,16 +499,40 @@ static void train_first(struct loop *loop)
         .save = on_save,
         .unigram = &loop->unigram};
     struct result result;
+    char digest[DIGEST_TEXT];
 
-    begin_run(loop, &order);
-    if (loop->keeper.resume)
+    digest_format(&order.digest, digest);
+    log_line("begins run %s cell %lld", digest, (long long)order.cell);
+    log_run(digest, order.cell);
+    keeper_begin(keeper, &order.digest, order.ticket, order.resume);
+    if (order.shares) {
+        keeper_share(keeper, &order.trunk);
+        observer.keep = on_keep;
+    }
+    if (keeper->resume)
         observer.resume = on_resume;
     if (order.run.save_weights != SAVE_NOTHING)
         observer.finish = on_finish;
-    if (order.shares)
-        observer.keep = on_keep;
+    loop->progress =
+        (struct run_progress){.ticket = order.ticket, .last_step = run_last_step(&order.run, &loop->corpus)};
+    loop->form = metric_form(&order.run, &loop->setup.measure);
+    loop->training = true;
+    loop->stop = loop->drop = false;
+    loop->longest = train_step_cost(&order.run, loop->corpus.vocabulary) / SLOWEST_COST;
+    loop->looked = loop->polled = clock_now();
+    if (!keeper->resume) /* else on_resume reports the first step */
+        report_progress(loop, usual_patience(loop));
     train(&order.run, &loop->corpus, &loop->setup.measure, &observer, &loop->arena, &result);
-    end_run(loop, &order, &result);
+    loop->training = false;
+    loop->progress = (struct run_progress){0};
+    log_run(NULL, 0);
+    if (keeper->failed.text[0]) {
+        refuse(loop, keeper->failed.status, keeper->failed.text);
+        keeper->failed.text[0] = '\0'; /* the sweep goes on if another worker has the run by now */
+        result.outcome = OUTCOME_PENDING;
+    }
+    remove_held(loop, 0);
+    send_result(loop, order.ticket, &result);
 }
 
 /* This process among those of its machine, by the numbers of Open MPI's mpirun or MPICH's mpiexec; -1 without
@@ -590,36 +550,17 @@ static struct seat own_seat(void)
     return (struct seat){-1, -1};
 }
 
-static void say_hello(struct loop *loop)
-{
-    struct hello *hello = &blank(loop, MESSAGE_HELLO)->as.hello;
-
-    hello->process = process_self();
-    hello->seat = own_seat();
-    send(loop);
-}
-
-static void wait_a_moment(struct loop *loop, struct patience *patience)
-{
-    bool spare = loop->contacted && loop->pieces_come == 0;
-
-    look_for_coordinator(loop);
-    look_around(loop, clock_now());
-    if ((loop->ready || spare) && clock_now() - loop->spoken > IDLE_SECONDS)
-        report_progress(loop, PATIENCE_LEAST);
-    if (spare)
-        clock_pause(fmin(SPARE_PART * (clock_now() - loop->begun), SPARE_SECONDS));
-    else
-        patience_wait(patience);
-}
-
 static void live_until_quit(struct loop *loop)
 {
+    struct hello *hello = &blank(loop, MESSAGE_HELLO)->as.hello;
     struct patience patience = {0};
 
     loop->begun = loop->heard = clock_now();
-    say_hello(loop);
+    hello->process = process_self();
+    hello->seat = own_seat();
+    send(loop);
     while (!loop->quit) {
+        bool spare = loop->contacted && loop->pieces_come == 0;
         if (signals_stop())
             hand_back(loop, 0, true);
         if (listen(loop)) {
@@ -628,7 +569,14 @@ static void live_until_quit(struct loop *loop)
             train_first(loop);
             patience_renew(&patience);
         } else {
-            wait_a_moment(loop, &patience);
+            look_for_coordinator(loop);
+            look_around(loop, clock_now());
+            if ((loop->ready || spare) && clock_now() - loop->spoken > IDLE_SECONDS)
+                report_progress(loop, PATIENCE_LEAST);
+            if (spare)
+                clock_pause(fmin(SPARE_PART * (clock_now() - loop->begun), SPARE_SECONDS));
+            else
+                patience_wait(&patience);
         }
     }
 }

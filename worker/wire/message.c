@@ -109,17 +109,12 @@ bool message_is_whole(const struct message *message, size_t size)
  * takes several looks. Ranks do not wait inside MPI while runs train: they sleep between two looks. A
  * user's own setting stays.
  */
-static void keep_processor(void)
-{
-    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
-}
-
 struct wire *wire_open(int *argc, char ***argv)
 {
     struct wire *wire = calloc(1, sizeof(*wire));
     int level;
 
-    keep_processor();
+    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
     if (!wire || MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) {
         free(wire);
         return NULL;
@@ -178,27 +173,21 @@ int wire_size(const struct wire *wire)
     return wire->size;
 }
 
-/* "MPICH Version:\t4.0.2\nMPICH Release date: ..." becomes "MPICH 4.0.2". */
-static void shorten_library(char *text)
-{
-    char *label = strstr(text, " Version"), *end = text + strcspn(text, "\r\n");
-
-    *end = '\0';
-    if (!label || label > end)
-        return;
-    char *number = label + strcspn(label, ":");
-    number += strspn(number, ": \t");
-    memmove(label + 1, number, strlen(number) + 1);
-}
-
 const char *wire_library(void)
 {
     static char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
 
-    if (!text[0]) {
-        MPI_Get_library_version(text, &length);
-        shorten_library(text);
+    if (text[0])
+        return text;
+    MPI_Get_library_version(text, &length);
+    /* "MPICH Version:\t4.0.2\nMPICH Release date: ..." becomes "MPICH 4.0.2" */
+    char *label = strstr(text, " Version"), *end = text + strcspn(text, "\r\n");
+    *end = '\0';
+    if (label && label <= end) {
+        char *number = label + strcspn(label, ":");
+        number += strspn(number, ": \t");
+        memmove(label + 1, number, strlen(number) + 1);
     }
     return text;
 }
@@ -216,23 +205,6 @@ static void append_parcel(struct wire *wire, struct parcel *parcel)
     wire->under_way++;
 }
 
-static struct parcel *take_first(struct wire *wire)
-{
-    struct parcel *parcel = wire->first;
-
-    wire->first = parcel->next;
-    if (!wire->first)
-        wire->end = &wire->first;
-    wire->under_way--;
-    return parcel;
-}
-
-static bool has_left(struct parcel *parcel)
-{
-    int done = 0;
-    return MPI_Test(&parcel->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done;
-}
-
 static void keep_parcel(struct wire *wire, struct parcel *parcel)
 {
     parcel->next = wire->spare;
@@ -245,8 +217,13 @@ static void collect(struct wire *wire)
     size_t count = wire->under_way < TESTS_AT_ONCE ? wire->under_way : TESTS_AT_ONCE;
 
     for (; wire->first && count > 0; count--) {
-        struct parcel *parcel = take_first(wire);
-        if (has_left(parcel))
+        struct parcel *parcel = wire->first;
+        int done = 0;
+        wire->first = parcel->next;
+        if (!wire->first)
+            wire->end = &wire->first;
+        wire->under_way--;
+        if (MPI_Test(&parcel->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done)
             keep_parcel(wire, parcel);
         else if (!wire->dead[parcel->address]) /* else MPI keeps the parcel's memory */
             append_parcel(wire, parcel);

@@ -9,7 +9,8 @@
 #include <string.h>
 
 struct trail {
-    unsigned char *bytes;
+    unsigned char *bytes; /* to write; or NULL */
+    const unsigned char *given; /* to read; or NULL */
     size_t at, size;
     bool failed;
 };
@@ -65,30 +66,24 @@ static void *get(struct trail *trail, size_t count)
         trail->failed = true;
         return NULL;
     }
-    memcpy(copy, trail->bytes + trail->at, count);
+    memcpy(copy, trail->given + trail->at, count);
     trail->at += count;
     return copy;
 }
 
 static char *get_text(struct trail *trail, const char *was)
 {
-    size_t left = trail->size - trail->at;
+    const char *text = (const char *)trail->given + trail->at;
 
-    if (!was)
-        return NULL;
-    return get(trail, strnlen((const char *)trail->bytes + trail->at, left) + 1);
+    return was ? get(trail, strnlen(text, trail->size - trail->at) + 1) : NULL;
 }
 
 int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size)
 {
-    unsigned char *copy = malloc(size + 1);
-    struct trail trail = {.bytes = copy, .at = sizeof(*setup), .size = size};
+    struct trail trail = {.given = bytes, .at = sizeof(*setup), .size = size};
 
-    if (!copy || size < sizeof(*setup)) {
-        free(copy);
+    if (size < sizeof(*setup))
         return -1;
-    }
-    memcpy(copy, bytes, size);
     memcpy(setup, bytes, sizeof(*setup));
     setup->source.breath = NULL;
     setup->host[HOST_SIZE - 1] = setup->mark[MARK_SIZE - 1] = '\0';
@@ -106,7 +101,6 @@ int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size)
     setup->starts.count = setup->starts.file ? setup->starts.count : 0;
     for (int64_t i = 0; i < setup->starts.count; i++)
         setup->starts.file[i].path = get_text(&trail, setup->starts.file[i].path);
-    free(copy);
     if (!trail.failed && trail.at == size)
         return 0;
     setup_release(setup);
