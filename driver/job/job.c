@@ -257,7 +257,7 @@ int job_open(struct job *job, const struct sweep *sweep, const struct corpus *co
     if (!job->folder || !job->saved || !job->states) {
         no_memory(job, error);
     } else if (checkpoint_set_init(&job->kept, job->folder, error) == 0) {
-        log_sweep(job->folder);
+        remove_matching(job->folder, LOG_FILES);
         job->had_folder = access(job->folder, F_OK) == 0 || errno != ENOENT;
         for (int64_t cell = 0; cell < sweep->cells; cell++)
             count_ended(&job->tally, (enum outcome)dataset_outcomes(job->dataset)[cell]);

@@ -41,8 +41,8 @@ int folder_clear(const char *output, bool with_states, struct error *error)
         free(states);
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
     }
-    log_sweep(folder);
-    mark_sweep(folder);
+    remove_matching(folder, LOG_FILES);
+    remove_matching(folder, MARK_FILES);
     int status = checkpoint_clear(folder, false, error);
     if (status == 0)
         status = checkpoint_clear(states, !with_states, error);
@@ -84,8 +84,8 @@ int folder_set_aside(const char *output, struct error *error)
         return error_set(error, ERROR_ENVIRONMENT, "%s: no memory", output);
     }
     /* What is of an earlier output goes, unless somebody else has put files there. */
-    log_sweep(old);
-    mark_sweep(old);
+    remove_matching(old, LOG_FILES);
+    remove_matching(old, MARK_FILES);
     if (asprintf(&states, "%s/" KEEPER_STATES, old) >= 0) {
         remove_runs(states);
         free(states);

@@ -142,8 +142,8 @@ void mark_renew(const char *folder, const char *mark);
 /* Removes the mark. Does nothing for an empty name. */
 void mark_remove(const char *folder, const char *mark);
 
-/* Removes all marks from the folder, which dead coordinators have left. */
-void mark_sweep(const char *folder);
+/* A pattern of all marks, which dead coordinators may have left. */
+#define MARK_FILES "coordinator-*.mark"
 
 /*
  * Those of the metrics come first, with their numbers there. `input` is as long as `width`: a variable cannot

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,8 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PREFIX "coordinator-"
-#define SUFFIX ".mark"
 #define PAUSE 0.1 /* seconds between two looks */
 
 static int path_of(char path[PATH_MAX], const char *folder, const char *mark)
@@ -33,10 +30,10 @@ int mark_leave(const char *folder, int64_t session, char mark[MARK_SIZE], struct
 
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(errno));
-    mark_sweep(folder);
+    remove_matching(folder, MARK_FILES);
     if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
         return error_set(error, ERROR_ENVIRONMENT, "%s: %s", folder, strerror(errno));
-    snprintf(mark, MARK_SIZE, PREFIX "%06lld-%012llx" SUFFIX, (long long)session,
+    snprintf(mark, MARK_SIZE, "coordinator-%06lld-%012llx.mark", (long long)session,
         (unsigned long long)number & 0xffffffffffff);
     int status = path_of(path, folder, mark);
     int file = status == 0 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
@@ -115,16 +112,4 @@ void mark_remove(const char *folder, const char *mark)
 
     if (mark[0] && path_of(path, folder, mark) == 0)
         unlink(path);
-}
-
-void mark_sweep(const char *folder)
-{
-    DIR *entries = opendir(folder);
-    const struct dirent *entry;
-
-    while (entries && (entry = readdir(entries)))
-        if (fnmatch(PREFIX "*" SUFFIX, entry->d_name, 0) == 0)
-            unlinkat(dirfd(entries), entry->d_name, 0);
-    if (entries)
-        closedir(entries);
 }

@@ -44,14 +44,6 @@ static bool has_avx512(void)
 #endif
 }
 
-/* A library older than the processor falls back to kernels of 256 bits. */
-static bool kernels_too_narrow(void)
-{
-    const char *name = environment_blas_kernel();
-
-    return has_avx512() && (strcmp(name, "Haswell") == 0 || strcmp(name, "Zen") == 0);
-}
-
 /* Executes the program by its path, which becomes the process's name; if it was replaced, it has no path. */
 static void execute_again(char **argv)
 {
@@ -67,32 +59,27 @@ static void execute_again(char **argv)
     signals_let_go();
 }
 
-/* The variables come from another process of this program, perhaps on a machine with another processor. */
-static void check_inherited(const char *chosen, char **argv)
-{
-    if (strcmp(chosen, CORE_WIDE) != 0 || has_avx512())
-        return;
-    unsetenv(CORE_VARIABLE);
-    setenv(GUARD_VARIABLE, "", 1);
-    execute_again(argv);
-}
-
 void environment_prepare(char **argv)
 {
-    const char *chosen = getenv(GUARD_VARIABLE);
-    bool again = false;
+    const char *chosen = getenv(GUARD_VARIABLE), *kernel = environment_blas_kernel();
+    bool narrow = strcmp(kernel, "Haswell") == 0 || strcmp(kernel, "Zen") == 0, again = false;
 
     setenv(HWLOC_VARIABLE, HWLOC_WITHOUT_GRAPHICS, 0);
     if (!openblas_get_corename)
         return;
     if (chosen) {
-        check_inherited(chosen, argv);
+        /* by another process of this program, perhaps on a machine with another processor */
+        if (strcmp(chosen, CORE_WIDE) != 0 || has_avx512())
+            return;
+        unsetenv(CORE_VARIABLE);
+        setenv(GUARD_VARIABLE, "", 1);
+        execute_again(argv);
         return;
     }
     setenv(GUARD_VARIABLE, "", 1);
     if (!getenv(THREADS_VARIABLE))
         again = setenv(THREADS_VARIABLE, "1", 1) == 0;
-    if (!getenv(CORE_VARIABLE) && kernels_too_narrow())
+    if (!getenv(CORE_VARIABLE) && narrow && has_avx512()) /* a library older than the processor */
         again = setenv(CORE_VARIABLE, CORE_WIDE, 1) == 0 && setenv(GUARD_VARIABLE, CORE_WIDE, 1) == 0;
     if (again)
         execute_again(argv);

@@ -97,8 +97,8 @@ void log_bequeath(const char *folder, int64_t session, int64_t rank, const char 
 /* Removes FOLDER/<name>.log, as the run has ended well after all. */
 void log_forget(const char *folder, const char *name);
 
-/* Removes all logs of workers from the folder, which a dead coordinator has left. */
-void log_sweep(const char *folder);
+/* A pattern of the logs of workers, which a dead coordinator may have left. */
+#define LOG_FILES "worker-*.log"
 
 /*
  * Like corpus_load, but the processes of a user on one machine share one copy, also across sweeps: the first
@@ -216,5 +216,8 @@ int sync_file(const char *path);
 
 /* The same for the names in a folder. 0 also if the file system does not support it. */
 int sync_folder(const char *path);
+
+/* Removes the files of a folder, which may be missing, whose names match a pattern of fnmatch. */
+void remove_matching(const char *folder, const char *pattern);
 
 #endif

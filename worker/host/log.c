@@ -5,9 +5,7 @@
  */
 #include "worker/host/inside.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,8 +19,6 @@
  */
 enum { LINE_SIZE = 512, TAIL_BYTES = 65536, EXCERPT_BYTES = 4096 };
 
-#define PREFIX "worker-"
-#define SUFFIX ".log"
 #define FATAL "killed by signal "
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -37,8 +33,8 @@ static struct {
 
 static int path_of(char path[PATH_MAX], const char *folder, int64_t session, int64_t rank)
 {
-    int length = snprintf(
-        path, PATH_MAX, "%s/" PREFIX "%06lld-%lld" SUFFIX, folder, (long long)session, (long long)rank);
+    int length =
+        snprintf(path, PATH_MAX, "%s/worker-%06lld-%lld.log", folder, (long long)session, (long long)rank);
 
     return length < PATH_MAX ? 0 : -1;
 }
@@ -69,17 +65,10 @@ static void on_fatal(int number, siginfo_t *info, void *context)
         raise(number);
 }
 
-static void catch_fatal(void)
+void log_open(const char *folder, int64_t session, int64_t rank, int64_t worker)
 {
     struct sigaction action = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < FATAL_COUNT; i++)
-        sigaction(fatal[i], &action, &log_.before[i]);
-}
-
-void log_open(const char *folder, int64_t session, int64_t rank, int64_t worker)
-{
     if (path_of(log_.path, folder, session, rank) != 0)
         return;
     log_.file = open(log_.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -87,7 +76,9 @@ void log_open(const char *folder, int64_t session, int64_t rank, int64_t worker)
         return;
     fflush(stderr);
     dup2(log_.file, STDERR_FILENO);
-    catch_fatal();
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < FATAL_COUNT; i++)
+        sigaction(fatal[i], &action, &log_.before[i]);
     log_line("worker %lld", (long long)worker);
 }
 
@@ -173,17 +164,9 @@ static const char *fatal_line(const char *tail)
     return found;
 }
 
-/* The signal in that line, as text; "" if there is none. */
-static void find_fatal(const char *tail, char *last, int size)
-{
-    const char *found = fatal_line(tail);
-
-    snprintf(last, (size_t)size, "%.*s", found ? (int)strcspn(found, ",\n") : 0, found ? found : "");
-}
-
 static int run_path(char path[PATH_MAX], const char *folder, const char *name)
 {
-    return snprintf(path, PATH_MAX, "%s/%s" SUFFIX, folder, name) < PATH_MAX ? 0 : -1;
+    return snprintf(path, PATH_MAX, "%s/%s.log", folder, name) < PATH_MAX ? 0 : -1;
 }
 
 static void append_to_log(const char *folder, const char *name, const char *bytes, size_t length)
@@ -201,20 +184,6 @@ static void append_to_log(const char *folder, const char *name, const char *byte
     close(file);
 }
 
-/* Appends the end of a worker's log, and before it the line about a fatal signal if that stands further up.
- */
-static void append_excerpt(const char *folder, const char *name, const char *tail, size_t length)
-{
-    const char *from = length > EXCERPT_BYTES ? next_line(tail + length - EXCERPT_BYTES) : tail;
-    const char *found = fatal_line(tail);
-
-    if (!from) /* one very long line */
-        from = tail + length - EXCERPT_BYTES;
-    if (found && found < from)
-        append_to_log(folder, name, found, strcspn(found, "\n") + 1);
-    append_to_log(folder, name, from, (size_t)(tail + length - from));
-}
-
 void log_bequeath(const char *folder, int64_t session, int64_t rank, const char *name, char *last, int size)
 {
     char path[PATH_MAX], tail[TAIL_BYTES + 1] = "";
@@ -223,9 +192,17 @@ void log_bequeath(const char *folder, int64_t session, int64_t rank, const char 
     if (path_of(path, folder, session, rank) != 0)
         return;
     size_t length = read_tail(path, tail);
-    find_fatal(tail, last, size);
-    if (name && length > 0)
-        append_excerpt(folder, name, tail, length);
+    const char *found = fatal_line(tail);
+    snprintf(last, (size_t)size, "%.*s", found ? (int)strcspn(found, ",\n") : 0, found ? found : "");
+    if (name && length > 0) {
+        /* the end of the log, and before it the line about a fatal signal if that stands further up */
+        const char *from = length > EXCERPT_BYTES ? next_line(tail + length - EXCERPT_BYTES) : tail;
+        if (!from) /* one very long line */
+            from = tail + length - EXCERPT_BYTES;
+        if (found && found < from)
+            append_to_log(folder, name, found, strcspn(found, "\n") + 1);
+        append_to_log(folder, name, from, (size_t)(tail + length - from));
+    }
     unlink(path);
 }
 
@@ -235,16 +212,4 @@ void log_forget(const char *folder, const char *name)
 
     if (run_path(path, folder, name) == 0)
         unlink(path);
-}
-
-void log_sweep(const char *folder)
-{
-    DIR *entries = opendir(folder);
-    const struct dirent *entry;
-
-    while (entries && (entry = readdir(entries)))
-        if (fnmatch(PREFIX "*" SUFFIX, entry->d_name, 0) == 0)
-            unlinkat(dirfd(entries), entry->d_name, 0);
-    if (entries)
-        closedir(entries);
 }

@@ -41,10 +41,10 @@ enum { NAME_SIZE = 64, LINK_SIZE = NAME_SIZE + 32 };
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
+#ifdef MFD_ALLOW_SEALING
+
 /* FAILED: the source is at fault. ALONE: the corpus may be loaded, but not shared. */
 enum sharing { SHARED, FAILED, ALONE };
-
-#ifdef MFD_ALLOW_SEALING
 
 /* The name of a source on this machine, "normsweep-0123...", and its approximate number of bytes. */
 struct source_name {
@@ -181,34 +181,15 @@ static int try_lock(const struct source_name *name)
     return -1;
 }
 
-/* Waits for the lock; -1 if it cannot be taken, or its holder hangs. */
-static int take_lock(const struct source_name *name, const struct breath *breath)
-{
-    double deadline = clock_now() + WAIT_SECONDS + (double)name->bytes / READ_SLOWLY;
-    int lock;
-
-    while ((lock = try_lock(name)) < 0 && errno == EADDRINUSE && clock_now() < deadline) {
-        breathe(breath);
-        clock_pause(LOOK_SECONDS);
-    }
-    return lock;
-}
-
-/* An empty memfd. Some systems require the flag that forbids execution, older ones do not know it. */
-static int make_file(const char *name)
-{
-    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-
-    return file >= 0 ? file : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-}
-
-/* Makes a new copy and attaches it. */
+/* Makes a new copy, a memfd, and attaches it. */
 static enum sharing make(struct corpus *corpus, const struct corpus_source *source,
     const struct source_name *name, enum corpus_fault *fault, struct error *error)
 {
     enum sharing sharing = ALONE;
-    int file = make_file(name->text);
+    int file = memfd_create(name->text, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
 
+    if (file < 0) /* some systems require the flag that forbids execution, older ones do not know it */
+        file = memfd_create(name->text, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0)
         return ALONE;
     if (corpus_write(file, source, fault, error) != 0)
@@ -225,12 +206,17 @@ static enum sharing share(
 {
     struct source_name name;
     enum sharing sharing = SHARED;
+    int lock;
 
     if (name_source(&name, source) != 0 || name.bytes < NODE_SHARE_FROM)
         return ALONE;
     if (attach_copy(corpus, source, &name) == 0)
         return SHARED;
-    int lock = take_lock(&name, source->breath);
+    double deadline = clock_now() + WAIT_SECONDS + (double)name.bytes / READ_SLOWLY;
+    while ((lock = try_lock(&name)) < 0 && errno == EADDRINUSE && clock_now() < deadline) {
+        breathe(source->breath);
+        clock_pause(LOOK_SECONDS);
+    }
     if (attach_copy(corpus, source, &name) != 0) /* the copy may exist by now */
         sharing = make(corpus, source, &name, fault, error);
     if (lock >= 0)
@@ -238,23 +224,16 @@ static enum sharing share(
     return sharing;
 }
 
-#else
-
-static enum sharing share(
-    struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
-{
-    (void)corpus, (void)source, (void)fault, (void)error;
-    return ALONE;
-}
-
 #endif
 
 int node_load_corpus(
     struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error)
 {
+#ifdef MFD_ALLOW_SEALING
     enum sharing sharing = share(corpus, source, fault, error);
 
-    if (sharing == ALONE)
-        return corpus_load(corpus, source, fault, error);
-    return sharing == SHARED ? 0 : -1;
+    if (sharing != ALONE)
+        return sharing == SHARED ? 0 : -1;
+#endif
+    return corpus_load(corpus, source, fault, error);
 }

@@ -152,38 +152,31 @@ struct process_walker {
     void *context;
 };
 
-static bool walk_children(const struct process_walker *walk, long pid);
-
-/* Walks the kernel's list of the children of one thread. False if this kernel has no such lists. */
-static bool walk_thread(const struct process_walker *walk, long pid, const char *thread)
-{
-    char name[320], child[32];
-
-    snprintf(name, sizeof(name), "/proc/%ld/task/%s/children", pid, thread);
-    FILE *file = fopen(name, "r");
-    if (!file)
-        return false;
-    while (fscanf(file, "%31s", child) == 1) {
-        long number = strtol(child, NULL, 10);
-        walk->visit(walk->context, number, pid);
-        walk_children(walk, number);
-    }
-    fclose(file);
-    return true;
-}
-
-/* False if the process has ended or the kernel has no lists of children. */
+/* Walks the kernel's lists of the children of each thread. False if the process has ended or this kernel has
+ * no such lists. */
 static bool walk_children(const struct process_walker *walk, long pid)
 {
-    char name[64];
+    char name[320], child[32];
     const struct dirent *entry;
     bool told = false;
 
     snprintf(name, sizeof(name), "/proc/%ld/task", pid);
     DIR *threads = opendir(name);
-    while (threads && (entry = readdir(threads)))
-        if (entry->d_name[0] != '.')
-            told = walk_thread(walk, pid, entry->d_name) || told;
+    while (threads && (entry = readdir(threads))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(name, sizeof(name), "/proc/%ld/task/%s/children", pid, entry->d_name);
+        FILE *file = fopen(name, "r");
+        if (!file)
+            continue;
+        told = true;
+        while (fscanf(file, "%31s", child) == 1) {
+            long number = strtol(child, NULL, 10);
+            walk->visit(walk->context, number, pid);
+            walk_children(walk, number);
+        }
+        fclose(file);
+    }
     if (threads)
         closedir(threads);
     return told;

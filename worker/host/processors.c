@@ -8,27 +8,18 @@
 #include <dirent.h>
 #include <math.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int online(void)
-{
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (int)count : 1;
-}
-
-static int bound_to(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : online();
-}
-
 int processors_count(void)
 {
-    double granted = ceil(limits()->processors - 1e-6), most = bound_to();
+    cpu_set_t set;
+    bool bound = sched_getaffinity(0, sizeof(set), &set) == 0;
+    double granted = ceil(limits()->processors - 1e-6);
+    double most = bound ? CPU_COUNT(&set) : fmax((double)sysconf(_SC_NPROCESSORS_ONLN), 1);
 
     return granted < most ? (int)fmax(granted, 1) : (int)most;
 }
@@ -54,27 +45,21 @@ static int core_end(const struct processor *processor, int count, int at)
     return at;
 }
 
-static int count_cores(const struct processor *processor, int count)
-{
-    int cores = 0;
-
-    for (int at = 0; at < count; at = core_end(processor, count, at))
-        cores++;
-    return cores;
-}
-
 int processors_share(
     struct processor *processor, int count, int index, int workers, int64_t threads, int *first)
 {
+    int cores = 0, begin = 0, end;
+
     if (index < 0 || index >= workers || threads < 1)
         return 0;
     qsort(processor, (size_t)count, sizeof(*processor), compare_places);
     *first = (int)(index * threads);
     if (workers * threads == count)
         return (int)threads;
-    if (workers * threads != count_cores(processor, count))
+    for (int at = 0; at < count; at = core_end(processor, count, at))
+        cores++;
+    if (workers * threads != cores)
         return 0;
-    int begin = 0, end;
     for (int64_t core = 0; core < index * threads; core++)
         begin = core_end(processor, count, begin);
     end = begin;

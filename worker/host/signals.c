@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { STATUS_INTERRUPTED = 130 };
@@ -33,29 +32,7 @@ static char line_text[2][sizeof(((struct error *)0)->text) + 1];
 static int lines;
 static _Atomic(char *) last_line;
 
-static struct timespec interrupted; /* time of the last SIGINT that counts */
-
-/* A signal that is sent both to a process and to its group comes twice at once, faster than a user can press.
- */
-static bool is_echo(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double seconds =
-        (double)(now.tv_sec - interrupted.tv_sec) + 1e-9 * (double)(now.tv_nsec - interrupted.tv_nsec);
-    if (interrupts > 0 && seconds < ECHO_SECONDS)
-        return true;
-    interrupted = now;
-    return false;
-}
-
-/* A library may have threads before main, which do not block what this process blocks. An exec would forget a
- * signal that one of them has taken, so they hand it on, to wait in the thread that lives on. */
-static bool hand_on(int number)
-{
-    return held && !pthread_equal(pthread_self(), holder) && pthread_kill(holder, number) == 0;
-}
+static double interrupted; /* time of the last SIGINT that counts */
 
 void signals_last_line(const char *line)
 {
@@ -78,11 +55,17 @@ void signals_tell_last(void)
 
 static void on_signal(int number)
 {
-    if (hand_on(number))
+    double now = clock_now();
+
+    /* A library may have threads before main, which do not block what this process blocks. An exec would
+     * forget a signal that one of them has taken, so they hand it on, to wait in the thread that lives on. */
+    if (held && !pthread_equal(pthread_self(), holder) && pthread_kill(holder, number) == 0)
         return;
     stop = number;
-    if (number != SIGINT || is_echo())
+    /* What is sent to a process and to its group comes twice at once, faster than a user can press. */
+    if (number != SIGINT || (interrupts > 0 && now - interrupted < ECHO_SECONDS))
         return;
+    interrupted = now;
     interrupts = interrupts + (interrupts < 2);
     if (interrupts < 2 || !end_at_second)
         return;

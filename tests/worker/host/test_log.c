@@ -72,7 +72,7 @@ TEST(log_bequeathed_by_nobody)
 }
 
 /* Of an earlier start. */
-TEST(log_sweep_removes_logs_of_workers_alone)
+TEST(log_files_are_logs_of_workers_alone)
 {
     char folder[SCRATCH_PATH];
 
@@ -80,7 +80,7 @@ TEST(log_sweep_removes_logs_of_workers_alone)
     write_file(folder, OWN, BEGUN, 0);
     write_file(folder, "/worker-000004-3.log", BEGUN, 0);
     write_file(folder, "/0a1b.log", CRASHED, 0);
-    log_sweep(folder);
+    remove_matching(folder, LOG_FILES);
     CHECK(rmdir(folder) != 0);
     log_forget(folder, "0a1b");
     CHECK(rmdir(folder) == 0);
