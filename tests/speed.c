@@ -24,7 +24,7 @@
 #include "model/instruments/instruments.h"
 #include "model/kernels/kernels.h"
 #include "worker/host/host.h"
-#include "worker/run/inside.h"
+#include "worker/run/run.h"
 #include "worker/train/train.h"
 
 #include <errno.h>

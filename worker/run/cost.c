@@ -4,7 +4,7 @@
  */
 #include "model/corpora/corpora.h"
 #include "model/instruments/instruments.h"
-#include "worker/run/inside.h"
+#include "worker/run/run.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -30,33 +30,22 @@ enum {
     HESSIAN_GRADIENTS = 3, /* gradients that a product with the Hessian takes as long as */
 };
 
-/* The positions that the tokens of a stack see in a block, on average, for sequences of full length. */
-static double positions_seen(const struct run *run, const struct stack_form *stack)
-{
-    double own = (double)run->context / (stack->mask == MASK_CAUSAL ? 2 : 1);
-
-    return own + (stack->cross ? (double)run->context : 0);
-}
-
-/* Elements of the matrices of a block. */
-static double block_weights(const struct architecture *a, const struct stack_form *stack)
-{
-    double width = (double)a->width, keys = (double)extent_length(a, EXTENT_KEYS);
-    double attention = 2 * width * (width + keys);
-
-    return (stack->cross ? 2 : 1) * attention + (a->gated ? 3 : 2) * width * (double)a->feedforward;
-}
-
 /* Matrix products per token of either side, forward and backward. */
 static double token_arithmetic(const struct run *run, int64_t vocabulary)
 {
     const struct architecture a = run_architecture(run, vocabulary);
-    double sum = 6 * (double)a.vocabulary * (double)a.width;
+    double width = (double)a.width, keys = (double)extent_length(&a, EXTENT_KEYS);
+    double attention = 2 * width * (width + keys);
+    double feedforward = (a.gated ? 3 : 2) * width * (double)a.feedforward;
+    double sum = 6 * (double)a.vocabulary * width;
 
     for (int64_t i = 0; i < architecture_stacks(&a); i++) {
         const struct stack_form stack = architecture_stack(&a, i);
-        double seen = positions_seen(run, &stack) * (double)a.width;
-        sum += (double)(stack.end - stack.begin) * (6 * block_weights(&a, &stack) + 12 * seen);
+        double weights = (stack.cross ? 2 : 1) * attention + feedforward; /* of a block's matrices */
+        /* positions that a token sees in a block, on average, in sequences of full length */
+        double own = (double)run->context / (stack.mask == MASK_CAUSAL ? 2 : 1);
+        double seen = (own + (stack.cross ? (double)run->context : 0)) * width;
+        sum += (double)(stack.end - stack.begin) * (6 * weights + 12 * seen);
     }
     return sum;
 }
@@ -78,32 +67,12 @@ static double token_cost(const struct run *run, int64_t vocabulary)
            COST_TOKEN * (double)vocabulary;
 }
 
-static double parameters(const struct run *run, int64_t vocabulary)
-{
-    struct architecture architecture = run_architecture(run, vocabulary);
-
-    return (double)architecture_parameters(&architecture);
-}
-
 double train_step_cost(const struct run *run, int64_t vocabulary)
 {
+    const struct architecture a = run_architecture(run, vocabulary);
+
     return token_cost(run, vocabulary) * (double)run->batch * (double)run->context +
-           COST_UPDATE * parameters(run, vocabulary);
-}
-
-/* Forward passes over the validation text that saturation, heads and attention take at a measured step. */
-static double validation_passes(const struct measure *measure)
-{
-    return (measure->group[GROUP_SATURATION] ? 3 : measure->group[GROUP_HEADS]) +
-           measure->group[GROUP_ATTENTION];
-}
-
-/* Tokens of the gradients that are averaged at a measured step. */
-static double gradient_tokens(const struct run *run, const struct measure *measure)
-{
-    int64_t batches = measure->group[GROUP_GRADIENTS] ? measure->gradient_batches : 0;
-
-    return (double)batches * (double)run->batch * (double)run->context;
+           COST_UPDATE * (double)architecture_parameters(&a);
 }
 
 double train_hessian_products(const struct run *run, const struct measure *measure)
@@ -114,23 +83,6 @@ double train_hessian_products(const struct run *run, const struct measure *measu
         measure->hessian_steps, measure->group[GROUP_HESSIAN_LAYERS], edge_has_preconditioner(&options));
 
     return (double)measure->hessian_batches * (double)products;
-}
-
-/* Tokens of the Hessian's products in a run. */
-static double hessian_tokens(const struct run *run, const struct measure *measure, int64_t last_step)
-{
-    return (double)measure_hessians(measure, last_step) * train_hessian_products(run, measure) *
-           (double)run->batch * (double)run->context;
-}
-
-/* Forward passes of one token that the groups residual and sharpness take at a measured step. */
-static double batch_passes(const struct run *run, const struct measure *measure)
-{
-    double context = (double)run->context, batch = (double)run->batch;
-    double sharpness = measure->group[GROUP_SHARPNESS] ? SHARPNESS_USUAL * batch * context : 0;
-
-    /* states, gradients twice, and the tangents of one sequence */
-    return sharpness + (measure->group[GROUP_RESIDUAL] ? (3 * batch + 3) * context : 0);
 }
 
 struct lyapunov_work train_lyapunov_work(const struct run *run, const struct measure *measure)
@@ -145,51 +97,45 @@ struct lyapunov_work train_lyapunov_work(const struct run *run, const struct mea
     return (struct lyapunov_work){1 + count * rounds / layers, count * count / 2 * size * rounds};
 }
 
-static double lyapunov_cost(const struct run *run, int64_t vocabulary, const struct measure *measure)
+double train_cost(const struct run *run, const struct corpus *corpus, const struct measure *measure)
 {
-    struct lyapunov_work work = train_lyapunov_work(run, measure);
+    const struct architecture a = run_architecture(run, corpus->vocabulary);
+    const struct lyapunov_work work = train_lyapunov_work(run, measure);
+    const bool *group = measure->group;
+    int64_t last_step = run_last_step(run, corpus);
+    double batch = (double)run->batch, context = (double)run->context, side = (double)run->width;
+    double forward = token_cost(run, corpus->vocabulary) / 3;
+    double rows = (double)measure_rows(measure, last_step, NULL);
+    double measured = (double)measure_count(measure, last_step);
 
-    return token_cost(run, vocabulary) / 3 * (double)run->context * work.passes +
-           COST_ORTHOGONAL * work.products;
-}
+    /* tokens of the gradients that are averaged at measured steps, and of the Hessian's products */
+    double batches = (double)(group[GROUP_GRADIENTS] ? measure->gradient_batches : 0);
+    double products =
+        (double)measure_hessians(measure, last_step) * train_hessian_products(run, measure) * batch * context;
+    double gradients = measured * (batches * batch * context) + HESSIAN_GRADIENTS * products;
 
-/* The spectra of all matrices, nearly all of which have the width as their shorter side. */
-static double spectra_cost(const struct run *run, int64_t vocabulary)
-{
-    const struct architecture a = run_architecture(run, vocabulary);
-    double side = (double)run->width, matrices = 0;
+    /* forward passes of a token; residual: states, gradients twice, and the tangents of one sequence */
+    double sharpness = group[GROUP_SHARPNESS] ? SHARPNESS_USUAL * batch * context : 0;
+    double tokens = sharpness + (group[GROUP_RESIDUAL] ? (3 * batch + 3) * context : 0);
+    double lyapunov = forward * context * work.passes + COST_ORTHOGONAL * work.products;
+    double probes = measured * (forward * tokens + lyapunov);
 
+    /* passes over the validation text, and its tokens: a prediction of sums or pairs takes more than one */
+    int64_t other = (group[GROUP_SATURATION] ? 3 : group[GROUP_HEADS]) + group[GROUP_ATTENTION];
+    double passes = (double)measure_validations(measure, last_step) + measured * (double)other;
+    double each = run->corpus == CORPUS_MODULAR ? MODULAR_INPUTS : run->corpus == CORPUS_PAIRS ? 2 : 1;
+    double validated = fmin(each * (double)measure->validate_tokens, (double)corpus->valid.token_count);
+
+    /* the spectra of all matrices, nearly all of which have the width as their shorter side */
+    double matrices = 0;
     for (int64_t i = 0; i < architecture_stacks(&a); i++) {
         const struct stack_form stack = architecture_stack(&a, i);
         matrices += (double)(stack.end - stack.begin) * ((stack.cross ? 8 : 4) + (a.gated ? 3 : 2));
     }
-    return matrices * side * side * (COST_SINGULAR * side + COST_SINGULAR_SQUARE);
-}
+    double spectra = (double)measure_spectra(measure, run, last_step) *
+                     (matrices * side * side * (COST_SINGULAR * side + COST_SINGULAR_SQUARE));
 
-/* Tokens per validation: of sums and of pairs, a prediction takes more than one. */
-static double validated_tokens(
-    const struct run *run, const struct corpus *corpus, const struct measure *measure)
-{
-    bool modular = run->corpus == CORPUS_MODULAR, pairs = run->corpus == CORPUS_PAIRS;
-    double each = modular ? MODULAR_INPUTS : pairs ? 2 : 1;
-
-    return fmin(each * (double)measure->validate_tokens, (double)corpus->valid.token_count);
-}
-
-double train_cost(const struct run *run, const struct corpus *corpus, const struct measure *measure)
-{
-    int64_t last_step = run_last_step(run, corpus);
-    double forward = token_cost(run, corpus->vocabulary) / 3;
-    double rows = (double)measure_rows(measure, last_step, NULL);
-    double measured = (double)measure_count(measure, last_step);
-    double gradients = measured * gradient_tokens(run, measure) +
-                       HESSIAN_GRADIENTS * hessian_tokens(run, measure, last_step);
-    double probes =
-        measured * (forward * batch_passes(run, measure) + lyapunov_cost(run, corpus->vocabulary, measure));
-    double passes = (double)measure_validations(measure, last_step) + measured * validation_passes(measure);
-    double spectra = (double)measure_spectra(measure, run, last_step) * spectra_cost(run, corpus->vocabulary);
-
-    return train_step_cost(run, corpus->vocabulary) * (double)last_step +
-           forward * passes * validated_tokens(run, corpus, measure) + forward * 3 * gradients + probes +
-           spectra + parameters(run, corpus->vocabulary) * (COST_INIT + COST_MEASURE * rows);
+    return train_step_cost(run, corpus->vocabulary) * (double)last_step + forward * passes * validated +
+           forward * 3 * gradients + probes + spectra +
+           (double)architecture_parameters(&a) * (COST_INIT + COST_MEASURE * rows);
 }

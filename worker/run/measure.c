@@ -2,7 +2,7 @@
  * What is measured and when: at which steps a run has rows, and the options of measuring, which derive from
  * one table.
  */
-#include "worker/run/inside.h"
+#include "worker/run/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,18 +52,6 @@ enum measure_option measure_option_end(enum measure_option first)
     return end;
 }
 
-static void write_option(FILE *out, enum measure_option option, int64_t value)
-{
-    const struct measure_option_row *row = &measure_option_table[option];
-
-    for (const struct measure_word *word = row->word; word->text; word++)
-        if (word->value == value) {
-            fputs(word->text, out);
-            return;
-        }
-    fprintf(out, "%lld", (long long)value);
-}
-
 char *measure_option_text(const struct measure *measure, enum measure_option first)
 {
     char *text = NULL;
@@ -76,7 +64,14 @@ char *measure_option_text(const struct measure *measure, enum measure_option fir
     for (enum measure_option i = first; i < measure_option_end(first); i++) {
         if (mapping)
             fprintf(out, "%s%s: ", i == first ? "{" : ", ", measure_option_table[i].member);
-        write_option(out, i, measure_get(measure, i));
+        const struct measure_word *word = measure_option_table[i].word;
+        int64_t value = measure_get(measure, i);
+        while (word->text && word->value != value)
+            word++;
+        if (word->text)
+            fputs(word->text, out);
+        else
+            fprintf(out, "%lld", (long long)value);
     }
     fputs(mapping ? "}" : "", out);
     if (fclose(out) == 0)
@@ -113,13 +108,6 @@ int64_t step_place(const int64_t *step, int64_t count, int64_t wanted)
     return low;
 }
 
-static bool is_listed(const struct measure *measure, int64_t step)
-{
-    int64_t place = step_place(measure->steps, measure->step_count, step);
-
-    return place < measure->step_count && measure->steps[place] == step;
-}
-
 /* The number of listed steps in 1 .. last_step - 1. */
 static int64_t listed_between(const struct measure *measure, int64_t last_step)
 {
@@ -131,7 +119,10 @@ bool measure_at(const struct measure *measure, int64_t step, int64_t last_step)
 {
     if (step == 0 || step == last_step)
         return true;
-    return measure->every ? step % measure->every == 0 : is_listed(measure, step);
+    if (measure->every)
+        return step % measure->every == 0;
+    int64_t place = step_place(measure->steps, measure->step_count, step);
+    return place < measure->step_count && measure->steps[place] == step;
 }
 
 bool validate_at(const struct measure *measure, int64_t step, int64_t last_step)
@@ -225,22 +216,15 @@ static int64_t listed_alone(const struct measure *measure, int64_t last_step)
     return count;
 }
 
-static int64_t row_count(const struct measure *measure, int64_t last_step)
-{
-    int64_t every = measure->every, validate = measure->validate_every;
-
-    if (last_step == 0)
-        return 1;
-    return 2 + multiples(every, last_step) + multiples(validate, last_step) -
-           common_multiples(every, validate, last_step) + listed_alone(measure, last_step);
-}
-
 int64_t measure_rows(const struct measure *measure, int64_t last_step, int64_t *steps)
 {
-    int64_t count = 0, place = 0;
+    int64_t every = measure->every, validate = measure->validate_every, count = 0, place = 0;
 
+    if (!steps && last_step == 0)
+        return 1;
     if (!steps)
-        return row_count(measure, last_step);
+        return 2 + multiples(every, last_step) + multiples(validate, last_step) -
+               common_multiples(every, validate, last_step) + listed_alone(measure, last_step);
     for (int64_t step = 0;; step = next_row(measure, &place, step, last_step)) {
         steps[count++] = step;
         if (step == last_step)

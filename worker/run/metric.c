@@ -1,7 +1,7 @@
 /* The table of metrics and what follows from it: shapes, the form of a row, which metrics a run has. */
 #include "model/core/check.h"
 #include "model/instruments/instruments.h"
-#include "worker/run/inside.h"
+#include "worker/run/run.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,112 +27,70 @@ const struct nature_row nature_table[NATURE_COUNT] = {
 
 /* ---- dimensions ---- */
 
-static int64_t length_one(const struct run *run, const struct measure *measure)
+/* The number of blocks of the longest stack. */
+static int64_t longest_stack(const struct architecture *a)
 {
-    (void)run, (void)measure;
-    return 1;
-}
-
-/* The architecture of a run as far as lengths depend on it. */
-static struct architecture architecture_of(const struct run *run)
-{
-    return run_architecture(run, run->vocabulary);
-}
-
-static int64_t length_stacks(const struct run *run, const struct measure *measure)
-{
-    const struct architecture a = architecture_of(run);
-
-    (void)measure;
-    return architecture_stacks(&a);
-}
-
-/* Of the longest stack. */
-static int64_t length_layers(const struct run *run, const struct measure *measure)
-{
-    const struct architecture a = architecture_of(run);
     int64_t longest = 0;
 
-    (void)measure;
-    for (int64_t stack = 0; stack < architecture_stacks(&a); stack++) {
-        struct stack_form form = architecture_stack(&a, stack);
+    for (int64_t stack = 0; stack < architecture_stacks(a); stack++) {
+        struct stack_form form = architecture_stack(a, stack);
         longest = form.end - form.begin > longest ? form.end - form.begin : longest;
     }
     return longest;
 }
 
 /*
- * Up to the last kind of tensor that such a network may have. Kinds that it does without, such as biases, are
- * listed in any case; those of norms of queries and keys and of cross-attention only where they exist, so
- * that other datasets need no room for them.
+ * The number of kinds of tensors, up to the last one that such a network may have. Kinds that it does
+ * without, such as biases, are listed in any case; those of norms of queries and keys and of cross-attention
+ * only where they exist, so that other datasets need no room for them.
  */
-static int64_t length_tensors(const struct run *run, const struct measure *measure)
+static int64_t tensor_kinds(const struct architecture *a)
 {
-    const struct architecture a = architecture_of(run);
-    bool cross = architecture_stack(&a, architecture_stacks(&a) - 1).cross;
+    bool cross = architecture_stack(a, architecture_stacks(a) - 1).cross;
     unsigned may_have = QKV_BIASED | O_BIASED | FEEDFORWARD_BIASED | SHIFTED | GATED |
-                        (a.qk_norm ? QK_NORM : 0u) | (cross ? CROSS : 0u);
+                        (a->qk_norm ? QK_NORM : 0u) | (cross ? CROSS : 0u);
     int64_t length = LAYER_TENSOR_COUNT;
 
-    (void)measure;
     while (tensor_table[LAYER_TENSOR_FIRST + length - 1].needs & ~may_have)
         length--;
     return length;
 }
 
-static int64_t length_heads(const struct run *run, const struct measure *measure)
+/* The length along a dimension that metrics of such a network, measured so, need. */
+static int64_t length_along(
+    enum metric_dimension dimension, const struct architecture *a, const struct measure *measure)
 {
-    (void)measure;
-    return run->heads;
-}
-
-static int64_t length_bins(const struct run *run, const struct measure *measure)
-{
-    (void)measure;
-    return saturation_bins(run->context);
-}
-
-static int64_t length_scales(const struct run *run, const struct measure *measure)
-{
-    (void)run, (void)measure;
-    return HOMOGENEITY_SCALES;
-}
-
-static int64_t length_probes(const struct run *run, const struct measure *measure)
-{
-    (void)run;
-    return measure->hessian_probes;
-}
-
-static int64_t length_lanczos(const struct run *run, const struct measure *measure)
-{
-    (void)run;
-    return measure->hessian_steps;
-}
-
-static int64_t length_depths(const struct run *run, const struct measure *measure)
-{
-    return length_layers(run, measure) + 1;
-}
-
-static int64_t length_exponents(const struct run *run, const struct measure *measure)
-{
-    (void)run;
-    return measure->lyapunov_exponents;
-}
-
-static int64_t length_forces(const struct run *run, const struct measure *measure)
-{
-    (void)run, (void)measure;
-    return FORCE_COUNT;
-}
-
-static int64_t length_singular(const struct run *run, const struct measure *measure)
-{
-    const struct architecture a = architecture_of(run);
-
-    (void)measure;
-    return spectra_length(&a);
+    switch (dimension) {
+    case DIMENSION_STEP:
+        return 1;
+    case DIMENSION_STACK:
+        return architecture_stacks(a);
+    case DIMENSION_LAYER:
+        return longest_stack(a);
+    case DIMENSION_TENSOR:
+        return tensor_kinds(a);
+    case DIMENSION_HEAD:
+        return a->heads;
+    case DIMENSION_BIN:
+        return saturation_bins(a->context);
+    case DIMENSION_SCALE:
+        return HOMOGENEITY_SCALES;
+    case DIMENSION_PROBE:
+        return measure->hessian_probes;
+    case DIMENSION_LANCZOS:
+        return measure->hessian_steps;
+    case DIMENSION_DEPTH:
+        return longest_stack(a) + 1;
+    case DIMENSION_EXPONENT:
+        return measure->lyapunov_exponents;
+    case DIMENSION_FORCE:
+        return FORCE_COUNT;
+    case DIMENSION_SINGULAR:
+        return spectra_length(a);
+    case DIMENSION_COUNT:
+        break;
+    }
+    return 0;
 }
 
 static double place_itself(int64_t place)
@@ -173,9 +131,8 @@ const struct metric_dimension_row metric_dimension_table[DIMENSION_COUNT] = {
 #define INTEGER(function) .number = function
 #define REAL(function) .number = function, .is_real = true
 #define WORD(function) .word = function
-#define X(NAME, dimension, how_long, coordinate, described, note)                                            \
-    [DIMENSION_##NAME] = {                                                                                   \
-        .name = #dimension, .length = how_long, coordinate, .long_name = described, .comment = note},
+#define X(NAME, dimension, coordinate, described, note)                                                      \
+    [DIMENSION_##NAME] = {.name = #dimension, coordinate, .long_name = described, .comment = note},
     METRIC_DIMENSIONS(X)
 #undef X
 };
@@ -299,11 +256,12 @@ void metric_form_place(struct metric_form *form)
 
 void metric_lengthen(struct metric_form *form, const struct run *run, const struct measure *measure)
 {
+    const struct architecture a = run_architecture(run, run->vocabulary);
     bool needed[DIMENSION_COUNT];
 
     dimensions_needed(needed, measure->group);
     for (enum metric_dimension i = 0; i < DIMENSION_COUNT; i++) {
-        int64_t length = needed[i] ? metric_dimension_table[i].length(run, measure) : 0;
+        int64_t length = needed[i] ? length_along(i, &a, measure) : 0;
         if (length > form->along[i])
             form->along[i] = length;
     }

@@ -1,5 +1,5 @@
 /* The parameter table: see struct run. */
-#include "worker/run/inside.h"
+#include "worker/run/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -376,16 +376,6 @@ void param_set(const struct param *param, struct run *run, union param_value val
     memcpy((char *)run + param->offset, &value, sizeof(value));
 }
 
-/* The shortest decimal that reads back as the same double. */
-static void format_real(double value, char *text, size_t size)
-{
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, size, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            return;
-    }
-}
-
 char *param_format(const struct param *param, union param_value value, char *text, size_t size)
 {
     switch (param->kind) {
@@ -393,7 +383,11 @@ char *param_format(const struct param *param, union param_value value, char *tex
         snprintf(text, size, "%lld", (long long)value.integer);
         break;
     case PARAM_REAL:
-        format_real(value.real, text, size);
+        for (int digits = 1; digits <= 17; digits++) { /* the fewest that read back as the same double */
+            snprintf(text, size, "%.*g", digits, value.real);
+            if (strtod(text, NULL) == value.real)
+                break;
+        }
         break;
     case PARAM_BOOLEAN:
         snprintf(text, size, "%s", value.integer ? "true" : "false");

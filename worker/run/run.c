@@ -2,7 +2,7 @@
  * The parameters of a run together: what they mean to each other, which the table of parameters cannot say.
  * Each check names the parameter at fault.
  */
-#include "worker/run/inside.h"
+#include "worker/run/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -115,6 +115,31 @@ static int check_objective(const struct run *run, const struct param **at, struc
     return 0;
 }
 
+/* Do sequences, objective and vocabulary agree, and do sequences fit the context? */
+static int check_reading(const struct run *run, const struct param **at, struct error *error)
+{
+    *at = param_find("sequences");
+    if (run->corpus == CORPUS_TOKENS && run->sequences != SEQUENCES_STREAM)
+        return error_set(error, ERROR_INPUT,
+            "sequences: corpus tokens has stream alone: a file of tokens does not say where lines end");
+    *at = param_find("vocabulary");
+    int64_t added = objective_words_added((enum objective)run->objective, run->context);
+    if (run->vocabulary > INT32_MAX - added)
+        return error_set(error, ERROR_INPUT,
+            "vocabulary: %lld, and %lld words of the objective, are too many", (long long)run->vocabulary,
+            (long long)added);
+    *at = param_find("context");
+    if (run->corpus == CORPUS_MODULAR && run->context < MODULAR_INPUTS)
+        return error_set(error, ERROR_INPUT,
+            "context: %lld is below %d, the tokens of a sum: a, b and =", (long long)run->context,
+            MODULAR_INPUTS);
+    if (run->objective == OBJECTIVE_SPANS && run->context < SPANS_CONTEXT_LEAST)
+        return error_set(error, ERROR_INPUT,
+            "context: %lld is below %d, which a span takes: its sentinel, a token and <eos>",
+            (long long)run->context, SPANS_CONTEXT_LEAST);
+    return 0;
+}
+
 /* The rates of mup are those of updates whose elements keep their size at any width; Table 8 of Yang et al.
  * 2022 has them for adam. */
 static int check_parametrization(const struct run *run, const struct param **at, struct error *error)
@@ -140,7 +165,7 @@ static int check_parametrization(const struct run *run, const struct param **at,
 
 /* Rules say by what share of itself a weight decays; what adam's moments leave of a decay is no such share.
  * Cautious decay compares a weight with its update, which is known only where decay and update are apart. */
-static int check_decay(const struct run *run, const struct param **at, struct error *error)
+static int check_rules(const struct run *run, const struct param **at, struct error *error)
 {
     *at = param_find("decay_rule");
     if (run->decay_rule != DECAY_SCALED && run->optimiser == OPTIMISER_ADAM)
@@ -155,11 +180,6 @@ static int check_decay(const struct run *run, const struct param **at, struct er
     if (run->decay_rule == DECAY_CAUTIOUS && run->decay == DECAY_FACTOR)
         return error_set(error, ERROR_INPUT,
             "decay_rule: cautious chooses weight by weight; decay factor multiplies all of them");
-    return 0;
-}
-
-static int check_norm_rule(const struct run *run, const struct param **at, struct error *error)
-{
     *at = param_find("norm_rule");
     if (!run->zero_query_key || run->norm_rule == NORM_FREE || run->norm_rule == NORM_BRAKE)
         return 0;
@@ -172,8 +192,8 @@ static int check_norm_rule(const struct run *run, const struct param **at, struc
 int run_check(const struct run *run, const struct param **at, struct error *error)
 {
     if (check_heads(run, at, error) < 0 || check_objective(run, at, error) < 0 ||
-        run_check_reading(run, at, error) < 0 || check_decay(run, at, error) < 0 ||
-        check_norm_rule(run, at, error) < 0 || check_parametrization(run, at, error) < 0)
+        check_reading(run, at, error) < 0 || check_rules(run, at, error) < 0 ||
+        check_parametrization(run, at, error) < 0)
         return -1;
     bool measures = run->initial_weights && !run->epochs && !run->steps;
     if (!measures && (run->epochs != 0) == (run->steps != 0)) {
@@ -196,16 +216,12 @@ static double narrowing(const struct run *run)
     return run->parametrization == PARAMETRIZATION_MUP ? (double)run->base_width / (double)run->width : 1;
 }
 
-/* torch and xavier narrow with the width by themselves, normal does not. */
-static double init_scale(const struct run *run)
-{
-    return run->init_scale * (run->init == INIT_NORMAL ? sqrt(narrowing(run)) : 1);
-}
-
 struct architecture run_architecture(const struct run *run, int64_t vocabulary)
 {
     bool mup = run->parametrization == PARAMETRIZATION_MUP;
     double scale = run->output_scale * narrowing(run);
+    /* torch and xavier narrow with the width by themselves, normal does not */
+    double init_scale = run->init_scale * (run->init == INIT_NORMAL ? sqrt(narrowing(run)) : 1);
 
     return (struct architecture){
         .network = (enum network)run->network,
@@ -231,7 +247,7 @@ struct architecture run_architecture(const struct run *run, int64_t vocabulary)
         .biases = (run->bias ? BIAS_LAYERS : 0u) | (run->output_bias ? BIAS_OUTPUT : 0u),
         .tied = run->tied,
         .zero_query_key = run->zero_query_key,
-        .init_scale = init_scale(run),
+        .init_scale = init_scale,
         .residual_scale = run->residual_scale,
         .output_scale = mup || scale != 1 ? scale : 0,
         .output_inputs = mup ? run->base_width : 0,
@@ -262,31 +278,24 @@ struct optimiser_options run_optimiser(const struct run *run)
     };
 }
 
-/* Does the same share of every weight of the layers decay in a step, by itself? Stochastic rounding leaves it
- * so on average. */
-static bool decays_evenly(const struct run *run)
-{
-    if (run->optimiser == OPTIMISER_ADAM || run->decay_rule == DECAY_CAUTIOUS ||
-        run->norm_rule != NORM_FREE || run->weights == WEIGHTS_BFLOAT16)
-        return false;
-    const int64_t layers = DECAY_ON_ATTENTION | DECAY_ON_FEEDFORWARD | DECAY_ON_GAINS | DECAY_ON_BIASES;
-    bool whole = run->decay_on & (DECAY_ON_ALL | DECAY_ON_HIDDEN) || (run->decay_on & layers) == layers;
-    return whole && (narrowing(run) == 1 || run->decay_rule == DECAY_INDEPENDENT);
-}
-
-/* Is that share in proportion to the rate? */
+/* Is the share of every weight that decays in a step in proportion to the rate? */
 static bool decays_in_proportion(const struct run *run)
 {
     return run->decay_rule != DECAY_CORRECTED ||
            (run->schedule == SCHEDULE_CONSTANT && run->warmup_steps <= 1);
 }
 
+/* Stochastic rounding leaves a decay even on average. */
 double run_even_decay(const struct run *run)
 {
+    const int64_t layers = DECAY_ON_ATTENTION | DECAY_ON_FEEDFORWARD | DECAY_ON_GAINS | DECAY_ON_BIASES;
+    bool whole = run->decay_on & (DECAY_ON_ALL | DECAY_ON_HIDDEN) || (run->decay_on & layers) == layers;
     double decay =
         run->decay_rule == DECAY_INDEPENDENT ? run->weight_decay / run->learning_rate : run->weight_decay;
 
-    if (!decays_evenly(run))
+    if (run->optimiser == OPTIMISER_ADAM || run->decay_rule == DECAY_CAUTIOUS ||
+        run->norm_rule != NORM_FREE || run->weights == WEIGHTS_BFLOAT16 || !whole ||
+        (narrowing(run) != 1 && run->decay_rule != DECAY_INDEPENDENT))
         return 0;
     return run->optimiser == OPTIMISER_SGD ? decay / (1 - run->momentum) : decay;
 }
@@ -348,6 +357,24 @@ int64_t run_kept_step(const struct run *run, int64_t last_step)
     const struct schedule schedule = run_schedule(run, last_step);
 
     return run->stop_when == STOP_NEVER ? schedule_lasting(&schedule) : 0;
+}
+
+struct reading run_reading(const struct run *run, const struct corpus *corpus)
+{
+    static const enum task tasks[] = {
+        [OBJECTIVE_NEXT] = TASK_NEXT, [OBJECTIVE_SPANS] = TASK_SPANS, [OBJECTIVE_MASKED] = TASK_MASKED};
+    bool pairs = run->corpus == CORPUS_PAIRS, modular = run->corpus == CORPUS_MODULAR;
+
+    return (struct reading){
+        .sequences = pairs || modular ? SEQUENCES_LINES : (enum sequences)run->sequences,
+        .task = pairs     ? TASK_PAIR
+                : modular ? TASK_LAST
+                          : tasks[run->objective],
+        .context = run->context,
+        .vocabulary = corpus->vocabulary,
+        .end_of_line = corpus->end_of_line,
+        .seed = run->seed,
+    };
 }
 
 int64_t run_last_step(const struct run *run, const struct corpus *corpus)

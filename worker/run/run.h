@@ -204,29 +204,28 @@ struct measure; /* of measure.h, which needs the groups from here */
 enum { FORMAT_VERSION = 15 };
 
 /*
- * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, length, coordinate,
- * long_name, comment). `length` and `coordinate` are static functions of metric.c: the length that a run
- * needs, measured so, and the number or word at a place. A new dimension is one row here.
+ * The dimensions of metrics in addition to the axes of the sweep: X(NAME, name, coordinate, long_name,
+ * comment). `coordinate` is a static function of metric.c, the number or word at a place. A new dimension is
+ * one row here, and a case of length_along in metric.c, which the compiler asks for.
  */
 #define METRIC_DIMENSIONS(X)                                                                                 \
-    X(STEP, step, length_one, INTEGER(place_itself), "step", "optimiser steps taken before the measurement") \
-    X(STACK, stack, length_stacks, WORD(stack_name), "stack",                                                \
+    X(STEP, step, INTEGER(place_itself), "step", "optimiser steps taken before the measurement")             \
+    X(STACK, stack, WORD(stack_name), "stack",                                                               \
         "of the network; layers, depths and final states are those of one stack; only where some run of "    \
         "the sweep is an encoder_decoder")                                                                   \
-    X(LAYER, layer, length_layers, INTEGER(place_itself), "layer", "from the input on")                      \
-    X(TENSOR, tensor, length_tensors, WORD(layer_tensor_name), "kind of tensor", "")                         \
-    X(HEAD, head, length_heads, INTEGER(place_itself), "attention head", "of its layer")                     \
-    X(BIN, attended, length_bins, INTEGER(bin_end), "most positions attended",                               \
+    X(LAYER, layer, INTEGER(place_itself), "layer", "from the input on")                                     \
+    X(TENSOR, tensor, WORD(layer_tensor_name), "kind of tensor", "")                                         \
+    X(HEAD, head, INTEGER(place_itself), "attention head", "of its layer")                                   \
+    X(BIN, attended, INTEGER(bin_end), "most positions attended",                                            \
         "of a bin that holds those above the bin before: 1, 2, 3 to 4, 5 to 8, and so on")                   \
-    X(SCALE, scale, length_scales, REAL(homogeneity_scale), "scale of the parameters",                       \
+    X(SCALE, scale, REAL(homogeneity_scale), "scale of the parameters",                                      \
         "factor on every parameter of a fresh model")                                                        \
-    X(PROBE, probe, length_probes, INTEGER(place_itself), "probe", "random start vector")                    \
-    X(LANCZOS, lanczos, length_lanczos, INTEGER(place_itself), "Lanczos step",                               \
-        "of a probe: its Ritz values, ascending")                                                            \
-    X(DEPTH, depth, length_depths, INTEGER(place_itself), "depth", "blocks passed; 0: embedded tokens")      \
-    X(EXPONENT, exponent, length_exponents, INTEGER(place_itself), "exponent", "of a spectrum, from 0")      \
-    X(FORCE, force, length_forces, WORD(force_name), "force", "what changes the square of a norm")           \
-    X(SINGULAR, singular, length_singular, INTEGER(place_itself), "singular value", "from 0, the largest")
+    X(PROBE, probe, INTEGER(place_itself), "probe", "random start vector")                                   \
+    X(LANCZOS, lanczos, INTEGER(place_itself), "Lanczos step", "of a probe: its Ritz values, ascending")     \
+    X(DEPTH, depth, INTEGER(place_itself), "depth", "blocks passed; 0: embedded tokens")                     \
+    X(EXPONENT, exponent, INTEGER(place_itself), "exponent", "of a spectrum, from 0")                        \
+    X(FORCE, force, WORD(force_name), "force", "what changes the square of a norm")                          \
+    X(SINGULAR, singular, INTEGER(place_itself), "singular value", "from 0, the largest")
 
 enum metric_dimension {
 #define X(NAME, ...) DIMENSION_##NAME,
@@ -237,8 +236,6 @@ enum metric_dimension {
 
 struct metric_dimension_row {
     const char *name;
-    /* for metrics of this run, measured so; 1 along steps */
-    int64_t (*length)(const struct run *run, const struct measure *measure);
     bool is_real; /* the coordinate is a real number, else an integer or a word */
     double (*number)(int64_t place); /* coordinate; NULL where it is a word. Steps have those of the sweep */
     const char *(*word)(
@@ -891,6 +888,13 @@ int64_t step_place(const int64_t *step, int64_t count, int64_t wanted);
 int step_compare(const void *a, const void *b);
 
 void measure_digest(const struct measure *measure, struct digest *digest);
+
+/*
+ * Floating-point operations of one training step's matrix products, with B T tokens on either side: for each,
+ * 6 for each weight of a matrix that it passes, and 12 C for each position that it sees in each block; under
+ * a causal mask, half of the positions count.
+ */
+double train_step_arithmetic(const struct run *run, int64_t vocabulary);
 
 /*
  * The cost of one training step and of a whole run, in floating-point operations of matrix products that take
