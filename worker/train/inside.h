@@ -17,10 +17,6 @@ void history_add_row(struct history *history, int64_t step);
 
 void history_add_norm(struct history *history, int64_t step, double norm);
 
-/* |theta| at the last measured step divided by |theta| at step 0. */
-double history_growth(const struct history *history);
-void history_fit(const struct history *history, struct growth *growth);
-
 /* The learning rate of the step from theta_t; at the end of the run, where none follows, of the last one. */
 static inline double trainer_next_rate(const struct trainer *t, int64_t step)
 {
@@ -76,8 +72,6 @@ void train_put_givens(struct trainer *t);
 
 /* Measures the whole run, at its end. */
 void train_put_growth(struct trainer *t);
-
-void train_put_loss(struct trainer *t, double loss);
 
 /* Measures saturation and heads at theta_t, on the validation text. Overwrites the plane of the gradient. */
 bool train_saturate(struct trainer *t, int64_t step);

@@ -14,17 +14,8 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The rows of the largest possible batch, or of the longest sequence of validation. This is less than batch *
- * context for lines, which rarely fill their context. */
-static struct batch_rows most_rows(const struct reading *reading, const struct corpus *corpus, int64_t batch)
-{
-    struct batch_rows train = reading_rows(reading, &corpus->train, batch);
-    struct batch_rows valid = reading_rows(reading, &corpus->valid, 1);
-
-    return (struct batch_rows){larger(train.rows, valid.rows), larger(train.source, valid.source)};
-}
-
-/* Sets what follows from the texts. */
+/* Sets what follows from the texts. There is room for the largest possible batch, and the longest sequence of
+ * validation: less than batch * context for lines, which rarely fill their context. */
 static void set_out(struct trainer *t)
 {
     const struct run *run = t->run;
@@ -32,7 +23,9 @@ static void set_out(struct trainer *t)
     t->last_step = t->end = run_last_step(run, t->corpus);
     t->kept_step = run_kept_step(run, t->last_step);
     t->reading = run_reading(run, t->corpus);
-    t->room = most_rows(&t->reading, t->corpus, run->batch);
+    struct batch_rows train = reading_rows(&t->reading, &t->corpus->train, run->batch);
+    struct batch_rows valid = reading_rows(&t->reading, &t->corpus->valid, 1);
+    t->room = (struct batch_rows){larger(train.rows, valid.rows), larger(train.source, valid.source)};
     t->can_validate = reading_sequences(&t->reading, &t->corpus->valid) > 0;
 }
 
@@ -78,7 +71,7 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
     double loss = train_gradient(t, step + 1);
 
     if (measured)
-        train_put_loss(t, loss);
+        ROW(t, train_loss) = loss;
     if (!isfinite(loss))
         return false;
     double clip = optimiser_clip(&t->optimiser, t->gradient), pause = clock_now();
@@ -98,16 +91,6 @@ static bool take_step(struct trainer *t, int64_t step, bool measured)
     t->result->measure_seconds += measuring;
     t->result->step_seconds += clock_now() - begin - measuring - sharpening;
     return true;
-}
-
-/* After the last step no gradient follows whose loss could be used: takes the loss of theta_end on the batch
- * that would come next. */
-static bool last_loss(struct trainer *t)
-{
-    double loss = train_loss(t, t->end + 1);
-
-    train_put_loss(t, loss);
-    return isfinite(loss);
 }
 
 /* Measures theta_t and takes the step to theta_(t+1). Sets the outcome if the run ends or stops here. */
@@ -132,8 +115,12 @@ static void advance_to(struct trainer *t, int64_t step)
         return;
     if (row)
         finite = train_begin_row(t, step, measured, validated ? &validation : NULL);
-    if (finite)
-        finite = last ? last_loss(t) : take_step(t, step, measured);
+    if (finite && last) { /* no gradient follows whose loss could be used: that of the batch to come next */
+        ROW(t, train_loss) = train_loss(t, t->end + 1);
+        finite = isfinite(ROW(t, train_loss));
+    } else if (finite) {
+        finite = take_step(t, step, measured);
+    }
     if (row)
         train_end_row(t, step);
     t->result->last_step = step + (finite && !last);
@@ -169,16 +156,6 @@ static int begin_weights(struct trainer *t)
     return 0;
 }
 
-/* Shows the optimiser the initial weights, also in a run that is then resumed. Leaves the plane all zeros. */
-static int show_initial(struct trainer *t)
-{
-    if (t->optimiser.options.norm_rule == NORM_FREE)
-        return 0;
-    int status = begin_weights(t);
-    memset(t->weights, 0, (size_t)t->model.layout.size * sizeof(*t->weights));
-    return status;
-}
-
 /* Takes all memory of the run, zeroed but for scratch, and lays it out. -1 and a reason if there is too
  * little, or the initial weights cannot be read. */
 static int lay_out_trainer(struct trainer *t, struct arena *arena)
@@ -197,7 +174,12 @@ static int lay_out_trainer(struct trainer *t, struct arena *arena)
     }
     trainer_layout(t, arena);
     INVARIANT(arena->used == memory, "%zu bytes laid out, %zu counted", arena->used, memory);
-    return show_initial(t);
+    if (t->optimiser.options.norm_rule == NORM_FREE)
+        return 0;
+    /* shows the optimiser the initial weights, also in a run that is then resumed */
+    int status = begin_weights(t);
+    memset(t->weights, 0, (size_t)t->model.layout.size * sizeof(*t->weights));
+    return status;
 }
 
 /* -1 and a reason if the run cannot be trained. */
@@ -225,68 +207,26 @@ static int prepare_run(struct trainer *t, struct arena *arena)
     return lay_out_trainer(t, arena);
 }
 
-/* Resumes the run where the observer says, in memory that is all zeros. Returns the step, or -1: there is
- * nothing to resume. */
-static int64_t resume(struct trainer *t)
-{
-    struct snapshot snapshot = train_snapshot(t, 0);
-    struct result *result = t->result;
-
-    if (!t->observer->resume(t->observer->context, &snapshot))
-        return -1;
-    t->begin -= result->seconds;
-    result->outcome = OUTCOME_RUNNING;
-    result->last_step = snapshot.step;
-    train_emit_rows(t);
-    return snapshot.step;
-}
-
-/* Prepares weights and moments; returns the step to begin with, or -1 and a reason. */
+/* Prepares weights and moments, in memory that is all zeros; returns the step to begin with, where the
+ * observer resumes the run or 0, or -1 and a reason. */
 static int64_t first_step(struct trainer *t, struct arena *arena)
 {
+    struct result *result = t->result;
+
     if (t->observer && t->observer->resume) {
-        int64_t step = resume(t);
-        if (step >= 0)
-            return step;
-        result_init(t->result); /* a failed resume may have filled in a part */
+        struct snapshot snapshot = train_snapshot(t, 0);
+        if (t->observer->resume(t->observer->context, &snapshot)) {
+            t->begin -= result->seconds;
+            result->outcome = OUTCOME_RUNNING;
+            result->last_step = snapshot.step;
+            train_emit_rows(t);
+            return snapshot.step;
+        }
+        result_init(result); /* a failed resume may have filled in a part */
         if (lay_out_trainer(t, arena) != 0)
             return -1;
     }
     return begin_weights(t);
-}
-
-/* Measures theta_t and takes the next step, with a word to the observer before. */
-static void begin_step(struct trainer *t, int64_t step)
-{
-    const struct observer *observer = t->observer;
-
-    if (step > 0 && step == t->kept_step && observer && observer->keep) {
-        const struct snapshot snapshot = train_snapshot(t, step);
-        observer->keep(observer->context, &snapshot);
-    }
-    advance_to(t, step);
-}
-
-static void run_steps(struct trainer *t, int64_t first)
-{
-    const struct result *result = t->result;
-
-    train_put_givens(t);
-    begin_step(t, first);
-    for (int64_t step = first + 1; result->outcome == OUTCOME_RUNNING; step++)
-        if (train_carry_on(t, step))
-            begin_step(t, step);
-}
-
-static void finish(struct trainer *t)
-{
-    const struct observer *observer = t->observer;
-
-    train_put_growth(t);
-    if (observer && observer->finish) {
-        const struct snapshot snapshot = train_snapshot(t, t->end);
-        observer->finish(observer->context, &snapshot);
-    }
 }
 
 void train(const struct run *run, const struct corpus *corpus, const struct measure *measure,
@@ -295,13 +235,28 @@ void train(const struct run *run, const struct corpus *corpus, const struct meas
     struct trainer t = {
         .run = run, .corpus = corpus, .measure = measure, .observer = observer, .result = result};
     bool flushed = denormals_flush(true);
-    int64_t first;
+    int64_t first = -1;
 
     t.begin = clock_now();
-    if (prepare_run(&t, arena) == 0 && (first = first_step(&t, arena)) >= 0)
-        run_steps(&t, first);
+    if (prepare_run(&t, arena) == 0)
+        first = first_step(&t, arena);
+    if (first >= 0)
+        train_put_givens(&t);
+    for (int64_t step = first; first >= 0 && result->outcome == OUTCOME_RUNNING; step++) {
+        if (step > first && !train_carry_on(&t, step))
+            break;
+        if (step > 0 && step == t.kept_step && observer && observer->keep) {
+            const struct snapshot snapshot = train_snapshot(&t, step);
+            observer->keep(observer->context, &snapshot);
+        }
+        advance_to(&t, step);
+    }
     if (result->outcome == OUTCOME_DONE)
-        finish(&t);
+        train_put_growth(&t);
+    if (result->outcome == OUTCOME_DONE && observer && observer->finish) {
+        const struct snapshot snapshot = train_snapshot(&t, t.end);
+        observer->finish(observer->context, &snapshot);
+    }
     if (result->outcome == OUTCOME_DONE || result->outcome == OUTCOME_DIVERGED)
         train_emit_run(&t);
     result->seconds = clock_now() - t.begin;

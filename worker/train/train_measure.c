@@ -49,22 +49,12 @@ void train_measure_layout(struct trainer *t, struct arena *arena)
 
 #define VALUE(t, name) ((t)->run_row[(t)->history.form.offset[METRIC_##name]])
 
-static void put_equilibrium(struct trainer *t, int64_t step)
-{
-    struct instruments *i = &t->instruments;
-
-    measure_equilibrium(i, &t->optimiser, trainer_next_rate(t, step));
-    measured_put_blocks(&t->row, METRIC_tensor_rms, i->tensor_rms, LAYER_TENSOR_COUNT);
-    measured_put_blocks(&t->row, METRIC_rotation_equilibrium, i->rotation_equilibrium, LAYER_TENSOR_COUNT);
-    measured_put_blocks(&t->row, METRIC_rms_equilibrium, i->rms_equilibrium, LAYER_TENSOR_COUNT);
-}
-
 static void put_state(struct trainer *t, int64_t step)
 {
-    const struct instruments *i = &t->instruments;
+    struct instruments *i = &t->instruments;
     struct state_measures state;
 
-    measure_state(&t->instruments, t->weights, &state);
+    measure_state(i, t->weights, &state);
     ROW(t, param_norm) = state.param_norm;
     ROW(t, embedding_norm) = state.embedding_norm;
     ROW(t, output_norm) = state.output_norm;
@@ -75,20 +65,18 @@ static void put_state(struct trainer *t, int64_t step)
     measured_put_blocks(&t->row, METRIC_layer_norm, i->layer_norm, 1);
     measured_put_blocks(&t->row, METRIC_layer_direction_cosine, i->layer_direction_cosine, 1);
     measured_put_blocks(&t->row, METRIC_tensor_norm, i->tensor_norm, LAYER_TENSOR_COUNT);
-    if (t->measure->group[GROUP_EQUILIBRIUM] || t->measure->group[GROUP_SPECTRA])
-        put_equilibrium(t, step);
+    if (t->measure->group[GROUP_EQUILIBRIUM] || t->measure->group[GROUP_SPECTRA]) {
+        measure_equilibrium(i, &t->optimiser, trainer_next_rate(t, step));
+        measured_put_blocks(&t->row, METRIC_tensor_rms, i->tensor_rms, LAYER_TENSOR_COUNT);
+        measured_put_blocks(
+            &t->row, METRIC_rotation_equilibrium, i->rotation_equilibrium, LAYER_TENSOR_COUNT);
+        measured_put_blocks(&t->row, METRIC_rms_equilibrium, i->rms_equilibrium, LAYER_TENSOR_COUNT);
+    }
     if (t->measure->group[GROUP_FORCES])
         measured_put_blocks(
             &t->row, METRIC_force_sum, i->force_sum[0], LAYER_TENSOR_COUNT * (size_t)FORCE_COUNT);
     ROW(t, force_error) = state.force_error;
     history_add_norm(&t->history, step, state.param_norm);
-}
-
-static void put_validated(const struct trainer *t, const struct validated *validated)
-{
-    ROW(t, valid_loss) = validated->loss;
-    ROW(t, predicted_entropy) = validated->collapse.predicted_entropy;
-    ROW(t, accuracy) = validated->collapse.accuracy;
 }
 
 /* Continues the sum of the row before, so that a run that is resumed has the same. */
@@ -126,20 +114,36 @@ bool train_begin_row(struct trainer *t, int64_t step, bool measured, const struc
     }
     t->result->validated += validated != NULL;
     if (finite && validated) { /* the loss of weights that are not finite means nothing */
-        put_validated(t, validated);
+        ROW(t, valid_loss) = validated->loss;
+        ROW(t, predicted_entropy) = validated->collapse.predicted_entropy;
+        ROW(t, accuracy) = validated->collapse.accuracy;
         finite = isfinite(validated->loss);
     }
     return finite;
 }
 
-void train_put_loss(struct trainer *t, double loss)
+static void emit(const struct trainer *t, int64_t step, const double *values)
 {
-    ROW(t, train_loss) = loss;
+    const struct observer *observer = t->observer;
+
+    if (observer && observer->row)
+        observer->row(observer->context, step, values, metric_row_size(&t->history.form, step));
 }
 
-/* Erases what was measured on the way to other metrics, while its own group is switched off. */
-static void hide_unwanted(const struct trainer *t)
+void train_emit_rows(const struct trainer *t)
 {
+    for (int64_t row = 0; row < t->history.row_count; row++)
+        emit(t, t->history.step[row], history_row(&t->history, row));
+}
+
+void train_emit_run(const struct trainer *t)
+{
+    emit(t, STEP_OF_RUN, t->run_row);
+}
+
+void train_end_row(struct trainer *t, int64_t step)
+{
+    /* what was measured on the way to other metrics, while its own group is switched off */
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         if (metric_is_of_run(metric) || t->measure->group[metric_table[metric].group])
             continue;
@@ -147,36 +151,8 @@ static void hide_unwanted(const struct trainer *t)
         for (size_t i = 0; i < metric_values(metric, &t->history.form); i++)
             hidden[i] = NAN;
     }
-}
-
-static void emit_row(const struct trainer *t, int64_t index)
-{
-    const struct observer *observer = t->observer;
-
-    if (observer && observer->row)
-        observer->row(observer->context, t->history.step[index], history_row(&t->history, index),
-            t->history.form.row_size);
-}
-
-void train_emit_rows(const struct trainer *t)
-{
-    for (int64_t row = 0; row < t->history.row_count; row++)
-        emit_row(t, row);
-}
-
-void train_emit_run(const struct trainer *t)
-{
-    const struct observer *observer = t->observer;
-
-    if (observer && observer->row)
-        observer->row(observer->context, STEP_OF_RUN, t->run_row, t->history.form.run_size);
-}
-
-void train_end_row(struct trainer *t, int64_t step)
-{
-    hide_unwanted(t);
     history_add_row(&t->history, step);
-    emit_row(t, t->history.row_count - 1);
+    emit(t, step, t->row.values);
 }
 
 /* ---- the end ---- */
@@ -227,24 +203,16 @@ void train_count_step(struct trainer *t, int64_t number, bool measured)
             LAYER_TENSOR_COUNT * (size_t)FORCE_COUNT);
 }
 
-/* The value before, so that a run that is resumed has the same: the last one of the rows. */
-static double last_sharpness(const struct trainer *t)
-{
-    const struct history *history = &t->history;
-    double value = NAN;
-
-    for (int64_t row = history->row_count - 1; row >= 0 && isnan(value); row--)
-        value = history_row(history, row)[history->form.offset[METRIC_critical_sharpness]];
-    return value;
-}
-
 double train_sharpen(struct trainer *t, double loss, double clip, int64_t number)
 {
-    double begin = clock_now(), rate = schedule_rate(&t->schedule, number);
+    double begin = clock_now(), rate = schedule_rate(&t->schedule, number), before = NAN;
+    const struct history *history = &t->history;
     const scalar *weights;
 
-    sharpness_begin(
-        &t->sharpness, &t->optimiser, t->weights, t->gradient, clip, number, loss, rate, last_sharpness(t));
+    /* the value before is the last one of the rows, so that a run that is resumed has the same */
+    for (int64_t row = history->row_count - 1; row >= 0 && isnan(before); row--)
+        before = history_row(history, row)[history->form.offset[METRIC_critical_sharpness]];
+    sharpness_begin(&t->sharpness, &t->optimiser, t->weights, t->gradient, clip, number, loss, rate, before);
     while ((weights = sharpness_next(&t->sharpness)))
         sharpness_take(&t->sharpness, train_loss_at(t, weights));
     ROW(t, critical_sharpness) = sharpness_end(&t->sharpness);
@@ -397,13 +365,6 @@ static void add_targets(struct trainer *t, int64_t sequences, void *context)
     collapse_add(&t->collapse, &t->batch);
 }
 
-static double count_unigram_loss(struct trainer *t)
-{
-    collapse_begin(&t->collapse);
-    each_batch(t, UNASKED, add_targets, NULL);
-    return collapse_unigram_loss(&t->collapse, &t->corpus->train, &t->reading, &t->batch);
-}
-
 /* Depends on the targets only, not on the model. */
 static void put_unigram_loss(struct trainer *t)
 {
@@ -412,15 +373,22 @@ static void put_unigram_loss(struct trainer *t)
 
     if (!t->can_validate)
         return;
-    if (!unigram_is_of(unigram, t->corpus, &t->reading, tokens))
-        *unigram = (struct unigram){true, t->corpus->digest, t->reading, tokens, count_unigram_loss(t)};
+    if (!unigram_is_of(unigram, t->corpus, &t->reading, tokens)) {
+        collapse_begin(&t->collapse);
+        each_batch(t, UNASKED, add_targets, NULL);
+        double loss = collapse_unigram_loss(&t->collapse, &t->corpus->train, &t->reading, &t->batch);
+        *unigram = (struct unigram){true, t->corpus->digest, t->reading, tokens, loss};
+    }
     VALUE(t, unigram_loss) = unigram->loss;
 }
 
-static void put_homogeneity(struct trainer *t)
+void train_put_givens(struct trainer *t)
 {
     struct homogeneity homogeneity;
 
+    for (size_t i = 0; i < t->history.form.run_size; i++)
+        t->run_row[i] = NAN;
+    put_unigram_loss(t);
     if (!t->measure->group[GROUP_HOMOGENEITY])
         return;
     homogeneity_measure(&t->fresh, t->run->seed, &homogeneity);
@@ -429,28 +397,6 @@ static void put_homogeneity(struct trainer *t)
     VALUE(t, homogeneity_degree_r2) = homogeneity.degree_r2;
     VALUE(t, output_homogeneity_degree) = homogeneity.output_degree;
     VALUE(t, output_homogeneity_degree_r2) = homogeneity.output_degree_r2;
-}
-
-void train_put_givens(struct trainer *t)
-{
-    for (size_t i = 0; i < t->history.form.run_size; i++)
-        t->run_row[i] = NAN;
-    put_unigram_loss(t);
-    put_homogeneity(t);
-}
-
-static void put_law(const struct trainer *t)
-{
-    struct growth growth;
-
-    history_fit(&t->history, &growth);
-    VALUE(t, growth_exponent) = growth.exponent;
-    VALUE(t, growth_exponent_error) = growth.exponent_error;
-    VALUE(t, growth_exponent_r2) = growth.exponent_r2;
-    VALUE(t, fit_sqrt_r2) = growth.sqrt_r2;
-    VALUE(t, fit_linear_r2) = growth.linear_r2;
-    VALUE(t, fit_fourth_root_r2) = growth.fourth_root_r2;
-    VALUE(t, fit_exponential_r2) = growth.exponential_r2;
 }
 
 /* Puts the norms of a fit, one for each measured norm, into the rows of their steps. */
@@ -463,14 +409,29 @@ static void put_fitted(const struct trainer *t, enum metric metric, const double
             history_row(history, row)[history->form.offset[metric]] = norm[i++];
 }
 
-static void put_dynamics(const struct trainer *t)
+void train_put_growth(struct trainer *t)
 {
-    double *norm = t->history.fitted;
-    int64_t count = t->history.norm_count;
+    const struct history *history = &t->history;
+    int64_t count = history->norm_count;
+    double *norm = history->fitted;
+    struct growth growth;
     struct dynamics_fit fit = {
         .aligned.norm = norm, .misaligned.norm = norm + count, .adam_like.norm = norm + 2 * count};
 
-    dynamics_fit(&t->schedule, run_decay(t->run), t->history.norm_step, t->history.norm, count, &fit);
+    VALUE(t, final_train_loss) = ROW(t, train_loss);
+    VALUE(t, final_valid_loss) = ROW(t, valid_loss);
+    VALUE(t, norm_growth) = t->result->norm_growth = history->norm[count - 1] / history->norm[0];
+    if (!t->measure->group[GROUP_NORMS])
+        return;
+    growth_fit(history->norm_step, history->norm, count, history->scratch, &growth);
+    VALUE(t, growth_exponent) = growth.exponent;
+    VALUE(t, growth_exponent_error) = growth.exponent_error;
+    VALUE(t, growth_exponent_r2) = growth.exponent_r2;
+    VALUE(t, fit_sqrt_r2) = growth.sqrt_r2;
+    VALUE(t, fit_linear_r2) = growth.linear_r2;
+    VALUE(t, fit_fourth_root_r2) = growth.fourth_root_r2;
+    VALUE(t, fit_exponential_r2) = growth.exponential_r2;
+    dynamics_fit(&t->schedule, run_decay(t->run), history->norm_step, history->norm, count, &fit);
     put_fitted(t, METRIC_fit_aligned_norm, fit.aligned.norm);
     put_fitted(t, METRIC_fit_misaligned_norm, fit.misaligned.norm);
     put_fitted(t, METRIC_fit_adam_like_norm, fit.adam_like.norm);
@@ -484,16 +445,5 @@ static void put_dynamics(const struct trainer *t)
     VALUE(t, fit_adam_like_r2) = fit.adam_like.r2;
     VALUE(t, fit_adam_like_aic) = fit.adam_like.aic;
     t->result->dynamics = fit.best;
-}
-
-void train_put_growth(struct trainer *t)
-{
-    VALUE(t, final_train_loss) = ROW(t, train_loss);
-    VALUE(t, final_valid_loss) = ROW(t, valid_loss);
-    VALUE(t, norm_growth) = t->result->norm_growth = history_growth(&t->history);
-    if (!t->measure->group[GROUP_NORMS])
-        return;
-    put_law(t);
-    put_dynamics(t);
     train_emit_rows(t);
 }

@@ -48,28 +48,22 @@ static bool probe_gradients(struct trainer *t, int64_t step)
     return true;
 }
 
-static bool probe_residual_of(struct trainer *t, int64_t step, struct residual *residual)
-{
-    int64_t seed = t->run->seed;
-
-    residual_states(residual, &t->model, t->weights, &t->batch);
-    if (!train_carry_on(t, step))
-        return false;
-    residual_gradients(residual, &t->model, t->weights, &t->batch, seed);
-    if (!train_carry_on(t, step))
-        return false;
-    residual_angle(residual, &t->single, t->weights, &t->batch, seed);
-    return true;
-}
-
 static bool probe_residual(struct trainer *t, int64_t step)
 {
     double begin = clock_now();
+    int64_t seed = t->run->seed;
 
     batches_fill(&t->batches, step + 1, &t->batch);
-    for (int64_t stack = 0; stack < architecture_stacks(&t->model.architecture); stack++)
-        if (!probe_residual_of(t, step, &t->residual[stack]))
+    for (int64_t stack = 0; stack < architecture_stacks(&t->model.architecture); stack++) {
+        struct residual *residual = &t->residual[stack];
+        residual_states(residual, &t->model, t->weights, &t->batch);
+        if (!train_carry_on(t, step))
             return false;
+        residual_gradients(residual, &t->model, t->weights, &t->batch, seed);
+        if (!train_carry_on(t, step))
+            return false;
+        residual_angle(residual, &t->single, t->weights, &t->batch, seed);
+    }
     t->result->residual_seconds += clock_now() - begin;
     return true;
 }
@@ -89,37 +83,29 @@ static bool probe_lyapunov(struct trainer *t, int64_t step)
     return true;
 }
 
-/* Takes the Lanczos process under way to its end. */
-static bool run_process(struct trainer *t, int64_t step)
-{
-    struct hessian *h = &t->hessian;
-    const scalar *direction;
-
-    while ((direction = hessian_direction(h))) {
-        for (int64_t i = 0; i < t->measure->hessian_batches; i++) {
-            if (!train_carry_on(t, step))
-                return false;
-            train_hessian_product(t, step + 1 + i, direction);
-            hessian_add(h, t->gradient);
-        }
-        hessian_step(h);
-    }
-    hessian_close(h);
-    return true;
-}
-
 /* Over the same batches as the gradients. */
 static bool probe_hessian(struct trainer *t, int64_t step)
 {
+    struct hessian *h = &t->hessian;
     double begin = clock_now();
-    bool preconditioned = t->hessian.root && step > 0;
+    bool preconditioned = h->root && step > 0;
+    const scalar *direction;
 
     if (preconditioned)
-        edge_root(&t->optimiser, step, t->hessian.root);
-    hessian_begin(&t->hessian, (uint64_t)t->run->seed, preconditioned);
-    while (hessian_next(&t->hessian))
-        if (!run_process(t, step))
-            return false;
+        edge_root(&t->optimiser, step, h->root);
+    hessian_begin(h, (uint64_t)t->run->seed, preconditioned);
+    while (hessian_next(h)) { /* a Lanczos process */
+        while ((direction = hessian_direction(h))) {
+            for (int64_t i = 0; i < t->measure->hessian_batches; i++) {
+                if (!train_carry_on(t, step))
+                    return false;
+                train_hessian_product(t, step + 1 + i, direction);
+                hessian_add(h, t->gradient);
+            }
+            hessian_step(h);
+        }
+        hessian_close(h);
+    }
     t->result->hessian_seconds += clock_now() - begin;
     return true;
 }
@@ -148,9 +134,9 @@ bool train_probe(struct trainer *t, int64_t step)
            (!spectra_at(t->measure, t->run, step, t->end) || probe_spectra(t, step));
 }
 
-/* Puts the slopes over the layers of each stack, and those in theory of a fresh model, which are of one stack
+/* The slopes are those over the layers of each stack; those in theory, of a fresh model, are of one stack
  * alone. */
-static void put_slopes(const struct trainer *t, int64_t step)
+static void put_gradients(const struct trainer *t, int64_t step)
 {
     const struct metric_form *form = &t->history.form;
     int64_t kinds = form->along[DIMENSION_TENSOR];
@@ -158,6 +144,8 @@ static void put_slopes(const struct trainer *t, int64_t step)
     double *error = measured_values(&t->row, METRIC_gradient_depth_slope_error);
     double *theory = measured_values(&t->row, METRIC_gradient_depth_slope_theory);
 
+    measured_put_blocks(&t->row, METRIC_mean_gradient_norm, t->gradients.mean_norm, LAYER_TENSOR_COUNT);
+    measured_put_blocks(&t->row, METRIC_batch_gradient_norm, t->gradients.batch_norm, LAYER_TENSOR_COUNT);
     for (int64_t stack = 0; stack < form->along[DIMENSION_STACK]; stack++)
         for (int64_t kind = 0; kind < kinds; kind++) {
             slope[stack * kinds + kind] = t->gradients.slope[stack * LAYER_TENSOR_COUNT + kind];
@@ -166,27 +154,6 @@ static void put_slopes(const struct trainer *t, int64_t step)
     for (int64_t kind = 0; step == 0 && kind < kinds; kind++)
         theory[kind] =
             gradients_theory(&t->model.architecture, (enum tensor_kind)(LAYER_TENSOR_FIRST + kind));
-}
-
-static void put_gradients(const struct trainer *t, int64_t step)
-{
-    measured_put_blocks(&t->row, METRIC_mean_gradient_norm, t->gradients.mean_norm, LAYER_TENSOR_COUNT);
-    measured_put_blocks(&t->row, METRIC_batch_gradient_norm, t->gradients.batch_norm, LAYER_TENSOR_COUNT);
-    put_slopes(t, step);
-}
-
-/* The largest eigenvalue of P^-1 H, and it over its bound at the edge of stability. */
-static void put_stability(const struct trainer *t, int64_t step)
-{
-    const struct hessian *h = &t->hessian;
-    const struct optimiser_options *options = &t->optimiser.options;
-    double bound = edge_bound(options);
-    double largest = edge_has_preconditioner(options) ? h->preconditioned : h->whole.largest;
-
-    if (!isfinite(bound))
-        return;
-    ROW(t, hessian_preconditioned) = largest;
-    ROW(t, hessian_stability) = largest * trainer_next_rate(t, step) / bound;
 }
 
 static double bound_of(const struct hessian *h, const struct spectrum *s)
@@ -198,6 +165,9 @@ static void put_hessian(const struct trainer *t, int64_t step)
 {
     const struct hessian *h = &t->hessian;
     const struct spectrum *s = &h->whole;
+    const struct optimiser_options *options = &t->optimiser.options;
+    double edge = edge_bound(options);
+    double largest = edge_has_preconditioner(options) ? h->preconditioned : s->largest; /* of P^-1 H */
 
     measured_put(&t->row, METRIC_hessian_ritz, s->ritz);
     measured_put(&t->row, METRIC_hessian_weight, s->weight);
@@ -206,7 +176,10 @@ static void put_hessian(const struct trainer *t, int64_t step)
     ROW(t, hessian_trace) = s->trace;
     ROW(t, hessian_trace_error) = s->trace_error;
     ROW(t, hessian_bound) = bound_of(h, s);
-    put_stability(t, step);
+    if (!isfinite(edge))
+        return;
+    ROW(t, hessian_preconditioned) = largest;
+    ROW(t, hessian_stability) = largest * trainer_next_rate(t, step) / edge;
 }
 
 static void put_hessian_layers(const struct trainer *t)
@@ -227,32 +200,23 @@ static void put_hessian_layers(const struct trainer *t)
     }
 }
 
-/* Those of one stack, whose first depth is number `first` of all stacks'. */
-static void put_residual_of(const struct trainer *t, const struct residual *r, int64_t first)
-{
-    for (int64_t depth = 0; depth <= r->layers; depth++) {
-        *measured_block(&t->row, METRIC_residual_norm, first + depth) = r->norm[depth];
-        *measured_block(&t->row, METRIC_residual_cosine, first + depth) = r->cosine[depth];
-    }
-    measured_values(&t->row, METRIC_residual_growth)[r->stack] = r->growth;
-    measured_values(&t->row, METRIC_residual_growth_error)[r->stack] = r->growth_error;
-    measured_values(&t->row, METRIC_gradient_growth)[r->stack] = r->gradient_growth;
-    measured_values(&t->row, METRIC_angle_exponent)[r->stack] = r->angle_exponent;
-    measured_values(&t->row, METRIC_gradient_exponent)[r->stack] = r->gradient_exponent;
-}
-
 static void put_residual(const struct trainer *t)
 {
-    for (int64_t stack = 0, first = 0; stack < architecture_stacks(&t->model.architecture); stack++) {
-        put_residual_of(t, &t->residual[stack], first);
-        first += t->residual[stack].layers + 1;
-    }
-}
+    int64_t first = 0; /* the number of the first depth of a stack among those of all */
 
-static void put_lyapunov(const struct trainer *t)
-{
-    measured_put(&t->row, METRIC_lyapunov, t->lyapunov.exponent);
-    measured_put(&t->row, METRIC_lyapunov_angular, t->lyapunov.angular);
+    for (int64_t stack = 0; stack < architecture_stacks(&t->model.architecture); stack++) {
+        const struct residual *r = &t->residual[stack];
+        for (int64_t depth = 0; depth <= r->layers; depth++) {
+            *measured_block(&t->row, METRIC_residual_norm, first + depth) = r->norm[depth];
+            *measured_block(&t->row, METRIC_residual_cosine, first + depth) = r->cosine[depth];
+        }
+        first += r->layers + 1;
+        measured_values(&t->row, METRIC_residual_growth)[r->stack] = r->growth;
+        measured_values(&t->row, METRIC_residual_growth_error)[r->stack] = r->growth_error;
+        measured_values(&t->row, METRIC_gradient_growth)[r->stack] = r->gradient_growth;
+        measured_values(&t->row, METRIC_angle_exponent)[r->stack] = r->angle_exponent;
+        measured_values(&t->row, METRIC_gradient_exponent)[r->stack] = r->gradient_exponent;
+    }
 }
 
 static void put_spectra(struct trainer *t)
@@ -288,8 +252,10 @@ void train_put_probe(struct trainer *t, int64_t step)
         put_hessian_layers(t);
     if (group[GROUP_RESIDUAL])
         put_residual(t);
-    if (group[GROUP_LYAPUNOV])
-        put_lyapunov(t);
+    if (group[GROUP_LYAPUNOV]) {
+        measured_put(&t->row, METRIC_lyapunov, t->lyapunov.exponent);
+        measured_put(&t->row, METRIC_lyapunov_angular, t->lyapunov.angular);
+    }
     if (spectra)
         put_spectra(t);
     t->result->gradients += group[GROUP_GRADIENTS];
