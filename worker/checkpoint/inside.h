@@ -19,6 +19,15 @@
 int checkpoint_save(
     const struct checkpoint_owner *owner, const struct snapshot *snapshot, struct error *error);
 
+/*
+ * Fills the snapshot from the newest checkpoint of the run that is intact and was made with this BLAS kernel,
+ * vector level and scalar, and returns 1. Returns 0 if there is none; the planes of the snapshot then hold
+ * anything. Removes damaged checkpoints and keeps others that cannot be used; passes a line about each, with
+ * the consequence, to `say` (which may be NULL). -1: ERROR_ENVIRONMENT.
+ */
+int checkpoint_load(const struct checkpoint_owner *owner, struct snapshot *snapshot,
+    void (*say)(void *context, const char *line), void *context, struct error *error);
+
 /* Says which checkpoint checkpoint_load would use: 1 and its step, or 0: none. Reads the same files, says
  * nothing, and leaves damaged ones where they are. -1: ERROR_ENVIRONMENT. */
 int checkpoint_look(const struct checkpoint_owner *owner, int64_t *step, struct error *error);
@@ -46,6 +55,17 @@ void checksum_init(struct checksum *checksum);
 void checksum_add(struct checksum *checksum, const void *bytes, size_t count);
 
 uint64_t checksum_value(const struct checksum *checksum);
+
+/*
+ * The name of a checkpoint: its run and its age. Newer ones have a larger session; in one session, a larger
+ * ticket; for one ticket, a larger step.
+ */
+struct checkpoint_name {
+    struct digest digest; /* of the run */
+    int64_t session; /* row of the dataset's session table */
+    uint64_t ticket; /* of the order under which a worker trains the run */
+    int64_t step;
+};
 
 #define CHECKPOINT_NAME_SIZE 96
 
@@ -133,6 +153,56 @@ int mark_look(const char *folder, const char *mark);
  * the folder. 0 or an errno.
  */
 int mark_admits(const char *folder, const char *mark);
+
+/*
+ * Those of the metrics come first, with their numbers there. `input` is as long as `width`: a variable cannot
+ * have one dimension twice.
+ */
+enum dimension {
+#define X(NAME, ...) NAME,
+    METRIC_DIMENSIONS(X)
+#undef X
+        VOCABULARY,
+    POSITION,
+    WIDTH,
+    INPUT,
+    KEYS, /* of all heads, if they are fewer than those of the queries; else `width` */
+    HEAD_WIDTH,
+    HEADS,
+    FEEDFORWARD,
+    BUCKETS,
+    BLOCK, /* of all stacks, if there are two; else `layer` */
+    MEASURED_STEP,
+    TENSOR_LETTER,
+    TENSOR_KIND,
+    FACTOR,
+    DIMENSIONS
+};
+
+enum pass { DEFINE, PUT, GET };
+
+struct form {
+    enum pass pass;
+    int file;
+    int status; /* the first failure, a netCDF status or an errno; later visits do nothing */
+    const char *path; /* borrowed */
+    const struct breath *breath; /* or NULL; borrowed */
+    size_t moved; /* bytes since the last breath */
+    const struct snapshot *snapshot;
+    int64_t length[DIMENSIONS]; /* 0: not in this file */
+    int dimension[DIMENSIONS];
+};
+
+enum { RANK_MOST = METRIC_RANK_MOST };
+
+/* The description of a variable. */
+struct array {
+    const char *name;
+    nc_type type;
+    int rank;
+    enum dimension dimension[RANK_MOST];
+    const char *long_name, *unit, *encoding; /* or NULL */
+};
 
 /*
  * Visits of dimensions, attributes and variables for the walk in form.c: each visit defines, writes or reads,

@@ -194,7 +194,7 @@ int64_t run_last_step(const struct run *run, const struct corpus *corpus);
 /* Adds every parameter, by name and value, to a digest, except for those that the corpus's digest has. */
 void run_digest(const struct run *run, struct digest *digest);
 
-struct measure; /* of measure.h, which needs the groups from here */
+struct measure; /* below: it needs the groups */
 
 /*
  * The version of all files that this program writes: datasets, checkpoints, weights files. Raise it with
