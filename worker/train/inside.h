@@ -9,6 +9,66 @@
 #include "model/instruments/instruments.h"
 #include "worker/train/train.h"
 
+/* The state of a run under way, laid out in one arena. */
+struct trainer {
+    const struct run *run;
+    const struct corpus *corpus;
+    const struct measure *measure;
+    const struct observer *observer;
+    struct result *result;
+    int64_t last_step; /* as planned */
+    int64_t end; /* last_step, or the step at which the run ends early */
+    int64_t kept_step; /* run_kept_step */
+    struct reading reading; /* of both texts */
+    struct batch_rows room; /* of `batch`: for any training batch, and any one sequence of validation */
+    bool can_validate; /* the validation text has at least one sequence */
+
+    struct transformer model;
+    struct optimiser optimiser;
+    struct schedule schedule;
+    struct batches batches;
+    struct batch batch;
+    struct instruments instruments;
+    struct collapse collapse;
+    struct saturation saturation; /* if its groups are measured */
+    struct attending attending; /* if its group is measured */
+    struct sharpness sharpness; /* if its group is measured */
+    struct homogeneity_model fresh; /* if its group is measured */
+    struct gradients gradients; /* if its group is measured */
+    struct hessian hessian; /* if its group is measured */
+    struct residual residual[STACKS_MOST]; /* of each stack, if its group is measured */
+    struct lyapunov lyapunov; /* if its group is measured */
+    struct spectra spectra; /* if its group is measured */
+    struct transformer single; /* takes tangents of one sequence, if residual or lyapunov are measured */
+    struct history history;
+    struct outlook outlook; /* if the run may end early */
+    scalar *weights, *gradient; /* planes */
+    struct measured row; /* in the history: the row under way, or the last one */
+    double *run_row; /* [history.form.run_size] of the whole run */
+    double begin; /* clock, less the seconds of earlier attempts */
+};
+
+/* The one value of a metric in the row under way. */
+#define ROW(t, name) (*measured_values(&(t)->row, METRIC_##name))
+
+/* The result of a validation of theta_t. */
+struct validated {
+    double loss;
+    struct collapse_measures collapse;
+};
+
+/*
+ * Fill t->batch with the batch of step `number` and return its loss at theta, summed over the gang that
+ * shares the batch, if there is one. train_gradient also overwrites t->gradient with the gradient.
+ * train_loss_at takes the loss of t->batch as it is, at other weights.
+ */
+double train_gradient(struct trainer *t, int64_t number);
+double train_loss(struct trainer *t, int64_t number);
+double train_loss_at(struct trainer *t, const scalar *weights);
+
+/* The same with the Hessian's product with a direction, a plane, in t->gradient. */
+void train_hessian_product(struct trainer *t, int64_t number, const scalar *direction);
+
 void history_layout(
     struct history *history, const struct metric_form *form, int64_t rows, struct arena *arena);
 
@@ -28,9 +88,6 @@ struct snapshot train_snapshot(struct trainer *t, int64_t step);
 
 /* Asks the observer before a step, or during one, and obeys. False: the run stops here. */
 bool train_carry_on(struct trainer *t, int64_t step);
-
-/* The same with the Hessian's product with a direction, a plane, in t->gradient. */
-void train_hessian_product(struct trainer *t, int64_t number, const scalar *direction);
 
 /* The measurements of a run under way, for train.c. */
 

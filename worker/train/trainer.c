@@ -1,7 +1,8 @@
 /*
  * What the other files of this room need of a trainer: the rows that a run has measured, the gradient and the
  * loss of a step's batch, summed over the gang that shares it, a snapshot of the run between two steps, and
- * the observer's word on going on.
+ * the observer's word on going on. Rows are kept until the end: a resumed run sends them again, and growth,
+ * fits and forecasts are computed from them.
  */
 #include "model/core/check.h"
 #include "worker/host/host.h"
@@ -9,8 +10,7 @@
 
 #include <math.h>
 
-/* ---- rows, kept until the end: a resumed run sends them again, and growth, fits and forecasts need them
- * ---- */
+/* ---- rows ---- */
 
 void history_layout(
     struct history *history, const struct metric_form *form, int64_t rows, struct arena *arena)
