@@ -106,15 +106,13 @@ int keeper_look(const struct keeper *keeper, const struct run *run, int64_t last
  */
 enum { MARK_SIZE = 48 };
 
-/* Makes the folder and the mark, and writes its name to `mark`; removes marks of dead coordinators. -1:
- * ERROR_ENVIRONMENT. */
+/* Makes the folder and the mark, whose name it writes; removes those of the dead. -1: ERROR_ENVIRONMENT. */
 int mark_leave(const char *folder, int64_t session, char mark[MARK_SIZE], struct error *error);
 
 /* The same, but waits so many seconds for a mark that cannot be seen yet. */
 int mark_await(const char *folder, const char *mark, double seconds);
 
-/* Writes the mark again if it was removed, and renews its time stamp, so that cleaners of old files spare it.
- */
+/* Writes the mark again if it was removed, and renews its time: cleaners of old files then spare it. */
 void mark_renew(const char *folder, const char *mark);
 
 /* Removes the mark. Does nothing for an empty name. */
@@ -154,8 +152,7 @@ struct saved {
  */
 int saved_open(struct saved *saved, const char *path, const struct breath *breath, struct error *error);
 
-/* The newest weights file in a folder whose run had these parameters. The caller frees the path; NULL: there
- * is none. */
+/* The newest weights file in a folder whose run had these parameters, or NULL. The caller frees the path. */
 char *saved_find(const char *folder, const struct run *run);
 void saved_close(struct saved *saved);
 

@@ -111,8 +111,7 @@ static void visit_tensor(struct form *form, const char *prefix, int64_t i, scala
     move_part(form, &array, start, count, values);
 }
 
-/* Visits the tensors in the range [begin, end) of the layout. plane[0] is scalar `begin`; NULL: no tensors.
- */
+/* Visits the tensors in the range [begin, end) of the layout. plane[0] is scalar `begin`; NULL: none. */
 static void visit_plane(struct form *form, const char *prefix, scalar *plane, int64_t begin, int64_t end)
 {
     const struct weight_layout *layout = &form->snapshot->model->layout;

@@ -232,8 +232,7 @@ void define_array(struct form *form, const struct array *array);
 void move_part(
     struct form *form, const struct array *array, const size_t *start, const size_t *count, void *values);
 
-/* Visits an array that has the same layout in memory and in the file; skips it if a dimension has length 0.
- */
+/* Visits an array of the same layout in memory and in the file; skips it if a dimension has length 0. */
 void visit_array(struct form *form, const struct array *array, void *values);
 
 /*

@@ -63,8 +63,7 @@ static struct checkpoint_owner owner_of_states(const struct keeper *keeper, int6
     return owner;
 }
 
-/* The same as checkpoint_load, or without a snapshot as checkpoint_look, from the state of a run with fewer
- * steps. */
+/* As checkpoint_load, or without a snapshot as checkpoint_look, from the state of a run with fewer steps. */
 static int find_state(const struct keeper *keeper, const struct run *run, int64_t last_step,
     struct snapshot *snapshot, int64_t *step, struct error *error)
 {

@@ -18,8 +18,7 @@ enum { SEAL_LENGTH = sizeof(SEAL_BLANK) - 1, AT_ONCE = 1 << 18 };
 _Static_assert(BREATH_BYTES % AT_ONCE == 0, "breaths come between reads");
 _Static_assert(AT_ONCE % CHECKSUM_BLOCK == 0, "checksums take whole blocks");
 
-/* The start of the attribute in a CDF-5 file: length of its name, name, type (characters), length of its
- * text. */
+/* The start of the attribute in a CDF-5 file: length of its name, name, type (characters), length. */
 static const unsigned char marker[] = "\0\0\0\0\0\0\0\x08" SEAL_NAME "\0\0\0\x02"
                                       "\0\0\0\0\0\0\0\x10";
 
@@ -52,8 +51,7 @@ static ssize_t read_full(int file, unsigned char *bytes, size_t size)
     return (ssize_t)count;
 }
 
-/* Finds the seal in the first bytes of the file, where the header begins, copies it, and zeroes it in
- * `bytes`. */
+/* Finds the seal in the first bytes of the file, its header, copies it, and zeroes it in `bytes`. */
 static int take_seal(struct sealed *sealed, unsigned char *bytes, size_t count)
 {
     unsigned char *at = memmem(bytes, count, marker, MARKER_LENGTH);

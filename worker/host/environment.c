@@ -12,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Functions of OpenBLAS, which other BLAS libraries do not have; OpenBLAS's own header declares them, not
- * weak. */
+/* Functions that only OpenBLAS has; its own header declares them, but not weak. */
 /* NOLINTBEGIN(readability-redundant-declaration) */
 extern char *openblas_get_corename(void) __attribute__((weak));
 extern char *openblas_get_config(void) __attribute__((weak));

@@ -152,8 +152,7 @@ bool process_walk_all(long pid, void (*visit)(void *context, long pid, long pare
 /* Does the process run the same program as this one? */
 bool process_is_alike(long pid);
 
-/* A variable of the environment that a process was started with; NULL if unset or unreadable. The caller
- * frees it. */
+/* A variable of a process's first environment; NULL if unset or unreadable. The caller frees it. */
 char *process_variable(long pid, const char *name);
 
 /* The path of this process's program; NULL if unknown. The caller frees it. */

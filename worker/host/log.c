@@ -15,8 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Libraries may write a long backtrace after the line about a fatal signal, so more is searched than is kept.
- */
+/* Libraries may write a long backtrace after the line about a fatal signal: more is searched than kept. */
 enum { LINE_SIZE = 512, TAIL_BYTES = 65536, EXCERPT_BYTES = 4096 };
 
 #define FATAL "killed by signal "

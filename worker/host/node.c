@@ -98,8 +98,7 @@ static int name_source(struct source_name *name, const struct corpus_source *sou
 
 /* ---- finding a copy ---- */
 
-/* Attaches a descriptor of another process if it is a complete copy of this user: sealed, so it cannot
- * change. */
+/* Attaches a descriptor of another process if it is a complete copy of this user, sealed against change. */
 static int attach_link(
     struct corpus *corpus, const struct corpus_source *source, int folder, const char *entry)
 {

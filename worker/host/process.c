@@ -152,8 +152,7 @@ struct process_walker {
     void *context;
 };
 
-/* Walks the kernel's lists of the children of each thread. False if the process has ended or this kernel has
- * no such lists. */
+/* Walks the kernel's lists of the children of each thread. False if there are none, or it has ended. */
 static bool walk_children(const struct process_walker *walk, long pid)
 {
     char name[320], child[32];

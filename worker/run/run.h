@@ -12,8 +12,7 @@
 
 struct run;
 
-/* PARAM_WEIGHTS: a file of weights, by what names their values (start_read in worker/checkpoint), not by its
- * path. */
+/* PARAM_WEIGHTS: a file of weights, by what names their values (start_read), not by its path. */
 enum param_kind { PARAM_INTEGER, PARAM_REAL, PARAM_BOOLEAN, PARAM_WORD, PARAM_WORDS, PARAM_WEIGHTS };
 
 /* A value of any parameter: integer also holds booleans (0, 1), the index of a word, of several words a bit
@@ -56,8 +55,7 @@ enum { PARAM_TEXT = 96 };
  * back the same. Returns text. */
 char *param_format(const struct param *param, union param_value value, char *text, size_t size);
 
-/* The value that a word stands for, or several words joined by "+", or the name of weights. False: there is
- * none. */
+/* The value of a word, of several words joined by "+", or of the name of weights. False: there is none. */
 bool param_find_word(const struct param *param, const char *text, int64_t *value);
 
 /* Checks a value against the bounds of its row: 0, or -1 with "weight_decay: -0.1 is below 0" in error. */
@@ -122,8 +120,7 @@ struct starts {
  * model/instruments/instruments.h). */
 enum stop_when { STOP_NEVER, STOP_PHASE };
 
-/* What is kept of a run that is done: nothing, its final weights, or also what a longer run carries on from.
- */
+/* What is kept of a done run: nothing, its final weights, or also what a longer run carries on from. */
 enum save_weights { SAVE_NOTHING, SAVE_WEIGHTS, SAVE_STATE };
 
 /* Every parameter at its default. */
@@ -171,8 +168,7 @@ double run_decay(const struct run *run);
 /* Do all weights of the layers lose the share that run_decay says in a step, or nothing? */
 bool run_decays_by_share(const struct run *run);
 
-/* Have steps a bound, whatever the gradient is? A run without can diverge at any moment, and diverged is a
- * phase, too. */
+/* Have steps a bound, whatever the gradient is? Without, a run may yet diverge, and diverged is a phase. */
 bool run_has_bounded_steps(const struct run *run);
 
 /* May the run end before its last step, as soon as its phase is forecast? Only with stop_when: phase, and if
@@ -780,8 +776,7 @@ enum { SPECTRA_WIDTH = 256 };
 #define VALIDATE_TOKENS_DEFAULT 16384
 #define MEASURE_NUMBER_MOST 1000000000000 /* the same as of the parameter `steps` */
 
-/* When, what and how a run measures: `measure` and MEASURE_OPTIONS. Step 0 and the last step are always
- * measured. */
+/* When, what and how a run measures: `measure` and MEASURE_OPTIONS. Always at step 0 and the last step. */
 struct measure {
     int64_t every; /* > 0; or 0 to measure at `steps` */
     int64_t step_count;
@@ -842,8 +837,7 @@ extern const struct measure_option_row measure_option_table[MEASURE_OPTION_COUNT
 
 void measure_set(struct measure *measure, enum measure_option option, int64_t value);
 
-/* The first option of a key of the sweep file, MEASURE_OPTION_COUNT without one; and the one behind its last.
- */
+/* The first option of a key of the sweep file, or MEASURE_OPTION_COUNT; and the one behind its last. */
 enum measure_option measure_option_first(const char *key);
 enum measure_option measure_option_end(enum measure_option first);
 

@@ -159,8 +159,7 @@ void train_probe_layout(struct trainer *t, struct arena *arena);
  */
 bool train_probe(struct trainer *t, int64_t step);
 
-/* Puts the results into the row under way, and counts them: a measurement may be repeated by a run that was
- * stopped before its row. */
+/* Puts the results into the row, and counts them: a run that was stopped before it measures again. */
 void train_put_probe(struct trainer *t, int64_t step);
 
 #endif

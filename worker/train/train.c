@@ -63,8 +63,7 @@ size_t train_memory(const struct run *run, const struct corpus *corpus, const st
     return count_trainer(run, corpus, measure).used;
 }
 
-/* Takes one optimiser step from theta_t to theta_(t+1). False: the loss is not finite, and no step was taken.
- */
+/* Takes one optimiser step from theta_t to theta_(t+1). False: the loss is not finite; no step was taken. */
 static bool take_step(struct trainer *t, int64_t step, bool measured)
 {
     double begin = clock_now(), measuring = 0, sharpening = 0;

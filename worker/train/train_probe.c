@@ -134,8 +134,7 @@ bool train_probe(struct trainer *t, int64_t step)
            (!spectra_at(t->measure, t->run, step, t->end) || probe_spectra(t, step));
 }
 
-/* The slopes are those over the layers of each stack; those in theory, of a fresh model, are of one stack
- * alone. */
+/* Slopes are over the layers of each stack; those in theory, of a fresh model, are of one stack alone. */
 static void put_gradients(const struct trainer *t, int64_t step)
 {
     const struct metric_form *form = &t->history.form;

@@ -6,8 +6,7 @@
 
 #include "worker/wire/wire.h"
 
-/* The setup from bytes; it owns all it points to. -1 without memory, or if setup_encode cannot have
- * made the bytes. */
+/* The setup from bytes; it owns all it points to. -1: no memory, or setup_encode has not made the bytes. */
 int setup_decode(struct setup *setup, const unsigned char *bytes, size_t size);
 void setup_release(struct setup *setup);
 

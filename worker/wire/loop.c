@@ -26,8 +26,7 @@ enum { UNDER_WAY_MOST = 256, HELD_MAX = 32 };
 #define LOOK_SECONDS 1 /* between two looks at the neighbours */
 #define IDLE_SECONDS 5 /* between two messages of an idle worker or of a spare: see driver/ranks/peers.c */
 
-/* Between two polls of a spare. It polls more often in its first seconds, so that the end of a short sweep
- * does not wait for it. */
+/* Between two polls of a spare; less in its first seconds, as a short sweep's end should not wait for it. */
 #define SPARE_SECONDS 1
 #define SPARE_PART 0.05 /* of the time that it has waited */
 
@@ -114,8 +113,7 @@ static void send(struct loop *loop)
         leave("the coordinator no longer takes messages");
 }
 
-/* Looks whether neighbours are alive, and tells the coordinator, which may be on another host, of those that
- * are not. */
+/* Looks whether neighbours are alive, and tells the coordinator, which may be on another host, if not. */
 static void look_around(struct loop *loop, double now)
 {
     struct neighbours *them = &loop->neighbours;
@@ -168,8 +166,7 @@ static void on_breath(void *context)
         report_progress(loop, file_patience(loop));
 }
 
-/* Reports before a file is read or written, as that may be slow; end_file leaves it out of the time of a
- * step. */
+/* Reports before a file is read or written, as that may be slow; end_file leaves it out of a step's time. */
 static void begin_file(struct loop *loop)
 {
     loop->breathed = clock_now();
@@ -204,8 +201,7 @@ static void refuse(struct loop *loop, enum error_status status, const char *why)
     send(loop);
 }
 
-/* Checks that the folder of the output is the coordinator's; in another folder the coordinator would not find
- * what this worker writes. */
+/* Is the folder of the output the coordinator's? In another it would not find what this worker writes. */
 static bool sees_mark(struct loop *loop)
 {
     const struct setup *setup = &loop->setup;
@@ -310,8 +306,7 @@ static void stop_training(struct loop *loop, bool save)
     loop->stop = true;
 }
 
-/* Hands back the order of `ticket`, or all orders for 0; the run that trains follows at the end of its step.
- */
+/* Hands back the order of `ticket`, or all for 0; the run that trains follows at the end of its step. */
 static void hand_back(struct loop *loop, uint64_t ticket, bool save)
 {
     for (int i = loop->used - 1; i >= 0; i--) {
@@ -535,8 +530,7 @@ static void train_first(struct loop *loop)
     send_result(loop, order.ticket, &result);
 }
 
-/* This process among those of its machine, by the numbers of Open MPI's mpirun or MPICH's mpiexec; -1 without
- * them. */
+/* This process among those of its machine, by the numbers of Open MPI's or MPICH's launcher; else -1. */
 static struct seat own_seat(void)
 {
     static const char *const variables[][2] = {
