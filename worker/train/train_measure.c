@@ -143,7 +143,7 @@ void train_emit_run(const struct trainer *t)
 
 void train_end_row(struct trainer *t, int64_t step)
 {
-    /* what was measured on the way to other metrics, while its own group is switched off */
+    /* erase what was measured on the way to other metrics, while its own group is switched off */
     for (enum metric metric = 0; metric < METRIC_COUNT; metric++) {
         if (metric_is_of_run(metric) || t->measure->group[metric_table[metric].group])
             continue;
