@@ -315,7 +315,7 @@ static void visit_contents(struct form *form, bool weights_alone)
 
 static void define_parameters(struct form *form, const struct run *run)
 {
-    char text[NAME_MOST];
+    char text[PARAM_TEXT];
 
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
