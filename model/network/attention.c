@@ -85,46 +85,29 @@ struct attention {
     int64_t width, key_width, heads, kv_heads, depth; /* H D, K, H, heads of keys, D */
     int64_t rows, key_rows;
     const int64_t *start, *key_start;
+    struct relative relative; /* the biases of scores by distance, if the stack has any */
     int projections;
     struct projection projection[PROJECTIONS_MOST];
 };
 
-static void place_projections(struct attention *at)
-{
-    const struct attention_tensors *t = at->tensors;
-    int64_t rows = at->pass->model->max_rows;
-    const struct projection q = {t->q, t->q_bias, 1, false, 0};
-
-    if (at->qk_norm) {
-        at->projections = 3;
-        at->projection[0] = q;
-        at->projection[1] = (struct projection){t->k, t->k_bias, 1, at->cross, rows * at->width};
-        at->projection[2] =
-            (struct projection){t->v, t->v_bias, 1, at->cross, rows * (at->width + at->key_width)};
-    } else if (at->cross) {
-        at->projections = 2;
-        at->projection[0] = q;
-        at->projection[1] = (struct projection){t->k, t->k_bias, 2, true, rows * at->width};
-    } else {
-        at->projections = 1;
-        at->projection[0] = (struct projection){t->q, t->q_bias, 3, false, 0};
-    }
-}
-
 static struct attention attention_of(const struct pass *pass, const struct sublayer *s)
 {
     const struct architecture *c = &pass->model->architecture;
+    const struct stack *stack = pass_stack(pass), *tangent = pass_stack_tangent(pass);
     bool cross = s->row->cross;
+    const struct attention_tensors *t = cross ? &cross_tensors : &self_tensors;
     const struct packed *keys = cross ? &pass->source : &pass->packed;
+    int64_t width = extent_length(c, EXTENT_QUERIES), key_width = extent_length(c, EXTENT_KEYS);
+    int64_t k = pass->model->max_rows * width, v = pass->model->max_rows * (width + key_width);
     struct attention at = {
         .pass = pass,
         .s = s,
-        .tensors = cross ? &cross_tensors : &self_tensors,
+        .tensors = t,
         .cross = cross,
         .qk_norm = c->qk_norm,
         .rotary = c->positions == POSITIONS_ROTARY && !cross,
-        .width = extent_length(c, EXTENT_QUERIES),
-        .key_width = extent_length(c, EXTENT_KEYS),
+        .width = width,
+        .key_width = key_width,
         .heads = c->heads,
         .kv_heads = architecture_kv_heads(c),
         .depth = architecture_depth(c),
@@ -132,9 +115,20 @@ static struct attention attention_of(const struct pass *pass, const struct subla
         .key_rows = keys->rows,
         .start = pass->packed.start,
         .key_start = keys->start,
+        .relative = {.reach = c->context - 1,
+            .stride = relative_stride(c->context),
+            .bias = stack->relative,
+            .tbias = pass->tweights ? tangent->relative : NULL,
+            .dbias = pass->gradient ? stack->drelative : NULL,
+            .tdbias = pass->tgradient ? tangent->drelative : NULL},
+        .projections = 1,
+        .projection[0] = {t->q, t->q_bias, c->qk_norm || cross ? 1 : 3, false, 0},
     };
 
-    place_projections(&at);
+    if (c->qk_norm || cross)
+        at.projection[at.projections++] = (struct projection){t->k, t->k_bias, c->qk_norm ? 1 : 2, cross, k};
+    if (c->qk_norm)
+        at.projection[at.projections++] = (struct projection){t->v, t->v_bias, 1, cross, v};
     return at;
 }
 
@@ -175,16 +169,6 @@ static struct linear linear_of(const struct attention *at, const struct projecti
     return linear;
 }
 
-static int64_t rows_of(const struct attention *at, const struct projection *projection)
-{
-    return projection->of_memory ? at->key_rows : at->rows;
-}
-
-static struct linear output_of(const struct attention *at)
-{
-    return pass_linear(at->pass, at->tensors->o, at->tensors->o_bias, at->s->layer, 1);
-}
-
 /* The norm of queries, 0, or of keys, 1: its rows are heads, or all heads of a row together. */
 static struct norm norm_of(const struct attention *at, int i)
 {
@@ -221,23 +205,7 @@ static void turn(const struct attention *at, const struct projected *seen, bool 
     rotary_turn(&rotary, seen->k, seen->kv_stride, at->kv_heads, sequences, at->key_start, back);
 }
 
-static struct relative relative_of(const struct pass *pass)
-{
-    const struct stack *stack = pass_stack(pass), *tangent = pass_stack_tangent(pass);
-    int64_t context = pass->model->architecture.context;
-
-    return (struct relative){
-        .reach = context - 1,
-        .stride = relative_stride(context),
-        .bias = stack->relative,
-        .tbias = pass->tweights ? tangent->relative : NULL,
-        .dbias = pass->gradient ? stack->drelative : NULL,
-        .tdbias = pass->tgradient ? tangent->drelative : NULL,
-    };
-}
-
-/* `relative` is what relative_of has given. */
-static struct heads heads_of(const struct attention *at, const struct relative *relative)
+static struct heads heads_of(const struct attention *at)
 {
     const struct pass *pass = at->pass;
 
@@ -254,28 +222,11 @@ static struct heads heads_of(const struct attention *at, const struct relative *
         .key_start = at->key_start,
         .most = at->s->state.attention.most,
         .inverse = at->s->state.attention.inverse,
-        .relative = relative->bias && !at->cross ? relative : NULL,
+        .relative = at->relative.bias && !at->cross ? &at->relative : NULL,
     };
 }
 
 /* ---- forward ---- */
-
-/* The products, or their tangents. A memory without a tangent does not change. */
-static void project(const struct attention *at, scalar *out, struct dual in)
-{
-    for (int i = 0; i < at->projections; i++) {
-        const struct projection *projection = &at->projection[i];
-        const struct dual memory = at->pass->memory;
-        struct dual from = projection->of_memory ? dual_of(memory.at, memory.tangent, in.tangent) : in;
-        struct linear linear = linear_of(at, projection);
-        scalar *to = out + projection->offset;
-        int64_t rows = rows_of(at, projection);
-        if (in.tangent && !from.tangent)
-            memset(to, 0, (size_t)(rows * linear.out) * sizeof(*to));
-        else
-            linear_forward(&linear, to, from, NULL, NULL, rows);
-    }
-}
 
 void attention_forward(
     const struct pass *pass, const struct sublayer *s, scalar *out, struct dual in, const scalar *residual)
@@ -284,14 +235,24 @@ void attention_forward(
     const struct attention at = attention_of(pass, s);
     const struct attention_state *state = &s->state.attention;
     const struct attention_state *to = tangents ? &s->tangent->state.attention : state;
-    const struct relative relative = relative_of(pass);
     struct projected raw = raw_in(&at, state->projected), to_raw = raw_in(&at, to->projected);
     struct projected seen = seen_in(&at, state->projected, state->normed);
     struct projected to_seen = seen_in(&at, to->projected, to->normed);
-    struct heads heads = heads_of(&at, &relative);
-    struct linear output = output_of(&at);
+    struct heads heads = heads_of(&at);
+    const struct linear output = pass_linear(pass, at.tensors->o, at.tensors->o_bias, s->layer, 1);
 
-    project(&at, to->projected, in);
+    for (int i = 0; i < at.projections; i++) {
+        const struct projection *projection = &at.projection[i];
+        bool of_memory = projection->of_memory;
+        struct dual from = of_memory ? dual_of(pass->memory.at, pass->memory.tangent, tangents) : in;
+        struct linear linear = linear_of(&at, projection);
+        scalar *product = to->projected + projection->offset;
+        int64_t rows = of_memory ? at.key_rows : at.rows;
+        if (tangents && !from.tangent) /* a memory without a tangent does not change */
+            memset(product, 0, (size_t)(rows * linear.out) * sizeof(*product));
+        else
+            linear_forward(&linear, product, from, NULL, NULL, rows);
+    }
     for (int i = 0; at.qk_norm && i < 2; i++) {
         struct norm norm = norm_of(&at, i);
         norm_forward(&norm, part_of(&to_seen, i), dual_of(part_of(&raw, i), part_of(&to_raw, i), tangents),
@@ -321,28 +282,6 @@ static void clear_key_bias(const struct attention *at, scalar *plane)
         memset(bias, 0, (size_t)bias_width * sizeof(*bias));
 }
 
-/* Back through the products: the gradients of the matrices, of the stream and of the memory, or their
- * tangents, from those of the products, which are in `from`. */
-static void project_back(
-    const struct attention *at, const struct activations *from, scalar *din, struct dual in, bool add)
-{
-    const struct pass *pass = at->pass;
-    const struct activations *a = pass->a;
-
-    for (int i = 0; i < at->projections; i++) {
-        const struct projection *projection = &at->projection[i];
-        const struct dual dout =
-            dual_of(a->dprojected + projection->offset, from->dprojected + projection->offset, from != a);
-        struct linear linear = linear_of(at, projection);
-        int64_t rows = rows_of(at, projection);
-        linear_weight_gradient(&linear, dout, projection->of_memory ? pass->memory : in, rows, false);
-        if (!projection->of_memory)
-            linear_input_gradient(&linear, din, dout, NULL, rows, add || i > 0);
-        else if (pass->to_memory)
-            linear_input_gradient(&linear, from->dmemory, dout, NULL, rows, true);
-    }
-}
-
 void attention_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, struct dual dout,
     struct dual in, bool add)
 {
@@ -351,15 +290,14 @@ void attention_gradient(const struct pass *pass, const struct sublayer *s, scala
     const struct activations *a = pass->a, *to = tangents ? a->tangent : a;
     const struct attention_state *state = &s->state.attention;
     const struct attention_state *t = tangents ? &s->tangent->state.attention : state;
-    const struct relative relative = relative_of(pass);
     struct projected raw = raw_in(&at, state->projected), traw = raw_in(&at, t->projected);
     struct projected seen = seen_in(&at, state->projected, state->normed);
     struct projected tseen = seen_in(&at, t->projected, t->normed);
     struct projected dseen = seen_in(&at, a->dprojected, a->dnormed);
     struct projected to_dseen = seen_in(&at, to->dprojected, to->dnormed);
     struct projected to_draw = raw_in(&at, to->dprojected);
-    struct heads heads = heads_of(&at, &relative);
-    struct linear output = output_of(&at);
+    struct heads heads = heads_of(&at);
+    const struct linear output = pass_linear(pass, at.tensors->o, at.tensors->o_bias, s->layer, 1);
 
     linear_weight_gradient(&output, dout, dual_of(state->mixed, t->mixed, tangents), at.rows, false);
     linear_input_gradient(&output, to->dmixed, dout, NULL, at.rows, false);
@@ -372,16 +310,27 @@ void attention_gradient(const struct pass *pass, const struct sublayer *s, scala
         struct dual dpart = dual_of(part_of(&dseen, i), part_of(&to_dseen, i), tangents);
         norm_gradient(&norm, part_of(&to_draw, i), dpart, from, norm_rows_of(&at, i), false);
     }
-    project_back(&at, to, din, in, add);
+    /* Back through the products: the gradients of the matrices, of the stream and of the memory. */
+    for (int i = 0; i < at.projections; i++) {
+        const struct projection *projection = &at.projection[i];
+        bool of_memory = projection->of_memory;
+        int64_t offset = projection->offset, rows = of_memory ? at.key_rows : at.rows;
+        const struct dual product = dual_of(a->dprojected + offset, to->dprojected + offset, tangents);
+        struct linear linear = linear_of(&at, projection);
+        linear_weight_gradient(&linear, product, of_memory ? pass->memory : in, rows, false);
+        if (!of_memory)
+            linear_input_gradient(&linear, din, product, NULL, rows, add || i > 0);
+        else if (pass->to_memory)
+            linear_input_gradient(&linear, to->dmemory, product, NULL, rows, true);
+    }
     clear_key_bias(&at, tangents ? pass->tgradient : pass->gradient);
 }
 
 void attention_attended(const struct pass *pass, const struct sublayer *s, const struct attended *attended)
 {
     const struct attention at = attention_of(pass, s);
-    const struct relative relative = relative_of(pass);
     struct projected seen = seen_in(&at, s->state.attention.projected, s->state.attention.normed);
-    struct heads heads = heads_of(&at, &relative);
+    struct heads heads = heads_of(&at);
 
     heads_attended(&heads, attended, &seen);
 }
