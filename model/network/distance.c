@@ -49,43 +49,36 @@ static struct distances_in in_of(const struct pass *pass, const struct sublayer 
         state->queries};
 }
 
-/* The keys of all distances within the longest sequence. */
-static void place_keys(const struct pass *pass, const struct sublayer *s)
+void distance_forward(
+    const struct pass *pass, const struct sublayer *s, scalar *out, struct dual in, const scalar *residual)
 {
-    const struct packed *packed = &pass->packed;
     const struct architecture *c = &pass->model->architecture;
-    const struct linear linear = {.team = &pass->a->team,
+    const struct packed *packed = &pass->packed;
+    const struct distance_state *state = &s->state.distance;
+    const struct distances distances = distances_of(pass, s);
+    const struct distances_in from = in_of(pass, s);
+    struct linear linear = pass_linear(pass, TENSOR_Q, TENSOR_Q_BIAS, s->layer, 3);
+    const struct linear output = pass_linear(pass, TENSOR_O, TENSOR_O_BIAS, s->layer, 1);
+    const struct linear of_distances = {.team = &pass->a->team,
         .weight = pass_weight(pass, pass->weights, TENSOR_DISTANCE, s->layer),
         .in = c->width,
         .out = extent_length(c, EXTENT_QUERIES)};
     int64_t longest = 0;
 
+    linear.out = extent_length(c, EXTENT_QUERIES) + 2 * extent_length(c, EXTENT_KEYS);
+    linear_forward(&linear, state->projected, in, NULL, NULL, packed->rows);
+    distances_bias(&distances, &from, pass_weight(pass, pass->weights, TENSOR_CONTENT_BIAS, s->layer),
+        pass_weight(pass, pass->weights, TENSOR_DISTANCE_BIAS, s->layer));
+    /* The keys of all distances within the longest sequence. */
     for (int64_t i = 0; i < packed->sequences; i++) {
         int64_t length = packed->start[i + 1] - packed->start[i];
         longest = length > longest ? length : longest;
     }
     int64_t first = c->context - longest;
-    linear_forward(&linear, s->state.distance.keys + first * linear.out,
-        (struct dual){.at = pass->a->distances + first * linear.in}, NULL, NULL, 2 * longest - 1);
-}
-
-void distance_forward(
-    const struct pass *pass, const struct sublayer *s, scalar *out, struct dual in, const scalar *residual)
-{
-    const struct architecture *c = &pass->model->architecture;
-    const struct distance_state *state = &s->state.distance;
-    const struct distances distances = distances_of(pass, s);
-    const struct distances_in from = in_of(pass, s);
-    struct linear linear = pass_linear(pass, TENSOR_Q, TENSOR_Q_BIAS, s->layer, 3);
-    struct linear output = pass_linear(pass, TENSOR_O, TENSOR_O_BIAS, s->layer, 1);
-
-    linear.out = extent_length(c, EXTENT_QUERIES) + 2 * extent_length(c, EXTENT_KEYS);
-    linear_forward(&linear, state->projected, in, NULL, NULL, pass->packed.rows);
-    distances_bias(&distances, &from, pass_weight(pass, pass->weights, TENSOR_CONTENT_BIAS, s->layer),
-        pass_weight(pass, pass->weights, TENSOR_DISTANCE_BIAS, s->layer));
-    place_keys(pass, s);
+    linear_forward(&of_distances, state->keys + first * of_distances.out,
+        (struct dual){.at = pass->a->distances + first * c->width}, NULL, NULL, 2 * longest - 1);
     distances_forward(&distances, state->mixed, &from);
-    linear_forward(&output, out, (struct dual){.at = state->mixed}, residual, NULL, pass->packed.rows);
+    linear_forward(&output, out, (struct dual){.at = state->mixed}, residual, NULL, packed->rows);
 }
 
 void distance_attended(const struct pass *pass, const struct sublayer *s, const struct attended *attended)

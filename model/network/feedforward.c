@@ -25,21 +25,6 @@ void feedforward_layout(
     }
 }
 
-static struct linear w1_of(const struct pass *pass, int64_t layer)
-{
-    return pass_linear(pass, TENSOR_W1, TENSOR_W1_BIAS, layer, 1);
-}
-
-static struct linear w2_of(const struct pass *pass, int64_t layer)
-{
-    return pass_linear(pass, TENSOR_W2, TENSOR_W2_BIAS, layer, 1);
-}
-
-static struct linear w3_of(const struct pass *pass, int64_t layer)
-{
-    return pass_linear(pass, TENSOR_W3, TENSOR_W3_BIAS, layer, 1);
-}
-
 /* The input of W2, with its tangent if `tangents`. */
 static struct dual input_of_w2(const struct architecture *c, const struct sublayer *s, bool tangents)
 {
@@ -57,7 +42,9 @@ void feedforward_forward(
     const struct architecture *c = &pass->model->architecture;
     const struct feedforward_state *state = &s->state.feedforward;
     const struct feedforward_state *to = tangents ? &s->tangent->state.feedforward : state;
-    struct linear w1 = w1_of(pass, s->layer), w2 = w2_of(pass, s->layer), w3 = w3_of(pass, s->layer);
+    const struct linear w1 = pass_linear(pass, TENSOR_W1, TENSOR_W1_BIAS, s->layer, 1);
+    const struct linear w2 = pass_linear(pass, TENSOR_W2, TENSOR_W2_BIAS, s->layer, 1);
+    const struct linear w3 = pass_linear(pass, TENSOR_W3, TENSOR_W3_BIAS, s->layer, 1);
     const struct team *team = &pass->a->team;
     int64_t rows = pass->packed.rows, count = rows * w1.out;
 
@@ -76,58 +63,47 @@ void feedforward_forward(
 }
 
 /*
- * to->dhidden, and to->dgate if gated, from dout; to->dgated receives the gradient of the input of W2. `to`
- * is the activations or their tangents: these come second, and overwrite a->dgated, and its tangent, with
- * what lies behind the gate, the gradient of the activation's output.
+ * to->dgated receives the gradient of the input of W2. `to` is the activations or their tangents: these come
+ * second, and overwrite a->dgated, and its tangent, with what lies behind the gate, the gradient of the
+ * activation's output.
  */
-static void hidden_gradient(const struct pass *pass, const struct sublayer *s, const struct linear *w2,
-    struct dual dout, const struct activations *to)
-{
-    const bool tangents = dout.tangent;
-    const struct architecture *c = &pass->model->architecture;
-    const struct activations *a = pass->a;
-    const struct feedforward_state *state = &s->state.feedforward;
-    const struct feedforward_state *t = tangents ? &s->tangent->state.feedforward : state;
-    const struct team *team = &a->team;
-    int64_t rows = pass->packed.rows, count = rows * w2->in;
-    struct dual dgated = dual_of(a->dgated, to->dgated, tangents);
-    struct dual gate = dual_of(state->gate, t->gate, tangents), slope = {.at = state->slope};
-
-    if (product_applies(c)) {
-        linear_input_gradient(w2, to->dhidden, dout, state->hidden, rows, false);
-        return;
-    }
-    linear_input_gradient(w2, to->dgated, dout, NULL, rows, false);
-    if (c->gated)
-        multiply(team, to->dgate, dgated, dual_of(state->hidden, t->hidden, tangents), count);
-    if (!tangents) {
-        if (c->gated)
-            multiply(team, a->dhidden, dgated, gate, count);
-        multiply(team, a->dhidden, (struct dual){.at = c->gated ? a->dhidden : a->dgated}, slope, count);
-        return;
-    }
-    if (c->gated) {
-        multiply(team, to->dgated, dgated, gate, count);
-        multiply(team, a->dgated, (struct dual){.at = a->dgated}, (struct dual){.at = state->gate}, count);
-    }
-    multiply(team, to->dhidden, (struct dual){.at = state->curvature}, (struct dual){.at = t->slope}, count);
-    slope.tangent = to->dhidden;
-    multiply(team, to->dhidden, dgated, slope, count);
-}
-
 void feedforward_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, struct dual dout,
     struct dual in, bool add)
 {
     const bool tangents = dout.tangent;
     const struct architecture *c = &pass->model->architecture;
     const struct activations *a = pass->a, *to = tangents ? a->tangent : a;
-    struct linear w1 = w1_of(pass, s->layer), w2 = w2_of(pass, s->layer), w3 = w3_of(pass, s->layer);
+    const struct feedforward_state *state = &s->state.feedforward;
+    const struct feedforward_state *t = tangents ? &s->tangent->state.feedforward : state;
+    const struct team *team = &a->team;
+    const struct linear w1 = pass_linear(pass, TENSOR_W1, TENSOR_W1_BIAS, s->layer, 1);
+    const struct linear w2 = pass_linear(pass, TENSOR_W2, TENSOR_W2_BIAS, s->layer, 1);
+    const struct linear w3 = pass_linear(pass, TENSOR_W3, TENSOR_W3_BIAS, s->layer, 1);
+    struct dual dgated = dual_of(a->dgated, to->dgated, tangents);
     struct dual dhidden = dual_of(a->dhidden, to->dhidden, tangents);
     struct dual dgate = dual_of(a->dgate, to->dgate, tangents);
-    int64_t rows = pass->packed.rows;
+    struct dual gate = dual_of(state->gate, t->gate, tangents), slope = {.at = state->slope};
+    int64_t rows = pass->packed.rows, count = rows * w2.in;
 
     linear_weight_gradient(&w2, dout, input_of_w2(c, s, tangents), rows, false);
-    hidden_gradient(pass, s, &w2, dout, to);
+    linear_input_gradient(&w2, product_applies(c) ? to->dhidden : to->dgated, dout,
+        product_applies(c) ? state->hidden : NULL, rows, false);
+    if (c->gated)
+        multiply(team, to->dgate, dgated, dual_of(state->hidden, t->hidden, tangents), count);
+    if (!product_applies(c) && tangents) {
+        if (c->gated) {
+            multiply(team, to->dgated, dgated, gate, count);
+            multiply(team, a->dgated, (struct dual){.at = a->dgated}, (struct dual){.at = gate.at}, count);
+        }
+        multiply(
+            team, to->dhidden, (struct dual){.at = state->curvature}, (struct dual){.at = t->slope}, count);
+        slope.tangent = to->dhidden;
+        multiply(team, to->dhidden, dgated, slope, count);
+    } else if (!product_applies(c)) {
+        if (c->gated)
+            multiply(team, a->dhidden, dgated, gate, count);
+        multiply(team, a->dhidden, (struct dual){.at = c->gated ? a->dhidden : a->dgated}, slope, count);
+    }
     linear_weight_gradient(&w1, dhidden, in, rows, false);
     linear_input_gradient(&w1, din, dhidden, NULL, rows, add);
     if (c->gated) {
