@@ -367,6 +367,7 @@ void add_scaled(
 struct entropy {
     const struct team *team;
     const int32_t *target; /* [rows] */
+    int32_t *predicted; /* [rows] the words of the largest logits; NULL: not wanted */
     const scalar *weight; /* [rows] in the loss whose gradient is wanted; NULL: no gradient */
     double z_loss; /* times log_sum^2, which is part of that loss */
     double *log_sum; /* [rows] the logarithms of the sums of exp(logits) */
@@ -374,8 +375,9 @@ struct entropy {
 };
 
 /*
- * loss[r] = -log softmax(logits[r])[target[r]]; sets log_sum. With weights, replaces the logits by the
- * gradient of the sum of weight[r] * (loss[r] + z_loss * log_sum[r]^2).
+ * loss[r] = -log softmax(logits[r])[target[r]]; sets log_sum and predicted: of equal logits the first, and
+ * NaN counts as the smallest. With weights, replaces the logits by the gradient of the sum of weight[r] *
+ * (loss[r] + z_loss * log_sum[r]^2).
  */
 void cross_entropy_rows(const struct entropy *entropy, double *loss, scalar *logits);
 
@@ -385,9 +387,5 @@ void cross_entropy_rows(const struct entropy *entropy, double *loss, scalar *log
  */
 void cross_entropy_tangent_rows(
     const struct entropy *entropy, double *tloss, scalar *tlogits, const scalar *dlogits);
-
-/* predicted[r] = the word of row r's largest logit, the first of equal ones; NaN counts as the smallest. */
-void predicted_rows(
-    const struct team *team, int32_t *predicted, const scalar *logits, int64_t rows, int64_t vocabulary);
 
 #endif

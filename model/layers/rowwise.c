@@ -1,4 +1,4 @@
-/* Sums of columns, scaled sums and cross-entropy by the whole team. */
+/* Sums of columns, scaled sums, and cross-entropy with predictions by the whole team. */
 #include "model/layers/layers.h"
 
 /* ---- sums of columns ---- */
@@ -74,6 +74,8 @@ static void entropy_share(const void *context, scalar *scratch, int64_t begin, i
     for (int64_t r = begin; r < end; r++) {
         int64_t at = r * of->vocabulary, target = of->target[r];
         scalar *logits = work->logits + at;
+        if (of->predicted && !work->dlogits)
+            of->predicted[r] = (int32_t)kernels->argmax(logits, of->vocabulary);
         if (work->dlogits)
             work->loss[r] = kernels->cross_entropy_tangent(logits, work->dlogits + at, of->vocabulary, target,
                 of->weight[r], of->z_loss, of->log_sum[r]);
@@ -103,31 +105,4 @@ void cross_entropy_tangent_rows(
     const struct entropy *entropy, double *tloss, scalar *tlogits, const scalar *dlogits)
 {
     run_entropy(&(const struct entropy_work){entropy, tloss, tlogits, dlogits});
-}
-
-/* ---- predictions ---- */
-
-struct predicted_work {
-    const struct kernels *kernels;
-    int32_t *predicted;
-    const scalar *logits;
-    int64_t vocabulary;
-};
-
-static void predicted_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
-{
-    const struct predicted_work *work = context;
-
-    (void)scratch;
-    for (int64_t row = begin; row < end; row++)
-        work->predicted[row] =
-            (int32_t)work->kernels->argmax(work->logits + row * work->vocabulary, work->vocabulary);
-}
-
-void predicted_rows(
-    const struct team *team, int32_t *predicted, const scalar *logits, int64_t rows, int64_t vocabulary)
-{
-    const struct predicted_work work = {team->kernels, predicted, logits, vocabulary};
-
-    team_run(team, (struct items){rows, 1, ELEMENT_NANOSECONDS * (double)vocabulary}, predicted_share, &work);
 }

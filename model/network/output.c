@@ -54,15 +54,6 @@ static struct dual head_dual(const struct pass *pass, struct dual x, int64_t row
         scaled(pass, pass->a, at, rows), x.tangent ? scaled(pass, pass->a->tangent, x.tangent, rows) : NULL};
 }
 
-/* From the gradient of the output matrix's input, or its tangent, to that of x, in place. */
-static void unscale_gradient(const struct pass *pass, scalar *din, int64_t rows)
-{
-    const struct architecture *c = &pass->model->architecture;
-
-    if (c->output_scale != 0)
-        add_scaled(&pass->a->team, din, NULL, din, c->output_scale, rows * c->width);
-}
-
 void output_logits(const struct pass *pass, scalar *logits, const scalar *x)
 {
     struct linear output = output_linear(pass);
@@ -86,22 +77,8 @@ struct rows_block {
     bool dense;
     struct dual in; /* [count, C] of the output layer's input */
     struct dual headed; /* [count, C] of the output matrix's input; set by block_loss */
-    struct {
-        scalar *d, *td;
-    } din; /* where the gradient of these rows, and its tangent, go */
+    scalar *din, *tdin; /* where the gradient of these rows, and its tangent, go */
 };
-
-/* Writes the rows with a target to a->chosen; returns their number. */
-static int64_t choose_rows(const struct pass *pass)
-{
-    const struct batch *batch = pass->batch;
-    int64_t count = 0;
-
-    for (int64_t row = 0; row < batch->rows; row++)
-        if (batch->target[row] != NO_TARGET)
-            pass->a->chosen[count++] = row;
-    return count;
-}
 
 /* Copies rows of `from` [rows, width] side by side, or back if `back`. */
 static void move_rows(
@@ -123,49 +100,17 @@ static struct rows_block place_block(const struct pass *pass, struct dual x, int
 
     if (block.dense) {
         block.in = (struct dual){x.at + begin * width, x.tangent ? x.tangent + begin * width : NULL};
-        block.din.d = a->dstream + begin * width;
-        block.din.td = t ? t->dstream + begin * width : NULL;
+        block.din = a->dstream + begin * width;
+        block.tdin = t ? t->dstream + begin * width : NULL;
         return block;
     }
     move_rows(a->gathered, (scalar *)x.at, row, block.count, width, false);
     if (x.tangent)
         move_rows(t->gathered, (scalar *)x.tangent, row, block.count, width, false);
     block.in = (struct dual){a->gathered, x.tangent ? t->gathered : NULL};
-    block.din.d = a->dgathered;
-    block.din.td = t ? t->dgathered : NULL;
+    block.din = a->dgathered;
+    block.tdin = t ? t->dgathered : NULL;
     return block;
-}
-
-/* Puts the gradients of a gathered block back into the stream. */
-static void scatter_gradients(const struct pass *pass, const struct rows_block *block)
-{
-    const struct activations *a = pass->a;
-    const int64_t *row = a->chosen + block->begin, width = pass->model->architecture.width;
-
-    if (block->dense)
-        return;
-    move_rows(block->din.d, a->dstream, row, block->count, width, true);
-    if (pass->tgradient)
-        move_rows(block->din.td, a->tangent->dstream, row, block->count, width, true);
-}
-
-/* What rows without a target have: no loss, no prediction, no gradient. */
-static void clear_rows(const struct pass *pass, int64_t chosen)
-{
-    int64_t rows = pass->batch->rows;
-    size_t size = (size_t)(rows * pass->model->architecture.width) * sizeof(scalar);
-
-    if (chosen == rows)
-        return;
-    for (int64_t row = 0; pass->row_loss && row < rows; row++)
-        pass->row_loss[row] = NAN;
-    for (int64_t row = 0; pass->predicted && row < rows; row++)
-        pass->predicted[row] = NO_TARGET;
-    if (!pass->back)
-        return;
-    memset(pass->a->dstream, 0, size);
-    if (pass->tgradient)
-        memset(pass->a->tangent->dstream, 0, size);
 }
 
 /* ---- shares ---- */
@@ -200,110 +145,90 @@ static double next_share(struct shares *shares, int64_t row)
 static void block_gradient(const struct pass *pass, const struct linear *output,
     const struct rows_block *block, scalar *din, struct dual dlogits)
 {
+    const struct architecture *c = &pass->model->architecture;
+
     linear_weight_gradient(output, dlogits, block->headed, block->count, block->begin > 0);
     linear_input_gradient(output, din, dlogits, NULL, block->count, false);
-    unscale_gradient(pass, din, block->count);
+    if (c->output_scale != 0)
+        add_scaled(&pass->a->team, din, NULL, din, c->output_scale, block->count * c->width);
 }
 
-/* After that, its tangents. */
-static void block_gradient_tangent(const struct pass *pass, const struct linear *output,
-    const struct rows_block *block, const struct entropy *entropy)
-{
-    const struct activations *a = pass->a, *ta = a->tangent;
-    int64_t count = block->count;
-
-    linear_forward(output, ta->logits, block->headed, NULL, NULL, count);
-    cross_entropy_tangent_rows(entropy, ta->loss, ta->logits, a->logits);
-    for (int64_t i = 0; pass->tloss && i < count; i++)
-        *pass->tloss += ta->loss[i];
-    block_gradient(pass, output, block, block->din.td, (struct dual){a->logits, ta->logits});
-}
-
-/* Losses and predictions of rows, for the caller. */
-static void give_rows(const struct pass *pass, const struct rows_block *block)
-{
-    const struct activations *a = pass->a;
-    const int64_t *row = a->chosen + block->begin;
-
-    for (int64_t i = 0; pass->row_loss && i < block->count; i++)
-        pass->row_loss[row[i]] = a->loss[i];
-    for (int64_t i = 0; pass->predicted && i < block->count; i++)
-        pass->predicted[row[i]] = a->predicted[i];
-}
-
-/* The targets of the block's rows, and their weights in the loss. */
-static void take_targets(const struct pass *pass, const struct rows_block *block, struct shares *shares)
-{
-    const struct activations *a = pass->a;
-
-    for (int64_t i = 0; i < block->count; i++) {
-        int64_t row = a->chosen[block->begin + i];
-        a->target[i] = pass->batch->target[row];
-        a->weight[i] = next_share(shares, row);
-        a->share[i] = (scalar)a->weight[i];
-    }
-}
-
-static struct entropy entropy_of(const struct pass *pass, int64_t count, int64_t vocabulary)
-{
-    const struct activations *a = pass->a;
-
-    return (struct entropy){.team = &a->team,
-        .target = a->target,
-        .weight = pass->back ? a->share : NULL,
-        .z_loss = pass->model->architecture.z_loss,
-        .log_sum = a->log_sum,
-        .rows = count,
-        .vocabulary = vocabulary};
-}
-
-/* The loss of the block's rows; adds what z_loss adds to it. */
-static double sum_losses(const struct pass *pass, int64_t count)
-{
-    const struct activations *a = pass->a;
-    double loss = 0, square = 0;
-
-    for (int64_t i = 0; i < count; i++)
-        loss += a->weight[i] * a->loss[i];
-    if (pass->penalty) {
-        for (int64_t i = 0; i < count; i++)
-            square += a->weight[i] * a->log_sum[i] * a->log_sum[i];
-        *pass->penalty += pass->model->architecture.z_loss * square;
-    }
-    return loss;
-}
-
+/* The loss of the block's rows, and what the pass wants besides. */
 static double block_loss(const struct pass *pass, struct rows_block *block, struct shares *shares)
 {
-    const struct activations *a = pass->a;
-    struct linear output = output_linear(pass);
-    int64_t count = block->count;
-    const struct entropy entropy = entropy_of(pass, count, output.out);
+    const struct architecture *c = &pass->model->architecture;
+    const struct activations *a = pass->a, *ta = a->tangent;
+    const struct linear output = output_linear(pass);
+    const int64_t *row = a->chosen + block->begin, count = block->count;
+    const struct entropy entropy = {.team = &a->team,
+        .target = a->target,
+        .predicted = pass->predicted ? a->predicted : NULL,
+        .weight = pass->back ? a->share : NULL,
+        .z_loss = c->z_loss,
+        .log_sum = a->log_sum,
+        .rows = count,
+        .vocabulary = output.out};
+    double loss = 0, square = 0;
 
-    take_targets(pass, block, shares);
+    for (int64_t i = 0; i < count; i++) {
+        a->target[i] = pass->batch->target[row[i]];
+        a->weight[i] = next_share(shares, row[i]);
+        a->share[i] = (scalar)a->weight[i];
+    }
     block->headed = head_dual(pass, block->in, count);
     linear_forward(&output, a->logits, (struct dual){.at = block->headed.at}, NULL, NULL, count);
-    if (pass->predicted)
-        predicted_rows(&a->team, a->predicted, a->logits, count, output.out);
     cross_entropy_rows(&entropy, a->loss, a->logits);
-    give_rows(pass, block);
+    for (int64_t i = 0; i < count; i++) {
+        if (pass->row_loss)
+            pass->row_loss[row[i]] = a->loss[i];
+        if (pass->predicted)
+            pass->predicted[row[i]] = a->predicted[i];
+        loss += a->weight[i] * a->loss[i];
+        square += a->weight[i] * a->log_sum[i] * a->log_sum[i];
+    }
+    if (pass->penalty)
+        *pass->penalty += c->z_loss * square;
     if (pass->back)
-        block_gradient(pass, &output, block, block->din.d, (struct dual){.at = a->logits});
-    if (pass->tgradient)
-        block_gradient_tangent(pass, &output, block, &entropy);
-    if (pass->back)
-        scatter_gradients(pass, block);
-    return sum_losses(pass, count);
+        block_gradient(pass, &output, block, block->din, (struct dual){.at = a->logits});
+    if (pass->tgradient) {
+        linear_forward(&output, ta->logits, block->headed, NULL, NULL, count);
+        cross_entropy_tangent_rows(&entropy, ta->loss, ta->logits, a->logits);
+        for (int64_t i = 0; pass->tloss && i < count; i++)
+            *pass->tloss += ta->loss[i];
+        block_gradient(pass, &output, block, block->tdin, (struct dual){a->logits, ta->logits});
+    }
+    if (pass->back && !block->dense)
+        move_rows(block->din, a->dstream, row, count, c->width, true);
+    if (pass->tgradient && !block->dense)
+        move_rows(block->tdin, ta->dstream, row, count, c->width, true);
+    return loss;
 }
 
 double output_loss(const struct pass *pass, struct dual x)
 {
-    int64_t step = pass->a->logit_rows, chosen = choose_rows(pass);
-    struct shares shares = {pass->batch, -1, 0};
+    const struct activations *a = pass->a;
+    const struct batch *batch = pass->batch;
+    size_t size = (size_t)(batch->rows * pass->model->architecture.width) * sizeof(scalar);
+    struct shares shares = {batch, -1, 0};
+    int64_t chosen = 0;
     double loss = 0;
 
-    clear_rows(pass, chosen);
-    for (int64_t begin = 0; begin < chosen; begin += step) {
+    for (int64_t row = 0; row < batch->rows; row++) {
+        if (batch->target[row] != NO_TARGET) {
+            a->chosen[chosen++] = row;
+            continue;
+        }
+        if (pass->row_loss)
+            pass->row_loss[row] = NAN;
+        if (pass->predicted)
+            pass->predicted[row] = NO_TARGET;
+    }
+    /* A row without a target has no gradient. */
+    if (pass->back && chosen < batch->rows)
+        memset(a->dstream, 0, size);
+    if (pass->tgradient && chosen < batch->rows)
+        memset(a->tangent->dstream, 0, size);
+    for (int64_t begin = 0; begin < chosen; begin += a->logit_rows) {
         struct rows_block block = place_block(pass, x, begin, chosen);
         loss += block_loss(pass, &block, &shares);
     }
