@@ -60,40 +60,6 @@ static void spread_relative(const struct pass *pass, const scalar *weights, scal
             pass_stack(pass)->form.mask == MASK_NONE);
 }
 
-/* The gradient of the table, from that of the biases. */
-static void gather_relative(const struct pass *pass, scalar *gradient, const scalar *drelative)
-{
-    const struct architecture *c = &pass->model->architecture;
-    enum tensor_kind kind = kind_of(pass, TENSOR_RELATIVE, TENSOR_ENCODER_RELATIVE);
-
-    if (gradient && drelative)
-        relative_gather(pass_gradient(pass, gradient, kind, 0), drelative, c->heads, c->context,
-            pass_stack(pass)->form.mask == MASK_NONE);
-}
-
-/* ---- states ---- */
-
-static const struct sublayer *sublayer_of(const struct pass *pass, int64_t layer, int64_t i)
-{
-    return &pass->a->block[layer].sublayer[i];
-}
-
-/* The residual stream before sub-layer i of a block, and its tangent if the model takes any. */
-static struct dual stream_before(const struct pass *pass, int64_t layer, int64_t i)
-{
-    if (i == 0)
-        return stack_state(pass->a, pass->stack, layer - pass_stack(pass)->form.begin);
-    const struct sublayer *s = sublayer_of(pass, layer, i - 1);
-    return (struct dual){s->out, s->tangent ? s->tangent->out : NULL};
-}
-
-static struct dual last_state(const struct pass *pass)
-{
-    const struct stack_form *form = &pass_stack(pass)->form;
-
-    return stack_state(pass->a, pass->stack, form->end - form->begin);
-}
-
 /* ---- forward ---- */
 
 void stack_place(const struct pass *pass)
@@ -112,7 +78,7 @@ void stack_finish(const struct pass *pass, struct dual state)
 struct dual stack_block_forward(const struct pass *pass, int64_t layer, struct dual x)
 {
     for (int64_t i = 0; i < pass->a->block[layer].sublayers; i++) {
-        const struct sublayer *s = sublayer_of(pass, layer, i);
+        const struct sublayer *s = &pass->a->block[layer].sublayer[i];
         sublayer_forward(pass, s, x);
         x = (struct dual){s->out, x.tangent ? s->tangent->out : NULL};
     }
@@ -182,64 +148,55 @@ const scalar *stacks_tangent(const struct pass *pass)
 
 /* ---- gradients ---- */
 
-void stack_block_gradient(const struct pass *pass, int64_t layer)
+/* The residual stream before sub-layer i of a block, and its tangent if the model takes any. */
+static struct dual stream_before(const struct pass *pass, int64_t layer, int64_t i)
 {
-    for (int64_t i = pass->a->block[layer].sublayers - 1; i >= 0; i--)
-        sublayer_gradient(pass, sublayer_of(pass, layer, i), stream_before(pass, layer, i));
+    if (i == 0)
+        return stack_state(pass->a, pass->stack, layer - pass_stack(pass)->form.begin);
+    const struct sublayer *s = &pass->a->block[layer].sublayer[i - 1];
+    return (struct dual){s->out, s->tangent ? s->tangent->out : NULL};
 }
 
-/* dstream back through the final norm. */
+void stack_block_gradient(const struct pass *pass, int64_t layer)
+{
+    const struct block *block = &pass->a->block[layer];
+
+    for (int64_t i = block->sublayers - 1; i >= 0; i--)
+        sublayer_gradient(pass, &block->sublayer[i], stream_before(pass, layer, i));
+}
+
+/* dstream back through the final norm. The gradient of a stack's output that another stack has read as its
+ * memory is in dmemory. */
 static void final_gradient(const struct pass *pass)
 {
     const struct activations *a = pass->a, *ta = a->tangent;
+    const struct stack *stack = pass_stack(pass);
     int64_t rows = pass->packed.rows;
-    struct dual in = last_state(pass);
+    size_t size = (size_t)(rows * pass->model->architecture.width) * sizeof(scalar);
 
-    if (!pass_stack(pass)->final)
+    if (!is_last(pass))
+        memcpy(a->dstream, a->dmemory, size);
+    if (!is_last(pass) && pass->tgradient)
+        memcpy(ta->dstream, ta->dmemory, size);
+    if (!stack->final)
         return;
+    struct dual in = stack_state(a, pass->stack, stack->form.end - stack->form.begin);
     struct norm norm = final_norm_of(pass);
     if (pass->tgradient)
         norm_gradient(&norm, ta->dstream, (struct dual){a->dstream, ta->dstream}, in, rows, false);
     norm_gradient(&norm, a->dstream, (struct dual){.at = a->dstream}, in, rows, false);
 }
 
-static void clear_rows(const struct pass *pass, scalar *plane, int64_t rows)
-{
-    if (plane)
-        memset(plane, 0, (size_t)(rows * pass->model->architecture.width) * sizeof(*plane));
-}
-
-static void clear_relative(const struct pass *pass, scalar *drelative)
+/* Clears what blocks add to, in the activations or in their tangents. */
+static void clear_sums(const struct pass *pass, const struct activations *a)
 {
     const struct architecture *c = &pass->model->architecture;
+    const struct stack *stack = &a->stack[pass->stack];
 
-    if (drelative)
-        memset(drelative, 0, (size_t)(c->heads * relative_stride(c->context)) * sizeof(*drelative));
-}
-
-/* Clears what blocks add to. */
-static void begin_gradient(const struct pass *pass)
-{
-    const struct activations *a = pass->a;
-    const struct stack *tangent = pass_stack_tangent(pass);
-
-    clear_rows(pass, pass_stack(pass)->form.cross ? a->dmemory : NULL, pass->source.rows);
-    clear_relative(pass, pass_stack(pass)->drelative);
-    if (!pass->tgradient)
-        return;
-    clear_rows(pass, pass_stack(pass)->form.cross ? a->tangent->dmemory : NULL, pass->source.rows);
-    clear_relative(pass, tangent->drelative);
-}
-
-/* The gradient of a stack's output becomes that of the memory that the stack behind has read. */
-static void take_memory(const struct pass *pass)
-{
-    const struct activations *a = pass->a;
-    size_t size = (size_t)(pass->packed.rows * pass->model->architecture.width) * sizeof(scalar);
-
-    memcpy(a->dstream, a->dmemory, size);
-    if (pass->tgradient)
-        memcpy(a->tangent->dstream, a->tangent->dmemory, size);
+    if (stack->form.cross)
+        memset(a->dmemory, 0, (size_t)(pass->source.rows * c->width) * sizeof(scalar));
+    if (stack->drelative)
+        memset(stack->drelative, 0, (size_t)(c->heads * relative_stride(c->context)) * sizeof(scalar));
 }
 
 /* Back from the stack's output through its blocks. */
@@ -248,19 +205,25 @@ static void blocks_gradient(struct pass *pass)
     const struct stack_form *form = &pass_stack(pass)->form;
 
     pass->to_memory = form->cross;
-    begin_gradient(pass);
-    if (!is_last(pass))
-        take_memory(pass);
+    clear_sums(pass, pass->a);
+    if (pass->tgradient)
+        clear_sums(pass, pass->a->tangent);
     final_gradient(pass);
     for (int64_t layer = form->end - 1; layer >= form->begin; layer--)
         stack_block_gradient(pass, layer);
 }
 
+/* The gradients of the tables of biases by distance and of the embeddings, or their tangents. */
 static void embeddings_gradient(const struct pass *pass, scalar *gradient, const struct activations *a)
 {
-    struct embedding embedding = embedding_of(pass, NULL, gradient);
+    const struct architecture *c = &pass->model->architecture;
+    const struct embedding embedding = embedding_of(pass, NULL, gradient);
+    const struct stack *stack = &a->stack[pass->stack];
+    enum tensor_kind relative = kind_of(pass, TENSOR_RELATIVE, TENSOR_ENCODER_RELATIVE);
 
-    gather_relative(pass, gradient, a->stack[pass->stack].drelative);
+    if (gradient && stack->drelative)
+        relative_gather(pass_gradient(pass, gradient, relative, 0), stack->drelative, c->heads, c->context,
+            stack->form.mask == MASK_NONE);
     embedding_gradient(&embedding, a->dstream, &pass->packed);
 }
 
@@ -282,7 +245,5 @@ void stacks_output_gradient(const struct pass *pass, int64_t stack)
         blocks_gradient(&in);
     }
     const struct pass in = pass_in(pass, stack);
-    if (!is_last(&in))
-        take_memory(&in);
     final_gradient(&in);
 }
