@@ -7,31 +7,22 @@
 /* Rows of logits per block: enough for products to run at full speed, few enough to stay in the cache. */
 enum { LOGIT_ROWS = 560 };
 
-/* The sub-layers of a block. */
 enum { SUBLAYERS_MOST = 3 };
-struct sublayer_list {
-    int64_t count;
-    enum sublayer_kind kind[SUBLAYERS_MOST];
-};
-
-static struct sublayer_list sublayers_of(const struct architecture *a, int64_t layer)
-{
-    if (a->positions == POSITIONS_DISTANCE)
-        return (struct sublayer_list){2, {SUBLAYER_DISTANCE, SUBLAYER_FEEDFORWARD}};
-    if (architecture_stack(a, architecture_stack_of(a, layer)).cross)
-        return (struct sublayer_list){3, {SUBLAYER_ATTENTION, SUBLAYER_CROSS, SUBLAYER_FEEDFORWARD}};
-    return (struct sublayer_list){2, {SUBLAYER_ATTENTION, SUBLAYER_FEEDFORWARD}};
-}
 
 static void block_layout(struct block *block, const struct architecture *a, int64_t layer, int64_t rows,
     bool tangents, struct arena *arena)
 {
-    const struct sublayer_list list = sublayers_of(a, layer);
-    struct sublayer *taken = arena_take(arena, (size_t)list.count, sizeof(*taken)), counted;
+    enum sublayer_kind kind[SUBLAYERS_MOST] = {
+        a->positions == POSITIONS_DISTANCE ? SUBLAYER_DISTANCE : SUBLAYER_ATTENTION};
+    int64_t count = 1;
 
-    for (int64_t i = 0; i < list.count; i++)
-        sublayer_layout(taken ? &taken[i] : &counted, list.kind[i], layer, a, rows, tangents, arena);
-    *block = (struct block){list.count, taken};
+    if (architecture_stack(a, architecture_stack_of(a, layer)).cross)
+        kind[count++] = SUBLAYER_CROSS;
+    kind[count++] = SUBLAYER_FEEDFORWARD;
+    struct sublayer *taken = arena_take(arena, (size_t)count, sizeof(*taken)), counted;
+    for (int64_t i = 0; i < count; i++)
+        sublayer_layout(taken ? &taken[i] : &counted, kind[i], layer, a, rows, tangents, arena);
+    *block = (struct block){count, taken};
 }
 
 /* Scratch for the largest share of any work, in scalars. */
@@ -48,31 +39,31 @@ static int64_t scratch_of(const struct architecture *c, bool tangents)
     return most > PRODUCT_SCRATCH ? most : PRODUCT_SCRATCH;
 }
 
-static void stack_layout(
-    struct stack *stack, const struct architecture *c, int64_t i, int64_t max_rows, struct arena *arena)
-{
-    *stack =
-        (struct stack){.form = architecture_stack(c, i), .embedded = arena_plane(arena, max_rows, c->width)};
-    if (c->embedding_norm) {
-        stack->summed = arena_plane(arena, max_rows, c->width);
-        stack->summed_mean = arena_plane(arena, max_rows, 1);
-        stack->summed_scale = arena_plane(arena, max_rows, 1);
-    }
-    if (c->norm_placement == NORM_PRE || c->final_norm) {
-        stack->final = arena_plane(arena, max_rows, c->width);
-        stack->final_mean = arena_plane(arena, max_rows, 1);
-        stack->final_scale = arena_plane(arena, max_rows, 1);
-    }
-    if (c->positions == POSITIONS_RELATIVE) {
-        stack->relative = arena_plane(arena, c->heads, relative_stride(c->context));
-        stack->drelative = arena_plane(arena, c->heads, relative_stride(c->context));
-    }
-}
-
-/* The planes of the output layer, block of rows by block of rows. */
-static void logits_layout(
+/* What lies before and behind the blocks: the same planes for values and tangents. Those of the output layer
+ * are for one block of rows. */
+static void ends_layout(
     struct activations *a, const struct architecture *c, int64_t max_rows, struct arena *arena)
 {
+    a->stacks = architecture_stacks(c);
+    for (int64_t i = 0; i < a->stacks; i++) {
+        struct stack *stack = &a->stack[i];
+        *stack = (struct stack){.form = architecture_stack(c, i)};
+        stack->embedded = arena_plane(arena, max_rows, c->width);
+        if (c->embedding_norm) {
+            stack->summed = arena_plane(arena, max_rows, c->width);
+            stack->summed_mean = arena_plane(arena, max_rows, 1);
+            stack->summed_scale = arena_plane(arena, max_rows, 1);
+        }
+        if (c->norm_placement == NORM_PRE || c->final_norm) {
+            stack->final = arena_plane(arena, max_rows, c->width);
+            stack->final_mean = arena_plane(arena, max_rows, 1);
+            stack->final_scale = arena_plane(arena, max_rows, 1);
+        }
+        if (c->positions == POSITIONS_RELATIVE) {
+            stack->relative = arena_plane(arena, c->heads, relative_stride(c->context));
+            stack->drelative = arena_plane(arena, c->heads, relative_stride(c->context));
+        }
+    }
     a->logit_rows = max_rows < LOGIT_ROWS ? max_rows : LOGIT_ROWS;
     a->logits = arena_plane(arena, a->logit_rows, c->vocabulary);
     a->gathered = arena_plane(arena, a->logit_rows, c->width);
@@ -91,17 +82,7 @@ static void logits_layout(
     a->share = arena_plane(arena, a->logit_rows, 1);
 }
 
-/* What lies before and behind the blocks: the same planes for values and tangents. */
-static void ends_layout(
-    struct activations *a, const struct architecture *c, int64_t max_rows, struct arena *arena)
-{
-    a->stacks = architecture_stacks(c);
-    for (int64_t i = 0; i < a->stacks; i++)
-        stack_layout(&a->stack[i], c, i, max_rows, arena);
-    logits_layout(a, c, max_rows, arena);
-}
-
-/* The gradients, likewise. */
+/* The gradients, likewise for both. */
 static void gradients_layout(
     struct activations *a, const struct architecture *c, int64_t max_rows, struct arena *arena)
 {
