@@ -86,14 +86,13 @@ static void place_tensor(struct weight_layout *layout, const struct architecture
     layout->tensor_count++;
 }
 
-/* Places the tensors of the blocks: one block behind the other or, if they are shared, each at the same
- * place.
- */
-static void place_blocks(struct weight_layout *layout, const struct architecture *architecture, bool shared)
+/* Places all tensors: those of the blocks one block behind the other or, if they are shared, all of them at
+ * the same place. */
+static void place_all(struct weight_layout *layout, const struct architecture *architecture, bool shared)
 {
-    int64_t end = layout->size;
-
-    layout->layers_begin = layout->size;
+    for (enum tensor_kind kind = 0; kind < LAYER_TENSOR_FIRST; kind++)
+        place_tensor(layout, architecture, kind, -1);
+    layout->layers_begin = layout->layers_end = layout->size;
     for (int64_t layer = 0; layer < architecture_blocks(architecture); layer++) {
         if (shared)
             layout->size = layout->layers_begin;
@@ -101,19 +100,11 @@ static void place_blocks(struct weight_layout *layout, const struct architecture
             layout->layer_begin[layer] = layout->size;
         for (enum tensor_kind kind = LAYER_TENSOR_FIRST; kind < LAYER_TENSOR_END; kind++)
             place_tensor(layout, architecture, kind, layer);
-        end = layout->size > end ? layout->size : end;
+        layout->layers_end = layout->size > layout->layers_end ? layout->size : layout->layers_end;
     }
-    layout->size = end;
-    layout->layers_end = end;
+    layout->size = layout->layers_end;
     if (layout->layer_begin)
-        layout->layer_begin[architecture_blocks(architecture)] = end;
-}
-
-static void place_all(struct weight_layout *layout, const struct architecture *architecture, bool shared)
-{
-    for (enum tensor_kind kind = 0; kind < LAYER_TENSOR_FIRST; kind++)
-        place_tensor(layout, architecture, kind, -1);
-    place_blocks(layout, architecture, shared);
+        layout->layer_begin[architecture_blocks(architecture)] = layout->layers_end;
     for (enum tensor_kind kind = LAYER_TENSOR_END; kind < TENSOR_KIND_COUNT; kind++)
         place_tensor(layout, architecture, kind, -1);
 }
@@ -137,30 +128,6 @@ int64_t architecture_parameters(const struct architecture *architecture)
 
     place_all(&layout, architecture, false);
     return layout.size;
-}
-
-/* The draws of one tensor. */
-struct tensor_draws {
-    const struct kernels *kernels;
-    uint64_t seed, first;
-};
-
-static void draw_normal(
-    scalar *weights, const struct tensor *tensor, double deviation, const struct tensor_draws *draws)
-{
-    draws->kernels->draw_normal(weights, tensor->size, deviation, draws->seed, RANDOM_INIT, draws->first);
-}
-
-static void draw_uniform(
-    scalar *weights, const struct tensor *tensor, double bound, const struct tensor_draws *draws)
-{
-    draws->kernels->draw_uniform(weights, tensor->size, bound, draws->seed, RANDOM_INIT, draws->first);
-}
-
-static void fill_tensor(scalar *weights, const struct tensor *tensor, scalar value)
-{
-    for (int64_t i = 0; i < tensor->size; i++)
-        weights[i] = value;
 }
 
 /* Do queries and keys come from this tensor? */
@@ -192,23 +159,38 @@ static double init_inputs(const struct architecture *a, const struct tensor *ten
                                                : extent_length(a, tensor_table[tensor->kind].fan_in));
 }
 
-/* Initial values of matrices and biases. */
-static void init_linear(scalar *weights, const struct tensor *tensor, const struct architecture *a,
-    const struct tensor_draws *draws)
+/* How a tensor begins: all its values are `size`, or drawn between -size and size, or with this deviation. */
+struct beginning {
+    enum { BEGIN_EQUAL, BEGIN_UNIFORM, BEGIN_NORMAL } as;
+    double size;
+};
+
+static struct beginning beginning_of(const struct architecture *a, const struct tensor *tensor)
 {
     const struct tensor_row *row = &tensor_table[tensor->kind];
     bool bias = row->role == ROLE_BIAS;
     double scale = !bias && row->part == PART_LAYER ? a->init_scale : 1;
 
+    switch (row->role) {
+    case ROLE_EMBEDDING:
+        return (struct beginning){BEGIN_NORMAL, a->init == INIT_NORMAL ? a->init_deviation : 1};
+    case ROLE_GAIN:
+        return (struct beginning){BEGIN_EQUAL, 1};
+    case ROLE_SHIFT:
+        return (struct beginning){BEGIN_EQUAL, 0};
+    case ROLE_MATRIX:
+    case ROLE_WRITER:
+    case ROLE_BIAS:
+        break;
+    }
     if ((a->zero_query_key && is_of_scores(tensor->kind)) || (a->init != INIT_TORCH && bias))
-        fill_tensor(weights, tensor, 0);
-    else if (a->init == INIT_TORCH)
-        draw_uniform(weights, tensor, scale / sqrt(init_inputs(a, tensor)), draws);
-    else if (a->init == INIT_XAVIER)
-        draw_normal(
-            weights, tensor, scale * sqrt(2.0 / ((double)tensor->rows + init_inputs(a, tensor))), draws);
-    else
-        draw_normal(weights, tensor, scale * normal_deviation(a, tensor), draws);
+        return (struct beginning){BEGIN_EQUAL, 0};
+    if (a->init == INIT_TORCH)
+        return (struct beginning){BEGIN_UNIFORM, scale / sqrt(init_inputs(a, tensor))};
+    if (a->init == INIT_XAVIER)
+        return (struct beginning){
+            BEGIN_NORMAL, scale * sqrt(2.0 / ((double)tensor->rows + init_inputs(a, tensor)))};
+    return (struct beginning){BEGIN_NORMAL, scale * normal_deviation(a, tensor)};
 }
 
 /*
@@ -236,26 +218,15 @@ void weights_init(scalar *weights, const struct weight_layout *layout,
 
     for (int64_t i = 0; i < layout->tensor_count; i++) {
         const struct tensor *tensor = &layout->tensor[i];
-        const struct tensor_draws draws = {kernels, (uint64_t)seed, first_draw(tensor)};
+        const struct beginning begins = beginning_of(architecture, tensor);
+        const uint64_t first = first_draw(tensor);
         scalar *at = weights + tensor->offset;
-
-        switch (tensor_table[tensor->kind].role) {
-        case ROLE_EMBEDDING:
-            draw_normal(
-                at, tensor, architecture->init == INIT_NORMAL ? architecture->init_deviation : 1, &draws);
-            break;
-        case ROLE_GAIN:
-            fill_tensor(at, tensor, 1);
-            break;
-        case ROLE_SHIFT:
-            fill_tensor(at, tensor, 0);
-            break;
-        case ROLE_MATRIX:
-        case ROLE_WRITER:
-        case ROLE_BIAS:
-            init_linear(at, tensor, architecture, &draws);
-            break;
-        }
+        for (int64_t j = 0; begins.as == BEGIN_EQUAL && j < tensor->size; j++)
+            at[j] = (scalar)begins.size;
+        if (begins.as == BEGIN_UNIFORM)
+            kernels->draw_uniform(at, tensor->size, begins.size, (uint64_t)seed, RANDOM_INIT, first);
+        if (begins.as == BEGIN_NORMAL)
+            kernels->draw_normal(at, tensor->size, begins.size, (uint64_t)seed, RANDOM_INIT, first);
     }
 }
 
