@@ -160,25 +160,19 @@ static void compute_share(const void *context, scalar *scratch, int64_t begin, i
     }
 }
 
-/* The products of an item and, of about the same length, all else. */
-static struct items items_of(const struct heads *heads)
-{
-    double sequences = (double)heads->sequences, queries = (double)heads->start[heads->sequences] / sequences;
-    double keys = (double)heads->key_start[heads->sequences] / sequences;
-    double width = (double)(heads->heads / heads->kv_heads * heads->depth);
-
-    return (struct items){
-        heads->sequences * heads->kv_heads, 1, 4 * PRODUCT_NANOSECONDS * queries * keys * width};
-}
-
 static void compute_heads(const struct heads_work *work)
 {
     const struct heads *heads = work->heads;
     const struct team *team = heads->team;
+    double sequences = (double)heads->sequences, queries = (double)heads->start[heads->sequences] / sequences;
+    double keys = (double)heads->key_start[heads->sequences] / sequences;
 
     INVARIANT(heads->kv_heads > 0 && heads->heads % heads->kv_heads == 0, "%d heads, %d of keys",
         (int)heads->heads, (int)heads->kv_heads);
-    const struct items items = items_of(heads);
+    double width = (double)(heads->heads / heads->kv_heads * heads->depth);
+    /* The products of an item and, of about the same length, all else. */
+    const struct items items = {
+        heads->sequences * heads->kv_heads, 1, 4 * PRODUCT_NANOSECONDS * queries * keys * width};
     int64_t shares = team_shares(team, items);
     INVARIANT(!work->dbias || bias_size(work) < team->scratch_size, "%d heads", (int)heads->heads);
     team_run(team, items, compute_share, work);

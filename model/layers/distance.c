@@ -80,7 +80,6 @@ void distances_bias(const struct distances *distances, const struct distances_in
 {
     const struct distances_work work = {
         .distances = distances, .in = in, .content_bias = content_bias, .distance_bias = distance_bias};
-
     const struct items rows = {rows_of(distances), 1, 2 * ELEMENT_NANOSECONDS * (double)width_of(distances)};
 
     team_run(distances->team, rows, bias_share, &work);
@@ -97,71 +96,45 @@ struct distances_block {
     scalar *scratch; /* of a product */
 };
 
-/* scores = (q + content bias) . k, plus what by_distance [queries, keys], of the same stride, holds. */
-static void add_content(
-    const struct distances_work *work, const struct distances_block *block, const scalar *by_distance)
-{
-    const struct distances *d = work->distances;
-    const struct projected *in = &work->in->projected;
-    int64_t kv_head = block->h / (d->heads / d->kv_heads);
-    const struct product product = {.m = block->queries,
-        .n = block->keys,
-        .k = d->depth,
-        .a = in->q + (block->row + block->first) * in->q_stride + block->h * d->depth,
-        .a_stride = in->q_stride,
-        .b = in->k + block->row * in->kv_stride + kv_head * d->depth,
-        .b_stride = in->kv_stride,
-        .b_transposed = true,
-        .c = block->scores,
-        .c_stride = block->stride,
-        .residual = by_distance};
-
-    product_alone(d->team->kernels, &product, block->scratch);
-}
-
-/* The products of the queries with the keys of all distances to keys, the largest distance first. */
-static void place_distances(
-    const struct distances_work *work, const struct distances_block *block, scalar *products, int64_t stride)
-{
-    const struct distances *d = work->distances;
-    int64_t width = width_of(d), most = block->first + block->queries - 1;
-    const struct product product = {.m = block->queries,
-        .n = block->keys + block->queries - 1,
-        .k = d->depth,
-        .a = work->in->q + (block->row + block->first) * width + block->h * d->depth,
-        .a_stride = width,
-        .b = d->keys + (d->reach - most) * width + block->h * d->depth,
-        .b_stride = width,
-        .b_transposed = true,
-        .c = products,
-        .c_stride = stride};
-
-    product_alone(d->team->kernels, &product, block->scratch);
-}
-
 /* The attention weights of up to QUERIES queries from `first` on. */
 static struct distances_block weigh_block(
     const struct distances_work *work, int64_t sequence, int64_t h, int64_t first, scalar *scratch)
 {
     const struct distances *d = work->distances;
+    const struct projected *in = &work->in->projected;
     int64_t row = d->start[sequence], keys = d->start[sequence + 1] - row;
     int64_t queries = keys - first < QUERIES ? keys - first : QUERIES;
-    scalar *products = scratch + PRODUCT_SCRATCH;
-    const struct distances_block block = {.h = h,
-        .row = row,
-        .keys = keys,
-        .first = first,
-        .queries = queries,
-        .scores = products + plane_size(d->reach + 1),
-        .stride = keys + queries - 1,
-        .scratch = scratch};
-
+    int64_t width = width_of(d), kv_head = h / (d->heads / d->kv_heads), stride = keys + queries - 1;
+    scalar *products = scratch + PRODUCT_SCRATCH, *scores = products + plane_size(d->reach + 1);
+    /* Of the queries with the keys of all distances to keys, the largest distance first. */
+    const struct product by_distance = {.m = queries,
+        .n = keys + queries - 1,
+        .k = d->depth,
+        .a = work->in->q + (row + first) * width + h * d->depth,
+        .a_stride = width,
+        .b = d->keys + (d->reach - (first + queries - 1)) * width + h * d->depth,
+        .b_stride = width,
+        .b_transposed = true,
+        .c = products,
+        .c_stride = stride + 1};
     /* Query i, key j: at distance first + i - j, in column queries - 1 - i + j of row i of the products. */
-    place_distances(work, &block, products, block.stride + 1);
-    add_content(work, &block, products + queries - 1);
+    const struct product by_content = {.m = queries,
+        .n = keys,
+        .k = d->depth,
+        .a = in->q + (row + first) * in->q_stride + h * d->depth,
+        .a_stride = in->q_stride,
+        .b = in->k + row * in->kv_stride + kv_head * d->depth,
+        .b_stride = in->kv_stride,
+        .b_transposed = true,
+        .c = scores,
+        .c_stride = stride,
+        .residual = products + queries - 1};
+
+    product_alone(d->team->kernels, &by_distance, scratch);
+    product_alone(d->team->kernels, &by_content, scratch);
     for (int64_t i = 0; i < queries; i++)
-        d->team->kernels->attention_weights(block.scores + i * block.stride, keys, d->scale, d->hard);
-    return block;
+        d->team->kernels->attention_weights(scores + i * stride, keys, d->scale, d->hard);
+    return (struct distances_block){h, row, keys, first, queries, scores, stride, scratch};
 }
 
 static void mix_block(const struct distances_work *work, const struct distances_block *block)
@@ -182,22 +155,19 @@ static void mix_block(const struct distances_work *work, const struct distances_
     product_alone(d->team->kernels, &product, block->scratch);
 }
 
-/* How many of the weights are above ATTENDED; -1 if they are NaN. */
-static int32_t count_row(const scalar *weights, int64_t keys)
-{
-    int32_t above = 0;
-
-    for (int64_t j = 0; j < keys; j++)
-        above += weights[j] > (scalar)ATTENDED;
-    return isnan(weights[0]) ? -1 : above;
-}
-
+/* How many of the weights of each query are above ATTENDED; -1 if they are NaN. */
 static void count_block(const struct distances_work *work, const struct distances_block *block)
 {
     int32_t *count = work->count + block->h * rows_of(work->distances) + block->row + block->first;
 
-    for (int64_t i = 0; i < block->queries; i++)
-        count[i] = count_row(block->scores + i * block->stride, block->keys);
+    for (int64_t i = 0; i < block->queries; i++) {
+        const scalar *weights = block->scores + i * block->stride;
+        count[i] = 0;
+        for (int64_t j = 0; j < block->keys; j++)
+            count[i] += weights[j] > (scalar)ATTENDED;
+        if (isnan(weights[0]))
+            count[i] = -1;
+    }
 }
 
 /* ---- heads ---- */

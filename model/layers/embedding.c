@@ -39,7 +39,6 @@ static void forward_share(const void *context, scalar *scratch, int64_t begin, i
 void embedding_forward(const struct embedding *embedding, scalar *out, const struct packed *packed)
 {
     const struct embedding_work work = {.embedding = embedding, .packed = packed, .out = out};
-
     const struct items rows = {packed->rows, 1, ELEMENT_NANOSECONDS * (double)embedding->width};
 
     team_run(embedding->team, rows, forward_share, &work);
@@ -82,7 +81,6 @@ static void gradient_share(const void *context, scalar *scratch, int64_t begin, 
 void embedding_gradient(const struct embedding *embedding, const scalar *dout, const struct packed *packed)
 {
     const struct embedding_work work = {.embedding = embedding, .packed = packed, .dout = dout};
-
     const struct items columns = {
         embedding->width, COLUMNS, ELEMENT_NANOSECONDS * (double)(packed->rows + embedding->vocabulary)};
 
