@@ -7,7 +7,7 @@
 KERNEL_FLAGS = -ffp-contract=fast -Wno-pass-failed
 
 KERNEL_SOURCES = $(filter-out $(ONCE:%=model/kernels/%.c),$(wildcard model/kernels/*.c))
-ONCE = levels parking pool product team
+ONCE = levels pool product team
 $(foreach once,$(ONCE:%=model/kernels/%.c),$(if $(wildcard $(once)),,$(error ONCE names $(once), which is not there)))
 PRODUCT_SOURCES = $(addprefix model/kernels/,attention.c attention_tangent.c kernels.c matrix.c tile.c)
 x86 := $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null))

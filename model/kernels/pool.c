@@ -5,6 +5,10 @@
  * A job is read only by threads that hold a share of it, and replaced only when all shares are done. So no
  * thread has to arrive or leave for a job to begin or end.
  *
+ * A thread that waits spins first, because the next work of a training step mostly comes within microseconds.
+ * It does not spin for long: that would take a processor from threads that work, of this team or of a
+ * neighbour.
+ *
  * Beside a busy neighbour a thread that joins in is not always a gain. The system may wake it on its caller's
  * processor, as the other one is busy, too. It then only takes the caller's place, for some 10 microseconds
  * of switching, and as it sleeps most of the time the system sees no need to move it. So it moves itself, but
@@ -14,16 +18,25 @@
  */
 #include "model/kernels/pool.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "model/core/check.h"
 #include "model/core/denormals.h"
 
 enum { HELPERS_SHIFT = 32, NOWHERE = -1 };
+
+/* How long a thread spins, about twice as long as it takes to wake one; and how often between two looks at
+ * the clock. */
+enum { SPIN_NANOSECONDS = 50000, SPINS_PER_LOOK = 32 };
 
 /* A caller that waits for longer than this, and so many times as long as its own shares took, waits for a
  * helper that is kept from running: shares differ by less. */
@@ -33,10 +46,10 @@ enum { LATE_NANOSECONDS = 500000, LATE_TIMES = 3 };
  * times of that, so that the team loses little against one thread. */
 enum { LEAVE_NANOSECONDS = 1000000, REST_TIMES = 8, REST_MOST_NANOSECONDS = 100000000 };
 
-/* A thread of the pool, as the others see it. */
+/* A thread of the pool, as the others see it. Aligned, so that what others write does not slow it down. */
 struct pool_thread {
-    struct parking parking;
-    _Atomic int processor; /* on which it works; or NOWHERE */
+    _Alignas(64) _Atomic uint32_t asleep; /* 1 while it sleeps in wait_until() or is about to: a futex */
+    _Alignas(64) _Atomic int processor; /* on which it works; or NOWHERE */
     _Atomic bool called; /* it may claim shares */
     _Atomic int64_t rested; /* the time from which on it is called again */
 };
@@ -59,6 +72,68 @@ static struct {
 } pool = {.thread[0].processor = NOWHERE};
 
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* a caller uses the pool */
+
+/* ---- waiting ---- */
+
+/* Nanoseconds since some time. */
+static int64_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
+{
+    syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+/* What is true of a thread, which is the only one that waits for it. */
+typedef bool pool_condition(int64_t thread);
+
+static bool spin_until(pool_condition *holds, pool_condition *in_the_way, int64_t thread)
+{
+    int64_t end = now() + SPIN_NANOSECONDS;
+
+    do
+        for (int i = 0; i < SPINS_PER_LOOK; i++) {
+            if (holds(thread))
+                return true;
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#elif defined(__aarch64__)
+            __asm__ volatile("isb");
+#endif
+        }
+    while (now() < end && !in_the_way(thread));
+    return false;
+}
+
+/*
+ * Returns when `holds` is true of this thread: who makes it true calls wake() afterwards. The thread spins,
+ * but not while it is `in_the_way`, and then sleeps. Either it sees the condition, or the one that makes it
+ * true sees that this thread is about to sleep.
+ */
+static void wait_until(pool_condition *holds, pool_condition *in_the_way, int64_t thread)
+{
+    _Atomic uint32_t *asleep = &pool.thread[thread].asleep;
+
+    if (spin_until(holds, in_the_way, thread))
+        return;
+    while (!holds(thread)) {
+        atomic_store(asleep, 1);
+        if (!holds(thread))
+            futex(asleep, FUTEX_WAIT_PRIVATE, 1);
+        atomic_store(asleep, 0);
+    }
+}
+
+static void wake(struct pool_thread *thread)
+{
+    if (atomic_load(&thread->asleep) && atomic_exchange(&thread->asleep, 0))
+        futex(&thread->asleep, FUTEX_WAKE_PRIVATE, 1);
+}
 
 /* ---- conditions ---- */
 
@@ -123,7 +198,7 @@ static void end_share(int64_t thread)
         atomic_store_explicit(&own->processor, NOWHERE, memory_order_relaxed);
     atomic_store(&pool.last, thread);
     if (atomic_fetch_sub(&pool.left, 1) == 1 && own != caller)
-        parking_wake(&caller->parking);
+        wake(caller);
 }
 
 static void do_shares(int64_t thread)
@@ -143,7 +218,7 @@ static void do_shares(int64_t thread)
 static void rest_for(struct pool_thread *thread, int64_t nanoseconds)
 {
     const int64_t most = REST_MOST_NANOSECONDS;
-    int64_t end = parking_clock() + (nanoseconds < most ? nanoseconds : most);
+    int64_t end = now() + (nanoseconds < most ? nanoseconds : most);
     int64_t before = atomic_load(&thread->rested);
 
     while (before < end && !atomic_compare_exchange_weak(&thread->rested, &before, end))
@@ -171,7 +246,7 @@ static void *help(void *own)
     for (;;) {
         if (helper_in_the_way(thread))
             leave(own);
-        parking_wait(&pool.thread[thread].parking, has_open, helper_in_the_way, thread);
+        wait_until(has_open, helper_in_the_way, thread);
         do_shares(thread);
     }
     return NULL;
@@ -215,7 +290,7 @@ static void start_helpers(int64_t wanted)
 
 static void run_shared(int64_t helpers)
 {
-    int64_t begin = parking_clock();
+    int64_t begin = now();
 
     atomic_store_explicit(&pool.thread[0].processor, sched_getcpu(), memory_order_relaxed);
     atomic_store(&pool.left, pool.job.shares);
@@ -225,12 +300,12 @@ static void run_shared(int64_t helpers)
         bool called = begin >= atomic_load(&thread->rested);
         atomic_store(&thread->called, called);
         if (called)
-            parking_wake(&thread->parking);
+            wake(thread);
     }
     do_shares(0);
-    int64_t middle = parking_clock();
-    parking_wait(&pool.thread[0].parking, all_done, caller_in_the_way, 0);
-    int64_t waited = parking_clock() - middle;
+    int64_t middle = now();
+    wait_until(all_done, caller_in_the_way, 0);
+    int64_t waited = now() - middle;
     if (waited > LATE_NANOSECONDS && waited > LATE_TIMES * (middle - begin))
         rest_for(&pool.thread[atomic_load(&pool.last)], REST_TIMES * waited);
 }
