@@ -50,12 +50,17 @@ INLINE vector largest(const scalar *column, int64_t seen)
     return vector_larger(even, odd);
 }
 
+/* Stores what a vector of queries has, as far as there are queries. */
+static void store_queries(const struct head *head, scalar *to, int64_t query, vector value)
+{
+    memcpy(to + query, &value, (size_t)at_most(head->queries - query, LANES) * sizeof(scalar));
+}
+
 /* Replaces scores by weights, not yet divided by their sums; head->inverse receives the inverse sums. */
 static void weigh(const struct attention_work *work, scalar *column, int64_t query, int64_t keys)
 {
     const struct head *head = work->head;
     int64_t seen = keys_of_vector(head, query, keys);
-    size_t size = (size_t)at_most(head->queries - query, LANES) * sizeof(scalar);
 
     if (head->bias)
         scale_scores(work, column, head->bias, query, seen);
@@ -63,8 +68,8 @@ static void weigh(const struct attention_work *work, scalar *column, int64_t que
     vector most = largest(column, seen);
     vector inverse = 1 / (head->hard ? choose(column, most, seen) : soften(work, column, most, seen));
     clear(column, seen, keys);
-    memcpy(head->most + query, &most, size);
-    memcpy(head->inverse + query, &inverse, size);
+    store_queries(head, head->most, query, most);
+    store_queries(head, head->inverse, query, inverse);
 }
 
 /* The columns of a block of queries, panel by panel. */
@@ -107,12 +112,6 @@ static vector largest_before(const scalar *column, int64_t query, int64_t keys)
         most = vector_larger(vector_select(hidden, most, score), most);
     }
     return most;
-}
-
-/* Stores what a vector of queries has, as far as there are queries. */
-static void store_queries(const struct head *head, scalar *to, int64_t query, vector value)
-{
-    memcpy(to + query, &value, (size_t)at_most(head->queries - query, LANES) * sizeof(scalar));
 }
 
 /* What a vector of queries attends to, from its scores. Hidden keys have e = 0, and ln e = -infinity. */
@@ -248,30 +247,15 @@ static void differentiate_block(const struct attention_work *work, int64_t first
     }
 }
 
-/* Rows that the gradient reads and writes. */
-struct gradient_rows {
-    struct factor_rows q, k, dout; /* read */
-    struct rows query, key, value; /* written */
-};
-
-static struct gradient_rows gradient_rows(struct attention_work *work, const struct head_gradient *g)
-{
-    const struct head *head = work->head;
-
-    return (struct gradient_rows){
-        .q = rows_across(work, head->q, head->q_stride, head->queries),
-        .k = rows_across(work, head->k, head->kv_stride, head->keys),
-        .dout = rows_across(work, g->dmixed, g->mixed_stride, head->queries),
-        .query = rows_to_write(work, g->dq, head->q_stride, head->queries, false),
-        .key = rows_to_write(work, g->dk, head->kv_stride, head->keys, g->add),
-        .value = rows_to_write(work, g->dv, head->kv_stride, head->keys, g->add),
-    };
-}
-
 void KERNEL(attention_gradient)(const struct head *head, const struct head_gradient *g, scalar *scratch)
 {
     struct attention_work work = begin_work(head, scratch);
-    struct gradient_rows rows = gradient_rows(&work, g);
+    const struct factor_rows q = rows_across(&work, head->q, head->q_stride, head->queries);
+    const struct factor_rows k = rows_across(&work, head->k, head->kv_stride, head->keys);
+    const struct factor_rows dout = rows_across(&work, g->dmixed, g->mixed_stride, head->queries);
+    const struct rows query = rows_to_write(&work, g->dq, head->q_stride, head->queries, false);
+    const struct rows key = rows_to_write(&work, g->dk, head->kv_stride, head->keys, g->add);
+    const struct rows value = rows_to_write(&work, g->dv, head->kv_stride, head->keys, g->add);
 
     work.dbias = g->dbias;
     work.queries = transposed(&work, head->q, head->q_stride);
@@ -283,11 +267,11 @@ void KERNEL(attention_gradient)(const struct head *head, const struct head_gradi
     for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->queries);
         differentiate_block(&work, first, last);
-        mix(&work, rows.query, work.dscores, rows.k, first, last, false);
-        gather_rows(&work, rows.value, work.weights, rows.dout, first, last, g->add);
-        gather_rows(&work, rows.key, work.dscores, rows.q, first, last, g->add);
+        mix(&work, query, work.dscores, k, first, last, false);
+        gather_rows(&work, value, work.weights, dout, first, last, g->add);
+        gather_rows(&work, key, work.dscores, q, first, last, g->add);
     }
-    write_back(&work, rows.query, g->dq, head->q_stride, head->queries);
-    write_back(&work, rows.key, g->dk, head->kv_stride, head->keys);
-    write_back(&work, rows.value, g->dv, head->kv_stride, head->keys);
+    write_back(&work, query, g->dq, head->q_stride, head->queries);
+    write_back(&work, key, g->dk, head->kv_stride, head->keys);
+    write_back(&work, value, g->dv, head->kv_stride, head->keys);
 }

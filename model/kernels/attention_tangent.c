@@ -19,16 +19,6 @@ static void begin_tangent(struct attention_work *work, const struct head *head, 
     work->tweights = take_panel(work);
 }
 
-/* Panels of the scores, unscaled, and of their tangents. */
-static void score_both(const struct attention_work *work, int64_t query, int64_t at, int64_t keys)
-{
-    scalar *t = work->tweights.at + at;
-
-    score(work, work->weights.at + at, work->keys, work->queries + query, keys, false);
-    score(work, t, work->keys, work->tqueries + query, keys, false);
-    score(work, t, work->tkeys, work->queries + query, keys, true);
-}
-
 /* For a vector of queries: replaces scores p by attention weights, and their tangents t by those of the
  * weights. */
 static void soften_both(const struct attention_work *work, scalar *p, scalar *t, int64_t query, int64_t keys)
@@ -63,9 +53,12 @@ static void weigh_both(const struct attention_work *work, int64_t first, int64_t
 {
     for (int64_t query = first; query < last; query += TILE_COLUMNS) {
         int64_t column = query - first, keys = keys_of_panel(work->head, query);
-        score_both(work, query, column, keys);
+        scalar *p = work->weights.at + column, *t = work->tweights.at + column;
+        score(work, p, work->keys, work->queries + query, keys, false);
+        score(work, t, work->keys, work->tqueries + query, keys, false);
+        score(work, t, work->tkeys, work->queries + query, keys, true);
         for (int64_t i = 0; i < TILE_COLUMNS && query + i < last; i += LANES)
-            soften_both(work, work->weights.at + column + i, work->tweights.at + column + i, query + i, keys);
+            soften_both(work, p + i, t + i, query + i, keys);
     }
 }
 
@@ -147,35 +140,19 @@ static void differentiate_block(const struct attention_work *work, int64_t first
     pack_block(work, &work->tdscores, NULL, first, last);
 }
 
-/* Rows that the gradient's tangent reads and writes. */
-struct tangent_rows {
-    struct factor_rows q, k, dout, tq, tk, tdout; /* read */
-    struct rows query, key, value; /* written */
-};
-
-static struct tangent_rows tangent_rows(
-    struct attention_work *work, const struct head *tangent, const struct head_gradient *g)
-{
-    const struct head *head = work->head;
-
-    return (struct tangent_rows){
-        .q = rows_across(work, head->q, head->q_stride, head->queries),
-        .k = rows_across(work, head->k, head->kv_stride, head->keys),
-        .dout = rows_across(work, g->dmixed, g->mixed_stride, head->queries),
-        .tq = rows_across(work, tangent->q, tangent->q_stride, head->queries),
-        .tk = rows_across(work, tangent->k, tangent->kv_stride, head->keys),
-        .tdout = rows_across(work, g->tdmixed, g->mixed_stride, head->queries),
-        .query = rows_to_write(work, g->dq, head->q_stride, head->queries, false),
-        .key = rows_to_write(work, g->dk, head->kv_stride, head->keys, g->add),
-        .value = rows_to_write(work, g->dv, head->kv_stride, head->keys, g->add),
-    };
-}
-
 void KERNEL(attention_gradient_tangent)(
     const struct head *head, const struct head *tangent, const struct head_gradient *g, scalar *scratch)
 {
     struct attention_work work = begin_work(head, scratch);
-    struct tangent_rows rows = tangent_rows(&work, tangent, g);
+    const struct factor_rows q = rows_across(&work, head->q, head->q_stride, head->queries);
+    const struct factor_rows k = rows_across(&work, head->k, head->kv_stride, head->keys);
+    const struct factor_rows dout = rows_across(&work, g->dmixed, g->mixed_stride, head->queries);
+    const struct factor_rows tq = rows_across(&work, tangent->q, tangent->q_stride, head->queries);
+    const struct factor_rows tk = rows_across(&work, tangent->k, tangent->kv_stride, head->keys);
+    const struct factor_rows tdout = rows_across(&work, g->tdmixed, g->mixed_stride, head->queries);
+    const struct rows query = rows_to_write(&work, g->dq, head->q_stride, head->queries, false);
+    const struct rows key = rows_to_write(&work, g->dk, head->kv_stride, head->keys, g->add);
+    const struct rows value = rows_to_write(&work, g->dv, head->kv_stride, head->keys, g->add);
 
     begin_tangent(&work, head, tangent);
     work.dbias = g->dbias;
@@ -188,14 +165,14 @@ void KERNEL(attention_gradient_tangent)(
     for (int64_t first = 0; first < head->queries; first += QUERY_BLOCK) {
         int64_t last = at_most(first + QUERY_BLOCK, head->queries);
         differentiate_block(&work, first, last);
-        mix(&work, rows.query, work.tdscores, rows.k, first, last, false);
-        mix(&work, rows.query, work.dscores, rows.tk, first, last, true);
-        gather_rows(&work, rows.value, work.tweights, rows.dout, first, last, g->add);
-        gather_rows(&work, rows.value, work.weights, rows.tdout, first, last, true);
-        gather_rows(&work, rows.key, work.tdscores, rows.q, first, last, g->add);
-        gather_rows(&work, rows.key, work.dscores, rows.tq, first, last, true);
+        mix(&work, query, work.tdscores, k, first, last, false);
+        mix(&work, query, work.dscores, tk, first, last, true);
+        gather_rows(&work, value, work.tweights, dout, first, last, g->add);
+        gather_rows(&work, value, work.weights, tdout, first, last, true);
+        gather_rows(&work, key, work.tdscores, q, first, last, g->add);
+        gather_rows(&work, key, work.dscores, tq, first, last, true);
     }
-    write_back(&work, rows.query, g->dq, head->q_stride, head->queries);
-    write_back(&work, rows.key, g->dk, head->kv_stride, head->keys);
-    write_back(&work, rows.value, g->dv, head->kv_stride, head->keys);
+    write_back(&work, query, g->dq, head->q_stride, head->queries);
+    write_back(&work, key, g->dk, head->kv_stride, head->keys);
+    write_back(&work, value, g->dv, head->kv_stride, head->keys);
 }

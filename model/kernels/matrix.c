@@ -67,28 +67,20 @@ static void copy_rows(const struct matrix_block *block, int64_t k, int64_t rows)
     }
 }
 
-static void transpose_panels(const struct matrix_block *block)
-{
-    const struct product *p = block->product;
-
-    for (int64_t j = 0; j < block->columns; j += LANES)
-        transpose_rows(panel_of(block, j / TILE_COLUMNS * TILE_COLUMNS) + j % TILE_COLUMNS, TILE_COLUMNS,
-            p->b + (block->column + j) * p->b_stride + block->first, p->b_stride, block->columns - j,
-            block->depth);
-}
-
 static void pack_panels(const struct matrix_block *block)
 {
     enum { ROWS = 16 }; /* at a time: as many long runs can be read ahead */
+    const struct product *p = block->product;
     int64_t packed = factors(block->depth), rest = block->steps - packed;
 
     for (int64_t j = 0; j < block->columns && rest > 0; j += TILE_COLUMNS)
         memset(panel_of(block, j) + packed * TILE_COLUMNS, 0, (size_t)(rest * TILE_COLUMNS) * sizeof(factor));
-    if (block->product->b_transposed)
-        transpose_panels(block);
-    else
-        for (int64_t k = 0; k < block->depth; k += ROWS)
-            copy_rows(block, k, at_most(block->depth - k, ROWS));
+    for (int64_t k = 0; !p->b_transposed && k < block->depth; k += ROWS)
+        copy_rows(block, k, at_most(block->depth - k, ROWS));
+    for (int64_t j = 0; p->b_transposed && j < block->columns; j += LANES)
+        transpose_rows(panel_of(block, j / TILE_COLUMNS * TILE_COLUMNS) + j % TILE_COLUMNS, TILE_COLUMNS,
+            p->b + (block->column + j) * p->b_stride + block->first, p->b_stride, block->columns - j,
+            block->depth);
 }
 
 /* Computes a tile that is not full in memory of its own and copies `wide` columns of it to c. */
@@ -206,26 +198,20 @@ static struct operand pack_columns(const struct matrix_block *block, const scala
 }
 #endif
 
-/* Packs rows [row, row + rows) of c's a, at most GROUP. */
-static struct operand pack_group(const struct matrix_block *block, int64_t row, int64_t rows)
-{
-    const struct product *p = block->product;
-    int64_t packed_row = round_up(block->steps, LANES);
-
-    if (p->a_transposed)
-        return pack_columns(block, p->a + block->first * p->a_stride + row, rows);
-    pack_rows(
-        block->packed, packed_row, p->a + row * p->a_stride + block->first, p->a_stride, rows, block->depth);
-    return (struct operand){block->packed, packed_row, 1, TILE_ROWS * packed_row};
-}
-
+/* Packs a, GROUP rows of c at a time. */
 static void run_packed(const struct matrix_block *block)
 {
-    int64_t m = block->product->m;
+    const struct product *p = block->product;
+    int64_t wide = round_up(block->steps, LANES);
 
-    for (int64_t row = first_row(block, GROUP); row < m; row += GROUP) {
-        int64_t rows = at_most(m - row, GROUP);
-        struct operand a = pack_group(block, row, rows);
+    for (int64_t row = first_row(block, GROUP); row < p->m; row += GROUP) {
+        int64_t rows = at_most(p->m - row, GROUP);
+        struct operand a = {block->packed, wide, 1, TILE_ROWS * wide};
+        if (p->a_transposed)
+            a = pack_columns(block, p->a + block->first * p->a_stride + row, rows);
+        else
+            pack_rows(block->packed, wide, p->a + row * p->a_stride + block->first, p->a_stride, rows,
+                block->depth);
         for (int64_t i = 0; i < rows; i += TILE_ROWS, a.at += a.tile)
             run_rows(block, row + i, at_most(rows - i, TILE_ROWS), a);
     }

@@ -1,9 +1,6 @@
 /* Passes over planes of weights: sums in double, and the steps of the optimisers. */
 #include "model/kernels/level.h"
 
-/* Inlined, so that the compiler builds each case for itself. */
-#define INLINE_PLANE static inline __attribute__((always_inline))
-
 double KERNEL(dot)(const scalar *a, const scalar *b, int64_t count)
 {
     double sum = 0;
@@ -84,7 +81,7 @@ static inline scalar adam_update(const struct adam_constants *k, scalar g, scala
 }
 
 /* The decay of a weight theta with the update u. */
-INLINE_PLANE double decay_of(bool cautious, double decay, double theta, double u)
+INLINE double decay_of(bool cautious, double decay, double theta, double u)
 {
     return cautious && u * theta < 0 ? 0 : decay;
 }
@@ -105,7 +102,7 @@ INLINE_PLANE double decay_of(bool cautious, double decay, double theta, double u
  * last place of theta still moves the mean of many weights by the right amount. Only a weight whose updates
  * are all 0 does not move: it has no rounding noise.
  */
-INLINE_PLANE void adamw_range(bool cautious, bool counted, const struct adam_pass *pass, scalar *weights,
+INLINE void adamw_range(bool cautious, bool counted, const struct adam_pass *pass, scalar *weights,
     scalar *first, scalar *second, const scalar *gradient, int64_t count, struct moved *moved)
 {
     struct adam_constants k = adam_constants(pass);
@@ -127,8 +124,8 @@ INLINE_PLANE void adamw_range(bool cautious, bool counted, const struct adam_pas
         *moved = (struct moved){decaying, square, product};
 }
 
-INLINE_PLANE void adamw_factor_range(bool counted, const struct adam_pass *pass, scalar *weights,
-    scalar *first, scalar *second, const scalar *gradient, int64_t count, struct moved *moved)
+INLINE void adamw_factor_range(bool counted, const struct adam_pass *pass, scalar *weights, scalar *first,
+    scalar *second, const scalar *gradient, int64_t count, struct moved *moved)
 {
     struct adam_constants k = adam_constants(pass);
     double share = pass->rate * pass->weight_decay, decaying = 0, square = 0, product = 0;
@@ -150,8 +147,8 @@ INLINE_PLANE void adamw_factor_range(bool counted, const struct adam_pass *pass,
 }
 
 /* Its decay is a part of u: no share of a weight is lost by itself. */
-INLINE_PLANE void adam_coupled_range(bool counted, const struct adam_pass *pass, scalar *weights,
-    scalar *first, scalar *second, const scalar *gradient, int64_t count, struct moved *moved)
+INLINE void adam_coupled_range(bool counted, const struct adam_pass *pass, scalar *weights, scalar *first,
+    scalar *second, const scalar *gradient, int64_t count, struct moved *moved)
 {
     struct adam_constants k = adam_constants(pass);
     scalar decay = (scalar)pass->weight_decay;
@@ -172,7 +169,7 @@ INLINE_PLANE void adam_coupled_range(bool counted, const struct adam_pass *pass,
         *moved = (struct moved){decaying, square, product};
 }
 
-INLINE_PLANE void adam_range(bool counted, const struct adam_pass *pass, scalar *weights, scalar *first,
+INLINE void adam_range(bool counted, const struct adam_pass *pass, scalar *weights, scalar *first,
     scalar *second, const scalar *gradient, int64_t count, struct moved *moved)
 {
     if (pass->coupled)
@@ -211,7 +208,7 @@ struct sums KERNEL(adam_sums)(const struct adam_pass *pass, const scalar *weight
 }
 
 /* u is what the buffer holds beside this step's decay. */
-INLINE_PLANE void sgd_range(bool counted, const struct sgd_pass *pass, scalar *weights, scalar *buffer,
+INLINE void sgd_range(bool counted, const struct sgd_pass *pass, scalar *weights, scalar *buffer,
     const scalar *gradient, int64_t count, struct moved *moved)
 {
     scalar momentum = (scalar)pass->momentum, decay = (scalar)pass->weight_decay;
@@ -276,14 +273,14 @@ void KERNEL(descend)(
 }
 
 /* sign(beta1 m + (1 - beta1) g); NaN unless that is finite, so that a run whose gradients are not diverges */
-INLINE_PLANE double lion_update(scalar beta1, scalar rest1, scalar m, scalar g)
+INLINE double lion_update(scalar beta1, scalar rest1, scalar m, scalar g)
 {
     scalar mixed = beta1 * m + rest1 * g;
 
     return (mixed > 0) - (mixed < 0) + (double)(mixed - mixed);
 }
 
-INLINE_PLANE void lion_range(bool cautious, bool counted, const struct lion_pass *pass, scalar *weights,
+INLINE void lion_range(bool cautious, bool counted, const struct lion_pass *pass, scalar *weights,
     scalar *first, const scalar *gradient, int64_t count, struct moved *moved)
 {
     scalar beta1 = (scalar)pass->beta1, rest1 = (scalar)(1 - pass->beta1);
@@ -334,7 +331,7 @@ struct sums KERNEL(lion_sums)(const struct lion_pass *pass, const scalar *weight
     return (struct sums){square, product};
 }
 
-INLINE_PLANE double look_ahead_range(bool keep, scalar *out, scalar *kept, const scalar *old,
+INLINE double look_ahead_range(bool keep, scalar *out, scalar *kept, const scalar *old,
     const scalar *gradient, int64_t count, scalar scale, scalar momentum, scalar rest)
 {
     double sum = 0;

@@ -288,13 +288,24 @@ static void start_helpers(int64_t wanted)
 
 /* ---- the caller ---- */
 
-static void run_shared(int64_t helpers)
+void pool_run(int64_t threads, int64_t shares, pool_share *run, const void *context)
 {
-    int64_t begin = now();
+    int64_t helpers = (threads < shares ? threads : shares) - 1;
 
+    INVARIANT(threads <= POOL_THREADS_MOST && shares <= UINT32_MAX, "%lld threads, %lld shares",
+        (long long)threads, (long long)shares);
+    if (helpers < 1 || atomic_flag_test_and_set(&busy)) {
+        for (int64_t i = 0; i < shares; i++)
+            run(context, i);
+        return;
+    }
+    start_helpers(helpers);
+    helpers = helpers < pool.helpers ? helpers : pool.helpers;
+    pool.job = (struct pool_job){run, context, shares, denormals_flushed()};
+    int64_t begin = now();
     atomic_store_explicit(&pool.thread[0].processor, sched_getcpu(), memory_order_relaxed);
-    atomic_store(&pool.left, pool.job.shares);
-    atomic_store(&pool.open, (uint64_t)helpers << HELPERS_SHIFT | (uint64_t)pool.job.shares);
+    atomic_store(&pool.left, shares);
+    atomic_store(&pool.open, (uint64_t)helpers << HELPERS_SHIFT | (uint64_t)shares);
     for (int64_t i = 1; i <= helpers; i++) {
         struct pool_thread *thread = &pool.thread[i];
         bool called = begin >= atomic_load(&thread->rested);
@@ -308,21 +319,5 @@ static void run_shared(int64_t helpers)
     int64_t waited = now() - middle;
     if (waited > LATE_NANOSECONDS && waited > LATE_TIMES * (middle - begin))
         rest_for(&pool.thread[atomic_load(&pool.last)], REST_TIMES * waited);
-}
-
-void pool_run(int64_t threads, int64_t shares, pool_share *run, const void *context)
-{
-    int64_t helpers = (threads < shares ? threads : shares) - 1;
-
-    INVARIANT(threads <= POOL_THREADS_MOST && shares <= UINT32_MAX, "%lld threads, %lld shares",
-        (long long)threads, (long long)shares);
-    if (helpers < 1 || atomic_flag_test_and_set(&busy)) {
-        for (int64_t i = 0; i < shares; i++)
-            run(context, i);
-        return;
-    }
-    start_helpers(helpers);
-    pool.job = (struct pool_job){run, context, shares, denormals_flushed()};
-    run_shared(helpers < pool.helpers ? helpers : pool.helpers);
     atomic_flag_clear(&busy);
 }
