@@ -45,14 +45,6 @@ INLINE double double_of(uint64_t bits)
     return x;
 }
 
-INLINE uint64_t bits_of(double x)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &x, sizeof(bits));
-    return bits;
-}
-
 /* An integer below 2^52, which is the fraction of 2^52 + x. */
 INLINE double real(uint64_t x)
 {

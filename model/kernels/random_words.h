@@ -10,6 +10,14 @@
 
 #include "model/core/random.h"
 
+INLINE uint64_t bits_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof(bits));
+    return bits;
+}
+
 /* Vectors of 64-bit words. */
 #if defined(__AVX512F__)
 enum { WORDS = 8 };

@@ -41,14 +41,6 @@ static void draw_group(union row_words rows[2], uint64_t seed, uint64_t first)
 /* Bits of a double that a bfloat16 of its size does not have; those that a float does not have. */
 enum { CUT = 52 - 7, BELOW_FLOAT = 52 - 23 };
 
-static inline uint64_t bits_of(double x)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &x, sizeof(bits));
-    return bits;
-}
-
 /* Adds to the bits and cuts; with the exponent of a double, a result of 2^128 has yet to become infinite. */
 static inline double add_and_cut(double x, uint64_t added)
 {
