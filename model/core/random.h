@@ -47,8 +47,7 @@ double random_uniform(uint64_t seed, enum random_purpose purpose, uint64_t index
 /* Standard normal, by Box and Muller, from the two halves of one block. */
 double random_normal(uint64_t seed, enum random_purpose purpose, uint64_t index);
 
-/* The number of 0 .. bound-1 (bound > 0) that 64 uniform bits stand for, by multiply and shift; the bias is
- * at most 2^-64. */
+/* The number of 0 .. bound-1 (bound > 0) that 64 uniform bits stand for; the bias is at most 2^-64. */
 static inline uint64_t random_share(uint64_t bits, uint64_t bound)
 {
     __extension__ typedef unsigned __int128 wide;

@@ -4,8 +4,7 @@
 #ifdef SCALAR_DOUBLE
 #define NORMAL_FAR 40 /* Phi(-40) is 0 */
 
-/* Phi(-a) and exp(-a^2 / 2) for 0 <= a <= NORMAL_FAR; erfc keeps its relative precision where Phi is small.
- */
+/* Phi(-a) and exp(-a^2 / 2) for 0 <= a <= NORMAL_FAR; erfc stays precise where Phi is small. */
 static inline double normal_tail(double a, double *density)
 {
     *density = exp(a * a / -2);

@@ -19,8 +19,7 @@ static void begin_tangent(struct attention_work *work, const struct head *head, 
     work->tweights = take_panel(work);
 }
 
-/* For a vector of queries: replaces scores p by attention weights, and their tangents t by those of the
- * weights. */
+/* For a vector of queries: replaces scores p by attention weights, and tangents t by those of weights. */
 static void soften_both(const struct attention_work *work, scalar *p, scalar *t, int64_t query, int64_t keys)
 {
     const struct head *head = work->head;

@@ -306,8 +306,7 @@ static inline void pack_panel(const struct attention_work *work, const struct pa
 }
 #endif
 
-/* Packs a panel of queries first .. last - 1, which each have their factor in `times` [Tq]; NULL stands
- * for 1. */
+/* Packs a panel of queries first .. last - 1, which have their factors in `times` [Tq]; NULL: all are 1. */
 static inline void pack_block(const struct attention_work *work, const struct panel *panel,
     const scalar *times, int64_t first, int64_t last)
 {

@@ -148,8 +148,7 @@ struct norm_gradient {
     scalar *dgain, *dbias; /* [width] overwritten; dbias: NULL for none */
 };
 
-/* The largest tile columns, lanes and blocks of queries of all levels, for the size of attention's scratch.
- */
+/* The largest tile columns, lanes and blocks of queries of all levels, for the scratch of attention. */
 enum { ATTENTION_COLUMNS = 32, ATTENTION_LANES = 16, ATTENTION_BLOCK = 64 };
 
 /* A query attends to a position if its attention weight is above this (Merrill et al. 2021). */
@@ -186,8 +185,7 @@ struct kernels {
     void (*column_sums)(
         scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add);
 
-    /* out = residual + gain * (in - mean) / sqrt(variance + epsilon) + bias, by rows; residual may be NULL.
-     */
+    /* By rows, out = residual + gain * (in - mean) / sqrt(variance + epsilon) + bias; residual or NULL. */
     void (*norm)(const struct norm_rows *norm, scalar *out, const scalar *residual);
     void (*norm_gradient)(const struct norm_rows *norm, const struct norm_gradient *gradient);
     /* The tangent of out: tout = tresidual + that of the norm. tresidual may be NULL. */
@@ -257,8 +255,7 @@ struct kernels {
      * by those of their gradient; returns the tangent of weight * (loss + z_loss * log_sum^2). */
     double (*cross_entropy_tangent)(scalar *tlogits, const scalar *dlogits, int64_t count, int64_t target,
         scalar weight, double z_loss, double log_sum);
-    /* The index of the largest of x [count], count > 0: the first of equal ones; NaN counts as the smallest.
-     */
+    /* The index of the largest of x [count > 0]: the first of equal ones; NaN counts as the smallest. */
     int64_t (*argmax)(const scalar *x, int64_t count);
 
     /* Sums in double. */
@@ -335,8 +332,7 @@ struct kernels {
  */
 const struct kernels *kernels_best(enum precision precision);
 
-/* The name of that level. Without instructions of its own for a precision, a level computes as the one below.
- */
+/* The name of that level. Without instructions for a precision, a level computes as the one below. */
 const char *kernels_level_in_use(void);
 
 /* What NORMSWEEP_VECTOR asks for, if this processor or this build does not have it; else NULL. */

@@ -17,8 +17,7 @@
 #define KERNEL_OF(name, level) KERNEL_JOINED(name, level)
 #define KERNEL_JOINED(name, level) name##_##level
 
-/* For functions of vectors, which calls would pass through memory, and for loops that are built for constant
- * arguments. */
+/* For functions of vectors, which calls would pass through memory, and loops built for constant arguments. */
 #define INLINE static inline __attribute__((always_inline))
 
 #define SIMD _Pragma("omp simd")

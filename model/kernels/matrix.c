@@ -139,9 +139,7 @@ static void run_rows(const struct matrix_block *block, int64_t row, int64_t rows
     }
 }
 
-/* The first row that is computed, a multiple of `step`: a block of a symmetric c lies on or below the
- * diagonal.
- */
+/* The first row to compute, a multiple of `step`: a block of a symmetric c is on or below the diagonal. */
 static int64_t first_row(const struct matrix_block *block, int64_t step)
 {
     return block->product->symmetric ? block->column / step * step : 0;

@@ -34,8 +34,7 @@
 
 enum { HELPERS_SHIFT = 32, NOWHERE = -1 };
 
-/* How long a thread spins, about twice as long as it takes to wake one; and how often between two looks at
- * the clock. */
+/* How long a thread spins, about twice as long as waking one takes; how often between looks at the clock. */
 enum { SPIN_NANOSECONDS = 50000, SPINS_PER_LOOK = 32 };
 
 /* A caller that waits for longer than this, and so many times as long as its own shares took, waits for a

@@ -109,8 +109,7 @@ static void compute_share(const void *context, scalar *scratch, int64_t begin, i
     product_alone(work->team->kernels, &part, scratch);
 }
 
-/* Every share packs the part of b that it needs. So shares of columns pack b once, shares of rows many times.
- */
+/* Every share packs the part of b that it needs: shares of columns pack b once, shares of rows many times. */
 void product_run(const struct team *team, const struct product *product)
 {
     enum { ROWS = 96, COLUMNS = 32 }; /* multiples of every level's tile, see tile.h */

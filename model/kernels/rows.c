@@ -88,8 +88,7 @@ double KERNEL(cross_entropy)(const scalar *logits, int64_t count, int64_t target
     return *log_sum - (double)logits[target];
 }
 
-/* Replaces scores by exp(scale * (score - most)); returns their sum. A scale of 1 is left out where this is
- * inlined. */
+/* Replaces scores by exp(scale * (score - most)); returns their sum. Inlined, it leaves a scale of 1 out. */
 INLINE double soften_row(scalar *scores, int64_t count, scalar scale, scalar most)
 {
     double sum = 0;
@@ -188,8 +187,7 @@ double KERNEL(cross_entropy_tangent)(scalar *tlogits, const scalar *dlogits, int
     return loss;
 }
 
-/* Two passes over a row that is in the cache: the first finds the maximum, the second where it comes first.
- */
+/* Two passes over a row in the cache: the first finds the maximum, the second where it comes first. */
 int64_t KERNEL(argmax)(const scalar *x, int64_t count)
 {
     scalar most = maximum(x, count);

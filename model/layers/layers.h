@@ -103,16 +103,13 @@ struct norm {
     scalar *dgain, *dbias;
     scalar *mean, *scale; /* of each row: mean, or 0 for rmsnorm; 1 / sqrt(variance + epsilon) */
     double epsilon;
-    bool wide; /* forward: rows whose variance overflows the scalar are computed in double, else they are NaN
-                */
+    bool wide; /* forward: rows whose variance overflows are computed in double, else they are NaN */
     int64_t width;
     const scalar *tgain, *tbias;
     scalar *tdgain, *tdbias;
 };
 
-/* out = residual + norm(in), and sets mean and scale; or tout = tresidual + the tangent. residual may be
- * NULL.
- */
+/* out = residual + norm(in), and sets mean and scale; or tout = tresidual + the tangent; residual or NULL */
 void norm_forward(const struct norm *norm, scalar *out, struct dual in, const scalar *residual, int64_t rows);
 
 /*
@@ -205,9 +202,7 @@ struct rotary_scaling {
     double low, high, context;
 };
 
-/* The angles of `base`, scaled, into cosine and sine [context, depth / 2]; computed in double and rounded
- * once.
- */
+/* The angles of `base`, scaled, into cosine and sine [context, depth / 2]; in double, rounded once. */
 void rotary_fill(scalar *cosine, scalar *sine, int64_t context, int64_t depth, double base,
     const struct rotary_scaling *scaling);
 
@@ -221,8 +216,7 @@ void rotary_turn(const struct rotary *rotary, scalar *x, int64_t stride, int64_t
 
 /* ---- embedding ---- */
 
-/* The sum of the embeddings of token and position, and the gradients of both; forward only, also of a type.
- */
+/* The sum of the embeddings of token and position, and their gradients; forward only, also of a type. */
 struct embedding {
     const struct team *team;
     const scalar *token; /* [V, C] */
@@ -286,8 +280,7 @@ static inline struct projected projected_together(scalar *qkv, int64_t width, in
 /* 1 / sqrt(D) */
 scalar heads_scale(int64_t depth);
 
-/* Scalars of scratch per thread that attention of up to `context` queries and keys needs; with its tangents.
- */
+/* Scalars of scratch per thread for attention of up to `context` queries and keys; with its tangents. */
 int64_t heads_scratch(int64_t heads, int64_t depth, int64_t context, bool relative, bool tangents);
 
 /* mixed [rows, H D] from the projected, which it does not write; or its tangent, from tin, that of the
@@ -295,8 +288,7 @@ int64_t heads_scratch(int64_t heads, int64_t depth, int64_t context, bool relati
 void heads_forward(
     const struct heads *heads, scalar *mixed, const struct projected *in, const struct projected *tin);
 
-/* What each query of each head attends to: all of attended [H, rows]. Writes most and inverse if it counts.
- */
+/* What each query of each head attends to: all of attended [H, rows]. If it counts, sets most and inverse. */
 void heads_attended(const struct heads *heads, const struct attended *attended, const struct projected *in);
 
 /* Overwrites din, with the strides of `in`, by the gradients from dmixed [rows, H D], or by their tangents;

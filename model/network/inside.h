@@ -17,8 +17,7 @@ struct sublayer;
 
 /* The functions of a kind of sub-layer S. */
 
-/* Takes what S keeps between forward and gradient, and, if `tangents`, for tangents, for up to `rows` rows.
- */
+/* Takes what S keeps from forward to gradient and, if `tangents`, for tangents, for up to `rows` rows. */
 typedef void sublayer_layout_function(struct sublayer *s, const struct architecture *architecture,
     int64_t rows, bool tangents, struct arena *arena);
 
@@ -118,11 +117,6 @@ void sublayer_gradient(const struct pass *pass, const struct sublayer *s, struct
 
 /* ---- activations ---- */
 
-/*
- * The activations of a transformer, their gradients, and the threads' scratch. Rows are the packed tokens of
- * all sequences.
- */
-
 /* A list of sub-layers, in the order of the forward pass. */
 struct block {
     int64_t sublayers;
@@ -139,6 +133,7 @@ struct stack {
     scalar *relative, *drelative;
 };
 
+/* The activations of a transformer, their gradients, and the threads' scratch. Rows: the packed tokens. */
 struct activations {
     struct team team;
     int64_t stacks;
@@ -208,8 +203,7 @@ struct pass {
     bool to_memory; /* back: add the gradient of the memory to dmemory */
 };
 
-/* The residual stream of a stack after `depth` of its blocks, and its tangent, or NULL if the model takes
- * none. */
+/* The residual stream of a stack after `depth` of its blocks, and its tangent or, without tangents, NULL. */
 struct dual stack_state(const struct activations *a, int64_t stack, int64_t depth);
 
 /* The output of a stack: its last state, after the final norm where there is one. */
@@ -218,8 +212,7 @@ struct dual stack_output(const struct activations *a, int64_t stack);
 /* The side of a batch that a stack reads. */
 struct packed pass_side(const struct activations *a, const struct batch *batch, int64_t stack);
 
-/* The same pass in a stack. Its cross-attention sees a fixed memory, without a tangent, unless the weights
- * have one. */
+/* The same pass in a stack. Unless the weights have a tangent, the memory of cross-attention has none. */
 struct pass pass_in(const struct pass *pass, int64_t stack);
 
 /* The stack that the pass is in, and its tangents or NULL. */
@@ -231,8 +224,7 @@ const struct stack *pass_stack_tangent(const struct pass *pass);
 const scalar *pass_weight(const struct pass *pass, const scalar *plane, enum tensor_kind kind, int64_t layer);
 scalar *pass_gradient(const struct pass *pass, scalar *plane, enum tensor_kind kind, int64_t layer);
 
-/* The linear layer of `matrix` and `bias`, or of `count` matrices that follow one another in memory: their
- * products are one. */
+/* The linear layer of `matrix` and `bias`, or one of `count` matrices that follow one another in memory. */
 struct linear pass_linear(
     const struct pass *pass, enum tensor_kind matrix, enum tensor_kind bias, int64_t layer, int64_t count);
 
@@ -283,9 +275,7 @@ const scalar *stacks_tangent(const struct pass *pass);
  * layer's input; in a pass with tgradient, also the tangents of these gradients. */
 void stacks_gradient(const struct pass *pass);
 
-/*
- * dstream from the gradient of the output layer's input to that of the state after the last block of a stack.
- */
+/* dstream from the gradient of the output layer's input to that of a stack's state after its last block. */
 void stacks_output_gradient(const struct pass *pass, int64_t stack);
 
 /* dstream back through a block; `layer` counts the blocks of all stacks. */

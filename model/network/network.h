@@ -12,8 +12,7 @@
 
 /* ---- architecture ---- */
 
-/* The stacks of a network: a decoder sees the past, an encoder everything; an encoder-decoder has one of
- * each. */
+/* The stacks of a network: a decoder sees the past, an encoder everything; an encoder-decoder has both. */
 enum network { NETWORK_DECODER, NETWORK_ENCODER, NETWORK_ENCODER_DECODER };
 
 enum norm_placement { NORM_POST, NORM_PRE, NORM_OUT };
@@ -23,12 +22,10 @@ enum init { INIT_TORCH, INIT_XAVIER, INIT_NORMAL };
 enum positions {
     POSITIONS_LEARNED, /* an embedding of each position, added to that of the token */
     POSITIONS_SINUSOIDAL, /* the same, fixed: Vaswani et al. 2017 */
-    POSITIONS_ROTARY, /* queries and keys are turned by angles in proportion to the position: Su et al. 2021
-                       */
+    POSITIONS_ROTARY, /* queries and keys turn by angles in proportion to the position: Su et al. 2021 */
     POSITIONS_RELATIVE, /* a bias of each head on each score, by distance: Raffel et al. 2020 */
     POSITIONS_NONE,
-    POSITIONS_DISTANCE, /* keys of each distance, made of its sinusoid: XLNet, Yang et al. 2019; forward only
-                         */
+    POSITIONS_DISTANCE, /* keys of distances, made of their sinusoids: Yang et al. 2019; forward only */
 };
 
 /* Scores are q.k / sqrt(D), q.k, or q.k / D: the last as Yang et al. 2022 want them. */
@@ -286,8 +283,7 @@ struct tensor {
     int64_t offset, rows, columns, size;
 };
 
-/* Where every tensor lies in a plane of `size` scalars (weights, gradients and each moment share the layout).
- */
+/* Where each tensor lies in a plane of `size` scalars: weights, gradients and moments share the layout. */
 struct weight_layout {
     int64_t size, largest; /* of the plane, of its largest tensor */
     int64_t largest_in_layers; /* the size of the largest tensor of a block */
@@ -311,8 +307,7 @@ void weight_layout_init(
 /* Number of weights, embeddings and output included. */
 int64_t architecture_parameters(const struct architecture *architecture);
 
-/* Draws the initial weights, a function of (architecture, seed). A tensor's draws depend only on its kind and
- * layer. */
+/* Draws the initial weights of a seed. The draws of a tensor depend only on its kind and layer. */
 void weights_init(scalar *weights, const struct weight_layout *layout,
     const struct architecture *architecture, int64_t seed);
 
@@ -321,8 +316,7 @@ void weights_scale(scalar *scaled, const scalar *weights, int64_t count, double 
 
 /* Where a plane of the shared layout takes its weights from. */
 struct weight_source {
-    /* Writes the weights of block `layer`, or with layer -1 of what lies outside the blocks, to their places.
-     */
+    /* Writes the weights of block `layer`, or with -1 of what lies outside the blocks, to their places. */
     void (*load)(void *context, const struct weight_layout *layout, int64_t layer, scalar *weights);
     void *context;
 };
@@ -394,8 +388,7 @@ void transformer_forward_from(struct transformer *model, const scalar *weights, 
  * pass. Rows are those of the side of the batch that the stack reads. */
 const scalar *transformer_state(const struct transformer *model, int64_t stack, int64_t depth);
 
-/* After a pass: the output of a stack, [rows, C], valid until the next pass: its last state, after the final
- * norm if there is one. */
+/* After a pass: a stack's last state, after the final norm if there is one, [rows, C], for as long. */
 const scalar *transformer_output(const struct transformer *model, int64_t stack);
 
 /* That of the last stack: the input of the output layer. */

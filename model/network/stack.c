@@ -165,8 +165,7 @@ void stack_block_gradient(const struct pass *pass, int64_t layer)
         sublayer_gradient(pass, &block->sublayer[i], stream_before(pass, layer, i));
 }
 
-/* dstream back through the final norm. The gradient of a stack's output that another stack has read as its
- * memory is in dmemory. */
+/* dstream back through the final norm. If another stack has read the output, its gradient is in dmemory. */
 static void final_gradient(const struct pass *pass)
 {
     const struct activations *a = pass->a, *ta = a->tangent;

@@ -132,8 +132,7 @@ static void copy_back(const struct pass *pass, struct back to, struct back from)
         add_scaled(team, to.td, NULL, from.td, factor_of(pass), count);
 }
 
-/* The gradient of what was added to the stream: that of the stream itself, or a->dscaled if there is a
- * factor. */
+/* The gradient of what was added to the stream: the stream's own, or a->dscaled if there is a factor. */
 static struct back added_gradient(const struct pass *pass, struct back stream)
 {
     const struct activations *a = pass->a, *t = a->tangent;
