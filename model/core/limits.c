@@ -88,23 +88,6 @@ static void apply_hierarchy(struct limits *limits, const char *root, const char 
     }
 }
 
-/* Applies the limits of a line such as "4:cpu,cpuacct:/path". */
-static void apply_line(struct limits *limits, const char *root, char *line)
-{
-    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
-
-    if (!group)
-        return;
-    *controllers++ = *group++ = '\0';
-    group[strcspn(group, "\n")] = '\0';
-    char *rest = NULL, *name = strtok_r(controllers, ",", &rest);
-    if (!name)
-        apply_hierarchy(limits, root, "", group);
-    for (; name; name = strtok_r(NULL, ",", &rest))
-        if (strcmp(name, "cpu") == 0 || strcmp(name, "memory") == 0)
-            apply_hierarchy(limits, root, name, group);
-}
-
 void limits_read(struct limits *limits, const char *root)
 {
     char path[PATH_SIZE], line[PATH_SIZE];
@@ -116,8 +99,19 @@ void limits_read(struct limits *limits, const char *root)
     FILE *file = fopen(path, "re");
     if (!file)
         return;
-    while (fgets(line, sizeof(line), file))
-        apply_line(limits, root, line);
+    while (fgets(line, sizeof(line), file)) { /* such as "4:cpu,cpuacct:/path" */
+        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group)
+            continue;
+        *controllers++ = *group++ = '\0';
+        group[strcspn(group, "\n")] = '\0';
+        char *rest = NULL, *name = strtok_r(controllers, ",", &rest);
+        if (!name)
+            apply_hierarchy(limits, root, "", group);
+        for (; name; name = strtok_r(NULL, ",", &rest))
+            if (strcmp(name, "cpu") == 0 || strcmp(name, "memory") == 0)
+                apply_hierarchy(limits, root, name, group);
+    }
     fclose(file);
 }
 

@@ -209,31 +209,23 @@ void blockwise_layout(struct transformer *model, const struct architecture *arch
     weight_layout_init(&model->layout, architecture, shared, arena);
 }
 
-static struct pass wide_in_stack(
-    const struct transformer *model, const scalar *weights, const struct batch *batch, int64_t stack)
+void blockwise_embed(
+    struct transformer *model, const scalar *weights, const struct batch *batch, int64_t stack, scalar *state)
 {
     struct pass pass = pass_in_stack(model, weights, batch, stack);
 
     pass.wide = true;
-    return pass;
-}
-
-void blockwise_embed(
-    struct transformer *model, const scalar *weights, const struct batch *batch, int64_t stack, scalar *state)
-{
-    const struct pass pass = wide_in_stack(model, weights, batch, stack);
-
     stack_embed(&pass, state);
 }
 
 void blockwise_block(struct transformer *model, const scalar *weights, const struct batch *batch,
     int64_t layer, bool hard, const scalar *memory, scalar *state)
 {
-    struct pass pass =
-        wide_in_stack(model, weights, batch, architecture_stack_of(&model->architecture, layer));
+    struct pass pass = pass_in_block(model, weights, batch, layer);
 
     INVARIANT(!pass_stack(&pass)->form.cross == !memory, "block %lld %s a memory", (long long)layer,
         memory ? "has" : "lacks");
+    pass.wide = true;
     pass.hard = hard;
     pass.memory.at = memory;
     stack_place(&pass);
@@ -243,10 +235,11 @@ void blockwise_block(struct transformer *model, const scalar *weights, const str
 void blockwise_finish(
     struct transformer *model, const scalar *weights, const struct batch *batch, int64_t stack, scalar *state)
 {
-    const struct pass pass = wide_in_stack(model, weights, batch, stack);
+    struct pass pass = pass_in_stack(model, weights, batch, stack);
 
     if (!pass_stack(&pass)->final)
         return;
+    pass.wide = true;
     stack_finish(&pass, (struct dual){.at = state});
     memcpy(state, pass_stack(&pass)->final, state_size(&pass));
 }
