@@ -35,10 +35,8 @@ int arena_renew(struct arena *arena, const struct arena *counted);
 /* Ends the use of everything taken. Memory up to ARENA_KEPT is kept for arena_renew, more is freed. */
 void arena_rest(struct arena *arena);
 
-/*
- * Returns the next `count` items of `size` bytes, aligned to 64 bytes, zeroed; NULL while counting. Aborts
- * past the end, as that is a bug in a layout function.
- */
+/* Returns the next `count` items of `size` bytes, aligned to 64 bytes, zeroed; NULL while counting. Aborts
+ * past the end, as that is a bug in a layout function. */
 void *arena_take(struct arena *arena, size_t count, size_t size);
 
 /* The same for scratch, which may hold anything, also NaN of an earlier run. */

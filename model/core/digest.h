@@ -4,10 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * 128-bit FNV-1a (Fowler, Noll and Vo): tells configurations and texts apart. It is not secure against an
- * adversary.
- */
+/* 128-bit FNV-1a (Fowler, Noll and Vo): tells configurations and texts apart. It is not secure against an
+ * adversary. */
 struct digest {
     uint64_t high, low;
 };

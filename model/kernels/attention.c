@@ -193,10 +193,8 @@ void KERNEL(attention)(const struct head *head, scalar *mixed, int64_t mixed_str
     write_back(&work, out, mixed, mixed_stride, head->queries);
 }
 
-/*
- * For a vector of queries: replaces the scores p by attention weights, and the gradients d of the weights by
- * the gradients of the scores: scale * p[k] * (d[k] - sum over j of p[j] d[j]).
- */
+/* For a vector of queries: replaces the scores p by attention weights, and the gradients d of the weights by
+ * the gradients of the scores: scale * p[k] * (d[k] - sum over j of p[j] d[j]). */
 static void differentiate(
     const struct attention_work *work, scalar *p, scalar *d, int64_t query, int64_t keys)
 {

@@ -172,10 +172,8 @@ static inline int64_t keys_of_panel(const struct head *head, int64_t query)
     return keys_until(head, round_up(query + TILE_COLUMNS, TILE_ROWS));
 }
 
-/*
- * One panel of c [keys][QUERY_BLOCK] = the rows of `from`, one per key, times the panel `columns` of
- * transposed rows, added to c if `add`.
- */
+/* One panel of c [keys][QUERY_BLOCK] = the rows of `from`, one per key, times the panel `columns` of
+ * transposed rows, added to c if `add`. */
 static inline void score(const struct attention_work *work, scalar *c, struct factor_rows from,
     const factor *columns, int64_t keys, bool add)
 {
@@ -194,10 +192,8 @@ static inline void score(const struct attention_work *work, scalar *c, struct fa
     }
 }
 
-/*
- * In the rows below `keys`, masks the keys behind each of the vector of queries at `query`: their entries
- * become `rest` under the causal mask, 0 under the multiplicative one.
- */
+/* In the rows below `keys`, masks the keys behind each of the vector of queries at `query`: their entries
+ * become `rest` under the causal mask, 0 under the multiplicative one. */
 static inline void hide(const struct head *head, scalar *column, int64_t query, int64_t keys, scalar rest)
 {
     const vector_index lane = vector_lanes();
@@ -218,10 +214,8 @@ static inline void clear(scalar *column, int64_t from, int64_t to)
         vector_store(column + key * QUERY_BLOCK, (vector){0});
 }
 
-/*
- * The scores of a vector of queries with their bias, from q.k: the queries of a vector lie side by side in
- * the bias, too. The same for tangents; and, without bias, the gradient of q.k from that of the scores.
- */
+/* The scores of a vector of queries with their bias, from q.k: the queries of a vector lie side by side in
+ * the bias, too. The same for tangents; and, without bias, the gradient of q.k from that of the scores. */
 static inline void scale_scores(
     const struct attention_work *work, scalar *column, const scalar *bias, int64_t query, int64_t seen)
 {
@@ -341,10 +335,8 @@ static inline void mix(const struct attention_work *work, struct rows to, struct
     }
 }
 
-/*
- * For the keys that the block's queries see: to[key] = the sum over the queries of panel[key][query] *
- * from[query], added to what earlier blocks have written, and to what this block has if `add`.
- */
+/* For the keys that the block's queries see: to[key] = the sum over the queries of panel[key][query] *
+ * from[query], added to what earlier blocks have written, and to what this block has if `add`. */
 static inline void gather_rows(const struct attention_work *work, struct rows to, struct panel panel,
     struct factor_rows from, int64_t first, int64_t last, bool add)
 {

@@ -79,10 +79,8 @@ void KERNEL(draw_normal)(
         out[i] = deviation * random_normal(seed, purpose, first + (uint64_t)i);
 }
 #else
-/*
- * log(x) for 0 < x <= 1, within 2^-48 of itself: x = 2^n m with m between the roots of 1/2 and 2, s = (m -
- * 1) / (m + 1), log m = 2 artanh s = 2 (s + s^3/3 + s^5/5 + ...), where s^2 < 0.0295.
- */
+/* log(x) for 0 < x <= 1, within 2^-48 of itself: x = 2^n m with m between the roots of 1/2 and 2, s = (m -
+ * 1) / (m + 1), log m = 2 artanh s = 2 (s + s^3/3 + s^5/5 + ...), where s^2 < 0.0295. */
 INLINE double logarithm(double x)
 {
     const uint64_t root = bits_of(0x1.6a09e667f3bcdp-1), fraction = (UINT64_C(1) << 52) - 1;

@@ -173,10 +173,8 @@ INLINE void pack_across(factor *to, const scalar *from, int64_t stride, int64_t 
     }
 }
 
-/*
- * Packs LANES rows of `depth` scalars along k, transposed: the factor of row i and of k goes to
- * to[k / PAIR * to_row + i]. Rows from `count` on become 0.
- */
+/* Packs LANES rows of `depth` scalars along k, transposed: the factor of row i and of k goes to
+ * to[k / PAIR * to_row + i]. Rows from `count` on become 0. */
 INLINE void transpose_rows(
     factor *to, int64_t to_row, const scalar *from, int64_t from_row, int64_t count, int64_t depth)
 {

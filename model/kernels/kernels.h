@@ -41,10 +41,8 @@ struct descent {
     bool cautious; /* only weights with u theta >= 0 decay */
 };
 
-/*
- * What a step theta' = theta - D - eta u did to |theta|^2, where D = eta lambda theta for weights that decay:
- * from these sums over a range of weights follows all of |theta'|^2 - |theta|^2 but for rounding.
- */
+/* What a step theta' = theta - D - eta u did to |theta|^2, where D = eta lambda theta for weights that decay:
+ * from these sums over a range of weights follows all of |theta'|^2 - |theta|^2 but for rounding. */
 struct moved {
     double decaying; /* theta^2 of the weights that decay */
     double square, product; /* |u|^2; u.(theta - D) */
@@ -77,16 +75,12 @@ struct product {
     bool symmetric;
 };
 
-/*
- * Which keys a query sees: those up to its own position; all, but the scores of later positions multiplied by
- * 0 (Merrill et al. 2021, published code); or all.
- */
+/* Which keys a query sees: those up to its own position; all, but the scores of later positions multiplied by
+ * 0 (Merrill et al. 2021, published code); or all. */
 enum attention_mask { MASK_CAUSAL, MASK_MULTIPLICATIVE, MASK_NONE };
 
-/*
- * One head of one sequence, or of two: queries may come from another sequence than keys and values. Scores
- * are scale q.k, plus a bias by distance. Masks compare positions; the causal mask needs Tq = Tk.
- */
+/* One head of one sequence, or of two: queries may come from another sequence than keys and values. Scores
+ * are scale q.k, plus a bias by distance. Masks compare positions; the causal mask needs Tq = Tk. */
 struct head {
     const scalar *q; /* [Tq, D] */
     const scalar *k, *v; /* [Tk, D] */
@@ -96,10 +90,8 @@ struct head {
     /* bias[i - j] of query i and key j; NULL: none. Vectors read ATTENTION_LANES - 1 finite scalars more. */
     const scalar *bias;
     enum attention_mask mask;
-    /*
-     * Replaces the softmax by its limit as scores grow: the mean over the keys whose score is within HARD_TIE
-     * of the largest, relative to it. The gradient ignores this field.
-     */
+    /* Replaces the softmax by its limit as scores grow: the mean over the keys whose score is within HARD_TIE
+     * of the largest, relative to it. The gradient ignores this field. */
     bool hard;
     /* [Tq] of each query: the largest q.k, or, with a bias, the largest score; 1 / sum of exp(score - largest
      * score) */
@@ -163,10 +155,8 @@ enum { PRODUCT_SCRATCH = (736 << 10) / (int)sizeof(scalar) };
 /* What matrix products read: factors as they are, or rounded to bfloat16. Sums are scalars. */
 enum precision { PRECISION_FLOAT, PRECISION_BFLOAT16, PRECISIONS };
 
-/*
- * The inner loops, built once per vector level; the program picks the best level of its processor. NaN and
- * infinities follow the rules of arithmetic. Arrays must not overlap unless said otherwise.
- */
+/* The inner loops, built once per vector level; the program picks the best level of its processor. NaN and
+ * infinities follow the rules of arithmetic. Arrays must not overlap unless said otherwise. */
 struct kernels {
     const char *level;
     enum precision precision; /* of `product`, and of the products within `attention` and the next ones */
@@ -220,18 +210,14 @@ struct kernels {
     void (*rotary)(scalar *x, int64_t stride, const scalar *cosine, const scalar *sine, int64_t rows,
         int64_t heads, int64_t half, bool back);
 
-    /*
-     * mixed [Tq, D] = softmax(scale q k^T, masked) v, rows `mixed_stride` apart; sets head->most and
-     * inverse. scratch [attention_scratch(max(Tq, Tk), D)]
-     */
+    /* mixed [Tq, D] = softmax(scale q k^T, masked) v, rows `mixed_stride` apart; sets head->most and
+     * inverse. scratch [attention_scratch(max(Tq, Tk), D)] */
     void (*attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
     /* Does not read v, and needs as much scratch as `attention`. With `count`, sets most and inverse as
      * `attention` does; without, head->hard must not be set. */
     void (*attended)(const struct head *head, const struct attended *of, scalar *scratch);
-    /*
-     * Replaces the scores of one query, a row, by its attention weights: the softmax of scale times the
-     * scores or, if `hard`, its limit, see struct head. All weights are NaN if a score is.
-     */
+    /* Replaces the scores of one query, a row, by its attention weights: the softmax of scale times the
+     * scores or, if `hard`, its limit, see struct head. All weights are NaN if a score is. */
     void (*attention_weights)(scalar *scores, int64_t count, scalar scale, bool hard);
     /* The gradients of q, k, v and bias, from dmixed and what `attention` has set. */
     void (*attention_gradient)(
@@ -312,10 +298,8 @@ struct kernels {
     /* out[i] = factor * x[i] / sqrt(square[i]) */
     void (*over_root)(scalar *out, const scalar *x, const scalar *square, int64_t count, double factor);
 
-    /*
-     * The draws first .. first+count-1 of a seed and a purpose, bit for bit as by the functions of random.h
-     * at every level: random_bits; bound * (2 * random_uniform - 1); deviation * random_normal.
-     */
+    /* The draws first .. first+count-1 of a seed and a purpose, bit for bit as by the functions of random.h
+     * at every level: random_bits; bound * (2 * random_uniform - 1); deviation * random_normal. */
     void (*draw_bits)(
         uint64_t *bits, int64_t count, uint64_t seed, enum random_purpose purpose, uint64_t first);
     void (*draw_uniform)(
@@ -326,10 +310,8 @@ struct kernels {
 
 /* ---- levels ---- */
 
-/*
- * The kernels of the best level that this processor runs; the environment variable NORMSWEEP_VECTOR
- * (baseline, avx2, avx512, avx512_bf16, amx) asks for a lower level.
- */
+/* The kernels of the best level that this processor runs; the environment variable NORMSWEEP_VECTOR
+ * (baseline, avx2, avx512, avx512_bf16, amx) asks for a lower level. */
 const struct kernels *kernels_best(enum precision precision);
 
 /* The name of that level. Without instructions for a precision, a level computes as the one below. */
@@ -380,16 +362,12 @@ enum { LINE_ELEMENTS = 64 };
 /* A share of some work: items [begin, end), with that share's scratch. */
 typedef void team_share(const void *context, scalar *scratch, int64_t begin, int64_t end);
 
-/*
- * The number of shares that team_run makes: at most one per thread, and fewer of little work. Share i uses
- * scratch i, whichever thread does it.
- */
+/* The number of shares that team_run makes: at most one per thread, and fewer of little work. Share i uses
+ * scratch i, whichever thread does it. */
 int64_t team_shares(const struct team *team, struct items items);
 
-/*
- * Splits the items into shares, calls `share` for each, and returns when all are done. How they are split
- * depends only on the number of threads and on the items.
- */
+/* Splits the items into shares, calls `share` for each, and returns when all are done. How they are split
+ * depends only on the number of threads and on the items. */
 void team_run(const struct team *team, struct items items, team_share *share, const void *context);
 
 /* ---- product ---- */

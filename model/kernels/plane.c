@@ -86,10 +86,8 @@ INLINE double decay_of(bool cautious, double decay, double theta, double u)
     return cautious && u * theta < 0 ? 0 : decay;
 }
 
-/*
- * Each step is built twice: with the sums of struct moved, for runs that measure them, and without. The
- * weights are the same bit for bit. share: what the weight loses of itself by decay.
- */
+/* Each step is built twice: with the sums of struct moved, for runs that measure them, and without. The
+ * weights are the same bit for bit. share: what the weight loses of itself by decay. */
 #define COUNT_MOVED(theta, u, share)                                                                         \
     do {                                                                                                     \
         decaying += (share) != 0 ? (theta) * (theta) : 0;                                                    \

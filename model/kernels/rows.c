@@ -42,10 +42,8 @@ void KERNEL(column_sums)(
     }
 }
 
-/*
- * The maximum, ignoring NaN; -infinity if all are NaN. Lanes are explicit, as not every compiler vectorises a
- * maximum that ignores NaN.
- */
+/* The maximum, ignoring NaN; -infinity if all are NaN. Lanes are explicit, as not every compiler vectorises a
+ * maximum that ignores NaN. */
 enum { LANE_COUNT = 16 };
 
 static scalar maximum(const scalar *x, int64_t count)
@@ -107,10 +105,8 @@ INLINE double soften_row(scalar *scores, int64_t count, scalar scale, scalar mos
     return sum;
 }
 
-/*
- * The factor of the softmax in the gradient of loss + z_loss log_sum^2. The tangent divides by it, so it is
- * never 0: DBL_EPSILON is within its rounding. Both take the same factor, whatever the compiler contracts.
- */
+/* The factor of the softmax in the gradient of loss + z_loss log_sum^2. The tangent divides by it, so it is
+ * never 0: DBL_EPSILON is within its rounding. Both take the same factor, whatever the compiler contracts. */
 static double softmax_factor(double z_loss, double log_sum)
 {
     double factor = z_loss != 0 ? fma(2 * z_loss, log_sum, 1) : 1;

@@ -5,10 +5,8 @@
 #include "model/kernels/kernels.h"
 #include "model/kernels/pool.h"
 
-/*
- * Handing a share to a thread that still spins takes half a microsecond. If it sleeps, the caller loses 3
- * until it goes on, and the thread begins after 10 to 20: by then the caller has done what takes less.
- */
+/* Handing a share to a thread that still spins takes half a microsecond. If it sleeps, the caller loses 3
+ * until it goes on, and the thread begins after 10 to 20: by then the caller has done what takes less. */
 #define LEAST_NANOSECONDS 5000
 
 void team_layout(

@@ -1,10 +1,8 @@
 #ifndef NORMSWEEP_MODEL_KERNELS_VECTOR_H
 #define NORMSWEEP_MODEL_KERNELS_VECTOR_H
 
-/*
- * Vectors of the level's width, written with the vector types of gcc and clang, so that one source serves
- * every processor.
- */
+/* Vectors of the level's width, written with the vector types of gcc and clang, so that one source serves
+ * every processor. */
 #include "model/kernels/level.h"
 
 #ifdef __SSE2__

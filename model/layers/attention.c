@@ -139,10 +139,8 @@ static int64_t bias_size(const struct heads_work *work)
     return work->heads->heads * work->heads->relative->stride;
 }
 
-/*
- * Item i is the heads that share the keys and values i % K of sequence i / K: one thread adds up their
- * gradients, in order. A share adds up its part of the gradient of the relative bias in its scratch.
- */
+/* Item i is the heads that share the keys and values i % K of sequence i / K: one thread adds up their
+ * gradients, in order. A share adds up its part of the gradient of the relative bias in its scratch. */
 static void compute_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct heads_work *work = context;

@@ -30,10 +30,8 @@ static inline struct dual dual_of(const scalar *at, const scalar *tangent, bool 
 
 /* ---- linear ---- */
 
-/*
- * A linear layer y = x W^T + b, its gradients, its tangents and the tangents of its gradients. What a pass
- * does not have is NULL: a bias, gradients of the tensors, tangents of the tensors (which count as 0).
- */
+/* A linear layer y = x W^T + b, its gradients, its tangents and the tangents of its gradients. What a pass
+ * does not have is NULL: a bias, gradients of the tensors, tangents of the tensors (which count as 0). */
 struct linear {
     const struct team *team;
     const scalar *weight; /* [out, in] */
@@ -45,10 +43,8 @@ struct linear {
     scalar *tdweight, *tdbias;
 };
 
-/*
- * y [rows, out] = residual + x W^T + b, and with `relu` 0 for negative elements; or ty = tresidual + the
- * tangent, and 0 where relu [rows, out], the y of the forward pass, is 0. residual and relu may be NULL.
- */
+/* y [rows, out] = residual + x W^T + b, and with `relu` 0 for negative elements; or ty = tresidual + the
+ * tangent, and 0 where relu [rows, out], the y of the forward pass, is 0. residual and relu may be NULL. */
 void linear_forward(const struct linear *linear, scalar *y, struct dual x, const scalar *residual,
     const scalar *relu, int64_t rows);
 
@@ -57,10 +53,8 @@ void linear_forward(const struct linear *linear, scalar *y, struct dual x, const
 void linear_weight_gradient(
     const struct linear *linear, struct dual dy, struct dual x, int64_t rows, bool add);
 
-/*
- * dx, or its tangent, [rows, in] from dy [rows, out]. Overwrites dx, or adds to it if `add`; then sets it to
- * 0 where gate [rows, in] is 0. gate may be NULL. dx must not be dy.
- */
+/* dx, or its tangent, [rows, in] from dy [rows, out]. Overwrites dx, or adds to it if `add`; then sets it to
+ * 0 where gate [rows, in] is 0. gate may be NULL. dx must not be dy. */
 void linear_input_gradient(
     const struct linear *linear, scalar *dx, struct dual dy, const scalar *gate, int64_t rows, bool add);
 
@@ -92,10 +86,8 @@ struct norm_row {
 extern const struct norm_row norm_table[NORM_KIND_COUNT];
 extern const char *const norm_words[NORM_KIND_COUNT + 1]; /* ends with NULL */
 
-/*
- * One norm: its tensors [width], their gradients, its statistics [rows], and the tangents of the tensors and
- * of their gradients. What a pass does not have is NULL: a bias, gradients, tangents (which count as 0).
- */
+/* One norm: its tensors [width], their gradients, its statistics [rows], and the tangents of the tensors and
+ * of their gradients. What a pass does not have is NULL: a bias, gradients, tangents (which count as 0). */
 struct norm {
     const struct team *team;
     enum norm_kind kind;
@@ -234,10 +226,8 @@ void embedding_forward(const struct embedding *embedding, scalar *out, const str
  * dtoken is NULL. Linear in its input: tangents pass through the same two functions. */
 void embedding_gradient(const struct embedding *embedding, const scalar *dout, const struct packed *packed);
 
-/*
- * Fills table [context, width] with the positions of Vaswani et al. 2017: sin(t / 10000^(2i / width)) at
- * element 2i of row t, the cosine at element 2i + 1. Computed in double and rounded once.
- */
+/* Fills table [context, width] with the positions of Vaswani et al. 2017: sin(t / 10000^(2i / width)) at
+ * element 2i of row t, the cosine at element 2i + 1. Computed in double and rounded once. */
 void sinusoidal_fill(scalar *table, int64_t context, int64_t width);
 
 /* ---- attention ---- */

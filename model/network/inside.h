@@ -250,10 +250,8 @@ double output_loss(const struct pass *pass, struct dual x);
 
 /* ---- stack ---- */
 
-/*
- * Stacks: the embeddings, the blocks, and the final norm where there is one; all stacks together are
- * everything before the output layer. Functions with a block or a state take a pass that is in the stack.
- */
+/* Stacks: the embeddings, the blocks, and the final norm where there is one; all stacks together are
+ * everything before the output layer. Functions with a block or a state take a pass that is in the stack. */
 
 /* All stacks. Returns the input of the output layer, [rows, C]. */
 const scalar *stacks_forward(const struct pass *pass);

@@ -370,17 +370,13 @@ double transformer_trained_loss(struct transformer *model, const scalar *weights
 double transformer_gradient(
     struct transformer *model, const scalar *weights, const struct batch *batch, scalar *gradient);
 
-/*
- * A forward pass up to the input of the output layer. With `hard` attention each query takes the mean of the
- * values at its largest score, ties within 1e-6 of it: the limit of softmax as scores grow.
- */
+/* A forward pass up to the input of the output layer. With `hard` attention each query takes the mean of the
+ * values at its largest score, ties within 1e-6 of it: the limit of softmax as scores grow. */
 void transformer_forward(
     struct transformer *model, const scalar *weights, const struct batch *batch, bool hard);
 
-/*
- * A forward pass through one stack, from a state [rows, C] in place of its embeddings; the batch needs no
- * tokens. A decoder of an encoder-decoder attends to the encoder's output of the last pass.
- */
+/* A forward pass through one stack, from a state [rows, C] in place of its embeddings; the batch needs no
+ * tokens. A decoder of an encoder-decoder attends to the encoder's output of the last pass. */
 void transformer_forward_from(struct transformer *model, const scalar *weights, const struct batch *batch,
     int64_t stack, const scalar *state);
 

@@ -68,10 +68,8 @@ void output_logits(const struct pass *pass, scalar *logits, const scalar *x)
 
 /* ---- the rows of a block ---- */
 
-/*
- * `count` rows with a target, those of a->chosen from `begin` on. If every row of the batch has a target,
- * they lie side by side; else they are gathered, so that no product computes rows without a target.
- */
+/* `count` rows with a target, those of a->chosen from `begin` on. If every row of the batch has a target,
+ * they lie side by side; else they are gathered, so that no product computes rows without a target. */
 struct rows_block {
     int64_t begin, count;
     bool dense;

@@ -138,10 +138,8 @@ static bool is_of_scores(enum tensor_kind kind)
            kind == TENSOR_CROSS_K_BIAS;
 }
 
-/*
- * The deviation under INIT_NORMAL. What writes to the residual stream starts smaller by the root of the
- * number of sub-layers of its stack, so that their sum does not grow with the depth (Radford et al. 2019).
- */
+/* The deviation under INIT_NORMAL. What writes to the residual stream starts smaller by the root of the
+ * number of sub-layers of its stack, so that their sum does not grow with the depth (Radford et al. 2019). */
 static double normal_deviation(const struct architecture *a, const struct tensor *tensor)
 {
     if (tensor_table[tensor->kind].role != ROLE_WRITER)
