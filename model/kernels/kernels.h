@@ -211,7 +211,7 @@ struct kernels {
         int64_t heads, int64_t half, bool back);
 
     /* mixed [Tq, D] = softmax(scale q k^T, masked) v, rows `mixed_stride` apart; sets head->most and
-     * inverse. scratch [attention_scratch(max(Tq, Tk), D)] */
+     * inverse. scratch [attention_scratch(max(Tq, Tk), D, false)] */
     void (*attention)(const struct head *head, scalar *mixed, int64_t mixed_stride, scalar *scratch);
     /* Does not read v, and needs as much scratch as `attention`. With `count`, sets most and inverse as
      * `attention` does; without, head->hard must not be set. */
@@ -225,7 +225,7 @@ struct kernels {
 
     /* The tangent of mixed, from tangents of q, k, v and bias, with the strides of `head`; that of bias may
      * be NULL, which counts as 0. Like the gradient it needs what `attention` has set. scratch
-     * [attention_tangent_scratch(max(Tq, Tk), D)], also below */
+     * [attention_scratch(max(Tq, Tk), D, true)], also below */
     void (*attention_tangent)(const struct head *head, const struct head *tangent, scalar *tmixed,
         int64_t mixed_stride, scalar *scratch);
     /* The tangents of what attention_gradient computes. */
@@ -323,9 +323,8 @@ const char *kernels_level_missing(void);
 /* The name of level `place`, 0 for the lowest, NULL past the last; *runs: whether this processor runs it. */
 const char *kernels_level(int place, bool *runs);
 
-/* Scalars of scratch that a head of up to these sizes needs, at any level; its tangents. */
-int64_t attention_scratch(int64_t length, int64_t depth);
-int64_t attention_tangent_scratch(int64_t length, int64_t depth);
+/* Scalars of scratch that a head of up to these sizes needs, at any level, or its tangents. */
+int64_t attention_scratch(int64_t length, int64_t depth, bool tangents);
 
 /* ---- team ---- */
 

@@ -126,24 +126,14 @@ const char *kernels_level(int place, bool *runs)
     return levels[place].name;
 }
 
-/* Takes `transposes` copies [Dp][Tp], `panels` of columns and `copies` [T][Dp]. With factors of their own
- * panels are twice as large. */
-static int64_t scratch_for(int64_t length, int64_t depth, int transposes, int panels, int copies)
+/* Transposes [Dp][Tp], panels of columns, twice for factors of their own, and copies of rows [T][Dp]. */
+int64_t attention_scratch(int64_t length, int64_t depth, bool tangents)
 {
     enum { COLUMNS = ATTENTION_COLUMNS, LANES = ATTENTION_LANES };
+    int64_t transposes = tangents ? 4 : 2, panels = tangents ? 4 : 2, copies = tangents ? 13 : 8;
     int64_t padded_length = (length + COLUMNS - 1) / COLUMNS * COLUMNS;
     int64_t padded_depth = (depth + LANES - 1) / LANES * LANES;
 
     return transposes * padded_depth * padded_length + 2 * panels * ATTENTION_BLOCK * (length + 1) +
            copies * (length + 1) * padded_depth + (transposes + 3 * panels + copies) * LANES;
-}
-
-int64_t attention_scratch(int64_t length, int64_t depth)
-{
-    return scratch_for(length, depth, 2, 2, 8);
-}
-
-int64_t attention_tangent_scratch(int64_t length, int64_t depth)
-{
-    return scratch_for(length, depth, 4, 4, 13);
 }

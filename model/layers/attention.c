@@ -43,9 +43,7 @@ scalar heads_scale(int64_t depth)
 
 int64_t heads_scratch(int64_t heads, int64_t depth, int64_t context, bool relative, bool tangents)
 {
-    int64_t head = tangents ? attention_tangent_scratch(context, depth) : attention_scratch(context, depth);
-
-    return head + (relative ? heads * relative_stride(context) : 0);
+    return attention_scratch(context, depth, tangents) + (relative ? heads * relative_stride(context) : 0);
 }
 
 static struct placed place_head(const struct heads_work *work, int64_t sequence, int64_t h)

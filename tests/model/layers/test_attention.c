@@ -160,7 +160,7 @@ static int64_t longest(const struct head *head)
 
 static int64_t scratch_size(const struct head *head)
 {
-    return attention_scratch(longest(head), head->depth);
+    return attention_scratch(longest(head), head->depth, false);
 }
 
 /* Returns how many scalars beside the scratch were overwritten. The gradient is taken twice, for dk, dv and
@@ -186,7 +186,7 @@ static int run_forward_and_gradient(const struct kernels *kernels, const struct 
 /* The same for the tangents, after them. */
 static int run_tangents(const struct kernels *kernels, const struct head *head)
 {
-    const int64_t size = attention_tangent_scratch(longest(head), head->depth);
+    const int64_t size = attention_scratch(longest(head), head->depth, true);
     const struct head tangent = {.q = tqkv,
         .k = tqkv + head->depth,
         .v = tqkv + 2 * head->depth,
@@ -497,7 +497,7 @@ TEST(attention_saturated)
 
     for (int i = 0; i < SIZE; i++)
         qkv[i] *= i % STRIDE < 32 ? 40 : 1;
-    scalar *scratch = malloc((size_t)attention_scratch(100, 16) * sizeof(*scratch));
+    scalar *scratch = malloc((size_t)attention_scratch(100, 16, false) * sizeof(*scratch));
     kernels_best(PRECISION_FLOAT)->attention(&head, mixed, STRIDE, scratch);
     differentiate(&head);
     for (int64_t i = 0; i < 100; i++)
@@ -518,7 +518,7 @@ static void check_ties(double first, double second, double third, double mean)
 {
     const double scores[] = {first, second, third}, values[] = {1, 2, 4};
     struct head head = draw_head(3, 3, 1, MASK_CAUSAL, 1);
-    scalar *scratch = malloc((size_t)attention_scratch(3, 1) * sizeof(*scratch));
+    scalar *scratch = malloc((size_t)attention_scratch(3, 1, false) * sizeof(*scratch));
 
     head.hard = true;
     for (int i = 0; i < 3; i++) {
@@ -548,7 +548,7 @@ TEST(attention_lets_nan_through)
 {
     for (int hard = 0; hard < 2; hard++) {
         struct head head = draw_head(40, 40, 8, MASK_CAUSAL, 1);
-        scalar *scratch = malloc((size_t)attention_scratch(40, 8) * sizeof(*scratch));
+        scalar *scratch = malloc((size_t)attention_scratch(40, 8, false) * sizeof(*scratch));
 
         int32_t count[40];
         head.hard = hard;
