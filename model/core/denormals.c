@@ -53,23 +53,19 @@ static void write_control(uint64_t control)
 }
 #endif
 
-static bool flushes(uint64_t control)
-{
-    return FLUSHING != 0 && (control & FLUSHING) == FLUSHING;
-}
-
 bool denormals_flushed(void)
 {
-    return flushes(read_control());
+    return FLUSHING != 0 && (read_control() & FLUSHING) == FLUSHING;
 }
 
 bool denormals_flush(bool flush)
 {
     uint64_t control = read_control(), wanted = flush ? control | FLUSHING : control & ~(uint64_t)FLUSHING;
+    bool before = denormals_flushed();
 
     if (wanted != control)
         write_control(wanted);
-    return flushes(control);
+    return before;
 }
 
 const char *denormals_why_not(void)

@@ -47,12 +47,6 @@ static double factor_of(const struct pass *pass)
     return pass->model->architecture.residual_scale;
 }
 
-/* What S or the norm adds to: nothing if there is a factor. */
-static const scalar *added_to(const struct pass *pass, const scalar *x)
-{
-    return factor_of(pass) == 1 ? x : NULL;
-}
-
 /* Adds x where it was left out: out = x + factor out. */
 static void add_stream(const struct pass *pass, scalar *out, const scalar *x)
 {
@@ -65,7 +59,8 @@ static void add_stream(const struct pass *pass, scalar *out, const scalar *x)
 void sublayer_forward(const struct pass *pass, const struct sublayer *s, struct dual x)
 {
     const struct sublayer *to = x.tangent ? s->tangent : s;
-    const scalar *stream = x.tangent ? x.tangent : x.at, *residual = added_to(pass, stream);
+    const scalar *stream = x.tangent ? x.tangent : x.at;
+    const scalar *residual = factor_of(pass) == 1 ? stream : NULL; /* what S or the norm adds to */
     struct dual kept = dual_of(s->norm, to->norm, x.tangent);
     struct norm norm = norm_of(pass, s);
     int64_t rows = pass->packed.rows;

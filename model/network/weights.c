@@ -148,15 +148,6 @@ static double normal_deviation(const struct architecture *a, const struct tensor
     return a->init_deviation / sqrt((double)((stack.cross ? 3 : 2) * (stack.end - stack.begin)));
 }
 
-/* The inputs of a linear layer, as its initial values have them. */
-static double init_inputs(const struct architecture *a, const struct tensor *tensor)
-{
-    bool output = tensor->kind == TENSOR_OUTPUT || tensor->kind == TENSOR_OUTPUT_BIAS;
-
-    return (double)(output && a->output_inputs ? a->output_inputs
-                                               : extent_length(a, tensor_table[tensor->kind].fan_in));
-}
-
 /* How a tensor begins: all its values are `size`, or drawn between -size and size, or with this deviation. */
 struct beginning {
     enum { BEGIN_EQUAL, BEGIN_UNIFORM, BEGIN_NORMAL } as;
@@ -168,7 +159,10 @@ static struct beginning beginning_of(const struct architecture *a, const struct 
     const struct tensor_row *row = &tensor_table[tensor->kind];
     bool bias = row->role == ROLE_BIAS;
     double scale = !bias && row->part == PART_LAYER ? a->init_scale : 1;
+    double inputs = (double)extent_length(a, row->fan_in); /* as initial values have them */
 
+    if (a->output_inputs && (tensor->kind == TENSOR_OUTPUT || tensor->kind == TENSOR_OUTPUT_BIAS))
+        inputs = (double)a->output_inputs;
     switch (row->role) {
     case ROLE_EMBEDDING:
         return (struct beginning){BEGIN_NORMAL, a->init == INIT_NORMAL ? a->init_deviation : 1};
@@ -184,10 +178,9 @@ static struct beginning beginning_of(const struct architecture *a, const struct 
     if ((a->zero_query_key && is_of_scores(tensor->kind)) || (a->init != INIT_TORCH && bias))
         return (struct beginning){BEGIN_EQUAL, 0};
     if (a->init == INIT_TORCH)
-        return (struct beginning){BEGIN_UNIFORM, scale / sqrt(init_inputs(a, tensor))};
+        return (struct beginning){BEGIN_UNIFORM, scale / sqrt(inputs)};
     if (a->init == INIT_XAVIER)
-        return (struct beginning){
-            BEGIN_NORMAL, scale * sqrt(2.0 / ((double)tensor->rows + init_inputs(a, tensor)))};
+        return (struct beginning){BEGIN_NORMAL, scale * sqrt(2.0 / ((double)tensor->rows + inputs))};
     return (struct beginning){BEGIN_NORMAL, scale * normal_deviation(a, tensor)};
 }
 
