@@ -168,8 +168,8 @@ struct kernels {
     /* c[i][j] = c[j][i] for all i < j < n; rows are `stride` scalars apart. */
     void (*mirror)(scalar *c, int64_t n, int64_t stride);
 
-    /* out[r][c] = (residual ? residual[r][c] : 0) + (bias ? bias[c] : 0) */
-    void (*spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns);
+    /* out = a + b by elements; NULL counts as 0. If neither is NULL, out may be a or b. */
+    void (*add)(scalar *out, const scalar *a, const scalar *b, int64_t count);
 
     /* sums[c] = sum over r of in[r * stride + c], added to sums if `add` */
     void (*column_sums)(

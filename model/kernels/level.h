@@ -81,7 +81,7 @@ static inline float exponential(float x)
     X(attention_gradient_tangent)
 #define PLAIN_NAMES(X)                                                                                       \
     X(mirror)                                                                                                \
-    X(spread)                                                                                                \
+    X(add)                                                                                                   \
     X(column_sums)                                                                                           \
     X(norm)                                                                                                  \
     X(norm_gradient)                                                                                         \

@@ -48,9 +48,9 @@ static void blas_product(const struct kernels *kernels, const struct product *p)
         scalar *c = p->c + i * p->c_stride;
         const scalar *residual = p->residual ? p->residual + i * p->c_stride : NULL;
         if (p->add && residual)
-            kernels->spread(c, c, residual, 1, p->n);
+            kernels->add(c, c, residual, p->n);
         if (p->bias || !p->add)
-            kernels->spread(c, p->add ? c : residual, p->bias, 1, p->n);
+            kernels->add(c, p->add ? c : residual, p->bias, p->n);
     }
     scalar_gemm(CblasRowMajor, p->a_transposed ? CblasTrans : CblasNoTrans,
         p->b_transposed ? CblasTrans : CblasNoTrans, (int)p->m, (int)p->n, (int)p->k, 1, p->a,

@@ -1,21 +1,16 @@
 /* Kernels that go by rows: sums of columns, cross-entropy, attention weights and rotary positions. */
 #include "model/kernels/level.h"
 
-void KERNEL(spread)(scalar *out, const scalar *residual, const scalar *bias, int64_t rows, int64_t columns)
+void KERNEL(add)(scalar *out, const scalar *a, const scalar *b, int64_t count)
 {
-    for (int64_t r = 0; r < rows; r++) {
-        scalar *to = out + r * columns;
-        const scalar *from = residual ? residual + r * columns : NULL;
-
-        if (from && bias) {
-            SIMD
-            for (int64_t c = 0; c < columns; c++)
-                to[c] = from[c] + bias[c];
-        } else if (from || bias) {
-            memcpy(to, from ? from : bias, (size_t)columns * sizeof(*to));
-        } else {
-            memset(to, 0, (size_t)columns * sizeof(*to));
-        }
+    if (a && b) {
+        SIMD
+        for (int64_t i = 0; i < count; i++)
+            out[i] = a[i] + b[i];
+    } else if (a || b) {
+        memcpy(out, a ? a : b, (size_t)count * sizeof(*out));
+    } else {
+        memset(out, 0, (size_t)count * sizeof(*out));
     }
 }
 

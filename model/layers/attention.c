@@ -174,7 +174,7 @@ static void compute_heads(const struct heads_work *work)
     team_run(team, items, compute_share, work);
     for (int64_t i = 0; work->dbias && i < shares; i++) {
         const scalar *part = team->scratch + i * team->scratch_size;
-        team->kernels->spread(work->dbias, work->dbias, part, 1, bias_size(work));
+        team->kernels->add(work->dbias, work->dbias, part, bias_size(work));
     }
 }
 

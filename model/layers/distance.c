@@ -70,8 +70,8 @@ static void bias_share(const void *context, scalar *scratch, int64_t begin, int6
     (void)scratch;
     for (int64_t row = begin; row < end; row++) {
         scalar *q = work->in->projected.q + row * work->in->projected.q_stride;
-        kernels->spread(work->in->q + row * width, q, work->distance_bias, 1, width);
-        kernels->spread(q, q, work->content_bias, 1, width);
+        kernels->add(work->in->q + row * width, q, work->distance_bias, width);
+        kernels->add(q, q, work->content_bias, width);
     }
 }
 

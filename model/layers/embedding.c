@@ -30,9 +30,9 @@ static void forward_share(const void *context, scalar *scratch, int64_t begin, i
             s++;
         const scalar *position = e->position ? e->position + (row - packed->start[s]) * e->width : NULL;
         scalar *out = work->out + row * e->width;
-        e->team->kernels->spread(out, e->token + packed->tokens[row] * e->width, position, 1, e->width);
+        e->team->kernels->add(out, e->token + packed->tokens[row] * e->width, position, e->width);
         if (e->type)
-            e->team->kernels->spread(out, out, e->type, 1, e->width);
+            e->team->kernels->add(out, out, e->type, e->width);
     }
 }
 
@@ -70,11 +70,11 @@ static void gradient_share(const void *context, scalar *scratch, int64_t begin, 
         for (int64_t row = packed->start[s]; row < packed->start[s + 1]; row++) {
             const scalar *dx = work->dout + row * e->width + begin;
             scalar *token = e->dtoken + packed->tokens[row] * e->width + begin;
-            e->team->kernels->spread(token, token, dx, 1, end - begin);
+            e->team->kernels->add(token, token, dx, end - begin);
             if (!e->dposition)
                 continue;
             scalar *position = e->dposition + (row - packed->start[s]) * e->width + begin;
-            e->team->kernels->spread(position, position, dx, 1, end - begin);
+            e->team->kernels->add(position, position, dx, end - begin);
         }
 }
 

@@ -93,18 +93,12 @@ static struct items items_of(const struct norm *norm, int64_t rows, double passe
     return (struct items){rows, 1, passes * ELEMENT_NANOSECONDS * (double)norm->width};
 }
 
-/* out = in, and more where it is not NULL. */
-static void pass_on(const struct norm *norm, scalar *out, const scalar *in, const scalar *more, int64_t rows)
-{
-    norm->team->kernels->spread(out, more, in, 1, rows * norm->width);
-}
-
 void norm_forward(const struct norm *norm, scalar *out, struct dual in, const scalar *residual, int64_t rows)
 {
     const struct norm_work work = {.norm = norm, .out = out, .in = in, .residual = residual};
 
     if (norm->kind == NO_NORM) {
-        pass_on(norm, out, in.tangent ? in.tangent : in.at, residual, rows);
+        norm->team->kernels->add(out, residual, in.tangent ? in.tangent : in.at, rows * norm->width);
         return;
     }
     team_run(norm->team, items_of(norm, rows, in.tangent ? 3 : 2), forward_share, &work);
@@ -148,14 +142,14 @@ void norm_gradient(
         .alone = shares == 1};
 
     if (norm->kind == NO_NORM) {
-        pass_on(norm, din, dout.tangent ? dout.tangent : dout.at, add ? din : NULL, rows);
+        team->kernels->add(din, add ? din : NULL, dout.tangent ? dout.tangent : dout.at, rows * width);
         return;
     }
     team_run(team, items, gradient_share, &work);
     for (int64_t i = 0; work.dgain && shares > 1 && i < shares; i++) {
         const scalar *part = team->scratch + i * team->scratch_size;
-        team->kernels->spread(work.dgain, i ? work.dgain : NULL, part, 1, width);
+        team->kernels->add(work.dgain, i ? work.dgain : NULL, part, width);
         if (work.dbias)
-            team->kernels->spread(work.dbias, i ? work.dbias : NULL, part + width, 1, width);
+            team->kernels->add(work.dbias, i ? work.dbias : NULL, part + width, width);
     }
 }
