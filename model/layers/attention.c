@@ -55,7 +55,7 @@ static struct placed place_head(const struct heads_work *work, int64_t sequence,
     int64_t group = heads->heads / heads->kv_heads, depth = heads->depth;
     int64_t q = row * in->q_stride + h * depth, kv = key_row * in->kv_stride + h / group * depth;
     int64_t statistics = h * heads->start[heads->sequences] + row;
-    const struct relative *relative = heads->relative;
+    const struct relative *relative = heads->relative.bias ? &heads->relative : NULL;
     int64_t bias = relative ? h * relative->stride + relative->reach : 0;
 
     INVARIANT(
@@ -87,7 +87,6 @@ static void compute_head(const struct heads_work *work, const struct placed *pla
 {
     const struct heads *heads = work->heads;
     const struct kernels *kernels = heads->team->kernels;
-    const struct relative *relative = heads->relative;
     const struct head *head = &placed->head;
     struct head tangent = *head;
 
@@ -107,7 +106,7 @@ static void compute_head(const struct heads_work *work, const struct placed *pla
         tangent.q = work->tin->q + placed->q;
         tangent.k = work->tin->k + placed->kv;
         tangent.v = work->tin->v + placed->kv;
-        tangent.bias = relative && relative->tbias ? relative->tbias + placed->bias : NULL;
+        tangent.bias = heads->relative.tbias ? heads->relative.tbias + placed->bias : NULL;
     }
     if (!work->din) {
         scalar *mixed = work->mixed + placed->mixed;
@@ -134,7 +133,7 @@ static void compute_head(const struct heads_work *work, const struct placed *pla
 /* Scalars of the relative bias, or of its gradient. */
 static int64_t bias_size(const struct heads_work *work)
 {
-    return work->heads->heads * work->heads->relative->stride;
+    return work->heads->heads * work->heads->relative.stride;
 }
 
 /* Item i is the heads that share the keys and values i % K of sequence i / K: one thread adds up their
@@ -196,10 +195,8 @@ void heads_attended(const struct heads *heads, const struct attended *attended, 
 void heads_gradient(const struct heads *heads, const struct projected *din, struct dual dmixed,
     const struct projected *in, const struct projected *tin)
 {
-    const struct relative *relative = heads->relative;
     struct heads_work work = {.heads = heads, .in = in, .tin = tin, .din = din, .dmixed = dmixed};
 
-    if (relative)
-        work.dbias = tin ? relative->tdbias : relative->dbias;
+    work.dbias = tin ? heads->relative.tdbias : heads->relative.dbias;
     compute_heads(&work);
 }

@@ -249,7 +249,7 @@ struct heads {
     const int64_t *start, *key_start; /* [sequences + 1] of the queries, of the keys and values */
     /* [H, rows of queries] statistics of the softmax: the forward pass sets them for the gradient */
     scalar *most, *inverse;
-    const struct relative *relative; /* only in self-attention; NULL: no bias */
+    struct relative relative; /* only in self-attention; all NULL: no bias */
 };
 
 /* Queries [rows, H D] and keys, values [key rows, K D], heads side by side, or their gradients; the strides

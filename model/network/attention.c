@@ -82,10 +82,9 @@ struct attention {
     const struct attention_tensors *tensors;
     enum qk_norm qk_norm;
     bool cross, rotary;
-    int64_t width, key_width, heads, kv_heads, depth; /* H D, K, H, heads of keys, D */
+    int64_t width, key_width; /* of the queries, of the keys of a row */
     int64_t rows, key_rows;
-    const int64_t *start, *key_start;
-    struct relative relative; /* the biases of scores by distance, if the stack has any */
+    struct heads heads;
     int projections;
     struct projection projection[PROJECTIONS_MOST];
 };
@@ -108,23 +107,31 @@ static struct attention attention_of(const struct pass *pass, const struct subla
         .rotary = c->positions == POSITIONS_ROTARY && !cross,
         .width = width,
         .key_width = key_width,
-        .heads = c->heads,
-        .kv_heads = architecture_kv_heads(c),
-        .depth = architecture_depth(c),
         .rows = pass->packed.rows,
         .key_rows = keys->rows,
-        .start = pass->packed.start,
-        .key_start = keys->start,
-        .relative = {.reach = c->context - 1,
-            .stride = relative_stride(c->context),
-            .bias = stack->relative,
-            .tbias = pass->tweights ? tangent->relative : NULL,
-            .dbias = pass->gradient ? stack->drelative : NULL,
-            .tdbias = pass->tgradient ? tangent->drelative : NULL},
+        .heads = {.team = &pass->a->team,
+            .heads = c->heads,
+            .kv_heads = architecture_kv_heads(c),
+            .depth = architecture_depth(c),
+            .scale = pass_score_scale(pass),
+            .mask = cross ? MASK_NONE : stack->form.mask,
+            .hard = pass->hard,
+            .sequences = pass->packed.sequences,
+            .start = pass->packed.start,
+            .key_start = keys->start,
+            .most = s->state.attention.most,
+            .inverse = s->state.attention.inverse},
         .projections = 1,
         .projection[0] = {t->q, t->q_bias, c->qk_norm || cross ? 1 : 3, false, 0},
     };
 
+    if (!cross)
+        at.heads.relative = (struct relative){.reach = c->context - 1,
+            .stride = relative_stride(c->context),
+            .bias = stack->relative,
+            .tbias = pass->tweights ? tangent->relative : NULL,
+            .dbias = pass->gradient ? stack->drelative : NULL,
+            .tdbias = pass->tgradient ? tangent->drelative : NULL};
     if (c->qk_norm || cross)
         at.projection[at.projections++] = (struct projection){t->k, t->k_bias, c->qk_norm ? 1 : 2, cross, k};
     if (c->qk_norm)
@@ -184,7 +191,7 @@ static int64_t norm_rows_of(const struct attention *at, int i)
 
     if (at->qk_norm == QK_NORM_TOGETHER)
         return rows;
-    return rows * (i == 0 ? at->heads : at->kv_heads);
+    return rows * (i == 0 ? at->heads.heads : at->heads.kv_heads);
 }
 
 static scalar *part_of(const struct projected *projected, int i)
@@ -196,34 +203,14 @@ static scalar *part_of(const struct projected *projected, int i)
 static void turn(const struct attention *at, const struct projected *seen, bool back)
 {
     const struct activations *a = at->pass->a;
-    const struct rotary rotary = {&a->team, a->cosine, a->sine, at->depth};
-    int64_t sequences = at->pass->packed.sequences;
+    const struct heads *heads = &at->heads;
+    const struct rotary rotary = {&a->team, a->cosine, a->sine, heads->depth};
+    int64_t sequences = heads->sequences;
 
     if (!at->rotary)
         return;
-    rotary_turn(&rotary, seen->q, seen->q_stride, at->heads, sequences, at->start, back);
-    rotary_turn(&rotary, seen->k, seen->kv_stride, at->kv_heads, sequences, at->key_start, back);
-}
-
-static struct heads heads_of(const struct attention *at)
-{
-    const struct pass *pass = at->pass;
-
-    return (struct heads){
-        .team = &pass->a->team,
-        .heads = at->heads,
-        .kv_heads = at->kv_heads,
-        .depth = at->depth,
-        .scale = pass_score_scale(pass),
-        .mask = at->cross ? MASK_NONE : pass_stack(pass)->form.mask,
-        .hard = pass->hard,
-        .sequences = pass->packed.sequences,
-        .start = at->start,
-        .key_start = at->key_start,
-        .most = at->s->state.attention.most,
-        .inverse = at->s->state.attention.inverse,
-        .relative = at->relative.bias && !at->cross ? &at->relative : NULL,
-    };
+    rotary_turn(&rotary, seen->q, seen->q_stride, heads->heads, sequences, heads->start, back);
+    rotary_turn(&rotary, seen->k, seen->kv_stride, heads->kv_heads, sequences, heads->key_start, back);
 }
 
 /* ---- forward ---- */
@@ -238,7 +225,6 @@ void attention_forward(
     struct projected raw = raw_in(&at, state->projected), to_raw = raw_in(&at, to->projected);
     struct projected seen = seen_in(&at, state->projected, state->normed);
     struct projected to_seen = seen_in(&at, to->projected, to->normed);
-    struct heads heads = heads_of(&at);
     const struct linear output = pass_linear(pass, at.tensors->o, at.tensors->o_bias, s->layer, 1);
 
     for (int i = 0; i < at.projections; i++) {
@@ -259,7 +245,7 @@ void attention_forward(
             NULL, norm_rows_of(&at, i));
     }
     turn(&at, &to_seen, false);
-    heads_forward(&heads, to->mixed, &seen, tangents ? &to_seen : NULL);
+    heads_forward(&at.heads, to->mixed, &seen, tangents ? &to_seen : NULL);
     linear_forward(&output, out, dual_of(state->mixed, to->mixed, tangents), residual, NULL, at.rows);
 }
 
@@ -276,9 +262,8 @@ static void clear_key_bias(const struct attention *at, scalar *plane)
     scalar *bias = pass_gradient(at->pass, plane, at->qk_norm ? t->norm_bias[1] : t->k_bias, at->s->layer);
     int64_t bias_width =
         at->qk_norm ? extent_length(&at->pass->model->architecture, EXTENT_K_NORM) : at->key_width;
-    bool masked = !at->cross && pass_stack(at->pass)->form.mask == MASK_MULTIPLICATIVE;
 
-    if (bias && !masked && !at->rotary)
+    if (bias && at->heads.mask != MASK_MULTIPLICATIVE && !at->rotary)
         memset(bias, 0, (size_t)bias_width * sizeof(*bias));
 }
 
@@ -296,13 +281,12 @@ void attention_gradient(const struct pass *pass, const struct sublayer *s, scala
     struct projected dseen = seen_in(&at, a->dprojected, a->dnormed);
     struct projected to_dseen = seen_in(&at, to->dprojected, to->dnormed);
     struct projected to_draw = raw_in(&at, to->dprojected);
-    struct heads heads = heads_of(&at);
     const struct linear output = pass_linear(pass, at.tensors->o, at.tensors->o_bias, s->layer, 1);
 
     linear_weight_gradient(&output, dout, dual_of(state->mixed, t->mixed, tangents), at.rows, false);
     linear_input_gradient(&output, to->dmixed, dout, NULL, at.rows, false);
     heads_gradient(
-        &heads, &to_dseen, dual_of(a->dmixed, to->dmixed, tangents), &seen, tangents ? &tseen : NULL);
+        &at.heads, &to_dseen, dual_of(a->dmixed, to->dmixed, tangents), &seen, tangents ? &tseen : NULL);
     turn(&at, &to_dseen, true);
     for (int i = 0; at.qk_norm && i < 2; i++) {
         struct norm norm = norm_of(&at, i);
@@ -330,7 +314,6 @@ void attention_attended(const struct pass *pass, const struct sublayer *s, const
 {
     const struct attention at = attention_of(pass, s);
     struct projected seen = seen_in(&at, s->state.attention.projected, s->state.attention.normed);
-    struct heads heads = heads_of(&at);
 
-    heads_attended(&heads, attended, &seen);
+    heads_attended(&at.heads, attended, &seen);
 }

@@ -43,7 +43,7 @@ static void compute(struct computed *c, int64_t threads, int64_t kv_heads, enum 
         .key_start = start,
         .most = c->most,
         .inverse = c->inverse,
-        .relative = &relative};
+        .relative = relative};
     memset(c, 0, sizeof(*c));
     for (int64_t i = 0; i < BIASES; i++)
         c->dbias[i] = 1;
