@@ -43,7 +43,6 @@ int64_t distances_scratch(int64_t context)
 /* What the threads share, as far as a share needs it. */
 struct distances_work {
     const struct distances *distances;
-    const struct distances_in *in;
     scalar *mixed;
     int32_t *count;
     const scalar *content_bias, *distance_bias;
@@ -64,22 +63,23 @@ static int64_t rows_of(const struct distances *distances)
 static void bias_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
 {
     const struct distances_work *work = context;
-    const struct kernels *kernels = work->distances->team->kernels;
-    int64_t width = width_of(work->distances);
+    const struct distances *d = work->distances;
+    const struct kernels *kernels = d->team->kernels;
+    int64_t width = width_of(d);
 
     (void)scratch;
     for (int64_t row = begin; row < end; row++) {
-        scalar *q = work->in->projected.q + row * work->in->projected.q_stride;
-        kernels->add(work->in->q + row * width, q, work->distance_bias, width);
+        scalar *q = d->in.q + row * d->in.q_stride;
+        kernels->add(d->queries + row * width, q, work->distance_bias, width);
         kernels->add(q, q, work->content_bias, width);
     }
 }
 
-void distances_bias(const struct distances *distances, const struct distances_in *in,
-    const scalar *content_bias, const scalar *distance_bias)
+void distances_bias(
+    const struct distances *distances, const scalar *content_bias, const scalar *distance_bias)
 {
     const struct distances_work work = {
-        .distances = distances, .in = in, .content_bias = content_bias, .distance_bias = distance_bias};
+        .distances = distances, .content_bias = content_bias, .distance_bias = distance_bias};
     const struct items rows = {rows_of(distances), 1, 2 * ELEMENT_NANOSECONDS * (double)width_of(distances)};
 
     team_run(distances->team, rows, bias_share, &work);
@@ -101,7 +101,7 @@ static struct distances_block weigh_block(
     const struct distances_work *work, int64_t sequence, int64_t h, int64_t first, scalar *scratch)
 {
     const struct distances *d = work->distances;
-    const struct projected *in = &work->in->projected;
+    const struct projected *in = &d->in;
     int64_t row = d->start[sequence], keys = d->start[sequence + 1] - row;
     int64_t queries = keys - first < QUERIES ? keys - first : QUERIES;
     int64_t width = width_of(d), kv_head = h / (d->heads / d->kv_heads), stride = keys + queries - 1;
@@ -110,7 +110,7 @@ static struct distances_block weigh_block(
     const struct product by_distance = {.m = queries,
         .n = keys + queries - 1,
         .k = d->depth,
-        .a = work->in->q + (row + first) * width + h * d->depth,
+        .a = d->queries + (row + first) * width + h * d->depth,
         .a_stride = width,
         .b = d->keys + (d->reach - (first + queries - 1)) * width + h * d->depth,
         .b_stride = width,
@@ -140,7 +140,7 @@ static struct distances_block weigh_block(
 static void mix_block(const struct distances_work *work, const struct distances_block *block)
 {
     const struct distances *d = work->distances;
-    const struct projected *in = &work->in->projected;
+    const struct projected *in = &d->in;
     int64_t kv_head = block->h / (d->heads / d->kv_heads);
     const struct product product = {.m = block->queries,
         .n = d->depth,
@@ -203,16 +203,16 @@ static void compute_heads(const struct distances_work *work)
     team_run(d->team, items, compute_share, work);
 }
 
-void distances_forward(const struct distances *distances, scalar *mixed, const struct distances_in *in)
+void distances_forward(const struct distances *distances, scalar *mixed)
 {
-    const struct distances_work work = {.distances = distances, .in = in, .mixed = mixed};
+    const struct distances_work work = {.distances = distances, .mixed = mixed};
 
     compute_heads(&work);
 }
 
-void distances_attended(const struct distances *distances, int32_t *count, const struct distances_in *in)
+void distances_attended(const struct distances *distances, int32_t *count)
 {
-    const struct distances_work work = {.distances = distances, .in = in, .count = count};
+    const struct distances_work work = {.distances = distances, .count = count};
 
     compute_heads(&work);
 }

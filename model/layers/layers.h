@@ -305,12 +305,8 @@ struct distances {
     int64_t reach; /* the largest distance, context - 1 */
     /* [2 reach + 1, H D]: row c is r(reach - c). Only distances within the longest sequence are read. */
     const scalar *keys;
-};
-
-/* Queries, keys and values of each row. */
-struct distances_in {
-    struct projected projected; /* the queries have their content bias */
-    scalar *q; /* [rows, H D] the queries with their distance bias */
+    struct projected in; /* of each row; distances_bias adds their content bias to the queries */
+    scalar *queries; /* [rows, H D] the queries with their distance bias, which distances_bias sets */
 };
 
 /*
@@ -323,15 +319,15 @@ void distances_fill(scalar *table, int64_t context, int64_t width);
 /* Scalars of scratch per thread for sequences of up to `context` rows. */
 int64_t distances_scratch(int64_t context);
 
-/* Adds the biases [H D] to queries without bias, which in->projected.q [rows, H D] holds. */
-void distances_bias(const struct distances *distances, const struct distances_in *in,
-    const scalar *content_bias, const scalar *distance_bias);
+/* Adds the biases [H D] to queries without bias, which in.q [rows, H D] holds. */
+void distances_bias(
+    const struct distances *distances, const scalar *content_bias, const scalar *distance_bias);
 
 /* mixed [rows, H D] */
-void distances_forward(const struct distances *distances, scalar *mixed, const struct distances_in *in);
+void distances_forward(const struct distances *distances, scalar *mixed);
 
 /* count [H, rows], as heads_attended gives it; nothing else is known of keys of distances. */
-void distances_attended(const struct distances *distances, int32_t *count, const struct distances_in *in);
+void distances_attended(const struct distances *distances, int32_t *count);
 
 /* ---- rowwise ---- */
 

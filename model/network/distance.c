@@ -26,6 +26,8 @@ void distance_layout(
 static struct distances distances_of(const struct pass *pass, const struct sublayer *s)
 {
     const struct architecture *c = &pass->model->architecture;
+    const struct distance_state *state = &s->state.distance;
+    int64_t width = extent_length(c, EXTENT_QUERIES), key_width = extent_length(c, EXTENT_KEYS);
 
     return (struct distances){.team = &pass->a->team,
         .heads = c->heads,
@@ -36,17 +38,9 @@ static struct distances distances_of(const struct pass *pass, const struct subla
         .sequences = pass->packed.sequences,
         .start = pass->packed.start,
         .reach = c->context - 1,
-        .keys = s->state.distance.keys};
-}
-
-static struct distances_in in_of(const struct pass *pass, const struct sublayer *s)
-{
-    const struct architecture *c = &pass->model->architecture;
-    const struct distance_state *state = &s->state.distance;
-
-    return (struct distances_in){
-        projected_together(state->projected, extent_length(c, EXTENT_QUERIES), extent_length(c, EXTENT_KEYS)),
-        state->queries};
+        .keys = state->keys,
+        .in = projected_together(state->projected, width, key_width),
+        .queries = state->queries};
 }
 
 void distance_forward(
@@ -56,7 +50,6 @@ void distance_forward(
     const struct packed *packed = &pass->packed;
     const struct distance_state *state = &s->state.distance;
     const struct distances distances = distances_of(pass, s);
-    const struct distances_in from = in_of(pass, s);
     struct linear linear = pass_linear(pass, TENSOR_Q, TENSOR_Q_BIAS, s->layer, 3);
     const struct linear output = pass_linear(pass, TENSOR_O, TENSOR_O_BIAS, s->layer, 1);
     const struct linear of_distances = {.team = &pass->a->team,
@@ -67,7 +60,7 @@ void distance_forward(
 
     linear.out = extent_length(c, EXTENT_QUERIES) + 2 * extent_length(c, EXTENT_KEYS);
     linear_forward(&linear, state->projected, in, NULL, NULL, packed->rows);
-    distances_bias(&distances, &from, pass_weight(pass, pass->weights, TENSOR_CONTENT_BIAS, s->layer),
+    distances_bias(&distances, pass_weight(pass, pass->weights, TENSOR_CONTENT_BIAS, s->layer),
         pass_weight(pass, pass->weights, TENSOR_DISTANCE_BIAS, s->layer));
     /* The keys of all distances within the longest sequence. */
     for (int64_t i = 0; i < packed->sequences; i++) {
@@ -77,15 +70,14 @@ void distance_forward(
     int64_t first = c->context - longest;
     linear_forward(&of_distances, state->keys + first * of_distances.out,
         (struct dual){.at = pass->a->distances + first * c->width}, NULL, NULL, 2 * longest - 1);
-    distances_forward(&distances, state->mixed, &from);
+    distances_forward(&distances, state->mixed);
     linear_forward(&output, out, (struct dual){.at = state->mixed}, residual, NULL, packed->rows);
 }
 
 void distance_attended(const struct pass *pass, const struct sublayer *s, const struct attended *attended)
 {
     const struct distances distances = distances_of(pass, s);
-    const struct distances_in from = in_of(pass, s);
 
     INVARIANT(attended->count, "attention by distance of block %lld", (long long)s->layer);
-    distances_attended(&distances, attended->count, &from);
+    distances_attended(&distances, attended->count);
 }

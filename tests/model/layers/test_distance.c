@@ -108,12 +108,13 @@ static void compute(const struct kernels *kernels, int64_t threads, int64_t kv_h
         .sequences = SEQUENCES,
         .start = start,
         .reach = REACH,
-        .keys = keys};
-    const struct distances_in in = {projected_together(own, WIDTH, kv_heads * DEPTH), biased};
+        .keys = keys,
+        .in = projected_together(own, WIDTH, kv_heads * DEPTH),
+        .queries = biased};
     memcpy(own, qkv, sizeof(own));
-    distances_bias(&distances, &in, content_bias, distance_bias);
-    distances_forward(&distances, mixed, &in);
-    distances_attended(&distances, count, &in);
+    distances_bias(&distances, content_bias, distance_bias);
+    distances_forward(&distances, mixed);
+    distances_attended(&distances, count);
     arena_release(&arena);
 }
 
