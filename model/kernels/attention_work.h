@@ -9,7 +9,7 @@
  * Tq, Tk, D: queries, keys and depth of the head; Tp, Dp: rounded up to whole panels and vectors, so that
  * loops need no remainder.
  */
-#include "model/kernels/tile.h"
+#include "model/kernels/factor.h"
 
 enum { QUERY_BLOCK = 8 * TILE_ROWS };
 

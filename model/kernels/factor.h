@@ -2,13 +2,12 @@
 #define NORMSWEEP_MODEL_KERNELS_FACTOR_H
 
 /*
- * The factors of matrix products, as tiles read them. Levels for `precision: float` read scalars as they are.
- * Levels for `precision: bfloat16` round both factors of every product to the nearest bfloat16, ties to even:
- * with AVX512_BF16 or AMX a factor is a pair of bfloat16 numbers, neighbours along the sum over k; elsewhere
- * it is a scalar that holds the rounded number. A pair whose second number lies behind the last k has a 0
- * there.
- *
- * As those instructions do, rounding takes denormal numbers for 0.
+ * The factors of matrix products, and the tiles that read them: the core of every product here, whose sums
+ * stay in registers. Levels for `precision: float` read scalars as they are. Levels for `precision: bfloat16`
+ * round both factors of every product to the nearest bfloat16, ties to even: with AVX512_BF16 or AMX a factor
+ * is a pair of bfloat16 numbers, neighbours along the sum over k; elsewhere it is a scalar that holds the
+ * rounded number. A pair whose second number lies behind the last k has a 0 there. As those instructions do,
+ * rounding takes denormal numbers for 0.
  */
 #include "model/kernels/vector.h"
 
@@ -199,5 +198,43 @@ INLINE void transpose_rows(
             factors_store(to + (k / PAIR + i) * to_row, row[i]);
     }
 }
+
+/* ---- tiles ---- */
+
+/*
+ * c = a b, `rows` <= TILE_ROWS rows by `vectors` <= TILE_VECTORS vectors, with what struct product adds to
+ * it. Step s of the sum over k takes PAIR values of k: that factor of a's row i lies at a[i * a_row + s *
+ * a_step], those of b at b + s * b_row. Row i of c lies at c + i * c_row.
+ *
+ * AMX reads whole tiles: a_step is 1, `steps` a multiple of STEPS, and TILE_ROWS rows of a and TILE_COLUMNS
+ * columns of b can be read, whatever they hold.
+ */
+struct tile {
+    const factor *a, *b;
+    int64_t a_row, a_step, b_row;
+    int64_t steps; /* s = 0 .. steps - 1 */
+    scalar *c;
+    const scalar *residual, *gate; /* laid out like c; NULL for none */
+    const scalar *bias; /* [vectors * LANES]; NULL for none */
+    int64_t c_row;
+    bool add; /* to what c holds */
+    bool relu;
+};
+#ifdef KERNELS_AMX
+enum { STEPS = 16 };
+/* Before the first tile and after the last one of a thread's share: tiles are a state of the processor. */
+void KERNEL(tiles_begin)(void);
+void KERNEL(tiles_end)(void);
+#else
+enum { STEPS = 1 };
+INLINE void KERNEL(tiles_begin)(void)
+{
+}
+INLINE void KERNEL(tiles_end)(void)
+{
+}
+#endif
+
+void KERNEL(tile)(const struct tile *tile, int64_t rows, int64_t vectors);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * What follows a product (bias, residual, activation) is computed in the registers that hold the tile.
  */
-#include "model/kernels/tile.h"
+#include "model/kernels/factor.h"
 
 /*
  * Sizes of the blocks: a panel of b streams from the second-level cache, which holds all panels, past a tile

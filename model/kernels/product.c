@@ -112,7 +112,7 @@ static void compute_share(const void *context, scalar *scratch, int64_t begin, i
 /* Every share packs the part of b that it needs: shares of columns pack b once, shares of rows many times. */
 void product_run(const struct team *team, const struct product *product)
 {
-    enum { ROWS = 96, COLUMNS = 32 }; /* multiples of every level's tile, see tile.h */
+    enum { ROWS = 96, COLUMNS = 32 }; /* multiples of every level's tile, see factor.h */
     const struct product_work work = {team, product, product->n > product->m};
     int64_t others = product->k * (work.by_columns ? product->m : product->n);
     const struct items items = {.count = work.by_columns ? product->n : product->m,

@@ -2,7 +2,7 @@
  * The inner loop of matrix products: a tile of sums stays in registers while it runs over the depth.
  * Built once for each vector level, and again for bfloat16 factors (factor.h).
  */
-#include "model/kernels/tile.h"
+#include "model/kernels/factor.h"
 
 #define EACH UNROLLED for (int i = 0; i < rows; i++) UNROLLED for (int j = 0; j < vectors; j++)
 
