@@ -84,7 +84,7 @@ static void ends_layout(
 
 /* The gradients, likewise for both. */
 static void gradients_layout(
-    struct activations *a, const struct architecture *c, int64_t max_rows, struct arena *arena)
+    struct activations *a, const struct architecture *c, int64_t max_rows, bool tangents, struct arena *arena)
 {
     int64_t queries = extent_length(c, EXTENT_QUERIES), keys = extent_length(c, EXTENT_KEYS);
 
@@ -96,6 +96,8 @@ static void gradients_layout(
     a->dnormed = c->qk_norm ? arena_plane(arena, max_rows, queries + keys) : NULL;
     a->dhidden = arena_plane(arena, max_rows, c->feedforward);
     a->dgate = c->gated ? arena_plane(arena, max_rows, c->feedforward) : NULL;
+    a->dgated = tangents ? arena_plane(arena, max_rows, c->feedforward) : a->dhidden;
+    a->dscaled = tangents ? arena_plane(arena, max_rows, c->width) : a->dnorm;
 }
 
 /* The constants of positions. */
@@ -154,17 +156,13 @@ struct activations *activations_layout(const struct architecture *architecture, 
     }
     ends_layout(a, c, max_rows, arena);
     if (!shared)
-        gradients_layout(a, c, max_rows, arena);
+        gradients_layout(a, c, max_rows, tangents, arena);
     positions_layout(a, c, arena);
     a->chosen = arena_take(arena, (size_t)max_rows, sizeof(*a->chosen));
-    a->dgated = tangents ? arena_plane(arena, max_rows, c->feedforward) : a->dhidden;
-    a->dscaled = tangents ? arena_plane(arena, max_rows, c->width) : a->dnorm;
     if (tangents) {
         a->tangent = taken ? &taken[1] : &counted;
         ends_layout(a->tangent, c, max_rows, arena);
-        gradients_layout(a->tangent, c, max_rows, arena);
-        a->tangent->dgated = arena_plane(arena, max_rows, c->feedforward);
-        a->tangent->dscaled = arena_plane(arena, max_rows, c->width);
+        gradients_layout(a->tangent, c, max_rows, tangents, arena);
     }
     return taken;
 }
