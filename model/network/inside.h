@@ -209,9 +209,6 @@ struct dual stack_state(const struct activations *a, int64_t stack, int64_t dept
 /* The output of a stack: its last state, after the final norm where there is one. */
 struct dual stack_output(const struct activations *a, int64_t stack);
 
-/* The side of a batch that a stack reads. */
-struct packed pass_side(const struct activations *a, const struct batch *batch, int64_t stack);
-
 /* The same pass in a stack. Unless the weights have a tangent, the memory of cross-attention has none. */
 struct pass pass_in(const struct pass *pass, int64_t stack);
 

@@ -24,9 +24,9 @@ struct dual stack_output(const struct activations *a, int64_t stack)
     return stack_state(a, stack, of->form.end - of->form.begin);
 }
 
-struct packed pass_side(const struct activations *a, const struct batch *batch, int64_t stack)
+struct packed transformer_side(const struct transformer *model, const struct batch *batch, int64_t stack)
 {
-    if (a->stack[stack].form.source)
+    if (model->activations->stack[stack].form.source)
         return (struct packed){
             batch->sequences, batch->source_rows, batch->source_start, batch->source_tokens};
     return (struct packed){batch->sequences, batch->rows, batch->start, batch->tokens};
@@ -37,12 +37,12 @@ struct pass pass_in(const struct pass *pass, int64_t stack)
     struct pass in = *pass;
 
     in.stack = stack;
-    in.packed = pass_side(pass->a, pass->batch, stack);
+    in.packed = transformer_side(pass->model, pass->batch, stack);
     INVARIANT(in.packed.rows <= pass->model->max_rows, "%lld rows in a model of %lld",
         (long long)in.packed.rows, (long long)pass->model->max_rows);
     if (!pass->a->stack[stack].form.cross)
         return in;
-    in.source = pass_side(pass->a, pass->batch, stack - 1);
+    in.source = transformer_side(pass->model, pass->batch, stack - 1);
     in.memory = stack_output(pass->a, stack - 1);
     if (!pass->tweights)
         in.memory.tangent = NULL;

@@ -43,11 +43,6 @@ const scalar *transformer_final(const struct transformer *model)
     return transformer_output(model, model->activations->stacks - 1);
 }
 
-struct packed transformer_side(const struct transformer *model, const struct batch *batch, int64_t stack)
-{
-    return pass_side(model->activations, batch, stack);
-}
-
 /* A forward pass with nothing more. */
 static struct pass pass_of(const struct transformer *model, const scalar *weights, const struct batch *batch)
 {
