@@ -168,7 +168,7 @@ struct kernels {
     /* c[i][j] = c[j][i] for all i < j < n; rows are `stride` scalars apart. */
     void (*mirror)(scalar *c, int64_t n, int64_t stride);
 
-    /* out = a + b by elements; NULL counts as 0. If neither is NULL, out may be a or b. */
+    /* out = a + b by elements; NULL counts as 0; out may be a or b. */
     void (*add)(scalar *out, const scalar *a, const scalar *b, int64_t count);
 
     /* sums[c] = sum over r of in[r * stride + c], added to sums if `add` */

@@ -8,7 +8,7 @@ void KERNEL(add)(scalar *out, const scalar *a, const scalar *b, int64_t count)
         for (int64_t i = 0; i < count; i++)
             out[i] = a[i] + b[i];
     } else if (a || b) {
-        memcpy(out, a ? a : b, (size_t)count * sizeof(*out));
+        memmove(out, a ? a : b, (size_t)count * sizeof(*out));
     } else {
         memset(out, 0, (size_t)count * sizeof(*out));
     }
