@@ -16,38 +16,6 @@ static bool is_factored(const struct tensor *tensor)
     return tensor->rows > 1 && tensor->columns > 1;
 }
 
-/* factors [rows + columns] = R and C, updated by this gradient. */
-static void adafactor_factors(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
-    const scalar *gradient, scalar *factors)
-{
-    double beta2 = 1 - pow((double)step->number, -0.8);
-    const scalar *old = o->second + tensor->offset;
-    int64_t rows = tensor->rows, columns = tensor->columns;
-    scalar *by_column = factors + rows;
-
-    for (int64_t c = 0; c < columns; c++)
-        by_column[c] = (scalar)(beta2 * (double)old[rows + c]);
-    for (int64_t r = 0; r < rows; r++) {
-        double sum = o->team.kernels->add_squares(
-            by_column, gradient + r * columns, columns, step->scale, (1 - beta2) / (double)rows);
-        factors[r] = (scalar)(beta2 * (double)old[r] + (1 - beta2) * sum / (double)columns);
-    }
-}
-
-/* g / sqrt(R C / mean(R)) */
-static void adafactor_matrix(const struct optimiser *o, const struct tensor *tensor, const struct step *step,
-    const scalar *gradient, const scalar *factors, scalar *update)
-{
-    int64_t rows = tensor->rows, columns = tensor->columns;
-    double mean = 0;
-
-    for (int64_t r = 0; r < rows; r++)
-        mean += (double)factors[r] / (double)rows;
-    for (int64_t r = 0; r < rows; r++)
-        o->team.kernels->over_root(update + r * columns, gradient + r * columns, factors + rows, columns,
-            step->scale / sqrt((double)factors[r] / mean));
-}
-
 static double root_mean_square(const struct optimiser *o, const scalar *x, int64_t count)
 {
     return sqrt(o->team.kernels->dot(x, x, count) / (double)count);
@@ -60,12 +28,24 @@ static double root_mean_square(const struct optimiser *o, const scalar *x, int64
 static double adafactor_update(const struct optimiser *o, const struct tensor *tensor,
     const struct step *step, const scalar *weights, const scalar *gradient, scalar *second, scalar *update)
 {
-    double beta2 = 1 - pow((double)step->number, -0.8);
+    double beta2 = 1 - pow((double)step->number, -0.8), mean = 0;
     const scalar *old = o->second + tensor->offset;
+    int64_t rows = tensor->rows, columns = tensor->columns;
 
     if (is_factored(tensor)) {
-        adafactor_factors(o, tensor, step, gradient, second);
-        adafactor_matrix(o, tensor, step, gradient, second, update);
+        scalar *by_row = second, *by_column = second + rows; /* R and C */
+        for (int64_t c = 0; c < columns; c++)
+            by_column[c] = (scalar)(beta2 * (double)old[rows + c]);
+        for (int64_t r = 0; r < rows; r++) {
+            double sum = o->team.kernels->add_squares(
+                by_column, gradient + r * columns, columns, step->scale, (1 - beta2) / (double)rows);
+            by_row[r] = (scalar)(beta2 * (double)old[r] + (1 - beta2) * sum / (double)columns);
+        }
+        for (int64_t r = 0; r < rows; r++)
+            mean += (double)by_row[r] / (double)rows;
+        for (int64_t r = 0; r < rows; r++)
+            o->team.kernels->over_root(update + r * columns, gradient + r * columns, by_column, columns,
+                step->scale / sqrt((double)by_row[r] / mean));
     } else {
         for (int64_t i = 0; i < tensor->size; i++) {
             double g = step->scale * (double)gradient[i];

@@ -153,17 +153,6 @@ static void iterate(struct orthogonal *w, int iterations)
     apply(w);
 }
 
-/* Makes w->x, of this norm, nearly orthogonal, but for the factor that is returned. */
-static double make_orthogonal(struct orthogonal *w, double norm)
-{
-    double root = sqrt(sqrt(c));
-
-    w->kernels->add_scaled(w->x, NULL, w->x, (scalar)(root / fmax(norm, 1e-7)), w->rows * w->columns);
-    for (const int *part = w->rows == w->columns ? square_parts : parts; *part; part++)
-        iterate(w, *part);
-    return 1 / root;
-}
-
 static double factor_of(const struct tensor *tensor)
 {
     return 0.2 * sqrt((double)(tensor->rows > tensor->columns ? tensor->rows : tensor->columns));
@@ -175,10 +164,15 @@ static double muon_update(struct orthogonal *w, const struct optimiser *o, const
     const struct step *step, scalar *kept, const scalar *gradient)
 {
     const scalar *old = o->first + tensor->offset;
+    double root = sqrt(sqrt(c));
 
     *w = place(o, tensor, step->scratch);
     double square = w->kernels->look_ahead(w->x, kept, old, gradient, tensor->size, step->scale, momentum);
-    return make_orthogonal(w, sqrt(square)) * factor_of(tensor);
+    double norm = fmax(sqrt(square), 1e-7);
+    w->kernels->add_scaled(w->x, NULL, w->x, (scalar)(root / norm), tensor->size);
+    for (const int *part = w->rows == w->columns ? square_parts : parts; *part; part++)
+        iterate(w, *part);
+    return 1 / root * factor_of(tensor);
 }
 
 static void muon_step(struct optimiser *o, const struct tensor *tensor, const struct step *step,

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "model/core/check.h"
+#include "model/core/random.h"
 
 /* ---- the table of optimisers ---- */
 
@@ -174,6 +175,48 @@ int64_t optimiser_second_size(const struct optimiser *optimiser, const struct te
     return row->second_size ? row->second_size(tensor) : tensor->size;
 }
 
+/* ---- rounding ---- */
+
+/* The grain of a thread's share: 16 KiB of the plane. */
+enum { ROUNDING_GRAIN = 4096 };
+_Static_assert(ROUNDING_GRAIN % ROUNDING_GROUP == 0, "shares begin where groups of draws do");
+
+struct rounding {
+    const struct kernels *kernels;
+    scalar *weights;
+    bool by_chance;
+    uint64_t seed; /* of the step's draws */
+};
+
+static void round_share(const void *context, scalar *scratch, int64_t begin, int64_t end)
+{
+    const struct rounding *of = context;
+
+    (void)scratch;
+    if (of->by_chance)
+        of->kernels->round_bfloat16_by_chance(of->weights + begin, end - begin, of->seed, begin);
+    else
+        of->kernels->round_bfloat16(of->weights + begin, end - begin);
+}
+
+/*
+ * Rounds what step `number` has made of the weights: a function of these, the seed and the step, whatever the
+ * threads. Step 0 are the initial weights, rounded to the nearest, by chance or not, so that both start
+ * alike. A pass of its own over the whole plane: any optimiser's step stays as it is, and what it means to do
+ * can be measured beside what rounding leaves of it.
+ */
+static void round_weights(const struct optimiser *o, scalar *weights, int64_t number)
+{
+    const struct rounding rounding = {.kernels = o->team.kernels,
+        .weights = weights,
+        .by_chance = o->options.weights == WEIGHTS_BFLOAT16_STOCHASTIC && number > 0,
+        .seed = random_bits(o->options.seed, RANDOM_STEP, (uint64_t)number)};
+
+    if (o->options.weights != WEIGHTS_FLOAT)
+        team_run(&o->team, (struct items){o->layout->size, ROUNDING_GRAIN, ELEMENT_NANOSECONDS}, round_share,
+            &rounding);
+}
+
 /* ---- rules on norms ---- */
 
 static bool is_ruled(const struct optimiser *o, const struct portion *portion)
@@ -195,7 +238,7 @@ void optimiser_begin(struct optimiser *o, scalar *initial)
         if (is_ruled(o, &o->portion[i]))
             weights_scale(at, at, o->portion[i].tensor.size, target);
     }
-    rounding_begin(o->options.weights, &o->team, initial, o->layout->size);
+    round_weights(o, initial, 0);
     for (int64_t i = 0; o->norm && i < o->portions; i++)
         o->norm[i] = norm_of(o, initial + o->portion[i].tensor.offset, o->portion[i].tensor.size);
 }
@@ -212,17 +255,6 @@ static void set_aside(const struct optimiser *o, scalar *weights)
         if (o->options.norm_rule == NORM_HYPERBALL)
             memset(weights + tensor->offset, 0, bytes);
     }
-}
-
-/* The norm that a braked matrix has after a step from `before` to `at`. */
-static double braked_norm(const struct optimiser *o, const scalar *before, const scalar *at, int64_t size)
-{
-    double norm = norm_of(o, before, size);
-    double outwards = norm > 0 ? (o->team.kernels->dot(before, at, size) - norm * norm) / norm : 0;
-
-    if (norm == 0) /* no direction is outwards */
-        return norm_of(o, at, size);
-    return fmax(norm + (outwards > 0 ? o->options.brake * outwards : outwards), 0);
 }
 
 /* After a step. */
@@ -243,7 +275,11 @@ static void rule_norms(const struct optimiser *o, scalar *weights, double rate)
                 at[k] = (scalar)((double)before[k] + factor * (double)at[k]);
             norm = norm_of(o, at, size);
         } else if (o->options.norm_rule == NORM_BRAKE) {
-            wanted = braked_norm(o, before, at, size);
+            double was = norm_of(o, before, size);
+            double outwards = was > 0 ? (o->team.kernels->dot(before, at, size) - was * was) / was : 0;
+            wanted = fmax(was + (outwards > 0 ? o->options.brake * outwards : outwards), 0);
+            if (was == 0) /* no direction is outwards */
+                wanted = norm;
         }
         if (norm > 0)
             weights_scale(at, at, size, wanted / norm);
@@ -263,29 +299,21 @@ double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient)
     return scale < 1 ? scale : 1;
 }
 
-/* lambda in delta = -rate (lambda theta + u) of a portion, as the rule has it at this rate. */
-static double decay_at(const struct optimiser_options *options, const struct portion *portion, double rate)
-{
-    switch (options->decay_rule) {
-    case DECAY_INDEPENDENT:
-        return options->weight_decay / (options->peak_rate * portion->rate);
-    case DECAY_CORRECTED:
-        return options->weight_decay * (rate / options->peak_rate);
-    case DECAY_SCALED:
-    case DECAY_CAUTIOUS:
-        break;
-    }
-    return options->weight_decay;
-}
-
 static struct step step_of(
     const struct optimiser *o, const struct portion *portion, double scale, int64_t number, double rate)
 {
+    const struct optimiser_options *options = &o->options;
+    double decay = options->weight_decay;
+
+    if (options->decay_rule == DECAY_INDEPENDENT)
+        decay /= options->peak_rate * portion->rate;
+    else if (options->decay_rule == DECAY_CORRECTED)
+        decay *= rate / options->peak_rate;
     return (struct step){.number = number,
         .rate = rate * portion->rate,
         .scale = scale,
-        .decay = portion->decays ? decay_at(&o->options, portion, rate) : 0,
-        .cautious = o->options.decay_rule == DECAY_CAUTIOUS};
+        .decay = portion->decays ? decay : 0,
+        .cautious = options->decay_rule == DECAY_CAUTIOUS};
 }
 
 /* A step of a portion, which threads share. */
@@ -330,10 +358,9 @@ static void step_by_ranges(const struct portion_step *of, struct moved *moved)
     }
 }
 
-/* Something to do with each whole tensor in a range of the plane, by one thread for each. */
+/* Steps of whole tensors in a range of the plane, or the sums of their updates, by one thread for each. */
 struct whole_work {
     const struct optimiser *optimiser;
-    void (*run)(const struct whole_work *work, int64_t portion, struct step *step);
     const scalar *weights, *gradient; /* planes */
     struct optimiser *moved; /* a step: the same optimiser and weights, which change; else NULL */
     scalar *moved_weights;
@@ -362,8 +389,17 @@ static void whole_share(const void *context, scalar *scratch, int64_t begin, int
         int64_t takes = work_of(work, portion);
         if (takes > 0 && at >= begin && at < end) {
             struct step step = step_of(work->optimiser, portion, work->scale, work->number, work->rate);
+            const struct tensor *tensor = &portion->tensor;
+            const scalar *gradient = work->gradient + tensor->offset;
             step.scratch = scratch;
-            work->run(work, i, &step);
+            if (work->moved) {
+                step.moved = work->moved->moved ? &work->moved->moved[i] : NULL;
+                portion->row->step(
+                    work->moved, tensor, &step, work->moved_weights + tensor->offset, gradient);
+            } else {
+                work->optimiser->sums[i] = portion->row->sums(
+                    work->optimiser, tensor, &step, work->weights + tensor->offset, gradient);
+            }
         }
         at += takes;
     }
@@ -379,21 +415,10 @@ static void run_whole(const struct whole_work *work)
         team_run(&work->optimiser->team, (struct items){sum, 1, PRODUCT_NANOSECONDS}, whole_share, work);
 }
 
-static void step_whole(const struct whole_work *work, int64_t portion, struct step *step)
-{
-    const struct portion *p = &work->optimiser->portion[portion];
-    int64_t at = p->tensor.offset;
-
-    step->moved = work->moved->moved ? &work->moved->moved[portion] : NULL;
-    p->row->step(work->moved, &p->tensor, step, work->moved_weights + at, work->gradient + at);
-}
-
 void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *gradient, double scale,
     int64_t number, double rate)
 {
     const struct whole_work whole = {.optimiser = optimiser,
-        .run = step_whole,
-        .weights = weights,
         .gradient = gradient,
         .moved = optimiser,
         .moved_weights = weights,
@@ -419,8 +444,7 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
             step_by_ranges(&shared, moved);
     }
     rule_norms(optimiser, weights, rate);
-    rounding_step(optimiser->options.weights, &optimiser->team, weights, optimiser->layout->size,
-        optimiser->options.seed, number);
+    round_weights(optimiser, weights, number);
 }
 
 /* The part of a portion in the range [begin, end) of the plane; size 0: none. Only portions without `whole`
@@ -459,20 +483,10 @@ static bool holds_decay(const struct portion *portion, const struct step *step)
     return portion->row == &sgd_row && step->decay != 0;
 }
 
-static void sum_whole(const struct whole_work *work, int64_t portion, struct step *step)
-{
-    const struct optimiser *o = work->optimiser;
-    const struct portion *p = &o->portion[portion];
-    int64_t at = p->tensor.offset;
-
-    o->sums[portion] = p->row->sums(o, &p->tensor, step, work->weights + at, work->gradient + at);
-}
-
 struct update optimiser_update(const struct optimiser *optimiser, const scalar *weights,
     const scalar *gradient, double scale, int64_t number, double rate, int64_t begin, int64_t end)
 {
     const struct whole_work whole = {.optimiser = optimiser,
-        .run = sum_whole,
         .weights = weights,
         .gradient = gradient,
         .scale = scale,
@@ -505,14 +519,6 @@ struct update optimiser_update(const struct optimiser *optimiser, const scalar *
 
 /* ---- forces ---- */
 
-/* Is the step of a portion theta' = theta - D - eta u, and rounded no more than a scalar is? */
-static bool has_forces(const struct optimiser *o, const struct portion *portion, const struct step *step)
-{
-    bool coupled = o->options.kind == OPTIMISER_ADAM && step->decay != 0;
-
-    return !coupled && o->options.weights == WEIGHTS_FLOAT && !is_ruled(o, portion);
-}
-
 void optimiser_forces(
     const struct optimiser *optimiser, int64_t number, double rate, double (*force)[FORCE_COUNT])
 {
@@ -533,7 +539,10 @@ void optimiser_forces(
         last = portion;
         double held = holds_decay(portion, &step) ? step.decay * moved->decaying : 0;
         double chance = memory * (step.rate * moved->square - held);
-        double known = has_forces(optimiser, portion, &step) ? 1 : NAN;
+        /* Is the step theta' = theta - D - eta u, and rounded no more than a scalar is? */
+        bool coupled = optimiser->options.kind == OPTIMISER_ADAM && step.decay != 0;
+        bool plain = optimiser->options.weights == WEIGHTS_FLOAT && !is_ruled(optimiser, portion);
+        double known = plain && !coupled ? 1 : NAN;
         force[at][FORCE_DECAY] = known * -(2 - decayed) * decayed * moved->decaying;
         force[at][FORCE_INJECTION] = known * step.rate * step.rate * moved->square;
         force[at][FORCE_CHANCE] = known * 2 * (1 - decayed) * step.rate * chance;
@@ -553,7 +562,6 @@ struct stride optimiser_stride(const struct optimiser *optimiser, const struct t
         portion.row == &sgd_row
             ? scale * sqrt(optimiser->team.kernels->dot(g, g, tensor->size))
             : sqrt(optimiser_update(optimiser, weights, gradient, scale, number, rate, begin, end).square);
-
     double full = portion.row->full ? portion.row->full(&optimiser->options, tensor, norm, whole)
                                     : sqrt((double)tensor->size);
 
