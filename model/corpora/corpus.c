@@ -8,43 +8,7 @@
 #include <math.h>
 #include <unistd.h>
 
-/* ---- words and bytes ---- */
-
-static int read_words(struct corpus *corpus, const struct corpus_source *source, struct corpus_files *files,
-    struct vocabulary *vocabulary, enum corpus_fault *fault, struct error *error)
-{
-    corpus_digest_size(corpus, &files->train);
-    if (words_read(&corpus->train, vocabulary, &files->train, false, &corpus->digest, error) != 0)
-        return -1;
-    *fault = CORPUS_FAULT_SOURCE;
-    if (vocabulary_close(vocabulary, corpus, source, error) != 0)
-        return -1;
-    *fault = CORPUS_FAULT_VALID;
-    if (files->valid.size == 0)
-        return 0;
-    corpus_digest_size(corpus, &files->valid);
-    return words_read(&corpus->valid, vocabulary, &files->valid, false, &corpus->digest, error);
-}
-
-/* A text has at most one token per byte, and one more for the end of a last line without a newline. */
-static int take_block(struct corpus *corpus, const struct corpus_files *files, int file, struct error *error)
-{
-    if (block_take(corpus, files->train.size + 1, files->valid.size + 1, false, file, error) != 0)
-        return error_prefix(error, "%s", files->train.path);
-    return 0;
-}
-
-static int text_load(struct corpus *corpus, const struct corpus_source *source, struct corpus_files *files,
-    int file, enum corpus_fault *fault, struct error *error)
-{
-    struct vocabulary vocabulary;
-
-    if (take_block(corpus, files, file, error) != 0 || vocabulary_init(&vocabulary, error) != 0)
-        return -1;
-    int status = read_words(corpus, source, files, &vocabulary, fault, error);
-    vocabulary_release(&vocabulary);
-    return status;
-}
+/* ---- bytes ---- */
 
 static int read_bytes(struct corpus *corpus, struct text *text, struct content *content, struct error *error)
 {
@@ -63,14 +27,16 @@ static int read_bytes(struct corpus *corpus, struct text *text, struct content *
     return there == 0 ? 0 : -1;
 }
 
+/* One token per byte, and one more for the end of a last line without a newline. */
 static int bytes_load(struct corpus *corpus, const struct corpus_source *source, struct corpus_files *files,
     int file, enum corpus_fault *fault, struct error *error)
 {
     (void)source;
     corpus->vocabulary = 256;
     corpus->end_of_line = '\n';
-    if (take_block(corpus, files, file, error) != 0 ||
-        read_bytes(corpus, &corpus->train, &files->train, error) != 0)
+    if (block_take(corpus, files->train.size + 1, files->valid.size + 1, false, file, error) != 0)
+        return error_prefix(error, "%s", files->train.path);
+    if (read_bytes(corpus, &corpus->train, &files->train, error) != 0)
         return -1;
     *fault = CORPUS_FAULT_VALID;
     return read_bytes(corpus, &corpus->valid, &files->valid, error);
@@ -78,68 +44,53 @@ static int bytes_load(struct corpus *corpus, const struct corpus_source *source,
 
 /* ---- every kind ---- */
 
-static load_function *const loaders[CORPUS_KIND_COUNT] = {[CORPUS_TEXT] = text_load,
+static load_function *const loaders[CORPUS_KIND_COUNT] = {[CORPUS_TEXT] = words_load,
     [CORPUS_BYTES] = bytes_load,
     [CORPUS_MARKOV] = drawn_load,
     [CORPUS_DYCK] = drawn_load,
     [CORPUS_COUNTER] = drawn_load,
     [CORPUS_TOKENS] = tokens_load,
-    [CORPUS_PAIRS] = pairs_load,
+    [CORPUS_PAIRS] = words_load,
     [CORPUS_MODULAR] = modular_load};
-
-/* Opens a file, if there is one; `content` is zeros without. */
-static int open_file(
-    struct content *content, const char *path, const struct corpus_source *source, struct error *error)
-{
-    return path ? content_open(content, path, source->breath, error) : 0;
-}
 
 static int open_files(struct corpus_files *files, const struct corpus_source *source,
     enum corpus_fault *fault, struct error *error)
 {
+    const struct breath *breath = source->breath;
+
     *fault = CORPUS_FAULT_TRAIN;
     if (!source->train_path || (source->kind == CORPUS_PAIRS && !source->train_source_path))
         return error_set(error, ERROR_INPUT, "train_text is missing");
-    if (open_file(&files->train_source, source->train_source_path, source, error) != 0 ||
-        open_file(&files->train, source->train_path, source, error) != 0)
+    if (content_open(&files->train_source, source->train_source_path, breath, error) != 0 ||
+        content_open(&files->train, source->train_path, breath, error) != 0)
         return -1;
     *fault = CORPUS_FAULT_VALID;
-    if (open_file(&files->valid_source, source->valid_source_path, source, error) != 0 ||
-        open_file(&files->valid, source->valid_path, source, error) != 0)
+    if (content_open(&files->valid_source, source->valid_source_path, breath, error) != 0 ||
+        content_open(&files->valid, source->valid_path, breath, error) != 0)
         return -1;
     *fault = CORPUS_FAULT_TRAIN;
     return 0;
-}
-
-static int load_files(struct corpus *corpus, const struct corpus_source *source, int file,
-    enum corpus_fault *fault, struct error *error)
-{
-    struct corpus_files files = {0};
-    int status = open_files(&files, source, fault, error);
-
-    if (status == 0)
-        status = loaders[source->kind](corpus, source, &files, file, fault, error);
-    content_close(&files.train_source);
-    content_close(&files.train);
-    content_close(&files.valid_source);
-    content_close(&files.valid);
-    return status;
 }
 
 static int load_source(struct corpus *corpus, const struct corpus_source *source, int file,
     enum corpus_fault *fault, struct error *error)
 {
     const struct corpus_kind_row *kind = &corpus_kind_table[source->kind];
-    int status;
+    struct corpus_files files = {0};
+    int status = 0;
 
     *corpus = (struct corpus){.file = -1, .unknown = -1};
     *fault = CORPUS_FAULT_SOURCE;
     digest_init(&corpus->digest);
     digest_add_string(&corpus->digest, kind->name);
     if (kind->uses & USES_FILES)
-        status = load_files(corpus, source, file, fault, error);
-    else
-        status = loaders[source->kind](corpus, source, NULL, file, fault, error);
+        status = open_files(&files, source, fault, error);
+    if (status == 0)
+        status = loaders[source->kind](corpus, source, &files, file, fault, error);
+    content_close(&files.train_source);
+    content_close(&files.train);
+    content_close(&files.valid_source);
+    content_close(&files.valid);
     if (status == 0)
         status = block_finish(corpus, error);
     if (status != 0)
@@ -202,24 +153,19 @@ double corpus_entropy_rate(const struct corpus_source *source)
     return rate;
 }
 
-static int text_loss(const struct markov *markov, const struct text *text, double *loss)
-{
-    for (int64_t i = 0; i < text->token_count; i++) {
-        if (text->tokens[i] < 0 || text->tokens[i] >= markov->words)
-            return -1;
-        if (i > 0)
-            loss[i] = markov_loss(markov, text->tokens[i - 1], text->tokens[i]);
-    }
-    return 0;
-}
-
 int corpus_source_loss(const struct corpus_source *source, const struct text *text, double *loss)
 {
     struct markov markov;
+    int status = 0;
 
     if (chain_init(&markov, source) != 0)
         return -1;
-    int status = text_loss(&markov, text, loss);
+    for (int64_t i = 0; status == 0 && i < text->token_count; i++) {
+        if (text->tokens[i] < 0 || text->tokens[i] >= markov.words)
+            status = -1;
+        else if (i > 0)
+            loss[i] = markov_loss(&markov, text->tokens[i - 1], text->tokens[i]);
+    }
     markov_release(&markov);
     return status;
 }

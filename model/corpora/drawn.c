@@ -1,4 +1,11 @@
-/* The built-in corpora that are streams of lines: markov, dyck, counter. */
+/*
+ * The built-in corpora that are streams of lines: the chain of markov.c, and formal languages, one string per
+ * line.
+ * dyck: well-nested strings of k kinds of brackets, at most DYCK_DEPTH deep. Inside, a bracket opens or
+ * closes with equal probability; at depth 0 the line ends or goes on with equal probability. Words: k opening
+ * brackets, the k closing brackets in the same order, the end of a line.
+ * counter: a^n b^n c^n with n uniform on 1 .. COUNTER_MOST. Words: a, b, c, the end of a line.
+ */
 #include "model/corpora/inside.h"
 
 #include <inttypes.h>
@@ -27,6 +34,40 @@ int drawn_check(const struct corpus_source *source, struct error *error)
     return 0;
 }
 
+static void dyck_draw(
+    int64_t kinds, int64_t seed, enum random_purpose purpose, const struct breath *breath, struct text *text)
+{
+    int64_t open[DYCK_DEPTH];
+    int depth = 0;
+    bool line_begins = true;
+
+    for (int64_t i = 0; i < text->token_count; i++) {
+        int64_t draw = (int64_t)random_below((uint64_t)seed, purpose, (uint64_t)i, 2 * (uint64_t)kinds);
+        int64_t token = 2 * kinds;
+        breathe_at(breath, i);
+        if (line_begins || (depth < DYCK_DEPTH && draw < kinds))
+            token = open[depth++] = draw % kinds;
+        else if (depth > 0)
+            token = kinds + open[--depth];
+        line_begins = token == 2 * kinds;
+        text->tokens[i] = (int32_t)token;
+    }
+}
+
+static void counter_draw(
+    int64_t seed, enum random_purpose purpose, const struct breath *breath, struct text *text)
+{
+    for (int64_t first = 0; first < text->token_count;) {
+        int64_t n = 1 + (int64_t)random_below((uint64_t)seed, purpose, (uint64_t)first, COUNTER_MOST);
+        int64_t end = first + 3 * n + 1 < text->token_count ? first + 3 * n + 1 : text->token_count;
+        for (int64_t i = first; i < end; i++) {
+            breathe_at(breath, i);
+            text->tokens[i] = (int32_t)((i - first) / n); /* 0, 1, 2, and 3 = 3n/n ends the line */
+        }
+        first = end;
+    }
+}
+
 /* `markov` is the chain of a markov source, not used for other kinds. */
 static void draw_text(struct text *text, const struct corpus_source *source, const struct markov *markov,
     int64_t tokens, enum random_purpose purpose)
@@ -42,43 +83,29 @@ static void draw_text(struct text *text, const struct corpus_source *source, con
         text, source->kind == CORPUS_COUNTER ? COUNTER_WORDS - 1 : (int32_t)source->vocabulary - 1);
 }
 
-static void digest_source(struct corpus *corpus, const struct corpus_source *source)
-{
-    digest_add(&corpus->digest, &corpus->vocabulary, sizeof(corpus->vocabulary));
-    digest_add(&corpus->digest, &source->tokens, sizeof(source->tokens));
-    digest_add(&corpus->digest, &source->seed, sizeof(source->seed));
-}
-
-static int64_t valid_tokens(const struct corpus_source *source)
-{
-    int64_t part = source->tokens / VALID_PART;
-    return part < VALID_LEAST ? VALID_LEAST : part;
-}
-
-static int draw_corpus(
-    struct corpus *corpus, const struct corpus_source *source, int file, struct error *error)
-{
-    struct markov markov = {0};
-
-    if (corpus_check_memory(source->tokens, sizeof(*corpus->train.tokens), error) != 0 ||
-        block_take(corpus, source->tokens, valid_tokens(source), false, file, error) != 0)
-        return error_prefix(error, "corpus_tokens");
-    if (source->kind == CORPUS_MARKOV && markov_init(&markov, source->vocabulary, source->seed, error) != 0)
-        return -1;
-    draw_text(&corpus->train, source, &markov, source->tokens, RANDOM_TRAIN_TEXT);
-    draw_text(&corpus->valid, source, &markov, valid_tokens(source), RANDOM_VALID_TEXT);
-    markov_release(&markov);
-    return 0;
-}
-
 int drawn_load(struct corpus *corpus, const struct corpus_source *source, struct corpus_files *files,
     int file, enum corpus_fault *fault, struct error *error)
 {
+    int64_t valid_tokens = source->tokens / VALID_PART;
+    struct markov markov = {0};
+
     (void)files, (void)fault;
     if (drawn_check(source, error) != 0)
         return -1;
     corpus->vocabulary = source->kind == CORPUS_COUNTER ? COUNTER_WORDS : source->vocabulary;
     corpus->end_of_line = (int32_t)corpus->vocabulary - 1;
-    digest_source(corpus, source);
-    return draw_corpus(corpus, source, file, error);
+    digest_add(&corpus->digest, &corpus->vocabulary, sizeof(corpus->vocabulary));
+    digest_add(&corpus->digest, &source->tokens, sizeof(source->tokens));
+    digest_add(&corpus->digest, &source->seed, sizeof(source->seed));
+
+    valid_tokens = valid_tokens < VALID_LEAST ? VALID_LEAST : valid_tokens;
+    if (corpus_check_memory(source->tokens, sizeof(*corpus->train.tokens), error) != 0 ||
+        block_take(corpus, source->tokens, valid_tokens, false, file, error) != 0)
+        return error_prefix(error, "corpus_tokens");
+    if (source->kind == CORPUS_MARKOV && markov_init(&markov, source->vocabulary, source->seed, error) != 0)
+        return -1;
+    draw_text(&corpus->train, source, &markov, source->tokens, RANDOM_TRAIN_TEXT);
+    draw_text(&corpus->valid, source, &markov, valid_tokens, RANDOM_VALID_TEXT);
+    markov_release(&markov);
+    return 0;
 }

@@ -45,7 +45,8 @@ struct content {
 
 enum { CONTENT_SLACK = 8 };
 
-/* Opens a regular file that is not empty; -1 with "<path>: why". `breath` is called while it is read. */
+/* Opens a regular file that is not empty; -1 with "<path>: why". `breath` is called while it is read. Without
+ * a path there is no file, and the size is 0. */
 int content_open(struct content *content, const char *path, const struct breath *breath, struct error *error);
 void content_close(struct content *content);
 
@@ -61,37 +62,6 @@ int64_t content_next(struct content *content, int64_t done, struct digest *diges
  */
 void shuffled(int64_t *order, int64_t count, int64_t seed, enum random_purpose purpose, uint64_t first_draw);
 
-/* The words of the training texts. */
-struct vocabulary {
-    bool open; /* new words enter it */
-    int64_t words; /* without <eos> */
-    int32_t unknown; /* id of <unk>, or negative */
-    int64_t slots; /* a power of two */
-    struct word_slot *slot; /* [slots] open addressing, linear probing */
-    int64_t room;
-    struct word *word; /* [room] <eos>, then the others by id */
-    struct word_pool *pool; /* the bytes of the words */
-};
-
-/* An open vocabulary that knows only <eos>. On failure nothing is held. */
-int vocabulary_init(struct vocabulary *vocabulary, struct error *error);
-
-/*
- * Ends the training texts, which corpus->train holds: drops their rare words, gives its tokens their ids in
- * the vocabulary, and sets the corpus's vocabulary, end_of_line and unknown. Other words become <unk> from
- * here on. The digest takes a min_count that drops words. -1 without memory, or if all words are rare.
- */
-int vocabulary_close(struct vocabulary *vocabulary, struct corpus *corpus, const struct corpus_source *source,
-    struct error *error);
-void vocabulary_release(struct vocabulary *vocabulary);
-
-/*
- * Reads a text of words behind what `text` holds, which has room. With `every_line`, empty lines and headings
- * are lines of the text, too. While the vocabulary is open the ends of lines have no id yet.
- */
-int words_read(struct text *text, struct vocabulary *vocabulary, struct content *content, bool every_line,
-    struct digest *digest, struct error *error);
-
 /* A corpus whose files are open, by kind; the digest takes their sizes and bytes. */
 struct corpus_files {
     struct content train, valid, train_source, valid_source; /* size 0: there is no such file */
@@ -99,13 +69,13 @@ struct corpus_files {
 
 /*
  * Fills a corpus, in `file`, or in memory of this process alone if that is -1. files: the open files of a
- * kind that reads them, else NULL. *fault is CORPUS_FAULT_TRAIN on entry, or CORPUS_FAULT_SOURCE without
+ * kind that reads them, else zeros. *fault is CORPUS_FAULT_TRAIN on entry, or CORPUS_FAULT_SOURCE without
  * files. The caller releases what is held after a failure.
  */
 typedef int load_function(struct corpus *corpus, const struct corpus_source *source,
     struct corpus_files *files, int file, enum corpus_fault *fault, struct error *error);
 
-load_function tokens_load, pairs_load, drawn_load, modular_load;
+load_function words_load, tokens_load, drawn_load, modular_load;
 
 /* Checks the parameters of a kind that drawn_load draws. */
 int drawn_check(const struct corpus_source *source, struct error *error);
@@ -147,12 +117,9 @@ double markov_entropy_rate(const struct markov *markov);
 /* -log P(to | from), infinite where P is 0. */
 double markov_loss(const struct markov *markov, int32_t from, int32_t to);
 
-/* Fill text->tokens [token_count] with draws of one purpose. */
+/* Fills text->tokens [token_count] with draws of one purpose. */
 void markov_draw(const struct markov *markov, int64_t seed, enum random_purpose purpose,
     const struct breath *breath, struct text *text);
-void dyck_draw(
-    int64_t kinds, int64_t seed, enum random_purpose purpose, const struct breath *breath, struct text *text);
-void counter_draw(int64_t seed, enum random_purpose purpose, const struct breath *breath, struct text *text);
 
 /* Breathes once for every BREATH_BYTES of drawn tokens. */
 static inline void breathe_at(const struct breath *breath, int64_t draw)

@@ -1,9 +1,12 @@
 /*
- * Reads texts of words in one pass over the bytes: a class table finds the ends of words, and an
- * open-addressing hash table gives their ids. Slots are small, and the words lie in the order of their ids,
- * so that frequent words lie together: both stay in the cache. <eos> comes last in the vocabulary, so its id
- * is known only at the end of the training text; until then it is EOS_UNKNOWN_YET. Only then are rare words
- * known, too: a pass over the tokens counts them, another gives the tokens the ids without rare words.
+ * The corpora of words, text and pairs: words_load reads the training text, or both sides of it, then closes
+ * the vocabulary and reads the validation.
+ *
+ * Texts are read in one pass over the bytes: a class table finds the ends of words, and an open-addressing
+ * hash table gives their ids. Slots are small, and the words lie in the order of their ids, so that frequent
+ * words lie together: both stay in the cache. <eos> comes last in the vocabulary, so its id is known only at
+ * the end of the training text; until then it is EOS_UNKNOWN_YET. Only then are rare words known, too: a pass
+ * over the tokens counts them, another gives the tokens the ids without rare words.
  *
  * The table of a large vocabulary does not fit the cache, and waiting for memory took six sevenths of the
  * time. So AHEAD words are scanned first, their slots and bytes are prefetched together, and then they are
@@ -43,6 +46,18 @@ struct word_pool {
     struct word_pool *older;
     int64_t left;
     char *free; /* [left] */
+};
+
+/* The words of the training texts. */
+struct vocabulary {
+    bool open; /* new words enter it */
+    int64_t words; /* without <eos> */
+    int32_t unknown; /* id of <unk>, or negative */
+    int64_t slots; /* a power of two */
+    struct word_slot *slot; /* [slots] open addressing, linear probing */
+    int64_t room;
+    struct word *word; /* [room] <eos>, then the others by id */
+    struct word_pool *pool; /* the bytes of the words */
 };
 
 /* The state of reading one text. */
@@ -189,18 +204,6 @@ static int enter_word(struct vocabulary *vocabulary, const struct word *word, in
 
 static const char eos_bytes[8 + CONTENT_SLACK] = "<eos>", unk_bytes[8 + CONTENT_SLACK] = "<unk>";
 
-int vocabulary_init(struct vocabulary *vocabulary, struct error *error)
-{
-    struct word eos = scan_word(eos_bytes);
-
-    *vocabulary = (struct vocabulary){.open = true, .unknown = NOT_THERE};
-    if (resize_table(vocabulary, FIRST_SLOTS, error) == 0 &&
-        enter_word(vocabulary, &eos, EOS_UNKNOWN_YET, error) == 0)
-        return 0;
-    vocabulary_release(vocabulary);
-    return -1;
-}
-
 /*
  * Makes <unk> a word, and drops the words that the training text has fewer than min_count times: their tokens
  * become <unk>, whose id is that of the first of them. The others keep their order.
@@ -261,8 +264,13 @@ static int drop_rare(
         source->min_count, most);
 }
 
-int vocabulary_close(struct vocabulary *vocabulary, struct corpus *corpus, const struct corpus_source *source,
-    struct error *error)
+/*
+ * Ends the training texts, which corpus->train holds: drops their rare words, gives its tokens their ids in
+ * the vocabulary, and sets the corpus's vocabulary, end_of_line and unknown. Other words become <unk> from
+ * here on. The digest takes a min_count that drops words. -1 without memory, or if all words are rare.
+ */
+static int vocabulary_close(struct vocabulary *vocabulary, struct corpus *corpus,
+    const struct corpus_source *source, struct error *error)
 {
     const struct word unk = scan_word(unk_bytes);
     struct text *text = &corpus->train;
@@ -280,18 +288,6 @@ int vocabulary_close(struct vocabulary *vocabulary, struct corpus *corpus, const
     for (int64_t i = 0; i < text->token_count; i++)
         text->tokens[i] = text->tokens[i] == EOS_UNKNOWN_YET ? corpus->end_of_line : text->tokens[i];
     return 0;
-}
-
-void vocabulary_release(struct vocabulary *vocabulary)
-{
-    while (vocabulary->pool) {
-        struct word_pool *pool = vocabulary->pool;
-        vocabulary->pool = pool->older;
-        free(pool);
-    }
-    free(vocabulary->word);
-    free(vocabulary->slot);
-    *vocabulary = (struct vocabulary){0};
 }
 
 /* ---- reading ---- */
@@ -441,16 +437,12 @@ static int read_piece(struct word_reader *reader, const char *at, const char *en
     return 0;
 }
 
-/* The number of bytes before a last word that may go on in the next piece. */
-static int64_t whole_words(const char *bytes, int64_t there)
-{
-    while (there > 0 && class_of[(unsigned char)bytes[there - 1]] == IN_WORD)
-        there--;
-    return there;
-}
-
-int words_read(struct text *text, struct vocabulary *vocabulary, struct content *content, bool every_line,
-    struct digest *digest, struct error *error)
+/*
+ * Reads a text of words behind what `text` holds, which has room. With `every_line`, empty lines and headings
+ * are lines of the text, too. While the vocabulary is open the ends of lines have no id yet.
+ */
+static int read_words(struct text *text, struct vocabulary *vocabulary, struct content *content,
+    bool every_line, struct digest *digest, struct error *error)
 {
     int64_t begin = text->token_count, there, done = 0;
     struct word_reader reader = {.text = text,
@@ -463,11 +455,105 @@ int words_read(struct text *text, struct vocabulary *vocabulary, struct content 
         .error = error};
 
     while ((there = content_next(content, done, digest, error)) > 0) {
-        done = whole_words(content->bytes, there);
+        done = there; /* without a last word that may go on in the next piece */
+        while (done > 0 && class_of[(unsigned char)content->bytes[done - 1]] == IN_WORD)
+            done--;
         if (read_piece(&reader, content->bytes, content->bytes + done) != 0)
             return -1;
     }
     if (there == 0 && text->token_count - begin == reader.line_number - 1)
         return error_set(error, ERROR_INPUT, "%s: only white space, no words", content->path);
     return there == 0 ? 0 : -1;
+}
+
+/* ---- corpora ---- */
+
+/*
+ * Drops the pairs with an empty side, as published texts have a few. Their words stay in the vocabulary, and
+ * their tokens in the text.
+ */
+static void leave_out_empty(struct text *text)
+{
+    int64_t kept = 0;
+
+    for (int64_t i = 0; i < text->line_count; i++) {
+        if (text->line[i].words == 0 || text->source[i].words == 0)
+            continue;
+        text->line[kept] = text->line[i];
+        text->source[kept++] = text->source[i];
+    }
+    text->left_out = text->line_count - kept;
+    text->line_count = kept;
+}
+
+/* Reads the target; of pairs first the source, whose lines go to text->source and whose tokens are before. */
+static int read_text(struct corpus *corpus, struct text *text, struct content *source, struct content *target,
+    struct vocabulary *vocabulary, struct error *error)
+{
+    bool pairs = text->source != NULL;
+    struct line *lines = text->line;
+    int64_t sources = 0;
+
+    if (pairs)
+        corpus_digest_size(corpus, source);
+    corpus_digest_size(corpus, target);
+    if (pairs) {
+        text->line = text->source;
+        if (read_words(text, vocabulary, source, true, &corpus->digest, error) != 0)
+            return -1;
+        sources = text->line_count;
+        text->line = lines;
+        text->line_count = 0;
+    }
+    if (read_words(text, vocabulary, target, pairs, &corpus->digest, error) != 0)
+        return -1;
+    if (!pairs)
+        return 0;
+    if (sources != text->line_count)
+        return error_set(error, ERROR_INPUT,
+            "%s: %" PRId64 " line%s, but %s has %" PRId64 "; line n of one translates line n of the other",
+            target->path, text->line_count, text->line_count == 1 ? "" : "s", source->path, sources);
+    leave_out_empty(text);
+    return 0;
+}
+
+int words_load(struct corpus *corpus, const struct corpus_source *source, struct corpus_files *files,
+    int file, enum corpus_fault *fault, struct error *error)
+{
+    const struct word eos = scan_word(eos_bytes);
+    struct vocabulary vocabulary = {.open = true, .unknown = NOT_THERE};
+    /* At most one token per byte, and one more for the end of a last line without a newline. */
+    int64_t train = files->train.size + 1, valid = files->valid.size + 1;
+    bool pairs = source->kind == CORPUS_PAIRS;
+    int status = -1;
+
+    if (pairs) {
+        train += files->train_source.size + 1;
+        valid = files->valid.size > 0 ? valid + files->valid_source.size + 1 : 0;
+    }
+    if (block_take(corpus, train, valid, pairs, file, error) != 0)
+        return error_prefix(error, "%s", pairs ? files->train_source.path : files->train.path);
+
+    if (resize_table(&vocabulary, FIRST_SLOTS, error) == 0 &&
+        enter_word(&vocabulary, &eos, EOS_UNKNOWN_YET, error) == 0)
+        status = read_text(corpus, &corpus->train, &files->train_source, &files->train, &vocabulary, error);
+    if (status == 0) {
+        *fault = CORPUS_FAULT_SOURCE;
+        status = vocabulary_close(&vocabulary, corpus, source, error);
+    }
+    if (status == 0) {
+        *fault = CORPUS_FAULT_VALID;
+        if (files->valid.size > 0)
+            status =
+                read_text(corpus, &corpus->valid, &files->valid_source, &files->valid, &vocabulary, error);
+    }
+
+    while (vocabulary.pool) {
+        struct word_pool *pool = vocabulary.pool;
+        vocabulary.pool = pool->older;
+        free(pool);
+    }
+    free(vocabulary.word);
+    free(vocabulary.slot);
+    return status;
 }
