@@ -226,7 +226,7 @@ static void layout_batches(struct replay *replay)
 
     room.source = reading_rows(&reading, &replay->corpus.train, 1).source ? room.rows : 0;
     batches_layout(&replay->batches, &replay->corpus.train, &reading, run->batch, &replay->arena);
-    batch_layout_both(&replay->batch, room, &replay->arena);
+    batch_layout(&replay->batch, room, &replay->arena);
 }
 
 static void layout(struct replay *replay)

@@ -210,7 +210,7 @@ static void subject_layout(struct subject *subject)
     optimiser_layout(&subject->optimiser, &options, &subject->model.layout, run->threads, false, arena);
     const struct reading reading = {.context = run->context, .seed = run->seed};
     batches_layout(&subject->batches, &subject->text, &reading, run->batch, arena);
-    batch_layout(&subject->batch, run->batch * run->context, arena);
+    batch_layout(&subject->batch, (struct batch_rows){run->batch * run->context, 0}, arena);
     instruments_layout(&subject->instruments, &subject->model.layout, &architecture, false, arena);
     subject->weights = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));
     subject->gradient = arena_take(arena, (size_t)subject->model.layout.size, sizeof(scalar));

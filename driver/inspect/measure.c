@@ -66,7 +66,7 @@ static void layout_text(struct measurement *m, struct arena *arena)
     saturation_layout(&m->saturation, &m->architecture, rows, m->threads, true, true, true, arena);
     m->saturation.model.layout = m->layout;
     collapse_layout(&m->collapse, m->architecture.vocabulary, room.rows, arena);
-    batch_layout_both(&m->batch, (struct batch_rows){rows, room.source}, arena);
+    batch_layout(&m->batch, (struct batch_rows){rows, room.source}, arena);
     m->planes.scaled = arena_plane(arena, 1, m->layout.size);
     layout_states(m, arena);
 }

@@ -8,7 +8,7 @@
 /* Draws of validations: those of an epoch that no run reaches, under a seed of their own. */
 enum { VALIDATION_SEED = 0, VALIDATION_EPOCH = 0xffffff };
 
-void batch_layout_both(struct batch *batch, struct batch_rows room, struct arena *arena)
+void batch_layout(struct batch *batch, struct batch_rows room, struct arena *arena)
 {
     size_t rows = (size_t)room.rows, source = (size_t)room.source;
 
@@ -21,11 +21,6 @@ void batch_layout_both(struct batch *batch, struct batch_rows room, struct arena
         batch->source_start = arena_take(arena, rows + 1, sizeof(*batch->source_start));
         batch->source_tokens = arena_take(arena, source, sizeof(*batch->source_tokens));
     }
-}
-
-void batch_layout(struct batch *batch, int64_t rows, struct arena *arena)
-{
-    batch_layout_both(batch, (struct batch_rows){rows, 0}, arena);
 }
 
 /* Makes a batch empty, for reading_append. */
@@ -67,23 +62,14 @@ void batches_fill(struct batches *batches, int64_t step, struct batch *batch)
         reading_append(&batches->reading, batches->text, batches->order[i], epoch, batch);
 }
 
-/* The number of lines that together count at least `tokens`. */
-static int64_t lines_within(const struct text *text, const struct reading *reading, int64_t tokens)
-{
-    int64_t count = 0, counted = 0;
-
-    while (count < text->line_count && counted < tokens)
-        counted += reading_counted(reading, text, count++);
-    return count;
-}
-
 void validation_init(
     struct validation *validation, const struct text *text, const struct reading *reading, int64_t tokens)
 {
-    int64_t all = reading_sequences(reading, text), within;
+    int64_t all = reading_sequences(reading, text), within = 0, counted = 0;
 
     if (reading->sequences == SEQUENCES_LINES)
-        within = lines_within(text, reading, tokens);
+        while (within < text->line_count && counted < tokens)
+            counted += reading_counted(reading, text, within++);
     else
         within = (tokens - 1) / reading->context;
     if (within < 1)

@@ -47,24 +47,16 @@ static int64_t lay(int64_t *end, int64_t count, size_t size)
     return begin;
 }
 
-/* The most different lengths that lines can have: k of them need at least k (k + 1) / 2 tokens. */
-static int64_t lengths_most(int64_t tokens)
-{
-    int64_t lengths = 1;
-
-    while (lengths * lengths <= 2 * tokens)
-        lengths *= 2;
-    return lengths;
-}
-
 /* A line that is a sequence takes two tokens; of pairs, empty lines are noted, too, while they are read. */
 static struct room lay_text(int64_t *end, int64_t tokens, bool pairs)
 {
-    int64_t lines = pairs ? tokens : tokens / 2 + 1, lengths = lengths_most(tokens);
+    int64_t lines = pairs ? tokens : tokens / 2 + 1, lengths = 1;
     struct room room = {0};
 
     if (tokens == 0)
         return room;
+    while (lengths * lengths <= 2 * tokens) /* k different lengths need at least k (k + 1) / 2 tokens */
+        lengths *= 2;
     room.tokens = lay(end, tokens, sizeof(int32_t));
     room.line = lay(end, lines, sizeof(struct line));
     room.length = lay(end, lengths, sizeof(struct line_length));
@@ -76,21 +68,14 @@ static struct room lay_text(int64_t *end, int64_t tokens, bool pairs)
 }
 
 /* Exceeding the limit on file sizes would kill the process by a signal, so the limit is checked first. */
-static int lengthen(int file, int64_t size)
+static void *map_block(int file, int64_t size)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < (rlim_t)size)
-        return -1;
-    return ftruncate(file, size);
-}
-
-static void *map_block(int file, int64_t size)
-{
     if (file < 0)
         return mmap(
             NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (lengthen(file, size) != 0)
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < (rlim_t)size || ftruncate(file, size) != 0)
         return MAP_FAILED;
     return mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 }
@@ -150,23 +135,16 @@ int block_take(
     return 0;
 }
 
-static int64_t longest_line(const struct line *line, int64_t count)
-{
-    int64_t longest = 0;
-
-    for (int64_t i = 0; i < count; i++)
-        longest = line[i].words > longest ? line[i].words : longest;
-    return longest;
-}
-
 /* Counts by length in an array as long as the longest line: pages of calloc that no length falls into are
  * free. Returns the number of lengths, -1 without memory. */
 static int64_t count_lengths(
     const struct line *line, int64_t count, struct line_length *length, struct error *error)
 {
-    int64_t longest = longest_line(line, count), lengths = 0;
-    int64_t *lines = calloc((size_t)longest + 1, sizeof(*lines));
+    int64_t longest = 0, lengths = 0, *lines;
 
+    for (int64_t i = 0; i < count; i++)
+        longest = line[i].words > longest ? line[i].words : longest;
+    lines = calloc((size_t)longest + 1, sizeof(*lines));
     if (!lines)
         return error_set(error, ERROR_ENVIRONMENT, "no memory for the lengths of its lines");
     for (int64_t i = 0; i < count; i++)

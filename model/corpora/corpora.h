@@ -256,17 +256,6 @@ int64_t spans_count(int64_t length);
 int64_t spans_rows(int64_t length);
 int64_t spans_source_rows(int64_t length);
 
-/* The words that are not of the text. Above: V, 1, <eos>, <eos>, false. */
-struct spans_words {
-    int32_t sentinel, step; /* that of span i is sentinel + i step */
-    int32_t start, end; /* the first row, the last target */
-    bool source_ends; /* with `end`, too: one more token */
-};
-
-/* Packs the sequence tokens[first .. first+words-1] of a text; `seed` is that of its draws. */
-void spans_append(struct batch *batch, const struct text *text, struct line sequence,
-    const struct spans_words *words, uint64_t seed);
-
 /*
  * The masked words of BERT (Devlin et al. 2019). Of the n tokens of a sequence, some are chosen, each set of
  * masked_targets(n) of them equally likely: these are the targets, in their own rows. Of the chosen, 80 %
@@ -276,17 +265,12 @@ void spans_append(struct batch *batch, const struct text *text, struct line sequ
 /* How many of `length` >= 1 tokens are chosen: at least one. */
 int64_t masked_targets(int64_t length);
 
-/* Packs the sequence tokens[first .. first+words-1] of a text; random words are below `vocabulary`; `seed` is
- * that of the draws. */
-void masked_append(struct batch *batch, const struct text *text, struct line sequence, int64_t vocabulary,
-    int32_t mask, uint64_t seed);
-
 /* ---- reading ---- */
 
 /*
  * What becomes of a sequence of n tokens of a text, cut to T = context:
  * - next: each token predicts the one after it; n rows.
- * - spans, masked: see spans_append and masked_append.
+ * - spans, masked: see the spans of T5 and the masked words of BERT above.
  * - pair: the source is a line and its <eos>; the rows are <eos> and the words of the line that translates
  *   it, which predict these words and <eos>. Each side is cut to T tokens.
  * - last: n rows, of which only the last has a target, the token after it.
@@ -357,11 +341,8 @@ struct batches {
     int64_t order_epoch; /* the epoch whose permutation `order` holds; -1: none yet */
 };
 
-/* Takes room for `rows` rows, in up to as many sequences, without sources. */
-void batch_layout(struct batch *batch, int64_t rows, struct arena *arena);
-
-/* The same with sources, unless room.source is 0. */
-void batch_layout_both(struct batch *batch, struct batch_rows room, struct arena *arena);
+/* Takes room for so many rows, in up to as many sequences, and for sources, unless room.source is 0. */
+void batch_layout(struct batch *batch, struct batch_rows room, struct arena *arena);
 
 void batches_layout(struct batches *batches, const struct text *text, const struct reading *reading,
     int64_t batch_size, struct arena *arena);

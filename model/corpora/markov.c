@@ -87,22 +87,10 @@ static int compare_pairs(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-static void merge_equal(struct workshop *shop)
+static void draw_pairs(const struct markov *markov, struct workshop *shop, int64_t seed, int64_t attempt)
 {
     int64_t kept = 0;
 
-    qsort(shop->pair, (size_t)shop->pairs, sizeof(*shop->pair), compare_pairs);
-    for (int64_t i = 1; i < shop->pairs; i++) {
-        if (shop->pair[i].words == shop->pair[kept].words)
-            shop->pair[kept].mass += shop->pair[i].mass;
-        else
-            shop->pair[++kept] = shop->pair[i];
-    }
-    shop->pairs = kept + 1;
-}
-
-static void draw_pairs(const struct markov *markov, struct workshop *shop, int64_t seed, int64_t attempt)
-{
     shop->pairs = 0;
     for (int64_t k = 0; k < MARKOV_COUPLINGS; k++) {
         uint64_t layout = 2 * (uint64_t)(attempt * MARKOV_COUPLINGS + k);
@@ -110,7 +98,14 @@ static void draw_pairs(const struct markov *markov, struct workshop *shop, int64
         shuffled(shop->second, markov->words, seed, RANDOM_SOURCE, (layout + 1) << 32);
         couple(markov, shop);
     }
-    merge_equal(shop);
+    qsort(shop->pair, (size_t)shop->pairs, sizeof(*shop->pair), compare_pairs);
+    for (int64_t i = 1; i < shop->pairs; i++) { /* merges equal ones */
+        if (shop->pair[i].words == shop->pair[kept].words)
+            shop->pair[kept].mass += shop->pair[i].mass;
+        else
+            shop->pair[++kept] = shop->pair[i];
+    }
+    shop->pairs = kept + 1;
 }
 
 static int64_t find_root(int64_t *parent, int64_t word)
@@ -252,23 +247,16 @@ static int32_t successor(const struct markov *markov, int32_t from, uint64_t at)
     return markov->next[low];
 }
 
-/* The word at a position 0 .. total-1, by stationary frequencies: a text may begin with any word. */
-static int32_t stationary_word(const struct markov *markov, uint64_t at)
-{
-    int32_t word = 0;
-
-    for (; at >= markov->weight[word]; word++)
-        at -= markov->weight[word];
-    return word;
-}
-
 void markov_draw(const struct markov *markov, int64_t seed, enum random_purpose purpose,
     const struct breath *breath, struct text *text)
 {
     int32_t *tokens = text->tokens;
 
-    if (text->token_count > 0)
-        tokens[0] = stationary_word(markov, random_below((uint64_t)seed, purpose, 0, markov->total));
+    if (text->token_count > 0) { /* begins with any word, by stationary frequencies */
+        uint64_t at = random_below((uint64_t)seed, purpose, 0, markov->total);
+        for (tokens[0] = 0; at >= markov->weight[tokens[0]]; tokens[0]++)
+            at -= markov->weight[tokens[0]];
+    }
     for (int64_t i = 1; i < text->token_count; i++) {
         breathe_at(breath, i);
         uint64_t row_mass = MARKOV_COUPLINGS * markov->weight[tokens[i - 1]];

@@ -51,23 +51,17 @@ static void write_sums(
     text->line_count = count;
 }
 
-/* Of `sums`, at least one for each text. */
-static int64_t trained_of(int64_t sums, double share)
-{
-    int64_t trained = llrint(share * (double)sums);
-
-    trained = trained < sums ? trained : sums - 1;
-    return trained > 1 ? trained : 1;
-}
-
 int modular_load(struct corpus *corpus, const struct corpus_source *source, struct corpus_files *files,
     int file, enum corpus_fault *fault, struct error *error)
 {
-    int64_t p = source->vocabulary - 1, sums = p * p, trained = trained_of(sums, source->share);
+    int64_t p = source->vocabulary - 1, sums = p * p, trained;
 
     (void)files, (void)fault;
     if (check(source, error) != 0)
         return -1;
+    trained = llrint(source->share * (double)sums);
+    trained = trained < sums ? trained : sums - 1; /* at least one sum for each text */
+    trained = trained > 1 ? trained : 1;
     corpus->vocabulary = source->vocabulary;
     corpus->end_of_line = (int32_t)p;
     digest_add(&corpus->digest, &source->vocabulary, sizeof(source->vocabulary));

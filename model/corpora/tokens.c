@@ -94,11 +94,11 @@ static int check_tokens(const struct content *content, int64_t begin, int64_t at
         token_at(bytes, i), at + TOKEN_BYTES * i, vocabulary);
 }
 
-/* Reads on until the header would be there, and checks it. Returns the bytes that are there, or -1. */
-static int64_t read_header(
-    struct content *content, int64_t *first, struct digest *digest, struct error *error)
+/* Checks the whole file; sets *first to the byte at which the tokens begin. */
+static int check_file(
+    struct content *content, int64_t *first, int64_t vocabulary, struct digest *digest, struct error *error)
 {
-    int64_t there = 0;
+    int64_t there = 0, at = 0;
 
     if (content->size % TOKEN_BYTES != 0)
         return error_set(error, ERROR_INPUT,
@@ -107,15 +107,9 @@ static int64_t read_header(
     do
         there = content_next(content, 0, digest, error);
     while (there > 0 && there < HEADER_BYTES && content->left > 0);
-    return there < 0 || find_first(content, first, error) != 0 ? -1 : there;
-}
-
-/* Checks the whole file; sets *first. */
-static int check_file(
-    struct content *content, int64_t *first, int64_t vocabulary, struct digest *digest, struct error *error)
-{
-    int64_t there = read_header(content, first, digest, error), at = 0, begin = *first;
-
+    if (there < 0 || find_first(content, first, error) != 0)
+        return -1;
+    int64_t begin = *first;
     while (there > 0) { /* the first byte that is there is number `at` of the file */
         int64_t count = (there - begin) / TOKEN_BYTES, done = begin + count * TOKEN_BYTES;
         if (check_tokens(content, begin, at + begin, count, vocabulary, error) != 0)

@@ -22,8 +22,7 @@ void homogeneity_layout(
     small.vocabulary = HOMOGENEITY_VOCABULARY;
     small.context = HOMOGENEITY_CONTEXT;
     transformer_layout(&h->model, &small, ROWS, 1, false, arena);
-    batch_layout_both(
-        &h->batch, (struct batch_rows){ROWS, architecture_stacks(&small) > 1 ? ROWS : 0}, arena);
+    batch_layout(&h->batch, (struct batch_rows){ROWS, architecture_stacks(&small) > 1 ? ROWS : 0}, arena);
     h->weights = arena_take(arena, (size_t)h->model.layout.size, sizeof(scalar));
     h->scaled = arena_take(arena, (size_t)h->model.layout.size, sizeof(scalar));
     h->limit = arena_take(arena, (size_t)(ROWS * small.width), sizeof(scalar));

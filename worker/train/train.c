@@ -40,7 +40,7 @@ static void trainer_layout(struct trainer *t, struct arena *arena)
     optimiser_layout(
         &t->optimiser, &options, &t->model.layout, run->threads, t->measure->group[GROUP_FORCES], arena);
     batches_layout(&t->batches, &t->corpus->train, &t->reading, run->batch, arena);
-    batch_layout_both(&t->batch, t->room, arena);
+    batch_layout(&t->batch, t->room, arena);
     t->weights = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
     t->gradient = arena_take(arena, (size_t)t->model.layout.size, sizeof(scalar));
     train_measure_layout(t, arena);

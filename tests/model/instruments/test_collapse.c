@@ -50,8 +50,8 @@ struct collapse_case {
 static void lay_out(struct collapse_case *k, struct arena *arena)
 {
     collapse_layout(&k->collapse, VOCABULARY, ROWS, arena);
-    batch_layout(&k->batch, ROWS, arena);
-    batch_layout(&k->part, ROWS, arena);
+    batch_layout(&k->batch, (struct batch_rows){ROWS, 0}, arena);
+    batch_layout(&k->part, (struct batch_rows){ROWS, 0}, arena);
     k->row_loss = arena_take(arena, ROWS, sizeof(double));
 }
 

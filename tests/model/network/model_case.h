@@ -36,7 +36,7 @@ static inline void model_case_layout(struct model_case *k, const struct architec
     int64_t rows, int64_t threads, bool tangents, struct arena *arena)
 {
     transformer_layout(&k->model, architecture, rows, threads, tangents, arena);
-    batch_layout_both(&k->batch, (struct batch_rows){rows, rows}, arena);
+    batch_layout(&k->batch, (struct batch_rows){rows, rows}, arena);
     k->weights = arena_take(arena, (size_t)k->model.layout.size, sizeof(scalar));
 }
 
