@@ -83,8 +83,7 @@ int drawn_check(const struct corpus_source *source, struct error *error);
 /* Adds the size of a file to the corpus's digest; its bytes follow while it is read. */
 void corpus_digest_size(struct corpus *corpus, const struct content *content);
 
-/* Files of token ids, see mapped.c. The state of an open file, without its bytes; size -1: it cannot be told.
- */
+/* Files of token ids, see mapped.c. The state of an open file, without its bytes; size -1: not known. */
 struct token_file mapped_state(int file);
 bool mapped_is_same(const struct token_file *a, const struct token_file *b);
 

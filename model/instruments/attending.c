@@ -67,14 +67,6 @@ typedef uint64_t magnitude;
 typedef uint32_t magnitude;
 #endif
 
-static magnitude magnitude_of(scalar x)
-{
-    magnitude bits;
-
-    memcpy(&bits, &x, sizeof(bits));
-    return bits & (magnitude)-1 >> 1;
-}
-
 /* The magnitude of this rank among x [count], 0 for the least: byte by byte of its bits, without sorting. */
 static double magnitude_at(const scalar *x, int64_t count, int64_t rank)
 {
@@ -85,7 +77,9 @@ static double magnitude_at(const scalar *x, int64_t count, int64_t rank)
     for (int shift = 8 * (int)sizeof(found) - BITS; shift >= 0; shift -= BITS) {
         int64_t times[VALUES] = {0}, digit = 0;
         for (int64_t i = 0; i < count; i++) {
-            magnitude bits = magnitude_of(x[i]);
+            magnitude bits;
+            memcpy(&bits, &x[i], sizeof(bits));
+            bits &= (magnitude)-1 >> 1;
             if ((bits & known) == found)
                 times[bits >> shift & (VALUES - 1)]++;
         }

@@ -71,33 +71,25 @@ void collapse_end(const struct collapse *collapse, struct collapse_measures *mea
     };
 }
 
-/* Adds to `times` the weight of each word as a target in training, 1 for a target in a sequence of mean
- * length. */
-static void count_targets(
-    double *times, const struct text *text, const struct reading *reading, struct batch *scratch)
-{
-    int64_t sequences = reading_sequences(reading, text), all = 0, count = 0;
-    int64_t stride = text->mapped ? 1 + text->token_count / UNIGRAM_MOST : 1;
-
-    for (int64_t i = 0; i < sequences; i += stride, count++)
-        all += reading_targets(reading, text, i);
-    for (int64_t i = 0; i < sequences; i += stride) {
-        double unit = (double)all / (double)count / (double)reading_targets(reading, text, i);
-        validation_sequence(text, reading, i, scratch);
-        for (int64_t row = 0; row < scratch->rows; row++)
-            if (scratch->target[row] != NO_TARGET)
-                times[scratch->target[row]] += unit;
-    }
-}
-
 double collapse_unigram_loss(struct collapse *collapse, const struct text *training,
     const struct reading *reading, struct batch *scratch)
 {
     double *times = collapse->times, all = 0, loss = 0;
-    int64_t words = collapse->vocabulary;
+    int64_t words = collapse->vocabulary, sequences = reading_sequences(reading, training);
+    int64_t stride = training->mapped ? 1 + training->token_count / UNIGRAM_MOST : 1;
+    int64_t targets = 0, count = 0;
 
     memset(times, 0, (size_t)words * sizeof(*times));
-    count_targets(times, training, reading, scratch);
+    for (int64_t i = 0; i < sequences; i += stride, count++)
+        targets += reading_targets(reading, training, i);
+    for (int64_t i = 0; i < sequences; i += stride) {
+        /* The weight of a target, 1 in a sequence of mean length. */
+        double unit = (double)targets / (double)count / (double)reading_targets(reading, training, i);
+        validation_sequence(training, reading, i, scratch);
+        for (int64_t row = 0; row < scratch->rows; row++)
+            if (scratch->target[row] != NO_TARGET)
+                times[scratch->target[row]] += unit;
+    }
     for (int64_t word = 0; word < words; word++) {
         times[word] = times[word] > 0 ? times[word] : 1;
         all += times[word];

@@ -10,8 +10,7 @@
 
 #include <math.h>
 
-/* Fits of fewer than FIT_POINTS points are NaN. Each pass shrinks the grid 7.5 times; all together, to 1e-17.
- */
+/* Fits of fewer points are NaN. Each pass shrinks the grid 7.5 times; all together, to 1e-17. */
 enum { FIT_POINTS = 4, GRID = 16, PASSES = 20 };
 
 /* The relative width of the grid at which the search ends. */
@@ -66,59 +65,32 @@ static const struct recursion aligned = {aligned_step, false};
 static const struct recursion misaligned = {misaligned_step, true};
 static const struct recursion adam_like = {adam_like_step, true};
 
-/* The norms [GRID] at step 0, as the state of a recursion. */
-static void start(const struct norm_series *s, const struct recursion *recursion, double *state)
-{
-    for (int i = 0; i < GRID; i++)
-        state[i] = recursion->squared ? s->norm[0] * s->norm[0] : s->norm[0];
-}
-
-/* From the measured step before `point` to that of `point`, under each value of the parameter [GRID]. */
-static void advance(const struct norm_series *s, const struct recursion *recursion, const double *parameter,
-    int64_t point, double *state)
-{
-    for (int64_t step = s->step[point - 1] + 1; step <= s->step[point]; step++) {
-        double rate = schedule_rate(s->schedule, step);
-        recursion->step(state, parameter, rate, 1 - rate * s->decay);
-    }
-}
-
-static double norm_of(const struct recursion *recursion, double state)
-{
-    return recursion->squared ? sqrt(state) : state;
-}
-
-/* sum [GRID] = the sums of squared residuals for each value of the parameter [GRID]. */
-static void residuals(
-    const struct norm_series *s, const struct recursion *recursion, const double *parameter, double *sum)
+/*
+ * sum [GRID] = the sums of squared residuals for each value of the parameter [GRID]. norm [count], unless it
+ * is NULL, = the norms under the first value.
+ */
+static void residuals(const struct norm_series *s, const struct recursion *recursion, const double *parameter,
+    double *sum, double *norm)
 {
     double state[GRID];
 
-    start(s, recursion, state);
-    for (int i = 0; i < GRID; i++)
+    for (int i = 0; i < GRID; i++) {
+        state[i] = recursion->squared ? s->norm[0] * s->norm[0] : s->norm[0];
         sum[i] = 0;
+    }
+    if (norm)
+        norm[0] = s->norm[0];
     for (int64_t point = 1; point < s->count; point++) {
-        advance(s, recursion, parameter, point, state);
+        for (int64_t step = s->step[point - 1] + 1; step <= s->step[point]; step++) {
+            double rate = schedule_rate(s->schedule, step);
+            recursion->step(state, parameter, rate, 1 - rate * s->decay);
+        }
         for (int i = 0; i < GRID; i++) {
-            double rest = norm_of(recursion, state[i]) - s->norm[point];
+            double rest = (recursion->squared ? sqrt(state[i]) : state[i]) - s->norm[point];
             sum[i] += rest * rest;
         }
-    }
-}
-
-/* The norms [count] under one value of the parameter. */
-static void follow(
-    const struct norm_series *s, const struct recursion *recursion, double parameter, double *norm)
-{
-    double same[GRID], state[GRID];
-
-    for (int i = 0; i < GRID; i++)
-        same[i] = parameter;
-    start(s, recursion, state);
-    norm[0] = s->norm[0];
-    for (int64_t point = 1; point < s->count; point++) {
-        advance(s, recursion, same, point, state);
-        norm[point] = norm_of(recursion, state[0]);
+        if (norm)
+            norm[point] = recursion->squared ? sqrt(state[0]) : state[0];
     }
 }
 
@@ -196,8 +168,7 @@ static void bracket_parameters(const struct norm_series *s, struct brackets *bra
     brackets->aligned = between_tangent_and_chord(along, e.largest_rate);
     brackets->aligned.low = fmax(brackets->aligned.low, -1 / e.largest_rate); /* norms are not negative */
     brackets->misaligned = between_tangent_and_chord(across, e.largest_square);
-    /* Each factor of n^2 is at least k^2 eta^2, even of a step with eta lambda = 1, which decays everything.
-     */
+    /* Each factor of n^2 is at least k^2 eta^2, even where eta lambda = 1, which decays everything. */
     brackets->misaligned.high = fmin(brackets->misaligned.high, at_most.high);
     if (!isfinite(e.square))
         brackets->misaligned = (struct bracket){0, at_most.high};
@@ -218,7 +189,7 @@ static double minimise(
         int best = 0;
         for (int i = 0; i < GRID; i++)
             parameter[i] = bracket.low + (bracket.high - bracket.low) * i / (GRID - 1);
-        residuals(s, recursion, parameter, sum);
+        residuals(s, recursion, parameter, sum, NULL);
         for (int i = 1; i < GRID; i++)
             if (sum[i] < sum[best])
                 best = i;
@@ -260,7 +231,7 @@ static void fit_recursion(const struct norm_series *s, const struct recursion *r
     struct bracket bracket, struct recursion_fit *fit)
 {
     double points = (double)(s->count - 1), total = spread(s), least, rounding = ROUNDING * s->norm[0];
-    double parameter = minimise(s, recursion, bracket, &least);
+    double parameter = minimise(s, recursion, bracket, &least), same[GRID], sum[GRID];
 
     if (!isfinite(least))
         return;
@@ -268,18 +239,10 @@ static void fit_recursion(const struct norm_series *s, const struct recursion *r
     fit->r2 = total > 0 ? 1 - least / total : NAN;
     fit->aic =
         points * log(fmax(least / points, rounding * rounding)) + 2 * 2; /* its own, and the variance */
+    for (int i = 0; i < GRID; i++)
+        same[i] = parameter;
     if (fit->norm)
-        follow(s, recursion, parameter, fit->norm);
-}
-
-static bool can_be_fitted(const struct norm_series *s)
-{
-    if (s->count < FIT_POINTS || !(s->norm[0] > 0))
-        return false;
-    for (int64_t i = 0; i < s->count; i++)
-        if (!isfinite(s->norm[i]))
-            return false;
-    return true;
+        residuals(s, recursion, same, sum, fit->norm);
 }
 
 /* The rule of Burnham and Anderson, "Model Selection and Multimodel Inference". */
@@ -308,12 +271,15 @@ void dynamics_fit(const struct schedule *schedule, double decay, const int64_t *
 {
     const struct norm_series s = {schedule, decay, step, norm, count};
     struct brackets brackets;
+    bool fits = count >= FIT_POINTS && norm[0] > 0;
 
+    for (int64_t i = 0; fits && i < count; i++)
+        fits = isfinite(norm[i]);
     set_none(&fit->aligned, count);
     set_none(&fit->misaligned, count);
     set_none(&fit->adam_like, count);
     fit->best = DYNAMICS_NONE;
-    if (!can_be_fitted(&s))
+    if (!fits)
         return;
     bracket_parameters(&s, &brackets);
     fit_recursion(&s, &aligned, brackets.aligned, &fit->aligned);

@@ -4,12 +4,9 @@
  * norms and fits a line through their logarithms for each kind of tensor and each stack. A norm that is 0 or
  * not finite makes its fit NaN; nothing can fail.
  */
-#include "model/instruments/instruments.h"
+#include "model/instruments/inside.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "model/kernels/kernels.h"
 
 static size_t plane_size(const struct gradients *g)
 {
@@ -42,15 +39,9 @@ void gradients_begin(struct gradients *g)
     memset(g->batch_norm, 0, (size_t)(g->blocks * LAYER_TENSOR_COUNT) * sizeof(*g->batch_norm));
 }
 
-/* The tensors of the layers, [blocks][LAYER_TENSOR_COUNT], in memory order. */
-static const struct tensor *layer_tensors(const struct gradients *g)
-{
-    return g->layout->tensor + LAYER_TENSOR_FIRST;
-}
-
 void gradients_add(struct gradients *g, const scalar *gradient)
 {
-    const struct tensor *tensor = layer_tensors(g);
+    const struct tensor *tensor = layer_tensor(g->layout, 0); /* and those behind it */
     int64_t size = (int64_t)plane_size(g);
 
     for (int64_t i = 0; i < g->blocks * LAYER_TENSOR_COUNT; i++) {
@@ -85,7 +76,7 @@ static void fit_slopes(struct gradients *g, int64_t stack)
 
 void gradients_end(struct gradients *g)
 {
-    const struct tensor *tensor = layer_tensors(g);
+    const struct tensor *tensor = layer_tensor(g->layout, 0);
 
     for (int64_t i = 0; i < g->blocks * LAYER_TENSOR_COUNT; i++) {
         const scalar *at = g->sum + (tensor[i].offset - g->layout->layers_begin);

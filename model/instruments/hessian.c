@@ -130,15 +130,6 @@ void hessian_step(struct hessian *h)
 
 /* ---- results ---- */
 
-/* Adds a probe to the mean and the sum of squares about it (Welford 1962), kept in trace and trace_error. */
-static void add_trace(struct spectrum *s, int64_t probe, double trace)
-{
-    double before = probe ? s->trace : 0, squares = probe ? s->trace_error : 0;
-
-    s->trace = before + (trace - before) / (double)(probe + 1);
-    s->trace_error = squares + (trace - before) * (trace - s->trace);
-}
-
 void hessian_close(struct hessian *h)
 {
     struct spectrum_part part = part_of(h);
@@ -154,8 +145,12 @@ void hessian_close(struct hessian *h)
         h->preconditioned = largest;
         return;
     }
+    /* The mean of the probes so far, and in trace_error the sum of squares about it (Welford 1962). */
+    double trace = (double)part.size * h->lanczos.first;
+    double before = part.probe ? s->trace : 0, squares = part.probe ? s->trace_error : 0;
+    s->trace = before + (trace - before) / (double)(part.probe + 1);
+    s->trace_error = squares + (trace - before) * (trace - s->trace);
     /* NaN stays. */
-    add_trace(s, part.probe, (double)part.size * h->lanczos.first);
     if (part.probe == 0 || (!isnan(s->largest) && !(largest <= s->largest)))
         s->largest = largest;
     if (part.probe == 0 || (!isnan(s->smallest) && !(smallest >= s->smallest)))

@@ -36,21 +36,6 @@ static void draw_tokens(int32_t *tokens, int64_t seed, uint64_t first)
             (int32_t)random_below((uint64_t)seed, RANDOM_HOMOGENEITY, first + row, HOMOGENEITY_VOCABULARY);
 }
 
-/* Those of the source, where the architecture reads one, are drawn behind the others. */
-static void draw_sequences(struct batch *batch, int64_t seed)
-{
-    batch->sequences = HOMOGENEITY_SEQUENCES;
-    batch->rows = ROWS;
-    for (int64_t i = 0; i <= HOMOGENEITY_SEQUENCES; i++)
-        batch->start[i] = i * HOMOGENEITY_CONTEXT;
-    draw_tokens(batch->tokens, seed, 0);
-    if (!batch->source_tokens)
-        return;
-    batch->source_rows = ROWS;
-    memcpy(batch->source_start, batch->start, (HOMOGENEITY_SEQUENCES + 1) * sizeof(*batch->start));
-    draw_tokens(batch->source_tokens, seed, ROWS);
-}
-
 /* Returns f(scale * theta), valid until the next call, and fills the logits. */
 static const scalar *states_at(struct homogeneity_model *h, double scale)
 {
@@ -63,10 +48,21 @@ void homogeneity_measure(struct homogeneity_model *h, int64_t seed, struct homog
 {
     const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
     const int64_t size = ROWS * h->model.architecture.width, logits = ROWS * HOMOGENEITY_VOCABULARY;
+    struct batch *batch = &h->batch;
     double scale[HOMOGENEITY_SCALES], state[HOMOGENEITY_SCALES], output[HOMOGENEITY_SCALES]; /* logarithms */
 
     weights_init(h->weights, &h->model.layout, &h->model.architecture, seed);
-    draw_sequences(&h->batch, seed);
+    batch->sequences = HOMOGENEITY_SEQUENCES;
+    batch->rows = ROWS;
+    for (int64_t i = 0; i <= HOMOGENEITY_SEQUENCES; i++)
+        batch->start[i] = i * HOMOGENEITY_CONTEXT;
+    draw_tokens(batch->tokens, seed, 0);
+    if (batch->source_tokens) { /* the architecture reads a source: drawn behind the others */
+        batch->source_rows = ROWS;
+        memcpy(batch->source_start, batch->start, (HOMOGENEITY_SEQUENCES + 1) * sizeof(*batch->start));
+        draw_tokens(batch->source_tokens, seed, ROWS);
+    }
+
     memcpy(h->limit, states_at(h, HOMOGENEITY_LIMIT), (size_t)size * sizeof(*h->limit));
     double limit_square = kernels->dot(h->limit, h->limit, size);
     for (int64_t i = 0; i < HOMOGENEITY_SCALES; i++) {

@@ -19,6 +19,12 @@ static inline double dot(const double *a, const double *b, int64_t count)
     return sum;
 }
 
+/* Tensor `at` of the tensors of all layers, [blocks][LAYER_TENSOR_COUNT]. */
+static inline const struct tensor *layer_tensor(const struct weight_layout *layout, int64_t at)
+{
+    return &layout->tensor[LAYER_TENSOR_FIRST + at];
+}
+
 /* cos(a, b) from a.b, |a|^2 and |b|^2: 0 if a or b is 0, NaN if a or b has NaN. */
 static inline double cosine(double product, double a_square, double b_square)
 {

@@ -49,19 +49,13 @@ static void sums_add(struct sums *sums, struct sums more)
     sums->product += more.product;
 }
 
-/* Tensor `at` of all layers' tensors, [blocks][LAYER_TENSOR_COUNT]. */
-static const struct tensor *layer_tensor(const struct instruments *i, int64_t at)
-{
-    return &i->layout->tensor[LAYER_TENSOR_FIRST + at];
-}
-
 /* Compares a layer with the kept one, then keeps it. */
 static struct sums measure_layer(const struct instruments *i, const scalar *weights, int64_t layer)
 {
     struct sums sums = {0};
 
     for (int64_t at = layer * LAYER_TENSOR_COUNT; at < (layer + 1) * LAYER_TENSOR_COUNT; at++) {
-        const struct tensor *tensor = layer_tensor(i, at);
+        const struct tensor *tensor = layer_tensor(i->layout, at);
         scalar *kept = i->kept + (tensor->offset - i->layout->layers_begin);
         struct sums one = i->kernels->keep(kept, weights + tensor->offset, tensor->size);
         sums_add(&sums, one);
@@ -80,25 +74,13 @@ static void whole_force(const struct instruments *i, double (*force)[FORCE_COUNT
         whole[k] = 0;
     for (int64_t at = 0; at < i->blocks * LAYER_TENSOR_COUNT; at++) {
         const double *of = force[at];
-        if (layer_tensor(i, at)->size == 0)
+        if (layer_tensor(i->layout, at)->size == 0)
             continue;
         aligned += isnan(of[FORCE_CHANCE]) ? of[FORCE_PULL] : of[FORCE_CHANCE] + of[FORCE_PULL];
         for (int k = 0; k < FORCE_PULL; k++)
             whole[k] += of[k];
     }
     whole[FORCE_PULL] = isnan(whole[FORCE_CHANCE]) ? aligned : aligned - whole[FORCE_CHANCE];
-}
-
-static double force_error(const struct instruments *i, double square)
-{
-    double whole[FORCE_COUNT], change = 0;
-
-    if (!i->force_sum)
-        return NAN;
-    whole_force(i, i->force_sum, whole);
-    for (int k = 0; k < FORCE_COUNT; k++)
-        change += k == FORCE_CHANCE && isnan(whole[k]) ? 0 : whole[k];
-    return fabs(square - i->kept_square - change) / fmax(square, i->kept_square);
 }
 
 void measure_state(struct instruments *i, const scalar *weights, struct state_measures *measures)
@@ -129,7 +111,15 @@ void measure_state(struct instruments *i, const scalar *weights, struct state_me
     measures->total_norm = sqrt(whole.square + (outside.embedding + outside.output + outside.final));
     measures->param_norm = sqrt(whole.square);
     measures->direction_cosine = first ? NAN : cosine(whole.product, whole.square, i->kept_square);
-    measures->force_error = force_error(i, whole.square);
+    measures->force_error = NAN;
+    if (i->force_sum) {
+        double forces[FORCE_COUNT], change = 0;
+        whole_force(i, i->force_sum, forces);
+        for (int k = 0; k < FORCE_COUNT; k++)
+            change += k == FORCE_CHANCE && isnan(forces[k]) ? 0 : forces[k];
+        measures->force_error =
+            fabs(whole.square - i->kept_square - change) / fmax(whole.square, i->kept_square);
+    }
     i->kept_square = whole.square;
 }
 
@@ -168,10 +158,10 @@ double measure_reach(const struct instruments *i, const struct optimiser *optimi
 
     for (int64_t at = 0; at < i->blocks * LAYER_TENSOR_COUNT; at++) {
         double norm = i->tensor_norm[at];
-        if (layer_tensor(i, at)->size == 0)
+        if (layer_tensor(i->layout, at)->size == 0)
             continue;
         struct stride stride = optimiser_stride(
-            optimiser, layer_tensor(i, at), norm, whole, weights, gradient, clip, step, rate);
+            optimiser, layer_tensor(i->layout, at), norm, whole, weights, gradient, clip, step, rate);
         taken += norm * stride.taken;
         full += norm * stride.full;
     }
@@ -181,24 +171,12 @@ double measure_reach(const struct instruments *i, const struct optimiser *optimi
 void measure_equilibrium(struct instruments *i, const struct optimiser *optimiser, double rate)
 {
     for (int64_t at = 0; at < i->blocks * LAYER_TENSOR_COUNT; at++) {
-        const struct tensor *tensor = layer_tensor(i, at);
+        const struct tensor *tensor = layer_tensor(i->layout, at);
         struct equilibrium e =
             tensor->size ? optimiser_equilibrium(optimiser, tensor, rate) : equilibrium_unknown();
         i->rotation_equilibrium[at] = e.rotation;
         i->rms_equilibrium[at] = e.rms;
     }
-}
-
-/* |delta - along theta|^2, element by element. */
-static double square_across(const scalar *theta, const scalar *after, int64_t count, double along)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < count; i++) {
-        double across = ((double)after[i] - (double)theta[i]) - along * (double)theta[i];
-        sum += across * across;
-    }
-    return sum;
 }
 
 enum { CANCELLED = 1 << 20 };
@@ -209,28 +187,14 @@ static double angle(double norm, struct sums delta, const scalar *theta, const s
 {
     double along = delta.product / norm, square = delta.square - along * along;
 
-    if (square * CANCELLED < delta.square)
-        square = square_across(theta, after, count, along / norm);
-    return atan2(sqrt(square), norm + along);
-}
-
-/* delta over a layer, and the angles of its tensors. Adds |theta_(t+1)|^2 to `after`. */
-static struct sums measure_layer_step(
-    const struct instruments *i, const scalar *weights, int64_t layer, double *after)
-{
-    struct sums sums = {0};
-
-    for (int64_t at = layer * LAYER_TENSOR_COUNT; at < (layer + 1) * LAYER_TENSOR_COUNT; at++) {
-        const struct tensor *tensor = layer_tensor(i, at);
-        const scalar *kept = i->kept + (tensor->offset - i->layout->layers_begin);
-        const scalar *now = weights + tensor->offset;
-        double tensor_after;
-        struct sums one = i->kernels->difference(kept, now, tensor->size, &tensor_after);
-        i->rotation[at] = tensor_after > 0 ? angle(i->tensor_norm[at], one, kept, now, tensor->size) : NAN;
-        sums_add(&sums, one);
-        *after += tensor_after;
+    if (square * CANCELLED < delta.square) { /* anew, element by element */
+        square = 0;
+        for (int64_t i = 0; i < count; i++) {
+            double across = ((double)after[i] - (double)theta[i]) - along / norm * (double)theta[i];
+            square += across * across;
+        }
     }
-    return sums;
+    return atan2(sqrt(square), norm + along);
 }
 
 void measure_step(struct instruments *i, const scalar *weights, struct step_measures *measures)
@@ -238,11 +202,21 @@ void measure_step(struct instruments *i, const scalar *weights, struct step_meas
     struct sums delta = {0};
     double after = 0;
 
-    for (int64_t layer = 0; layer < i->blocks; layer++) {
-        struct sums one = measure_layer_step(i, weights, layer, &after);
-        i->layer_step_size[layer] = sqrt(one.square);
-        i->layer_alignment[layer] = cosine(one.product, i->layer_square[layer], one.square);
-        sums_add(&delta, one);
+    for (int64_t layer = 0, at = 0; layer < i->blocks; layer++) {
+        struct sums part = {0};
+        for (; at < (layer + 1) * LAYER_TENSOR_COUNT; at++) {
+            const struct tensor *tensor = layer_tensor(i->layout, at);
+            const scalar *kept = i->kept + (tensor->offset - i->layout->layers_begin);
+            const scalar *now = weights + tensor->offset;
+            double square; /* of the tensor after the step */
+            struct sums one = i->kernels->difference(kept, now, tensor->size, &square);
+            i->rotation[at] = square > 0 ? angle(i->tensor_norm[at], one, kept, now, tensor->size) : NAN;
+            sums_add(&part, one);
+            after += square;
+        }
+        i->layer_step_size[layer] = sqrt(part.square);
+        i->layer_alignment[layer] = cosine(part.product, i->layer_square[layer], part.square);
+        sums_add(&delta, part);
     }
     measures->step_size = sqrt(delta.square);
     measures->alignment = cosine(delta.product, i->kept_square, delta.square);

@@ -44,8 +44,7 @@ struct instruments {
 void instruments_layout(struct instruments *instruments, const struct weight_layout *layout,
     const struct architecture *architecture, bool forces, struct arena *arena);
 
-/* Of theta_t, and of the part of theta_t that each stack has. The cosines are NaN at the first measured step.
- */
+/* Of theta_t, and of each stack's part of it. The cosines are NaN at the first measured step. */
 struct state_measures {
     double param_norm, embedding_norm, output_norm, total_norm;
     double direction_cosine;
@@ -136,8 +135,6 @@ const struct tensor *outside_measure(struct outside *outside, const struct weigh
     const struct kernels *kernels, const scalar *weights);
 
 /* ---- gradients ---- */
-
-struct kernels;
 
 /*
  * The gradient of the loss over several minibatches at one theta, for each kind of tensor of each layer: the
@@ -281,8 +278,7 @@ struct homogeneity_model {
 /* The scales c: evenly spaced from 1 to 10, i = 0 .. HOMOGENEITY_SCALES - 1. */
 double homogeneity_scale(int64_t i);
 
-/* Lays out a model of the architecture except for vocabulary and context. homogeneity_measure draws the rest.
- */
+/* Lays out a model of the architecture except for vocabulary and context. */
 void homogeneity_layout(
     struct homogeneity_model *h, const struct architecture *architecture, struct arena *arena);
 

@@ -4,11 +4,7 @@
  * so that both mean the same. norms_add returns the first tensor that has a weight which is not finite, for
  * the caller's error.
  */
-#include "model/instruments/instruments.h"
-
-#include <math.h>
-
-#include "model/kernels/kernels.h"
+#include "model/instruments/inside.h"
 
 void norms_layout(struct norms *norms, const struct weight_layout *layout,
     const struct architecture *architecture, struct arena *arena)
@@ -69,8 +65,7 @@ const struct tensor *norms_add(struct norms *norms, const scalar *weights, int64
     if (layer < 0)
         return outside_measure(&norms->outside, norms->layout, norms->kernels, weights);
     for (int64_t k = 0; k < LAYER_TENSOR_COUNT; k++) {
-        const struct tensor *tensor =
-            &norms->layout->tensor[LAYER_TENSOR_FIRST + layer * LAYER_TENSOR_COUNT + k];
+        const struct tensor *tensor = layer_tensor(norms->layout, layer * LAYER_TENSOR_COUNT + k);
         if (!square_of(norms->kernels, weights, tensor, &square))
             return tensor;
         norms->tensor_norm[layer * LAYER_TENSOR_COUNT + k] = tensor->size ? sqrt(square) : NAN;

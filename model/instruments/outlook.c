@@ -26,42 +26,31 @@ void outlook_layout(struct outlook *outlook, int64_t most, struct arena *arena)
     };
 }
 
-/* D and W of the interval that ends at measured step k; also moves *first behind the largest rate. False: a
- * decay is too large. */
-static bool pass_interval(
-    struct outlook *o, const struct schedule *schedule, double decay, int64_t k, double *largest)
+void outlook_begin(
+    struct outlook *o, const struct schedule *schedule, double decay, const int64_t *step, int64_t count)
 {
-    double kept = 1, weight = 0;
-
-    for (int64_t s = o->step[k - 1] + 1; s <= o->step[k]; s++) {
-        double rate = schedule_rate(schedule, s), left = 1 - rate * decay;
-        if (!(rate * decay < OUTLOOK_DECAY_MOST))
-            return false;
-        kept *= left * left;
-        weight = weight * left * left + rate;
-        if (rate > *largest) {
-            *largest = rate;
-            o->first = o->first < s ? s : o->first;
-        }
-    }
-    o->kept[k] = kept;
-    o->weight[k] = weight;
-    return true;
-}
-
-void outlook_begin(struct outlook *outlook, const struct schedule *schedule, double decay,
-    const int64_t *step, int64_t count)
-{
-    struct outlook *o = outlook;
     int64_t last = count - 1;
     double largest = 0;
 
     o->count = 0;
     o->first = (int64_t)ceil(OUTLOOK_PART * (double)step[last]);
     memcpy(o->step, step, (size_t)count * sizeof(*step));
-    for (int64_t k = 1; k < count; k++)
-        if (!pass_interval(o, schedule, decay, k, &largest))
-            return;
+    for (int64_t k = 1; k < count; k++) {
+        double kept = 1, weight = 0; /* D and W of the interval that ends at measured step k */
+        for (int64_t s = step[k - 1] + 1; s <= step[k]; s++) {
+            double rate = schedule_rate(schedule, s), left = 1 - rate * decay;
+            if (!(rate * decay < OUTLOOK_DECAY_MOST))
+                return;
+            kept *= left * left;
+            weight = weight * left * left + rate;
+            if (rate > largest) { /* no forecast before the largest rate */
+                largest = rate;
+                o->first = o->first < s ? s : o->first;
+            }
+        }
+        o->kept[k] = kept;
+        o->weight[k] = weight;
+    }
     o->count = count;
     o->kept_rest[last] = 1;
     o->weight_rest[last] = 0;
@@ -71,10 +60,8 @@ void outlook_begin(struct outlook *outlook, const struct schedule *schedule, dou
     }
 }
 
-enum outlook_phase outlook_of(
-    const struct outlook *outlook, const double *norm, const double *reach, int64_t count)
+enum outlook_phase outlook_of(const struct outlook *o, const double *norm, const double *reach, int64_t count)
 {
-    const struct outlook *o = outlook;
     double most = 0, least = 0, reached = 0, start = norm[0] * norm[0], square = 1;
     int64_t last = count - 1;
 

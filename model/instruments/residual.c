@@ -35,53 +35,37 @@ static void draw_normal(scalar *x, int64_t count, double deviation, int64_t seed
 
 /* ---- states ---- */
 
-/* Sums over the tokens at one depth. */
-struct depth_sums {
-    int64_t tokens;
-    double norm, logarithm, square, cosine;
-};
-
-/* Takes |x_(l-1)|^2 from r->square, and leaves |x_l|^2 there. */
-static struct depth_sums sum_up(
-    struct residual *r, const struct transformer *model, const struct packed *side, int64_t depth)
-{
-    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
-    const scalar *here = transformer_state(model, r->stack, depth),
-                 *before = transformer_state(model, r->stack, depth - (depth > 0));
-    int64_t width = model->architecture.width;
-    struct depth_sums sums = {0};
-
-    for (int64_t s = 0; s < side->sequences; s++)
-        for (int64_t row = side->start[s] + 1; row < side->start[s + 1]; row++) {
-            struct sums own = kernels->sums(before + row * width, here + row * width, width);
-            sums.tokens++;
-            sums.norm += sqrt(own.square);
-            sums.logarithm += log(own.square) / 2;
-            sums.square += own.square;
-            sums.cosine += depth ? cosine(own.product, r->square[row], own.square) : NAN;
-            r->square[row] = own.square;
-        }
-    return sums;
-}
-
 void residual_states(
     struct residual *r, struct transformer *model, const scalar *weights, const struct batch *batch)
 {
+    const struct kernels *kernels = kernels_best(PRECISION_FLOAT);
     const struct packed side = transformer_side(model, batch, r->stack);
-    struct straight fit;
+    int64_t width = model->architecture.width;
 
     transformer_forward(model, weights, batch, false);
     for (int64_t depth = 0; depth <= r->layers; depth++) {
-        struct depth_sums sums = sum_up(r, model, &side, depth);
-        double tokens = (double)sums.tokens; /* none if all sequences have length 1: NaN */
-        r->norm[depth] = sums.norm / tokens;
-        r->cosine[depth] = sums.cosine / tokens;
+        const scalar *here = transformer_state(model, r->stack, depth),
+                     *before = transformer_state(model, r->stack, depth - (depth > 0));
+        /* Sums over the tokens. There are none if all sequences have length 1: NaN. */
+        double tokens = 0, norms = 0, logarithms = 0, squares = 0, cosines = 0;
+        for (int64_t s = 0; s < side.sequences; s++)
+            for (int64_t row = side.start[s] + 1; row < side.start[s + 1]; row++) {
+                struct sums own = kernels->sums(before + row * width, here + row * width, width);
+                tokens++;
+                norms += sqrt(own.square);
+                logarithms += log(own.square) / 2;
+                squares += own.square;
+                cosines += depth ? cosine(own.product, r->square[row], own.square) : NAN;
+                r->square[row] = own.square; /* for the next depth */
+            }
+        r->norm[depth] = norms / tokens;
+        r->cosine[depth] = cosines / tokens;
         r->depth[depth] = (double)depth;
-        r->logarithm[depth] = sums.logarithm / tokens;
+        r->logarithm[depth] = logarithms / tokens;
         if (depth == 0)
-            r->scale = sqrt(sums.square / tokens / (double)model->architecture.width);
+            r->scale = sqrt(squares / tokens / (double)width);
     }
-    fit = straight_fit(r->depth, r->logarithm, r->layers + 1);
+    struct straight fit = straight_fit(r->depth, r->logarithm, r->layers + 1);
     r->growth = fit.slope;
     r->growth_error = fit.slope_error;
 }
@@ -145,30 +129,22 @@ static double centre_rows(scalar *x, int64_t rows, int64_t width)
     return variance;
 }
 
-/* One sequence of `rows` tokens on the side of the batch that the stack reads. */
-static struct batch one_sequence(
-    const struct residual *r, const struct transformer *model, const struct batch *batch, int64_t *start)
-{
-    const struct stack_form form = architecture_stack(&model->architecture, r->stack);
-    struct batch one = batch_first(batch);
-
-    if (form.source) {
-        one.source_rows = start[1];
-        one.source_start = start;
-    } else {
-        one.rows = start[1];
-        one.start = start;
-    }
-    return one;
-}
-
 void residual_angle(struct residual *r, struct transformer *model, const scalar *weights,
     const struct batch *batch, int64_t seed)
 {
     int64_t width = model->architecture.width, rows = model->architecture.context, start[] = {0, rows};
-    const struct batch first = batch_first(batch), equal = one_sequence(r, model, batch, start);
+    const struct stack_form form = architecture_stack(&model->architecture, r->stack);
+    const struct batch first = batch_first(batch);
+    struct batch equal = first; /* one sequence of `rows` tokens on the side that the stack reads */
 
-    if (architecture_stack(&model->architecture, r->stack).cross)
+    if (form.source) {
+        equal.source_rows = rows;
+        equal.source_start = start;
+    } else {
+        equal.rows = rows;
+        equal.start = start;
+    }
+    if (form.cross)
         transformer_forward(model, weights, &first, false);
     draw_normal(r->state, width, 1, seed, DRAW_SHARED);
     double drawn = sqrt(square_of(r->state, width) / (double)width);

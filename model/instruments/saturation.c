@@ -35,24 +35,22 @@ static bool is_wanted(const struct saturation *s, enum compared which)
     return s->soft_wanted || (s->heads_wanted && which == COMPARED_SOFT);
 }
 
-void saturation_layout(struct saturation *s, const struct architecture *architecture, int64_t rows,
-    int64_t threads, bool states, bool heads, bool shared, struct arena *arena)
+void saturation_layout(struct saturation *s, const struct architecture *a, int64_t rows, int64_t threads,
+    bool states, bool heads, bool shared, struct arena *arena)
 {
-    const struct architecture *c = architecture;
-
     *s = (struct saturation){
-        .blocks = architecture_blocks(c),
-        .stacks = architecture_stacks(c),
-        .heads = c->heads,
-        .bins = saturation_bins(c->context),
+        .blocks = architecture_blocks(a),
+        .stacks = architecture_stacks(a),
+        .heads = a->heads,
+        .bins = saturation_bins(a->context),
         .soft_wanted = states,
         .heads_wanted = heads,
         .kernels = kernels_best(PRECISION_FLOAT),
     };
-    blockwise_layout(&s->model, c, rows, threads, shared, arena);
+    blockwise_layout(&s->model, a, rows, threads, shared, arena);
     for (enum compared which = 0; which < COMPARED_COUNT; which++)
         for (int64_t stack = 0; stack < s->stacks && is_wanted(s, which); stack++)
-            s->state[which][stack] = arena_plane(arena, rows, c->width);
+            s->state[which][stack] = arena_plane(arena, rows, a->width);
     s->soft = take_values(arena, s->blocks + s->stacks);
     s->hard = take_values(arena, s->blocks + s->stacks);
     s->attended = take_values(arena, s->blocks * s->heads);
@@ -116,26 +114,19 @@ static const scalar *weights_of(const struct weight_planes *planes, enum compare
     return which == COMPARED_THETA ? planes->weights : planes->scaled;
 }
 
-/* Adds the cosines of theta's state with that of a saturated network. */
-static void add_cosines(
-    const struct saturation *s, const struct passage *at, enum compared which, double *sum)
-{
-    int64_t width = s->model.architecture.width;
-    const scalar *theta = s->state[COMPARED_THETA][at->stack], *other = s->state[which][at->stack];
-
-    for (int64_t row = 0; row < at->side.rows; row++, theta += width, other += width) {
-        struct sums pair = s->kernels->sums(theta, other, width);
-        *sum += cosine(pair.product, s->kernels->dot(theta, theta, width), pair.square);
-    }
-}
-
-/* Compares the states of all networks: number `i` of all that are compared. */
+/* Adds the cosines of theta's state with those of the saturated networks to sum `i` of all. */
 static void compare(const struct saturation *s, const struct passage *at, int64_t i)
 {
-    if (!s->soft_wanted)
-        return;
-    add_cosines(s, at, COMPARED_SOFT, &s->soft[i]);
-    add_cosines(s, at, COMPARED_HARD, &s->hard[i]);
+    int64_t width = s->model.architecture.width;
+
+    for (enum compared which = COMPARED_SOFT; s->soft_wanted && which <= COMPARED_HARD; which++) {
+        const scalar *theta = s->state[COMPARED_THETA][at->stack], *other = s->state[which][at->stack];
+        double *sum = which == COMPARED_SOFT ? &s->soft[i] : &s->hard[i];
+        for (int64_t row = 0; row < at->side.rows; row++, theta += width, other += width) {
+            struct sums pair = s->kernels->sums(theta, other, width);
+            *sum += cosine(pair.product, s->kernels->dot(theta, theta, width), pair.square);
+        }
+    }
 }
 
 static void visit(const struct saturation *s, const struct passage *at, int64_t depth)
@@ -205,26 +196,21 @@ void saturation_add(struct saturation *s, const struct weight_planes *planes, co
 
 /* ---- means ---- */
 
-static void divide_stack(struct saturation *s, int64_t stack)
-{
-    const struct stack_form form = architecture_stack(&s->model.architecture, stack);
-    int64_t first = form.begin * s->heads, heads = (form.end - form.begin) * s->heads;
-    int64_t rows = s->rows[stack];
-
-    divide_sums(s->soft + form.begin, form.end - form.begin, rows);
-    divide_sums(s->hard + form.begin, form.end - form.begin, rows);
-    divide_sums(s->soft + s->blocks + stack, 1, rows);
-    divide_sums(s->hard + s->blocks + stack, 1, rows);
-    divide_sums(s->attended + first, heads, rows);
-    divide_sums(s->fraction + first, heads, rows);
-    divide_sums(s->above_one + first, heads, rows);
-    divide_sums(s->histogram + first * s->bins, heads * s->bins, rows);
-}
-
 void saturation_end(struct saturation *s)
 {
-    for (int64_t stack = 0; stack < s->stacks; stack++)
-        divide_stack(s, stack);
+    for (int64_t stack = 0; stack < s->stacks; stack++) {
+        const struct stack_form form = architecture_stack(&s->model.architecture, stack);
+        int64_t first = form.begin * s->heads, heads = (form.end - form.begin) * s->heads;
+        int64_t rows = s->rows[stack];
+        divide_sums(s->soft + form.begin, form.end - form.begin, rows);
+        divide_sums(s->hard + form.begin, form.end - form.begin, rows);
+        divide_sums(s->soft + s->blocks + stack, 1, rows);
+        divide_sums(s->hard + s->blocks + stack, 1, rows);
+        divide_sums(s->attended + first, heads, rows);
+        divide_sums(s->fraction + first, heads, rows);
+        divide_sums(s->above_one + first, heads, rows);
+        divide_sums(s->histogram + first * s->bins, heads * s->bins, rows);
+    }
     fill_values(s->heads_histogram, s->bins, s->heads_wanted && s->rows[0] > 0 ? 0 : NAN);
     for (int64_t head = 0; head < s->blocks * s->heads; head++) {
         if (!isnan(s->attended[head])) {

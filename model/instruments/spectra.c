@@ -202,7 +202,7 @@ static double rank(const struct spectra *s, double *a, const double *b, int64_t 
 static void measure_heads(struct spectra *s, const scalar *weights, int64_t block)
 {
     const struct architecture *a = s->architecture;
-    const struct tensor *of = &s->layout->tensor[LAYER_TENSOR_FIRST + block * LAYER_TENSOR_COUNT];
+    const struct tensor *of = layer_tensor(s->layout, block * LAYER_TENSOR_COUNT);
     const struct tensor *q = of + (TENSOR_Q - LAYER_TENSOR_FIRST), *k = of + (TENSOR_K - LAYER_TENSOR_FIRST);
     const struct tensor *v = of + (TENSOR_V - LAYER_TENSOR_FIRST), *o = of + (TENSOR_O - LAYER_TENSOR_FIRST);
     int64_t depth = architecture_depth(a), width = a->width, shared = a->heads / architecture_kv_heads(a);
@@ -227,15 +227,15 @@ static void measure_heads(struct spectra *s, const scalar *weights, int64_t bloc
 void spectra_measure(struct spectra *s, const scalar *weights, int64_t block)
 {
     for (int64_t at = block * LAYER_TENSOR_COUNT; at < (block + 1) * LAYER_TENSOR_COUNT; at++)
-        measure_tensor(s, &s->layout->tensor[LAYER_TENSOR_FIRST + at], weights, at);
+        measure_tensor(s, layer_tensor(s->layout, at), weights, at);
     measure_heads(s, weights, block);
 }
 
 void spectra_judge(struct spectra *s, const struct instruments *i)
 {
     for (int64_t at = 0; at < s->blocks * LAYER_TENSOR_COUNT; at++) {
-        bool known = is_matrix(s->layout->tensor[LAYER_TENSOR_FIRST + at].kind) &&
-                     !isnan(i->rms_equilibrium[at]) && !isnan(i->tensor_rms[at]);
+        bool known = is_matrix(layer_tensor(s->layout, at)->kind) && !isnan(i->rms_equilibrium[at]) &&
+                     !isnan(i->tensor_rms[at]);
         double alive = i->rms_equilibrium[at] * SPECTRA_ALIVE_PERCENT / 100;
         s->dead[at] = known ? i->tensor_rms[at] < alive : NAN;
     }

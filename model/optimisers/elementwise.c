@@ -102,8 +102,7 @@ static struct sums sgd_sums(const struct optimiser *o, const struct tensor *tens
     return o->team.kernels->sgd_sums(&pass, weights, o->first + tensor->offset, gradient, tensor->size);
 }
 
-/* Clipping bounds the gradient as a whole: the part of it that this tensor has if all of it lies along theta.
- */
+/* Clipping bounds the gradient as a whole: this tensor's part of it if all of it lies along theta. */
 static double sgd_full(
     const struct optimiser_options *options, const struct tensor *tensor, double norm, double whole)
 {
