@@ -171,12 +171,6 @@ static void add_source(struct batch *batch, const struct text *text, int64_t fir
     batch->source_rows += count;
 }
 
-static void add_targets(struct batch *batch, const struct text *text, int64_t first, int64_t count)
-{
-    text_copy(text, first, count, batch->target + batch->rows);
-    batch->rows += count;
-}
-
 static void append_spans(const struct reading *reading, const struct text *text,
     const struct sequence *sequence, struct batch *batch)
 {
@@ -195,7 +189,8 @@ static void append_spans(const struct reading *reading, const struct text *text,
         add_source(batch, text, at, kept);
         batch->source_tokens[batch->source_rows++] = sentinel + i * step;
         batch->target[batch->rows++] = sentinel + i * step;
-        add_targets(batch, text, at + kept, taken);
+        text_copy(text, at + kept, taken, batch->target + batch->rows);
+        batch->rows += taken;
         at += kept + taken;
     }
     if (foreign)

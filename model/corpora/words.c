@@ -292,10 +292,11 @@ static int vocabulary_close(struct vocabulary *vocabulary, struct corpus *corpus
 
 /* ---- reading ---- */
 
-/* Writes a word for a message: without control characters, and truncated to `size`. */
-static void show_word(char *shown, size_t size, const struct word *word)
+/* The message shows the word without control characters, and truncated. */
+static int refuse_word(struct word_reader *reader, const struct word *word)
 {
-    size_t length = (uint64_t)word->length < size ? (size_t)word->length : size - 1;
+    char shown[64];
+    size_t size = sizeof(shown), length = (uint64_t)word->length < size ? (size_t)word->length : size - 1;
 
     while ((uint64_t)word->length > length && length > 0 && (word->bytes[length] & 0xc0) == 0x80)
         length--; /* do not cut a UTF-8 character */
@@ -306,13 +307,6 @@ static void show_word(char *shown, size_t size, const struct word *word)
             shown[i] = '?';
     }
     shown[length] = '\0';
-}
-
-static int refuse_word(struct word_reader *reader, const struct word *word)
-{
-    char shown[64];
-
-    show_word(shown, sizeof(shown), word);
     return error_set(reader->error, ERROR_INPUT,
         "%s:%" PRId64 ": '%s' is not in the training text, which has no <unk>; set min_count: 2 to make rare "
         "words <unk>",

@@ -127,50 +127,40 @@ struct brackets {
     struct bracket aligned, misaligned, adam_like;
 };
 
-/* Sums over the steps up to `step`, and the largest terms. With r = eta / (1 - eta lambda): */
-struct exposure {
-    int64_t step;
-    double rate, largest_rate; /* of eta */
-    double square, largest_square; /* of r^2 */
-    double log_kept, log_rate; /* of ln |1 - eta lambda|, of ln eta */
-    double decayed, added; /* n^2 is decayed + a * added in the Adam-like recursion */
-};
-
-static void expose(struct exposure *e, const struct norm_series *s, int64_t until)
-{
-    while (e->step < until) {
-        double rate = schedule_rate(s->schedule, ++e->step), kept = 1 - rate * s->decay;
-        double square = rate * rate / (kept * kept);
-        e->rate += rate;
-        e->largest_rate = fmax(e->largest_rate, rate);
-        e->square += square;
-        e->largest_square = fmax(e->largest_square, square);
-        e->log_kept += log(fabs(kept));
-        e->log_rate += log(rate);
-        e->decayed *= kept * kept;
-        e->added = kept * kept * e->added + rate * rate;
-    }
-}
-
 static void bracket_parameters(const struct norm_series *s, struct brackets *brackets)
 {
-    struct exposure e = {.decayed = s->norm[0] * s->norm[0]};
+    /* Sums over the steps so far, and the largest terms; with r = eta / (1 - eta lambda): */
+    double rates = 0, largest_rate = 0; /* of eta */
+    double squares = 0, largest_square = 0; /* of r^2 */
+    double log_kept = 0, log_rate = 0; /* of ln |1 - eta lambda|, of ln eta */
+    double decayed = s->norm[0] * s->norm[0], gained = 0; /* n^2 is decayed + a * gained if Adam-like */
     struct bracket along = EMPTY, across = EMPTY, at_most = EMPTY, added = EMPTY;
 
     for (int64_t point = 1; point < s->count; point++) {
+        for (int64_t step = s->step[point - 1] + 1; step <= s->step[point]; step++) {
+            double rate = schedule_rate(s->schedule, step), kept = 1 - rate * s->decay;
+            double square = rate * rate / (kept * kept);
+            rates += rate;
+            largest_rate = fmax(largest_rate, rate);
+            squares += square;
+            largest_square = fmax(largest_square, square);
+            log_kept += log(fabs(kept));
+            log_rate += log(rate);
+            decayed *= kept * kept;
+            gained = kept * kept * gained + rate * rate;
+        }
         double norm = s->norm[point], grown = log(norm / s->norm[0]);
-        expose(&e, s, s->step[point]);
-        bracket_widen(&along, grown / e.rate);
-        bracket_widen(&across, 2 * (grown - e.log_kept) / e.square);
-        bracket_widen(&at_most, exp(2 * (grown - e.log_rate) / (double)e.step));
-        bracket_widen(&added, (norm * norm - e.decayed) / e.added);
+        bracket_widen(&along, grown / rates);
+        bracket_widen(&across, 2 * (grown - log_kept) / squares);
+        bracket_widen(&at_most, exp(2 * (grown - log_rate) / (double)s->step[point]));
+        bracket_widen(&added, (norm * norm - decayed) / gained);
     }
-    brackets->aligned = between_tangent_and_chord(along, e.largest_rate);
-    brackets->aligned.low = fmax(brackets->aligned.low, -1 / e.largest_rate); /* norms are not negative */
-    brackets->misaligned = between_tangent_and_chord(across, e.largest_square);
+    brackets->aligned = between_tangent_and_chord(along, largest_rate);
+    brackets->aligned.low = fmax(brackets->aligned.low, -1 / largest_rate); /* norms are not negative */
+    brackets->misaligned = between_tangent_and_chord(across, largest_square);
     /* Each factor of n^2 is at least k^2 eta^2, even where eta lambda = 1, which decays everything. */
     brackets->misaligned.high = fmin(brackets->misaligned.high, at_most.high);
-    if (!isfinite(e.square))
+    if (!isfinite(squares))
         brackets->misaligned = (struct bracket){0, at_most.high};
     brackets->misaligned = not_negative(brackets->misaligned);
     brackets->adam_like = not_negative(added);

@@ -656,7 +656,7 @@ struct lyapunov {
     const scalar *weights;
     struct batch batch; /* one sequence */
     uint64_t seed;
-    int64_t rows, size, count; /* of a state, its elements; the tangents under way */
+    int64_t rows, size; /* of a state, its elements */
     int64_t at, end; /* rounds: done, in total */
     int64_t next; /* tangent of the round under way */
     double *tangent; /* [wanted][rows C] */

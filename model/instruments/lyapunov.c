@@ -81,37 +81,18 @@ static void make_angular(const struct lyapunov *l, double *tangent, const scalar
     }
 }
 
-/* A tangent through one block, or back through its transpose. */
-static void pass_block(const struct lyapunov *l, double *tangent, int64_t layer, bool back)
-{
-    for (int64_t c = 0; c < l->size; c++)
-        l->state[c] = (scalar)tangent[c];
-    if (back)
-        transformer_block_gradient(l->model, l->weights, &l->batch, l->first + layer, l->state);
-    else
-        transformer_block_tangent(l->model, l->weights, &l->batch, l->first + layer, l->state);
-    for (int64_t c = 0; c < l->size; c++)
-        tangent[c] = (double)l->state[c];
-}
-
-/* P_(l+1) D_(l+1)^-1 J_l D_l P_l, where D_l has the tokens' norms and P_l projects, and its transpose. */
-static void pass_angular(const struct lyapunov *l, double *tangent, int64_t layer, bool back)
-{
-    const scalar *before = transformer_state(l->model, l->stack, layer),
-                 *after = transformer_state(l->model, l->stack, layer + 1);
-
-    make_angular(l, tangent, back ? after : before, back ? -1 : 1);
-    pass_block(l, tangent, layer, back);
-    make_angular(l, tangent, back ? before : after, back ? 1 : -1);
-}
-
 /* ---- rounds ---- */
 
-/* Takes tangent i through a round: 0 draws it, each later one is a pass through a block. */
+/*
+ * Takes tangent i through a round: 0 draws it, each later one is a pass through a block by J_l or its
+ * transpose. For the angular exponents that is P_(l+1) D_(l+1)^-1 J_l D_l P_l, where D_l has the tokens'
+ * norms and P_l projects, or its transpose.
+ */
 static void take_tangent(const struct lyapunov *l, int64_t i, int64_t round, bool angular)
 {
-    int64_t layers = l->layers, done = (round - 1) % layers;
-    bool back = (round - 1) / layers % 2;
+    int64_t done = (round - 1) % l->layers;
+    bool back = (round - 1) / l->layers % 2;
+    int64_t layer = back ? l->layers - 1 - done : done, block = l->first + layer;
     double *v = l->tangent + i * l->size;
 
     if (round == 0) {
@@ -123,26 +104,36 @@ static void take_tangent(const struct lyapunov *l, int64_t i, int64_t round, boo
     }
     if (done == 0)
         l->sum[i] = 0;
-    (angular ? pass_angular : pass_block)(l, v, back ? layers - 1 - done : done, back);
+    if (angular)
+        make_angular(l, v, transformer_state(l->model, l->stack, layer + back), back ? -1 : 1);
+    for (int64_t c = 0; c < l->size; c++)
+        l->state[c] = (scalar)v[c];
+    if (back)
+        transformer_block_gradient(l->model, l->weights, &l->batch, block, l->state);
+    else
+        transformer_block_tangent(l->model, l->weights, &l->batch, block, l->state);
+    for (int64_t c = 0; c < l->size; c++)
+        v[c] = (double)l->state[c];
+    if (angular)
+        make_angular(l, v, transformer_state(l->model, l->stack, layer + !back), back ? 1 : -1);
 }
 
 bool lyapunov_advance(struct lyapunov *l)
 {
     int64_t half = l->end / 2, round = l->at % half;
     bool angular = l->at >= half;
-    int64_t most = angular ? l->size - l->rows : l->size;
+    int64_t most = angular ? l->size - l->rows : l->size, count = l->wanted < most ? l->wanted : most;
 
-    l->count = l->wanted < most ? l->wanted : most;
-    if (l->next < l->count) { /* with a width of 1 there are no angular ones */
+    if (l->next < count) { /* with a width of 1 there are no angular ones */
         take_tangent(l, l->next, round, angular);
         orthonormalise(l, l->next);
     }
-    if (++l->next < l->count)
+    if (++l->next < count)
         return true;
     l->next = 0;
     l->at++;
     double *exponent = (angular ? l->angular : l->exponent) + l->stack * l->wanted;
     for (int64_t i = 0; round == half - 1 && i < l->wanted; i++)
-        exponent[i] = i < l->count ? l->sum[i] / (double)l->layers : NAN;
+        exponent[i] = i < count ? l->sum[i] / (double)l->layers : NAN;
     return l->at < l->end;
 }
