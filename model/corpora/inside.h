@@ -83,19 +83,15 @@ int drawn_check(const struct corpus_source *source, struct error *error);
 /* Adds the size of a file to the corpus's digest; its bytes follow while it is read. */
 void corpus_digest_size(struct corpus *corpus, const struct content *content);
 
-/* Files of token ids, see mapped.c. The state of an open file, without its bytes; size -1: not known. */
+/* The state of an open file of token ids, without its bytes; size -1: not known. */
 struct token_file mapped_state(int file);
 bool mapped_is_same(const struct token_file *a, const struct token_file *b);
 
 /* Maps the file whose state is in *token_file. -1 with errno. */
 int mapped_open(struct token_file *token_file, int file);
 
-/* Maps the file at `path` again, if it is still the one that `was` describes; 0 without a file, too. */
-int mapped_attach(struct token_file *file, const struct token_file *was, const char *path);
-
 /* Points a text at the tokens of its file, if it has one. */
 void mapped_point(struct text *text, const struct token_file *file);
-void mapped_close(struct token_file *file);
 
 /* The chain of markov.c; all masses are exact integers. */
 struct markov {

@@ -51,7 +51,7 @@ struct word_pool {
 /* The words of the training texts. */
 struct vocabulary {
     bool open; /* new words enter it */
-    int64_t words; /* without <eos> */
+    int64_t words; /* without <eos>, which is entered first; the next id */
     int32_t unknown; /* id of <unk>, or negative */
     int64_t slots; /* a power of two */
     struct word_slot *slot; /* [slots] open addressing, linear probing */
@@ -181,10 +181,10 @@ static const char *keep_bytes(struct vocabulary *vocabulary, const struct word *
     return bytes;
 }
 
-/* Enters a word under `id`, which is the last id plus one. */
-static int enter_word(struct vocabulary *vocabulary, const struct word *word, int32_t id, struct error *error)
+/* Enters a word under the next id. */
+static int enter_word(struct vocabulary *vocabulary, const struct word *word, struct error *error)
 {
-    int64_t at = id - EOS_UNKNOWN_YET;
+    int64_t at = vocabulary->words - EOS_UNKNOWN_YET;
 
     if (at == vocabulary->room) {
         struct word *grown = corpus_resize(vocabulary->word, 2 * at + FIRST_SLOTS, sizeof(*grown), error);
@@ -198,7 +198,8 @@ static int enter_word(struct vocabulary *vocabulary, const struct word *word, in
     vocabulary->word[at] = (struct word){keep_bytes(vocabulary, word, error), word->length, word->hash};
     if (!vocabulary->word[at].bytes)
         return -1;
-    *find_slot(vocabulary, word) = (struct word_slot){word->hash, id - NOT_THERE};
+    *find_slot(vocabulary, word) = (struct word_slot){word->hash, (int32_t)vocabulary->words - NOT_THERE};
+    vocabulary->words++;
     return 0;
 }
 
@@ -215,11 +216,8 @@ static int drop_rare(
     int64_t kept = 0, most = 0, *id; /* [words] how often the text has a word; then its new id */
     int32_t unknown = NOT_THERE;
 
-    if (find_slot(vocabulary, &unk)->id == 0) {
-        if (enter_word(vocabulary, &unk, (int32_t)vocabulary->words, error) != 0)
-            return -1;
-        vocabulary->words++;
-    }
+    if (find_slot(vocabulary, &unk)->id == 0 && enter_word(vocabulary, &unk, error) != 0)
+        return -1;
     id = corpus_resize(NULL, vocabulary->words, sizeof(*id), error);
     if (!id)
         return -1;
@@ -320,9 +318,8 @@ static int enter_new(struct word_reader *reader, const struct word *word)
     if (vocabulary->words == INT32_MAX + (int64_t)NOT_THERE)
         return error_set(reader->error, ERROR_INPUT, "%s:%" PRId64 ": more than %" PRId64 " different words",
             reader->path, reader->line_number, vocabulary->words);
-    if (enter_word(vocabulary, word, (int32_t)vocabulary->words, reader->error) != 0)
+    if (enter_word(vocabulary, word, reader->error) != 0)
         return error_prefix(reader->error, "%s", reader->path);
-    vocabulary->words++;
     return 0;
 }
 
@@ -515,7 +512,7 @@ int words_load(struct corpus *corpus, const struct corpus_source *source, struct
     int file, enum corpus_fault *fault, struct error *error)
 {
     const struct word eos = scan_word(eos_bytes);
-    struct vocabulary vocabulary = {.open = true, .unknown = NOT_THERE};
+    struct vocabulary vocabulary = {.open = true, .words = EOS_UNKNOWN_YET, .unknown = NOT_THERE};
     /* At most one token per byte, and one more for the end of a last line without a newline. */
     int64_t train = files->train.size + 1, valid = files->valid.size + 1;
     bool pairs = source->kind == CORPUS_PAIRS;
@@ -528,8 +525,7 @@ int words_load(struct corpus *corpus, const struct corpus_source *source, struct
     if (block_take(corpus, train, valid, pairs, file, error) != 0)
         return error_prefix(error, "%s", pairs ? files->train_source.path : files->train.path);
 
-    if (resize_table(&vocabulary, FIRST_SLOTS, error) == 0 &&
-        enter_word(&vocabulary, &eos, EOS_UNKNOWN_YET, error) == 0)
+    if (resize_table(&vocabulary, FIRST_SLOTS, error) == 0 && enter_word(&vocabulary, &eos, error) == 0)
         status = read_text(corpus, &corpus->train, &files->train_source, &files->train, &vocabulary, error);
     if (status == 0) {
         *fault = CORPUS_FAULT_SOURCE;
