@@ -9,10 +9,11 @@
 #include "model/corpora/inside.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { VALID_PART = 10, VALID_LEAST = 32768, COUNTER_WORDS = 4 };
 
-int drawn_check(const struct corpus_source *source, struct error *error)
+static int drawn_check(const struct corpus_source *source, struct error *error)
 {
     int64_t vocabulary = source->vocabulary, least = source->kind == CORPUS_DYCK ? 3 : 2;
 
@@ -108,4 +109,43 @@ int drawn_load(struct corpus *corpus, const struct corpus_source *source, struct
     draw_text(&corpus->valid, source, &markov, valid_tokens, RANDOM_VALID_TEXT);
     markov_release(&markov);
     return 0;
+}
+
+/* ---- the markov source itself ---- */
+
+static int chain_init(struct markov *markov, const struct corpus_source *source)
+{
+    struct error error;
+
+    if (source->kind != CORPUS_MARKOV || drawn_check(source, &error) != 0)
+        return -1;
+    return markov_init(markov, source->vocabulary, source->seed, &error);
+}
+
+double corpus_entropy_rate(const struct corpus_source *source)
+{
+    struct markov markov;
+
+    if (chain_init(&markov, source) != 0)
+        return NAN;
+    double rate = markov_entropy_rate(&markov);
+    markov_release(&markov);
+    return rate;
+}
+
+int corpus_source_loss(const struct corpus_source *source, const struct text *text, double *loss)
+{
+    struct markov markov;
+    int status = 0;
+
+    if (chain_init(&markov, source) != 0)
+        return -1;
+    for (int64_t i = 0; status == 0 && i < text->token_count; i++) {
+        if (text->tokens[i] < 0 || text->tokens[i] >= markov.words)
+            status = -1;
+        else if (i > 0)
+            loss[i] = markov_loss(&markov, text->tokens[i - 1], text->tokens[i]);
+    }
+    markov_release(&markov);
+    return status;
 }

@@ -77,9 +77,6 @@ typedef int load_function(struct corpus *corpus, const struct corpus_source *sou
 
 load_function words_load, tokens_load, drawn_load, modular_load;
 
-/* Checks the parameters of a kind that drawn_load draws. */
-int drawn_check(const struct corpus_source *source, struct error *error);
-
 /* Adds the size of a file to the corpus's digest; its bytes follow while it is read. */
 void corpus_digest_size(struct corpus *corpus, const struct content *content);
 

@@ -41,8 +41,6 @@ void attending_begin(struct attending *a)
         a->rms[depth] = a->largest[depth] = 0;
 }
 
-/* ---- heads ---- */
-
 /* Adds the rows of a side to head number `head` of all blocks; `at` of a->of has its first row. */
 static void add_head(struct attending *a, int64_t head, int64_t at, const struct packed *side)
 {
@@ -57,8 +55,6 @@ static void add_head(struct attending *a, int64_t head, int64_t at, const struct
             a->first[head] += (double)a->of.first[at + row] / sum;
         }
 }
-
-/* ---- activations ---- */
 
 /* |x| as a number of bits, in the order of the magnitudes. */
 #ifdef SCALAR_DOUBLE
@@ -122,8 +118,6 @@ static void add_state(
         a->largest[depth] += isnan(square) ? NAN : largest_over_median(x, count);
     }
 }
-
-/* ---- passes ---- */
 
 void attending_add(struct attending *a, struct transformer *model, const struct batch *batch)
 {

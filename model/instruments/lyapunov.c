@@ -41,8 +41,6 @@ void lyapunov_begin(struct lyapunov *l, struct transformer *model, const scalar 
     transformer_forward(model, weights, &l->batch, false);
 }
 
-/* ---- tangents ---- */
-
 /*
  * Makes tangent i orthogonal to those before it, which are orthonormal, normalises it, and adds ln R_ii to
  * its sum. Modified Gram-Schmidt, twice: once leaves an error of rounding times the condition of the
@@ -80,8 +78,6 @@ static void make_angular(const struct lyapunov *l, double *tangent, const scalar
             v[c] = (v[c] - product / square * (double)x[c]) * pow(square, 0.5 * power);
     }
 }
-
-/* ---- rounds ---- */
 
 /*
  * Takes tangent i through a round: 0 draws it, each later one is a pass through a block by J_l or its

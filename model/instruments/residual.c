@@ -33,8 +33,6 @@ static void draw_normal(scalar *x, int64_t count, double deviation, int64_t seed
     kernels_best(PRECISION_FLOAT)->draw_normal(x, count, deviation, (uint64_t)seed, RANDOM_RESIDUAL, first);
 }
 
-/* ---- states ---- */
-
 void residual_states(
     struct residual *r, struct transformer *model, const scalar *weights, const struct batch *batch)
 {
@@ -70,8 +68,6 @@ void residual_states(
     r->growth_error = fit.slope_error;
 }
 
-/* ---- gradients ---- */
-
 static double square_of(const scalar *x, int64_t count)
 {
     return kernels_best(PRECISION_FLOAT)->dot(x, x, count);
@@ -99,8 +95,6 @@ void residual_gradients(struct residual *r, struct transformer *model, const sca
     draw_normal(r->state, rows * model->architecture.width, 1, seed, DRAW_DIRECTION);
     r->gradient_exponent = growth_back(r, model, weights, batch);
 }
-
-/* ---- tokens that hardly differ ---- */
 
 /*
  * Takes from each of `rows` vectors their mean, makes their variance, summed over the elements, 1, and

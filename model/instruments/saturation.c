@@ -98,8 +98,6 @@ void saturation_begin(struct saturation *s, const struct weight_planes *planes)
     load(s, planes, -1);
 }
 
-/* ---- states ---- */
-
 /* Where a pass is. */
 struct passage {
     const struct weight_planes *planes;
@@ -135,8 +133,6 @@ static void visit(const struct saturation *s, const struct passage *at, int64_t 
         s->visit(s->visitor, at->stack, depth, s->state[COMPARED_THETA][at->stack], &at->side);
 }
 
-/* ---- heads ---- */
-
 /* Adds the counts of the rows of a side to head number `head` of all blocks. */
 static void add_head(struct saturation *s, int64_t head, const int32_t *count, const struct packed *side,
     const struct stack_form *stack)
@@ -153,8 +149,6 @@ static void add_head(struct saturation *s, int64_t head, const int32_t *count, c
         }
     }
 }
-
-/* ---- passes ---- */
 
 static void pass_block(struct saturation *s, const struct passage *at, int64_t layer)
 {
@@ -193,8 +187,6 @@ void saturation_add(struct saturation *s, const struct weight_planes *planes, co
         s->rows[stack] += at.side.rows;
     }
 }
-
-/* ---- means ---- */
 
 void saturation_end(struct saturation *s)
 {

@@ -126,8 +126,6 @@ static int solve(const struct spectra *s, double *gram, int64_t side, bool vecto
     return status == 0 ? 0 : -1;
 }
 
-/* ---- of a tensor ---- */
-
 static void measure_tensor(struct spectra *s, const struct tensor *tensor, const scalar *weights, int64_t at)
 {
     const struct slice m = {weights + tensor->offset, tensor->rows, tensor->columns, tensor->columns};
@@ -156,8 +154,6 @@ static void measure_tensor(struct spectra *s, const struct tensor *tensor, const
     s->over_noise[at] = s->top[at] / noise;
     s->entropy[at] = largest > 0 ? exp(entropy) : NAN;
 }
-
-/* ---- of a head ---- */
 
 /* |a - b| over the sum of their traces, of lower triangles. */
 static double balance(const double *a, const double *b, int64_t side)
