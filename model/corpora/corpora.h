@@ -183,10 +183,8 @@ enum corpus_fault { CORPUS_FAULT_SOURCE, CORPUS_FAULT_TRAIN, CORPUS_FAULT_VALID 
 int corpus_load(
     struct corpus *corpus, const struct corpus_source *source, enum corpus_fault *fault, struct error *error);
 
-/*
- * Like corpus_load, but into an empty file, open for reading and writing, which any process can then pass to
- * corpus_attach. The file is sparse, and as long as a corpus of such a source can be at most.
- */
+/* Like corpus_load, but into an empty file, open for reading and writing, which any process can then pass to
+ * corpus_attach. The file is sparse, and as long as a corpus of such a source can be at most. */
 int corpus_write(int file, const struct corpus_source *source, enum corpus_fault *fault, struct error *error);
 
 /* Also takes a corpus of zeros. */
@@ -225,10 +223,8 @@ enum { MODULAR_INPUTS = 3 };
 
 /* ---- objective ---- */
 
-/*
- * What a network learns to predict: the next word; the words of spans that the source lacks (Raffel et al.
- * 2020); masked words in their places (Devlin et al. 2019).
- */
+/* What a network learns to predict: the next word; the words of spans that the source lacks (Raffel et al.
+ * 2020); masked words in their places (Devlin et al. 2019). */
 enum objective { OBJECTIVE_NEXT, OBJECTIVE_SPANS, OBJECTIVE_MASKED };
 
 /* The words that an objective adds to the vocabulary of the corpus, for sequences of up to `context` tokens:
@@ -318,10 +314,8 @@ int64_t reading_targets(const struct reading *reading, const struct text *text, 
  * for `last`. */
 int64_t reading_counted(const struct reading *reading, const struct text *text, int64_t index);
 
-/*
- * Packs sequence `index`, as it is drawn in `epoch` < 2^24, behind those of the batch, which must have room:
- * a function of (text, reading, index, epoch) alone.
- */
+/* Packs sequence `index`, as it is drawn in `epoch` < 2^24, behind those of the batch, which must have room:
+ * a function of (text, reading, index, epoch) alone. */
 void reading_append(const struct reading *reading, const struct text *text, int64_t index, int64_t epoch,
     struct batch *batch);
 
@@ -350,10 +344,8 @@ void batches_layout(struct batches *batches, const struct text *text, const stru
 /* floor(N/B), the steps of an epoch; 0 if the text has fewer than B sequences. */
 int64_t batches_per_epoch(const struct batches *batches);
 
-/*
- * Packs the batch of a step; steps may come in any order. An epoch must have at least one step, and `batch`
- * room for reading_rows of batch_size sequences.
- */
+/* Packs the batch of a step; steps may come in any order. An epoch must have at least one step, and `batch`
+ * room for reading_rows of batch_size sequences. */
 void batches_fill(struct batches *batches, int64_t step, struct batch *batch);
 
 /*

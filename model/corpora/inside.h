@@ -50,16 +50,12 @@ enum { CONTENT_SLACK = 8 };
 int content_open(struct content *content, const char *path, const struct breath *breath, struct error *error);
 void content_close(struct content *content);
 
-/*
- * Drops the first `done` bytes, keeps the rest, and reads on; adds what it reads to the digest. Returns how
- * many bytes are there, 0 at the end, or -1. A last line without a newline gets one.
- */
+/* Drops the first `done` bytes, keeps the rest, and reads on; adds what it reads to the digest. Returns how
+ * many bytes are there, 0 at the end, or -1. A last line without a newline gets one. */
 int64_t content_next(struct content *content, int64_t done, struct digest *digest, struct error *error);
 
-/*
- * A random order of 0 .. count-1 by the inside-out Fisher-Yates shuffle, from the draws first_draw ..
- * first_draw+count-1 of a purpose.
- */
+/* A random order of 0 .. count-1 by the inside-out Fisher-Yates shuffle, from the draws first_draw ..
+ * first_draw+count-1 of a purpose. */
 void shuffled(int64_t *order, int64_t count, int64_t seed, enum random_purpose purpose, uint64_t first_draw);
 
 /* A corpus whose files are open, by kind; the digest takes their sizes and bytes. */

@@ -147,10 +147,8 @@ struct partition {
     uint64_t seed, draw; /* the next one */
 };
 
-/*
- * The length of the next part. After each token but the last, a part ends with probability (ends that are
- * needed) / (places that are left): so each set of ends is equally likely.
- */
+/* The length of the next part. After each token but the last, a part ends with probability (ends that are
+ * needed) / (places that are left): so each set of ends is equally likely. */
 static int64_t next_part(struct partition *partition)
 {
     int64_t needed = --partition->parts, length = 0, place;

@@ -205,10 +205,8 @@ static int enter_word(struct vocabulary *vocabulary, const struct word *word, st
 
 static const char eos_bytes[8 + CONTENT_SLACK] = "<eos>", unk_bytes[8 + CONTENT_SLACK] = "<unk>";
 
-/*
- * Makes <unk> a word, and drops the words that the training text has fewer than min_count times: their tokens
- * become <unk>, whose id is that of the first of them. The others keep their order.
- */
+/* Makes <unk> a word, and drops the words that the training text has fewer than min_count times: their tokens
+ * become <unk>, whose id is that of the first of them. The others keep their order. */
 static int drop_rare(
     struct vocabulary *vocabulary, struct text *text, const struct corpus_source *source, struct error *error)
 {
@@ -366,10 +364,8 @@ static inline int take_word(struct word_reader *reader, const struct word *word)
     return 0;
 }
 
-/*
- * Scans the next words and ends of lines (as words of length 0) into `ahead`, up to AHEAD of them or a NUL
- * byte. Returns their number.
- */
+/* Scans the next words and ends of lines (as words of length 0) into `ahead`, up to AHEAD of them or a NUL
+ * byte. Returns their number. */
 static int look_ahead(struct word_reader *reader, const char **at, const char *end)
 {
     const struct vocabulary *vocabulary = reader->vocabulary;
@@ -428,10 +424,8 @@ static int read_piece(struct word_reader *reader, const char *at, const char *en
     return 0;
 }
 
-/*
- * Reads a text of words behind what `text` holds, which has room. With `every_line`, empty lines and headings
- * are lines of the text, too. While the vocabulary is open the ends of lines have no id yet.
- */
+/* Reads a text of words behind what `text` holds, which has room. With `every_line`, empty lines and headings
+ * are lines of the text, too. While the vocabulary is open the ends of lines have no id yet. */
 static int read_words(struct text *text, struct vocabulary *vocabulary, struct content *content,
     bool every_line, struct digest *digest, struct error *error)
 {
@@ -459,10 +453,8 @@ static int read_words(struct text *text, struct vocabulary *vocabulary, struct c
 
 /* ---- corpora ---- */
 
-/*
- * Drops the pairs with an empty side, as published texts have a few. Their words stay in the vocabulary, and
- * their tokens in the text.
- */
+/* Drops the pairs with an empty side, as published texts have a few. Their words stay in the vocabulary, and
+ * their tokens in the text. */
 static void leave_out_empty(struct text *text)
 {
     int64_t kept = 0;

@@ -16,10 +16,8 @@ enum { FIT_POINTS = 4, GRID = 16, PASSES = 20 };
 /* The relative width of the grid at which the search ends. */
 static const double RESOLUTION = 1e-13;
 
-/*
- * Residuals below this share of the norm are rounding: of the weights, of their sums, of a million steps of a
- * recursion. Without this bound an exact fit would win by the logarithm of 0.
- */
+/* Residuals below this share of the norm are rounding: of the weights, of their sums, of a million steps of a
+ * recursion. Without this bound an exact fit would win by the logarithm of 0. */
 static const double ROUNDING = 1e-9;
 
 struct norm_series {
@@ -65,10 +63,8 @@ static const struct recursion aligned = {aligned_step, false};
 static const struct recursion misaligned = {misaligned_step, true};
 static const struct recursion adam_like = {adam_like_step, true};
 
-/*
- * sum [GRID] = the sums of squared residuals for each value of the parameter [GRID]. norm [count], unless it
- * is NULL, = the norms under the first value.
- */
+/* sum [GRID] = the sums of squared residuals for each value of the parameter [GRID]. norm [count], unless it
+ * is NULL, = the norms under the first value. */
 static void residuals(const struct norm_series *s, const struct recursion *recursion, const double *parameter,
     double *sum, double *norm)
 {

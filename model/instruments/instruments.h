@@ -25,10 +25,8 @@ struct instruments {
     /* [blocks][LAYER_TENSOR_COUNT], NaN for absent tensors and where there is none. The last two are set by
      * measure_equilibrium. */
     double *tensor_rms, *rotation, *rotation_equilibrium, *rms_equilibrium;
-    /*
-     * [blocks][LAYER_TENSOR_COUNT] what moved |theta|^2 of each tensor, NaN for absent ones: in the last
-     * step, over |theta_t|^2; and summed over the steps since the last measure_state. NULL: not counted.
-     */
+    /* [blocks][LAYER_TENSOR_COUNT] what moved |theta|^2 of each tensor, NaN for absent ones: in the last
+     * step, over |theta_t|^2; and summed over the steps since the last measure_state. NULL: not counted. */
     double (*tensor_force)[FORCE_COUNT], (*force_sum)[FORCE_COUNT];
 
     const struct weight_layout *layout; /* borrowed */
@@ -121,10 +119,8 @@ struct norms {
 void norms_layout(struct norms *norms, const struct weight_layout *layout,
     const struct architecture *architecture, struct arena *arena);
 
-/*
- * Adds block `layer`, or with layer -1 what lies outside the blocks, of a plane of weights. Returns the first
- * tensor with a weight that is not finite, or NULL.
- */
+/* Adds block `layer`, or with layer -1 what lies outside the blocks, of a plane of weights. Returns the first
+ * tensor with a weight that is not finite, or NULL. */
 const struct tensor *norms_add(struct norms *norms, const scalar *weights, int64_t layer);
 
 void norms_end(struct norms *norms);
@@ -143,10 +139,8 @@ const struct tensor *outside_measure(struct outside *outside, const struct weigh
  *     gradients_begin, gradients_add for each minibatch, gradients_end
  */
 struct gradients {
-    /*
-     * [blocks][LAYER_TENSOR_COUNT] the norm of the mean gradient, and the mean of the norms of the
-     * minibatches' own gradients; NaN for absent tensors.
-     */
+    /* [blocks][LAYER_TENSOR_COUNT] the norm of the mean gradient, and the mean of the norms of the
+     * minibatches' own gradients; NaN for absent tensors. */
     double *mean_norm, *batch_norm;
     /*
      * [stacks][LAYER_TENSOR_COUNT] slope of ln mean_norm over the layers of a stack, per layer from its input
@@ -328,15 +322,11 @@ struct saturation {
      * for a head with NaN among its weights.
      */
     double *attended, *fraction, *above_one;
-    /*
-     * [blocks][heads][bins] share of the rows. Bin 0: rows that attend to one position or none; bin k > 0: to
-     * 2^(k-1) + 1 .. 2^k positions.
-     */
+    /* [blocks][heads][bins] share of the rows. Bin 0: rows that attend to one position or none; bin k > 0: to
+     * 2^(k-1) + 1 .. 2^k positions. */
     double *histogram;
-    /*
-     * [bins] number of heads, of all layers, by their rounded mean: a head that attends to one position
-     * except for a few ties is in bin 0.
-     */
+    /* [bins] number of heads, of all layers, by their rounded mean: a head that attends to one position
+     * except for a few ties is in bin 0. */
     double *heads_histogram;
 
     state_function *visit; /* NULL; the caller may set it after the layout */
@@ -352,20 +342,16 @@ struct saturation {
 /* Bins of a histogram of 1 .. context positions: 1 + ceil(log2(context)). */
 int64_t saturation_bins(int64_t context);
 
-/*
- * Takes all memory from the arena. rows: of the largest batch. states: measure the cosines; heads: measure
- * the positions of the heads. What is not measured stays NaN. shared: the planes have a source.
- */
+/* Takes all memory from the arena. rows: of the largest batch. states: measure the cosines; heads: measure
+ * the positions of the heads. What is not measured stays NaN. shared: the planes have a source. */
 void saturation_layout(struct saturation *saturation, const struct architecture *architecture, int64_t rows,
     int64_t threads, bool states, bool heads, bool shared, struct arena *arena);
 
 /* Forgets all batches. Loads what lies outside the blocks, if the planes have a source. */
 void saturation_begin(struct saturation *saturation, const struct weight_planes *planes);
 
-/*
- * Adds a batch, in three forward passes for the cosines, one for the heads alone. If it measures the cosines,
- * state[COMPARED_THETA] then holds the outputs of theta.
- */
+/* Adds a batch, in three forward passes for the cosines, one for the heads alone. If it measures the cosines,
+ * state[COMPARED_THETA] then holds the outputs of theta. */
 void saturation_add(
     struct saturation *saturation, const struct weight_planes *planes, const struct batch *batch);
 
@@ -534,8 +520,7 @@ struct hessian {
 
     const struct weight_layout *layout; /* borrowed */
     struct lanczos lanczos;
-    scalar
-        *root; /* plane: P^-1/2; NULL if the optimiser has no P; the caller fills it before hessian_begin */
+    scalar *root; /* plane: P^-1/2, filled by the caller before hessian_begin; NULL if there is no P */
     bool has_root; /* for this measurement */
     scalar *direction; /* plane of a direction that is not the Lanczos vector itself */
     double *ritz, *weight; /* [steps] of P^-1 H */
@@ -676,18 +661,14 @@ void lyapunov_layout(struct lyapunov *lyapunov, const struct architecture *archi
 void lyapunov_begin(struct lyapunov *lyapunov, struct transformer *model, const scalar *weights,
     const struct batch *batch, int64_t stack, int64_t seed);
 
-/*
- * Draws one tangent or takes one through one block, which costs that pass and 8 operations for each element
- * of each tangent before it. False: that was the last time, and the exponents are there.
- */
+/* Draws one tangent or takes one through one block, which costs that pass and 8 operations for each element
+ * of each tangent before it. False: that was the last time, and the exponents are there. */
 bool lyapunov_advance(struct lyapunov *lyapunov);
 
 /* ---- collapse ---- */
 
-/*
- * Tells from the words that a model predicts over a validation whether it still uses its input. A collapsed
- * model predicts a single word for every input, and its loss is at least that of a constant prediction.
- */
+/* Tells from the words that a model predicts over a validation whether it still uses its input. A collapsed
+ * model predicts a single word for every input, and its loss is at least that of a constant prediction. */
 struct collapse {
     int64_t vocabulary;
     int32_t *predicted; /* [rows] of the next batch; transformer_evaluate fills it */
@@ -744,10 +725,8 @@ bool unigram_is_of(const struct unigram *unigram, const struct corpus *corpus, c
 
 /* ---- dynamics ---- */
 
-/*
- * The direction of the updates, inferred from the norms of a run alone. Recursions of the norm n over the
- * steps, with the learning rate eta of each step and the decay lambda, are fitted to the measured norms.
- */
+/* The direction of the updates, inferred from the norms of a run alone. Recursions of the norm n over the
+ * steps, with the learning rate eta of each step and the decay lambda, are fitted to the measured norms. */
 enum dynamics {
     DYNAMICS_NONE, /* undecided: the best R^2 is below DYNAMICS_R2_LEAST, or another recursion fits as well */
     DYNAMICS_ALIGNED, /* along theta: n' = (1 - eta lambda + k eta) n */

@@ -115,10 +115,8 @@ static bool is_split(const double *diagonal, const double *beside, int64_t i)
     return fabs(beside[i]) <= DBL_EPSILON * (fabs(diagonal[i]) + fabs(diagonal[i + 1]));
 }
 
-/*
- * One implicit QL step on rows first .. last, shifted by the eigenvalue of the leading 2 x 2 block that is
- * closer to diagonal[first]. `vector` holds the first components of the eigenvectors.
- */
+/* One implicit QL step on rows first .. last, shifted by the eigenvalue of the leading 2 x 2 block that is
+ * closer to diagonal[first]. `vector` holds the first components of the eigenvectors. */
 static void ql_step(double *diagonal, double *beside, double *vector, int64_t first, int64_t last)
 {
     double g = (diagonal[first + 1] - diagonal[first]) / (2 * beside[first]);

@@ -21,10 +21,8 @@ static double root_mean_square(const struct optimiser *o, const scalar *x, int64
     return sqrt(o->team.kernels->dot(x, x, count) / (double)count);
 }
 
-/*
- * `update` receives the update of a tensor, without decay, to be multiplied by the factor that is returned;
- * `second` receives the new state of the tensor.
- */
+/* `update` receives the update of a tensor, without decay, to be multiplied by the factor that is returned;
+ * `second` receives the new state of the tensor. */
 static double adafactor_update(const struct optimiser *o, const struct tensor *tensor,
     const struct step *step, const scalar *weights, const scalar *gradient, scalar *second, scalar *update)
 {

@@ -17,10 +17,8 @@ double memory_of_mean(double beta, double decayed, double steps)
     return beta * geometric(beta * (1 - decayed), steps);
 }
 
-/*
- * The mixture c = beta1 m + (1 - beta1) g holds the last gradient with weight 1 - beta1 and the j-th before
- * it with beta1 (1 - beta2) beta2^(j-1). Its correlation over j steps is r beta2^(j-1).
- */
+/* The mixture c = beta1 m + (1 - beta1) g holds the last gradient with weight 1 - beta1 and the j-th before
+ * it with beta1 (1 - beta2) beta2^(j-1). Its correlation over j steps is r beta2^(j-1). */
 static double correlation_of_mixture(double beta1, double beta2)
 {
     double rest1 = 1 - beta1, rest2 = 1 - beta2;

@@ -15,10 +15,8 @@ struct step {
     struct moved *moved; /* what the step is to fill in; or NULL */
 };
 
-/*
- * How a kind of optimiser moves a portion. `tensor` is a whole tensor, or for kinds without `whole` any range
- * of the plane; `weights` and `gradient` begin at it, the optimiser's planes at its offset.
- */
+/* How a kind of optimiser moves a portion. `tensor` is a whole tensor, or for kinds without `whole` any range
+ * of the plane; `weights` and `gradient` begin at it, the optimiser's planes at its offset. */
 struct optimiser_row {
     bool first, second; /* the state planes that the kind needs */
     bool whole; /* it takes whole tensors, one by one */

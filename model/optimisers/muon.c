@@ -24,10 +24,8 @@ static const int square_parts[] = {1, 1, 1, 1, 1, 0}, parts[] = {3, 2, 0};
 static const double momentum = 0.95;
 static const double a = 3.4445, b = -4.7750, c = 2.0315;
 
-/*
- * The scratch of a thread. X is scaled by c^(1/4), so that its polynomial in Y = X X' is (Y - shift)^2 +
- * rest: one product of a matrix with itself.
- */
+/* The scratch of a thread. X is scaled by c^(1/4), so that its polynomial in Y = X X' is (Y - shift)^2 +
+ * rest: one product of a matrix with itself. */
 struct orthogonal {
     const struct kernels *kernels;
     int64_t rows, columns, n; /* n: the shorter side */

@@ -211,8 +211,7 @@ struct optimiser {
     struct moved *range_moved; /* [ranges of the largest tensor] on the way to it */
     scalar *first; /* [layout->size] first moment or momentum; NULL for kinds without one */
     scalar *second; /* [layout->size] second moment, or adafactor's factors; NULL for kinds without one */
-    scalar *
-        scratch; /* of kinds that move whole tensors, as many times layout->largest as they need; else NULL */
+    scalar *scratch; /* of kinds that move whole tensors: layout->largest times what they need; else NULL */
 };
 
 /* With `counts`, each step counts what moves |theta|^2, for optimiser_forces. */
