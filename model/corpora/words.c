@@ -351,19 +351,6 @@ static void end_line(struct word_reader *reader)
     reader->heading = false;
 }
 
-static inline int take_word(struct word_reader *reader, const struct word *word)
-{
-    struct text *text = reader->text;
-    int32_t id = identify(reader, word);
-
-    if (id == NOT_THERE)
-        return -1;
-    if (text->token_count == reader->line_first)
-        reader->heading = *word->bytes == '=';
-    text->tokens[text->token_count++] = id;
-    return 0;
-}
-
 /* Scans the next words and ends of lines (as words of length 0) into `ahead`, up to AHEAD of them or a NUL
  * byte. Returns their number. */
 static int look_ahead(struct word_reader *reader, const char **at, const char *end)
@@ -406,6 +393,8 @@ static void fetch_ahead(const struct word_reader *reader, int count)
 /* Reads bytes that do not end inside a word. */
 static int read_piece(struct word_reader *reader, const char *at, const char *end)
 {
+    struct text *text = reader->text;
+
     while (at < end) {
         int count = look_ahead(reader, &at, end);
         if (count == 0 && at < end)
@@ -413,13 +402,20 @@ static int read_piece(struct word_reader *reader, const char *at, const char *en
                 reader->path, reader->line_number);
         fetch_ahead(reader, count);
         for (int i = 0; i < count; i++) {
-            if (reader->ahead[i].length == 0)
+            const struct word *word = &reader->ahead[i];
+            if (word->length == 0) {
                 end_line(reader);
-            else if (take_word(reader, &reader->ahead[i]) != 0)
+                continue;
+            }
+            int32_t id = identify(reader, word);
+            if (id == NOT_THERE)
                 return -1;
+            if (text->token_count == reader->line_first)
+                reader->heading = *word->bytes == '=';
+            text->tokens[text->token_count++] = id;
         }
     }
-    if (corpus_check_memory(reader->text->token_count, sizeof(int32_t), reader->error) != 0)
+    if (corpus_check_memory(text->token_count, sizeof(int32_t), reader->error) != 0)
         return error_prefix(reader->error, "%s", reader->path);
     return 0;
 }

@@ -769,8 +769,9 @@ void dynamics_fit(const struct schedule *schedule, double decay, const int64_t *
  * decay of the steps behind it. a_k, the gain, is what updates add to the square for each unit of rate. The
  * rest of the run has a D and a W, too, which are known beforehand; only its gain is not. It is supposed to
  * be at most OUTLOOK_LARGER times the gains so far, with m the most that updates added (0: never), l the
- * most that they took away: shrinking:  D N(t) + OUTLOOK_LARGER * max(m, l) * W < 1 growing:    D N(t) -
- * max(OUTLOOK_LARGER * l, OUTLOOK_LOSS * m) * W > 1
+ * most that they took away:
+ *     shrinking   D N(t) + OUTLOOK_LARGER * max(m, l) * W < 1
+ *     growing     D N(t) - max(OUTLOOK_LARGER * l, OUTLOOK_LOSS * m) * W > 1
  *
  * Nothing proves the supposition. A gain is at most 2 sum |theta_T| |u_T| / |theta_0|^2 to first order, and a
  * bound from full steps (struct stride) is a hundred times what updates do: it is met only in the last few
