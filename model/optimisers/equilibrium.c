@@ -17,23 +17,17 @@ double memory_of_mean(double beta, double decayed, double steps)
     return beta * geometric(beta * (1 - decayed), steps);
 }
 
-/* The mixture c = beta1 m + (1 - beta1) g holds the last gradient with weight 1 - beta1 and the j-th before
- * it with beta1 (1 - beta2) beta2^(j-1). Its correlation over j steps is r beta2^(j-1). */
-static double correlation_of_mixture(double beta1, double beta2)
-{
-    double rest1 = 1 - beta1, rest2 = 1 - beta2;
-    double variance = rest1 * rest1 + beta1 * beta1 * rest2 / (1 + beta2);
-
-    return beta1 * rest2 * (rest1 + beta1 * beta2 / (1 + beta2)) / variance;
-}
-
 /* Terms of the series of asin; they fall at least as fast as k^(-3/2) / k, and usually as r^(2k). */
 enum { TERMS = 1000 };
 
 /* asin(r b^(j-1)) is a series of odd powers, and each of them summed over j is geometric. */
 double memory_of_sign(double beta1, double beta2, double decayed, double steps)
 {
-    double r = correlation_of_mixture(beta1, beta2), sum = 0;
+    /* The mixture c = beta1 m + (1 - beta1) g holds the last gradient with weight 1 - beta1 and the j-th
+     * before it with beta1 (1 - beta2) beta2^(j-1). Its correlation over j steps is r beta2^(j-1). */
+    double rest1 = 1 - beta1, rest2 = 1 - beta2;
+    double variance = rest1 * rest1 + beta1 * beta1 * rest2 / (1 + beta2);
+    double r = beta1 * rest2 * (rest1 + beta1 * beta2 / (1 + beta2)) / variance, sum = 0;
     double term = r, ratio = beta2; /* coefficient times r^n, and beta2^n, for n = 2 k + 1 */
 
     for (int k = 0; k < TERMS; k++) {
