@@ -1,7 +1,6 @@
 /*
- * Batches for training and validation. Which sequences a batch has follows from the seed and the step
- * alone: each epoch is a permutation of the sequences. A resumed run needs no state, and memory is that
- * of the arena.
+ * Batches for training and validation. Which sequences a batch has follows from the seed and the step alone:
+ * each epoch is a permutation of the sequences. A resumed run needs no state, and memory is the arena's.
  */
 #include "model/corpora/corpora.h"
 

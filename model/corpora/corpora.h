@@ -310,8 +310,7 @@ struct batch_rows reading_rows(const struct reading *reading, const struct text 
 /* The number of predictions of sequence `index`. */
 int64_t reading_targets(const struct reading *reading, const struct text *text, int64_t index);
 
-/* What sequence `index` counts of validate.tokens: its tokens in the text, of a pair those of the target; 1
- * for `last`. */
+/* What sequence `index` counts of validate.tokens: its tokens, of a pair the target's; 1 for `last`. */
 int64_t reading_counted(const struct reading *reading, const struct text *text, int64_t index);
 
 /* Packs sequence `index`, as it is drawn in `epoch` < 2^24, behind those of the batch, which must have room:
@@ -364,8 +363,7 @@ struct validation {
 void validation_init(
     struct validation *validation, const struct text *text, const struct reading *reading, int64_t tokens);
 
-/* Packs the next sequences, as many as fit the room on both sides but at least one. Returns their number, 0
- * at the end. */
+/* Packs the next sequences, as many as fit on both sides, at least one. Returns their number; 0: the end. */
 int64_t validation_next(struct validation *validation, struct batch_rows room, struct batch *batch);
 
 /* Packs sequence `index` of a text alone, with the draws of validations. */

@@ -1,8 +1,7 @@
 /*
  * How a network reads a text: as one stream or line by line, and for which task. A row of `tasks` says of
  * a sequence how many rows, source tokens and targets it has, and appends it to a batch. The spans of T5 and
- * the masked words of BERT choose tokens of a sequence at random and hide them from the network. Nothing
- * fails.
+ * the masked words of BERT hide tokens of a sequence, chosen at random, from the network. Nothing fails.
  */
 #include "model/corpora/corpora.h"
 
@@ -204,8 +203,7 @@ static void append_spans(const struct reading *reading, const struct text *text,
 /* The draws of a token that may be masked. */
 enum { DRAW_CHOICE, DRAW_FATE, DRAW_WORD, DRAWS };
 
-/* Chooses each token with probability (targets still needed) / (tokens still left): each set is equally
- * likely. */
+/* Chooses each token with probability (targets needed) / (tokens left): each set is equally likely. */
 static void append_masked(const struct reading *reading, const struct text *text,
     const struct sequence *sequence, struct batch *batch)
 {

@@ -449,8 +449,7 @@ static int read_words(struct text *text, struct vocabulary *vocabulary, struct c
 
 /* ---- corpora ---- */
 
-/* Drops the pairs with an empty side, as published texts have a few. Their words stay in the vocabulary, and
- * their tokens in the text. */
+/* Drops pairs with an empty side: published texts have a few. Their words and their tokens stay. */
 static void leave_out_empty(struct text *text)
 {
     int64_t kept = 0;

@@ -88,8 +88,7 @@ static double magnitude_at(const scalar *x, int64_t count, int64_t rank)
     return (double)value;
 }
 
-/* The largest of |x| [count] over their median, which is the mean of the two in the middle if count is even;
- * NaN if that is 0. */
+/* The largest of |x| [count] over their median, the mean of two if count is even; NaN if that is 0. */
 static double largest_over_median(const scalar *x, int64_t count)
 {
     double low = magnitude_at(x, count, (count - 1) / 2), above = INFINITY, largest = 0;

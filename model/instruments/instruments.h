@@ -22,8 +22,7 @@ struct instruments {
     double *layer_norm, *layer_direction_cosine; /* [blocks] */
     double *tensor_norm; /* [blocks][LAYER_TENSOR_COUNT], NaN for absent tensors */
     double *layer_gradient_alignment, *layer_step_size, *layer_alignment; /* [blocks] */
-    /* [blocks][LAYER_TENSOR_COUNT], NaN for absent tensors and where there is none. The last two are set by
-     * measure_equilibrium. */
+    /* [blocks][LAYER_TENSOR_COUNT], NaN where there is none. measure_equilibrium sets the last two. */
     double *tensor_rms, *rotation, *rotation_equilibrium, *rms_equilibrium;
     /* [blocks][LAYER_TENSOR_COUNT] what moved |theta|^2 of each tensor, NaN for absent ones: in the last
      * step, over |theta_t|^2; and summed over the steps since the last measure_state. NULL: not counted. */
@@ -99,9 +98,8 @@ struct outside {
 };
 
 /*
- * The norms of a network that is there part by part, defined as those of measure_state:
+ * The norms of a network that is there part by part, in double, defined as those of measure_state:
  *     norms_add for each part, in any order; norms_end
- * All sums are double.
  */
 struct norms {
     double param_norm, embedding_norm, output_norm, total_norm;
@@ -125,8 +123,7 @@ const struct tensor *norms_add(struct norms *norms, const scalar *weights, int64
 
 void norms_end(struct norms *norms);
 
-/* Fills in the sums outside the layers, from a plane of weights. Returns the first tensor with a weight that
- * is not finite, or NULL. */
+/* Sums what lies outside the blocks. Returns the first tensor with a weight that is not finite, or NULL. */
 const struct tensor *outside_measure(struct outside *outside, const struct weight_layout *layout,
     const struct kernels *kernels, const scalar *weights);
 
@@ -188,8 +185,7 @@ struct residual {
     int64_t stack, first, layers; /* the stack, its first block, their number L */
     double *norm; /* [L + 1] mean over tokens of |x_l| */
     double *cosine; /* [L + 1] mean over tokens of cos(x_(l-1), x_l); NaN at 0 */
-    /* slope over l of the mean over tokens of ln|x_l|, and its standard error; NaN for fewer than
-     * STRAIGHT_POINTS depths */
+    /* slope over l of the mean over tokens of ln|x_l|, its standard error; NaN if L + 1 < STRAIGHT_POINTS */
     double growth, growth_error;
     double gradient_growth; /* 1/L ln(|dLoss/dx_0| / |dLoss/dx_L|) */
     /*
@@ -213,8 +209,7 @@ void residual_layout(struct residual *residual, const struct architecture *archi
 void residual_states(
     struct residual *residual, struct transformer *model, const scalar *weights, const struct batch *batch);
 
-/* After residual_states of the same arguments, two passes back: the gradient of the loss, and that of
- * x_L . R. */
+/* After residual_states of the same arguments, two passes back: the gradients of the loss and of x_L . R. */
 void residual_gradients(struct residual *residual, struct transformer *model, const scalar *weights,
     const struct batch *batch, int64_t seed);
 

@@ -23,8 +23,7 @@ void norms_layout(struct norms *norms, const struct weight_layout *layout,
         norms->end[stack] = architecture_stack(architecture, stack).end;
 }
 
-/* Sets the sum of squares of a tensor. Is every weight finite? A sum that is not may come from weights that
- * are. */
+/* Sets the sum of squares of a tensor. Is every weight finite? The sum may be infinite even so. */
 static bool square_of(
     const struct kernels *kernels, const scalar *weights, const struct tensor *tensor, double *square)
 {

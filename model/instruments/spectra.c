@@ -110,8 +110,7 @@ static double trace(const double *gram, int64_t side)
     return sum;
 }
 
-/* Sets s->eigenvalue, ascending, at least 0; with `vectors`, the rows of `gram` become the eigenvectors. -1:
- * something is not finite. */
+/* Sets s->eigenvalue, ascending, >= 0; with `vectors`, rows of gram become eigenvectors. -1: not finite. */
 static int solve(const struct spectra *s, double *gram, int64_t side, bool vectors)
 {
     const int n = (int)side, room = n * BLOCKING;

@@ -156,8 +156,7 @@ static double factor_of(const struct tensor *tensor)
     return 0.2 * sqrt((double)(tensor->rows > tensor->columns ? tensor->rows : tensor->columns));
 }
 
-/* The update of a matrix in w->x, but for the factor that is returned; kept receives the momentum if it is
- * not NULL. */
+/* The update of a matrix in w->x, but for the returned factor; kept, unless NULL, receives the momentum. */
 static double muon_update(struct orthogonal *w, const struct optimiser *o, const struct tensor *tensor,
     const struct step *step, scalar *kept, const scalar *gradient)
 {

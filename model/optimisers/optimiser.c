@@ -341,8 +341,7 @@ static void step_share(const void *context, scalar *scratch, int64_t begin, int6
     }
 }
 
-/* Shares the step of a portion out by ranges of the plane: it passes over weights, gradient and one or two
- * planes more. */
+/* Shares a step out by ranges of the plane: it passes over weights, gradient and one or two planes more. */
 static void step_by_ranges(const struct portion_step *of, struct moved *moved)
 {
     int64_t size = of->portion->tensor.size, grain = moved ? COUNTED_RANGE : LINE_ELEMENTS;
@@ -447,8 +446,7 @@ void optimiser_step(struct optimiser *optimiser, scalar *weights, const scalar *
     round_weights(optimiser, weights, number);
 }
 
-/* The part of a portion in the range [begin, end) of the plane; size 0: none. Only portions without `whole`
- * are cut. */
+/* The part of a portion in the range [begin, end); size 0: none. Only portions without `whole` are cut. */
 static struct tensor part_of(const struct portion *portion, int64_t begin, int64_t end)
 {
     struct tensor part = portion->tensor;

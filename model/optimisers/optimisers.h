@@ -50,8 +50,7 @@ int64_t schedule_lasting(const struct schedule *schedule);
  *   E[|theta|^2] = (eta |u|)^2 (1 + 2 (1 - d) S) / (2 d - d^2) in the balance.
  */
 
-/* S of an update that is a running mean of gradients, m = beta m + .. g: adam's and sgd's. `steps` taken so
- * far, or INFINITY. */
+/* S of a running mean of gradients, m = beta m + .. g: adam's, sgd's. steps: taken so far, or INFINITY. */
 double memory_of_mean(double beta, double decayed, double steps);
 
 /* S of lion's update, sign(beta1 m + (1 - beta1) g) with m the running mean by beta2 of the steps before: the
@@ -243,8 +242,7 @@ struct update {
     double by_chance; /* what -theta.u is on average if gradients are white noise; NaN: not known */
 };
 
-/* Of the tensors in the range [begin, end) of the plane. Changes no state. `weights` and `gradient` are whole
- * planes. */
+/* Of the tensors in the range [begin, end). Changes no state. weights, gradient: whole planes. */
 struct update optimiser_update(const struct optimiser *optimiser, const scalar *weights,
     const scalar *gradient, double scale, int64_t number, double rate, int64_t begin, int64_t end);
 
