@@ -165,8 +165,11 @@ int64_t *sweep_steps(const struct sweep *sweep, const struct corpus *corpus, int
         if (ends > 0 && last[ends - 1] == step) /* as most cells have that of the one before */
             continue;
         /* Of millions of cells, few have steps of their own. */
-        if (ends == room && (ends = sort_distinct(last, ends)) > room / 2)
-            last = memory_grow(last, (size_t)(room *= 2), sizeof(*last));
+        if (ends == room) {
+            ends = sort_distinct(last, ends);
+            room = ends > room / 2 ? 2 * room : room;
+            last = memory_grow(last, (size_t)room, sizeof(*last));
+        }
         last[ends++] = step;
     }
     ends = sort_distinct(last, ends);

@@ -36,7 +36,7 @@ struct content {
     const char *path; /* borrowed */
     const struct breath *breath; /* or NULL; borrowed */
     int file;
-    int64_t size; /* > 0; size of the file when it was opened: bytes added later are not read */
+    int64_t size; /* of the file when it was opened: bytes added later are not read; 0: no file */
     int64_t left; /* bytes not yet read */
     bool binary; /* no newline is added at the end */
     char *bytes; /* [there], then CONTENT_SLACK bytes that may be read but hold anything */

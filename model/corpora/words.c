@@ -51,7 +51,7 @@ struct word_pool {
 /* The words of the training texts. */
 struct vocabulary {
     bool open; /* new words enter it */
-    int64_t words; /* without <eos>, which is entered first; the next id */
+    int64_t words; /* without <eos>, which is entered first: -1 before it is; the next id */
     int32_t unknown; /* id of <unk>, or negative */
     int64_t slots; /* a power of two */
     struct word_slot *slot; /* [slots] open addressing, linear probing */

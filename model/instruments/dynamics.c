@@ -148,7 +148,7 @@ static void bracket_parameters(const struct norm_series *s, struct brackets *bra
         double norm = s->norm[point], grown = log(norm / s->norm[0]);
         bracket_widen(&along, grown / rates);
         bracket_widen(&across, 2 * (grown - log_kept) / squares);
-        bracket_widen(&at_most, exp(2 * (grown - log_rate) / (double)s->step[point]));
+        bracket_widen(&at_most, exp(2 * (grown - log_rate) / (double)(s->step[point] - s->step[0])));
         bracket_widen(&added, (norm * norm - decayed) / gained);
     }
     brackets->aligned = between_tangent_and_chord(along, largest_rate);
@@ -217,7 +217,7 @@ static void fit_recursion(const struct norm_series *s, const struct recursion *r
     struct bracket bracket, struct recursion_fit *fit)
 {
     double points = (double)(s->count - 1), total = spread(s), least, rounding = ROUNDING * s->norm[0];
-    double parameter = minimise(s, recursion, bracket, &least), same[GRID], sum[GRID];
+    double parameter = minimise(s, recursion, bracket, &least);
 
     if (!isfinite(least))
         return;
@@ -225,10 +225,12 @@ static void fit_recursion(const struct norm_series *s, const struct recursion *r
     fit->r2 = total > 0 ? 1 - least / total : NAN;
     fit->aic =
         points * log(fmax(least / points, rounding * rounding)) + 2 * 2; /* its own, and the variance */
-    for (int i = 0; i < GRID; i++)
-        same[i] = parameter;
-    if (fit->norm)
+    if (fit->norm) {
+        double same[GRID], sum[GRID];
+        for (int i = 0; i < GRID; i++)
+            same[i] = parameter;
         residuals(s, recursion, same, sum, fit->norm);
+    }
 }
 
 /* The rule of Burnham and Anderson, "Model Selection and Multimodel Inference". */

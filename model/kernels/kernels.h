@@ -175,7 +175,8 @@ struct kernels {
     void (*column_sums)(
         scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add);
 
-    /* By rows, out = residual + gain * (in - mean) / sqrt(variance + epsilon) + bias; residual or NULL. */
+    /* out = residual + gain * (in - mean) / sqrt(variance + epsilon) + bias by rows; without residual: NULL
+     */
     void (*norm)(const struct norm_rows *norm, scalar *out, const scalar *residual);
     void (*norm_gradient)(const struct norm_rows *norm, const struct norm_gradient *gradient);
     /* The tangent of out: tout = tresidual + that of the norm. tresidual may be NULL. */
@@ -323,7 +324,7 @@ const char *kernels_level_missing(void);
 /* The name of level `place`, 0 for the lowest, NULL past the last; *runs: whether this processor runs it. */
 const char *kernels_level(int place, bool *runs);
 
-/* Scalars of scratch that a head of up to these sizes needs, at any level, or its tangents. */
+/* Scalars of scratch that a head of up to these sizes needs at any level, without or with tangents. */
 int64_t attention_scratch(int64_t length, int64_t depth, bool tangents);
 
 /* ---- team ---- */

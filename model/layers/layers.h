@@ -101,7 +101,7 @@ struct norm {
     scalar *tdgain, *tdbias;
 };
 
-/* out = residual + norm(in), and sets mean and scale; or tout = tresidual + the tangent; residual or NULL */
+/* out = residual + norm(in), and sets mean and scale; or tout = tresidual + the tangent. residual: or NULL */
 void norm_forward(const struct norm *norm, scalar *out, struct dual in, const scalar *residual, int64_t rows);
 
 /*
@@ -249,7 +249,7 @@ struct heads {
     const int64_t *start, *key_start; /* [sequences + 1] of the queries, of the keys and values */
     /* [H, rows of queries] statistics of the softmax: the forward pass sets them for the gradient */
     scalar *most, *inverse;
-    struct relative relative; /* only in self-attention; all NULL: no bias */
+    struct relative relative; /* its bias NULL: none, so no gradient of it */
 };
 
 /* Queries [rows, H D] and keys, values [key rows, K D], heads side by side, or their gradients; the strides
@@ -270,7 +270,7 @@ static inline struct projected projected_together(scalar *qkv, int64_t width, in
 /* 1 / sqrt(D) */
 scalar heads_scale(int64_t depth);
 
-/* Scalars of scratch per thread for attention of up to `context` queries and keys; with its tangents. */
+/* Scalars of scratch per thread for attention, or its tangents, of up to `context` queries and keys. */
 int64_t heads_scratch(int64_t heads, int64_t depth, int64_t context, bool relative, bool tangents);
 
 /* mixed [rows, H D] from the projected, which it does not write; or its tangent, from tin, that of the
@@ -345,7 +345,7 @@ void add_scaled(
 struct entropy {
     const struct team *team;
     const int32_t *target; /* [rows] */
-    int32_t *predicted; /* [rows] the words of the largest logits; NULL: not wanted */
+    int32_t *predicted; /* [rows] the words of the largest logits, by cross_entropy_rows; NULL: not wanted */
     const scalar *weight; /* [rows] in the loss whose gradient is wanted; NULL: no gradient */
     double z_loss; /* times log_sum^2, which is part of that loss */
     double *log_sum; /* [rows] the logarithms of the sums of exp(logits) */

@@ -84,7 +84,7 @@ struct attention {
     bool cross, rotary;
     int64_t width, key_width; /* of the queries, of the keys of a row */
     int64_t rows, key_rows;
-    struct heads heads;
+    struct heads heads; /* as the layer takes them */
     int projections;
     struct projection projection[PROJECTIONS_MOST];
 };
@@ -97,7 +97,7 @@ static struct attention attention_of(const struct pass *pass, const struct subla
     const struct attention_tensors *t = cross ? &cross_tensors : &self_tensors;
     const struct packed *keys = cross ? &pass->source : &pass->packed;
     int64_t width = extent_length(c, EXTENT_QUERIES), key_width = extent_length(c, EXTENT_KEYS);
-    int64_t k = pass->model->max_rows * width, v = pass->model->max_rows * (width + key_width);
+    int64_t most = pass->model->max_rows, k_offset = most * width, v_offset = most * (width + key_width);
     struct attention at = {
         .pass = pass,
         .s = s,
@@ -132,10 +132,13 @@ static struct attention attention_of(const struct pass *pass, const struct subla
             .tbias = pass->tweights ? tangent->relative : NULL,
             .dbias = pass->gradient ? stack->drelative : NULL,
             .tdbias = pass->tgradient ? tangent->drelative : NULL};
+    /* One product of all three; or of the queries, and of keys and values of the memory; or, before norms of
+     * queries and keys, one of each. */
     if (c->qk_norm || cross)
-        at.projection[at.projections++] = (struct projection){t->k, t->k_bias, c->qk_norm ? 1 : 2, cross, k};
+        at.projection[at.projections++] =
+            (struct projection){t->k, t->k_bias, c->qk_norm ? 1 : 2, cross, k_offset};
     if (c->qk_norm)
-        at.projection[at.projections++] = (struct projection){t->v, t->v_bias, 1, cross, v};
+        at.projection[at.projections++] = (struct projection){t->v, t->v_bias, 1, cross, v_offset};
     return at;
 }
 

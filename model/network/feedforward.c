@@ -63,9 +63,10 @@ void feedforward_forward(
 }
 
 /*
- * to->dgated receives the gradient of the input of W2. `to` is the activations or their tangents: these come
- * second, and overwrite a->dgated, and its tangent, with what lies behind the gate, the gradient of the
- * activation's output.
+ * dhidden, and dgate if gated, from dout, by way of dgated, the gradient of the input of W2, which is dhidden
+ * itself if the model takes no tangents. Tangents come second, and overwrite a->dgated and its tangent with
+ * what lies behind the gate, the gradient of the activation's output. Where the product with W2 applies relu,
+ * it gives dhidden at once.
  */
 void feedforward_gradient(const struct pass *pass, const struct sublayer *s, scalar *din, struct dual dout,
     struct dual in, bool add)
@@ -84,13 +85,14 @@ void feedforward_gradient(const struct pass *pass, const struct sublayer *s, sca
     struct dual dgate = dual_of(a->dgate, to->dgate, tangents);
     struct dual gate = dual_of(state->gate, t->gate, tangents), slope = {.at = state->slope};
     int64_t rows = pass->packed.rows, count = rows * w2.in;
+    bool applied = product_applies(c);
 
     linear_weight_gradient(&w2, dout, input_of_w2(c, s, tangents), rows, false);
-    linear_input_gradient(&w2, product_applies(c) ? to->dhidden : to->dgated, dout,
-        product_applies(c) ? state->hidden : NULL, rows, false);
+    linear_input_gradient(
+        &w2, applied ? to->dhidden : to->dgated, dout, applied ? state->hidden : NULL, rows, false);
     if (c->gated)
         multiply(team, to->dgate, dgated, dual_of(state->hidden, t->hidden, tangents), count);
-    if (!product_applies(c) && tangents) {
+    if (!applied && tangents) {
         if (c->gated) {
             multiply(team, to->dgated, dgated, gate, count);
             multiply(team, a->dgated, (struct dual){.at = a->dgated}, (struct dual){.at = gate.at}, count);
@@ -99,7 +101,7 @@ void feedforward_gradient(const struct pass *pass, const struct sublayer *s, sca
             team, to->dhidden, (struct dual){.at = state->curvature}, (struct dual){.at = t->slope}, count);
         slope.tangent = to->dhidden;
         multiply(team, to->dhidden, dgated, slope, count);
-    } else if (!product_applies(c)) {
+    } else if (!applied) {
         if (c->gated)
             multiply(team, a->dhidden, dgated, gate, count);
         multiply(team, a->dhidden, (struct dual){.at = c->gated ? a->dhidden : a->dgated}, slope, count);

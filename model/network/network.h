@@ -384,7 +384,8 @@ void transformer_forward_from(struct transformer *model, const scalar *weights, 
  * pass. Rows are those of the side of the batch that the stack reads. */
 const scalar *transformer_state(const struct transformer *model, int64_t stack, int64_t depth);
 
-/* After a pass: a stack's last state, after the final norm if there is one, [rows, C], for as long. */
+/* After a pass: a stack's last state, after the final norm if there is one, [rows, C], valid until the next
+ * pass. */
 const scalar *transformer_output(const struct transformer *model, int64_t stack);
 
 /* That of the last stack: the input of the output layer. */

@@ -151,7 +151,8 @@ static void block_gradient(const struct pass *pass, const struct linear *output,
         add_scaled(&pass->a->team, din, NULL, din, c->output_scale, block->count * c->width);
 }
 
-/* The loss of the block's rows, and what the pass wants besides. */
+/* The loss of the block's rows; and, where the pass wants them, losses and predictions of rows, what z_loss
+ * adds, and gradients with their tangents, which go back into the stream. */
 static double block_loss(const struct pass *pass, struct rows_block *block, struct shares *shares)
 {
     const struct architecture *c = &pass->model->architecture;

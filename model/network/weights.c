@@ -148,13 +148,14 @@ static double normal_deviation(const struct architecture *a, const struct tensor
     return a->init_deviation / sqrt((double)((stack.cross ? 3 : 2) * (stack.end - stack.begin)));
 }
 
-/* How a tensor begins: all its values are `size`, or drawn between -size and size, or with this deviation. */
-struct beginning {
-    enum { BEGIN_EQUAL, BEGIN_UNIFORM, BEGIN_NORMAL } as;
+/* The initial values of a tensor: all equal to `size`, drawn between -size and size, or normal, with the
+ * deviation `size`. */
+struct initial_values {
+    enum { INITIAL_EQUAL, INITIAL_UNIFORM, INITIAL_NORMAL } kind;
     double size;
 };
 
-static struct beginning beginning_of(const struct architecture *a, const struct tensor *tensor)
+static struct initial_values initial_values_of(const struct architecture *a, const struct tensor *tensor)
 {
     const struct tensor_row *row = &tensor_table[tensor->kind];
     bool bias = row->role == ROLE_BIAS;
@@ -165,23 +166,23 @@ static struct beginning beginning_of(const struct architecture *a, const struct 
         inputs = (double)a->output_inputs;
     switch (row->role) {
     case ROLE_EMBEDDING:
-        return (struct beginning){BEGIN_NORMAL, a->init == INIT_NORMAL ? a->init_deviation : 1};
+        return (struct initial_values){INITIAL_NORMAL, a->init == INIT_NORMAL ? a->init_deviation : 1};
     case ROLE_GAIN:
-        return (struct beginning){BEGIN_EQUAL, 1};
+        return (struct initial_values){INITIAL_EQUAL, 1};
     case ROLE_SHIFT:
-        return (struct beginning){BEGIN_EQUAL, 0};
+        return (struct initial_values){INITIAL_EQUAL, 0};
     case ROLE_MATRIX:
     case ROLE_WRITER:
     case ROLE_BIAS:
         break;
     }
     if ((a->zero_query_key && is_of_scores(tensor->kind)) || (a->init != INIT_TORCH && bias))
-        return (struct beginning){BEGIN_EQUAL, 0};
+        return (struct initial_values){INITIAL_EQUAL, 0};
     if (a->init == INIT_TORCH)
-        return (struct beginning){BEGIN_UNIFORM, scale / sqrt(inputs)};
+        return (struct initial_values){INITIAL_UNIFORM, scale / sqrt(inputs)};
     if (a->init == INIT_XAVIER)
-        return (struct beginning){BEGIN_NORMAL, scale * sqrt(2.0 / ((double)tensor->rows + inputs))};
-    return (struct beginning){BEGIN_NORMAL, scale * normal_deviation(a, tensor)};
+        return (struct initial_values){INITIAL_NORMAL, scale * sqrt(2.0 / ((double)tensor->rows + inputs))};
+    return (struct initial_values){INITIAL_NORMAL, scale * normal_deviation(a, tensor)};
 }
 
 /*
@@ -209,15 +210,15 @@ void weights_init(scalar *weights, const struct weight_layout *layout,
 
     for (int64_t i = 0; i < layout->tensor_count; i++) {
         const struct tensor *tensor = &layout->tensor[i];
-        const struct beginning begins = beginning_of(architecture, tensor);
+        const struct initial_values initial = initial_values_of(architecture, tensor);
         const uint64_t first = first_draw(tensor);
         scalar *at = weights + tensor->offset;
-        for (int64_t j = 0; begins.as == BEGIN_EQUAL && j < tensor->size; j++)
-            at[j] = (scalar)begins.size;
-        if (begins.as == BEGIN_UNIFORM)
-            kernels->draw_uniform(at, tensor->size, begins.size, (uint64_t)seed, RANDOM_INIT, first);
-        if (begins.as == BEGIN_NORMAL)
-            kernels->draw_normal(at, tensor->size, begins.size, (uint64_t)seed, RANDOM_INIT, first);
+        for (int64_t j = 0; initial.kind == INITIAL_EQUAL && j < tensor->size; j++)
+            at[j] = (scalar)initial.size;
+        if (initial.kind == INITIAL_UNIFORM)
+            kernels->draw_uniform(at, tensor->size, initial.size, (uint64_t)seed, RANDOM_INIT, first);
+        if (initial.kind == INITIAL_NORMAL)
+            kernels->draw_normal(at, tensor->size, initial.size, (uint64_t)seed, RANDOM_INIT, first);
     }
 }
 

@@ -305,10 +305,17 @@ static struct step step_of(
     const struct optimiser_options *options = &o->options;
     double decay = options->weight_decay;
 
-    if (options->decay_rule == DECAY_INDEPENDENT)
+    switch (options->decay_rule) {
+    case DECAY_INDEPENDENT:
         decay /= options->peak_rate * portion->rate;
-    else if (options->decay_rule == DECAY_CORRECTED)
+        break;
+    case DECAY_CORRECTED:
         decay *= rate / options->peak_rate;
+        break;
+    case DECAY_SCALED:
+    case DECAY_CAUTIOUS:
+        break;
+    }
     return (struct step){.number = number,
         .rate = rate * portion->rate,
         .scale = scale,
@@ -360,8 +367,9 @@ static void step_by_ranges(const struct portion_step *of, struct moved *moved)
 /* Steps of whole tensors in a range of the plane, or the sums of their updates, by one thread for each. */
 struct whole_work {
     const struct optimiser *optimiser;
-    const scalar *weights, *gradient; /* planes */
-    struct optimiser *moved; /* a step: the same optimiser and weights, which change; else NULL */
+    const scalar *gradient; /* plane */
+    const scalar *weights; /* of a sum, else NULL: plane */
+    struct optimiser *moved; /* of a step, else NULL: the same optimiser, and its weights, which change */
     scalar *moved_weights;
     double scale, rate; /* of the step */
     int64_t number;

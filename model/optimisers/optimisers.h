@@ -227,7 +227,8 @@ int64_t optimiser_second_size(const struct optimiser *optimiser, const struct te
 /* Does plane `second` hold another number of scalars of some tensors than they have elements? */
 bool optimiser_has_factors(const struct optimiser *optimiser);
 
-/* The factor by which clipping multiplies a gradient: min(1, clip / (|g| + 1e-6)), 1 without clipping. */
+/* The factor by which clipping multiplies a whole gradient: min(1, clip / (|g| + 1e-6)), 1 without clipping.
+ */
 double optimiser_clip(const struct optimiser *optimiser, const scalar *gradient);
 
 /* Takes one step theta += delta: step number t (from 1), learning rate eta_t, clipping factor `scale`; and
@@ -242,7 +243,8 @@ struct update {
     double by_chance; /* what -theta.u is on average if gradients are white noise; NaN: not known */
 };
 
-/* Of the tensors in the range [begin, end). Changes no state. weights, gradient: whole planes. */
+/* Of the tensors in the range [begin, end) of the plane. Changes no state. weights, gradient: whole planes.
+ */
 struct update optimiser_update(const struct optimiser *optimiser, const scalar *weights,
     const scalar *gradient, double scale, int64_t number, double rate, int64_t begin, int64_t end);
 

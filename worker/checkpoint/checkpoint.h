@@ -106,10 +106,11 @@ int keeper_look(const struct keeper *keeper, const struct run *run, int64_t last
  */
 enum { MARK_SIZE = 48 };
 
-/* Makes the folder and the mark, whose name it writes; removes those of the dead. -1: ERROR_ENVIRONMENT. */
+/* Makes the folder and the mark, whose name it writes; removes marks of dead coordinators. -1:
+ * ERROR_ENVIRONMENT. */
 int mark_leave(const char *folder, int64_t session, char mark[MARK_SIZE], struct error *error);
 
-/* The same, but waits so many seconds for a mark that cannot be seen yet. */
+/* Waits so many seconds for a mark that cannot be seen yet. 0 once it is, or the errno of the last look. */
 int mark_await(const char *folder, const char *mark, double seconds);
 
 /* Writes the mark again if it was removed, and renews its time: cleaners of old files then spare it. */

@@ -53,6 +53,7 @@ static void set_lengths(struct form *form, bool weights_alone)
     form->length[MEASURED_STEP] = form->snapshot->history->norm_count;
     form->length[TENSOR_LETTER] = TENSOR_NAME;
     form->length[TENSOR_KIND] = LAYER_TENSOR_COUNT;
+    form->length[FACTOR] = 0;
     for (int64_t i = 0; optimiser_has_factors(optimiser) && i < optimiser->layout->tensor_count; i++)
         form->length[FACTOR] += optimiser_second_size(optimiser, &optimiser->layout->tensor[i]);
 }

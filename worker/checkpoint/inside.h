@@ -148,9 +148,9 @@ int form_look(const char *path, const struct digest *digest, int64_t *step, char
 int mark_look(const char *folder, const char *mark);
 
 /*
- * May this process write into the folder? The same with a mark: a worker that was stopped for long may have
- * outlived its sweep, and nothing would find or remove its files. Without one (NULL) it is alone, and makes
- * the folder. 0 or an errno.
+ * May this process write into the folder? With a mark, as mark_look: a worker that was stopped for long may
+ * have outlived its sweep, and nothing would find or remove its files. Without one (NULL) it is alone, and
+ * makes the folder. 0 or an errno.
  */
 int mark_admits(const char *folder, const char *mark);
 

@@ -46,13 +46,13 @@ static int refuse_status(const struct saved *saved, int status, struct error *er
 /* ---- attributes ---- */
 
 /* The text of a global attribute; false if it is something else or too long. */
-static bool read_text(int file, const char *name, char text[TEXT_MOST])
+static bool read_text(int file, const char *name, char *text, size_t size)
 {
     nc_type type;
     size_t length;
 
-    if (nc_inq_att(file, NC_GLOBAL, name, &type, &length) != NC_NOERR || type != NC_CHAR ||
-        length >= TEXT_MOST || nc_get_att_text(file, NC_GLOBAL, name, text) != NC_NOERR)
+    if (nc_inq_att(file, NC_GLOBAL, name, &type, &length) != NC_NOERR || type != NC_CHAR || length >= size ||
+        nc_get_att_text(file, NC_GLOBAL, name, text) != NC_NOERR)
         return false;
     text[length] = '\0';
     return true;
@@ -73,7 +73,8 @@ static int check_form(struct saved *saved, struct error *error)
     int64_t version = 0;
     char title[TEXT_MOST];
 
-    if (!read_text(saved->file, "title", title) || !read_integer(saved->file, "format_version", &version))
+    if (!read_text(saved->file, "title", title, sizeof(title)) ||
+        !read_integer(saved->file, "format_version", &version))
         return refuse_other(saved, error);
     if (strcmp(title, FORM_TITLE_CHECKPOINT) == 0)
         return refuse(saved, "a checkpoint of a run under way, not its final weights", error);
@@ -106,8 +107,10 @@ static int read_network(struct saved *saved, struct error *error)
 
     if (network_read(saved->file, &saved->architecture, error) < 0)
         return error_prefix(error, "%s", saved->path);
-    if (!read_text(saved->file, "family", saved->family) || !read_text(saved->file, "has_output", output) ||
-        !read_text(saved->file, "scalar", type) || !read_token(saved, "start_token", &saved->special.start) ||
+    if (!read_text(saved->file, "family", saved->family, sizeof(saved->family)) ||
+        !read_text(saved->file, "has_output", output, sizeof(output)) ||
+        !read_text(saved->file, "scalar", type, sizeof(type)) ||
+        !read_token(saved, "start_token", &saved->special.start) ||
         !read_token(saved, "end_token", &saved->special.end) ||
         !read_token(saved, "padding_token", &saved->special.padding))
         return refuse(saved,
@@ -189,7 +192,7 @@ static int lay_out(struct saved *saved, struct error *error)
 /* Has an open file the parameters of a run as its attributes? */
 static bool is_of(int file, const struct run *run)
 {
-    char text[PARAM_TEXT], found[TEXT_MOST];
+    char text[PARAM_TEXT], found[PARAM_TEXT];
 
     for (size_t i = 0; i < param_count; i++) {
         const struct param *param = &param_table[i];
@@ -201,7 +204,7 @@ static bool is_of(int file, const struct run *run)
             equal = nc_get_att_double(file, NC_GLOBAL, param->name, &there.real) == NC_NOERR &&
                     there.real == value.real;
         else
-            equal = read_text(file, param->name, found) &&
+            equal = read_text(file, param->name, found, sizeof(found)) &&
                     strcmp(found, param_format(param, value, text, sizeof(text))) == 0;
         if (!equal)
             return false;

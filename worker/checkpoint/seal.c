@@ -89,7 +89,7 @@ static int scan(struct sealed *sealed, enum seal_task task, unsigned char *bytes
     return status;
 }
 
-static int do_task(enum seal_task task, const char *path, const struct breath *breath)
+static int seal_file(enum seal_task task, const char *path, const struct breath *breath)
 {
     unsigned char *bytes = malloc(AT_ONCE);
     int flags = (task == SEAL_PUT ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK;
@@ -110,15 +110,15 @@ static int do_task(enum seal_task task, const char *path, const struct breath *b
 
 int seal_put(const char *path, const struct breath *breath)
 {
-    return do_task(SEAL_PUT, path, breath);
+    return seal_file(SEAL_PUT, path, breath);
 }
 
 int seal_check(const char *path, const struct breath *breath)
 {
-    return do_task(SEAL_CHECK, path, breath);
+    return seal_file(SEAL_CHECK, path, breath);
 }
 
 int seal_look(const char *path)
 {
-    return do_task(SEAL_LOOK, path, NULL);
+    return seal_file(SEAL_LOOK, path, NULL);
 }

@@ -60,8 +60,8 @@ static void execute_again(char **argv)
 
 void environment_prepare(char **argv)
 {
-    const char *chosen = getenv(GUARD_VARIABLE), *kernel = environment_blas_kernel();
-    bool narrow = strcmp(kernel, "Haswell") == 0 || strcmp(kernel, "Zen") == 0, again = false;
+    const char *chosen = getenv(GUARD_VARIABLE);
+    bool again = false;
 
     setenv(HWLOC_VARIABLE, HWLOC_WITHOUT_GRAPHICS, 0);
     if (!openblas_get_corename)
@@ -78,6 +78,8 @@ void environment_prepare(char **argv)
     setenv(GUARD_VARIABLE, "", 1);
     if (!getenv(THREADS_VARIABLE))
         again = setenv(THREADS_VARIABLE, "1", 1) == 0;
+    const char *kernel = environment_blas_kernel();
+    bool narrow = strcmp(kernel, "Haswell") == 0 || strcmp(kernel, "Zen") == 0;
     if (!getenv(CORE_VARIABLE) && narrow && has_avx512()) /* a library older than the processor */
         again = setenv(CORE_VARIABLE, CORE_WIDE, 1) == 0 && setenv(GUARD_VARIABLE, CORE_WIDE, 1) == 0;
     if (again)

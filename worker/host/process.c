@@ -152,7 +152,8 @@ struct process_walker {
     void *context;
 };
 
-/* Walks the kernel's lists of the children of each thread. False if there are none, or it has ended. */
+/* Walks the kernel's lists of the children of each thread. False if this kernel has no such lists, or the
+ * process has ended. */
 static bool walk_children(const struct process_walker *walk, long pid)
 {
     char name[320], child[32];

@@ -120,7 +120,8 @@ struct starts {
  * model/instruments/instruments.h). */
 enum stop_when { STOP_NEVER, STOP_PHASE };
 
-/* What is kept of a done run: nothing, its final weights, or also what a longer run carries on from. */
+/* What is kept of a run that is done: nothing, its final weights, or also what a longer run carries on from.
+ */
 enum save_weights { SAVE_NOTHING, SAVE_WEIGHTS, SAVE_STATE };
 
 /* Every parameter at its default. */

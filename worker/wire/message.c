@@ -103,17 +103,15 @@ bool message_is_whole(const struct message *message, size_t size)
     return message_size(message) == size;
 }
 
-/*
- * The coordinator shares a processor with a worker, so Open MPI would give up the processor at each look for
- * messages that finds none. Beside another busy process that costs a time slice, and a run of milliseconds
- * takes several looks. Ranks do not wait inside MPI while runs train: they sleep between two looks. A
- * user's own setting stays.
- */
 struct wire *wire_open(int *argc, char ***argv)
 {
     struct wire *wire = calloc(1, sizeof(*wire));
     int level;
 
+    /* The coordinator shares a processor with a worker, so Open MPI would give up the processor at each look
+     * for messages that finds none. Beside another busy process that costs a time slice, and a run of
+     * milliseconds takes several looks. Ranks do not wait inside MPI while runs train: they sleep between two
+     * looks. A user's own setting stays. */
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
     if (!wire || MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) {
         free(wire);

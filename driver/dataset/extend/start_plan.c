@@ -30,22 +30,20 @@ const char *const rewrite_words[REWRITE_COUNT] = {
     [REWRITE_OFFSETS] = "another program has moved its numbers",
 };
 
+/* Seconds. What is not below is no age, but the fill value, which other programs may have made a number, of a
+ * session that was killed before it told its end. */
+#define AGE_MOST 1e12
+
 /* Finds the first free row of the session table, its length if none is free, and sets the sweep's clock: it
  * began with the first session, but the last one ended before now, whatever the clocks of their hosts say. */
 static int find_session(struct start_plan *plan, struct error *error)
 {
     const struct view *view = &plan->view;
     const struct session_variable_row *table = session_variable_table;
-    struct view_variable ends;
-    double age = 0, *end = calloc((size_t)view->sessions + 1, sizeof(*end));
+    double age = 0, *end = view_stored(view, table[SESSION_VARIABLE_end].name, view->sessions, error);
 
     if (!end)
-        return layout_error(error, plan->name, ENOMEM);
-    if (view_find(view, table[SESSION_VARIABLE_end].name, &ends) && ends.size == view->sessions &&
-        view_read(view, &ends, end, error) != 0) {
-        free(end);
         return -1;
-    }
     int variable, status = lookup_variable(view->file, table[SESSION_VARIABLE_start].name, &variable);
     for (plan->session = 0; status == NC_NOERR && plan->session < view->sessions; plan->session++) {
         size_t from[] = {(size_t)plan->session, 0},
@@ -57,7 +55,7 @@ static int find_session(struct start_plan *plan, struct error *error)
             break;
         if (plan->session == 0 && strptime(start, "%Y-%m-%dT%H:%M:%SZ", &date))
             age = fmax(difftime(time(NULL), timegm(&date)), 0);
-        if (isfinite(end[plan->session]))
+        if (end[plan->session] < AGE_MOST)
             age = fmax(age, end[plan->session]);
     }
     free(end);

@@ -73,13 +73,14 @@ static void write_numbers(struct dataset *dataset, int64_t offset, const void *v
 void write_integer(struct dataset *dataset, enum run_variable which, int64_t cell, int64_t value)
 {
     const struct variable *row = variable_of(dataset, VARIABLE_RUN, (int)which);
-    int64_t offset = offset_of(dataset, row, cell);
     unsigned char byte = (unsigned char)value;
 
+    INVARIANT(
+        row && (row->type == NC_BYTE || row->type == NC_INT64), "an integer for variable %d", (int)which);
     if (row->type == NC_BYTE)
-        write_bytes(dataset, offset, &byte, 1);
+        write_bytes(dataset, offset_of(dataset, row, cell), &byte, 1);
     else
-        write_numbers(dataset, offset, &value, 1);
+        write_numbers(dataset, offset_of(dataset, row, cell), &value, 1);
 }
 
 void write_real(struct dataset *dataset, enum variable_kind kind, int which, int64_t index, double value)

@@ -141,6 +141,12 @@ def test_the_weights_of_a_run(folder):
     assert abs(measured - norm) <= 1e-6 * norm, (measured, norm)
 
 
+def test_the_weights_of_a_run_with_a_long_word(folder):
+    what = "all+matrices+hidden+attention+feedforward+gains+biases+embeddings+output"
+    start(folder, "--only", "norm_placement=pre,learning_rate=0.1", "--set", f"decay_on={what}")
+    inspect(folder, "--at", "learning_rate=0.1,weight_decay=3,norm_placement=pre")
+
+
 AT_REFUSED = {
     "learning_rate=0.1": "sweep.nc: --at names 4 runs, and inspect takes one; add a value of weight_decay, "
                          "norm_placement",

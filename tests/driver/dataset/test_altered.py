@@ -202,6 +202,17 @@ def test_fill_values_of_any_length(whole, tmp_path, normsweep, value):
         assert normsweep("show", "a.nc", *arguments).stdout
 
 
+def test_a_fill_value_is_not_the_time_of_a_session(whole, tmp_path, normsweep):
+    """A session that was killed before it wrote its end, in a file whose fill values another program has changed."""
+    fill_value = np.float64(9.969209968386869e36)
+    altered(whole, fill("session_end", fill_value),
+            lambda content: content["session_end"].attributes.update(_FillValue=fill_value)).write(tmp_path / "a.nc")
+    (tmp_path / "a.yaml").write_text(MORE)
+    normsweep("run", "a.yaml", "-j", "0")
+    ends = np.asarray(Content(tmp_path / "a.nc")["end"].values)
+    assert (ends < 1e9).all(), ends
+
+
 def test_coordinates_that_are_not_numbers_are_places(whole, tmp_path, normsweep):
     altered(whole, fill("scale", np.nan)).write(tmp_path / "a.nc")
     assert "scale=19" in normsweep("show", "a.nc", "homogeneity", "--at", "scale=19").stdout

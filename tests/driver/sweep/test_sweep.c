@@ -432,6 +432,20 @@ IN_SWEEP(sweep_steps_union, "corpus: markov\nsteps: [7, 15, 100]\nseed: [1, 2]\n
     free(steps);
 }
 
+/* Last steps that come again for each rate, more than are kept before they are sorted. */
+IN_SWEEP(sweep_steps_repeated, "corpus: markov\nlearning_rate: [1e-3, 1e-2, 1e-1]\nsteps: {range: [1, 200]}\n"
+                               "measure: {every: 1000}\n")
+{
+    struct corpus corpus = {0};
+    int64_t count = 0;
+
+    int64_t *steps = sweep_steps(sweep, &corpus, &count);
+    CHECK(count == 201);
+    for (int64_t i = 0; i < count; i++)
+        CHECK(steps[i] == i);
+    free(steps);
+}
+
 /* Compares the union with rows collected run by run. */
 IN_SWEEP(sweep_steps_agree_with_rows,
     "corpus: markov\nsteps: {range: [9, 40]}\nmeasure: {steps: [3, 11, 38, 60]}\n")

@@ -86,6 +86,32 @@ EACH_LEVEL(kernels_let_nan_through)
     CHECK(isinf(kernels->dot(x, x, COUNT)));
 }
 
+EACH_LEVEL(kernels_add)
+{
+    static scalar a[COUNT], b[COUNT], out[COUNT];
+
+    for (int count = 0; count < COUNT; count += count < 70 ? 1 : 211)
+        for (int given = 0; given < 4; given++) {
+            const scalar *left = given & 1 ? a : NULL, *right = given & 2 ? b : NULL;
+            for (int target = 0; target < 3; target++) { /* out itself, or in place */
+                scalar *to = target == 0 ? out : target == 1 ? a : b;
+                draw(a, COUNT, 1, 17);
+                draw(b, COUNT, 1, 18);
+                draw(out, COUNT, 1, 19);
+                kernels->add(to, left, right, count);
+                for (int i = 0; i < COUNT; i++) {
+                    scalar x = (scalar)random_normal(17, RANDOM_TEST, (uint64_t)i);
+                    scalar y = (scalar)random_normal(18, RANDOM_TEST, (uint64_t)i);
+                    scalar sum = (left ? x : 0) + (right ? y : 0);
+                    scalar before = target == 0   ? (scalar)random_normal(19, RANDOM_TEST, (uint64_t)i)
+                                    : target == 1 ? x
+                                                  : y;
+                    CHECK(to[i] == (i < count ? sum : before));
+                }
+            }
+        }
+}
+
 /* Planes of one draw, whatever the count; [COUNT - 1] lies beyond every range. */
 struct planes {
     scalar weights[COUNT], first[COUNT], second[COUNT], gradient[COUNT], out[COUNT];
