@@ -22,7 +22,8 @@ static size_t store_size(enum store_kind kind)
 static bool parse(struct arguments *arguments, enum option option, const char *value)
 {
     const struct command command = {.name = "command", .options = 1u << option};
-    char name[] = "command", text[64];
+    static char text[64]; /* the arguments borrow it */
+    char name[] = "command";
     char *argv[] = {name, text, NULL};
     struct error error;
 
