@@ -39,8 +39,9 @@ void instruments_layout(struct instruments *instruments, const struct weight_lay
     size_t tensors = blocks * LAYER_TENSOR_COUNT;
     instruments->tensor_force = arena_take(arena, tensors, sizeof(*instruments->tensor_force));
     instruments->force_sum = arena_take(arena, tensors, sizeof(*instruments->force_sum));
-    for (size_t k = 0; instruments->force_sum && k < tensors * FORCE_COUNT; k++)
-        instruments->tensor_force[0][k] = instruments->force_sum[0][k] = NAN;
+    for (size_t tensor = 0; instruments->force_sum && tensor < tensors; tensor++)
+        for (int force = 0; force < FORCE_COUNT; force++)
+            instruments->tensor_force[tensor][force] = instruments->force_sum[tensor][force] = NAN;
 }
 
 static void sums_add(struct sums *sums, struct sums more)
