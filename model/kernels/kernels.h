@@ -175,8 +175,7 @@ struct kernels {
     void (*column_sums)(
         scalar *sums, const scalar *in, int64_t stride, int64_t rows, int64_t columns, bool add);
 
-    /* out = residual + gain * (in - mean) / sqrt(variance + epsilon) + bias by rows; without residual: NULL
-     */
+    /* A row: out = residual + gain * (in - mean) / sqrt(variance + epsilon) + bias; residual may be NULL. */
     void (*norm)(const struct norm_rows *norm, scalar *out, const scalar *residual);
     void (*norm_gradient)(const struct norm_rows *norm, const struct norm_gradient *gradient);
     /* The tangent of out: tout = tresidual + that of the norm. tresidual may be NULL. */

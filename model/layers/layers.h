@@ -101,7 +101,7 @@ struct norm {
     scalar *tdgain, *tdbias;
 };
 
-/* out = residual + norm(in), and sets mean and scale; or tout = tresidual + the tangent. residual: or NULL */
+/* out = residual + norm(in), with mean and scale; or tout = tresidual + the tangent. residual may be NULL. */
 void norm_forward(const struct norm *norm, scalar *out, struct dual in, const scalar *residual, int64_t rows);
 
 /*

@@ -243,8 +243,7 @@ struct update {
     double by_chance; /* what -theta.u is on average if gradients are white noise; NaN: not known */
 };
 
-/* Of the tensors in the range [begin, end) of the plane. Changes no state. weights, gradient: whole planes.
- */
+/* Of the tensors in [begin, end) of the plane. Changes no state. weights, gradient: whole planes. */
 struct update optimiser_update(const struct optimiser *optimiser, const scalar *weights,
     const scalar *gradient, double scale, int64_t number, double rate, int64_t begin, int64_t end);
 

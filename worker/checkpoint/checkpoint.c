@@ -26,8 +26,7 @@ static struct checkpoint_name name_of(const struct checkpoint_owner *owner, int6
 /*
  * Writes the file `final` of the folder, first under a name that no other process writes. Looks for the mark
  * before it writes, before it puts the file in place and after that, as this process may have been stopped in
- * between. Weights that already
- * exist come from another worker, and have the same bits.
+ * between. Weights that already exist come from another worker, and have the same bits.
  */
 static int save_file(const struct checkpoint_owner *owner, const char *final, const struct snapshot *snapshot,
     bool weights_alone, struct error *error)

@@ -285,7 +285,7 @@ static bool decays_in_proportion(const struct run *run)
            (run->schedule == SCHEDULE_CONSTANT && run->warmup_steps <= 1);
 }
 
-/* Stochastic rounding leaves a decay even on average. */
+/* Under stochastic rounding a decay stays even on average. */
 double run_even_decay(const struct run *run)
 {
     const int64_t layers = DECAY_ON_ATTENTION | DECAY_ON_FEEDFORWARD | DECAY_ON_GAINS | DECAY_ON_BIASES;

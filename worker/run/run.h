@@ -169,7 +169,8 @@ double run_decay(const struct run *run);
 /* Do all weights of the layers lose the share that run_decay says in a step, or nothing? */
 bool run_decays_by_share(const struct run *run);
 
-/* Have steps a bound, whatever the gradient is? Without, a run may yet diverge, and diverged is a phase. */
+/* Have steps a bound, whatever the gradient is? Without one a run can diverge at any moment, and diverged is
+ * a phase, too. */
 bool run_has_bounded_steps(const struct run *run);
 
 /* May the run end before its last step, as soon as its phase is forecast? Only with stop_when: phase, and if

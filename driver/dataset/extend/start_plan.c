@@ -30,8 +30,8 @@ const char *const rewrite_words[REWRITE_COUNT] = {
     [REWRITE_OFFSETS] = "another program has moved its numbers",
 };
 
-/* Seconds. What is not below is no age, but the fill value, which other programs may have made a number, of a
- * session that was killed before it told its end. */
+/* Seconds; a larger number is no age. A session that was killed before it told its end has the fill value in
+ * its place, which another program may have changed from NaN to a number. */
 #define AGE_MOST 1e12
 
 /* Finds the first free row of the session table, its length if none is free, and sets the sweep's clock: it
