@@ -1,6 +1,6 @@
 /*
- * Linked into sanitizer builds: what LeakSanitizer is to overlook. Open MPI and the libraries it loads keep
- * memory until the process ends; the sanitizer itself has memory for a thread of OpenBLAS that is still
+ * Linked into sanitizer builds: what sanitizers are to overlook. Open MPI and the libraries it loads keep
+ * memory until the process ends; LeakSanitizer itself has memory for a thread of OpenBLAS that is still
  * starting when a short command ends. Compiled in and not set by an environment variable, so that every rank
  * has it, in any folder, and no other program does.
  */
@@ -11,6 +11,7 @@ int dlclose(void *handle);
 /* NOLINTBEGIN(readability-redundant-declaration): not every compiler's header has them */
 const char *__lsan_default_options(void);
 const char *__lsan_default_suppressions(void);
+const char *__asan_default_options(void);
 /* NOLINTEND(readability-redundant-declaration) */
 
 /* Plugins stay loaded: the frames of one that is gone have no name, or that of what lies there afterwards. */
@@ -32,6 +33,12 @@ int MPI_Init(int *argc, char ***argv)
 const char *__lsan_default_options(void)
 {
     return "print_suppressions=0";
+}
+
+/* As without a sanitizer, memory that is not there is NULL. */
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
 }
 
 const char *__lsan_default_suppressions(void)

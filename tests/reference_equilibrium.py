@@ -37,7 +37,12 @@ def kind_of(config, key, tensor):
 def memory(config, kind, decayed, steps):
     """The sum of the correlations with that many updates, as far as decay has left them."""
     first = config["momentum"] if kind == "sgd" else config["beta1"]
-    of_update = correlations(OPTIMISERS[kind].noise, first, config["beta2"])
+    return sum_of_correlations(OPTIMISERS[kind].noise, first, config["beta2"], decayed, steps)
+
+
+@functools.cache
+def sum_of_correlations(noise, beta1, beta2, decayed, steps):
+    of_update = correlations(noise, beta1, beta2)
     if of_update is None:
         return math.nan
     held = of_update[:steps]

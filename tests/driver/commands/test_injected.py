@@ -14,7 +14,7 @@ CALLS = [("new", "write", 9), ("new", "sync", 1), ("new", "rename", 1), ("new", 
          ("variable", "memory", 19), ("variable", "rename", 1), ("check", "memory", 5), ("done", "memory", 9),
          ("plane", "memory", 7), ("done", "library", 19), ("variable", "library", 198), ("show", "library", 9),
          ("status", "library", 9), ("check", "library", 5), ("status", "open", 1), ("show", "read", 1),
-         ("plan", "memory", 29), ("verify", "memory", 9), ("verify", "library", 29), ("verify", "read", 3),
+         ("plan", "memory", 29), ("verify", "memory", 9), ("verify", "library", 101), ("verify", "read", 3),
          ("json", "memory", 5), ("json", "library", 9), ("log", "write", 3), ("log", "open", 3), ("log", "memory", 49)]
 LASTING = [("new", "write", 15), ("new", "memory", 49), ("stopped", "open", 15), ("killed", "sync", 5),
            ("fresh", "rename", 3), ("variable", "write", 15), ("status", "memory", 9), ("status", "open", 1)]

@@ -49,10 +49,10 @@ def test_ranks_of_one_host_do_not_listen(sweep, tmp_path, transport):
         assert command.ends() == 75, command.text
 
 
-@pytest.mark.thorough("starts fifty sweeps, two at a time, as their ranks reached each other only now and then")
+@pytest.mark.thorough("starts twenty sweeps, two at a time, as their ranks reached each other only now and then")
 def test_sweeps_beside_each_other_do_not_meet(sweep, tmp_path):
     environment = {"TMPDIR": str(tmp_path)}  # where no killed mpirun has left files, beside which 5.0 would not start
-    for number in range(25):
+    for number in range(10):
         names = [f"{number}-{which}.nc" for which in "ab"]
         commands = [Watched([NORMSWEEP, "run", sweep, "-j", "2", "-o", name, *SHORT], environment, cwd=tmp_path)
                     for name in names]
