@@ -106,7 +106,7 @@ def test_strange_values_are_drawn_without_a_warning(measured, outcome, factor, l
     drawn = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for found in figures.draw_all(made, everything.few_of_each_module(made)):
+        for found in figures.draw_all(made, everything.few_of_each_module(made, 1)):
             with look.style():
                 found.figure.draw_without_rendering()
             drawn += 1
