@@ -492,7 +492,7 @@ static char *replace_rare(const char *text, int64_t min_count)
             other += its + (other[its] != 0);
         }
         bool rare = length > 0 && (int64_t)count < min_count && !(length == 5 && memcmp(at, "<eos>", 5) == 0);
-        strncat(replaced, rare ? "<unk>" : at, rare ? 5 : length);
+        strncat(replaced, rare ? "<unk>" : at, rare ? SIZE_MAX : length);
         strncat(replaced, at + length, at[length] ? 1 : 0);
         at += length + (at[length] != 0);
     }
