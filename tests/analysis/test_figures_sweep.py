@@ -58,7 +58,7 @@ def test_equilibrium_is_late_in_each_run(tmp_path):
 @pytest.mark.long(90)
 @thorough
 def test_every_metric_has_a_figure_that_can_be_read(measured):
-    """What test_figures_layout.py asks of figures of made-up datasets. The quick tests of test_figures_bend.py draw two
+    """What test_figures_layout.py asks of figures of made-up datasets. The quick tests of test_figures_bend.py draw one
     of each module."""
     assert table.undrawn(measured) == []
     names = set()

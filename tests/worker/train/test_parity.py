@@ -196,8 +196,8 @@ def cases():
 
 CASES = cases()
 
-# Each case is compared with the reference in double, by make check, and in float with what it is in double, which is
-# thorough; test_combinations.py has the vector levels below the machine's own, and float beside the reference.
+# make check compares each case in double with the reference, the thorough tests in float with the program's own run in
+# double. test_combinations.py has the vector levels below the machine's own, and float beside the reference.
 # In float, numbers near the middle of two of bfloat16 are rounded otherwise than in double (test_bfloat16.py and
 # test_rounded_weights.py have them), and lion's steps have the signs of gradients, also of those near 0.
 NOT_IN_FLOAT = {name for name, keys in CASES.items() if {"precision", "weights"} & set(keys)} | {"biases-back-at-0"}
@@ -239,7 +239,7 @@ class Pair(Run):
         """The same as of_reference(), from the program's own run."""
         kept = [(self.dump["loss"][t - 1][0], self.tensors(self.dump["gradient"][t - 1]), self.weights(t))
                 for t in range(1, self.last_step + 1)]
-        rows = {step: {name: row[name] for name in {*row} - {*BY_ITSELF}} for step, row in self.rows().items()}
+        rows = {step: {name: row[name] for name in {*row} - {*ERRORS}} for step, row in self.rows().items()}
         return kept, rows, self.dump["final_valid_loss"][0]
 
     def compare(self, kept, want, valid_loss):
@@ -278,7 +278,7 @@ ROW_METRICS = ("train_loss", "param_norm", "embedding_norm", "output_norm", "tot
 ROW_METRICS += ("layer_norm", "layer_direction_cosine", "tensor_norm", "balance_error", "force_error")
 ROW_METRICS += reference_measures.STEP_MEASURES + reference_measures.LAYER_STEP_MEASURES
 ROW_METRICS += reference_measures.EQUILIBRIUM_MEASURES + reference_measures.FORCE_MEASURES
-BY_ITSELF = "balance_error", "force_error"  # what is 0 but for rounding
+ERRORS = "balance_error", "force_error"  # 0 but for rounding
 
 
 def check_value(step, name, got, want, tolerance):
@@ -299,7 +299,7 @@ def check_measurements(pair, want, valid_loss):
     rows = pair.rows()
     assert list(rows) == pair.measured
     for step in pair.measured:
-        assert {*want[step], *BY_ITSELF, *OF_TWO} == {*ROW_METRICS, *OF_TWO}, "each is compared"
+        assert {*want[step], *ERRORS, *OF_TWO} == {*ROW_METRICS, *OF_TWO}, "each is compared"
         for name in set(want[step]) - {*OF_TWO}:
             is_float_force = name == "tensor_forces" and pair.tolerance > 1e-6
             room = ROOM_OF_FORCES.get(pair.name, 1) if is_float_force else 1
