@@ -21,7 +21,7 @@ def small(sweep, *settings, variant="Small"):
 
 
 def long(sweep, *settings):
-    """The same of the variant of hours. This folder has its dataset, STUDY-KEY.nc, which rerun.py trains again only if
+    """The same of the long variant. This folder has its dataset, STUDY-KEY.nc, which rerun.py trains again only if
     it is told to."""
     return small(sweep, *settings, variant="Long")
 
