@@ -11,7 +11,6 @@ int dlclose(void *handle);
 /* NOLINTBEGIN(readability-redundant-declaration): not every compiler's header has them */
 const char *__lsan_default_options(void);
 const char *__lsan_default_suppressions(void);
-const char *__asan_default_options(void);
 /* NOLINTEND(readability-redundant-declaration) */
 
 /* Plugins stay loaded: the frames of one that is gone have no name, or that of what lies there afterwards. */
@@ -33,12 +32,6 @@ int MPI_Init(int *argc, char ***argv)
 const char *__lsan_default_options(void)
 {
     return "print_suppressions=0";
-}
-
-/* As without a sanitizer, memory that is not there is NULL. */
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
 }
 
 const char *__lsan_default_suppressions(void)

@@ -196,7 +196,7 @@ static void append_spans(const struct reading *reading, const struct text *text,
     batch->tokens[begin] = foreign ? foreign->start : end;
     for (int64_t row = begin + 1; row < batch->rows; row++)
         batch->tokens[row] = batch->target[row - 1];
-    batch->start[++batch->sequences] = batch->rows;
+    end_sequence(batch, 0);
     batch->source_start[batch->sequences] = batch->source_rows;
 }
 

@@ -464,9 +464,9 @@ static void leave_out_empty(struct text *text)
     text->line_count = kept;
 }
 
-/* Reads the target; of pairs first the source, whose lines go to text->source and whose tokens are before. */
-static int read_text(struct corpus *corpus, struct text *text, struct content *source, struct content *target,
-    struct vocabulary *vocabulary, struct error *error)
+/* For pairs, reads the source first: its lines go to text->source, its tokens come before the target's. */
+static int read_sides(struct corpus *corpus, struct text *text, struct content *source,
+    struct content *target, struct vocabulary *vocabulary, struct error *error)
 {
     bool pairs = text->source != NULL;
     struct line *lines = text->line;
@@ -513,7 +513,7 @@ int words_load(struct corpus *corpus, const struct corpus_source *source, struct
         return error_prefix(error, "%s", pairs ? files->train_source.path : files->train.path);
 
     if (resize_table(&vocabulary, FIRST_SLOTS, error) == 0 && enter_word(&vocabulary, &eos, error) == 0)
-        status = read_text(corpus, &corpus->train, &files->train_source, &files->train, &vocabulary, error);
+        status = read_sides(corpus, &corpus->train, &files->train_source, &files->train, &vocabulary, error);
     if (status == 0) {
         *fault = CORPUS_FAULT_SOURCE;
         status = vocabulary_close(&vocabulary, corpus, source, error);
@@ -522,7 +522,7 @@ int words_load(struct corpus *corpus, const struct corpus_source *source, struct
         *fault = CORPUS_FAULT_VALID;
         if (files->valid.size > 0)
             status =
-                read_text(corpus, &corpus->valid, &files->valid_source, &files->valid, &vocabulary, error);
+                read_sides(corpus, &corpus->valid, &files->valid_source, &files->valid, &vocabulary, error);
     }
 
     while (vocabulary.pool) {

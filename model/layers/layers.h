@@ -249,7 +249,7 @@ struct heads {
     const int64_t *start, *key_start; /* [sequences + 1] of the queries, of the keys and values */
     /* [H, rows of queries] statistics of the softmax: the forward pass sets them for the gradient */
     scalar *most, *inverse;
-    struct relative relative; /* its bias NULL: none, so no gradient of it */
+    struct relative relative; /* its bias is NULL where scores do not depend on the distance */
 };
 
 /* Queries [rows, H D] and keys, values [key rows, K D], heads side by side, or their gradients; the strides

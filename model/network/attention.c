@@ -84,7 +84,7 @@ struct attention {
     bool cross, rotary;
     int64_t width, key_width; /* of the queries, of the keys of a row */
     int64_t rows, key_rows;
-    struct heads heads; /* as the layer takes them */
+    struct heads heads;
     int projections;
     struct projection projection[PROJECTIONS_MOST];
 };

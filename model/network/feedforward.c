@@ -63,8 +63,8 @@ void feedforward_forward(
 }
 
 /*
- * dhidden, and dgate if gated, from dout, by way of dgated, the gradient of the input of W2, which is dhidden
- * itself if the model takes no tangents. Tangents come second, and overwrite a->dgated and its tangent with
+ * Computes dhidden, and dgate if gated, from dout. dgated is the gradient of the input of W2; if the model
+ * takes no tangents, it is dhidden itself. Tangents come second, and overwrite a->dgated and its tangent with
  * what lies behind the gate, the gradient of the activation's output. Where the product with W2 applies relu,
  * it gives dhidden at once.
  */

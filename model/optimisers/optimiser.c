@@ -58,8 +58,8 @@ struct optimiser_list optimiser_list(enum optimiser_trait trait, const char *las
 
 /* ---- portions ---- */
 
-/* The weights of a range whose sums stand for themselves: 16 KiB of the plane. Sums over a tensor add those
- * of its ranges in order, whatever threads they are from. */
+/* The weights of a range whose sums stand for themselves. Sums over a tensor add those of its ranges in
+ * order, whatever threads they are from. */
 enum { COUNTED_RANGE = 4096 };
 _Static_assert(COUNTED_RANGE % LINE_ELEMENTS == 0, "shares begin where ranges do");
 
@@ -177,7 +177,7 @@ int64_t optimiser_second_size(const struct optimiser *optimiser, const struct te
 
 /* ---- rounding ---- */
 
-/* The grain of a thread's share: 16 KiB of the plane. */
+/* The grain of a thread's share, in elements of the plane. */
 enum { ROUNDING_GRAIN = 4096 };
 _Static_assert(ROUNDING_GRAIN % ROUNDING_GROUP == 0, "shares begin where groups of draws do");
 
@@ -201,9 +201,9 @@ static void round_share(const void *context, scalar *scratch, int64_t begin, int
 
 /*
  * Rounds what step `number` has made of the weights: a function of these, the seed and the step, whatever the
- * threads. Step 0 are the initial weights, rounded to the nearest, by chance or not, so that both start
- * alike. A pass of its own over the whole plane: any optimiser's step stays as it is, and what it means to do
- * can be measured beside what rounding leaves of it.
+ * threads. Step 0 rounds the initial weights, always to the nearest, so that runs with and without chance
+ * start alike. A pass of its own over the whole plane: any optimiser's step stays as it is, and what it means
+ * to do can be measured beside what rounding leaves of it.
  */
 static void round_weights(const struct optimiser *o, scalar *weights, int64_t number)
 {

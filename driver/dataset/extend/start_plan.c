@@ -30,7 +30,7 @@ const char *const rewrite_words[REWRITE_COUNT] = {
     [REWRITE_OFFSETS] = "another program has moved its numbers",
 };
 
-/* Seconds; a larger number is no age. A session that was killed before it told its end has the fill value in
+/* Seconds; a larger number is not an age. A session that was killed before it told its end has the fill value in
  * its place, which another program may have changed from NaN to a number. */
 #define AGE_MOST 1e12
 

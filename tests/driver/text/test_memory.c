@@ -45,7 +45,15 @@ TEST(memory_is_there)
     free(streamed);
 }
 
-/* Also where the size overflows. Sanitizers say something before it. */
+const char *__asan_default_options(void);
+
+/* AddressSanitizer calls it. As without a sanitizer, memory that is not there is NULL, but it warns. */
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+/* Also where the size overflows. */
 TEST(memory_that_is_not_there_ends_the_program)
 {
     for (int i = 0; i < 2; i++) {
@@ -67,7 +75,11 @@ TEST(memory_that_is_not_there_ends_the_program)
         close(ends[0]);
         CHECK(child > 0 && waitpid(child, &status, 0) == child);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == STATUS_ENVIRONMENT);
+#ifdef __SANITIZE_ADDRESS__
         CHECK((size_t)(end - said) >= strlen(line));
         CHECK_TEXT(end - strlen(line), line);
+#else
+        CHECK_TEXT(said, line);
+#endif
     }
 }

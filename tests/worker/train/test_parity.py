@@ -233,6 +233,7 @@ class Pair(Run):
         """(loss, gradient and new weights of each step, {step: {metric: value}}, the last validation loss)."""
         run = self.reference(Recorded)
         rows = reference_measures.measure_run(run, set(self.measured))
+        assert all({*OF_TWO} <= {*row} for row in rows.values())
         return run.kept, rows, validation_loss(self, run.weights)
 
     def of_program(self):
@@ -332,6 +333,7 @@ def test_case(name, text):
 def test_case_in_float(name, text):
     single, double = (Pair(name, scalar, text) for scalar in ("float", "double"))
     for plane in "start", "tokens", "target":
+        assert len(single.dump[plane]) == len(double.dump[plane]) > 0
         assert all(map(np.array_equal, single.dump[plane], double.dump[plane]))
     single.compare(*double.of_program())
 
