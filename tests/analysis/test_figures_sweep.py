@@ -92,8 +92,8 @@ def test_fits_are_the_programs(measured):
 
 @pytest.mark.long(30)
 @thorough
-@pytest.mark.parametrize("outcome, factor, least", [(PENDING, np.nan, 0), (DIVERGED, 1, 10), (None, np.inf, 0),
-                                                    (None, 1e100, 15), (None, 0, 10)])
+@pytest.mark.parametrize("outcome, factor, least", [(PENDING, np.nan, 0), (DIVERGED, 1, 15), (None, np.inf, 0),
+                                                    (None, 1e100, 15), (None, 0, 12)])
 def test_strange_values_are_drawn_without_a_warning(measured, outcome, factor, least):
     """Nothing measured yet, everything diverged, infinite, huge, zero."""
     made = measured.load().isel(weight_decay=[0, 1]).copy(deep=True)
@@ -110,7 +110,7 @@ def test_strange_values_are_drawn_without_a_warning(measured, outcome, factor, l
             with look.style():
                 found.figure.draw_without_rendering()
             drawn += 1
-    assert drawn >= least
+    assert drawn >= least and (least > 0 or drawn == 0)
 
 
 @thorough
