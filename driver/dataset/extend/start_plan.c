@@ -30,8 +30,8 @@ const char *const rewrite_words[REWRITE_COUNT] = {
     [REWRITE_OFFSETS] = "another program has moved its numbers",
 };
 
-/* Seconds; a larger number is not an age. A session that was killed before it told its end has the fill value in
- * its place, which another program may have changed from NaN to a number. */
+/* Seconds; a larger number is not an age. A session that was killed before it told its end has the fill value
+ * in its place, which another program may have changed from NaN to a number. */
 #define AGE_MOST 1e12
 
 /* Finds the first free row of the session table, its length if none is free, and sets the sweep's clock: it
