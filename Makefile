@@ -98,7 +98,7 @@ quickstart:
 	$(BUILD)/normsweep run sweeps/quickstart.yaml
 	$(BUILD)/normsweep show quickstart.nc
 	analysis/figures quickstart.nc -o quickstart-figures
-	@echo "begin with quickstart-figures/quickstart-phase.png, the diagram of README.md"
+	@echo "begin with quickstart-figures/quickstart-phase.png, a diagram as in README.md"
 
 ## check: install what is missing, build and run the tests that prove the promises (VARIANT=san: under sanitizers)
 check:

@@ -6,37 +6,50 @@ That sqrt(2 decay / rate) holds for white noise is simulated, with the program's
 import numpy as np
 import xarray as xr
 
-from study import about, number, small
+from study import about, long, number, small
 
 SWEEPS = {"small": small("corrected-decay", "learning_rate=[0.1, 0.3]",
-                         "weight_decay={log: [3.75e-3, 3e-2], points: 4}")}
+                         "weight_decay={log: [3.75e-3, 3e-2], points: 4}"),
+          "long": long("corrected-decay")}
 TENSORS = "w1", "w2"
 
 
-def numbers(small):
-    runs = small.sweep.with_axes("learning_rate", "weight_decay").sel(tensor=list(TENSORS))
+def numbers(small, long):
+    yield from ratios(small, (12, 36))
+    yield from ratios(long, (6, 12), ", four layers of 128")
+    diverged = long.diverged_step.sel(learning_rate=0.3)
+    yield of_runs("step of divergence at a rate of 0.3, four layers of 128", diverged.where(diverged >= 0))
+    for times in 6, 12, 36, 400:
+        yield about(f"slope within a run of ηλt = {times}, white noise", recursion(0.3, 0.03, round(times / 0.009)))
+
+
+def ratios(sweep, lengths, where=""):
+    """Of the runs in balance; slopes within a run under a cosine for these lengths, ηλt."""
+    runs = sweep.sweep.with_axes("learning_rate", "weight_decay").sel(tensor=list(TENSORS))
     steps = int(runs.step[-1])
     runs = runs.isel(step=(runs.step > steps // 4) & (runs.step < steps))  # at the last step the rate is nearly 0
     times = steps * runs.learning_rate * runs.weight_decay
     for arm in runs.arm.values:
         fall = 1 + 0 * runs.step if arm == "constant" else cosine(runs.step, steps)
-        ratio = np.log(runs.rotation.sel(arm=arm) / (fall * runs.learning_rate)).where(times > 4).mean("layer")
-        yield of_runs(f"validation loss, {arm}", runs.final_valid_loss.sel(arm=arm).where(times > 4))
+        each = (runs.rotation.sel(arm=arm) / (fall * runs.learning_rate)).where(times > 4)
+        ratio = np.log(each).mean("layer")
+        yield of_runs(f"validation loss, {arm}{where}", runs.final_valid_loss.sel(arm=arm).where(times > 4))
         for tensor in TENSORS:
             of_tensor = ratio.sel(tensor=tensor)
             late = of_tensor.isel(step=of_tensor.step >= steps // 2).mean("step")
             x = np.log(runs.weight_decay / runs.learning_rate).where(late.notnull())
             if arm != "cosine":
-                yield of_runs(f"|g|/|θ| over that of balance, {arm}, {tensor}", np.exp(late - x / 2) / 2 ** 0.5)
-                yield about(f"slope over decay / rate, {arm}, {tensor}", slope(x, late), 0.1)
+                yield of_runs(f"|g|/|θ| over that of balance, {arm}, {tensor}{where}", np.exp(late - x / 2) / 2 ** 0.5)
+                squares = (each.sel(tensor=tensor) ** 2).isel(step=each.step >= steps // 2).mean(["layer", "step"])
+                yield of_runs(f"root mean square over that of balance, {arm}, {tensor}{where}",
+                              (squares / (2 * runs.weight_decay / runs.learning_rate)) ** 0.5)
+                yield about(f"slope over decay / rate, {arm}, {tensor}{where}", slope(x, late), 0.1)
             if arm != "constant":
                 within = slope(-np.log(fall), of_tensor, "step")
-                yield of_runs(f"slope within a run, {arm}, {tensor}", within)
-                for at in (12, 36) if arm == "cosine" else ():
-                    run = within.where(abs(np.log(times / at)) < 0.05).max()
-                    yield about(f"slope within the run of ηλt = {at}, {arm}, {tensor}", run, 0.2)
-    for times in 12, 36, 400:
-        yield about(f"slope within a run of ηλt = {times}, white noise", recursion(0.3, 0.03, round(times / 0.009)))
+                yield of_runs(f"slope within a run, {arm}, {tensor}{where}", within)
+                for at in lengths if arm == "cosine" else ():
+                    run = within.where(abs(np.log(times / at)) < 0.05).mean()
+                    yield about(f"slope within the run of ηλt = {at}, {arm}, {tensor}{where}", run, 0.2)
 
 
 def cosine(step, steps):
