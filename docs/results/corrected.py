@@ -24,7 +24,7 @@ def numbers(small, long):
 
 
 def ratios(sweep, lengths, where=""):
-    """Of the runs in balance; slopes within a run under a cosine for these lengths, ηλt."""
+    """The numbers of the runs in balance; lengths: ηλt of the runs under a cosine whose slopes are given."""
     runs = sweep.sweep.with_axes("learning_rate", "weight_decay").sel(tensor=list(TENSORS))
     steps = int(runs.step[-1])
     runs = runs.isel(step=(runs.step > steps // 4) & (runs.step < steps))  # at the last step the rate is nearly 0
