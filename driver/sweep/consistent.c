@@ -328,6 +328,7 @@ int consistent_check(struct reader *reader)
 void remarks_print(const struct sweep *sweep, FILE *out)
 {
     int64_t cells = 0, scaled = 0, unscaled = 0; /* those that decay too fast, by eta lambda, by lambda */
+    int64_t rising = 0; /* those that end before their warm-up does */
     struct effect effect[CONDITIONAL] = {0};
     struct walk walk;
 
@@ -337,6 +338,7 @@ void remarks_print(const struct sweep *sweep, FILE *out)
         bool alone = run->decay_rule == DECAY_INDEPENDENT;
         double share = alone ? run->weight_decay : run->learning_rate * run->weight_decay;
         take_effects(effect, &sweep->measure, run);
+        rising += run->steps > 0 && run->warmup_steps > run->steps;
         if (run->optimiser != OPTIMISER_ADAM && share >= 1) { /* adam's decay passes through its moments */
             scaled += !alone;
             unscaled += alone;
@@ -348,11 +350,17 @@ void remarks_print(const struct sweep *sweep, FILE *out)
             position_error(&line, sweep->path, reader_named(sweep, conditional[i].name)->position,
                 "%s: has no effect: no cell has optimiser %s%s", conditional[i].name,
                 optimiser_list(conditional[i].trait, "or").text, conditional[i].needs);
-            fprintf(out, "%s\n", line.text);
+            fprintf(out, "note: %s\n", line.text);
         }
+    if (rising > 0)
+        fprintf(out,
+            "note: %s: in %" PRId64 " of %" PRId64
+            " cells warmup_steps is more than steps: they end before their "
+            "learning_rate is reached\n",
+            sweep->path, rising, cells);
     if (scaled + unscaled > 0)
         fprintf(out,
-            "%s: in %" PRId64 " of %" PRId64 " cells %s%s%s is 1 or more: the decay of one step "
+            "note: %s: in %" PRId64 " of %" PRId64 " cells %s%s%s is 1 or more: the decay of one step "
             "makes weights 0 at 1, reverses their signs above 1, and enlarges them above 2\n",
             sweep->path, scaled + unscaled, cells, scaled ? "learning_rate * weight_decay" : "",
             scaled && unscaled ? " or " : "", unscaled ? "weight_decay with decay_rule independent" : "");

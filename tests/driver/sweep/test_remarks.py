@@ -20,6 +20,7 @@ CASES = [
      "in 4 of 4 cells learning_rate * weight_decay or weight_decay with decay_rule independent is 1 or more", DECAY),
     ("learning_rate: 1\nweight_decay: 2\noptimiser: [adam, sgd]\n",
      "in 1 of 2 cells learning_rate * weight_decay is 1 or more", DECAY),
+    ("warmup_steps: [4, 5, 6]\n", "in 2 of 3 cells warmup_steps is more than steps: they end before", ""),
     ("momentum: 0.9\n", ":12:11: momentum: has no effect: no cell has optimiser sgd", ""),
     ("momentum: [0, 0.9]\noptimiser: adam\n", ":12:11: momentum: has no effect: no cell has optimiser sgd", ""),
     ("optimiser: sgd\nbeta1: 0.5\n",
@@ -37,14 +38,15 @@ def test_one_line(tmp_path, normsweep, text, line, why):
     (tmp_path / "s.yaml").write_text(SWEEP + text)
     checked = normsweep("check", "s.yaml")
     assert checked.stdout.startswith("s.yaml: valid: ") and checked.stderr.count("\n") == 1
-    assert line in checked.stderr and why in checked.stderr and checked.stderr.startswith("s.yaml:")
+    assert line in checked.stderr and why in checked.stderr and checked.stderr.startswith("note: s.yaml:")
 
 
 @pytest.mark.parametrize("text", [
     "learning_rate: [0.1, 1]\nweight_decay: 0.999\n", "learning_rate: 1\nweight_decay: 30\noptimiser: adam\n",
     "learning_rate: 10\nweight_decay: 0.5\ndecay_rule: independent\n",
     "optimiser: [adamw, sgd]\nmomentum: 0.9\nbeta1: 0.5\nbeta2: 0.9\nepsilon: 1e-6\ndecay: factor\n",
-    "optimiser: muon\nbeta1: 0.5\nepsilon: 1e-6\n", "optimiser: adafactor\nmomentum: 0\nbeta1: 0.9\n"])
+    "optimiser: muon\nbeta1: 0.5\nepsilon: 1e-6\n", "optimiser: adafactor\nmomentum: 0\nbeta1: 0.9\n",
+    "warmup_steps: 4\n"])
 def test_nothing_to_say(tmp_path, normsweep, text):
     (tmp_path / "s.yaml").write_text(SWEEP + text)
     assert normsweep("check", "s.yaml").stderr == ""
@@ -56,7 +58,7 @@ def test_plan_and_run_say_it_too(tmp_path, normsweep, monkeypatch):
     (tmp_path / "s.yaml").write_text(SWEEP)
     options = ["--set", "weight_decay=[1, 2000]", "--set", "momentum=0.5"]
     expected = normsweep("check", "s.yaml", *options).stderr
-    assert expected.splitlines()[0] == "--set momentum: has no effect: no cell has optimiser sgd"
+    assert expected.splitlines()[0] == "note: --set momentum: has no effect: no cell has optimiser sgd"
     assert expected.count("\n") == 2 and "in 1 of 2 cells" in expected
     assert normsweep("plan", "s.yaml", *options).stderr == expected
     for jobs in ("0", "1"):
