@@ -28,7 +28,9 @@ class Line(NamedTuple):
     """The boundary over the learning rate, for one combination of the other axes."""
 
     words: str  # the combination
-    rows: list[list[Any]]  # learning rate, boundary, spread as a factor, low, high, their number, why there is none
+    # learning rate, boundary, the runs beside it if there is one seed, spread as a factor, low, high, their number, why
+    # there is none
+    rows: list[list[Any]]
     slope: float
     error: float
     points: int
@@ -56,16 +58,18 @@ def rows_of(part: xr.Dataset, of: Rule) -> list[list[Any]]:
     for i, rate in enumerate(part[RATE].values):
         at = part.isel({RATE: i})
         why = SIDES[at.side.item()][not of.stops].format(number(float(at.after.max())))
-        rows.append([float(rate), at.boundary.item(), 10 ** at.spread.item(), at.low.item(), at.high.item(),
+        beside = [at.before.item(), at.after.item()] if at.before.size == 1 else [np.nan] * 2
+        rows.append([float(rate), at.boundary.item(), *beside, 10 ** at.spread.item(), at.low.item(), at.high.item(),
                      at.repeats.item(), why])
     return rows
 
 
 def columns_of(line: Line, of: Rule) -> tuple[list[str], list[list[Any]]]:
     """(names, rows) of the columns of a line that are not empty."""
-    repeated = any(row[5] > 1 for row in line.rows)
-    kept = [any(row[0] == row[0] for row in line.rows), True, *[repeated] * 4, any(row[6] for row in line.rows)]
-    names = ["learning rate", f"boundary {of.along.replace('_', ' ')}", "spread", "lowest", "highest", "seeds", ""]
+    rate, beside, repeated = (any(row[i] == row[i] for row in line.rows) for i in (0, 2, 4))
+    kept = [rate, True, *[beside] * 2, *[repeated] * 4, any(row[8] for row in line.rows)]
+    names = ["learning rate", f"boundary {of.along.replace('_', ' ')}", "run before", "run after", "spread", "lowest",
+             "highest", "seeds", ""]
     names, *rows = ([one for one, keep in zip(row, kept) if keep] for row in (names, *line.rows))
     return names, rows
 

@@ -312,7 +312,8 @@ def test_a_boundary_is_printed(tmp_path, ds):
     assert "it rejects orthogonal" in post.replace("\n", " ") and "Slope 0.05 ± 0.02 (standard" in post
     ds.isel(seed=0, norm_placement=0, learning_rate=0).to_netcdf(tmp_path / "one.nc")
     said = script("table", "--boundary", "one.nc", cwd=tmp_path).stdout
-    assert said == "norm_growth at 1 along weight_decay\n\nboundary weight decay\n0.07071\n"
+    assert said == ("norm_growth at 1 along weight_decay\n\nboundary weight decay  run before  run after\n"
+                    "0.07071                      0.01        0.1\n")
     ds.isel(weight_decay=0).to_netcdf(tmp_path / "none.nc")
     assert script("table", "--boundary", "none.nc", cwd=tmp_path, status=1).stderr == (
         "table: none.nc: norm_growth is not measured along weight_decay, so there is no boundary\n")

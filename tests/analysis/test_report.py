@@ -220,7 +220,8 @@ def test_boundary():
                       "Slope 0.00 ± 0.00 (standard error of the fit), from 3 learning rates. "
                       "One seed: the spread between seeds is unknown."]
     one = read(made_up().isel(seed=0, norm_placement=1, learning_rate=0))
-    assert one.tables["Boundary between growing and shrinking"] == [[["boundary weight decay"], ["0.2121"]]]
+    assert one.tables["Boundary between growing and shrinking"] == [
+        [["boundary weight decay", "run before", "run after"], ["0.2121", "0.1", "1"]]]
     none = read(made_up().isel(weight_decay=0))
     assert "norm_growth is not measured along weight_decay, so there is no boundary." in none.texts
 
