@@ -139,8 +139,9 @@ def lines(rows, series, x, y, logarithmic=""):
                 axes.set_xticks(range(len(points)), points, rotation=90)
         axes.set(**{f"{axis}scale": "log" for axis in logarithmic}, xlabel=x, ylabel=y)
         axes.margins(x=0.08)  # for what is set aside
-        if not has_words and len(points) <= 5:
-            axes.set_xticks(list(points), [f"{place:g}" for place in points])
+        places = list(dict.fromkeys(place for points in series.values() for place in points))
+        if not has_words and len(places) <= 5:
+            axes.set_xticks(places, [f"{place:g}" for place in places])
             axes.set_xticks([], minor=True)
         look.grid(axes)
         return look.frame(figure, "", axes.get_legend_handles_labels()[0])

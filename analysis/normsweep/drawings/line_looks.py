@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 from . import colours, look, runs
 
 FEW, FEW_NARROW = 6, 4  # lines of a panel with colours of their own, if these are of numbers or of all combinations
-WORDS = len(colours.COLOURS)  # the same of words
+WORDS = 12  # the same of words, of which none should be left out: where colours repeat, dashes differ
 MOST_GREY = 40  # lines of other values
 OTHERS = {"color": "0.8", "linewidth": 0.5, "linestyle": "-", "zorder": 1.5}
 
