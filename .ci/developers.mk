@@ -178,7 +178,7 @@ bench-scale:
 results:
 	$(SAY_ROOT)
 	@.ci/setup build figures
-	+@$(MAKE_ALL) $(BUILD)/normsweep
+	+@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/normsweep-double
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4 xarray)" docs/results/rerun.py $(STUDIES) \
 		$(TEXT:%=--text %) $(WRITE:%=--write)
 

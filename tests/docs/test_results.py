@@ -56,6 +56,13 @@ def settings(study):
     return {float(token) for text in texts for token in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", text)}
 
 
+def test_make_results_builds_what_studies_run():
+    recipe = re.search(r"^results:\n(.*?)\n\n", (PROJECT / ".ci" / "developers.mk").read_text(), re.M | re.S)[1]
+    first = {words[0] for study in STUDIES for words in importlib.import_module(study).SWEEPS.values()}
+    programs = {word for word in first if not word.endswith(".yaml")} | {"normsweep"}
+    assert len(programs) > 1 and programs == set(re.findall(r"\$\(BUILD\)/([\w-]+)", recipe))
+
+
 def is_rounded(token, value, is_percent, is_reciprocal):
     """Is the number, as it is written, this value rounded? A change may be written as a percentage of either sign."""
     digits = len(token.partition("e")[0].partition(".")[2])
