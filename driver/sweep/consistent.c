@@ -327,8 +327,8 @@ int consistent_check(struct reader *reader)
 
 void remarks_print(const struct sweep *sweep, FILE *out)
 {
-    int64_t cells = 0, scaled = 0, unscaled = 0; /* those that decay too fast, by eta lambda, by lambda */
-    int64_t rising = 0; /* those that end before their warm-up does */
+    int64_t cells = 0, rising = 0; /* those that end before their warm-up does */
+    int64_t scaled = 0, unscaled = 0; /* those that decay too fast, by eta lambda, by lambda */
     struct effect effect[CONDITIONAL] = {0};
     struct walk walk;
 
@@ -355,8 +355,7 @@ void remarks_print(const struct sweep *sweep, FILE *out)
     if (rising > 0)
         fprintf(out,
             "note: %s: in %" PRId64 " of %" PRId64
-            " cells warmup_steps is more than steps: they end before their "
-            "learning_rate is reached\n",
+            " cells warmup_steps is more than steps: the rate only rises\n",
             sweep->path, rising, cells);
     if (scaled + unscaled > 0)
         fprintf(out,
