@@ -28,8 +28,8 @@ class Line(NamedTuple):
     """The boundary over the learning rate, for one combination of the other axes."""
 
     words: str  # the combination
-    # learning rate, boundary, the runs beside it if there is one seed, spread as a factor, low, high, their number, why
-    # there is none
+    # learning rate, boundary, the values of the runs on either side (NaN of several seeds), spread as a factor, low,
+    # high, the number of seeds that have a boundary, why there is none
     rows: list[list[Any]]
     slope: float
     error: float

@@ -44,12 +44,22 @@ def ratios(sweep, lengths, where=""):
                 yield of_runs(f"root mean square over that of balance, {arm}, {tensor}{where}",
                               (squares / (2 * runs.weight_decay / runs.learning_rate)) ** 0.5)
                 yield about(f"slope over decay / rate, {arm}, {tensor}{where}", slope(x, late), 0.1)
-            if arm != "constant":
+            if arm == "constant":
+                yield of_runs(f"root mean square of all steps over that of balance, {tensor}{where}", of_all_steps(
+                    runs.tensor_rms.sel(arm=arm, tensor=tensor).where(times > 4), steps))
+            else:
                 within = slope(-np.log(fall), of_tensor, "step")
                 yield of_runs(f"slope within a run, {arm}, {tensor}{where}", within)
                 for at in lengths if arm == "cosine" else ():
                     run = within.where(abs(np.log(times / at)) < 0.05).mean()
-                    yield about(f"slope within the run of ηλt = {at}, {arm}, {tensor}{where}", run, 0.2)
+                    yield about(f"slope within a run of ηλt = {at}, mean, {arm}, {tensor}{where}", run, 0.2)
+
+
+def of_all_steps(rms, steps):
+    """By the change of norms over the second half, since gradients add η²|g|² to |θ|² and decay takes 2ηλ|θ|²."""
+    half = np.log(rms.isel(step=rms.step >= steps // 2)) * 2
+    taken = 2 * rms.learning_rate * rms.weight_decay * (half.step[-1] - half.step[0])
+    return (1 + (half.isel(step=-1) - half.isel(step=0)) / taken).mean("layer") ** 0.5
 
 
 def cosine(step, steps):

@@ -355,7 +355,7 @@ void remarks_print(const struct sweep *sweep, FILE *out)
     if (rising > 0)
         fprintf(out,
             "note: %s: in %" PRId64 " of %" PRId64
-            " cells warmup_steps is more than steps: the rate only rises\n",
+            " cells warmup_steps is more than steps: the warm-up does not end\n",
             sweep->path, rising, cells);
     if (scaled + unscaled > 0)
         fprintf(out,

@@ -244,8 +244,8 @@ char *label_axis_value(const struct axis *axis, int64_t index, char *text, size_
  * cell of a grid with these axes, and the value of each axis there. */
 void cell_json(struct json_writer *writer, int64_t axis_count, const struct axis *axis, int64_t cell);
 
-/* Prints a note, one line, for each thing in a valid sweep that is probably not meant: keys that no cell
- * uses, a warm-up that never ends, steps that decay weights by more than their size. */
+/* Prints remarks, lines that begin with "note: ", on what in a valid sweep is probably not meant: keys that
+ * no cell uses, a warm-up longer than its run, steps that decay weights by more than their size. */
 void remarks_print(const struct sweep *sweep, FILE *out);
 
 /*

@@ -219,6 +219,7 @@ def test_boundary():
     assert slopes == ["Slope 1.00, from 2 learning rates. One seed: the spread between seeds is unknown.",
                       "Slope 0.00 ± 0.00 (standard error of the fit), from 3 learning rates. "
                       "One seed: the spread between seeds is unknown."]
+    assert single.tables["norm placement pre"][0][2] == ["0.01", "0.007071", "0.001", "0.01", ""]
     one = read(made_up().isel(seed=0, norm_placement=1, learning_rate=0))
     assert one.tables["Boundary between growing and shrinking"] == [
         [["boundary weight decay", "run before", "run after"], ["0.2121", "0.1", "1"]]]

@@ -47,7 +47,7 @@ def said(folder, *arguments, **options):
     done = untouched(folder, *arguments, **options)
     first, *lines = done.stdout.splitlines()
     assert first.endswith(".nc: a dry run: nothing is written, and nothing is trained")
-    assert re.fullmatch(r"(sweep\.yaml: in \d+ of \d+ cells .*\n)?", done.stderr)  # what `run` remarks, too
+    assert re.fullmatch(r"(note: sweep\.yaml: in \d+ of \d+ cells .*\n)?", done.stderr)  # what `run` remarks, too
     return {line[:10].strip(): line[10:] for line in lines}
 
 

@@ -123,7 +123,7 @@ validate: {{every: end, tokens: 128}}
 
 def said(text):
     """The lines on stderr except those of progress and the remark on the sweep's own cells."""
-    quiet = re.compile(r"(stopping, saving, )?\d+/(about )?\d+ done, |\S+\.yaml: in \d+ of \d+ cells .* is 1 or more: ")
+    quiet = re.compile(r"(stopping, saving, )?\d+/(about )?\d+ done, |note: \S+\.yaml: in \d+ of \d+ cells .* is 1 or ")
     return [line for line in text.splitlines() if line.strip() and not quiet.match(line)]
 
 

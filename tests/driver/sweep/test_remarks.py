@@ -20,7 +20,7 @@ CASES = [
      "in 4 of 4 cells learning_rate * weight_decay or weight_decay with decay_rule independent is 1 or more", DECAY),
     ("learning_rate: 1\nweight_decay: 2\noptimiser: [adam, sgd]\n",
      "in 1 of 2 cells learning_rate * weight_decay is 1 or more", DECAY),
-    ("warmup_steps: [4, 5, 6]\n", "in 2 of 3 cells warmup_steps is more than steps: the rate only rises", ""),
+    ("warmup_steps: [4, 5, 6]\n", "in 2 of 3 cells warmup_steps is more than steps: the warm-up does not end", ""),
     ("momentum: 0.9\n", ":12:11: momentum: has no effect: no cell has optimiser sgd", ""),
     ("momentum: [0, 0.9]\noptimiser: adam\n", ":12:11: momentum: has no effect: no cell has optimiser sgd", ""),
     ("optimiser: sgd\nbeta1: 0.5\n",
