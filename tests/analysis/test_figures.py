@@ -10,6 +10,7 @@ from drawn import (DECAYS, DIVERGED, DONE, PENDING, RATES, RUNNING, SKIPPED, dat
                    near, panels, words)
 from made_up import made_up
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from normsweep import figures
 from normsweep.drawings import canvas, colours, look, scales, table
 from normsweep.drawings import line_looks, runs
@@ -43,6 +44,14 @@ def test_same_figure_is_the_same_file(tmp_path):
     assert files == ["a-norms.png", "a-norms.svg", "a-phase.png", "a-phase.svg"]
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+def test_saving_draws_once(tmp_path, monkeypatch):
+    """Drawing takes most of the time; matplotlib draws a figure that has a layout twice."""
+    calls, draw = [], Figure.draw
+    monkeypatch.setattr(Figure, "draw", lambda figure, renderer: [calls.append(figure), draw(figure, renderer)])
+    figures.save(figures.draw(made_up(), "phase"), tmp_path / "a.png")
+    assert len(calls) == 1
 
 
 def test_script_draws_what_is_asked_for(tmp_path):

@@ -55,6 +55,7 @@ LOOK = {
 # Whatever a style says: letters are matplotlib's own, files are as large as was asked for, grids are drawn where they
 # help.
 ALWAYS = {"text.usetex": False, "savefig.bbox": "standard", "axes.grid": False,
+          "figure.autolayout": False, "figure.constrained_layout.use": False,  # a figure is laid out once (lay_out)
           **{name: LOOK[name] for name in ("svg.fonttype", "svg.hashsalt", "pdf.fonttype")}}
 NOT_OF_STYLES = ("backend", "interactive", "toolbar", "timezone", "webagg", "tk", "docstring", "date", "figure.hooks")
 
@@ -322,8 +323,7 @@ def inches_of(place):
     """(width, height) of a Figure, SubFigure or Axes with what is around it, after its layout."""
     root = place.figure if isinstance(place, Axes) else place
     root = root if isinstance(root, Figure) else root.figure
-    if root.get_layout_engine() is not None:
-        root.draw_without_rendering()
+    place_axes(root)
     if not isinstance(place, Axes):
         return place.bbox.width / root.dpi, place.bbox.height / root.dpi
     if root.get_layout_engine() is not None:
@@ -365,15 +365,23 @@ def box_of(axes):
             [right if spec.colspan.stop < len(rights) else 0.99, top]]
 
 
+def place_axes(figure):
+    """Lets the layout of a figure, if it has one, place its axes, as drawing the figure would."""
+    engine = figure.get_layout_engine()
+    if engine is not None and figure.axes:
+        with contextlib.suppress(ValueError):  # no room: matplotlib draws such a figure as it is
+            engine.execute(figure)
+
+
 def lay_out(figure):
     """Places the panels, once for all formats. The solver's last digits depend on where objects lie in memory."""
     if figure.get_layout_engine() is None:
         return
     figure.set_dpi(DPI)  # lines of text are spaced in whole pixels
-    figure.draw_without_rendering()
+    place_axes(figure)
     box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
     if min(box.x0, box.y0, width - box.x1, height - box.y1) < -0.005:  # ticks have changed with the places of panels
-        figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+        place_axes(figure)
+    figure.set_layout_engine(None)  # with any other, also "none", savefig draws twice
     for axes in figure.axes:
         axes.set_position(Bbox(axes.get_position(original=True).get_points().round(6)), which="original")

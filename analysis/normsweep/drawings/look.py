@@ -21,7 +21,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.transforms import ScaledTranslation
 
 from ..words import shown
-from .canvas import HEAD, WIDTH, lay_out, now, style
+from .canvas import HEAD, WIDTH, lay_out, now, place_axes, style
 from .scales import tick
 
 PRINTED = 8 / 2.54  # inches: half the width of a page
@@ -260,7 +260,7 @@ def keep_look(axis):
 def below_axes(axes, legends, text):
     """Puts legend and notes below an Axes of a user's figure, whose layout finds room for them."""
     root = axes.figure if isinstance(axes.figure, Figure) else axes.figure.figure
-    root.draw_without_rendering()
+    place_axes(root)
     box, inside = axes.get_tightbbox(), axes.get_window_extent()
     left, down = (box.x0 - inside.x0) / root.dpi, (box.y0 - inside.y0) / root.dpi - em(GAP)
     for legend in legends:
