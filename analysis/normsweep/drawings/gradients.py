@@ -171,7 +171,7 @@ def last(dataset):
         look.clear_rest(panels, len(shown))
         notes = [runs.counted(dataset, "mean_gradient_norm"), runs.left_out(dataset, shown, combinations),
                  of_seeds(dataset, "Points: geometric mean over seeds, with its standard error."),
-                 f"Numbers: the exponent of the number of layers{', and its standard error' * has_room}."]
+                 f"Numbers: the exponent of the number of layers{', and its standard error' if has_room else ''}."]
         return finished("gradients-last", f"The norm of the averaged gradient of {TENSOR} in the last layer, before "
                         "training, over the number of layers.", figure, dataset, handles, notes)
 
