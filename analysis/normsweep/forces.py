@@ -113,7 +113,8 @@ def forces_at_boundary(dataset: xr.Dataset) -> xr.DataArray:
     added, axis = forces(dataset), phase_axes(dataset)[1]
     if axis not in added.dims:
         raise ValueError(f"{axis} is not an axis of this sweep, so there is no boundary")
-    added = added.where(dataset.outcome == DONE).sortby(axis, ascending=axis != TIMESCALE).sel(force=list(FORCES))
+    done = (dataset.outcome == DONE).compute()
+    added = added.where(done).sortby(axis, ascending=axis != TIMESCALE).sel(force=list(FORCES))
     found = xr.apply_ufunc(at_boundary, added[axis], added, vectorize=True, output_core_dims=[["force"]],
                            input_core_dims=[[axis], [axis, "force"]])
     found = (found / -found.sel(force="decay", drop=True)).sel(force=list(FORCES[1:]))

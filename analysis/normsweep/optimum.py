@@ -56,7 +56,7 @@ def optimum(dataset: xr.Dataset, variable: str = LOSS, over: str = "",
     if over not in dataset.sweep.axes or dataset[over].dtype.kind not in "iuf":
         raise ValueError(f"{over}: not an axis of numbers; the axes are {', '.join(dataset.sweep.axes) or 'none'}")
     taken = ~dataset.sweep.skipped.drop_vars(dataset.outcome.coords).assign_coords({over: values[over]})
-    values, taken = (part.sel({over: part[over] > 0}).sortby(over) for part in (values, taken))
+    values, taken = (part.sel({over: part[over] > 0}).sortby(over).compute() for part in (values, taken))
     taken = taken.any([axis for axis in (repeats,) if axis in taken.dims])
     values, along = with_repeats(values, repeats)
     find = functools.partial(least_place, np.log(values[over].values.astype(float)))

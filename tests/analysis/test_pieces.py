@@ -35,7 +35,9 @@ FORMS = {  # how a dataset comes: what it takes, (path of the dataset, path of i
 }
 ARGUMENTS = {"words": ("phase",), "pivot": ("norm_growth",), "with_axes": ("seed", "norm_placement")}
 NEEDS = {"grokking": "accuracy", "gradient_slopes": "mean_gradient_norm",  # variables that not every sweep has
-         "scaling": "top_singular", "optimum": "final_valid_loss", "collapse": "final_valid_loss"}
+         "scaling": "top_singular", "optimum": "final_valid_loss", "collapse": "final_valid_loss",
+         "forces": "force_sum", "forces_at_boundary": "force_sum", "effective_rate": "forces",
+         "weights": "no variable: it reads files"}
 
 
 @pytest.fixture(scope="module")
