@@ -193,7 +193,7 @@ def test_matplotlibrc_counts(plane, tmp_path):
     ({"height": 1.2}, r"no room: the panels and what is below need a height of \d\.?\d* inches; less for a part of the "
      "sweep, or without notes or legend"),
     ({"style": "nope"}, "style: nope is neither a file nor a style of matplotlib, such as .*"),
-    ({"style": {"font.siz": 5}}, "style: font.siz is not a valid rc parameter .*"),
+    ({"style": {"font.siz": 5}}, "style: '?font.siz'? is not a valid .*"),
     ({"style": {"font.size": "big"}}, "style: Key font.size: .*"),
     ({"style": {"font.size": 5}, "without": "predictd"}, "phase: nothing of the name predictd to leave out, only "
      "boundary, brackets, defaults, diverged, legend, notes, predicted, range, slopes"),

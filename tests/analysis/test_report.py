@@ -364,9 +364,10 @@ def test_of_a_real_sweep(sweep, tmp_path):
 def test_a_dataset_is_never_overwritten(sweep, tmp_path):
     with open(sweep, "rb") as file:
         before = file.read()
-    for command, name in (("report", "a.nc"), ("report --watch", "a.nc"), ("report", "a.html"), ("table", "a.csv")):
+    for command, name in ((["report"], "a.nc"), (["report", "--watch", "--program", NORMSWEEP], "a.nc"),
+                          (["report"], "a.html"), (["table"], "a.csv")):
         (tmp_path / name).write_bytes(before)
-        error = script(*command.split(), name, "-o", name, status=1, cwd=tmp_path).stderr.splitlines()[-1]
+        error = script(*command, name, "-o", name, status=1, cwd=tmp_path).stderr.splitlines()[-1]
         assert error.endswith(f"{name}: is a netCDF file, which would be overwritten; remove it or choose another -o")
         assert (tmp_path / name).read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.html", "a.nc"]

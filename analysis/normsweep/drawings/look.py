@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib import rcParams
+from matplotlib import __version_info__, rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -31,6 +31,7 @@ BAR = 0.11  # the width of a colour bar
 HANDLE, HANDLE_TIGHT = 0.42, 0.315  # of a legend's line and the room beside it
 GAP = 0.08  # above a legend
 BETWEEN = 0.2  # from the title beside a row to that of the next row
+HINTED = 1.035 if __version_info__ >= (3, 11) else 1.0  # how much wider matplotlib draws letters on screens
 NO_UNIT = "–"
 IN_NAME = re.compile(r"(.*\S) \(([^()]*)\)")  # a long name that has its unit: training loss (nats)
 
@@ -234,6 +235,8 @@ def frame(figure, heading, handles=(), notes=()):
         figure.set_size_inches(width, height)
         figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))
         figure.align_ylabels()
+        if figure._supylabel:  # beside the middle of the panels, not of the figure
+            figure._supylabel.set_y((height - em(HEAD) + foot) / 2 / height)
     if head and not is_axes:
         figure.suptitle("\n".join(head))
     across = canvas.across(figure)
@@ -400,7 +403,7 @@ def inches(text, size=None):
 @functools.lru_cache(maxsize=None)
 def _inches(text, size, family):
     font = FontProperties(family=list(family), size=size)
-    return text_to_path.get_text_width_height_descent(text, font, text.count("$") > 1)[0] / 72
+    return HINTED * text_to_path.get_text_width_height_descent(text, font, text.count("$") > 1)[0] / 72
 
 
 def wrap(text, width, size=None):
