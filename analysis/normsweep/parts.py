@@ -102,7 +102,7 @@ def merged(parts: Sequence[xr.Dataset], paths: Sequence[Path]) -> xr.Dataset:
     check([part.attrs for part in parts], paths)
     parts = sorted(parts, key=lambda part: of(part.attrs))
     axes = parts[0]["outcome"].dims
-    owner = owners([part["outcome"].values for part in parts])
+    owner = parts[0]["outcome"].copy(data=owners([part["outcome"].values for part in parts]))
     starts = [texts(part[SESSION_START].values) if SESSION_START in part else np.array([], dtype=object)
               for part in parts]
     rows, after = order_of_sessions(starts)
@@ -113,14 +113,14 @@ def merged(parts: Sequence[xr.Dataset], paths: Sequence[Path]) -> xr.Dataset:
     for name in whole.data_vars:
         if set(axes) <= set(whole[name].dims):
             value = whole[name]
-            for index in np.unique(owner[owner > 0]):
-                value = value.where(xr.DataArray(owner != index, dims=axes), parts[index][name])
+            for index in np.unique(owner.values[owner.values > 0]):
+                value = value.where(owner != index, parts[index][name])
             found[name] = value.transpose(*whole[name].dims)
     whole = whole.assign(found)
     elsewhere = whole["outcome"].values == SKIPPED
     if "reason" in whole and elsewhere.any():
         elsewhere &= np.char.startswith(texts(whole["reason"].values).astype(str), ELSEWHERE)
-        missing = xr.DataArray(elsewhere, dims=axes)
+        missing = whole["outcome"].copy(data=elsewhere)
         whole = whole.assign(outcome=whole["outcome"].where(~missing, whole["outcome"].dtype.type(PENDING)),
                              reason=whole["reason"].where(~missing, ""))
     if SESSIONS in parts[0].dims:
@@ -145,6 +145,5 @@ def renumbered(part: xr.Dataset, rows: np.ndarray[Any, Any], after: float, worke
     if "session" in part and len(rows):
         number = part["session"]
         known = number.notnull() & (number >= 0)
-        changed["session"] = xr.where(known, xr.DataArray(rows[number.where(known, 0).values.astype(int)],
-                                                          dims=number.dims), number)
+        changed["session"] = xr.where(known, number.copy(data=rows[number.where(known, 0).values.astype(int)]), number)
     return part.assign({name: value.assign_attrs(part[name].attrs) for name, value in changed.items()})
