@@ -235,8 +235,8 @@ def frame(figure, heading, handles=(), notes=()):
         figure.set_size_inches(width, height)
         figure.get_layout_engine().set(rect=(0, foot / height, 1, 1 - foot / height))
         figure.align_ylabels()
-        if figure._supylabel:  # beside the middle of the panels, not of the figure
-            figure._supylabel.set_y((height - em(HEAD) + foot) / 2 / height)
+        if figure._supylabel:  # beside the panels: above legend and notes, ticks and their label, below titles
+            figure._supylabel.set_y((foot + em(0.4) + height - em(HEAD if head else 0.2)) / 2 / height)
     if head and not is_axes:
         figure.suptitle("\n".join(head))
     across = canvas.across(figure)
