@@ -78,6 +78,14 @@ def overlapping(figure):
                      + abs(a.y1 - b.y1) * np.cos(np.radians(slope)) > 0.8 * LETTER * figure.dpi)]
 
 
+def label_off_the_middle(figure):
+    """The label of all rows, if it is not beside the middle of the panels."""
+    boxes, label = [axes.get_window_extent() for axes in axes_of(figure)], figure._supylabel
+    low, high = min(box.y0 for box in boxes), max(box.y1 for box in boxes)
+    return [label.get_text() for box in ([label.get_window_extent()] if label else [])
+            if not abs(box.y0 + box.y1 - low - high) / 2 < 0.1 * (high - low)]
+
+
 def touching(figure):
     """Pairs of labels of ticks, of one panel or of neighbours, that stand in one line nearer than a space: 300 and 0
     read 3000."""

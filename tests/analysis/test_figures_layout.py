@@ -104,7 +104,7 @@ def drawings(request):
 
 
 @pytest.mark.parametrize("flaw", ["outside", "overlapping", "touching", "few_ticks", "without_unit", "hyphens",
-                                  "unseen_in_legend"])
+                                  "unseen_in_legend", "label_off_the_middle"])
 def test_no_figure_has(drawings, flaw):
     for found, figure in drawings:
         assert getattr(layout, flaw)(figure) == [], found.name
