@@ -57,6 +57,7 @@ def comparable_boundaries(shared: SharedGrid, along: str, axes: Sequence[str]) -
     usable = [np.where(one, part, ~np.isnan(side.each.values)) for one, part, side in zip(alike, has, less)]
     tested = (usable[0] & usable[1]).any(-1) if shared.is_paired else usable[0].any(-1) & usable[1].any(-1)
     reduced = [~part & tested[..., np.newaxis] for part in alike]
+    # With labels, as of `each`: xarray 2022.9 does not align arrays without.
     sides = [side.where(side.each.copy(data=~part), other) for side, other, part in zip(own, less, reduced)]
     return Boundaries(sides, [part & ~np.isnan(side.each.values) for part, side in zip(reduced, sides)], tested)
 

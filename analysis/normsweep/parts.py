@@ -102,6 +102,7 @@ def merged(parts: Sequence[xr.Dataset], paths: Sequence[Path]) -> xr.Dataset:
     check([part.attrs for part in parts], paths)
     parts = sorted(parts, key=lambda part: of(part.attrs))
     axes = parts[0]["outcome"].dims
+    # With the labels of the runs, as masks below: xarray 2022.9 does not align arrays without.
     owner = parts[0]["outcome"].copy(data=owners([part["outcome"].values for part in parts]))
     starts = [texts(part[SESSION_START].values) if SESSION_START in part else np.array([], dtype=object)
               for part in parts]

@@ -31,7 +31,7 @@ BAR = 0.11  # the width of a colour bar
 HANDLE, HANDLE_TIGHT = 0.42, 0.315  # of a legend's line and the room beside it
 GAP = 0.08  # above a legend
 BETWEEN = 0.2  # from the title beside a row to that of the next row
-HINTED = 1.035 if __version_info__ >= (3, 11) else 1.0  # how much wider matplotlib draws letters on screens
+HINTED = 1.035 if __version_info__ >= (3, 11) else 1.0  # how much wider matplotlib draws lines on screens, at most
 NO_UNIT = "–"
 IN_NAME = re.compile(r"(.*\S) \(([^()]*)\)")  # a long name that has its unit: training loss (nats)
 
