@@ -176,6 +176,7 @@ bench-scale:
 
 ## results: train the small variants behind docs/results again, compare (STUDIES='figure6', TEXT=folder, WRITE=yes)
 results:
+	$(if $(filter-out yes,$(WRITE)),$(error WRITE=$(WRITE): WRITE=yes writes numbers and figures, without it they are compared))
 	$(SAY_ROOT)
 	@.ci/setup build figures
 	+@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/normsweep-double

@@ -9,6 +9,7 @@ are not trained again. The processor time of their training is kept beside them,
 
 import argparse
 import csv
+import difflib
 import importlib
 import os
 import pathlib
@@ -31,7 +32,11 @@ def main():
     studies = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("rerun", "study"))
     for name in arguments.study:
         if name not in studies:
-            sys.exit(f"rerun: no study {name}; there are {', '.join(studies)}")
+            near = difflib.get_close_matches(name.lower(), studies, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(studies)}"
+            sys.exit(f"results: no study '{name}'; {hint}")
+    if not arguments.text.is_dir():
+        sys.exit(f"results: no folder {arguments.text}; name that of the texts: make results TEXT=FOLDER")
     arguments.keep.mkdir(parents=True, exist_ok=True)
     differing = sum(rerun(name, arguments) for name in arguments.study or studies)
     return 1 if differing else 0
@@ -57,14 +62,14 @@ def rerun(name, arguments):
     missing = sorted(file for words in study.SWEEPS.values() for file in texts(words)
                      if not (arguments.text / file).exists())
     if missing:
-        print(f"{name}: skipped: {arguments.text} has no {', '.join(dict.fromkeys(missing))}; give the folder that "
-              "has: --text FOLDER, with make TEXT=FOLDER", flush=True)
+        print(f"{name}: skipped: {arguments.text} has no {', '.join(dict.fromkeys(missing))}; name the folder "
+              "that does: make results TEXT=FOLDER", flush=True)
         return int(name in arguments.study)  # which was asked for
     from normsweep import open_sweep
     try:
         outputs = {key: train(f"{name}-{key}", words, arguments) for key, words in study.SWEEPS.items()}
     except subprocess.CalledProcessError as error:
-        print(f"{name}: not trained: normsweep ended with {error.returncode}, as the log says", flush=True)
+        print(f"{name}: not trained: {error.output}", flush=True)
         return 1
     datasets = {key: open_sweep(output) for key, output in outputs.items()}
     study.folder = arguments.text  # for what a study reads of the texts themselves
@@ -78,8 +83,8 @@ def rerun(name, arguments):
               flush=True)
         return 0
     if not table.exists():
-        print(f"{name}: nothing to compare with: {table} is not there; --write makes it, "
-              "with make WRITE=yes", flush=True)
+        print(f"{name}: nothing to compare with: {table} is not there; make results "
+              f"STUDIES={name} WRITE=yes makes it", flush=True)
         return 1
     return report(name, found, read(table))
 
@@ -98,16 +103,19 @@ def train(name, words, arguments):
     named, words = (words[0], words[1:]) if words[0].startswith("normsweep") else ("normsweep", words)
     program = pathlib.Path(os.environ.get("NORMSWEEP_BUILD", PROJECT / "build")) / named
     if not program.exists():
-        sys.exit(f"rerun: {program} is not there: build it with make, or name its folder in NORMSWEEP_BUILD")
+        sys.exit(f"results: {program} is not there: build it with make, or name its folder in NORMSWEEP_BUILD")
     words = [TEXT.sub(lambda match: str(arguments.text.resolve() / match[0]), word)
              if word.startswith(("train_text=", "valid_text=")) else word for word in words]
     words = [KEPT.sub(lambda match: weights(arguments.keep, match[0]), word) for word in words]
     log = output.with_suffix(".log")
-    print(f"{name}: {'trains what is left' if output.exists() else 'trains'}, as {log} says", flush=True)
+    print(f"{name}: training{' what is left' if output.exists() else ''}; {log} says how far it is", flush=True)
     before = spent(output), children_seconds()
     try:
-        with open(log, "w") as file:
+        with open(log, "a") as file:
             subprocess.run([program, "run", *words, "-o", output], stdout=file, stderr=file, check=True)
+    except subprocess.CalledProcessError as error:
+        error.output = (log.read_text(errors="replace").splitlines() or [f"normsweep ended with {error.returncode}"])[-1]
+        raise
     finally:
         cost(output).write_text(f"{before[0] + children_seconds() - before[1]:.1f}\n")
     return output
@@ -116,7 +124,7 @@ def train(name, words, arguments):
 def weights(folder, pattern):
     for path in folder.resolve().glob(pattern):
         return str(path)
-    sys.exit(f"rerun: {folder / pattern} is not there: remove {folder / pattern.partition('.d/')[0]}, so that it is "
+    sys.exit(f"results: {folder / pattern} is not there: remove {folder / pattern.partition('.d/')[0]}, so that it is "
              "trained again")
 
 

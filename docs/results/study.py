@@ -14,8 +14,10 @@ def small(sweep, *settings, variant="Small"):
     """The command of a study's sweep: the one for the small variant in the header of sweeps/SWEEP.yaml, and more
     settings, which overrule those."""
     path = PROJECT / "sweeps" / f"{sweep}.yaml"
-    command = re.search(rf"^# {variant} .*\n(?:# .*\n)*?# +(normsweep run (?:.*\\\n)*.*)$", path.read_text(), re.M)[1]
-    words = shlex.split(re.sub(r"\\\n# *", "", command))
+    found = re.search(rf"^# {variant} .*\n(?:# .*\n)*?# +(normsweep run (?:.*\\\n)*.*)$", path.read_text(), re.M)
+    if not found:
+        raise ValueError(f"{path} has no command of a variant '{variant}'; use whole()")
+    words = shlex.split(re.sub(r"\\\n# *", "", found[1]))
     given = [word for key, word in zip(words, words[1:]) if key == "--set"]
     return whole(sweep, *given, *settings)
 

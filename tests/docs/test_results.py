@@ -5,6 +5,7 @@ import argparse
 import csv
 import importlib
 import re
+import subprocess
 import sys
 import types
 
@@ -114,11 +115,11 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
         arguments = argparse.Namespace(**{"study": [], "text": tmp_path, "keep": kept, "long": False, "write": False} |
                                        changed)
         status = rerun.rerun("made_up_study", arguments)
-        return status, re.sub("made_up_study-one: trains.*\n", "", capsys.readouterr().out)
+        return status, re.sub("made_up_study-one: training.*\n", "", capsys.readouterr().out)
     kept, table = tmp_path / "kept", tmp_path / "made_up_study.csv"
     kept.mkdir()
-    assert again() == (1, f"made_up_study: nothing to compare with: {table} is not there; --write makes it, "
-                          "with make WRITE=yes\n")
+    assert again() == (1, f"made_up_study: nothing to compare with: {table} is not there; make results "
+                          "STUDIES=made_up_study WRITE=yes makes it\n")
     assert again(write=True) == (0, f"made_up_study: 3 numbers written to {table}\n")
     assert again() == (0, "made_up_study: 2 of 2 numbers agree\n")
     shift[0] = 1
@@ -130,9 +131,23 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
     assert again(long=True) == (0, "made_up_study: 2 of 2 numbers agree\n")
     assert (kept / "made_up_study-one.nc").exists()
     study.SWEEPS = {"one": ["s.yaml", "--set", "train_text=wiki.valid.tokens"]}
-    skipped = (f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens; give the folder that has: --text FOLDER, "
-               "with make TEXT=FOLDER\n")
+    skipped = (f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens; name the folder that does: make "
+               "results TEXT=FOLDER\n")
     assert again() == (0, skipped) and again(study=["made_up_study"]) == (1, skipped)
+    study.SWEEPS = {"other": [str(tmp_path / "s.yaml"), "--set", "stepz=4"]}
+    assert again() == (1, f"made_up_study-other: training; {kept / 'made_up_study-other.log'} says how far it is\n"
+                          "made_up_study: not trained: --set: unknown key 'stepz'; did you mean 'steps'?\n")
+
+
+@pytest.mark.parametrize("command, said", [
+    (["make", "-n", "results", "WRITE=no"], "WRITE=no: WRITE=yes writes numbers"),
+    ([sys.executable, RESULTS / "rerun.py", "Figure5.py"], "results: no study 'Figure5.py'; did you mean figure5?"),
+    ([sys.executable, RESULTS / "rerun.py", "xyz"], "results: no study 'xyz'; there are collapse, continued"),
+    ([sys.executable, RESULTS / "rerun.py", "figure5", "--text", "nowhere"],
+     "results: no folder nowhere; name that of the texts: make results TEXT=FOLDER")])
+def test_what_cannot_be_trained_is_refused(command, said):
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
+    assert done.returncode != 0 and said in done.stderr
 
 
 def test_a_study_trains_on_from_weights_that_it_kept_and_draws_its_numbers(tmp_path, monkeypatch):

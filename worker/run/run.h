@@ -459,7 +459,7 @@ extern const struct nature_row nature_table[NATURE_COUNT];
         "above 1")                                                                                           \
     X(growth_exponent, RUN, NORMS, MAGNITUDE, "1", "growth exponent p",                                      \
         "half the slope of log(|theta_t|^2 - |theta_0|^2) over log t, over the steps where the norm is "     \
-        "above its start: the norm grows like t^p")                                                          \
+        "above its start: once it is far above, the norm grows like t^p")                                    \
     X(growth_exponent_error, RUN, NORMS, MAGNITUDE, "1", "standard error of the growth exponent",            \
         "standard error of growth_exponent, from the residuals of its fit")                                  \
     X(growth_exponent_r2, RUN, NORMS, R_SQUARED, "1", "R^2 of the growth exponent's fit",                    \
