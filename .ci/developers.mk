@@ -176,12 +176,12 @@ bench-scale:
 
 ## results: train the small variants behind docs/results again, compare (STUDIES='figure6', TEXT=folder, WRITE=yes)
 results:
-	$(if $(filter-out yes,$(WRITE)),$(error WRITE=$(WRITE): WRITE=yes writes numbers and figures, without it they are compared))
+	$(if $(filter-out yes,$(WRITE)),$(error WRITE=$(WRITE) is not yes: leave it out to compare numbers))
 	$(SAY_ROOT)
 	@.ci/setup build figures
 	+@$(MAKE_ALL) $(BUILD)/normsweep $(BUILD)/normsweep-double
 	@NORMSWEEP_BUILD="$$PWD/$(BUILD)" "$$(.ci/python numpy netCDF4 xarray)" docs/results/rerun.py $(STUDIES) \
-		$(TEXT:%=--text %) $(WRITE:%=--write)
+		$(if $(TEXT),--text "$(TEXT)") $(WRITE:%=--write)
 
 ## bench-boundary: measure the time to a boundary against bisection and python-adaptive (PYTORCH=python, ROUNDS=3)
 bench-boundary:

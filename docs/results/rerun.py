@@ -36,9 +36,9 @@ def main():
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(studies)}"
             sys.exit(f"results: no study '{name}'; {hint}")
     if not arguments.text.is_dir():
-        sys.exit(f"results: no folder {arguments.text}; name that of the texts: make results TEXT=FOLDER")
+        sys.exit(f"results: no folder {arguments.text.resolve()}; name that of the texts: make results TEXT=FOLDER")
     arguments.keep.mkdir(parents=True, exist_ok=True)
-    differing = sum(rerun(name, arguments) for name in arguments.study or studies)
+    differing = sum(rerun(name, arguments) for name in dict.fromkeys(arguments.study or studies))
     return 1 if differing else 0
 
 
@@ -58,18 +58,21 @@ def parse():
 
 def rerun(name, arguments):
     """Trains the sweeps of a study and compares its numbers. Returns how many differ."""
-    study = importlib.import_module(name)
+    try:
+        study = importlib.import_module(name)
+    except ValueError as error:
+        sys.exit(f"results: {name}: {error}")
     missing = sorted(file for words in study.SWEEPS.values() for file in texts(words)
                      if not (arguments.text / file).exists())
     if missing:
         print(f"{name}: skipped: {arguments.text} has no {', '.join(dict.fromkeys(missing))}; name the folder "
-              "that does: make results TEXT=FOLDER", flush=True)
+              "that has it: make results TEXT=FOLDER", flush=True)
         return int(name in arguments.study)  # which was asked for
     from normsweep import open_sweep
     try:
         outputs = {key: train(f"{name}-{key}", words, arguments) for key, words in study.SWEEPS.items()}
-    except subprocess.CalledProcessError as error:
-        print(f"{name}: not trained: {error.output}", flush=True)
+    except ChildProcessError as error:
+        print(f"{name}: not trained: {error}", flush=True)
         return 1
     datasets = {key: open_sweep(output) for key, output in outputs.items()}
     study.folder = arguments.text  # for what a study reads of the texts themselves
@@ -95,7 +98,8 @@ def texts(words):
 
 
 def train(name, words, arguments):
-    """Trains one sweep as far as it is not trained yet. Returns the path of its dataset."""
+    """Trains one sweep as far as it is not trained yet. Returns the path of its dataset. Raises ChildProcessError if that
+    fails."""
     known = HERE / f"{name}.nc"
     if known.exists() and not arguments.long:
         return known
@@ -110,14 +114,20 @@ def train(name, words, arguments):
     log = output.with_suffix(".log")
     print(f"{name}: training{' what is left' if output.exists() else ''}; {log} says how far it is", flush=True)
     before = spent(output), children_seconds()
-    try:
-        with open(log, "a") as file:
-            subprocess.run([program, "run", *words, "-o", output], stdout=file, stderr=file, check=True)
-    except subprocess.CalledProcessError as error:
-        error.output = (log.read_text(errors="replace").splitlines() or [f"normsweep ended with {error.returncode}"])[-1]
-        raise
-    finally:
-        cost(output).write_text(f"{before[0] + children_seconds() - before[1]:.1f}\n")
+    with open(log, "ab") as file:
+        start = file.tell()
+        child = subprocess.Popen([program, "run", *words, "-o", output], stdout=file, stderr=file)
+        try:
+            status = child.wait()
+        except KeyboardInterrupt:  # it has the signal, too, and saves its runs
+            child.wait()
+            sys.exit("results: interrupted; the same command trains what is left")
+        finally:
+            cost(output).write_text(f"{before[0] + children_seconds() - before[1]:.1f}\n")
+    if status:
+        said = log.read_bytes()[start:].decode(errors="replace").splitlines()
+        reason = f"normsweep was ended by signal {-status}" if status < 0 else (said or [f"it ended with {status}"])[-1]
+        raise ChildProcessError(f"{reason}; {log} has all that it said")
     return output
 
 
@@ -140,7 +150,9 @@ def cost(output):
 
 def spent(output):
     """The seconds of processor time that a dataset has taken, over all sessions; NaN if others have trained it."""
-    return float(cost(output).read_text()) if cost(output).exists() else float("nan" if output.exists() else 0)
+    if not output.exists():
+        return 0.0
+    return float(cost(output).read_text()) if cost(output).exists() else float("nan")
 
 
 def draw(name, study, datasets, found):

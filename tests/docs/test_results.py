@@ -131,23 +131,30 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
     assert again(long=True) == (0, "made_up_study: 2 of 2 numbers agree\n")
     assert (kept / "made_up_study-one.nc").exists()
     study.SWEEPS = {"one": ["s.yaml", "--set", "train_text=wiki.valid.tokens"]}
-    skipped = (f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens; name the folder that does: make "
+    skipped = (f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens; name the folder that has it: make "
                "results TEXT=FOLDER\n")
     assert again() == (0, skipped) and again(study=["made_up_study"]) == (1, skipped)
     study.SWEEPS = {"other": [str(tmp_path / "s.yaml"), "--set", "stepz=4"]}
-    assert again() == (1, f"made_up_study-other: training; {kept / 'made_up_study-other.log'} says how far it is\n"
-                          "made_up_study: not trained: --set: unknown key 'stepz'; did you mean 'steps'?\n")
+    log = kept / "made_up_study-other.log"
+    trains = f"made_up_study-other: training; {log} says how far it is\nmade_up_study: not trained: "
+    assert again() == (1, f"{trains}--set: unknown key 'stepz'; did you mean 'steps'?; {log} has all that it said\n")
+    (tmp_path / "normsweep").write_text("#!/bin/sh\nkill -9 $$\n")
+    (tmp_path / "normsweep").chmod(0o755)
+    monkeypatch.setenv("NORMSWEEP_BUILD", str(tmp_path))
+    assert again() == (1, f"{trains}normsweep was ended by signal 9; {log} has all that it said\n")
 
 
 @pytest.mark.parametrize("command, said", [
-    (["make", "-n", "results", "WRITE=no"], "WRITE=no: WRITE=yes writes numbers"),
+    (["make", "-n", "results", "WRITE=no"], "WRITE=no is not yes: leave it out to compare numbers"),
     ([sys.executable, RESULTS / "rerun.py", "Figure5.py"], "results: no study 'Figure5.py'; did you mean figure5?"),
     ([sys.executable, RESULTS / "rerun.py", "xyz"], "results: no study 'xyz'; there are collapse, continued"),
     ([sys.executable, RESULTS / "rerun.py", "figure5", "--text", "nowhere"],
-     "results: no folder nowhere; name that of the texts: make results TEXT=FOLDER")])
+     f"results: no folder {PROJECT / 'nowhere'}; name that of the texts: make results TEXT=FOLDER")])
 def test_what_cannot_be_trained_is_refused(command, said):
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
     assert done.returncode != 0 and said in done.stderr
+    with pytest.raises(ValueError, match=r"quickstart.yaml has no command of a variant 'Small'; use whole\(\)"):
+        importlib.import_module("study").small("quickstart")
 
 
 def test_a_study_trains_on_from_weights_that_it_kept_and_draws_its_numbers(tmp_path, monkeypatch):
