@@ -1,5 +1,5 @@
 /*
- * Linked into sanitizer builds: what sanitizers are to overlook. Open MPI and the libraries it loads keep
+ * Linked into sanitizer builds: what sanitizers overlook, and how they look. Open MPI and the libraries it loads keep
  * memory until the process ends; LeakSanitizer itself has memory for a thread of OpenBLAS that is still
  * starting when a short command ends. Compiled in and not set by an environment variable, so that every rank
  * has it, in any folder, and no other program does.
@@ -9,6 +9,7 @@
 
 int dlclose(void *handle);
 /* NOLINTBEGIN(readability-redundant-declaration): not every compiler's header has them */
+const char *__asan_default_options(void);
 const char *__lsan_default_options(void);
 const char *__lsan_default_suppressions(void);
 /* NOLINTEND(readability-redundant-declaration) */
@@ -27,6 +28,13 @@ int MPI_Init(int *argc, char ***argv)
     int result = PMPI_Init(argc, argv);
     __lsan_enable();
     return result;
+}
+
+/* As without a sanitizer, memory that is not there is NULL, but it warns. Libraries have no frame pointers: without them
+ * unwinding takes longer, but finds whose the memory is. */
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1:fast_unwind_on_malloc=0";
 }
 
 const char *__lsan_default_options(void)

@@ -45,14 +45,6 @@ TEST(memory_is_there)
     free(streamed);
 }
 
-const char *__asan_default_options(void);
-
-/* AddressSanitizer calls it. As without a sanitizer, memory that is not there is NULL, but it warns. */
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
 /* Also where the size overflows. */
 TEST(memory_that_is_not_there_ends_the_program)
 {
