@@ -1,8 +1,8 @@
 /*
- * Linked into sanitizer builds: what sanitizers overlook, and how they look. Open MPI and the libraries it loads keep
- * memory until the process ends; LeakSanitizer itself has memory for a thread of OpenBLAS that is still
- * starting when a short command ends. Compiled in and not set by an environment variable, so that every rank
- * has it, in any folder, and no other program does.
+ * Linked into sanitizer builds: what sanitizers overlook, and how they look. Open MPI and the libraries it
+ * loads keep memory until the process ends; LeakSanitizer itself has memory for a thread of OpenBLAS that is
+ * still starting when a short command ends. Compiled in and not set by an environment variable, so that every
+ * rank has it, in any folder, and no other program does.
  */
 #include <mpi.h>
 #include <sanitizer/lsan_interface.h>
@@ -30,8 +30,8 @@ int MPI_Init(int *argc, char ***argv)
     return result;
 }
 
-/* As without a sanitizer, memory that is not there is NULL, but it warns. Libraries have no frame pointers: without them
- * unwinding takes longer, but finds whose the memory is. */
+/* As without a sanitizer, memory that is not there is NULL, but it warns. Libraries have no frame pointers:
+ * without them unwinding takes longer, but finds whose the memory is. */
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1:fast_unwind_on_malloc=0";
