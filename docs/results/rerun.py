@@ -98,8 +98,8 @@ def texts(words):
 
 
 def train(name, words, arguments):
-    """Trains one sweep as far as it is not trained yet. Returns the path of its dataset. Raises ChildProcessError if that
-    fails."""
+    """Trains one sweep as far as it is not trained yet. Returns the path of its dataset. Raises ChildProcessError if
+    that fails."""
     known = HERE / f"{name}.nc"
     if known.exists() and not arguments.long:
         return known
