@@ -30,8 +30,8 @@ int MPI_Init(int *argc, char ***argv)
     return result;
 }
 
-/* As without a sanitizer, memory that is not there is NULL, but it warns. Libraries have no frame pointers:
- * without them unwinding takes longer, but finds whose the memory is. */
+/* As without a sanitizer, memory that is not there is NULL, but it warns. Libraries are built without frame
+ * pointers, so only the slow unwinder finds which of them keeps memory. */
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1:fast_unwind_on_malloc=0";

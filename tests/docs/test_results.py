@@ -153,6 +153,9 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
 def test_what_cannot_be_trained_is_refused(command, said):
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
     assert done.returncode != 0 and said in done.stderr
+
+
+def test_a_sweep_without_a_small_variant_is_named():
     with pytest.raises(ValueError, match=r"quickstart.yaml has no command of a variant 'Small'; use whole\(\)"):
         importlib.import_module("study").small("quickstart")
 
