@@ -260,6 +260,10 @@ def test_links_lead_somewhere(path):
         assert not anchor or anchor in documents.anchors(target), f"{path.name}: {link}"
 
 
+def test_what_follows_from_the_tables_is_written():
+    run(PROJECT / ".ci" / "tables", "--check")
+
+
 def test_every_sweep_has_its_row():
     page = (documents.DOCS / "ready-made.md").read_text()
     rows = re.findall(r"\[`([\w-]+)`\]\(\.\./sweeps/\1\.yaml\)", page)

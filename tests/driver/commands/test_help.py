@@ -21,9 +21,8 @@ def normsweep(*arguments, **options):
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=600, **options)
 
 
-def test_written_files_are_up_to_date(tmp_path):
+def test_files_that_are_behind_are_written(tmp_path):
     """In a copy, each file that is behind is named, and written so that it is not."""
-    assert run(ROOT / ".ci" / "tables", "--check").stdout == ""
     assert normsweep("help", "--schema").stdout == (ROOT / "docs" / "sweep.schema.json").read_text()
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     (tmp_path / "analysis").symlink_to(ROOT / "analysis")
