@@ -5,6 +5,7 @@ NORMSWEEP_BUILD names the folder of the programs to test (build/ by default, bui
 
 import collections
 import functools
+import gc
 import importlib.util
 import io
 import json
@@ -54,6 +55,12 @@ def pytest_collection_modifyitems(items):
             seconds[item.path] += mark.args[0]
     items.sort(key=lambda item: item.nodeid.partition("::")[0].split("/")[1:2], reverse=True)
     items.sort(key=lambda item: -seconds[item.path])
+
+
+def pytest_collection_finish():
+    """The garbage collector leaves out what has been imported by now, which stays."""
+    gc.collect()
+    gc.freeze()
 
 
 def tiny(**keys):

@@ -129,7 +129,10 @@ def test_a_study_is_trained_and_compared(tmp_path, monkeypatch, capsys):
     assert again() == (0, "made_up_study: 2 of 2 numbers agree\n")
     assert not (kept / "made_up_study-one.nc").exists()
     assert again(long=True) == (0, "made_up_study: 2 of 2 numbers agree\n")
-    assert (kept / "made_up_study-one.nc").exists()
+    rerun.cost(kept / "made_up_study-one.nc").write_text("1000\n")
+    (kept / "made_up_study-one.nc").unlink()  # whose time does not count again
+    assert again(long=True) == (0, "made_up_study: 2 of 2 numbers agree\n")
+    assert 0 < rerun.spent(kept / "made_up_study-one.nc") < 1000
     study.SWEEPS = {"one": ["s.yaml", "--set", "train_text=wiki.valid.tokens"]}
     skipped = (f"made_up_study: skipped: {tmp_path} has no wiki.valid.tokens; name the folder that has it: make "
                "results TEXT=FOLDER\n")
