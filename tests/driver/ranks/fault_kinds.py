@@ -128,7 +128,7 @@ def take_folder(back, case, command):
     if away.exists():
         return None
     opened = case.output.with_name("sweep.nc.lease" if case.here else "sweep.nc.d").exists()
-    if not opened:
+    if not (opened and case.output.exists()):
         case.allowed.add(2)  # for all it knows the path has never been right
     os.rename(case.place, away)
 

@@ -122,8 +122,9 @@ validate: {{every: end, tokens: 128}}
 
 
 def said(text):
-    """The lines on stderr except those of progress and the remark on the sweep's own cells."""
-    quiet = re.compile(r"(stopping, saving, )?\d+/(about )?\d+ done, |note: \S+\.yaml: in \d+ of \d+ cells .* is 1 or ")
+    """The lines on stderr except those of progress, of a slow start and the remark on the sweep's own cells."""
+    quiet = re.compile(r"(stopping, saving, )?\d+/(about )?\d+ done, |note: \S+\.yaml: in \d+ of \d+ cells .* is 1 or |"
+                       r".*: mpirun was started \d+ s ago, and MPI_Init has not returned yet; ")
     return [line for line in text.splitlines() if line.strip() and not quiet.match(line)]
 
 
