@@ -129,7 +129,7 @@ def take_folder(back, case, command):
         return None
     opened = case.output.with_name("sweep.nc.lease" if case.here else "sweep.nc.d").exists()
     if not (opened and case.output.exists()):
-        case.allowed.add(2)  # for all it knows the path has never been right
+        case.allowed.add(2)  # before there is a dataset, a missing folder is bad input
     os.rename(case.place, away)
 
     def restore():
