@@ -25,15 +25,15 @@ static struct checkpoint_name name_of(const struct checkpoint_owner *owner, int6
 
 /*
  * Writes the file `final` of the folder, first under a name that no other process writes. Looks for the mark
- * before it writes, before it puts the file in place and after that, as this process may have been stopped in
- * between. Weights that already exist come from another worker, and have the same bits.
+ * before it writes and before it puts the file in place; and, as this process may have been stopped in
+ * between, removes a checkpoint if the mark is gone after that. Weights stay: another worker of this run,
+ * which has the same bits, may have found them and kept no others.
  */
 static int save_file(const struct checkpoint_owner *owner, const char *final, const struct snapshot *snapshot,
     bool weights_alone, struct error *error)
 {
     struct checkpoint_name name = name_of(owner, snapshot->step);
     char text[CHECKPOINT_NAME_SIZE], *path = NULL, *part = NULL;
-    bool there = false;
     int status = ENOMEM;
 
     if (asprintf(&path, "%s/%s", owner->folder, final) < 0)
@@ -49,8 +49,8 @@ static int save_file(const struct checkpoint_owner *owner, const char *final, co
     if (status == 0)
         status = mark_admits(owner->folder, owner->mark);
     if (status == 0)
-        status = checkpoint_put_in_place(owner->folder, part, path, weights_alone ? &there : NULL);
-    if (status == 0 && !there && (status = mark_admits(owner->folder, owner->mark)) == ENOENT)
+        status = checkpoint_put_in_place(owner->folder, part, path, weights_alone);
+    if (status == 0 && !weights_alone && (status = mark_admits(owner->folder, owner->mark)) == ENOENT)
         unlink(path);
     if (status != 0 && part)
         unlink(part);

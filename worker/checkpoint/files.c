@@ -179,22 +179,20 @@ int checkpoint_clear(const char *folder, bool parts_alone, struct error *error)
 }
 
 /* Links, so that an existing file stays; renames on file systems without links. */
-static int name_part(const char *part, const char *path, bool *there)
+static int name_part(const char *part, const char *path)
 {
     if (link(part, path) != 0 && errno != EEXIST)
         return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? rename(part, path) == 0 ? 0 : errno
                                                                         : errno;
-    *there = errno == EEXIST;
     return unlink(part) == 0 ? 0 : errno;
 }
 
-int checkpoint_put_in_place(const char *folder, const char *part, const char *path, bool *there)
+int checkpoint_put_in_place(const char *folder, const char *part, const char *path, bool once)
 {
     int status = sync_file(part);
 
-    errno = 0;
-    if (status == 0 && there)
-        status = name_part(part, path, there);
+    if (status == 0 && once)
+        status = name_part(part, path);
     else if (status == 0 && rename(part, path) != 0)
         status = errno;
     return status ? status : sync_folder(folder);

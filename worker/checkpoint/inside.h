@@ -97,10 +97,10 @@ char *checkpoint_files_path(const struct checkpoint_files *files, int64_t index)
 void checkpoint_files_remove(const struct checkpoint_files *files, int64_t index);
 
 /*
- * Durably renames the complete file `part` to `path`; 0 or an errno. If `there` is not NULL, an existing file
- * at `path` stays, *there says whether there is one, and `part` is removed.
+ * Durably renames the complete file `part` to `path`; 0 or an errno. If `once`, an existing file at `path`
+ * stays, and `part` is removed.
  */
-int checkpoint_put_in_place(const char *folder, const char *part, const char *path, bool *there);
+int checkpoint_put_in_place(const char *folder, const char *part, const char *path, bool once);
 
 /* Compares by age: < 0 if `a` is newer. */
 int checkpoint_compare(const struct checkpoint_name *a, const struct checkpoint_name *b);

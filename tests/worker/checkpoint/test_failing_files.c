@@ -222,6 +222,25 @@ IN_ATTEMPT(checkpoint_of_an_outlived_sweep_is_not_left)
     CHECK(calls > 5 && left == 0);
 }
 
+static void remove_mark(void *context)
+{
+    const struct attempt *attempt = context;
+
+    mark_remove(attempt->life.folder, attempt->mark);
+}
+
+/* The sweep has ended when the weights have got their name: another worker may have finished this run since
+ * then, and have kept no others. */
+IN_ATTEMPT(checkpoint_weights_that_have_their_name_stay)
+{
+    leave_mark(attempt);
+    failing_before(0, "unlink", remove_mark, attempt);
+    live(attempt, WHOLE);
+    CHECK(mark_look(attempt->life.folder, attempt->mark) == ENOENT);
+    CHECK(attempt->status == 0 && count_files(attempt->life.folder, ".weights.nc") == 1);
+    CHECK(count_files(attempt->life.folder, ".part") == 0);
+}
+
 /* ---- loading ---- */
 
 /* What cannot be read is not used, and not removed. */
