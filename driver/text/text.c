@@ -23,7 +23,7 @@ char *duration_format(double seconds, char *text, size_t size)
     int64_t whole = (int64_t)fmin(fmax(seconds, 0) + 0.5, SECONDS_MOST);
 
     if (seconds < 0.1)
-        snprintf(text, size, "%.2g s", seconds);
+        snprintf(text, size, "%.2g s", seconds < 1e-4 ? 0 : seconds);
     else if (seconds < 10)
         snprintf(text, size, "%.1f s", seconds);
     else if (whole < 60)

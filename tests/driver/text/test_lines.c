@@ -74,6 +74,7 @@ TEST(durations)
 {
     char text[32];
 
+    CHECK_TEXT(duration_format(1.3e-7, text, sizeof(text)), "0 s");
     CHECK_TEXT(duration_format(0.04, text, sizeof(text)), "0.04 s");
     CHECK_TEXT(duration_format(0.1, text, sizeof(text)), "0.1 s");
     CHECK_TEXT(duration_format(4.21, text, sizeof(text)), "4.2 s");
