@@ -24,7 +24,7 @@ static int hold_with_a_thread(void *context)
     if (pthread_create(&thread, NULL, do_nothing, NULL) != 0)
         return 2;
     signals_hold();
-    kill(getpid(), SIGTERM);
+    pthread_kill(thread, SIGTERM); /* one to the process would be pending here until the thread has it */
     do
         if (signals_stop() || sigpending(&waiting) != 0)
             return 3;
