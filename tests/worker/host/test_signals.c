@@ -24,11 +24,11 @@ static int hold_with_a_thread(void *context)
     if (pthread_create(&thread, NULL, do_nothing, NULL) != 0)
         return 2;
     signals_hold();
-    pthread_kill(thread, SIGTERM); /* one to the process would be pending here until the thread has it */
+    pthread_kill(thread, SIGUSR1); /* one to the process would be pending here until the thread has it */
     do
         if (signals_stop() || sigpending(&waiting) != 0)
             return 3;
-    while (!sigismember(&waiting, SIGTERM));
+    while (!sigismember(&waiting, SIGUSR1));
     signals_let_go();
     return signals_stop() ? 0 : 4;
 }
