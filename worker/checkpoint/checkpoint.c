@@ -25,9 +25,9 @@ static struct checkpoint_name name_of(const struct checkpoint_owner *owner, int6
 
 /*
  * Writes the file `final` of the folder, first under a name that no other process writes. Looks for the mark
- * before it writes and before it puts the file in place; and, as this process may have been stopped in
- * between, removes a checkpoint if the mark is gone after that. Weights stay: another worker of this run,
- * which has the same bits, may have found them and kept no others.
+ * before it writes and before it puts the file in place. A process may be stopped in between, so it looks
+ * once more after that, and removes its checkpoint if the mark is gone. Weights stay: another worker, which
+ * has computed the same bits, may have found them and kept no others.
  */
 static int save_file(const struct checkpoint_owner *owner, const char *final, const struct snapshot *snapshot,
     bool weights_alone, struct error *error)

@@ -229,8 +229,8 @@ static void remove_mark(void *context)
     mark_remove(attempt->life.folder, attempt->mark);
 }
 
-/* The sweep has ended when the weights have got their name: another worker may have finished this run since
- * then, and have kept no others. */
+/* The sweep ends just after the weights have got their name: another worker may have finished this run
+ * meanwhile, and have kept no others. */
 IN_ATTEMPT(checkpoint_weights_that_have_their_name_stay)
 {
     leave_mark(attempt);
